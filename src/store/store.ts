@@ -1,0 +1,169 @@
+/**
+ * What serving needs of a database, in words that SQLite and PostgreSQL can both meet.
+ *
+ * A body handed to `read` or `change` is synchronous and repeatable: it touches nothing but its argument. An engine that
+ * has to wait may run it again once the rows it asked for have arrived; SQLite runs it once.
+ */
+
+/** A column that rows are looked up, filtered, sorted or referred to by. Values are made by the caller, never by the engine. */
+export interface ColumnSpec {
+  readonly name: string;
+  /** `integer` holds up to 64 bits, `real` a double, `text` compares by code point. */
+  readonly type: 'integer' | 'real' | 'text';
+}
+
+/** One resource's rows. The engine adds `seq` (creation order), `id` (unique), `rev`, `entered` and `doc`. */
+export interface TableSpec {
+  readonly name: string;
+  readonly columns: readonly ColumnSpec[];
+  /** Columns of which no two rows may hold the same value; null is not a value. */
+  readonly unique: readonly string[];
+  /** Column lists to index; creation order is appended by the engine. */
+  readonly indexes: readonly (readonly string[])[];
+}
+
+export type Scalar = string | number | bigint | null;
+
+/** A stored row. */
+export interface Row {
+  readonly id: string;
+  /** Creation order inside the table; never reused. */
+  readonly seq: number;
+  /** Changes with every write, and no two writes of a store share one. */
+  readonly rev: number;
+  /** When the row entered its state, in milliseconds since 1970; 0 where there is no machine. */
+  readonly entered: number;
+  /** The resource as JSON text. */
+  readonly doc: string;
+}
+
+/** What is written of a row. `columns` follows the order of the table's `columns`. */
+export interface NewRow {
+  readonly id: string;
+  readonly entered: number;
+  readonly doc: string;
+  readonly columns: readonly Scalar[];
+}
+
+/** A test on columns, as data. `param` is an index into the values handed over when the query runs. */
+export type Condition =
+  | { readonly op: 'and' | 'or'; readonly of: readonly Condition[] }
+  | { readonly op: 'not'; readonly of: Condition }
+  | { readonly op: '=' | '!=' | '<' | '<=' | '>' | '>='; readonly left: Operand; readonly right: Operand }
+  | { readonly op: 'prefix' | 'contains'; readonly left: Operand; readonly right: Operand }
+  /** `right` is a list parameter: a JSON array text of scalars. */
+  | { readonly op: 'in'; readonly left: Operand; readonly right: Operand }
+  | { readonly op: 'absent'; readonly of: Operand }
+  | { readonly op: 'true' | 'false' };
+export type Operand =
+  | { readonly column: string }
+  /** A column of the row that `via` (a column holding an identifier of `table`) refers to. */
+  | { readonly via: string; readonly table: string; readonly then: Operand }
+  | { readonly param: number }
+  | { readonly value: Scalar };
+
+/** A compiled-once question over one table. */
+export interface QuerySpec {
+  readonly table: string;
+  readonly where?: Condition;
+  /** Ends with creation order always; `seq` may be named to set its direction. Absent values come first ascending, last descending. */
+  readonly order?: readonly { readonly column: string; readonly descending?: boolean }[];
+  /** Continue strictly after a row: its values in the order of `order` and its `seq` come as the parameters from this index on. */
+  readonly after?: number;
+  /** Index of the parameter with the most rows to give. */
+  readonly limit?: number;
+  readonly offset?: number;
+  /** Add the values of `order`'s columns to each row, so that a cursor can be made of the last. */
+  readonly keys?: boolean;
+}
+export interface FoundRow extends Row {
+  readonly keys?: readonly Scalar[];
+}
+
+export interface Query {
+  all(params: readonly Scalar[]): FoundRow[];
+  count(params: readonly Scalar[]): number;
+}
+
+/** Read access to the committed rows; inside a change, to what the change itself sees. */
+export interface Reader {
+  get(table: string, id: string): Row | undefined;
+  /** The id of the row that holds `value` in a unique column. */
+  holder(table: string, column: string, value: Scalar): string | undefined;
+  all(query: QuerySpec, params: readonly Scalar[]): FoundRow[];
+  count(query: QuerySpec, params: readonly Scalar[]): number;
+  /** A stored answer under a key, or nothing once it has expired. */
+  record(key: string, nowMs: number): StoredRecord | undefined;
+}
+
+export interface Transaction extends Reader {
+  /** @throws {Duplicate} when the id or a unique column is taken; nothing was written then. */
+  insert(table: string, row: NewRow): Row;
+  /** @throws {Duplicate} as insert. Gives the row its next `rev`. */
+  update(table: string, row: NewRow): Row;
+  remove(table: string, id: string): void;
+  keep(key: string, record: StoredRecord): void;
+  setTimer(timer: Timer): void;
+  clearTimers(resource: string, id: string, name?: string): void;
+  /** The next number of a named sequence, from 1. */
+  next(sequence: string): number;
+}
+
+/** A kept answer, such as an idempotency record. */
+export interface StoredRecord {
+  readonly fingerprint: string;
+  readonly body: string;
+  readonly expiresMs: number;
+}
+
+/** A change that is due at a time. One exists for each (resource, id, name). */
+export interface Timer {
+  readonly resource: string;
+  readonly id: string;
+  readonly name: string;
+  readonly dueMs: number;
+  /** What the timer was set for; a timer that fired for it is not set for it again. */
+  readonly token: string;
+}
+
+/** A unique value that another row holds. */
+export class Duplicate extends Error {
+  readonly table: string;
+  /** The unique column, or `id`. */
+  readonly column: string;
+  constructor(table: string, column: string) {
+    super(`${table}.${column} holds this value already`);
+    this.table = table;
+    this.column = column;
+  }
+}
+
+/** What bringing a store up to a document's tables did. */
+export interface Migration {
+  readonly added: readonly string[];
+  readonly refilled: number;
+}
+
+export interface Store {
+  /**
+   * Brings tables, columns and indexes up to what is asked, dropping nothing: a table or column that is no longer asked
+   * for stays. `columnsOf` gives the column values of rows that were stored before a column existed.
+   * @throws {Duplicate} when existing rows break a new unique column; the store is as it was then.
+   */
+  prepare(tables: readonly TableSpec[], columnsOf: (table: string, row: Row) => readonly Scalar[]): Migration;
+  /** The same tables at once: later calls of `read` and `change` use them. */
+  read<T>(body: (reader: Reader) => T): T | Promise<T>;
+  /**
+   * Runs the body in its own savepoint inside the transaction shared by all changes of this turn of the event loop, and
+   * settles after the commit is on disk. A body that throws has changed nothing and rejects alone.
+   */
+  change<T>(body: (transaction: Transaction) => T): Promise<T>;
+  /** Timers due at or before the time, earliest first. */
+  due(nowMs: number, most: number): Timer[];
+  /** When the earliest timer is due. */
+  nextDue(): number | undefined;
+  /** A small named value that outlives a restart, such as a signing key. */
+  setting(name: string, make: () => string): string;
+  /** Waits for the changes under way, then closes. */
+  close(): Promise<void>;
+}
