@@ -1,0 +1,123 @@
+import type { Json, Pointer } from '../document/document.ts';
+import type { Expression, Fact, Named, Unstated } from './fact.ts';
+import { readShape } from './read-shape.ts';
+import type { Shape } from './shape.ts';
+import { named, type Source } from './source.ts';
+
+/** The closed list of conditions that an error can answer. */
+export const conditions = [
+  'request.malformed',
+  'request.media',
+  'request.accept',
+  'request.parameter',
+  'request.invalid',
+  'route.unknown',
+  'method.unsupported',
+  'caller.unknown',
+  'caller.forbidden',
+  'resource.missing',
+  'resource.exists',
+  'reference.missing',
+  'reference.held',
+  'transition.illegal',
+  'precondition.failed',
+  'precondition.required',
+  'idempotency.reused',
+  'idempotency.busy',
+  'write.conflict',
+  'limit.rate',
+  'limit.quota',
+  'limit.size',
+  'limit.page',
+  'limit.time',
+  'version.unknown',
+  'version.sunset',
+  'service.unavailable',
+  'internal',
+] as const;
+export type ErrorCondition = (typeof conditions)[number];
+
+/** Part 7: what a refusal looks like and when which one is given. */
+export interface Errors {
+  readonly at: Pointer;
+  readonly payload: Fact<ErrorPayload>;
+  readonly codes: Fact<Named<ErrorCode>>;
+  readonly others?: Unstated;
+}
+
+/** RFC 9457, or an own shape made by CEL over code, status, message, path, violations, request_id and the code's constants. */
+export type ErrorPayload = 'problem' | { readonly shape: Fact<Shape>; readonly data: Named<Expression> | Expression };
+
+export interface ErrorCode {
+  readonly name: string;
+  readonly at: Pointer;
+  readonly rules: readonly ErrorRule[];
+  /** Constants that the payload's `data` reads. */
+  readonly constants: Named<Json>;
+}
+
+/** One way in which a code arises. A rule without `when` and `if` is answered only where another part names its code. */
+export interface ErrorRule {
+  readonly at: Pointer;
+  readonly status: Fact<number>;
+  readonly when: Fact<readonly string[]>;
+  /** The operations it is for; absent = all. */
+  readonly on?: readonly string[];
+  /** The service's own condition. */
+  readonly if?: Expression;
+  readonly message?: string;
+}
+
+const ruleWords = ['status', 'when', 'on', 'if', 'message'] as const;
+
+export function readErrors(source: Source): Errors {
+  const codes = source.get('codes');
+  const others = codes.has('others') ? codes.get('others').unstated() : undefined;
+  return {
+    at: source.at,
+    payload: source.get('payload').fact(readPayload),
+    codes: codes.fact((value) =>
+      named(
+        value
+          .entries()
+          .filter(([name]) => name !== 'others')
+          .map(([name, entry]) => [name, readCode(name, entry)] as const),
+      ),
+    ),
+    ...(others && { others }),
+  };
+}
+
+function readPayload(source: Source): ErrorPayload | undefined {
+  if (source.text() === 'problem') return 'problem';
+  if (!source.isMap) return undefined;
+  const data = source.get('data');
+  return {
+    shape: source.get('shape').fact((value) => readShape(value)),
+    data: data.isMap ? data.expressions() : (data.expression() ?? named([])),
+  };
+}
+
+function readCode(name: string, source: Source): ErrorCode {
+  const rules = Array.isArray(source.value) ? source.items() : [source];
+  const constants = rules.flatMap((rule) => rule.entries().filter(([key]) => !(ruleWords as readonly string[]).includes(key)));
+  return {
+    name,
+    at: source.at,
+    rules: rules.map(readRule),
+    constants: named(constants.map(([key, value]) => [key, value.value as Json] as const)),
+  };
+}
+
+function readRule(source: Source): ErrorRule {
+  const condition = source.get('if').expression();
+  const message = source.get('message').text();
+  return {
+    at: source.at,
+    status: source.get('status').fact((value) => value.number(), 'tags only'),
+    when: source.get('when').fact((value) => value.words()),
+    ...(source.has('on') && { on: source.get('on').words() }),
+    ...(condition && { if: condition }),
+    ...(message !== undefined && { message }),
+  };
+}

@@ -1,0 +1,167 @@
+import type { Pointer } from '../document/document.ts';
+import { durationMs } from '../kinds/durations.ts';
+import type { Expression, Fact, Named, Unstated } from './fact.ts';
+import { readShape } from './read-shape.ts';
+import type { Shape } from './shape.ts';
+import { named, type Source } from './source.ts';
+
+/** Part 6: what the service tells of its own accord, when, to whom and how. */
+export interface Events {
+  readonly at: Pointer;
+  readonly kinds: Fact<Named<EventKind>>;
+  readonly others?: Unstated;
+  readonly delivery: Fact<Delivery>;
+}
+
+export interface EventKind {
+  readonly name: string;
+  readonly at: Pointer;
+  /** The operations that emit it. */
+  readonly on: Fact<readonly string[]>;
+  readonly if?: Expression;
+  readonly payload: Fact<Shape>;
+  /** CEL by field of the payload; a lone expression makes the whole. */
+  readonly data?: Named<Expression> | Expression;
+  /** Who receives it, in place of the rule that its maker can read the resource. */
+  readonly to?: Expression;
+}
+
+export interface Delivery {
+  readonly at: Pointer;
+  readonly webhook?: Webhook;
+  readonly stream?: Stream;
+  readonly envelope?: Named<Expression>;
+}
+
+export interface Webhook {
+  readonly at: Pointer;
+  readonly signature:
+    | 'standard-webhooks'
+    | { readonly header: string; readonly value: string; readonly signs: string }
+    | undefined;
+  readonly headers: Named<Expression>;
+  readonly retryMs: readonly number[];
+  readonly timeoutMs?: number;
+  readonly disableAfterMs?: number;
+  readonly order?: 'any';
+  /** The resource that holds the subscribers, and its fields. */
+  readonly subscribers?: {
+    readonly at: Pointer;
+    readonly resource: string;
+    readonly url?: string;
+    readonly secret?: string;
+    readonly events?: string;
+    readonly enabled?: string;
+  };
+}
+
+export interface Stream {
+  readonly at: Pointer;
+  readonly method: string;
+  readonly path: string;
+  readonly format: string;
+  readonly keepMs?: number;
+}
+
+export function readEvents(source: Source): Events {
+  const whole = source.unstated();
+  const none = whole?.standing === 'none' ? whole : undefined;
+  const kinds = source.get('kinds');
+  const others = kinds.has('others') ? kinds.get('others').unstated() : undefined;
+  return {
+    at: source.at,
+    kinds:
+      none ??
+      kinds.fact((value) =>
+        named(
+          value
+            .entries()
+            .filter(([name]) => name !== 'others')
+            .map(([name, entry]) => [name, readKind(name, entry)] as const),
+        ),
+      ),
+    ...(others && { others }),
+    delivery: none ?? readDelivery(source),
+  };
+}
+
+function readKind(name: string, source: Source): EventKind {
+  const condition = source.get('if').expression();
+  const to = source.get('to').expression();
+  const data = source.get('data');
+  const expression = data.isMap ? undefined : data.expression();
+  return {
+    name,
+    at: source.at,
+    on: source.get('on').fact((value) => value.words()),
+    ...(condition && { if: condition }),
+    payload: source.get('payload').fact((value) => readShape(value)),
+    ...(expression ? { data: expression } : data.isMap && { data: data.expressions() }),
+    ...(to && { to }),
+  };
+}
+
+function readDelivery(source: Source): Fact<Delivery> {
+  const envelope = source.get('envelope');
+  return source.get('delivery').fact((value) => {
+    if (!value.isMap) return undefined;
+    const webhook = value.get('webhook');
+    const stream = value.get('stream');
+    return {
+      at: value.at,
+      ...(webhook.isMap && { webhook: readWebhook(webhook) }),
+      ...(stream.isMap && { stream: readStream(stream) }),
+      ...(value.has('envelope')
+        ? { envelope: value.get('envelope').expressions() }
+        : envelope.isMap && { envelope: envelope.expressions() }),
+    };
+  });
+}
+
+function readWebhook(source: Source): Webhook {
+  const signature = source.get('signature');
+  const subscribers = source.get('subscribers');
+  const timeoutMs = durationMs(source.get('timeout').text() ?? '');
+  const disableAfterMs = durationMs(source.get('disable_after').text() ?? '');
+  const fields: Record<string, string> = {};
+  for (const word of ['url', 'secret', 'events', 'enabled'] as const) {
+    const text = subscribers.get(word).text();
+    if (text !== undefined) fields[word] = text;
+  }
+  return {
+    at: source.at,
+    signature: signature.isMap
+      ? {
+          header: signature.get('header').text() ?? '',
+          value: signature.get('value').text() ?? '',
+          signs: signature.get('signs').text() ?? '',
+        }
+      : signature.text() === 'standard-webhooks'
+        ? 'standard-webhooks'
+        : undefined,
+    headers: source.get('headers').expressions(),
+    retryMs: source
+      .get('retry')
+      .words()
+      .flatMap((word) => durationMs(word) ?? []),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(disableAfterMs !== undefined && { disableAfterMs }),
+    ...(source.get('order').text() === 'any' && { order: 'any' as const }),
+    ...(subscribers.isMap && {
+      subscribers: { at: subscribers.at, resource: subscribers.get('resource').text() ?? '', ...fields },
+    }),
+  };
+}
+
+function readStream(source: Source): Stream {
+  const key = source.get('path').text() ?? '';
+  const space = key.indexOf(' ');
+  const keepMs = durationMs(source.get('keep').text() ?? '');
+  return {
+    at: source.at,
+    method: space < 0 ? 'GET' : key.slice(0, space),
+    path: space < 0 ? key : key.slice(space + 1).trim(),
+    format: source.get('format').text() ?? 'sse',
+    ...(keepMs !== undefined && { keepMs }),
+  };
+}

@@ -1,0 +1,187 @@
+import type { Json, Pointer } from '../document/document.ts';
+import { durationMs } from '../kinds/durations.ts';
+import { sizeBytes } from '../kinds/sizes.ts';
+import type { Fact, Named } from './fact.ts';
+import { named, type Source } from './source.ts';
+
+/** Part 8: how much, how large, how long, how many. */
+export interface Limits {
+  readonly at: Pointer;
+  readonly rate: Fact<readonly Rate[]>;
+  readonly size: Fact<Sizes>;
+  readonly timeout: Fact<Timeouts>;
+  readonly pagination: Fact<Pagination>;
+  readonly quota: Fact<readonly Quota[]>;
+  /** The addresses whose forwarding headers count. */
+  readonly trustProxies: Fact<readonly string[]>;
+}
+
+export type Per = 'caller' | 'user' | 'address' | 'everyone';
+
+export interface Rate {
+  readonly at: Pointer;
+  readonly kind: 'sliding' | 'fixed' | 'bucket';
+  readonly per: Per;
+  readonly to?: readonly string[];
+  /** The operations it counts; absent = all. */
+  readonly on?: readonly string[];
+  readonly limit: number;
+  readonly windowMs: number;
+  /** The capacity of a bucket. */
+  readonly burst?: number;
+  /** What an operation counts, where it is not 1. */
+  readonly cost: Named<number>;
+}
+
+/** Sizes in bytes. */
+export interface Sizes {
+  readonly body?: number;
+  readonly url?: number;
+  readonly headers?: number;
+  readonly file?: number;
+}
+
+export interface Timeouts {
+  readonly requestMs?: number;
+  readonly idleMs?: number;
+}
+
+export type PaginationStyle = 'cursor' | 'after' | 'offset' | 'page' | 'none';
+
+export interface Pagination {
+  readonly at: Pointer;
+  readonly style: PaginationStyle;
+  /** The names of its parameters. */
+  readonly cursor?: string;
+  readonly after?: string;
+  readonly before?: string;
+  readonly offset?: string;
+  readonly page?: string;
+  readonly size?: string;
+  readonly default?: number;
+  readonly max?: number;
+  readonly overMax?: 'clamp' | 'refuse';
+  readonly told: 'body' | 'link' | 'both';
+  /** The envelope's fields; no `items` = a bare array. */
+  readonly items?: string;
+  readonly next?: string;
+  readonly previous?: string;
+  readonly hasMore?: string;
+  readonly total?: string;
+  /** Constants of the envelope. */
+  readonly data: Named<Json>;
+}
+
+export interface Quota {
+  readonly at: Pointer;
+  readonly per: Per;
+  readonly to?: readonly string[];
+  readonly on?: readonly string[];
+  readonly limit: number;
+  readonly window: string;
+  readonly zone: string;
+}
+
+export function readLimits(source: Source): Limits {
+  return {
+    at: source.at,
+    rate: source.get('rate').fact((value) => value.items().map(readRate)),
+    size: source.get('size').fact(readSizes),
+    timeout: source.get('timeout').fact(readTimeouts),
+    pagination: source.get('pagination').fact(readPagination),
+    quota: source.get('quota').fact((value) => value.items().map(readQuota)),
+    trustProxies: source.get('trust_proxies').fact((value) => value.words()),
+  };
+}
+
+function readScope(source: Source): { per: Per; to?: string[]; on?: string[] } {
+  const per = source.get('per').text();
+  return {
+    per: per === 'user' || per === 'address' || per === 'everyone' ? per : 'caller',
+    ...(source.has('to') && { to: source.get('to').words() }),
+    ...(source.has('on') && { on: source.get('on').words() }),
+  };
+}
+
+function readRate(source: Source): Rate {
+  const kind = source.get('kind').text();
+  const burst = source.get('burst').number();
+  return {
+    at: source.at,
+    ...readScope(source),
+    kind: kind === 'fixed' || kind === 'bucket' ? kind : 'sliding',
+    limit: source.get('limit').number() ?? Number.NaN,
+    windowMs: durationMs(source.get('window').text() ?? '') ?? Number.NaN,
+    ...(burst !== undefined && { burst }),
+    cost: named(
+      source
+        .get('cost')
+        .entries()
+        .map(([name, cost]) => [name, cost.number() ?? 1] as const),
+    ),
+  };
+}
+
+function readSizes(source: Source): Sizes | undefined {
+  if (!source.isMap) return undefined;
+  const size: Record<string, number> = {};
+  for (const word of ['body', 'url', 'headers', 'file']) {
+    const bytes = sizeBytes(source.get(word).text() ?? '');
+    if (bytes !== undefined) size[word] = bytes;
+  }
+  return size;
+}
+
+function readTimeouts(source: Source): Timeouts | undefined {
+  if (!source.isMap) return undefined;
+  const requestMs = durationMs(source.get('request').text() ?? '');
+  const idleMs = durationMs(source.get('idle').text() ?? '');
+  return { ...(requestMs !== undefined && { requestMs }), ...(idleMs !== undefined && { idleMs }) };
+}
+
+export function readPagination(source: Source): Pagination | undefined {
+  if (!source.isMap) return undefined;
+  const style = source.get('style').text();
+  const told = source.get('told').text();
+  const overMax = source.get('over_max').text();
+  const words: Record<string, string> = {};
+  for (const word of ['cursor', 'after', 'before', 'offset', 'page', 'size', 'next', 'previous', 'total']) {
+    const text = source.get(word).unstated() ? undefined : source.get(word).text();
+    if (text !== undefined) words[word] = text;
+  }
+  const items = source.get('items').unstated() ? undefined : source.get('items').text();
+  const hasMore = source.get('has_more').unstated() ? undefined : source.get('has_more').text();
+  const size = source.get('default').number();
+  const max = source.get('max').number();
+  return {
+    at: source.at,
+    style: isStyle(style) ? style : 'none',
+    ...words,
+    ...(size !== undefined && { default: size }),
+    ...(max !== undefined && { max }),
+    ...((overMax === 'clamp' || overMax === 'refuse') && { overMax }),
+    told: told === 'link' || told === 'both' ? told : 'body',
+    ...(items !== undefined && { items }),
+    ...(hasMore !== undefined && { hasMore }),
+    data: named(
+      source
+        .get('data')
+        .entries()
+        .map(([name, value]) => [name, value.value as Json] as const),
+    ),
+  };
+}
+
+function isStyle(word: string | undefined): word is PaginationStyle {
+  return word === 'cursor' || word === 'after' || word === 'offset' || word === 'page' || word === 'none';
+}
+
+function readQuota(source: Source): Quota {
+  return {
+    at: source.at,
+    ...readScope(source),
+    limit: source.get('limit').number() ?? Number.NaN,
+    window: source.get('window').text() ?? '',
+    zone: source.get('zone').text() ?? 'UTC',
+  };
+}

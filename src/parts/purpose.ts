@@ -1,0 +1,44 @@
+import type { Pointer } from '../document/document.ts';
+import type { Fact, Named } from './fact.ts';
+import { named, type Source } from './source.ts';
+
+/** Part 1: what the service is for, where it stands, who uses it and what they can do with it. */
+export interface Purpose {
+  readonly at: Pointer;
+  readonly purpose: Fact<string>;
+  /** Absolute URLs; the path of the first is the prefix under which the endpoints are served. */
+  readonly baseUrls: Fact<readonly string[]>;
+  /** Each user with what it is. */
+  readonly users: Fact<Named<string>>;
+  /** Each function with the operations that carry it out. */
+  readonly functions: Fact<Named<readonly string[]>>;
+}
+
+export function readPurpose(source: Source): Purpose {
+  return {
+    at: source.at,
+    purpose: source.get('purpose').fact((value) => value.text(), 'tags only'),
+    baseUrls: source.get('base_url').fact((value) => value.words()),
+    users: source
+      .get('users')
+      .fact((value) =>
+        named(
+          value.isMap
+            ? value.entries().map(([name, text]) => [name, text.text() ?? ''] as const)
+            : value.words().map((name) => [name, ''] as const),
+        ),
+      ),
+    functions: source
+      .get('functions')
+      .fact((value) => named(value.entries().map(([name, list]) => [name, list.words()] as const))),
+  };
+}
+
+/** The prefix of every endpoint's path: the first base URL's path without a trailing slash. */
+export function basePath(purpose: Purpose): string {
+  const url =
+    purpose.baseUrls.standing === 'stated' || purpose.baseUrls.standing === 'inferred' ? purpose.baseUrls.value[0] : undefined;
+  if (!url) return '';
+  const path = url.startsWith('/') ? url : url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '');
+  return path.replace(/[?#].*$/, '').replace(/\/+$/, '');
+}

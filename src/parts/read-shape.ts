@@ -1,0 +1,142 @@
+import type { Json, JsonMap } from '../document/document.ts';
+import type { Shape } from './shape.ts';
+import { isMap, Source } from './source.ts';
+
+/** The words a field may carry beside its schema. `default` belongs to both. */
+export const fieldWords = [
+  'required',
+  'readOnly',
+  'writeOnly',
+  'immutable',
+  'default',
+  'set',
+  'generate',
+  'reveal',
+  'visible',
+  'writable',
+  'stored',
+  'ignore_case',
+  'extensible',
+  'onDelete',
+  'show',
+  'deprecated',
+] as const;
+
+/** Splits a field into its words and its schema. A short form is all schema. */
+export function splitField(source: Source): { readonly words: Source; readonly shapeSource: Source } {
+  if (!source.isMap || source.unstated('tags only')) {
+    return { words: new Source(source.reading, undefined, source.at), shapeSource: source };
+  }
+  const schema: Record<string, Json> = Object.create(null);
+  for (const [key, entry] of source.entries()) {
+    const isWord = (fieldWords as readonly string[]).includes(key) && !(key === 'required' && Array.isArray(entry.value));
+    if (!isWord) schema[key] = entry.value as Json;
+  }
+  const bare = Object.keys(schema).length === 0;
+  return { words: source, shapeSource: new Source(source.reading, bare ? undefined : schema, source.at) };
+}
+
+const jsonTypes = new Set(['string', 'integer', 'number', 'boolean', 'array', 'object', 'null']);
+
+/** Writes a shape out: short names become schemas, `parcel` a resource, `[parcel]` a list of it, a trailing `?` nullable. */
+export function readShape(source: Source): Shape | undefined {
+  return source.value === undefined ? undefined : expand(source.value);
+}
+
+/** Writes out one shape, at every depth at which a schema stands. */
+export function expand(value: Json): Shape | undefined {
+  if (typeof value === 'string') return shortName(value);
+  if (Array.isArray(value)) {
+    const items = value.length === 1 ? expand(value[0] as Json) : undefined;
+    return items && { type: 'array', items };
+  }
+  if (!isMap(value)) return typeof value === 'boolean' ? (value ? {} : { not: {} }) : undefined;
+  if ('$open' in value || '$none' in value || '$any' in value) return {};
+  if (Object.hasOwn(value, 'shape') && Object.keys(value).every((key) => key === 'shape')) return expand(value.shape as Json);
+  return expandMap(value);
+}
+
+function shortName(word: string): Shape {
+  const nullable = word.endsWith('?');
+  const name = nullable ? word.slice(0, -1) : word;
+  if (jsonTypes.has(name)) return nullable ? { type: [name, 'null'] } : { type: name };
+  return nullable ? { oneOf: [{ resource: name }, { type: 'null' }] } : { resource: name };
+}
+
+const schemaKeys = new Set([
+  'items',
+  'additionalProperties',
+  'contains',
+  'not',
+  'if',
+  'then',
+  'else',
+  'propertyNames',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+  'contentSchema',
+]);
+const schemaListKeys = new Set(['oneOf', 'anyOf', 'allOf', 'prefixItems']);
+const schemaMapKeys = new Set(['properties', 'patternProperties', '$defs', 'dependentSchemas']);
+
+function expandMap(value: JsonMap): Shape {
+  const out: Record<string, Json> = Object.create(null);
+  for (const [key, entry] of Object.entries(value)) {
+    if (schemaKeys.has(key)) out[key] = typeof entry === 'boolean' ? entry : (expand(entry) ?? {});
+    else if (schemaListKeys.has(key) && Array.isArray(entry)) out[key] = entry.map((item: Json) => expand(item) ?? {});
+    else if (schemaMapKeys.has(key) && isMap(entry)) out[key] = mapValues(entry);
+    else out[key] = entry;
+  }
+  return withTypeWord(withEnumType(withRef(out)));
+}
+
+function mapValues(value: JsonMap): JsonMap {
+  const out: Record<string, Json> = Object.create(null);
+  for (const [key, entry] of Object.entries(value)) out[key] = expand(entry) ?? {};
+  return out;
+}
+
+/** `{ ref: parcel }` is a string, or null too where it ends in `?`. */
+function withRef(shape: Record<string, Json>): Record<string, Json> {
+  const ref = shape.ref;
+  if (typeof ref !== 'string') return shape;
+  const nullable = ref.endsWith('?');
+  if (nullable) shape.ref = ref.slice(0, -1);
+  if (shape.type === 'string?') shape.type = ['string', 'null'];
+  if (shape.type === undefined && nullable) shape.type = ['string', 'null'];
+  return shape;
+}
+
+/** An enum without a type has the type of its values. */
+function withEnumType(shape: Record<string, Json>): Record<string, Json> {
+  const values = shape.enum;
+  if (shape.type !== undefined || !Array.isArray(values) || shape.resource !== undefined) return shape;
+  const types = [...new Set(values.map(typeOfValue))];
+  if (types.length > 0) shape.type = types.length === 1 ? (types[0] as string) : types;
+  return shape;
+}
+
+function typeOfValue(value: Json): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  return typeof value;
+}
+
+/** `type` also takes a short name, so that keywords can stand beside it. */
+function withTypeWord(shape: Record<string, Json>): Record<string, Json> {
+  const type = shape.type;
+  if (Array.isArray(type) && type.length === 1 && typeof type[0] === 'string' && !jsonTypes.has(type[0])) {
+    return { ...shape, ...shortList(type[0]) };
+  }
+  if (typeof type !== 'string' || jsonTypes.has(type)) return shape;
+  const { type: _word, ...rest } = shape;
+  const written = shortName(type);
+  const enumValues = rest.enum;
+  if (type.endsWith('?') && Array.isArray(enumValues) && !enumValues.includes(null)) rest.enum = [...enumValues, null];
+  return { ...rest, ...written };
+}
+
+function shortList(name: string): Shape {
+  return { type: 'array', items: shortName(name) };
+}

@@ -1,0 +1,160 @@
+import type { Json, Pointer } from '../document/document.ts';
+import type { Expression, Fact, Named, Unstated } from './fact.ts';
+import { readShape, splitField } from './read-shape.ts';
+import type { Shape } from './shape.ts';
+import { named, type Source } from './source.ts';
+import { type Deprecation, readDeprecation } from './versioning.ts';
+
+/** Part 2: the things the service keeps and the values they are made of. */
+export interface Resources {
+  readonly at: Pointer;
+  readonly all: Fact<Named<Resource>>;
+  /** Present when the list is said not to be the whole. */
+  readonly others?: Unstated;
+}
+
+export interface Resource {
+  readonly name: string;
+  readonly at: Pointer;
+  /** None = a value, not a thing of its own. */
+  readonly identifier: Fact<Identifier>;
+  readonly fields: Fact<Named<Field>>;
+  readonly unique: readonly Unique[];
+  /** Whether fields that are not stated pass; false unless said. */
+  readonly additionalProperties: boolean;
+}
+
+export interface Identifier {
+  readonly field: string;
+  /** `uuid`, `uuidv7`, `ulid`, `integer`, `client`, or a template such as `pcl_{ulid}`; absent = open. */
+  readonly generate?: string;
+}
+
+export interface Unique {
+  readonly at: Pointer;
+  readonly fields: readonly string[];
+  readonly while?: Expression;
+}
+
+export interface Field {
+  readonly name: string;
+  readonly at: Pointer;
+  /** Its schema; the field words are not in it. Open = type, format and allowed values are open. */
+  readonly shape: Fact<Shape>;
+  readonly required: Fact<boolean>;
+  readonly readOnly: boolean;
+  readonly writeOnly: boolean;
+  readonly immutable: boolean;
+  /** Wrapped, since null is a value. */
+  readonly default?: { readonly value: Json };
+  /** What sets it, by operation word: `create`, `update`, `replace`, `write`, a transition or an operation. */
+  readonly set: Named<Expression>;
+  readonly generate?: string;
+  readonly reveal?: 'once';
+  /** The users that see it; absent = all, an empty list = none. */
+  readonly visible?: readonly string[];
+  readonly writable?: readonly string[];
+  /** False = checked and handed on, never kept. */
+  readonly stored: boolean;
+  readonly ignoreCase: boolean;
+  readonly extensible: boolean;
+  /** The resource that it refers to, where its shape is a `ref`. */
+  readonly ref?: string;
+  readonly onDelete?: 'restrict' | 'cascade' | 'clear';
+  readonly show?: 'id' | 'expand' | Shape;
+  readonly deprecated?: Deprecation;
+}
+
+export function readResources(source: Source): Resources {
+  const all = source.fact((value) =>
+    named(
+      value
+        .entries()
+        .filter(([name]) => name !== 'others')
+        .map(([name, resource]) => [name, readResource(name, resource)] as const),
+    ),
+  );
+  const others = source.has('others') ? source.get('others').unstated() : undefined;
+  return { at: source.at, all, ...(others && { others }) };
+}
+
+function readResource(name: string, source: Source): Resource {
+  const required = source.has('required') ? new Set(source.get('required').words()) : undefined;
+  return {
+    name,
+    at: source.at,
+    identifier: source.get('identifier').fact(readIdentifier),
+    fields: source
+      .get('fields')
+      .fact((value) =>
+        named(
+          value.entries().map(([field, entry]) => [field, readField(field, entry, required, source.get('required'))] as const),
+        ),
+      ),
+    unique: source.get('unique').items().map(readUnique),
+    additionalProperties: source.get('additionalProperties').flag() ?? false,
+  };
+}
+
+function readIdentifier(source: Source): Identifier | undefined {
+  const field = source.isMap ? source.get('field').text() : source.text();
+  if (field === undefined) return undefined;
+  const generate = source.get('generate').text();
+  return { field, ...(generate !== undefined && { generate }) };
+}
+
+function readUnique(source: Source): Unique {
+  const fields = source.isMap ? source.get('fields').words() : source.words();
+  const condition = source.isMap ? source.get('while').expression() : undefined;
+  return { at: source.at, fields, ...(condition && { while: condition }) };
+}
+
+function readField(name: string, source: Source, requiredList: ReadonlySet<string> | undefined, listSource: Source): Field {
+  const { words, shapeSource } = splitField(source);
+  const shape = shapeSource.fact((value) => readShape(value), 'tags only');
+  const required: Fact<boolean> =
+    source.isMap && source.has('required')
+      ? source.get('required').fact((value) => value.flag(), 'tags only')
+      : requiredList
+        ? { standing: 'stated', value: requiredList.has(name), at: listSource.at }
+        : { standing: 'open', at: source.at };
+  const ref = shape.standing === 'stated' || shape.standing === 'inferred' ? shape.value.ref : undefined;
+  const visible = words.get('visible');
+  const writable = words.get('writable');
+  const show = words.get('show');
+  const deprecated = words.has('deprecated') ? readDeprecation(words.get('deprecated')) : undefined;
+  const onDelete = words.get('onDelete').text();
+  const generate = words.get('generate').text();
+  return {
+    name,
+    at: source.at,
+    shape,
+    required,
+    readOnly: words.get('readOnly').flag() ?? false,
+    writeOnly: words.get('writeOnly').flag() ?? false,
+    immutable: words.get('immutable').flag() ?? false,
+    ...(words.has('default') && { default: { value: words.get('default').value as Json } }),
+    set: words.get('set').expressions(),
+    ...(generate !== undefined && { generate }),
+    ...(words.get('reveal').text() === 'once' && { reveal: 'once' as const }),
+    ...(words.has('visible') && { visible: visible.unstated()?.standing === 'none' ? [] : visible.words() }),
+    ...(words.has('writable') && { writable: writable.unstated()?.standing === 'none' ? [] : writable.words() }),
+    stored: words.get('stored').flag() ?? true,
+    ignoreCase: words.get('ignore_case').flag() ?? false,
+    extensible: words.get('extensible').flag() ?? false,
+    ...(ref !== undefined && { ref }),
+    ...(isOnDelete(onDelete) && { onDelete }),
+    ...(words.has('show') && { show: readShow(show) }),
+    ...(deprecated && { deprecated }),
+  };
+}
+
+function isOnDelete(word: string | undefined): word is 'restrict' | 'cascade' | 'clear' {
+  return word === 'restrict' || word === 'cascade' || word === 'clear';
+}
+
+function readShow(source: Source): 'id' | 'expand' | Shape {
+  const word = source.text();
+  if (word === 'id' || word === 'expand') return word;
+  return readShape(source) ?? {};
+}
