@@ -1,0 +1,127 @@
+import type { Endpoint } from './endpoints.ts';
+import { conditions, type ErrorCondition } from './errors.ts';
+import { entriesOf, entryOf, isStated, statedValue } from './fact.ts';
+import { callableOperations, namesOperation, type Operation } from './operations.ts';
+import { pathParameters, requestShape } from './payload.ts';
+import type { Spec } from './spec.ts';
+
+/** The conditions of the closed list that can arise somewhere in a document. */
+export function arisingConditions(spec: Spec): ErrorCondition[] {
+  const operations = callableOperations(spec);
+  return conditions.filter(
+    (condition) => operations.some((operation) => arisesAt(spec, condition, operation)) || always.has(condition),
+  );
+}
+
+const always: ReadonlySet<ErrorCondition> = new Set<ErrorCondition>([
+  'route.unknown',
+  'write.conflict',
+  'limit.time',
+  'service.unavailable',
+  'internal',
+]);
+
+/** Whether a condition can arise at one operation. */
+export function arisesAt(spec: Spec, condition: ErrorCondition, operation: Operation): boolean {
+  return tests[condition](spec, operation);
+}
+
+type Test = (spec: Spec, operation: Operation) => boolean;
+const yes: Test = () => true;
+
+const tests: Readonly<Record<ErrorCondition, Test>> = {
+  'request.malformed': takesBody,
+  'request.media': takesBody,
+  'request.accept': yes,
+  'request.parameter': yes,
+  'request.invalid': (spec, operation) => takesBody(spec, operation) || usesSubscriberParents(operation),
+  'route.unknown': yes,
+  'method.unsupported': yes,
+  'caller.unknown': (spec, operation) =>
+    isStated(spec.authentication.schemes) && !namesOperation(spec.authentication.public, operation),
+  'caller.forbidden': (spec, operation) =>
+    isStated(spec.authentication.permissions) && !namesOperation(spec.authentication.public, operation),
+  'resource.missing': (_spec, { endpoint }) =>
+    endpoint !== undefined && (pathParameters(endpoint.path).length > 0 || endpoint.identity !== undefined),
+  'resource.exists': collides,
+  'reference.missing': sendsReference,
+  'reference.held': isHeld,
+  'transition.illegal': (_spec, { endpoint, transition }) =>
+    endpoint !== undefined && (transition !== undefined || endpoint.in !== undefined),
+  'precondition.failed': (_spec, { endpoint }) =>
+    endpoint !== undefined && (endpoint.ifMatch === 'accepted' || endpoint.ifMatch === 'required'),
+  'precondition.required': (_spec, { endpoint }) => endpoint?.ifMatch === 'required',
+  'idempotency.reused': (_spec, { endpoint }) => endpoint?.idempotency !== undefined,
+  'idempotency.busy': (_spec, { endpoint }) => endpoint?.idempotency !== undefined,
+  'write.conflict': yes,
+  'limit.rate': (spec, operation) =>
+    (statedValue(spec.limits.rate) ?? []).some((rate) => rate.on === undefined || namesOperation(rate.on, operation)),
+  'limit.quota': (spec, operation) =>
+    (statedValue(spec.limits.quota) ?? []).some((quota) => quota.on === undefined || namesOperation(quota.on, operation)),
+  'limit.size': (spec) => isStated(spec.limits.size),
+  'limit.page': (spec, { endpoint }) => endpoint !== undefined && isPaged(spec, endpoint),
+  'limit.time': yes,
+  'version.unknown': (spec) =>
+    isStated(spec.versioning.versions) && isStated(spec.versioning.select) && spec.versioning.select.value.by !== 'pin',
+  'version.sunset': (spec) =>
+    entriesOf(spec.versioning.versions).some(([, version]) => statedValue(version.deprecation)?.sunset !== undefined),
+  'service.unavailable': yes,
+  internal: yes,
+};
+
+function takesBody(spec: Spec, { endpoint }: Operation): boolean {
+  return endpoint !== undefined && isStated(requestShape(spec, endpoint));
+}
+
+function usesSubscriberParents({ endpoint }: Operation): boolean {
+  const effect = endpoint && statedValue(endpoint.does);
+  return effect?.verb === 'create';
+}
+
+function resourceOf(spec: Spec, operation: Operation) {
+  return operation.resource === undefined ? undefined : entryOf(spec.resources.all, operation.resource);
+}
+
+function writes(operation: Operation): boolean {
+  const effect = operation.endpoint && statedValue(operation.endpoint.does);
+  return effect !== undefined && ['create', 'update', 'replace', 'upsert', 'transition'].includes(effect.verb);
+}
+
+function collides(spec: Spec, operation: Operation): boolean {
+  const resource = resourceOf(spec, operation);
+  if (!resource || !writes(operation)) return false;
+  const effect = operation.endpoint && statedValue(operation.endpoint.does);
+  const byClient = statedValue(resource.identifier)?.generate === 'client' && effect?.verb === 'create';
+  return byClient || resource.unique.length > 0;
+}
+
+function sendsReference(spec: Spec, operation: Operation): boolean {
+  const resource = resourceOf(spec, operation);
+  if (!resource || !writes(operation)) return false;
+  return entriesOf(resource.fields).some(
+    ([, field]) => isStated(field.shape) && /"ref":/.test(JSON.stringify(field.shape.value)) && !field.readOnly,
+  );
+}
+
+/** A deletion is held where a reference to what it deletes, or to what goes with it, says `restrict`. */
+function isHeld(spec: Spec, operation: Operation): boolean {
+  const effect = operation.endpoint && statedValue(operation.endpoint.does);
+  return effect?.verb === 'delete' && holds(spec, effect.resource, new Set());
+}
+
+function holds(spec: Spec, target: string, seen: Set<string>): boolean {
+  if (seen.has(target)) return false;
+  seen.add(target);
+  return entriesOf(spec.resources.all).some(([name, resource]) =>
+    entriesOf(resource.fields).some(
+      ([, field]) =>
+        field.ref === target && (field.onDelete === 'restrict' || (field.onDelete === 'cascade' && holds(spec, name, seen))),
+    ),
+  );
+}
+
+function isPaged(spec: Spec, endpoint: Endpoint): boolean {
+  if (statedValue(endpoint.does)?.verb !== 'list') return false;
+  const pagination = statedValue(endpoint.pagination ?? spec.limits.pagination);
+  return pagination !== undefined && pagination.style !== 'none';
+}

@@ -1,0 +1,73 @@
+/** The syntax tree of an expression: plain values, with macros written out. `start` and `end` are offsets into the source. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+export type Literal = string | number | bigint | boolean | null;
+
+/** `&&` and `||` are apart from the other operators, since they do not need both sides. */
+export type BinaryOperator = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | '+' | '-' | '*' | '/' | '%';
+
+export type LoopKind = 'all' | 'exists' | 'exists_one' | 'map' | 'filter';
+
+export type Node = Span &
+  (
+    | { readonly op: 'literal'; readonly value: Literal }
+    | { readonly op: 'name'; readonly name: string }
+    | { readonly op: 'field'; readonly of: Node; readonly name: string }
+    | { readonly op: 'index'; readonly of: Node; readonly index: Node }
+    | { readonly op: 'has'; readonly field: Extract<Node, { op: 'field' }> }
+    | { readonly op: 'call'; readonly name: string; readonly on?: Node; readonly args: readonly Node[] }
+    | { readonly op: 'not' | 'minus'; readonly of: Node }
+    | { readonly op: 'binary'; readonly operator: BinaryOperator; readonly left: Node; readonly right: Node }
+    | { readonly op: 'and' | 'or'; readonly left: Node; readonly right: Node }
+    | { readonly op: 'choose'; readonly if: Node; readonly then: Node; readonly else: Node }
+    | { readonly op: 'list'; readonly items: readonly Node[] }
+    | { readonly op: 'map'; readonly entries: readonly (readonly [Node, Node])[] }
+    | {
+        readonly op: 'loop';
+        readonly kind: LoopKind;
+        readonly over: Node;
+        readonly name: string;
+        /** The condition of a `map` with three arguments. */
+        readonly where?: Node;
+        readonly body: Node;
+      }
+    | { readonly op: 'let'; readonly name: string; readonly value: Node; readonly body: Node }
+  );
+
+export type NodeOf<Op extends Node['op']> = Extract<Node, { op: Op }>;
+
+/** The nodes directly below a node, in the order in which they are written. */
+export function partsOf(node: Node): readonly Node[] {
+  switch (node.op) {
+    case 'literal':
+    case 'name':
+      return [];
+    case 'field':
+    case 'not':
+    case 'minus':
+      return [node.of];
+    case 'has':
+      return [node.field];
+    case 'index':
+      return [node.of, node.index];
+    case 'call':
+      return node.on ? [node.on, ...node.args] : node.args;
+    case 'binary':
+    case 'and':
+    case 'or':
+      return [node.left, node.right];
+    case 'choose':
+      return [node.if, node.then, node.else];
+    case 'list':
+      return node.items;
+    case 'map':
+      return node.entries.flat();
+    case 'loop':
+      return node.where ? [node.over, node.where, node.body] : [node.over, node.body];
+    case 'let':
+      return [node.value, node.body];
+  }
+}

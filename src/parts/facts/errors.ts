@@ -1,0 +1,49 @@
+import { arisingConditions } from '../arising.ts';
+import { isStated } from '../fact.ts';
+import type { Spec } from '../spec.ts';
+import { type FactInstance, type FactKind, instance, stated } from './kind.ts';
+
+/** Codes and payload once each; status per code; conditions per code, and per condition that can arise and has no code. */
+export const errorFacts: readonly FactKind[] = [
+  {
+    part: 'errors',
+    kind: 'error codes',
+    arises: ({ errors }) => [instance('service', errors.codes), ...(errors.others ? [instance('others', errors.others)] : [])],
+    whenOpen: "Refusals carry HTTP's own status and no code, and name the open fact.",
+  },
+  {
+    part: 'errors',
+    kind: 'status codes',
+    arises: statusCodes,
+    whenOpen: "The refusal carries HTTP's own status, and names the open fact.",
+  },
+  {
+    part: 'errors',
+    kind: 'error payload shapes',
+    arises: ({ errors }) => [instance('service', errors.payload)],
+    whenOpen: 'Refusals carry an RFC 9457 problem that names the open fact.',
+  },
+  {
+    part: 'errors',
+    kind: 'conditions',
+    arises: conditions,
+    whenOpen: "The refusal is certain: it carries HTTP's own status and no code, and names the open fact.",
+  },
+];
+
+function statusCodes(spec: Spec): FactInstance[] {
+  const { codes } = spec.errors;
+  if (!isStated(codes)) return codes.standing === 'none' ? [] : [instance('service', codes)];
+  return Object.values(codes.value).flatMap((code) => code.rules.map((rule) => instance(code.name, rule.status)));
+}
+
+function conditions(spec: Spec): FactInstance[] {
+  const { codes } = spec.errors;
+  if (!isStated(codes)) return codes.standing === 'none' ? [] : [instance('service', codes)];
+  const named = new Set(
+    Object.values(codes.value).flatMap((code) => code.rules.flatMap((rule) => (isStated(rule.when) ? rule.when.value : []))),
+  );
+  const perCode = Object.values(codes.value).map((code) => stated(code.name, code.at));
+  const unanswered = arisingConditions(spec).filter((condition) => !named.has(condition));
+  return [...perCode, ...unanswered.map((condition): FactInstance => ({ subject: condition, at: codes.at, standing: 'open' }))];
+}

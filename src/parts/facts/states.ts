@@ -1,0 +1,50 @@
+import { type Fact, isStated } from '../fact.ts';
+import type { Spec } from '../spec.ts';
+import type { Machine } from '../states.ts';
+import { type FactInstance, type FactKind, follows, instance } from './kind.ts';
+
+/** States and transitions: per resource with an identifier. */
+export const stateFacts: readonly FactKind[] = [
+  {
+    part: 'states',
+    kind: 'states',
+    arises: (spec) =>
+      perResource(
+        spec,
+        (machine) => machine.states,
+        (machine) => machine.others,
+      ),
+    whenOpen: 'Nothing: the resource has no machine.',
+  },
+  {
+    part: 'states',
+    kind: 'transitions',
+    arises: (spec) =>
+      perResource(
+        spec,
+        (machine) => machine.transitions,
+        (machine) => machine.others,
+      ),
+    whenOpen: 'An operation that would be a transition answers 501.',
+  },
+];
+
+function perResource(
+  spec: Spec,
+  pick: (machine: Machine) => Fact<unknown>,
+  others: (machine: Machine) => Fact<unknown> | undefined,
+): FactInstance[] {
+  const { all } = spec.resources;
+  const { states } = spec;
+  if (!isStated(all)) return all.standing === 'none' ? [] : [instance('service', states.all)];
+  const identified = Object.values(all.value).filter((resource) => resource.identifier.standing !== 'none');
+  return identified.flatMap(({ name }): FactInstance[] => {
+    if (!isStated(states.all)) return [follows(name, `${states.at}/${name}`, states.all)];
+    const machine = states.all.value[name];
+    if (!machine)
+      return [{ subject: name, at: `${states.at}/${name}`, standing: states.others?.standing === 'any' ? 'any' : 'open' }];
+    if (!isStated(machine)) return [instance(name, machine)];
+    const rest = others(machine.value);
+    return [instance(name, pick(machine.value)), ...(rest ? [instance(`${name}, others`, rest)] : [])];
+  });
+}

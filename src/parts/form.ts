@@ -1,0 +1,171 @@
+import schema from '../../schema/ninefold.schema.json' with { type: 'json' };
+import type { Document, Finding, Json, JsonMap, Pointer } from '../document/document.ts';
+import { nearest } from '../document/nearest.ts';
+import { placeOf } from '../document/place.ts';
+import { type Form, formAt, formsFor, isStanding, propertyForm, resolve } from './form-tree.ts';
+import { isMap } from './source.ts';
+
+/** Whether `word` is a key that the language itself has at this place; the reader of Markdown asks before it takes a table for facts. */
+export function isKey(path: readonly string[], word: string): boolean {
+  return formAt(schema as Form, path).some((form) => form.properties !== undefined && Object.hasOwn(form.properties, word));
+}
+
+/** Holds a document's tree to the published schema: unknown keys with the nearest known one, values of the wrong form, stray nulls. */
+export function checkForm(document: Document): Finding[] {
+  const findings: Finding[] = [];
+  const walk = { document, findings };
+  for (const [key, value] of Object.entries(document.tree)) {
+    const form = propertyForm(resolve(schema as Form), key);
+    if (form) checkValue(walk, value, form, `/${escapeKey(key)}`);
+  }
+  return findings;
+}
+
+interface Walk {
+  readonly document: Document;
+  readonly findings: Finding[];
+}
+
+function checkValue(walk: Walk, value: Json, form: Form, at: Pointer): void {
+  const resolved = resolve(form);
+  if (Object.keys(resolved).every((key) => key === 'description')) return;
+  if (isStanding(value)) return;
+  if (value === null) {
+    report(
+      walk,
+      'form/null',
+      'A null is no value here.',
+      at,
+      'Leave the key out, or write `none`, `any` or `!open "the question"`.',
+    );
+    return;
+  }
+  const forms = formsFor(resolved, value);
+  if (forms.length === 0) {
+    report(walk, 'form/wrong-value', `${describeValue(value)} does not fit here.`, at, expectation(resolved, value));
+    return;
+  }
+  if (forms.some((candidate) => fits(value, candidate))) return;
+  const best = forms.reduce((a, b) => (misfits(walk, value, a, at).length <= misfits(walk, value, b, at).length ? a : b));
+  walk.findings.push(...misfits(walk, value, best, at));
+}
+
+/** What is wrong with a value under one form of its own JSON type. */
+function misfits(walk: Walk, value: Json, form: Form, at: Pointer): Finding[] {
+  const inner: Walk = { document: walk.document, findings: [] };
+  if (Array.isArray(value)) checkList(inner, value, form, at);
+  else if (isMap(value)) checkMap(inner, value, form, at);
+  else checkScalar(inner, value, form, at);
+  return inner.findings;
+}
+
+function fits(value: Json, form: Form): boolean {
+  return typeof value !== 'object' && scalarProblem(value, form) === undefined;
+}
+
+function checkList(walk: Walk, list: readonly Json[], form: Form, at: Pointer): void {
+  if (form.minItems !== undefined && list.length < form.minItems) {
+    report(walk, 'form/wrong-value', `This list needs ${form.minItems} or more items.`, at, expectation(form, list));
+  }
+  if (form.maxItems !== undefined && list.length > form.maxItems) {
+    report(
+      walk,
+      'form/wrong-value',
+      `This list takes ${form.maxItems} ${form.maxItems === 1 ? 'item' : 'items'} at the most.`,
+      at,
+      expectation(form, list),
+    );
+  }
+  if (form.items) for (const [index, item] of list.entries()) checkValue(walk, item, form.items, `${at}/${index}`);
+}
+
+function checkMap(walk: Walk, map: JsonMap, form: Form, at: Pointer): void {
+  for (const [key, value] of Object.entries(map)) {
+    const property = propertyForm(form, key);
+    const place = `${at}/${escapeKey(key)}`;
+    if (property) checkValue(walk, value, property, place);
+    else reportUnknown(walk, key, Object.keys(form.properties ?? {}), place);
+  }
+}
+
+function reportUnknown(walk: Walk, key: string, known: readonly string[], at: Pointer): void {
+  const close = nearest(key, known);
+  const remedy = close ? `Write \`${close}\`.` : `Known here: ${known.slice(0, 20).join(', ')}${known.length > 20 ? ', …' : ''}.`;
+  const place = walk.document.places.get(`${at}#`) ?? placeOf(walk.document, at);
+  walk.findings.push({
+    code: 'form/unknown-key',
+    severity: 'error',
+    message: `\`${key}\` is no key of this place.`,
+    remedy,
+    at,
+    place,
+  });
+}
+
+function checkScalar(walk: Walk, value: Json, form: Form, at: Pointer): void {
+  const problem = scalarProblem(value, form);
+  if (problem) report(walk, 'form/wrong-value', problem, at, expectation(form, value));
+}
+
+function scalarProblem(value: Json, form: Form): string | undefined {
+  if (form.const !== undefined && form.const !== value) return `${describeValue(value)} does not fit here.`;
+  if (form.enum && !form.enum.includes(value)) return `${describeValue(value)} is none of the words of this place.`;
+  if (typeof value === 'number') {
+    if (form.minimum !== undefined && value < form.minimum) return `${value} is below ${form.minimum}.`;
+    if (form.maximum !== undefined && value > form.maximum) return `${value} is above ${form.maximum}.`;
+  }
+  return undefined;
+}
+
+/** What to write instead, in words. */
+function expectation(form: Form, value: Json): string {
+  const words = wordsOf(form);
+  if (typeof value === 'string') {
+    const close = nearest(value, words);
+    if (close) return `Write \`${close}\`.`;
+  }
+  const kinds = new Set((form.anyOf ?? [form]).map((branch) => resolve(branch)).flatMap(kindOf));
+  const list = [...kinds, ...(words.length > 0 ? [`one of ${words.join(', ')}`] : [])];
+  return `Write ${list.join(', or ')}.`;
+}
+
+function wordsOf(form: Form): string[] {
+  const branches = (form.anyOf ?? [form]).map((branch) => resolve(branch));
+  const values = branches.flatMap((branch) => [...(branch.enum ?? []), ...(branch.const !== undefined ? [branch.const] : [])]);
+  return values.filter((word): word is string => typeof word === 'string');
+}
+
+function kindOf(form: Form): string[] {
+  if (form.const !== undefined || form.enum || form.$comment === 'standing') return [];
+  if (form.anyOf) return form.anyOf.map((branch) => resolve(branch)).flatMap(kindOf);
+  const article: Readonly<Record<string, string>> = {
+    object: 'a map',
+    array: 'a list',
+    string: 'a text',
+    number: 'a number',
+    integer: 'a whole number',
+    boolean: 'true or false',
+  };
+  const types = typeof form.type === 'string' ? [form.type] : (form.type ?? []);
+  if (
+    types[0] === 'object' &&
+    form.properties &&
+    ('$open' in form.properties || '$none' in form.properties || '$any' in form.properties)
+  )
+    return [];
+  return types.map((type) => article[type] ?? type);
+}
+
+function describeValue(value: Json): string {
+  if (Array.isArray(value)) return 'A list';
+  if (isMap(value)) return 'A map';
+  return `\`${String(value).slice(0, 60)}\``;
+}
+
+function report(walk: Walk, code: string, message: string, at: Pointer, remedy: string): void {
+  walk.findings.push({ code, severity: 'error', message, remedy, at, place: placeOf(walk.document, at) });
+}
+
+function escapeKey(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
+}

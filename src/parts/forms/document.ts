@@ -1,0 +1,66 @@
+import { Type } from 'typebox';
+import { AuthenticationForm } from './authentication.ts';
+import { EndpointForm, EndpointsForm, FullAnswerForm } from './endpoints.ts';
+import { ErrorsForm } from './errors.ts';
+import { EventsForm } from './events.ts';
+import { LimitsForm, PaginationForm } from './limits.ts';
+import { PurposeForm } from './purpose.ts';
+import { ResourcesForm } from './resources.ts';
+import { DeprecationForm, ShapeForm } from './shape.ts';
+import { AnyForm, keys, NoneForm, OpenForm, OthersForm, Words } from './standing.ts';
+import { StatesForm } from './states.ts';
+import { VersioningForm } from './versioning.ts';
+
+const EvidenceForm = Type.Array(
+  keys({
+    fact: Type.String({ description: 'The JSON Pointer of the fact that was inferred.' }),
+    rule: Type.String({ description: 'The rule that inferred it.' }),
+    from: Type.String({ description: 'What it was read off.' }),
+    confidence: Type.Number({ minimum: 0, maximum: 1 }),
+  }),
+);
+
+/** A whole document in its one-map form. */
+export const DocumentForm = keys(
+  {
+    $schema: Type.String(),
+    title: Type.String({ description: 'The name of the service.' }),
+    include: Type.Union([Words], { description: 'Other documents to merge, relative to this one.' }),
+    purpose: PurposeForm,
+    resources: ResourcesForm,
+    states: StatesForm,
+    endpoints: EndpointsForm,
+    authentication: AuthenticationForm,
+    events: EventsForm,
+    errors: ErrorsForm,
+    limits: LimitsForm,
+    versioning: VersioningForm,
+    evidence: EvidenceForm,
+  },
+  'A service interface in nine parts. What is not stated is open.',
+);
+
+/** The JSON Schema (2020-12) of a document, as published for editors. */
+export function documentSchema(): Record<string, unknown> {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Ninefold document',
+    ...plain(DocumentForm),
+    $defs: {
+      shape: plain(ShapeForm),
+      open: plain(OpenForm),
+      none: plain(NoneForm),
+      any: plain(AnyForm),
+      others: plain(OthersForm),
+      answer: plain(FullAnswerForm),
+      deprecation: plain(DeprecationForm),
+      endpoint: plain(EndpointForm),
+      pagination: plain(PaginationForm),
+    },
+  };
+}
+
+function plain(form: unknown): Record<string, unknown> {
+  // A form is a JSON Schema object; writing it as JSON leaves out the library's own marks.
+  return JSON.parse(JSON.stringify(form)) as Record<string, unknown>;
+}

@@ -1,0 +1,83 @@
+import { Type } from 'typebox';
+import { deprecation, schemaWords, shapeRef } from './shape.ts';
+import { cel, fact, keys, listing, named, ref, value, Words } from './standing.ts';
+
+const { example: _example, shape: _shape, ...parameterSchemaWords } = schemaWords;
+
+const ParameterForm = Type.Union([
+  Type.String(),
+  keys({
+    ...parameterSchemaWords,
+    in: Type.Union([Type.Literal('path'), Type.Literal('query'), Type.Literal('header'), Type.Literal('cookie')]),
+    required: Type.Boolean(),
+    default: Type.Unknown(),
+    filters: Type.String({ description: 'The field that it filters by.' }),
+    op: Type.Union(['=', '!=', '<', '<=', '>', '>=', 'in', 'prefix', 'contains'].map((op) => Type.Literal(op))),
+    sorts: Type.Boolean({ description: 'It names the field to sort by; a leading - turns the order.' }),
+    style: Type.Union(
+      ['simple', 'label', 'matrix', 'form', 'spaceDelimited', 'pipeDelimited', 'deepObject'].map((style) => Type.Literal(style)),
+    ),
+    explode: Type.Boolean(),
+    deprecated: deprecation,
+    readOnly: Type.Boolean(),
+  }),
+]);
+
+const DataForm = Type.Union([
+  named(Type.Union([cel('the value of this field'), Type.Number(), Type.Boolean()])),
+  cel('the whole'),
+]);
+
+const AnswerForm = Type.Unsafe<unknown>({
+  anyOf: [
+    { $ref: '#/$defs/shape' },
+    { type: 'array', items: { $ref: '#/$defs/answer' } },
+    { $ref: '#/$defs/answer' },
+    { enum: ['none', 'any'] },
+  ],
+});
+
+/** One stated answer in its full form. */
+export const FullAnswerForm = keys({
+  shape: Type.Unsafe<unknown>({ anyOf: [{ $ref: '#/$defs/shape' }, { enum: ['none', 'any'] }] }),
+  data: DataForm,
+  headers: named(Type.String()),
+  if: cel('when this is the answer'),
+  example: Type.Unknown(),
+});
+
+const endpointWords = {
+  does: value(
+    Type.String(),
+    'create | read | list | update | replace | upsert | delete RESOURCE, a transition (buy parcel), handler NAME, or reply.',
+  ),
+  as: Type.String({ description: 'The name of the operation.' }),
+  parameters: fact(named(value(ParameterForm)), 'Its parameters.'),
+  identity: cel('the identifier of the row that is meant'),
+  request: fact(Type.Unsafe<unknown>({ ...shapeRef }), 'The shape of the request body.'),
+  response: fact(named(AnswerForm), 'The answers, by status.'),
+  consumes: Words,
+  produces: Words,
+  order: Type.Union([Words], { description: 'The fields that a list is sorted by; a leading - turns the order.' }),
+  in: Type.Union([Words], { description: 'The states in which it may happen.' }),
+  if_match: Type.Union([Type.Literal('required'), Type.Literal('accepted'), Type.Literal('none')]),
+  etag: Type.Union([Type.Literal('strong'), Type.Literal('weak'), Type.Literal('none')]),
+  cache: Type.String({ description: 'Cache-Control of its answers.' }),
+  idempotency: fact(keys({ header: Type.String(), keep: Type.String(), required: Type.Boolean() }), 'Idempotency keys.'),
+  expand: fact(
+    keys({ parameter: Type.String(), depth: Type.Integer({ minimum: 1, maximum: 8 }) }),
+    'Which references may be shown whole.',
+  ),
+  pagination: ref<unknown>('pagination'),
+  errors: fact(Words, "The service's own errors that it may answer with."),
+  deprecated: deprecation,
+};
+
+export const EndpointForm = keys(endpointWords);
+
+export const EndpointsForm = fact(
+  listing(value(ref('endpoint')), {
+    defaults: named(ref('endpoint'), 'What holds for every endpoint of a method, or for `all`.'),
+  }),
+  'Part 4: endpoints, by method and path.',
+);

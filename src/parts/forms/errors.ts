@@ -1,0 +1,51 @@
+import { Type } from 'typebox';
+import { conditions } from '../errors.ts';
+import { shapeRef } from './shape.ts';
+import { cel, fact, listing, named, value, Words } from './standing.ts';
+
+const RuleForm = Type.Unsafe<Record<string, unknown>>({
+  type: 'object',
+  properties: {
+    status: value(Type.Integer({ minimum: 200, maximum: 599 }), 'The HTTP status.'),
+    when: fact(
+      Type.Unsafe<string | string[]>({ anyOf: [{ enum: [...conditions] }, { type: 'array', items: { enum: [...conditions] } }] }),
+      'The conditions that it answers.',
+    ),
+    on: Words,
+    if: cel("the service's own condition"),
+    message: Type.String(),
+  },
+  additionalProperties: true,
+});
+
+export const ErrorsForm = fact(
+  Type.Unsafe<Record<string, unknown>>({
+    type: 'object',
+    properties: {
+      payload: fact(
+        Type.Unsafe<unknown>({
+          anyOf: [
+            { const: 'problem' },
+            {
+              type: 'object',
+              properties: {
+                shape: shapeRef,
+                data: {
+                  anyOf: [named(Type.Union([cel('the value of this field'), Type.Number(), Type.Boolean()])), cel('the whole')],
+                },
+              },
+              additionalProperties: false,
+            },
+          ],
+        }),
+        'problem (RFC 9457), or an own shape.',
+      ),
+      codes: fact(
+        listing(value(Type.Unsafe<unknown>({ anyOf: [RuleForm, { type: 'array', items: RuleForm }] }))),
+        'The error codes.',
+      ),
+    },
+    additionalProperties: false,
+  }),
+  'Part 7: errors.',
+);

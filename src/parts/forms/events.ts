@@ -1,0 +1,52 @@
+import { Type } from 'typebox';
+import { shapeRef } from './shape.ts';
+import { cel, fact, keys, listing, named, value, Words } from './standing.ts';
+
+const text = Type.String();
+const DataForm = Type.Union([
+  named(Type.Union([cel('the value of this field'), Type.Number(), Type.Boolean()])),
+  cel('the whole'),
+]);
+const EnvelopeForm = named(Type.Union([cel('over event'), Type.Number(), Type.Boolean()]), 'What stands around a payload.');
+
+const WebhookForm = keys({
+  signature: value(
+    Type.Union([Type.Literal('standard-webhooks'), Type.Literal('none'), keys({ header: text, value: text, signs: text })]),
+    'standard-webhooks, or an own template.',
+  ),
+  headers: named(cel('over event')),
+  retry: fact(Words, 'The waits between tries: [5s, 5m, 30m].'),
+  timeout: value(text),
+  disable_after: value(text, 'Of nothing but failures.'),
+  order: Type.Union([Type.Literal('any'), Type.Literal('resource')]),
+  subscribers: fact(
+    keys({ resource: text, url: text, secret: text, events: text, enabled: text }),
+    'The resource that holds the subscribers.',
+  ),
+});
+
+const StreamForm = keys({
+  path: value(Type.String({ description: 'GET /events' })),
+  format: value(Type.Literal('sse')),
+  keep: value(text),
+});
+
+const KindForm = keys({
+  on: fact(Words, 'The operations that emit it.'),
+  if: cel('when it is emitted'),
+  payload: fact(Type.Unsafe<unknown>({ ...shapeRef }), 'The shape of what it carries.'),
+  data: DataForm,
+  to: cel('over subscriber and event: who receives it'),
+});
+
+export const EventsForm = fact(
+  keys({
+    kinds: fact(listing(value(KindForm)), 'The kinds of event.'),
+    delivery: fact(
+      keys({ webhook: fact(WebhookForm), stream: fact(StreamForm), envelope: EnvelopeForm }),
+      'How they reach whoever listens.',
+    ),
+    envelope: EnvelopeForm,
+  }),
+  'Part 6: events.',
+);

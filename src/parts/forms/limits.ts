@@ -1,0 +1,67 @@
+import { Type } from 'typebox';
+import { fact, keys, named, ref, value, Words } from './standing.ts';
+
+const text = Type.String();
+const per = Type.Union([Type.Literal('caller'), Type.Literal('user'), Type.Literal('address'), Type.Literal('everyone')]);
+const size = value(Type.Union([Type.Integer({ minimum: 0 }), text]), 'A size: 64KiB, 5MiB, 512.');
+
+export const PaginationForm = fact(
+  keys({
+    style: value(Type.Union(['cursor', 'after', 'offset', 'page', 'none'].map((style) => Type.Literal(style)))),
+    cursor: value(text, 'The parameter that takes a cursor.'),
+    after: value(text, 'The parameter that takes the identifier to go on after.'),
+    before: value(text),
+    offset: value(text),
+    page: value(text),
+    size: value(text, 'The parameter that says how many.'),
+    default: value(Type.Integer({ minimum: 1 }), 'How many where none is asked for.'),
+    max: value(Type.Integer({ minimum: 1 }), 'How many at the most.'),
+    over_max: Type.Union([Type.Literal('clamp'), Type.Literal('refuse')]),
+    told: Type.Union([Type.Literal('body'), Type.Literal('link'), Type.Literal('both')], {
+      description: 'Where the way to the next page is told.',
+    }),
+    items: value(text, 'The field that holds the rows; none = a bare array.'),
+    next: value(text),
+    previous: value(text),
+    has_more: value(text),
+    total: value(text),
+    data: named(Type.Unknown(), 'Constants of the envelope.'),
+  }),
+  'How lists are cut into pages.',
+);
+
+const scope = { per, to: Words, on: Words };
+
+export const LimitsForm = fact(
+  keys({
+    rate: fact(
+      Type.Array(
+        keys({
+          ...scope,
+          kind: Type.Union([Type.Literal('sliding'), Type.Literal('fixed'), Type.Literal('bucket')]),
+          limit: Type.Number({ minimum: 0 }),
+          window: value(text, 'A duration: 1s, 5m, 24h.'),
+          burst: Type.Number({ minimum: 0, description: 'The capacity of a bucket.' }),
+          cost: named(Type.Number({ minimum: 0 }), 'What an operation counts.'),
+        }),
+      ),
+      'How often.',
+    ),
+    size: fact(keys({ body: size, url: size, headers: size, file: size }), 'How large.'),
+    timeout: fact(keys({ request: value(text), idle: value(text) }), 'How long.'),
+    pagination: ref<unknown>('pagination'),
+    quota: fact(
+      Type.Array(
+        keys({
+          ...scope,
+          limit: Type.Number({ minimum: 0 }),
+          window: value(text, 'day, week, month, year or hour.'),
+          zone: text,
+        }),
+      ),
+      'How much in a calendar window.',
+    ),
+    trust_proxies: fact(Words, 'The addresses whose forwarding headers count.'),
+  }),
+  'Part 8: limits.',
+);

@@ -1,0 +1,37 @@
+import { Type } from 'typebox';
+import { fieldWordForms, schemaWords } from './shape.ts';
+import { cel, fact, keys, listing, named, value, Words } from './standing.ts';
+
+const FieldForm = value(
+  Type.Union([
+    Type.String({ description: 'A JSON type or a resource; a trailing ? makes it nullable.' }),
+    Type.Array(Type.Unsafe<unknown>({ $ref: '#/$defs/shape' }), { minItems: 1, maxItems: 1 }),
+    keys({ ...schemaWords, ...fieldWordForms }),
+  ]),
+);
+
+const ResourceForm = keys({
+  identifier: fact(
+    Type.Union([
+      Type.String(),
+      keys({
+        field: value(Type.String(), 'The field that holds it.'),
+        generate: value(Type.String(), 'uuid, uuidv7, ulid, integer, client, or a template such as pcl_{ulid}.'),
+      }),
+    ]),
+    'What tells one from another; none = a value, not a thing of its own.',
+  ),
+  fields: fact(named(FieldForm), 'Its fields.'),
+  required: fact(Words, 'The fields that answers always carry; this list states the flag of every field.'),
+  unique: fact(
+    Type.Array(Type.Union([Words, keys({ fields: Words, while: cel('over next: when the rule holds') })])),
+    'Fields of which no two may agree.',
+  ),
+  additionalProperties: Type.Boolean({ description: 'Whether fields that are not stated pass.' }),
+  deprecated: fieldWordForms.deprecated,
+});
+
+export const ResourcesForm = fact(
+  listing(value(ResourceForm)),
+  'Part 2: resources and their fields. `others` says that the list is not the whole.',
+);

@@ -1,0 +1,84 @@
+import type { Json } from '../document/document.ts';
+import type { Endpoint } from './endpoints.ts';
+import { entriesOf, entryOf, type Fact, isStated, statedValue } from './fact.ts';
+import type { Field, Resource } from './resources.ts';
+import type { Shape } from './shape.ts';
+import type { Spec } from './spec.ts';
+import { machineOf } from './states.ts';
+
+/**
+ * The shape of an operation's request body: the stated one, or the one that follows by rule. None = the operation takes no
+ * body. Open = the effect is open and nothing is stated, or what the effect needs is open.
+ */
+export function requestShape(spec: Spec, endpoint: Endpoint): Fact<Shape> {
+  if (endpoint.request.standing !== 'open' || endpoint.request.question !== undefined) return endpoint.request;
+  const at = endpoint.at;
+  const effect = statedValue(endpoint.does);
+  if (!effect)
+    return endpoint.method === 'GET' || endpoint.method === 'HEAD' || endpoint.method === 'DELETE'
+      ? { standing: 'none', at }
+      : { standing: 'open', at };
+  if (effect.verb !== 'create' && effect.verb !== 'replace' && effect.verb !== 'upsert' && effect.verb !== 'update') {
+    return { standing: 'none', at };
+  }
+  const resource = entryOf(spec.resources.all, effect.resource);
+  if (!resource || !isStated(resource.fields)) return { standing: 'open', at: resource?.fields.at ?? at };
+  const bound = effect.verb === 'update' ? [] : boundByPath(spec, endpoint);
+  return { standing: 'stated', value: writableShape(spec, resource, effect.verb === 'update' ? 'all' : bound), at };
+}
+
+/** The shape of what a caller may send of a resource: what it cannot write left out, and what it may leave out not required. */
+export function writableShape(spec: Spec, resource: Resource, optional: readonly string[] | 'all'): Shape {
+  const properties: Record<string, Json> = Object.create(null);
+  const required: string[] = [];
+  for (const [name, field] of entriesOf(resource.fields)) {
+    if (!isWritable(spec, resource, field)) continue;
+    properties[name] = { ...(statedValue(field.shape) ?? {}), ...(field.default && { default: field.default.value }) };
+    const mayLackIt = optional === 'all' || optional.includes(name) || isSuppliedByService(field, 'create');
+    if (!mayLackIt && statedValue(field.required) === true) required.push(name);
+  }
+  return { type: 'object', properties, required, additionalProperties: resource.additionalProperties };
+}
+
+/** Whether a caller may write the field at all: not read-only, not the state field, not a generated identifier. */
+export function isWritable(spec: Spec, resource: Resource, field: Field): boolean {
+  if (field.readOnly) return false;
+  if (machineOf(spec.states, resource.name)?.field === field.name) return false;
+  const identifier = statedValue(resource.identifier);
+  return !(identifier?.field === field.name && identifier.generate !== undefined && identifier.generate !== 'client');
+}
+
+/** Whether the service supplies the field when a request leaves it out. */
+export function isSuppliedByService(field: Field, change: 'create' | 'replace'): boolean {
+  return (
+    field.default !== undefined ||
+    field.generate !== undefined ||
+    field.set.write !== undefined ||
+    field.set[change] !== undefined
+  );
+}
+
+/** The fields that the path of an endpoint binds: its parameters but for the one that is the identifier. */
+export function boundByPath(spec: Spec, endpoint: Endpoint): string[] {
+  const names = pathParameters(endpoint.path);
+  const effect = statedValue(endpoint.does);
+  if (!effect || !('resource' in effect)) return [];
+  const resource = entryOf(spec.resources.all, effect.resource);
+  const last = identifierParameter(endpoint);
+  const identifier = statedValue(resource?.identifier ?? { standing: 'open', at: '' });
+  return names.flatMap((name) => (name === last ? (identifier ? [identifier.field] : []) : [name]));
+}
+
+/** The path parameter that is the identifier of the row that is meant: the last one, on operations about one row. */
+export function identifierParameter(endpoint: Endpoint): string | undefined {
+  const effect = statedValue(endpoint.does);
+  const verbs = ['read', 'update', 'replace', 'upsert', 'delete', 'transition'];
+  if (!effect || !verbs.includes(effect.verb) || endpoint.identity) return undefined;
+  return pathParameters(endpoint.path).at(-1);
+}
+
+/** The names of a path template's parameters, in order. */
+export function pathParameters(path: string): string[] {
+  const real = path.replace(/[?#].*$/, '');
+  return [...real.matchAll(/\{([^{}]+)\}/g)].map((match) => match[1] as string);
+}
