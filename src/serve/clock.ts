@@ -1,0 +1,60 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+
+/** What tells the time, and wakes whoever waits for one. It is handed in, so that tests can move it. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Calls back once the time has come; returns what takes that back. */
+  at(ms: number, wake: () => void): () => void;
+}
+
+/** What identifiers and secrets are made of. It is handed in, so that tests can repeat themselves. */
+export interface Chance {
+  /** That many random bytes. */
+  bytes(length: number): Uint8Array;
+  uuid(): string;
+}
+
+/** The machine's own clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  at(ms, wake) {
+    // A timer holds 2^31 - 1 ms at the most; a later time is reached in steps.
+    const timer = setTimeout(() => (Date.now() >= ms ? wake() : (cancel = systemClock.at(ms, wake))), Math.min(Math.max(0, ms - Date.now()), 2 ** 31 - 1));
+    timer.unref();
+    let cancel = () => clearTimeout(timer);
+    return () => cancel();
+  },
+};
+
+/** The machine's own randomness. */
+export const systemChance: Chance = {
+  bytes: (length) => randomBytes(length),
+  uuid: () => randomUUID(),
+};
+
+/** A clock that stands still until it is moved; moving it wakes what falls due, in order. */
+export function movableClock(startMs: number): Clock & { set(ms: number): void; advance(ms: number): void } {
+  let time = startMs;
+  const waiting = new Set<{ readonly ms: number; readonly wake: () => void }>();
+  const clock = {
+    now: () => time,
+    at(ms: number, wake: () => void) {
+      const entry = { ms, wake };
+      waiting.add(entry);
+      return () => void waiting.delete(entry);
+    },
+    set(ms: number) {
+      for (;;) {
+        const due = [...waiting].filter((entry) => entry.ms <= ms).sort((a, b) => a.ms - b.ms)[0];
+        if (!due) break;
+        waiting.delete(due);
+        time = Math.max(time, due.ms);
+        due.wake();
+      }
+      time = Math.max(time, ms);
+    },
+    advance: (ms: number) => clock.set(time + ms),
+  };
+  return clock;
+}

@@ -1,0 +1,83 @@
+import type { JsonMap } from '../document/document.ts';
+import type { ErrorCondition } from '../parts/errors.ts';
+import type { OpenFact } from './open.ts';
+import type { Plan } from './plan.ts';
+import type { Violation } from './wire/violation.ts';
+
+/** A request as it comes through either door. */
+export interface Call {
+  readonly method: string;
+  /** The raw path, still encoded. */
+  readonly path: string;
+  /** The raw query without its `?`. */
+  readonly query: string;
+  /** By lower-case name, as node:http folds them. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The size of the header block in bytes, roughly as sent. */
+  readonly headerBytes: number;
+  readonly address: string;
+  /** Reads the body, up to a number of bytes; `too large` beyond it. */
+  body(bytesMax: number): Promise<Buffer | 'too large'> | Buffer;
+  readonly hasBody: boolean;
+}
+
+/** What goes back. Header names are lower-case. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: string | Uint8Array | undefined;
+}
+
+/** Who is asking. */
+export interface Caller {
+  readonly id: string;
+  readonly user: string;
+  readonly scopes: readonly string[];
+  readonly claims?: JsonMap;
+  readonly key?: string;
+}
+
+/** Why a request is not carried out, before it has a shape. */
+export interface Refusal {
+  readonly when?: ErrorCondition;
+  /** The service's own code, where another part names one. */
+  readonly code?: string;
+  readonly message?: string;
+  readonly violations?: readonly Violation[];
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Open facts that this exchange would need: 501. */
+  readonly open?: readonly OpenFact[];
+  /** Something that this service cannot do: 501 with a type of its own. */
+  readonly unsupported?: { readonly type: string; readonly detail: string };
+  /** A status that HTTP gives to a case of the condition: 414, 431. */
+  readonly status?: number;
+}
+
+/** Thrown inside a change so that it is undone; caught where the change was asked for. */
+export class Refused {
+  readonly refusal: Refusal;
+  constructor(refusal: Refusal) {
+    this.refusal = refusal;
+  }
+}
+
+/** A JSON value while it is being worked on: it may hold integers beyond 2^53 as bigint. */
+export type Value = unknown;
+export type Fields = Record<string, Value>;
+
+/** One request on its way through the nine parts. */
+export interface Exchange {
+  readonly call: Call;
+  readonly plan: Plan;
+  readonly caller: Caller | undefined;
+  readonly pathParams: Readonly<Record<string, string>>;
+  readonly nowMs: number;
+  /** All parameters by name, once read. */
+  params: Readonly<Record<string, Value>>;
+  /** The body's value, once read. */
+  request: Value;
+  /** The bytes of the body, for fingerprints. */
+  bytes: Buffer | undefined;
+  /** Facts that were taken as they came, under `--open accept`. */
+  accepted: OpenFact[] | undefined;
+}

@@ -1,0 +1,73 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Json } from '../document/document.ts';
+import type { Spec } from '../parts/spec.ts';
+import type { Store } from '../store/store.ts';
+import type { Chance, Clock } from './clock.ts';
+import type { BeforeHandlers, Handlers } from './handlers.ts';
+
+/** How a service is run. What is not given is the machine's own clock and chance, and a store in memory. */
+export interface ServeOptions {
+  readonly store?: Store;
+  readonly clock?: Clock;
+  readonly chance?: Chance;
+  /** The user's own code, by handler name. */
+  readonly handlers?: Handlers;
+  /** What stands in front of a stated operation, by operation name. */
+  readonly before?: BeforeHandlers;
+  /** Rows to start with, by resource; they are made where no row has their identifier yet. */
+  readonly rows?: Readonly<Record<string, readonly Readonly<Record<string, Json>>[]>>;
+  /** The user that every caller is taken for; the first stated one unless given. */
+  readonly as?: string;
+  /** `accept`: let a request in doubt pass where the service can act at all, naming the facts in `Ninefold-Open`. */
+  readonly open?: 'refuse' | 'accept';
+  /** Start although stored rows do not fit the document any more. */
+  readonly acceptMisfits?: boolean;
+  /** Called for each exchange; absent = nothing is noted down. */
+  readonly onExchange?: (entry: ExchangeEntry) => void;
+  /** Called for failures, which callers see as `internal` alone. */
+  readonly onFailure?: (failure: unknown, requestId: string) => void;
+}
+
+/** One line of the log. */
+export interface ExchangeEntry {
+  readonly at: string;
+  readonly requestId: string;
+  readonly method: string;
+  readonly target: string;
+  readonly status: number;
+  readonly operation: string | undefined;
+  readonly ms: number;
+  /** The error code or condition of a refusal. */
+  readonly refused?: string;
+  readonly open?: readonly string[];
+}
+
+/** A running service: one set of plans behind two doors. */
+export interface Service {
+  /** A listener for `http.createServer`. */
+  readonly listener: (request: IncomingMessage, response: ServerResponse) => void;
+  /** The same plans for a `Request` of the Fetch standard. */
+  fetch(request: Request): Promise<Response>;
+  /** Listens on an address; loopback unless said otherwise. `close` takes no new connections, lets running requests finish and ends. */
+  listen(options: { readonly port: number; readonly host?: string }): Promise<{ readonly url: string; readonly port: number; close(): Promise<void> }>;
+  /** Fires a transition that is `by: service`, or any other, on a row. Resolves to the row as it is then; rejects with what stood in the way. */
+  fire(resource: string, id: string, transition: string): Promise<Json>;
+  /** Serves another document over the same rows from the next request on. Rejects, changing nothing, where the rows do not fit it. */
+  replace(spec: Spec): Promise<void>;
+  /** What a person should know at start: parts that are stated and not enforced, limits that protect the process, handlers that are missing. */
+  readonly notes: readonly string[];
+  /** The prefix of the endpoints. */
+  readonly basePath: string;
+  /** Settles what is under way and closes the store where this service opened it. */
+  close(): Promise<void>;
+}
+
+/** Rows that do not fit the document, counted and named; serving does not start over them unless told to. */
+export class Misfits extends Error {
+  readonly rows: readonly { readonly resource: string; readonly count: number; readonly examples: readonly string[] }[];
+  constructor(rows: Misfits['rows']) {
+    const list = rows.map(({ resource, count, examples }) => `${count} of ${resource} (${examples.join('; ')})`);
+    super(`Stored rows do not fit this document: ${list.join(', ')}.`);
+    this.rows = rows;
+  }
+}
