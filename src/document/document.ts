@@ -10,7 +10,7 @@ export interface JsonMap {
 /** A JSON Pointer (RFC 6901) into a document's tree: `/resources/parcel/fields/weight_g`. The whole tree is the empty string. */
 export type Pointer = string;
 
-/** A place in a source file. Lines and columns count from 1; the end is exclusive. */
+/** A place in a source file. Lines and columns count from 1, columns in UTF-16 code units; the end is exclusive. */
 export interface Place {
   readonly file: string;
   readonly line: number;
@@ -44,7 +44,7 @@ export interface Finding {
 }
 
 /**
- * A document as it was written: one tree with the nine part names as keys, before anything is made of it.
+ * A document as it was written: one tree with the nine part names, and `evidence`, as keys, before anything is made of it.
  * `!open "q"`, `!none` and `!any` stand in the tree in their JSON forms `{ $open: "q" }`, `{ $none: true }`, `{ $any: true }`;
  * the bare words `none` and `any` are still strings.
  */

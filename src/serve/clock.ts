@@ -19,11 +19,14 @@ export interface Chance {
 export const systemClock: Clock = {
   now: () => Date.now(),
   at(ms, wake) {
-    // A timer holds 2^31 - 1 ms at the most; a later time is reached in steps.
-    const timer = setTimeout(() => (Date.now() >= ms ? wake() : (cancel = systemClock.at(ms, wake))), Math.min(Math.max(0, ms - Date.now()), 2 ** 31 - 1));
-    timer.unref();
-    let cancel = () => clearTimeout(timer);
-    return () => cancel();
+    let timer: NodeJS.Timeout;
+    const wait = () => {
+      // A timer holds 2^31 - 1 ms at the most; a later time is reached in steps.
+      timer = setTimeout(() => (Date.now() >= ms ? wake() : wait()), Math.min(Math.max(0, ms - Date.now()), 2 ** 31 - 1));
+      timer.unref();
+    };
+    wait();
+    return () => clearTimeout(timer);
   },
 };
 

@@ -2,8 +2,8 @@ import type { ErrorCode, ErrorCondition, ErrorPayload, ErrorRule } from '../part
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
 import { namesOperation, type Operation } from '../parts/operations.ts';
 import type { Spec } from '../parts/spec.ts';
-import type { Caller, Refusal, Reply, Value } from './exchange.ts';
 import { type CompileExpression, type Evaluate, isFailed } from './evaluate.ts';
+import type { Caller, Refusal, Reply, Value } from './exchange.ts';
 import type { OpenFact, OpenFacts } from './open.ts';
 import { ownMessage, ownStatus, phrase } from './statuses.ts';
 import type { Violation } from './wire/violation.ts';
@@ -31,7 +31,12 @@ interface Row {
 }
 
 /** Compiles the refusals of an operation; without one, those of requests that reach none. */
-export function compileRefusals(spec: Spec, operation: Operation | undefined, facts: OpenFacts, compile: CompileExpression): RefusalTable {
+export function compileRefusals(
+  spec: Spec,
+  operation: Operation | undefined,
+  facts: OpenFacts,
+  compile: CompileExpression,
+): RefusalTable {
   const codes = entriesOf(spec.errors.codes).map(([, code]) => code);
   const payload = compilePayload(spec, compile);
   const byCondition = new Map<ErrorCondition, Row>();
@@ -53,11 +58,20 @@ export function compileRefusals(spec: Spec, operation: Operation | undefined, fa
   return {
     answer(refusal, request) {
       if (refusal.open) return openReply(refusal.open, request);
-      if (refusal.unsupported) return problem({ type: refusal.unsupported.type, status: 501, detail: refusal.unsupported.detail, request_id: request.requestId });
+      if (refusal.unsupported)
+        return problem({
+          type: refusal.unsupported.type,
+          status: 501,
+          detail: refusal.unsupported.detail,
+          request_id: request.requestId,
+        });
       const row = rowOf(refusal);
       const status = row.code === undefined && refusal.status !== undefined ? refusal.status : row.status;
       const open = [...row.open, ...openPayload];
-      return withHeaders(payload({ ...row, status, open, message: refusal.message ?? row.message, violations: refusal.violations }, request), refusal.headers);
+      return withHeaders(
+        payload({ ...row, status, open, message: refusal.message ?? row.message, violations: refusal.violations }, request),
+        refusal.headers,
+      );
     },
   };
 }
@@ -81,21 +95,33 @@ function withHeaders(reply: Reply, headers: Readonly<Record<string, string>> | u
 }
 
 /** The narrowest rule for a condition: one that names the operation before one for all. */
-function conditionRow(codes: readonly ErrorCode[], when: ErrorCondition, operation: Operation | undefined, facts: OpenFacts, spec: Spec): Row {
+function conditionRow(
+  codes: readonly ErrorCode[],
+  when: ErrorCondition,
+  operation: Operation | undefined,
+  facts: OpenFacts,
+  spec: Spec,
+): Row {
   const candidates = codes.flatMap((code) =>
     code.rules.filter((rule) => statedValue(rule.when)?.includes(when)).map((rule) => ({ code, rule })),
   );
-  const named = candidates.find(({ rule }) => rule.on !== undefined && operation !== undefined && namesOperation(rule.on, operation));
+  const named = candidates.find(
+    ({ rule }) => rule.on !== undefined && operation !== undefined && namesOperation(rule.on, operation),
+  );
   const found = named ?? candidates.find(({ rule }) => rule.on === undefined);
   if (found) return row(found.code, found.rule, ownStatus[when], ownMessage[when], facts);
   const noCodes = spec.errors.codes.standing === 'none' || spec.errors.codes.standing === 'any';
-  const open = noCodes ? [] : facts.about(isStated(spec.errors.codes) ? 'conditions' : 'error codes', isStated(spec.errors.codes) ? when : 'service');
+  const open = noCodes
+    ? []
+    : facts.about(isStated(spec.errors.codes) ? 'conditions' : 'error codes', isStated(spec.errors.codes) ? when : 'service');
   return { status: ownStatus[when], code: undefined, message: ownMessage[when], constants: {}, open };
 }
 
 function codeRow(codes: readonly ErrorCode[], name: string, operation: Operation | undefined, facts: OpenFacts): Row {
   const code = codes.find((candidate) => candidate.name === name);
-  const named = code?.rules.find((rule) => rule.on !== undefined && operation !== undefined && namesOperation(rule.on, operation));
+  const named = code?.rules.find(
+    (rule) => rule.on !== undefined && operation !== undefined && namesOperation(rule.on, operation),
+  );
   const rule = named ?? code?.rules.find((candidate) => candidate.on === undefined) ?? code?.rules[0];
   if (!code || !rule) return { status: 409, code: name, message: name, constants: {}, open: [] };
   return row(code, rule, 409, `This is refused: ${name.replaceAll('_', ' ')}.`, facts);
@@ -103,7 +129,13 @@ function codeRow(codes: readonly ErrorCode[], name: string, operation: Operation
 
 function row(code: ErrorCode, rule: ErrorRule, status: number, message: string, facts: OpenFacts): Row {
   const open = rule.status.standing === 'open' ? facts.about('status codes', code.name) : [];
-  return { status: statedValue(rule.status) ?? status, code: code.name, message: rule.message ?? message, constants: code.constants, open };
+  return {
+    status: statedValue(rule.status) ?? status,
+    code: code.name,
+    message: rule.message ?? message,
+    constants: code.constants,
+    open,
+  };
 }
 
 type Told = Row & { readonly violations: readonly Violation[] | undefined };
@@ -113,7 +145,8 @@ function compilePayload(spec: Spec, compile: CompileExpression): Payload {
   const stated: ErrorPayload | undefined = statedValue(spec.errors.payload);
   if (stated === undefined || stated === 'problem') return problemPayload;
   const data = stated.data;
-  const whole = 'source' in data && typeof data.source === 'string' ? compile({ source: data.source, at: String(data.at) }) : undefined;
+  const whole =
+    'source' in data && typeof data.source === 'string' ? compile({ source: data.source, at: String(data.at) }) : undefined;
   const fields: [string, Evaluate][] = whole ? [] : Object.entries(data).map(([name, expression]) => [name, compile(expression)]);
   return (told, request) => {
     const scope = {
@@ -125,7 +158,13 @@ function compilePayload(spec: Spec, compile: CompileExpression): Payload {
       violations: told.violations ?? [],
       request_id: request.requestId,
     };
-    const body = whole ? whole(scope) : Object.fromEntries(fields.map(([name, evaluate]) => [name, evaluate(scope)] as const).filter(([, value]) => !isFailed(value) && value !== undefined));
+    const body = whole
+      ? whole(scope)
+      : Object.fromEntries(
+          fields
+            .map(([name, evaluate]) => [name, evaluate(scope)] as const)
+            .filter(([, value]) => !isFailed(value) && value !== undefined),
+        );
     if (isFailed(body)) return problemPayload(told, request);
     return { status: told.status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
   };

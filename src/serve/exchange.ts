@@ -78,6 +78,10 @@ export interface Exchange {
   request: Value;
   /** The bytes of the body, for fingerprints. */
   bytes: Buffer | undefined;
+  /** The identifier of this request, made when it is first asked for. */
+  requestId(): string;
+  /** What it was refused with, for the log. */
+  refusedWith: Refusal | undefined;
   /** Facts that were taken as they came, under `--open accept`. */
   accepted: OpenFact[] | undefined;
 }

@@ -42,7 +42,15 @@ function push(map: Map<string, OpenFact[]>, key: string, fact: OpenFact): void {
 }
 
 function toOpenFact({ part, kind, subject, at, place, question, prose }: LedgerFact): OpenFact {
-  return { part, kind, subject, at, place: shortPlace(place), ...(question !== undefined && { question }), ...(prose !== undefined && { prose }) };
+  return {
+    part,
+    kind,
+    subject,
+    at,
+    place: shortPlace(place),
+    ...(question !== undefined && { question }),
+    ...(prose !== undefined && { prose }),
+  };
 }
 
 function shortPlace({ file, line, column }: Place): OpenFact['place'] {

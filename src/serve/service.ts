@@ -49,7 +49,10 @@ export interface Service {
   /** The same plans for a `Request` of the Fetch standard. */
   fetch(request: Request): Promise<Response>;
   /** Listens on an address; loopback unless said otherwise. `close` takes no new connections, lets running requests finish and ends. */
-  listen(options: { readonly port: number; readonly host?: string }): Promise<{ readonly url: string; readonly port: number; close(): Promise<void> }>;
+  listen(options: {
+    readonly port: number;
+    readonly host?: string;
+  }): Promise<{ readonly url: string; readonly port: number; close(): Promise<void> }>;
   /** Fires a transition that is `by: service`, or any other, on a row. Resolves to the row as it is then; rejects with what stood in the way. */
   fire(resource: string, id: string, transition: string): Promise<Json>;
   /** Serves another document over the same rows from the next request on. Rejects, changing nothing, where the rows do not fit it. */

@@ -10,16 +10,27 @@ export interface ColumnSpec {
   readonly name: string;
   /** `integer` holds up to 64 bits, `real` a double, `text` compares by code point. */
   readonly type: 'integer' | 'real' | 'text';
+  /** How the caller makes the value, in any words; when they change, the column of stored rows is filled anew. */
+  readonly made?: string;
 }
 
-/** One resource's rows. The engine adds `seq` (creation order), `id` (unique), `rev`, `entered` and `doc`. */
+/** A column of an index; a bare name ascends. */
+export type IndexColumn = string | { readonly column: string; readonly descending: boolean };
+
+/**
+ * One resource's rows. The engine adds `seq` (creation order), `id` (unique), `rev`, `entered` and `doc`; the first four
+ * can be named wherever a column can, unless the table states a column of that name.
+ */
 export interface TableSpec {
   readonly name: string;
   readonly columns: readonly ColumnSpec[];
   /** Columns of which no two rows may hold the same value; null is not a value. */
   readonly unique: readonly string[];
-  /** Column lists to index; creation order is appended by the engine. */
-  readonly indexes: readonly (readonly string[])[];
+  /**
+   * Column lists to index; creation order, ascending, is appended by the engine. A list read with the same directions, or
+   * with all of them turned round, creation order included, is read off the index.
+   */
+  readonly indexes: readonly (readonly IndexColumn[])[];
 }
 
 export type Scalar = string | number | bigint | null;
@@ -45,7 +56,11 @@ export interface NewRow {
   readonly columns: readonly Scalar[];
 }
 
-/** A test on columns, as data. `param` is an index into the values handed over when the query runs. */
+/**
+ * A test on columns, as data. `param` is an index into the values handed over when the query runs. A test of an absent
+ * value is neither true nor false, and `not` leaves it so; `and` and `or` are decided by what is known. Only rows for
+ * which the whole is true are found.
+ */
 export type Condition =
   | { readonly op: 'and' | 'or'; readonly of: readonly Condition[] }
   | { readonly op: 'not'; readonly of: Condition }
@@ -68,12 +83,17 @@ export interface QuerySpec {
   readonly where?: Condition;
   /** Ends with creation order always; `seq` may be named to set its direction. Absent values come first ascending, last descending. */
   readonly order?: readonly { readonly column: string; readonly descending?: boolean }[];
-  /** Continue strictly after a row: its values in the order of `order` and its `seq` come as the parameters from this index on. */
+  /** Creation order, where it decides, goes newest first; the same as `seq` descending at the end of `order`. */
+  readonly newestFirst?: boolean;
+  /**
+   * Continue strictly after a row: its values in the order of `order`, `seq` left out, and then its `seq` come as the
+   * parameters from this index on: `[...keys, seq]` of the last row. The row itself need not be there any more.
+   */
   readonly after?: number;
   /** Index of the parameter with the most rows to give. */
   readonly limit?: number;
   readonly offset?: number;
-  /** Add the values of `order`'s columns to each row, so that a cursor can be made of the last. */
+  /** Add the values of `order`'s columns, `seq` left out, to each row, so that a cursor can be made of the last. */
   readonly keys?: boolean;
 }
 export interface FoundRow extends Row {
@@ -91,7 +111,10 @@ export interface Reader {
   /** The id of the row that holds `value` in a unique column. */
   holder(table: string, column: string, value: Scalar): string | undefined;
   all(query: QuerySpec, params: readonly Scalar[]): FoundRow[];
+  /** How many rows meet `where`, whatever `after`, `limit` and `offset` say. */
   count(query: QuerySpec, params: readonly Scalar[]): number;
+  /** The rows after a creation number, oldest first: all rows of a table, a bounded page at a time. From 0. */
+  scan(table: string, afterSeq: number, most: number): Row[];
   /** A stored answer under a key, or nothing once it has expired. */
   record(key: string, nowMs: number): StoredRecord | undefined;
 }
@@ -99,11 +122,16 @@ export interface Reader {
 export interface Transaction extends Reader {
   /** @throws {Duplicate} when the id or a unique column is taken; nothing was written then. */
   insert(table: string, row: NewRow): Row;
-  /** @throws {Duplicate} as insert. Gives the row its next `rev`. */
+  /** @throws {Duplicate} as insert. Gives the row its next `rev`. The row must be there. */
   update(table: string, row: NewRow): Row;
+  /** Removes the row, and its timers with what they remember. A row that is not there is nothing. */
   remove(table: string, id: string): void;
   keep(key: string, record: StoredRecord): void;
+  /** Sets or replaces the timer of this name. For the token that it last fired for, the timer is cleared instead. */
   setTimer(timer: Timer): void;
+  /** The timer has fired: it is due no more, and its token is remembered. */
+  timerFired(timer: Timer): void;
+  /** Makes timers due no more; what they fired for is remembered. */
   clearTimers(resource: string, id: string, name?: string): void;
   /** The next number of a named sequence, from 1. */
   next(sequence: string): number;
@@ -138,16 +166,33 @@ export class Duplicate extends Error {
   }
 }
 
+/** Another process holds the store. */
+export class Locked extends Error {
+  constructor(path: string, options?: ErrorOptions) {
+    super(`${path} is in use by another process; stop that one, or serve from another file`, options);
+  }
+}
+
+/** The changes of a batch could not be written to disk; none of them is stored. `cause` says why. */
+export class CommitFailed extends Error {
+  constructor(path: string, cause: unknown) {
+    super(`nothing was stored in ${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+
 /** What bringing a store up to a document's tables did. */
 export interface Migration {
+  /** New tables, as `parcel`, and new columns of tables that were there, as `parcel.weight_g`. */
   readonly added: readonly string[];
+  /** How many rows had columns filled. */
   readonly refilled: number;
 }
 
 export interface Store {
   /**
    * Brings tables, columns and indexes up to what is asked, dropping nothing: a table or column that is no longer asked
-   * for stays. `columnsOf` gives the column values of rows that were stored before a column existed.
+   * for stays. `columnsOf` gives the column values of rows that were stored before a column existed, or while it was not
+   * asked for, had another type or was made otherwise. Without an error all of it is done, with one nothing.
    * @throws {Duplicate} when existing rows break a new unique column; the store is as it was then.
    */
   prepare(tables: readonly TableSpec[], columnsOf: (table: string, row: Row) => readonly Scalar[]): Migration;
@@ -155,7 +200,9 @@ export interface Store {
   read<T>(body: (reader: Reader) => T): T | Promise<T>;
   /**
    * Runs the body in its own savepoint inside the transaction shared by all changes of this turn of the event loop, and
-   * settles after the commit is on disk. A body that throws has changed nothing and rejects alone.
+   * of those right after it while changes keep coming, and settles once the commit is on disk. A body that throws has
+   * changed nothing and rejects alone, and so does one that returns a promise. When the commit fails, all of them reject.
+   * @throws {CommitFailed} as the rejection.
    */
   change<T>(body: (transaction: Transaction) => T): Promise<T>;
   /** Timers due at or before the time, earliest first. */
@@ -164,6 +211,6 @@ export interface Store {
   nextDue(): number | undefined;
   /** A small named value that outlives a restart, such as a signing key. */
   setting(name: string, make: () => string): string;
-  /** Waits for the changes under way, then closes. */
+  /** Waits for the changes under way, then closes. Later calls fail. */
   close(): Promise<void>;
 }

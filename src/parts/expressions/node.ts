@@ -19,10 +19,12 @@ export type Node = Span &
     | { readonly op: 'index'; readonly of: Node; readonly index: Node }
     | { readonly op: 'has'; readonly field: Extract<Node, { op: 'field' }> }
     | { readonly op: 'call'; readonly name: string; readonly on?: Node; readonly args: readonly Node[] }
-    | { readonly op: 'not' | 'minus'; readonly of: Node }
+    | { readonly op: 'not'; readonly of: Node }
+    | { readonly op: 'minus'; readonly of: Node }
     | { readonly op: 'binary'; readonly operator: BinaryOperator; readonly left: Node; readonly right: Node }
-    | { readonly op: 'and' | 'or'; readonly left: Node; readonly right: Node }
-    | { readonly op: 'choose'; readonly if: Node; readonly then: Node; readonly else: Node }
+    | { readonly op: 'and'; readonly left: Node; readonly right: Node }
+    | { readonly op: 'or'; readonly left: Node; readonly right: Node }
+    | { readonly op: 'choose'; readonly if: Node; readonly yes: Node; readonly no: Node }
     | { readonly op: 'list'; readonly items: readonly Node[] }
     | { readonly op: 'map'; readonly entries: readonly (readonly [Node, Node])[] }
     | {
@@ -60,7 +62,7 @@ export function partsOf(node: Node): readonly Node[] {
     case 'or':
       return [node.left, node.right];
     case 'choose':
-      return [node.if, node.then, node.else];
+      return [node.if, node.yes, node.no];
     case 'list':
       return node.items;
     case 'map':

@@ -1,4 +1,4 @@
-import { type ASTNode, Environment, ParseError, UnsignedInt } from '@marcbachmann/cel-js';
+import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
 import { bounds } from './bounds.ts';
 import type { BinaryOperator, Literal, LoopKind, Node, NodeOf, Span } from './node.ts';
 
@@ -75,16 +75,17 @@ class Reader {
       case '.':
         return { ...span, op: 'field', of: of(ast.args[0]), name: ast.args[1] };
       case '[]':
-        return { ...span, op: 'index', of: of(ast.args[0]), index: of(ast.args[1]) };
+        return indexed(span, of(ast.args[0]), of(ast.args[1]));
       case '!_':
         return { ...span, op: 'not', of: of(ast.args) };
       case '-_':
         return negated(ast.args, span) ?? { ...span, op: 'minus', of: of(ast.args) };
       case '&&':
+        return { ...span, op: 'and', left: of(ast.args[0]), right: of(ast.args[1]) };
       case '||':
-        return { ...span, op: ast.op === '&&' ? 'and' : 'or', left: of(ast.args[0]), right: of(ast.args[1]) };
+        return { ...span, op: 'or', left: of(ast.args[0]), right: of(ast.args[1]) };
       case '?:':
-        return { ...span, op: 'choose', if: of(ast.args[0]), then: of(ast.args[1]), else: of(ast.args[2]) };
+        return { ...span, op: 'choose', if: of(ast.args[0]), yes: of(ast.args[1]), no: of(ast.args[2]) };
       case 'list':
         return { ...span, op: 'list', items: ast.args.map(of) };
       case 'map':
@@ -133,6 +134,12 @@ class Reader {
   }
 }
 
+/** `resource['in']` is `resource.in`, which the grammar cannot say. */
+function indexed(span: Span, of: Node, index: Node): Node {
+  if (index.op === 'literal' && typeof index.value === 'string') return { ...span, op: 'field', of, name: index.value };
+  return { ...span, op: 'index', of, index };
+}
+
 function isNamespace(ast: ASTNode): boolean {
   return ast.op === 'id' && ast.args === 'cel';
 }
@@ -148,8 +155,9 @@ function negated(ast: ASTNode, span: Span): Node | undefined {
 
 function literal(value: unknown, span: Span): Literal {
   if (typeof value === 'bigint' && value > int64Max) throw new Refusal(span, `${value} is beyond 64 bits.`);
-  if (value instanceof UnsignedInt) throw new Refusal(span, 'No value of this language is unsigned.', 'Leave out the `u`.');
   if (value instanceof Uint8Array) throw new Refusal(span, 'No value of this language is bytes.', 'Leave out the `b`.');
-  // What the library's lexer makes beside the two above.
+  if (typeof value === 'object' && value !== null)
+    throw new Refusal(span, 'No value of this language is unsigned.', 'Leave out the `u`.');
+  // What the library's lexer makes beside bytes and unsigned numbers.
   return value as Literal;
 }

@@ -1,0 +1,47 @@
+/** Runs one benchmark: `npm run bench NAME -- OPTIONS`, or `node bench/run.ts NAME OPTIONS`. */
+
+interface Bench {
+  readonly about: string;
+  readonly options: string;
+  readonly load: () => Promise<{ readonly run: (args: readonly string[]) => Promise<number> }>;
+}
+
+const benches = new Map<string, Bench>([
+  [
+    'serve',
+    {
+      about: 'requests a second, against the same service by hand and bare node:http (about 3 minutes)',
+      options: '--rounds 5  --seconds 1.2  --markdown  --json FILE  --strict',
+      load: () => import('./serve.ts'),
+    },
+  ],
+  [
+    'start',
+    {
+      about: 'from the command to the first answer, and memory at rest, from the built package (about 30 seconds)',
+      options: '--starts 11  --markdown  --json FILE  --strict',
+      load: () => import('./start.ts'),
+    },
+  ],
+  [
+    'pages',
+    {
+      about: 'a filtered and sorted page by cursor over 1,000,000 rows, against 10,000 (about a minute)',
+      options: '--rows 1000000  --rounds 5  --seconds 1  --markdown  --json FILE  --strict',
+      load: () => import('./pages.ts'),
+    },
+  ],
+]);
+
+const [name = '', ...args] = process.argv.slice(2);
+const bench = benches.get(name);
+if (bench === undefined) {
+  if (name !== '') console.log(`There is no benchmark "${name}".\n`);
+  console.log('npm run bench NAME [-- OPTIONS]\n');
+  for (const [word, { about, options }] of benches) console.log(`  ${word.padEnd(6)} ${about}\n         ${options}`);
+  process.exitCode = name === '' ? 0 : 2;
+} else {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+  const { run } = await bench.load();
+  process.exit(await run(args));
+}

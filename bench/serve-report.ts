@@ -1,0 +1,119 @@
+/** The figures of `npm run bench serve`, and whether they reach their targets. */
+import { type Act, acts, type Side, sides } from './contestants.ts';
+import { pinned } from './cores.ts';
+import type { ServeRun, Trial } from './serve.ts';
+import { asMarkdown, asText, figure, median, type Table } from './table.ts';
+import { exitCode, type Target, targetReport } from './targets.ts';
+
+const connectionCounts = [64, 8] as const;
+
+/** Prints the report of a run, and gives the exit code. */
+export function serveReport(run: ServeRun, markdown: boolean, strict: boolean): number {
+  const print = markdown ? asMarkdown : asText;
+  const targets = serveTargets(run.trials);
+  const parts = [
+    heading(run),
+    print(figures(run.trials)),
+    print(memory(run)),
+    `Against the others, round by round:`,
+    targetReport(targets, markdown),
+    ...warnings(run),
+  ];
+  console.log(parts.join('\n\n'));
+  const failed = run.missing.length > 0 || run.trials.some(({ errors }) => errors > 0);
+  return failed ? 1 : exitCode(targets, strict);
+}
+
+function heading({ rounds, seconds, bytes }: ServeRun): string {
+  const where = pinned ? 'servers on the first core, the load generator on the second' : 'processes on any core';
+  const sizes = sides.flatMap((side) => (bytes[side] ? [`${side} ${bytes[side].one} and ${bytes[side].page}`] : []));
+  return [
+    `${rounds} interleaved rounds of ${seconds} s each; Node ${process.versions.node}; ${where}.`,
+    `10,000 rows; medians of the rounds. Bytes of a row and of a page: ${sizes.join(', ')}.`,
+  ].join('\n');
+}
+
+function figures(trials: readonly Trial[]): Table {
+  const header = ['', 'connections', 'server', 'requests/s', 'p50 ms', 'p99 ms', 'CPU µs', 'flushes/s'];
+  const lines: string[][] = [];
+  for (const act of acts) {
+    for (const connections of connectionCounts) {
+      for (const side of sides) {
+        const rounds = select(trials, act, connections, side);
+        if (rounds.length === 0) continue;
+        const middle = (of: (trial: Trial) => number | undefined): string => {
+          const values = rounds.map(of).filter((value) => value !== undefined);
+          return values.length === 0 ? '–' : figure(median(values));
+        };
+        lines.push([
+          ...[act, String(connections), side, middle((t) => t.perSecond), middle((t) => t.p50Ms), middle((t) => t.p99Ms)],
+          ...[middle((t) => t.cpuMicros), act === 'durable create' ? middle((t) => t.flushesPerSecond) : '–'],
+        ]);
+      }
+    }
+  }
+  return [header, ...lines];
+}
+
+function memory({ memory: sides }: ServeRun): Table {
+  return [
+    ['memory (RSS), MiB', 'filled and warm', 'after the reads', 'after the creates'],
+    ...sides.map(({ side, idle, afterReads, afterCreates }) => [side, figure(idle), figure(afterReads), figure(afterCreates)]),
+  ];
+}
+
+/** The targets of the product, each with its ratio in every round. */
+function serveTargets(trials: readonly Trial[]): Target[] {
+  const targets: Target[] = [];
+  const least: Readonly<Record<Act, readonly [number, number]>> = {
+    'GET one': [1.3, 1.3],
+    'page of 20': [2.1, 2.1],
+    'durable create': [8, 3],
+  };
+  for (const act of acts) {
+    for (const [i, connections] of connectionCounts.entries()) {
+      const what = `${act}, ${connections} connections`;
+      const ratios = (of: (trial: Trial) => number, other: Side): number[] =>
+        select(trials, act, connections, 'Ninefold').map(
+          (own) => of(own) / of(select(trials, act, connections, other).find(({ round }) => round === own.round)!),
+        );
+      targets.push({
+        ...{ what: `${what}: requests/s, × by hand`, bound: 'at least', value: least[act][i as 0 | 1] },
+        measured: ratios((t) => t.perSecond, 'by hand'),
+      });
+      targets.push({
+        ...{ what: `${what}: p99, × by hand`, bound: 'at most', value: 1.5 },
+        measured: ratios((t) => t.p99Ms, 'by hand'),
+      });
+      if (act === 'GET one') {
+        targets.push({
+          ...{ what: `${what}: requests/s, × bare`, bound: 'at least', value: 0.75 },
+          measured: ratios((t) => t.perSecond, 'bare'),
+        });
+      }
+    }
+  }
+  return targets;
+}
+
+/** What makes the figures doubtful. */
+function warnings({ missing, trials }: ServeRun): string[] {
+  const warned = [...missing];
+  for (const { side, act, connections, round, errors, firstError } of trials) {
+    if (errors > 0)
+      warned.push(`${side}, ${act}, ${connections} connections, round ${round + 1}: ${errors} errors (${firstError})`);
+  }
+  const limited = trials.filter(({ generatorBusy, side }) => generatorBusy > 0.97 && side !== 'bare').length;
+  if (limited > 0)
+    warned.push(`In ${limited} trials the load generator used its whole core: there it was the limit, not the server.`);
+  const starved = trials.filter(({ serverBusy = 1, act }) => act !== 'durable create' && serverBusy < 0.85).length;
+  if (starved > 0)
+    warned.push(
+      `In ${starved} of ${trials.length} trials a server that reads had less than 85 % of its core: other programs ran.`,
+    );
+  return warned;
+}
+
+function select(trials: readonly Trial[], act: Act, connections: number, side: Side): Trial[] {
+  return trials.filter((trial) => trial.act === act && trial.connections === connections && trial.side === side);
+}

@@ -1,0 +1,140 @@
+/** Requests a second: Ninefold, the same service by hand, and bare node:http, in one interleaved run. */
+import { writeFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { type Act, acts, type Contestant, type Side, sides, startContestant } from './contestants.ts';
+import { flushCounter } from './flushes.ts';
+import { type Generator, startGenerator } from './generator.ts';
+import type { LoadResult } from './load.ts';
+import { serveReport } from './serve-report.ts';
+import { DidNotStart } from './server-process.ts';
+import { inTemporaryFolder } from './temporary-folder.ts';
+
+/** One side's answers to one kind of request at one number of connections in one round. */
+export interface Trial extends LoadResult {
+  readonly round: number;
+  readonly side: Side;
+  readonly act: Act;
+  readonly connections: number;
+  readonly flushesPerSecond?: number | undefined;
+  /** Processor time of the server for each answer: what other programs take from the machine is not in it. */
+  readonly cpuMicros?: number | undefined;
+  /** How much of a core the server had. */
+  readonly serverBusy?: number | undefined;
+}
+
+/** What one side's processes hold, in MiB: before the first trial, and after the last. */
+export interface Memory {
+  readonly side: Side;
+  readonly idle?: number | undefined;
+  readonly afterReads?: number | undefined;
+  readonly afterCreates?: number | undefined;
+}
+
+export interface ServeRun {
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly trials: readonly Trial[];
+  readonly memory: readonly Memory[];
+  readonly bytes: Readonly<Partial<Record<Side, Contestant['bytes']>>>;
+  /** What did not start, and why. */
+  readonly missing: readonly string[];
+}
+
+const rows = 10_000;
+export const connectionCounts = [64, 8] as const;
+
+/** Runs it and prints the report; gives the exit code. */
+export async function run(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      rounds: { type: 'string', default: '5' },
+      seconds: { type: 'string', default: '1.2' },
+      json: { type: 'string' },
+      markdown: { type: 'boolean', default: false },
+      strict: { type: 'boolean', default: false },
+    },
+  });
+  const result = await inTemporaryFolder((folder) => measure(folder, Number(values.rounds), Number(values.seconds)));
+  if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(result, undefined, 2)}\n`);
+  return serveReport(result, values.markdown, values.strict);
+}
+
+async function measure(folder: string, rounds: number, seconds: number): Promise<ServeRun> {
+  const generator = startGenerator();
+  const contestants: Contestant[] = [];
+  const missing: string[] = [];
+  const trials: Trial[] = [];
+  const tell = (text: string): void => void (process.stderr.isTTY && process.stderr.write(`\r\u001b[K${text}`));
+  try {
+    for (const side of sides) {
+      tell(`starting and filling: ${side}`);
+      try {
+        contestants.push(await startContestant(side, folder, rows, generator));
+      } catch (error) {
+        if (side !== 'Ninefold' || !(error instanceof Error)) throw error;
+        missing.push(error instanceof DidNotStart ? error.message : `Ninefold could not be measured: ${error.message}`);
+      }
+    }
+    const flushes = flushCounter(folder);
+    for (const cell of cells) for (const contestant of contestants) await trial(generator, contestant, cell, 0, 0.5);
+    const idle = contestants.map(({ reads }) => reads.memoryMib());
+    for (let round = 0; round < rounds; round++) {
+      for (const cell of rotated(cells, round)) {
+        for (const contestant of rotated(contestants, round)) {
+          tell(`round ${round + 1} of ${rounds}: ${contestant.side}, ${cell.act}, ${cell.connections} connections`);
+          trials.push(await trial(generator, contestant, cell, round, seconds, flushes));
+        }
+      }
+    }
+    const memory = contestants.map(({ side, reads, writes }, i) => ({
+      ...{ side, idle: idle[i], afterReads: reads.memoryMib(), afterCreates: writes.memoryMib() },
+    }));
+    const bytes = Object.fromEntries(contestants.map((contestant) => [contestant.side, contestant.bytes]));
+    return { rounds, seconds, trials, memory, bytes, missing };
+  } finally {
+    tell('');
+    generator.stop();
+    await Promise.all(contestants.flatMap(({ reads, writes }) => [reads.stop(), writes.stop()]));
+  }
+}
+
+interface Cell {
+  readonly act: Act;
+  readonly connections: number;
+}
+
+const cells: readonly Cell[] = connectionCounts.flatMap((connections) => acts.map((act) => ({ act, connections })));
+
+async function trial(
+  generator: Generator,
+  { side, reads, writes, requests }: Contestant,
+  { act, connections }: Cell,
+  round: number,
+  seconds: number,
+  flushes?: () => number,
+): Promise<Trial> {
+  const creates = act === 'durable create';
+  const server = creates ? writes : reads;
+  const warmSeconds = 0.2;
+  const flushesBefore = flushes?.();
+  const cpuBefore = server.cpuSeconds();
+  const result = await generator.run({
+    ...{ port: server.port, connections, status: creates ? 201 : 200, seconds, warmSeconds },
+    requests: requests[act],
+  });
+  const cpuAfter = server.cpuSeconds();
+  const cpu = cpuBefore === undefined || cpuAfter === undefined ? undefined : cpuAfter - cpuBefore;
+  const flushed = flushes === undefined || flushesBefore === undefined ? undefined : flushes() - flushesBefore;
+  return {
+    ...{ round, side, act, connections, ...result },
+    flushesPerSecond: flushed === undefined ? undefined : flushed / (seconds + warmSeconds),
+    cpuMicros: cpu === undefined ? undefined : (cpu * 1e6) / result.allAnswers,
+    serverBusy: cpu === undefined ? undefined : cpu / (seconds + warmSeconds),
+  };
+}
+
+/** The same list begun further along, so that nobody always goes first. */
+function rotated<T>(list: readonly T[], by: number): T[] {
+  return list.map((_, i) => list[(i + by) % list.length]!);
+}

@@ -1,0 +1,112 @@
+import type { Document, Finding, PartName, Place, Pointer } from '../document/document.ts';
+import { keyPlaceOf, placeOf, valueAt } from '../document/place.ts';
+import { checkForm } from '../parts/form.ts';
+import { type Ledger, ledgerOf } from '../parts/ledger.ts';
+import { readSpec, type Spec } from '../parts/spec.ts';
+import { rules as allRules } from './all.ts';
+import { openFact } from './open-fact.ts';
+import type { Rule, Wrong } from './rule.ts';
+import { subjectOf } from './subject.ts';
+
+/** What is true of a document. */
+export interface CheckReport {
+  readonly title: string;
+  /** Whether nothing in it contradicts itself: no finding is an error. */
+  readonly sound: boolean;
+  /** In the order of the text. */
+  readonly findings: readonly Finding[];
+  readonly ledger: Ledger;
+  readonly spec: Spec;
+}
+
+export interface CheckOptions {
+  /** The rules to run; all of them unless said. */
+  readonly rules?: readonly Rule[];
+}
+
+/** Checks a document: its reading, its form, then every rule over what was understood of it. It never throws. */
+export function check(document: Document, options: CheckOptions = {}): CheckReport {
+  const form = checkForm(document);
+  const spec = readSpec(document);
+  const subject = subjectOf(spec, new Set(form.flatMap(({ at }) => at ?? [])));
+  const found = (options.rules ?? allRules).flatMap((rule) => {
+    const wrongs = [...rule.find(subject)].filter(({ at }) => !subject.isBroken(at));
+    return wrongs.map((wrong) => findingOf(document, rule, wrong));
+  });
+  return reportOf(document, [...document.findings, ...form, ...found], ledgerOf(spec), spec);
+}
+
+/** The report with a finding more for each fact that is open in these parts. */
+export function requireClosed(report: CheckReport, parts: readonly PartName[]): CheckReport {
+  const open = report.ledger.facts.filter(({ standing, part }) => standing === 'open' && parts.includes(part));
+  const findings = open.map(({ kind, subject, question, at, place }): Finding => {
+    const asked = question === undefined ? '' : `: ${question}`;
+    const { code, severity, remedy } = openFact;
+    return { code, severity, remedy, message: `Open: ${kind} of ${subject}${asked}.`.replace(/\?\.$/, '?'), at, place };
+  });
+  return reportOf(report.spec.document, [...report.findings, ...findings], report.ledger, report.spec);
+}
+
+function reportOf(document: Document, all: readonly Finding[], ledger: Ledger, spec: Spec): CheckReport {
+  const findings = inOrder(document, folded(all));
+  return { title: document.title, sound: !findings.some(({ severity }) => severity === 'error'), findings, ledger, spec };
+}
+
+function findingOf(document: Document, rule: Rule, wrong: Wrong): Finding {
+  const also = wrong.also?.map(({ message, at }) => ({ message, place: placeOf(document, at) }));
+  return {
+    code: rule.code,
+    severity: rule.severity,
+    message: wrong.message,
+    remedy: wrong.remedy ?? rule.remedy,
+    at: wrong.at,
+    place: placeOfWrong(document, wrong),
+    ...(also && also.length > 0 && { also }),
+  };
+}
+
+/** A stretch inside a text has a place of its own where the text stands on one line as it is. */
+function placeOfWrong(document: Document, { at, onKey, offset, length, place: own }: Wrong): Place {
+  if (own) return own;
+  const place = onKey ? keyPlaceOf(document, at) : placeOf(document, at);
+  if (offset === undefined || place.line !== place.endLine) return place;
+  const value = valueAt(document.tree, at);
+  const line = lineOf(document.sources.get(place.file) ?? '', place.line);
+  const from = typeof value === 'string' ? line.slice(0, place.endColumn - 1).indexOf(value, place.column - 1) : -1;
+  if (from < 0) return place;
+  const column = from + 1 + offset;
+  return { ...place, column, endColumn: Math.min(column + Math.max(length ?? 1, 1), place.endColumn) };
+}
+
+function lineOf(text: string, line: number): string {
+  return text.split(/\r\n|\n|\r/, line)[line - 1] ?? '';
+}
+
+/** One of each code, message and place. */
+function folded(findings: readonly Finding[]): Finding[] {
+  const seen = new Map<string, Finding>();
+  for (const finding of findings) {
+    const { file, line, column } = finding.place;
+    const key = JSON.stringify([finding.code, finding.message, file, line, column, placeKey(finding.at)]);
+    if (!seen.has(key)) seen.set(key, finding);
+  }
+  return [...seen.values()];
+}
+
+function placeKey(at: Pointer | undefined): string {
+  return at ?? '';
+}
+
+/** By file in the order in which they were read, then by place; errors before warnings. */
+function inOrder(document: Document, findings: readonly Finding[]): Finding[] {
+  const files = new Map([...document.sources.keys()].map((file, index) => [file, index] as const));
+  const rank = ({ place }: Finding): number => files.get(place.file) ?? files.size;
+  return findings.toSorted(
+    (a, b) =>
+      rank(a) - rank(b) ||
+      a.place.line - b.place.line ||
+      a.place.column - b.place.column ||
+      a.severity.localeCompare(b.severity) ||
+      (a.code < b.code ? -1 : a.code > b.code ? 1 : 0),
+  );
+}

@@ -1,0 +1,115 @@
+import { valueAt } from '../../document/place.ts';
+import { below } from '../../document/pointer.ts';
+import { isStated, statedValue } from '../../parts/fact.ts';
+import { machineOf } from '../../parts/states.ts';
+import { notADuration } from '../durations.ts';
+import { statesOf, unstated } from '../names.ts';
+import { itemPlace } from '../operation-names.ts';
+import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
+
+/** In which states, under which preconditions and how often a change may be asked for. */
+export const changeRules: readonly Rule[] = [
+  error(
+    'endpoints/unknown-state',
+    '`in` names a state that the resource does not have.',
+    'Write the name of a state.',
+    (subject) =>
+      eachIn(subject, (words, at, resource) => {
+        const machine = machineOf(subject.spec.states, resource);
+        return machine
+          ? words.flatMap((word, index) => unstated(statesOf(machine), word, itemPlace(subject, at, words, index)))
+          : [];
+      }),
+  ),
+  error(
+    'endpoints/in-without-states',
+    '`in` names states of a resource that has none.',
+    'Take `in` out, or state the machine of the resource.',
+    (subject) =>
+      eachIn(subject, (_words, at, resource) => {
+        const { all } = subject.spec.states;
+        const none = all.standing === 'none' || (isStated(all) && all.value[resource]?.standing === 'none');
+        return none ? [{ message: `\`${resource}\` has no states.`, at }] : [];
+      }),
+  ),
+  error(
+    'endpoints/in-elsewhere',
+    '`in` stands on an endpoint other than an update, replace, upsert or delete.',
+    'Take `in` out; a transition says under `from` which states it leaves.',
+    (subject) =>
+      eachIn(subject, (_words, at, _resource, verb) =>
+        ['update', 'replace', 'upsert', 'delete'].includes(verb)
+          ? []
+          : [{ message: `\`in\` says nothing about a ${verb}.`, at, onKey: true }],
+      ),
+  ),
+  warning(
+    'endpoints/if-match-without-etag',
+    'An endpoint takes `If-Match`, and no answer about its resource carries an ETag to send.',
+    'Add `etag: strong` to the endpoint that reads the resource.',
+    ({ endpoints, endpointsByResource }) =>
+      endpoints.flatMap(({ at, does, ifMatch, etag }) => {
+        const effect = statedValue(does);
+        const resource = effect && 'resource' in effect ? effect.resource : undefined;
+        if ((ifMatch !== 'required' && ifMatch !== 'accepted') || etag || resource === undefined) return [];
+        if (endpointsByResource.get(resource)?.some((endpoint) => endpoint.etag !== undefined)) return [];
+        return [
+          { message: `No answer about \`${resource}\` carries an ETag that could be sent here.`, at: below(at, 'if_match') },
+        ];
+      }),
+  ),
+  warning(
+    'endpoints/idempotent-already',
+    'An idempotency key is taken where repeating the request changes nothing anyway.',
+    'Take `idempotency` out.',
+    ({ endpoints, spec }) =>
+      endpoints
+        .filter(({ method, idempotency }) => idempotency && (method === 'GET' || method === 'HEAD'))
+        .filter(({ at }) => valueAt(spec.document.tree, below(at, 'idempotency')) !== undefined)
+        .map(({ method, at }) => ({ message: `A ${method} can be repeated without a key.`, at: below(at, 'idempotency') })),
+  ),
+  error('endpoints/keep', 'How long idempotency keys are kept is no duration.', 'Write a number and a unit: `24h`.', (subject) =>
+    subject.endpoints.flatMap(({ at }) => {
+      const place = below(below(at, 'idempotency'), 'keep');
+      return notADuration(subject, place);
+    }),
+  ),
+  warning(
+    'endpoints/body-on-get',
+    'A GET or HEAD states a body, which clients and proxies may drop.',
+    'Move it into the query, or use POST.',
+    ({ endpoints }) =>
+      endpoints
+        .filter(({ method, request }) => isStated(request) && (method === 'GET' || method === 'HEAD'))
+        .map(({ method, at }) => ({ message: `A body on a ${method} may not arrive.`, at: below(at, 'request'), onKey: true })),
+  ),
+  error(
+    'endpoints/media-type',
+    'What an endpoint consumes or produces is no media type.',
+    'Write a type and a subtype: `application/json`.',
+    (subject) =>
+      subject.endpoints.flatMap(({ at, consumes = [], produces = [] }) =>
+        [['consumes', consumes] as const, ['produces', produces] as const].flatMap(([word, types]) =>
+          types.flatMap((type, index) =>
+            mediaType.test(type)
+              ? []
+              : [{ message: `\`${type}\` is no media type.`, at: itemPlace(subject, below(at, word), types, index) }],
+          ),
+        ),
+      ),
+  ),
+];
+
+/** RFC 9110 section 8.3.1; a range may stand for a family. */
+const mediaType = /^[\w!#$&^.+-]+\/(?:\*|[\w!#$&^.+-]+)\s*(?:;.*)?$/;
+
+function eachIn(
+  { endpoints }: Subject,
+  find: (words: readonly string[], at: string, resource: string, verb: string) => readonly Wrong[],
+): Wrong[] {
+  return endpoints.flatMap(({ at, does, in: words }) => {
+    const effect = statedValue(does);
+    if (!words || !effect) return [];
+    return find(words, below(at, 'in'), 'resource' in effect ? effect.resource : '', effect.verb);
+  });
+}

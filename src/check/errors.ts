@@ -1,0 +1,159 @@
+import { valueAt } from '../document/place.ts';
+import { below } from '../document/pointer.ts';
+import { arisesAt, arisingConditions } from '../parts/arising.ts';
+import { conditions, type ErrorCode, type ErrorCondition, type ErrorRule } from '../parts/errors.ts';
+import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
+import { callableOperations, namesOperation } from '../parts/operations.ts';
+import { dataMisfits, isExpression } from './data.ts';
+import { mayArise } from './may-arise.ts';
+import { unstated } from './names.ts';
+import { itemPlace, unknownOperations } from './operation-names.ts';
+import { error, type Rule, type Subject, type Wrong, warning } from './rule.ts';
+
+/** Errors: what names them, and what gives them. */
+export const errorsRules: readonly Rule[] = [
+  error(
+    'errors/unknown-error',
+    'A transition, a permission or an endpoint names an error that is not stated.',
+    'Write the code of a stated error, or state it under `errors.codes`.',
+    (subject) => namedErrors(subject).flatMap(({ code, at }) => unstated(subject.names.errors, code, at)),
+  ),
+  error(
+    'errors/unknown-operation',
+    'An error is for an operation that is not there.',
+    "Write the operation's name, or bind an endpoint to it.",
+    (subject) => eachRule(subject, ({ on, at }) => (on ? unknownOperations(subject, on, below(at, 'on')) : [])),
+  ),
+  warning(
+    'errors/cannot-arise',
+    'An error answers a condition that cannot arise in this document.',
+    'Take the condition out, or state what makes it arise.',
+    (subject) => cannotArise(subject),
+  ),
+  warning(
+    'errors/never-given',
+    'An error has no condition, and nothing else names it, so it is never given.',
+    'Say `when` or `if`, or name it under `else` or `errors` where it is given.',
+    (subject) => {
+      const named = new Set(namedErrors(subject).map(({ code }) => code));
+      return entriesOf(subject.spec.errors.codes)
+        .filter(([name, code]) => !named.has(name) && code.rules.every((rule) => isUnconditional(rule)))
+        .map(([name, { at }]) => ({ message: `Nothing gives \`${name}\`.`, at, onKey: true }));
+    },
+  ),
+  error(
+    'errors/two-for-one',
+    'Two errors answer one condition of one operation, and neither is narrower.',
+    'Narrow one of them with `on`, or take one out.',
+    twoForOne,
+  ),
+  warning(
+    'errors/status',
+    'An error answers a condition of the list with a status that is no refusal.',
+    'Write a status from 400 to 599, if the interface is not like that.',
+    (subject) =>
+      eachRule(subject, ({ status, when, at }, { name }) => {
+        const value = statedValue(status);
+        if (value === undefined || !isStated(when) || (value >= 400 && value <= 599)) return [];
+        return [{ message: `\`${name}\` refuses with ${value}, which clients take for success.`, at: below(at, 'status') }];
+      }),
+  ),
+  error(
+    'errors/data-misfit',
+    '`data` does not make what the shape of the error payload asks for.',
+    'Name each required property, and none that the shape does not have.',
+    (subject) => {
+      const payload = statedValue(subject.spec.errors.payload);
+      const shape = typeof payload === 'object' ? statedValue(payload.shape) : undefined;
+      if (typeof payload !== 'object' || !shape || isExpression(payload.data)) return [];
+      const at = below(below(subject.spec.errors.at, 'payload'), 'data');
+      return valueAt(subject.spec.document.tree, at) === undefined ? [] : dataMisfits(subject, shape, Object.keys(payload.data), at);
+    },
+  ),
+];
+
+function eachRule({ spec }: Subject, find: (rule: ErrorRule, code: ErrorCode) => readonly Wrong[]): Wrong[] {
+  return entriesOf(spec.errors.codes).flatMap(([, code]) => code.rules.flatMap((rule) => find(rule, code)));
+}
+
+/** Every place outside its own part at which an error is named. */
+function namedErrors({ spec, machines, endpoints }: Subject): { readonly code: string; readonly at: string }[] {
+  const { tree } = spec.document;
+  const transitions = machines.flatMap((machine) => entriesOf(machine.transitions).map(([, transition]) => transition));
+  const rules = statedValue(spec.authentication.permissions) ?? [];
+  return [
+    ...transitions.flatMap(({ at, else: code, ifElse }) => [
+      ...(code === undefined ? [] : [{ code, at: below(at, 'else') }]),
+      ...(ifElse === undefined ? [] : [{ code: ifElse, at: below(below(at, 'if'), 'else') }]),
+    ]),
+    ...rules.flatMap(({ at, else: code }) => (code === undefined ? [] : [{ code, at: below(at, 'else') }])),
+    ...endpoints.flatMap(({ at, errors = [] }) => {
+      const list = below(at, 'errors');
+      const isList = Array.isArray(valueAt(tree, list));
+      return errors.map((code, index) => ({ code, at: isList ? below(list, index) : list }));
+    }),
+  ];
+}
+
+/** A condition or an `if` that is open may be any. */
+function isUnconditional({ when, if: condition }: ErrorRule): boolean {
+  return !isStated(when) && when.standing !== 'any' && !('question' in when) && condition === undefined;
+}
+
+function cannotArise(subject: Subject): Wrong[] {
+  const { spec } = subject;
+  const arising = new Set<string>(arisingConditions(spec));
+  const operations = callableOperations(spec);
+  return eachRule(subject, ({ when, on }, { name }) => {
+    const words = statedValue(when) ?? [];
+    return words.flatMap((condition, index) => {
+      if (!isCondition(condition) || mayArise(subject, condition)) return [];
+      const at = itemPlace(subject, when.at, words, index);
+      if (!arising.has(condition)) return [{ message: `\`${condition}\` cannot arise in this document, so it never gives \`${name}\`.`, at }];
+      if (!on) return [];
+      const own = operations.filter((operation) => namesOperation(on, operation));
+      if (own.length === 0 || own.some((operation) => arisesAt(spec, condition, operation))) return [];
+      return [{ message: `\`${condition}\` cannot arise at ${on.map((word) => `\`${word}\``).join(', ')}.`, at }];
+    });
+  });
+}
+
+function isCondition(word: string): word is ErrorCondition {
+  return (conditions as readonly string[]).includes(word);
+}
+
+interface Claim {
+  readonly code: string;
+  readonly at: string;
+  readonly on: readonly string[] | undefined;
+}
+
+function twoForOne(subject: Subject): Wrong[] {
+  const claims = new Map<string, Claim[]>();
+  eachRule(subject, ({ when, on, if: condition }, { name }) => {
+    const words = condition ? [] : (statedValue(when) ?? []);
+    for (const [index, word] of words.entries()) {
+      const claim = { code: name, at: itemPlace(subject, when.at, words, index), on };
+      claims.set(word, [...(claims.get(word) ?? []), claim]);
+    }
+    return [];
+  });
+  return [...claims].flatMap(([condition, rivals]) => (rivals.length < 2 ? [] : equals(subject, condition, rivals)));
+}
+
+/** Without `on`, one condition can have one error; with it, one for each operation that is named, and for each resource's `all`. */
+function equals(subject: Subject, condition: string, rivals: readonly Claim[]): Wrong[] {
+  const first = new Map<string, Claim>();
+  return rivals.flatMap((claim) => {
+    const places = claim.on === undefined ? ['every operation'] : claim.on.map((word) => `\`${word}\``);
+    const taken = places.flatMap((place) => {
+      const rival = first.get(place);
+      if (!rival) first.set(place, claim);
+      return rival && rival !== claim ? [{ place, rival }] : [];
+    });
+    const [clash] = taken;
+    if (!clash || subject.isBroken(claim.at)) return [];
+    const message = `\`${condition}\` at ${clash.place} gives \`${clash.rival.code}\` and \`${claim.code}\`.`;
+    return [{ message, at: claim.at, also: [{ message: 'The other one.', at: clash.rival.at }] }];
+  });
+}

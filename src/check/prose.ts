@@ -1,0 +1,146 @@
+import type { PartName, Prose } from '../document/document.ts';
+import { pathOf } from '../document/pointer.ts';
+import type { Fact } from '../parts/fact.ts';
+import type { Spec } from '../parts/spec.ts';
+import { type Rule, type Subject, type Wrong, warning } from './rule.ts';
+
+/** What prose seems to state. It explains and never states, so a fact that stands only there is open. */
+export const proseRules: readonly Rule[] = [
+  warning(
+    'prose/looks-stated',
+    'Prose seems to state a fact that is open: nothing enforces what only prose says.',
+    'State it in a `yaml` fence or a table under its part.',
+    ({ spec }: Subject) => spec.prose.flatMap((prose) => signs.flatMap((sign) => looksStated(spec, prose, sign))),
+  ),
+];
+
+interface Sign {
+  readonly part: PartName;
+  readonly fact: (spec: Spec) => Fact<unknown>;
+  /** What it looks like, and how often before it is more than a mention. */
+  readonly looks: RegExp;
+  readonly atLeast: number;
+  readonly what: string;
+  readonly write: string;
+}
+
+const methods = 'GET|HEAD|POST|PUT|PATCH|DELETE';
+
+const signs: readonly Sign[] = [
+  {
+    part: 'purpose',
+    fact: ({ purpose }) => purpose.baseUrls,
+    looks: /\bhttps?:\/\/[\w.-]*(?:api|service)[\w.-]*(?:\/[\w./-]*)?/gi,
+    atLeast: 1,
+    what: 'a base address',
+    write: 'base_url: https://…',
+  },
+  {
+    part: 'resources',
+    fact: ({ resources }) => resources.all,
+    looks: /^\s*\|[^\n]*\b(?:type|required|format)\b[^\n]*\|\s*\n\s*\|[\s|:-]+\|/gim,
+    atLeast: 1,
+    what: 'a table of fields',
+    write: 'a heading for the resource, and `fields` as the first header of the table',
+  },
+  {
+    part: 'states',
+    fact: ({ states }) => states.all,
+    looks: /\b[a-z]\w*\s*(?:->|→)\s*[a-z]\w*/g,
+    atLeast: 1,
+    what: 'transitions',
+    write: 'transitions: { buy: draft -> bought }',
+  },
+  {
+    part: 'endpoints',
+    fact: ({ endpoints }) => endpoints.all,
+    looks: new RegExp(`^\\s*(?:[-*+]|\\d+[.)]|\\|)\\s*[\`*]*(?:${methods})[\`*\\s|]+/\\S*`, 'gm'),
+    atLeast: 2,
+    what: 'a list of endpoints',
+    write: '`GET /parcels: { does: list parcel }`',
+  },
+  {
+    part: 'authentication',
+    fact: ({ authentication }) => authentication.schemes,
+    looks: /\bAuthorization:|\bBearer\s+[<{$\w]|\bX-[\w-]*Key\b/g,
+    atLeast: 1,
+    what: 'how a credential is sent',
+    write: 'schemes: { key: { type: api_key, header: X-API-Key } }',
+  },
+  {
+    part: 'events',
+    fact: ({ events }) => events.kinds,
+    looks: /`[a-z]\w*\.[a-z]\w*`/g,
+    atLeast: 2,
+    what: 'kinds of event',
+    write: 'kinds: { parcel.created: { on: [create parcel], payload: parcel } }',
+  },
+  {
+    part: 'errors',
+    fact: ({ errors }) => errors.codes,
+    looks: /(?<![\d.-])[45]\d\d(?![\d.-])/g,
+    atLeast: 2,
+    what: 'statuses of errors',
+    write: 'codes: { not_found: { status: 404, when: resource.missing } }',
+  },
+  {
+    part: 'limits',
+    fact: ({ limits }) => limits.rate,
+    looks: /\b\d[\d,. ]*(?:requests?|calls?)\s+(?:per|an?|each|every|\/)\s*(?:second|minute|hour|day|month)/gi,
+    atLeast: 1,
+    what: 'a rate limit',
+    write: 'rate: [{ per: caller, limit: 100, window: 1m }]',
+  },
+  {
+    part: 'limits',
+    fact: ({ limits }) => limits.size,
+    looks: /\b(?:bod(?:y|ies)|payloads?|uploads?|files?|requests?)\b[^.\n]{0,60}\b\d+\s?(?:[KMG]i?B|bytes)\b/gi,
+    atLeast: 1,
+    what: 'a size limit',
+    write: 'size: { body: 1MiB }',
+  },
+  {
+    part: 'limits',
+    fact: ({ limits }) => limits.pagination,
+    looks: /\b\d+\s+(?:items?|rows?|results?|entries)\s+(?:per|a)\s+page\b|\bpage size\b[^.\n]{0,30}\d/gi,
+    atLeast: 1,
+    what: 'a page size',
+    write: 'pagination: { style: cursor, cursor: cursor, default: 20, max: 100 }',
+  },
+  {
+    part: 'limits',
+    fact: ({ limits }) => limits.timeout,
+    looks: /\btime[- ]?outs?\b[^.\n]{0,30}\b\d+\s?(?:ms|s|seconds?|minutes?)\b/gi,
+    atLeast: 1,
+    what: 'a time-out',
+    write: 'timeout: { request: 10s }',
+  },
+  {
+    part: 'versioning',
+    fact: ({ versioning }) => versioning.versions,
+    looks: /`(?:v\d+(?:\.\d+)*|\d{4}-\d{2}-\d{2})`/g,
+    atLeast: 1,
+    what: 'a version',
+    write: 'versions: { "2026-01-15": { current: true } }',
+  },
+];
+
+/** Prose of the part, where the fact is open and no one has written the question that it asks. */
+function looksStated(spec: Spec, prose: Prose, { part, fact, looks, atLeast, what, write }: Sign): Wrong[] {
+  if (pathOf(prose.at)[0] !== part) return [];
+  const { standing, ...rest } = fact(spec);
+  if (standing !== 'open' || 'question' in rest) return [];
+  const matches = [...prose.text.matchAll(looks)];
+  const [first] = matches;
+  if (!first || matches.length < atLeast) return [];
+  const before = prose.text.slice(0, first.index + (first[0].length - first[0].trimStart().length));
+  const line = prose.place.line + before.split('\n').length - 1;
+  return [
+    {
+      message: `\`${first[0].trim().split('\n')[0]?.slice(0, 60)}\` looks like ${what}, and only structure states.`,
+      remedy: `State it: ${write}.`,
+      at: prose.at,
+      place: { ...prose.place, line, column: 1, endLine: line, endColumn: 1 + (before.split('\n').at(-1)?.length ?? 0) + first[0].trim().length },
+    },
+  ];
+}

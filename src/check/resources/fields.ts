@@ -1,0 +1,124 @@
+import { valueAt } from '../../document/place.ts';
+import { below } from '../../document/pointer.ts';
+import { readTemplate } from '../../kinds/generators/template.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
+import type { Field, Resource } from '../../parts/resources.ts';
+import { fieldsOf, unstated } from '../names.ts';
+import { itemPlace } from '../operation-names.ts';
+import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
+import { typesOf } from '../shapes/types.ts';
+
+/** The words of fields, one by one, and the lists that name fields. */
+export const fieldRules: readonly Rule[] = [
+  error(
+    'resources/unknown-required',
+    'The list of required fields names one that the resource does not have.',
+    'Write the name of a field, or state the field.',
+    (subject) =>
+      [...subject.resources.values()].flatMap((resource) => {
+        const at = below(resource.at, 'required');
+        const list = valueAt(subject.spec.document.tree, at);
+        const words = Array.isArray(list) ? list : typeof list === 'string' && list !== 'none' && list !== 'any' ? [list] : [];
+        return words.flatMap((word: unknown, index) =>
+          typeof word === 'string' ? unstated(fieldsOf(resource), word, itemPlace(subject, at, words.map(String), index)) : [],
+        );
+      }),
+  ),
+  error(
+    'resources/unknown-unique',
+    'A unique rule names a field that the resource does not have.',
+    'Write the name of a field, or state the field.',
+    (subject) => eachUnique(subject, (resource, name, at) => unstated(fieldsOf(resource), name, at)),
+  ),
+  error(
+    'resources/not-kept',
+    'A field that is not stored is to be unique.',
+    'Let the field be stored, or take it out of `unique`.',
+    (subject) =>
+      eachUnique(subject, (resource, name, at) =>
+        entriesOf(resource.fields).some(([field, { stored }]) => field === name && !stored)
+          ? [{ message: `\`${name}\` is never stored, so nothing can be compared with it.`, at }]
+          : [],
+      ),
+  ),
+  warning(
+    'resources/value-unique',
+    'A value has a unique rule, though there are no two of it to compare.',
+    'Put the rule on the resource that holds the value, or give this one an identifier.',
+    ({ resources }) =>
+      [...resources.values()]
+        .filter(({ identifier, unique }) => identifier.standing === 'none' && unique.length > 0)
+        .map(({ name, at }) => ({ message: `\`${name}\` is a value, of which no list is kept.`, at: below(at, 'unique') })),
+  ),
+  error(
+    'resources/generate-template',
+    'The template of a generated field does not parse.',
+    'Write text with `{ulid}`, `{uuid}`, `{random:24}` or `{base64:32}` in it.',
+    (subject) =>
+      eachField(subject, ({ at, generate }) => {
+        const read = generate === undefined ? undefined : readTemplate(generate);
+        return read && 'wrong' in read ? [{ message: read.wrong, at: below(at, 'generate') }] : [];
+      }),
+  ),
+  error(
+    'resources/generate-type',
+    'A field that is not text is generated from a template.',
+    'Let the field be a string, or take `generate` out.',
+    (subject) =>
+      eachField(subject, ({ name, at, generate, shape }) => {
+        const types = typesOf(statedValue(shape) ?? {});
+        if (generate === undefined || !types || types.has('string')) return [];
+        return [
+          { message: `A template makes text, and \`${name}\` is of type ${[...types].join(' or ')}.`, at: below(at, 'generate') },
+        ];
+      }),
+  ),
+  warning(
+    'resources/reveal-nothing',
+    'A field is revealed once, and nothing makes it.',
+    'Add what makes it: `generate: "{random:32}"`.',
+    (subject) =>
+      eachField(subject, ({ name, at, reveal, generate, set }) =>
+        reveal && generate === undefined && Object.keys(set).length === 0
+          ? [{ message: `Nothing generates \`${name}\`, so there is nothing to reveal.`, at: below(at, 'reveal') }]
+          : [],
+      ),
+  ),
+  warning(
+    'resources/case-of-no-text',
+    'The case of a field is to be ignored, and the field is not text.',
+    'Take `ignore_case` out.',
+    (subject) =>
+      eachField(subject, ({ name, at, ignoreCase, shape }) => {
+        const types = typesOf(statedValue(shape) ?? {});
+        if (!ignoreCase || !types || types.has('string')) return [];
+        return [{ message: `\`${name}\` is of type ${[...types].join(' or ')} and has no case.`, at: below(at, 'ignore_case') }];
+      }),
+  ),
+  warning(
+    'resources/extensible-without-enum',
+    'A field says that more values may come, and lists none.',
+    'List the values under `enum`, or take `extensible` out.',
+    (subject) =>
+      eachField(subject, ({ name, at, extensible, shape }) => {
+        const value = statedValue(shape);
+        if (!extensible || !value || /"(?:enum|const)":/.test(JSON.stringify(value))) return [];
+        return [{ message: `\`${name}\` lists no values that others could join.`, at: below(at, 'extensible') }];
+      }),
+  ),
+];
+
+/** What is found at each field of each resource. */
+export function eachField({ resources }: Subject, find: (field: Field, resource: Resource) => readonly Wrong[]): Wrong[] {
+  return [...resources.values()].flatMap((resource) => entriesOf(resource.fields).flatMap(([, field]) => find(field, resource)));
+}
+
+function eachUnique(subject: Subject, find: (resource: Resource, field: string, at: string) => readonly Wrong[]): Wrong[] {
+  const { tree } = subject.spec.document;
+  return [...subject.resources.values()].flatMap((resource) =>
+    resource.unique.flatMap(({ at, fields }) => {
+      const list = valueAt(tree, below(at, 'fields')) === undefined ? at : below(at, 'fields');
+      return fields.flatMap((field, index) => find(resource, field, itemPlace(subject, list, fields, index)));
+    }),
+  );
+}

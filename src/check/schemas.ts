@@ -1,0 +1,166 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import ajvFormats from 'ajv-formats';
+import type { Json, JsonMap } from '../document/document.ts';
+import { isMap } from '../document/values.ts';
+import { formats } from '../kinds/formats/all.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../parts/fact.ts';
+import type { Shape } from '../parts/shape.ts';
+import type { Spec } from '../parts/spec.ts';
+
+/** The document's shapes as JSON Schema, compiled when they are asked for and once each. */
+export interface Schemas {
+  /** Why a validator refuses a shape; nothing for one that it takes. */
+  refusal(shape: Shape): string | undefined;
+  /** What keeps a value from fitting a shape; nothing where it fits, or where the shape is refused. */
+  misfit(shape: Shape, value: Json): string | undefined;
+}
+
+/** The names of the formats that are known. */
+export function knownFormats(): readonly string[] {
+  return Object.keys(validator.formats);
+}
+
+export function schemasOf(spec: Spec): Schemas {
+  const compiled = new Map<string, Compiled>();
+  const added = new Set<string>();
+  let ajv: Ajv2020 | undefined;
+  const compile = (shape: Shape): Compiled => {
+    const { schema, resources } = plainSchema(shape);
+    const key = JSON.stringify(schema);
+    let known = compiled.get(key);
+    if (!known) {
+      ajv ??= newAjv();
+      addResources(ajv, spec, resources, added);
+      known = compileSchema(ajv, schema);
+      compiled.set(key, known);
+    }
+    return known;
+  };
+  return {
+    refusal: (shape) => compile(shape).refusal,
+    misfit(shape, value) {
+      const { validate } = compile(shape);
+      return validate === undefined || validate(value) ? undefined : wordsOf(validate);
+    },
+  };
+}
+
+interface Compiled {
+  readonly validate?: ValidateFunction;
+  readonly refusal?: string;
+}
+
+const options = { strict: false, logger: false, allErrors: false, inlineRefs: false, addUsedSchema: false } as const;
+
+/** Holds a schema to the metaschema; kept, since compiling that is most of the work. */
+const validator = newAjv(true);
+
+function newAjv(withMeta = false): Ajv2020 {
+  const ajv = new Ajv2020(withMeta ? options : { ...options, meta: false, validateSchema: false });
+  // The package is CommonJS: what it exports by default stands one step deeper.
+  ajvFormats.default(ajv);
+  for (const format of formats) {
+    const definition =
+      format.type === 'number'
+        ? { type: format.type, validate: (value: number) => format.test(value) }
+        : { type: format.type, validate: (value: string) => format.test(value) };
+    ajv.addFormat(format.name, definition);
+  }
+  return ajv;
+}
+
+function compileSchema(ajv: Ajv2020, schema: JsonMap): Compiled {
+  if (!validator.validateSchema(schema)) {
+    const [first] = validator.errors ?? [];
+    return { refusal: `${first?.instancePath ? `\`${first.instancePath}\` ` : ''}${first?.message ?? 'it is no JSON Schema'}` };
+  }
+  try {
+    return { validate: ajv.compile(schema) };
+  } catch (cause) {
+    return { refusal: cause instanceof Error ? cause.message : String(cause) };
+  }
+}
+
+function wordsOf({ errors }: ValidateFunction): string {
+  const [first] = errors ?? [];
+  const where = first?.instancePath ? `\`${first.instancePath}\` ` : 'it ';
+  const allowed: unknown = first?.params.allowedValues ?? first?.params.allowedValue;
+  const values = allowed === undefined ? '' : `: ${JSON.stringify(allowed)}`;
+  return `${where}${first?.message ?? 'does not fit'}${values}`;
+}
+
+/** A resource is a schema of its own, so that those that hold themselves can be written down. */
+function addResources(ajv: Ajv2020, spec: Spec, names: Iterable<string>, added: Set<string>): void {
+  for (const name of names) {
+    if (added.has(name)) continue;
+    added.add(name);
+    const resource = entryOf(spec.resources.all, name);
+    if (!resource || !isStated(resource.fields)) {
+      ajv.addSchema({}, idOf(name));
+      continue;
+    }
+    const properties: Record<string, Json> = Object.create(null);
+    const inner = new Set<string>();
+    const required: string[] = [];
+    for (const [field, { shape, required: flag }] of entriesOf(resource.fields)) {
+      const written = plainSchema(statedValue(shape) ?? {});
+      // A reference inside a field's own shape would be looked for in the resource's.
+      const refersToItself = JSON.stringify(written.schema).includes('"$ref":"#');
+      properties[field] = refersToItself ? {} : written.schema;
+      for (const word of written.resources) inner.add(word);
+      if (statedValue(flag) === true) required.push(field);
+    }
+    ajv.addSchema({ type: 'object', properties, required, additionalProperties: resource.additionalProperties }, idOf(name));
+    addResources(ajv, spec, inner, added);
+  }
+}
+
+function idOf(resource: string): string {
+  return `resource:${encodeURIComponent(resource)}`;
+}
+
+/** The shape without this language's words and without what only describes. */
+function plainSchema(shape: Shape): { readonly schema: JsonMap; readonly resources: ReadonlySet<string> } {
+  const resources = new Set<string>();
+  const write = (value: Json): Json => {
+    if (Array.isArray(value)) return (value as readonly Json[]).map(write);
+    if (!isMap(value)) return value;
+    const out: Record<string, Json> = Object.create(null);
+    for (const [key, entry] of Object.entries(value)) {
+      if (values.has(key)) out[key] = entry;
+      else if (maps.has(key) && isMap(entry)) out[key] = mapped(entry, write);
+      else if (!ignored.has(key)) out[key] = write(entry);
+    }
+    if (typeof value.resource === 'string') {
+      resources.add(value.resource);
+      out.$ref = idOf(value.resource);
+    }
+    return out;
+  };
+  // A map was given, so a map comes back.
+  return { schema: write(shape) as JsonMap, resources };
+}
+
+function mapped(map: JsonMap, write: (value: Json) => Json): JsonMap {
+  const out: Record<string, Json> = Object.create(null);
+  for (const [key, entry] of Object.entries(map)) out[key] = write(entry);
+  return out;
+}
+
+const values: ReadonlySet<string> = new Set(['enum', 'const', 'required', 'dependentRequired']);
+const maps: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'dependentSchemas']);
+const ignored: ReadonlySet<string> = new Set([
+  'resource',
+  'ref',
+  'shape',
+  'title',
+  'description',
+  '$comment',
+  'example',
+  'examples',
+  'default',
+  'discriminator',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+]);

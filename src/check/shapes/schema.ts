@@ -1,0 +1,138 @@
+import { nearest } from '../../document/nearest.ts';
+import { below } from '../../document/pointer.ts';
+import { isMap } from '../../document/values.ts';
+import type { Shape } from '../../parts/shape.ts';
+import { listed } from '../names.ts';
+import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
+import { knownFormats } from '../schemas.ts';
+import { typesOf } from './types.ts';
+
+/** What JSON Schema itself asks of a shape. */
+export const schemaRules: readonly Rule[] = [
+  error(
+    'shapes/refused',
+    'A shape is no JSON Schema that a validator takes.',
+    'Write keywords of JSON Schema 2020-12 with values as it defines them.',
+    ({ shapeRoots, schemas }) =>
+      shapeRoots
+        .filter(({ shape }) => !isPlain(shape))
+        .flatMap(({ shape, at }) => {
+          const refusal = schemas.refusal(shape);
+          return refusal === undefined ? [] : [{ message: `No validator takes this shape: ${refusal}.`, at }];
+        }),
+  ),
+  warning(
+    'shapes/unknown-format',
+    'A format is not known, so nothing is checked by it.',
+    'Write a format of JSON Schema or of this language, or a pattern.',
+    unknownFormats,
+  ),
+  warning(
+    'shapes/idle-keyword',
+    'A keyword says nothing about values of the stated type.',
+    'Take the keyword out, or correct the type.',
+    idleKeywords,
+  ),
+  warning(
+    'shapes/required-not-named',
+    'A shape requires a property that it does not describe, and has one of nearly that name.',
+    'Write the name as it stands under `properties`.',
+    misspeltRequired,
+  ),
+];
+
+/** Shapes of these keywords alone have been held to their form already; only the others are worth compiling. */
+function isPlain(shape: Shape): boolean {
+  return Object.entries(shape).every(([key, value]) => {
+    if (key === 'items' || key === 'additionalProperties') return !isMap(value) || isPlain(value);
+    if (key === 'properties') return isMap(value) && Object.values(value).every((inner) => isMap(inner) && isPlain(inner));
+    if (key === 'required') return Array.isArray(value) && new Set(value).size === value.length;
+    return plainKeywords.has(key);
+  });
+}
+
+const plainKeywords: ReadonlySet<string> = new Set([
+  'type',
+  'enum',
+  'const',
+  'format',
+  'resource',
+  'ref',
+  'title',
+  'description',
+  'example',
+  'examples',
+  'minLength',
+  'maxLength',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'minItems',
+  'maxItems',
+  'uniqueItems',
+]);
+
+function unknownFormats({ shapeNodes }: Subject): Wrong[] {
+  const known = new Set(knownFormats());
+  return shapeNodes.flatMap(({ schema, at }) => {
+    const { format } = schema;
+    if (typeof format !== 'string' || known.has(format)) return [];
+    const meant = nearest(format, known);
+    const remedy = meant === undefined ? {} : { remedy: `Write \`${meant}\`.` };
+    return [{ message: `The format \`${format}\` is not known.`, ...remedy, at: below(at, 'format') }];
+  });
+}
+
+const keywordTypes: Readonly<Record<string, readonly string[]>> = {
+  minLength: ['string'],
+  maxLength: ['string'],
+  pattern: ['string'],
+  minimum: ['number', 'integer'],
+  maximum: ['number', 'integer'],
+  exclusiveMinimum: ['number', 'integer'],
+  exclusiveMaximum: ['number', 'integer'],
+  multipleOf: ['number', 'integer'],
+  format: ['string', 'number', 'integer'],
+  items: ['array'],
+  prefixItems: ['array'],
+  minItems: ['array'],
+  maxItems: ['array'],
+  uniqueItems: ['array'],
+  contains: ['array'],
+  properties: ['object'],
+  patternProperties: ['object'],
+  additionalProperties: ['object'],
+  propertyNames: ['object'],
+  minProperties: ['object'],
+  maxProperties: ['object'],
+  required: ['object'],
+};
+
+function idleKeywords({ shapeNodes }: Subject): Wrong[] {
+  return shapeNodes.flatMap(({ schema, at }) => {
+    const types = typesOf(schema);
+    if (!types || types.size === 0) return [];
+    return Object.entries(keywordTypes)
+      .filter(([keyword, about]) => Object.hasOwn(schema, keyword) && !about.some((type) => types.has(type)))
+      .map(([keyword]) => ({
+        message: `\`${keyword}\` says nothing about values of type ${listed(types)}.`,
+        at: below(at, keyword),
+        onKey: true,
+      }));
+  });
+}
+
+function misspeltRequired({ shapeNodes }: Subject): Wrong[] {
+  return shapeNodes.flatMap(({ schema, at }) => {
+    const { required, properties } = schema;
+    if (!Array.isArray(required) || !isMap(properties)) return [];
+    return required.flatMap((name, index) => {
+      if (typeof name !== 'string' || Object.hasOwn(properties, name)) return [];
+      const meant = nearest(name, Object.keys(properties));
+      if (meant === undefined || required.includes(meant)) return [];
+      const message = `\`${name}\` is required, and is not among the properties.`;
+      return [{ message, remedy: `Write \`${meant}\`.`, at: below(below(at, 'required'), index) }];
+    });
+  });
+}

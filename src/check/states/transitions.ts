@@ -1,0 +1,123 @@
+import type { JsonMap } from '../../document/document.ts';
+import { valueAt } from '../../document/place.ts';
+import { below } from '../../document/pointer.ts';
+import { isMap } from '../../document/values.ts';
+import { durationMs } from '../../kinds/durations.ts';
+import { resourceVerbs } from '../../parts/endpoints.ts';
+import { entriesOf, isStated } from '../../parts/fact.ts';
+import type { Machine, Target, Transition } from '../../parts/states.ts';
+import { listed } from '../names.ts';
+import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
+
+/** How transitions are named, and what fires them. */
+export const transitionRules: readonly Rule[] = [
+  error(
+    'states/verb-name',
+    'A transition has the name of a verb of `does`, so no endpoint could mean it.',
+    'Give the transition another name.',
+    (subject) =>
+      eachTransition(subject, ({ name, at }) =>
+        verbs.has(name) ? [{ message: `\`${name}\` is a verb of \`does\`.`, at, onKey: true }] : [],
+      ),
+  ),
+  error(
+    'states/name-with-space',
+    'A transition has a space in its name, so no endpoint could mean it.',
+    'Join the words: `hand_over`.',
+    (subject) =>
+      eachTransition(subject, ({ name, at }) =>
+        /\s/.test(name)
+          ? [
+              {
+                message: `\`${name}\` is more than one word.`,
+                remedy: `Write \`${name.trim().replaceAll(/\s+/g, '_')}\`.`,
+                at,
+                onKey: true,
+              },
+            ]
+          : [],
+      ),
+  ),
+  error(
+    'states/arrow',
+    'The short form of a transition does not say where from and where to.',
+    'Write `draft -> bought`.',
+    (subject) =>
+      eachTransition(subject, ({ name, at, from, to }) => {
+        const value = valueAt(subject.spec.document.tree, at);
+        if (typeof value !== 'string' || (from.length > 0 && to.length > 0 && value.split('->').length === 2)) return [];
+        return [{ message: `\`${value}\` does not say from which state to which \`${name}\` goes.`, at }];
+      }),
+  ),
+  error(
+    'states/after',
+    'The time after which a transition fires is no duration.',
+    'Write a number and a unit: `30d`, `12h`, `5m`.',
+    (subject) =>
+      eachTransition(subject, ({ at }) => {
+        const after = wordsAt(subject, at).after;
+        if (after === undefined || isMap(after) || (typeof after === 'string' && durationMs(after) !== undefined)) return [];
+        return [{ message: `\`${String(after)}\` is no duration.`, at: below(at, 'after') }];
+      }),
+  ),
+  error(
+    'states/two-triggers',
+    'A transition is fired in two ways that exclude each other.',
+    'Keep one of `after`, `at` and `by: service`.',
+    (subject) =>
+      eachTransition(subject, ({ name, at }) => {
+        const words = wordsAt(subject, at);
+        const triggers = ['after', 'at', 'by'].filter((word) => words[word] !== undefined);
+        if (triggers.length < 2) return [];
+        return [{ message: `\`${name}\` has ${listed(triggers)}.`, at: below(at, triggers[1] as string), onKey: true }];
+      }),
+  ),
+  warning(
+    'states/idle-else',
+    'The error of a wrong state can never be given, since the transition leaves every state.',
+    'Take `else` out, or say which states it leaves.',
+    (subject) =>
+      eachTransition(subject, ({ name, at, from, else: code }) =>
+        code !== undefined && from === '*'
+          ? [{ message: `No state is wrong for \`${name}\`, so \`${code}\` is never given.`, at: below(at, 'else') }]
+          : [],
+      ),
+  ),
+  warning(
+    'states/target-after-rest',
+    'A target stands after one without a condition, which is always taken before it.',
+    'Put the target without `if` last.',
+    ({ machines }) =>
+      machines.flatMap((machine) => [
+        ...hidden(machine.initial),
+        ...entriesOf(machine.transitions).flatMap(([, { to }]) => hidden(to)),
+      ]),
+  ),
+];
+
+/** What is found at each transition of each machine. */
+export function eachTransition(
+  { machines }: Subject,
+  find: (transition: Transition, machine: Machine) => readonly Wrong[],
+): Wrong[] {
+  return machines.flatMap((machine) =>
+    isStated(machine.transitions)
+      ? Object.values(machine.transitions.value).flatMap((transition) => find(transition, machine))
+      : [],
+  );
+}
+
+const verbs: ReadonlySet<string> = new Set([...resourceVerbs, 'handler', 'reply', 'all']);
+
+/** The words of a transition in its long form; none for `draft -> bought`. */
+export function wordsAt({ spec }: Subject, at: string): JsonMap {
+  const value = valueAt(spec.document.tree, at);
+  return isMap(value) ? value : {};
+}
+
+function hidden(targets: readonly Target[]): Wrong[] {
+  const rest = targets.findIndex((target) => target.if === undefined);
+  if (rest < 0) return [];
+  const also = targets[rest] ? [{ message: 'This one is always taken.', at: targets[rest].at }] : [];
+  return targets.slice(rest + 1).map(({ state, at }) => ({ message: `The target \`${state}\` is never taken.`, at, also }));
+}

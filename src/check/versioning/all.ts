@@ -1,0 +1,7 @@
+import type { Rule } from '../rule.ts';
+import { changeRules } from './changes.ts';
+import { dateRules } from './dates.ts';
+import { selectionRules } from './selection.ts';
+
+/** Versions. */
+export const versioningRules: readonly Rule[] = [...dateRules, ...selectionRules, ...changeRules];

@@ -1,0 +1,73 @@
+import { parseArgs } from 'node:util';
+import { nearest } from '../document/nearest.ts';
+import { type Asked, Misuse, type Verb } from './verb.ts';
+
+/**
+ * Reads the words after a verb.
+ * @throws {Misuse} where one is not known, lacks its value or has one too many.
+ */
+export function readArguments(verb: Verb, words: readonly string[]): Asked | 'help' {
+  const { tokens } = parseArgs({
+    args: [...words],
+    options: {
+      help: { type: 'boolean', short: 'h' },
+      ...Object.fromEntries(
+        Object.entries(verb.options).map(([name, { value }]) => [name, { type: value ? 'string' : 'boolean' } as const]),
+      ),
+    },
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const given = new Map<string, string[]>();
+  const documents: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === 'positional') documents.push(token.value);
+    if (token.kind !== 'option') continue;
+    if (token.name === 'help') return 'help';
+    const value = valueIn(verb, token);
+    given.set(token.name, [...(given.get(token.name) ?? []), ...(value === undefined ? [] : [value])]);
+  }
+  return {
+    document: onlyDocument(verb, documents),
+    has: (option) => given.has(option),
+    value: (option) => given.get(option)?.at(-1),
+    values: (option) => given.get(option) ?? [],
+  };
+}
+
+interface OptionToken {
+  readonly name: string;
+  readonly rawName: string;
+  readonly value: string | undefined;
+  readonly inlineValue: boolean | undefined;
+}
+
+function valueIn(verb: Verb, token: OptionToken): string | undefined {
+  const option = Object.hasOwn(verb.options, token.name) ? verb.options[token.name] : undefined;
+  if (option === undefined) throw unknownOption(verb, token.rawName);
+  if (option.value === undefined) {
+    if (token.value === undefined) return undefined;
+    throw new Misuse(`${token.rawName} takes no value.`);
+  }
+  // Without `=`, what begins with a dash is the next option, and the value was forgotten.
+  const isForgotten = token.value === undefined || token.value === '' || (!token.inlineValue && /^--?[a-z]/.test(token.value));
+  if (isForgotten) throw new Misuse(`${token.rawName} needs a value: ${token.rawName} ${option.value}.`);
+  return token.value;
+}
+
+function unknownOption(verb: Verb, rawName: string): Misuse {
+  const known = ['help', ...Object.keys(verb.options)];
+  const meant = nearest(rawName.replace(/^-+/, ''), known);
+  return new Misuse(
+    `${rawName} is no option of ${verb.name}. ${meant === undefined ? `It has --${known.join(', --')}.` : `Did you mean --${meant}?`}`,
+  );
+}
+
+function onlyDocument(verb: Verb, documents: readonly string[]): string {
+  const [document, ...more] = documents;
+  if (document === undefined || document === '')
+    throw new Misuse(`${verb.name} needs a document: ninefold ${verb.name} service.md.`);
+  if (more.length > 0) throw new Misuse(`${verb.name} takes one document; ${documents.join(', ')} are ${documents.length}.`);
+  return document;
+}

@@ -1,0 +1,85 @@
+import { type CheckReport, requireClosed } from '../check/check.ts';
+import { type PartName, partNames } from '../document/document.ts';
+import { nearest } from '../document/nearest.ts';
+import { checkJson } from './check-json.ts';
+import { checkText } from './check-text.ts';
+import { reportOn } from './reading.ts';
+import { onStop } from './signals.ts';
+import { paint, type Terminal } from './terminal.ts';
+import { type Asked, Misuse, type Run } from './verb.ts';
+import { startWatch } from './watch.ts';
+
+/** `ninefold check DOC`. */
+export const runCheck: Run = async (asked, terminal) => {
+  const required = requiredParts(asked.values('require'));
+  const report = await checked(asked.document, required);
+  show(report, asked, terminal);
+  if (asked.has('watch')) return checkAgain(asked, required, report, terminal);
+  return report.sound ? 0 : 1;
+};
+
+async function checked(path: string, required: readonly PartName[]): Promise<CheckReport> {
+  const report = await reportOn(path);
+  return required.length === 0 ? report : requireClosed(report, required);
+}
+
+function show(report: CheckReport, asked: Asked, terminal: Terminal): void {
+  const isRepeated = asked.has('watch');
+  if (asked.has('json')) terminal.write(`${JSON.stringify(checkJson(report), undefined, isRepeated ? 0 : 2)}\n`);
+  else terminal.write(checkText(report, asked.document, asked.has('open'), terminal));
+}
+
+/** Checks at every change until a signal; resolves to the exit code of the last check. */
+function checkAgain(asked: Asked, required: readonly PartName[], first: CheckReport, terminal: Terminal): Promise<number> {
+  const isText = !asked.has('json');
+  let code = first.sound ? 0 : 1;
+  return new Promise((resolve, reject) => {
+    const tell = (files: number): void => {
+      if (isText && terminal.isTTY) {
+        terminal.write(paint(terminal, 'dim', `watching ${files === 1 ? 'it' : `its ${files} files`}; Ctrl-C ends\n`));
+      }
+    };
+    const watch = startWatch(async () => {
+      if (isText) terminal.write(terminal.isTTY ? clearScreen : '\n');
+      try {
+        const report = await checked(asked.document, required);
+        show(report, asked, terminal);
+        code = report.sound ? 0 : 1;
+        watch.follow(report.spec.document.sources.keys(), !report.sound);
+        tell(report.spec.document.sources.size);
+      } catch (error) {
+        // The file may be on its way back: an editor can take it away before it writes it anew.
+        if (!(error instanceof Misuse)) {
+          watch.close();
+          reject(error);
+          return;
+        }
+        terminal.complain(`ninefold: ${error.message}\n`);
+        code = 2;
+      }
+    });
+    watch.follow(first.spec.document.sources.keys(), !first.sound);
+    tell(first.spec.document.sources.size);
+    onStop(() => {
+      watch.close();
+      resolve(code);
+    });
+  });
+}
+
+const clearScreen = '\u001b[2J\u001b[3J\u001b[H';
+
+/** The parts that `--require` names, separated by commas. */
+function requiredParts(values: readonly string[]): PartName[] {
+  const words = values.flatMap((value) => value.split(',')).map((word) => word.trim());
+  return words
+    .filter((word) => word !== '')
+    .map((word) => {
+      const part = partNames.find((name) => name === word);
+      if (part !== undefined) return part;
+      const meant = nearest(word, partNames);
+      throw new Misuse(
+        `--require ${word}: that is no part. ${meant === undefined ? `The parts are ${partNames.join(', ')}.` : `Did you mean ${meant}?`}`,
+      );
+    });
+}

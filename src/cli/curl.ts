@@ -1,0 +1,102 @@
+import type { Json, JsonMap } from '../document/document.ts';
+import type { Endpoint, ResourceVerb } from '../parts/endpoints.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../parts/fact.ts';
+import { pathParameters, requestShape } from '../parts/payload.ts';
+import type { Spec } from '../parts/spec.ts';
+import { sampleOf } from './sample.ts';
+
+/**
+ * Up to three curl lines that work when they are pasted into a shell: a resource is created, read and listed, or, where
+ * that cannot be, whatever can be asked without knowing a row. `base` is the address with the prefix of the endpoints.
+ */
+export function curlLines(spec: Spec, base: string, origin: string): string[] {
+  const endpoints = entriesOf(spec.endpoints.all).map(([, endpoint]) => endpoint);
+  for (const create of endpoints) {
+    const lines = verbOf(create) === 'create' ? lifeOf(spec, create, endpoints, base) : undefined;
+    if (lines !== undefined) return lines;
+  }
+  const asked = endpoints.flatMap((endpoint) => (endpoint.method === 'GET' ? (request(spec, endpoint, base) ?? []) : []));
+  return [...asked.slice(0, 2), `${curl} ${quoted(`${origin}/.well-known/ninefold`)}`];
+}
+
+// The line feed keeps the next prompt off the answer.
+const curl = "curl -s -w '\\n'";
+
+/** A create whose body can be made, the read of what it made and the list that it is in. */
+function lifeOf(spec: Spec, create: Endpoint, endpoints: readonly Endpoint[], base: string): string[] | undefined {
+  const made = request(spec, create, base);
+  const resource = resourceOf(create);
+  const identifier = resource === undefined ? undefined : identifierOf(spec, resource);
+  const about = (verb: ResourceVerb) =>
+    endpoints.find((one) => verbOf(one) === verb && resourceOf(one) === resource && isPlain(one));
+  const read = about('read');
+  const list = about('list');
+  const isShown = create.response.standing === 'open' && read !== undefined && pathParameters(read.path).length === 1;
+  if (made === undefined || identifier === undefined || !isShown || read?.identity) return undefined;
+  const listed = list && request(spec, list, base);
+  const field = identifier.replaceAll(/[^\w]/g, '.');
+  const found = `$(printf '%s' "$made" | grep -o '"${field}":[^,}]*' | head -n 1 | cut -d: -f2- | tr -d '" ')`;
+  const path = read.path.replace(/\{[^{}]+\}/, found);
+  return [`made=$(${made}) && printf '%s\\n' "$made"`, `${curl} "${base}${path}"`, ...(listed === undefined ? [] : [listed])];
+}
+
+/** The curl line of an endpoint, where everything that it requires can be made without knowing a row. */
+function request(spec: Spec, endpoint: Endpoint, base: string): string | undefined {
+  if (!isPlain(endpoint) || pathParameters(endpoint.path).length > 0) return undefined;
+  const required = entriesOf(endpoint.parameters).filter(([, parameter]) => parameter.required);
+  const values = required.map(
+    ([name, parameter]) => [parameter, sampleOf(spec, statedValue(parameter.shape) ?? {}, name)] as const,
+  );
+  if (values.some(([, value]) => value === undefined || typeof value === 'object')) return undefined;
+  const query = new URLSearchParams(
+    values.flatMap(([{ in: place, name }, value]) => (place === 'query' ? [[name, String(value)] as [string, string]] : [])),
+  );
+  const headers = values.flatMap(([{ in: place, name }, value]) => {
+    if (place === 'header') return [`-H ${quoted(`${name}: ${value}`)}`];
+    return place === 'cookie' ? [`-b ${quoted(`${name}=${value}`)}`] : [];
+  });
+  const key = endpoint.idempotency?.required ? [`-H "${endpoint.idempotency.header}: $(date +%s)"`] : [];
+  const body = bodyOf(spec, endpoint);
+  if (body === undefined) return undefined;
+  const url = `${base}${endpoint.path}${query.size > 0 ? `?${query}` : ''}`;
+  return [curl, ...methodOf(endpoint, body.length > 0), quoted(url), ...headers, ...key, ...body].join(' ');
+}
+
+/** The words that send the body; none for an endpoint that takes none, undefined where no body can be made. */
+function bodyOf(spec: Spec, endpoint: Endpoint): string[] | undefined {
+  const shape = requestShape(spec, endpoint);
+  if (shape.standing === 'none') return [];
+  if (!isStated(shape)) return undefined;
+  const takesJson = endpoint.consumes === undefined || endpoint.consumes.includes('application/json');
+  const body = takesJson ? sampleOf(spec, shape.value as JsonMap) : undefined;
+  return body === undefined ? undefined : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body as Json))}`];
+}
+
+function methodOf({ method }: Endpoint, hasBody: boolean): string[] {
+  if (method === 'HEAD') return ['-I'];
+  return method === (hasBody ? 'POST' : 'GET') ? [] : [`-X ${method}`];
+}
+
+function verbOf(endpoint: Endpoint): string | undefined {
+  return statedValue(endpoint.does)?.verb;
+}
+
+function resourceOf(endpoint: Endpoint): string | undefined {
+  const effect = statedValue(endpoint.does);
+  return effect && 'resource' in effect ? effect.resource : undefined;
+}
+
+function identifierOf(spec: Spec, resource: string): string | undefined {
+  const stated = entryOf(spec.resources.all, resource);
+  return stated && statedValue(stated.identifier)?.field;
+}
+
+/** Whether the path is one that a shell and curl take as it is. */
+function isPlain({ path }: Endpoint): boolean {
+  return /^\/[\w\-./{}~:@+,;=]*$/.test(path);
+}
+
+/** A word for a POSIX shell, in quotes where it needs them. */
+function quoted(word: string): string {
+  return /^[\w\-./:@%+,=]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

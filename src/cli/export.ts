@@ -1,0 +1,30 @@
+import { nearest } from '../document/nearest.ts';
+import { findingLines, summary } from './check-text.ts';
+import { reportOn } from './reading.ts';
+import { type Asked, Misuse, type Run } from './verb.ts';
+
+/** `ninefold export DOC --to FORMAT`. */
+export const runExport: Run = async (asked, terminal) => {
+  readFormat(asked);
+  const report = await reportOn(asked.document);
+  if (!report.sound) {
+    const plain = { ...terminal, colour: false };
+    terminal.complain([...findingLines(report, plain), summary(report, asked.document, plain), ''].join('\n'));
+    return 1;
+  }
+  const { toTypescript } = await import('../convert/typescript.ts');
+  terminal.write(toTypescript(report.spec));
+  return 0;
+};
+
+/** @throws {Misuse} for a format that is not written yet, or that there is not. */
+function readFormat(asked: Asked): 'typescript' {
+  const format = asked.value('to');
+  if (format === undefined) throw new Misuse('export needs a format: --to typescript.');
+  if (format === 'typescript') return format;
+  if (later.includes(format)) throw new Misuse(`--to ${format}: not yet: for now there is typescript.`);
+  const meant = nearest(format, ['typescript', ...later]);
+  throw new Misuse(`--to ${format}: no such format. ${meant === undefined ? 'There is typescript.' : `Did you mean ${meant}?`}`);
+}
+
+const later: readonly string[] = ['openapi', 'asyncapi', 'markdown', 'yaml', 'json'];

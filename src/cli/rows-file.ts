@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises';
+import type { Document, Json } from '../document/document.ts';
+import { renderFinding } from '../document/frame.ts';
+import { newGathering } from '../document/gathering.ts';
+import { readJson } from '../document/json.ts';
+import { nearest } from '../document/nearest.ts';
+import { snippetOf, sourceOf } from '../document/source.ts';
+import { isMap } from '../document/values.ts';
+import { readYaml } from '../document/yaml.ts';
+import { entriesOf, isStated } from '../parts/fact.ts';
+import type { Spec } from '../parts/spec.ts';
+import type { ServeOptions } from '../serve/service.ts';
+import { Misuse } from './verb.ts';
+
+export type StartingRows = NonNullable<ServeOptions['rows']>;
+
+/**
+ * Reads rows to start with: a map from resource to list of rows, in YAML or JSON. Whether each fits its resource is for serving to say.
+ * @throws {Misuse} where the file cannot be read, is neither, or names a resource that the document does not have.
+ */
+export async function readRows(path: string, spec: Spec): Promise<StartingRows> {
+  const content = parsed(path, await readText(path));
+  if (!isMap(content)) throw new Misuse(`${path} holds no map from resource to list of rows, as in \`parcel: [{ … }]\`.`);
+  const resources = entriesOf(spec.resources.all).flatMap(([name, { identifier }]) => (isStated(identifier) ? [name] : []));
+  const rows: Record<string, readonly Readonly<Record<string, Json>>[]> = Object.create(null);
+  for (const [resource, list] of Object.entries(content)) {
+    if (!resources.includes(resource)) throw unknownResource(path, resource, resources);
+    if (!Array.isArray(list)) throw new Misuse(`${path}: \`${resource}\` is no list of rows.`);
+    rows[resource] = list.map((row: Json, index) => {
+      if (!isMap(row)) throw new Misuse(`${path}: row ${index + 1} of \`${resource}\` is no map of fields.`);
+      return row;
+    });
+  }
+  return rows;
+}
+
+/** The value of a file of rows, read as strictly as a document. */
+function parsed(path: string, text: string): Json | undefined {
+  const gathering = newGathering(() => false);
+  const read = /\.json$/i.test(path) ? readJson : readYaml;
+  const located = read(snippetOf(sourceOf(path, text), [[0, text.length]]), '', 0, gathering);
+  const wrong = gathering.findings.find(({ severity }) => severity === 'error');
+  if (wrong === undefined) return located?.value;
+  const sources: Document['sources'] = new Map([[path, text]]);
+  throw new Misuse(`${path} cannot be used.\n${renderFinding(sources, wrong, { colour: false })}`, { cause: wrong });
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    throw new Misuse(`${path} cannot be read: ${isMissing ? 'there is no such file' : String(error)}.`, { cause: error });
+  }
+}
+
+function unknownResource(path: string, word: string, resources: readonly string[]): Misuse {
+  const meant = nearest(word, resources);
+  const list = resources.length === 0 ? 'the document has none.' : `the document has ${resources.join(', ')}.`;
+  return new Misuse(
+    `${path}: \`${word}\` is no resource with rows${meant === undefined ? `; ${list}` : `. Did you mean \`${meant}\`?`}`,
+  );
+}

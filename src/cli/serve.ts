@@ -1,0 +1,116 @@
+import { openStore, serveSpec } from '../serve/serve-spec.ts';
+import { Misfits, type ServeOptions, type Service } from '../serve/service.ts';
+import { announce } from './announcement.ts';
+import { findingLines, summary } from './check-text.ts';
+import { loadHandlers } from './handlers-file.ts';
+import { createLog, type Log } from './log.ts';
+import { reportOn } from './reading.ts';
+import { liveCode, startReload } from './reload.ts';
+import { readRows } from './rows-file.ts';
+import { checkUser, readSettings, type ServeSettings } from './serve-settings.ts';
+import { onStop } from './signals.ts';
+import { counted } from './terminal.ts';
+import { type Asked, Misuse, type Run } from './verb.ts';
+
+/** `ninefold serve DOC`. */
+export const runServe: Run = async (asked, terminal) => {
+  const settings = readSettings(asked, terminal);
+  const log = createLog(settings.log, terminal);
+  const report = await reportOn(asked.document);
+  if (!report.sound) {
+    const text = [...findingLines(report, terminal), `${summary(report, asked.document, terminal)}; nothing is served.`];
+    log.event('unsound', { document: asked.document, findings: report.findings }, text.join('\n'));
+    return 1;
+  }
+  checkUser(asked.value('as'), report.spec);
+  const handlers = asked.value('handlers');
+  const code = liveCode();
+  if (handlers !== undefined) code.become(await loadHandlers(handlers, report.spec));
+  const rows = asked.value('rows');
+  const options: ServeOptions = {
+    ...(handlers !== undefined && { handlers: code.handlers, before: code.before }),
+    ...(rows !== undefined && { rows: await readRows(rows, report.spec) }),
+    ...optionsOf(asked, settings, log),
+  };
+  return overStore(settings.store, async (store) => {
+    const service = await started(serveSpec(report.spec, { ...options, store }), log);
+    if (service === undefined) return 1;
+    try {
+      const server = await listen(service, settings);
+      const { url } = server;
+      const { basePath, notes } = service;
+      announce({ report, document: asked.document, store: settings.store, url, basePath, notes }, log, terminal);
+      const reloading = { document: asked.document, report, handlers, code, service };
+      const watch = asked.has('watch') ? startReload(reloading, log, terminal) : undefined;
+      const signal = await new Promise<NodeJS.Signals>(onStop);
+      watch?.close();
+      log.event('stopping', { signal }, 'Stopping: what is under way is finished.');
+      await server.close();
+    } finally {
+      await service.close();
+      log.flush();
+    }
+    log.event('stopped', {}, 'Stopped.');
+    return 0;
+  });
+};
+
+function optionsOf(asked: Asked, { acceptsOpen }: ServeSettings, log: Log): ServeOptions {
+  const user = asked.value('as');
+  return {
+    ...(user !== undefined && { as: user }),
+    ...(acceptsOpen && { open: 'accept' }),
+    ...(asked.has('accept-misfits') && { acceptMisfits: true }),
+    ...(log.exchange && { onExchange: log.exchange }),
+    onFailure: log.failure,
+  };
+}
+
+/** Runs over the data in a file, and closes it whatever happens. */
+async function overStore(path: string, run: (store: ReturnType<typeof openStore>) => Promise<number>): Promise<number> {
+  let store: ReturnType<typeof openStore>;
+  try {
+    store = openStore(path);
+  } catch (error) {
+    throw new Misuse(`--store ${path}: ${error instanceof Error ? error.message : String(error)}.`.replace(/\.\.$/, '.'), {
+      cause: error,
+    });
+  }
+  try {
+    return await run(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** The service, or nothing where stored rows do not fit the document, which is told. */
+async function started(starting: Promise<Service>, log: Log): Promise<Service | undefined> {
+  try {
+    return await starting;
+  } catch (error) {
+    if (!(error instanceof Misfits)) throw error;
+    const lines = error.rows.flatMap(({ resource, count, examples }) => [
+      `  ${counted(count, 'row')} of ${resource}`,
+      ...examples.map((example) => `    ${example}`),
+    ]);
+    const help = 'Change the document or the rows, or serve with --accept-misfits. Nothing was changed, and nothing is served.';
+    log.event('misfits', { rows: error.rows }, ['Stored rows do not fit this document:', ...lines, help].join('\n'));
+    return undefined;
+  }
+}
+
+async function listen(service: Service, { port, host }: ServeSettings): ReturnType<Service['listen']> {
+  try {
+    return await service.listen({ port, host });
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? listenReasons.get(String(error.code)) : undefined;
+    if (reason === undefined) throw error;
+    throw new Misuse(`${host}:${port} ${reason}`, { cause: error });
+  }
+}
+
+const listenReasons: ReadonlyMap<string, string> = new Map([
+  ['EADDRINUSE', 'is in use; stop what listens there, or choose another port with --port (0 takes a free one).'],
+  ['EADDRNOTAVAIL', 'is no address of this machine; choose another with --host.'],
+  ['EACCES', 'is not allowed to this user; choose a port above 1023 with --port.'],
+]);

@@ -1,0 +1,39 @@
+import type { Terminal } from './terminal.ts';
+
+/** One word of the command line: what it is for, what may follow it, and the module that does it. */
+export interface Verb {
+  readonly name: string;
+  /** One line for the list of verbs. */
+  readonly summary: string;
+  /** What it does and what it exits with, for `--help`. */
+  readonly about: string;
+  readonly options: Readonly<Record<string, Option>>;
+  /** Loads the module on first use, so that no verb waits for another's. */
+  readonly load: () => Promise<Run>;
+}
+
+export interface Option {
+  /** What stands for its value in the help; absent = the option takes none. */
+  readonly value?: string;
+  readonly help: string;
+  /** Whether it may be given several times. */
+  readonly many?: boolean;
+}
+
+/** Does the verb's work; resolves to the exit code. */
+export type Run = (asked: Asked, terminal: Terminal) => Promise<number>;
+
+/** What was asked for, once it is known to be made of known words. */
+export interface Asked {
+  /** The path of the document. */
+  readonly document: string;
+  has(option: string): boolean;
+  /** The value of an option; the last one where it was given several times. */
+  value(option: string): string | undefined;
+  values(option: string): readonly string[];
+}
+
+/** The command cannot be carried out as it was given: exit code 2. */
+export class Misuse extends Error {
+  override readonly name = 'Misuse';
+}

@@ -1,0 +1,99 @@
+import { takeSource } from './decode.ts';
+import type { Document, Finding, Place } from './document.ts';
+import { formOf } from './form.ts';
+import { type Bounds, type Gathering, newGathering } from './gathering.ts';
+import { fileName, folderOf, includePath } from './include-path.ts';
+import { readJson } from './json.ts';
+import { readMarkdown } from './markdown.ts';
+import { quoted, report } from './report.ts';
+import { type Source, snippetOf } from './source.ts';
+import { type Head, readWhole } from './whole.ts';
+import { readYaml } from './yaml.ts';
+
+/** How a document is read. */
+export interface ParseOptions {
+  /** True of a word that is a key at a place (a part's name, then keys); a table is read if its first header is one. */
+  readonly isKey: (path: readonly string[], word: string) => boolean;
+  /**
+   * The content of an included file, by its path from the document's folder (`/` between names, never out of it), or why there
+   * is none. Without it every include is a finding.
+   */
+  readonly include?: (path: string) => string | Uint8Array | Pick<Finding, 'code' | 'message' | 'remedy'>;
+  readonly bounds?: Partial<Bounds>;
+}
+
+/** Reads a document from its text. Whatever the text, it gives a document; what is wrong is among its findings. */
+export function parseDocument(content: string | Uint8Array, file: string, options: ParseOptions): Document {
+  const gathering = newGathering(options.isKey, options.bounds);
+  const reading: Reading = { gathering, options, folder: folderOf(file), done: new Set(), open: [] };
+  const head = readFile(content, file, fileName(file), reading);
+  const { tree, places, prose, sources, findings } = gathering;
+  return { title: head.title ?? '', tree, places, prose, sources, findings };
+}
+
+interface Reading {
+  readonly gathering: Gathering;
+  readonly options: ParseOptions;
+  /** The folder of the root document, as it was given. */
+  readonly folder: string;
+  /** Paths from that folder: of the files read, and of those that are being read, outermost first. */
+  readonly done: Set<string>;
+  readonly open: string[];
+}
+
+function readFile(content: string | Uint8Array, file: string, path: string, reading: Reading): Head {
+  const { gathering } = reading;
+  const head: Head = { title: undefined, includes: [] };
+  reading.done.add(path);
+  reading.open.push(path);
+  readText(takeSource(content, file, gathering), head, gathering);
+  for (const { path: written, place } of head.includes) readInclude(written, place, path, reading);
+  reading.open.pop();
+  return head;
+}
+
+function readText(source: Source, head: Head, gathering: Gathering): void {
+  const form = formOf(source.file, source.text);
+  if (form === 'markdown') {
+    readMarkdown(source, head, gathering);
+    return;
+  }
+  const snippet = snippetOf(source, [[0, source.text.length]]);
+  const located = (form === 'json' ? readJson : readYaml)(snippet, '', 0, gathering);
+  if (located !== undefined) readWhole(located, head, gathering);
+}
+
+function readInclude(written: string, place: Place, from: string, reading: Reading): void {
+  const { gathering, options, open, done } = reading;
+  const path = includePath(from, written);
+  if (path === undefined) {
+    report(gathering, 'document/include-outside', place, `${quoted(written)} is no path inside the document's folder.`);
+  } else if (open.includes(path)) {
+    const ring = [...open.slice(open.indexOf(path)), path].join(' → ');
+    report(gathering, 'document/include-cycle', place, `The file includes itself: ${ring}.`);
+  } else if (!done.has(path)) {
+    const { files, includeDepth } = gathering.bounds;
+    if (open.length > includeDepth || done.size >= files) {
+      const bound = done.size >= files ? `A document has at most ${files} files.` : `Includes go at most ${includeDepth} deep.`;
+      report(gathering, 'document/include-bound', place, bound);
+      return;
+    }
+    const content = options.include?.(path) ?? {
+      code: 'document/include-unreadable' as const,
+      message: 'Nothing can be included here.',
+    };
+    if (typeof content === 'string' || content instanceof Uint8Array) readFile(content, reading.folder + path, path, reading);
+    else
+      report(
+        gathering,
+        codeOf(content.code),
+        place,
+        content.message,
+        content.remedy === undefined ? {} : { remedy: content.remedy },
+      );
+  }
+}
+
+function codeOf(code: string): 'document/include-outside' | 'document/too-large' | 'document/include-unreadable' {
+  return code === 'document/include-outside' || code === 'document/too-large' ? code : 'document/include-unreadable';
+}

@@ -1,0 +1,73 @@
+import { readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import type { Document, Finding } from './document.ts';
+import { usualBounds } from './gathering.ts';
+import { type ParseOptions, parseDocument } from './parse.ts';
+
+/** A document's own file cannot be read; the command line answers it with exit code 2. */
+export class Unreadable extends Error {
+  override readonly name = 'Unreadable';
+}
+
+/**
+ * Reads a document and what it includes from the disk. Rejects with `Unreadable` if the document's own file cannot be read;
+ * everything else that is wrong is among its findings. Included files stay inside the document's folder, symlinks followed.
+ */
+export async function readDocument(path: string, options: Omit<ParseOptions, 'include'>): Promise<Document> {
+  const limit = options.bounds?.bytes ?? usualBounds.bytes;
+  const content = await bytesOf(path, limit);
+  const folder = realpathSync(dirname(path));
+  return parseDocument(content, path, { ...options, include: (inner) => included(folder, inner, limit) });
+}
+
+/** The bytes of a file, at most one more than the limit, so that a pipe without end is not read for ever. */
+async function bytesOf(path: string, limit: number): Promise<Uint8Array> {
+  try {
+    await using file = await open(path);
+    const chunks: Buffer[] = [];
+    let length = 0;
+    while (length <= limit) {
+      const { bytesRead, buffer } = await file.read(Buffer.alloc(Math.min(chunkBytes, limit + 1 - length)));
+      if (bytesRead === 0) break;
+      chunks.push(buffer.subarray(0, bytesRead));
+      length += bytesRead;
+    }
+    return Buffer.concat(chunks);
+  } catch (cause) {
+    throw new Unreadable(`${path} cannot be read: ${reasonOf(cause)}.`, { cause });
+  }
+}
+
+const chunkBytes = 64 * 1024;
+
+function included(folder: string, path: string, limit: number): Uint8Array | Pick<Finding, 'code' | 'message'> {
+  try {
+    const real = realpathSync(join(folder, path));
+    const inside = relative(folder, real);
+    if (inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)) {
+      return { code: 'document/include-outside', message: `\`${path}\` is a link out of the document's folder.` };
+    }
+    const stats: Stats = statSync(real);
+    if (!stats.isFile()) return { code: 'document/include-unreadable', message: `\`${path}\` is not a file.` };
+    if (stats.size > limit) return { code: 'document/too-large', message: `\`${path}\` is larger than ${limit} bytes.` };
+    return readFileSync(real);
+  } catch (cause) {
+    return { code: 'document/include-unreadable', message: `\`${path}\` cannot be read: ${reasonOf(cause)}.` };
+  }
+}
+
+function reasonOf(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return reasons.get(code) ?? (cause instanceof Error ? cause.message : String(cause));
+}
+
+const reasons: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'there is no such file'],
+  ['ENOTDIR', 'there is no such file'],
+  ['EISDIR', 'it is a folder'],
+  ['EACCES', 'it is not allowed'],
+  ['EPERM', 'it is not allowed'],
+  ['ELOOP', 'its links go round in a circle'],
+  ['ENAMETOOLONG', 'its name is too long'],
+]);

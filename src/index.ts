@@ -1,0 +1,116 @@
+import { type CheckReport, check as checkDocument } from './check/check.ts';
+import type { Document, Finding, JsonMap } from './document/document.ts';
+import { parseDocument as parseText } from './document/parse.ts';
+import { readDocument as readFile } from './document/read.ts';
+import { isKey } from './parts/form.ts';
+import { openStore, serveSpec } from './serve/serve-spec.ts';
+import type { Service, ServeOptions as SpecOptions } from './serve/service.ts';
+import type { Store } from './store/store.ts';
+
+export type { CheckReport } from './check/check.ts';
+export { requireClosed } from './check/check.ts';
+export type { Document, Finding, Json, JsonMap, PartName, Place, Pointer, Prose } from './document/document.ts';
+export { renderFinding } from './document/frame.ts';
+export { Unreadable } from './document/read.ts';
+export type { Standing } from './parts/fact.ts';
+export type { Counts, Ledger, LedgerFact } from './parts/ledger.ts';
+export { ledgerOf } from './parts/ledger.ts';
+export type { Spec } from './parts/spec.ts';
+export type { Chance, Clock } from './serve/clock.ts';
+export { movableClock, systemChance, systemClock } from './serve/clock.ts';
+export type { BeforeHandlers, Handler, HandlerContext, HandlerStore, Handlers } from './serve/handlers.ts';
+export { openStore } from './serve/serve-spec.ts';
+export type { ExchangeEntry, Service } from './serve/service.ts';
+export { Misfits } from './serve/service.ts';
+export type { Store } from './store/store.ts';
+
+/**
+ * Reads a document and what it includes from the disk. What is wrong with it is among its `findings`.
+ * @throws {Unreadable} where its own file cannot be read.
+ */
+export function readDocument(path: string): Promise<Document> {
+  return readFile(path, { isKey });
+}
+
+/** How a text is read that is no file of this machine. */
+export interface ParseOptions {
+  /** The content of an included file, by its path from the document's folder. Without it every include is a finding. */
+  readonly include?: (path: string) => string | Uint8Array;
+}
+
+/** Reads a document from its text. The ending of `file` says whether it is Markdown, YAML or JSON; messages show it as the place. */
+export function parseDocument(text: string | Uint8Array, file: string, options: ParseOptions = {}): Document {
+  return parseText(text, file, { isKey, ...options });
+}
+
+/** What a document states, what it leaves open and what is wrong with it. It never throws. */
+export function check(document: Document): CheckReport {
+  return checkDocument(document);
+}
+
+/** How a service is run; what is not given is the machine's own clock and chance, and data in memory. */
+export interface ServeOptions extends Omit<SpecOptions, 'store'> {
+  /** Where the data is: a store that the caller closes, or the path of a SQLite file, `:memory:` for none. */
+  readonly store?: Store | string;
+}
+
+/**
+ * The service that a document describes: the path of one, one that was read, or its nine parts as a plain JSON tree.
+ * @throws {Unsound} where a finding is an error.
+ * @throws {Misfits} where stored rows do not fit the document.
+ */
+export async function serve(document: string | Document | JsonMap, options: ServeOptions = {}): Promise<Service> {
+  const report = checkDocument(await documentOf(document));
+  if (!report.sound) throw new Unsound(report.findings);
+  const { store, ...rest } = options;
+  if (typeof store !== 'string') return serveSpec(report.spec, { ...rest, ...(store && { store }) });
+  const opened = openStore(store);
+  try {
+    const service = await serveSpec(report.spec, { ...rest, store: opened });
+    return closing(service, opened);
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+/** The same service, which closes its store as well. */
+function closing(service: Service, store: Store): Service {
+  return {
+    listener: service.listener,
+    fetch: (request) => service.fetch(request),
+    listen: (options) => service.listen(options),
+    fire: (resource, id, transition) => service.fire(resource, id, transition),
+    replace: (spec) => service.replace(spec),
+    get notes() {
+      return service.notes;
+    },
+    get basePath() {
+      return service.basePath;
+    },
+    close: () => service.close().finally(() => store.close()),
+  };
+}
+
+/** A document that contradicts itself cannot be served; `findings` say where. */
+export class Unsound extends Error {
+  override readonly name = 'Unsound';
+  readonly findings: readonly Finding[];
+  constructor(findings: readonly Finding[]) {
+    const errors = findings.filter(({ severity }) => severity === 'error');
+    const [first] = errors;
+    const where = first && `${first.place.file}:${first.place.line}:${first.place.column}: ${first.message}`;
+    super(`The document has ${errors.length} ${errors.length === 1 ? 'error' : 'errors'}, the first at ${where}`);
+    this.findings = findings;
+  }
+}
+
+async function documentOf(given: string | Document | JsonMap): Promise<Document> {
+  if (typeof given === 'string') return readDocument(given);
+  return isDocument(given) ? given : parseDocument(JSON.stringify(given, undefined, 2), 'document.json');
+}
+
+// A tree of JSON holds no Map.
+function isDocument(given: Document | JsonMap): given is Document {
+  return given.places instanceof Map;
+}

@@ -1,0 +1,15 @@
+import type { Format } from './kind.ts';
+
+/** A currency's three letters (ISO 4217), in upper case; those of the past are known too, for old amounts. */
+export const currency: Format = {
+  name: 'currency',
+  type: 'string',
+  meaning: 'an ISO 4217 currency code',
+  example: 'EUR',
+  test: (value) => {
+    known ??= new Set(Intl.supportedValuesOf('currency'));
+    return typeof value === 'string' && known.has(value);
+  },
+};
+
+let known: ReadonlySet<string> | undefined;

@@ -1,0 +1,13 @@
+/** A format of this language: a word that may stand beside a type in a shape, and narrows it. */
+export interface Format {
+  /** The word, as `format` writes it. */
+  readonly name: string;
+  /** The JSON type it applies to; a value of another type is none of its business. */
+  readonly type: 'string' | 'number';
+  /** What a value of it is, so that "must be …" reads well. */
+  readonly meaning: string;
+  /** A value of it. */
+  readonly example: string | number;
+  /** Whether a value is of it; time linear in the value's length. Integers past 2^53 come as BigInts. */
+  test(value: string | number | bigint): boolean;
+}

@@ -1,0 +1,9 @@
+import { base64 } from './base64.ts';
+import type { Generator } from './kind.ts';
+import { random } from './random.ts';
+import { ulid } from './ulid.ts';
+import { uuid } from './uuid.ts';
+import { uuidv7 } from './uuidv7.ts';
+
+/** Every word that a template may hold. */
+export const generators: readonly Generator[] = [ulid, uuid, uuidv7, random, base64];

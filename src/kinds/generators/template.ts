@@ -1,0 +1,41 @@
+import { generators } from './all.ts';
+import type { Draw, Generator } from './kind.ts';
+
+/** A template such as `pcl_{ulid}`, taken apart once. */
+export interface Template {
+  make(draw: Draw): string;
+  /** What it makes, as a regular expression. */
+  readonly pattern: string;
+}
+
+/** Reads a template; a bare word such as `uuid` is a template of that word alone. Says what is wrong with a bad one. */
+export function readTemplate(text: string): { readonly template: Template } | { readonly wrong: string } {
+  const source = generators.some(({ word }) => word === text) ? `{${text}}` : text;
+  const steps: (string | { readonly generator: Generator; readonly length: number })[] = [];
+  let from = 0;
+  for (const match of source.matchAll(/\{([^{}]*)\}/g)) {
+    if (match.index > from) steps.push(source.slice(from, match.index));
+    from = match.index + match[0].length;
+    const [word = '', length] = (match[1] as string).split(':');
+    const generator = generators.find((candidate) => candidate.word === word);
+    if (!generator)
+      return {
+        wrong: `\`{${match[1]}}\` is no generator; there are ${generators.map((one) => `{${one.word}${one.takesLength ? ':N' : ''}}`).join(', ')}.`,
+      };
+    const count = Number(length);
+    if (generator.takesLength && !(Number.isInteger(count) && count >= 1 && count <= 1024)) {
+      return { wrong: `\`{${word}}\` needs a length from 1 to 1024: {${word}:24}.` };
+    }
+    if (!generator.takesLength && length !== undefined) return { wrong: `\`{${word}}\` takes no length.` };
+    steps.push({ generator, length: count });
+  }
+  if (from < source.length) steps.push(source.slice(from));
+  if (!steps.some((step) => typeof step !== 'string'))
+    return { wrong: `\`${text}\` has no generator in it, so it would always be the same: write for example ${text}{ulid}.` };
+  return {
+    template: {
+      make: (draw) => steps.map((step) => (typeof step === 'string' ? step : step.generator.make(draw, step.length))).join(''),
+      pattern: `^${steps.map((step) => (typeof step === 'string' ? step.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&') : step.generator.pattern(step.length))).join('')}$`,
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import type { Json } from '../../document/document.ts';
+import type { Spec } from '../spec.ts';
+import { fits, typeName } from './cel-type.ts';
+import { constantOf } from './constant.ts';
+import { type Inferred, infer } from './infer.ts';
+import { nearestRemedy } from './member.ts';
+import type { Node } from './node.ts';
+import { parseExpression } from './parse.ts';
+import type { ExpressionProblem } from './problem.ts';
+import { typeOfShape } from './shape-type.ts';
+import type { Expected, ExpressionUse } from './use.ts';
+
+/** What is wrong with an expression in any of the operations that it stands for. It never throws. */
+export function checkExpression(
+  spec: Spec,
+  use: Pick<ExpressionUse, 'source' | 'role' | 'expected' | 'scopes'>,
+): ExpressionProblem[] {
+  const parsed = parseExpression(use.source);
+  if ('unparsed' in parsed) {
+    const { start, end, ...unparsed } = parsed.unparsed;
+    return [{ ...unparsed, offset: start, length: end - start }];
+  }
+  const { node } = parsed;
+  const found = use.scopes.map(({ operation, scope }) => {
+    const inferred = infer(spec, scope, use.source, node);
+    return { operation, problems: [...inferred.problems, ...resultProblems(spec, use.expected, node, inferred)] };
+  });
+  const problems = gathered(found);
+  return problems.length > 0 || use.role === 'value' ? problems : constantProblems(spec, node, use.source);
+}
+
+interface Found {
+  readonly operation: string | undefined;
+  readonly problems: readonly ExpressionProblem[];
+}
+
+/** Each problem once, with the operations in which it arises where that is not in all. */
+function gathered(found: readonly Found[]): ExpressionProblem[] {
+  const groups = new Map<string, { readonly problem: ExpressionProblem; readonly operations: string[] }>();
+  for (const { operation, problems } of found) {
+    for (const problem of problems) {
+      const key = JSON.stringify([problem.kind, problem.offset, problem.length, problem.message]);
+      const group = groups.get(key) ?? { problem, operations: [] };
+      groups.set(key, group);
+      if (operation !== undefined && !group.operations.includes(operation)) group.operations.push(operation);
+    }
+  }
+  const all = new Set(found.flatMap(({ operation }) => operation ?? [])).size;
+  return [...groups.values()].map(({ problem, operations }) =>
+    operations.length > 0 && operations.length < all ? { ...problem, operations } : problem,
+  );
+}
+
+/** What comes out has to fit where it goes. */
+function resultProblems(spec: Spec, expected: Expected, node: Node, inferred: Inferred): ExpressionProblem[] {
+  const wanted = typeOfShape(spec, expected.shape);
+  const { type } = inferred;
+  const mayBeNull = type.is === 'null' || type.is === 'nullable';
+  const whole = { offset: node.start, length: node.end - node.start };
+  if (mayBeNull && !expected.optional && wanted.is !== 'nullable' && wanted.is !== 'dyn' && wanted.is !== 'null') {
+    return [{ kind: 'result', message: `This may come to null where ${typeName(wanted)} is required.`, ...whole }];
+  }
+  const actual = type.is === 'nullable' ? type.of : type;
+  if (actual.is !== 'null' && !fits(actual, wanted)) {
+    const remedy = castFor(actual.is, wanted.is);
+    return [
+      {
+        kind: 'result',
+        message: `This comes to ${typeName(actual)} where ${typeName(wanted)} is wanted.`,
+        ...(remedy && { remedy }),
+        ...whole,
+      },
+    ];
+  }
+  return disallowed(node, expected);
+}
+
+function castFor(actual: string, wanted: string): string | undefined {
+  if (wanted === 'string') return ['int', 'double', 'bool', 'timestamp'].includes(actual) ? 'Write `string(…)`.' : undefined;
+  if (wanted === 'int')
+    return actual === 'double' ? 'Write `int(…)` or `int(round(…))`.' : actual === 'timestamp' ? 'Write `int(…)`.' : undefined;
+  return wanted === 'timestamp' && (actual === 'string' || actual === 'int') ? 'Write `timestamp(…)`.' : undefined;
+}
+
+/** A text written out that the shape's list of values does not hold. */
+function disallowed(node: Node, { shape }: Expected): ExpressionProblem[] {
+  if (node.op === 'choose') return [...disallowed(node.yes, { shape }), ...disallowed(node.no, { shape })];
+  const values: readonly Json[] | undefined = Array.isArray(shape.enum)
+    ? shape.enum
+    : shape.const === undefined
+      ? undefined
+      : [shape.const];
+  if (node.op !== 'literal' || typeof node.value !== 'string' || !values || values.includes(node.value)) return [];
+  const words = values.filter((value) => typeof value === 'string');
+  const remedy = nearestRemedy(node.value, words) ?? `Allowed: ${words.map((word) => `\`${word}\``).join(', ')}.`;
+  return [
+    {
+      kind: 'result',
+      message: `\`${node.value}\` is not one of the allowed values.`,
+      remedy,
+      offset: node.start,
+      length: node.end - node.start,
+    },
+  ];
+}
+
+function constantProblems(spec: Spec, node: Node, source: string): ExpressionProblem[] {
+  const constant = constantOf(spec, node, source);
+  if (constant === undefined) return [];
+  const remedy = constant ? 'Leave it out.' : 'Leave out what it guards.';
+  return [
+    {
+      kind: 'constant',
+      message: `This condition is always ${constant}.`,
+      remedy,
+      offset: node.start,
+      length: node.end - node.start,
+    },
+  ];
+}

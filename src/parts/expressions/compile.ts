@@ -1,0 +1,82 @@
+import type { Spec } from '../spec.ts';
+import { Failed, type Value } from './cel-value.ts';
+import { type Code, crossed, type Run } from './code.ts';
+import { Coder } from './coder.ts';
+import type { Context, Raw } from './frame.ts';
+import { type Inferred, infer } from './infer.ts';
+import type { Node } from './node.ts';
+import { isSameForm, returnOf, type Wanted } from './outcome.ts';
+import { parseExpression } from './parse.ts';
+import { type Read, readsOf } from './reads.ts';
+import type { Scope } from './scope.ts';
+import { typeOfShape } from './shape-type.ts';
+import type { Expected } from './use.ts';
+
+export interface Compiled {
+  readonly source: string;
+  /** Every path that it reads of its variables. */
+  readonly reads: readonly Read[];
+  /** What it comes to, as JSON; or why it came to nothing. It never throws but what `follow` throws. */
+  evaluate(context: Context): Raw | Failed;
+  /** What it comes to as the value that expressions handle, for what has no form in JSON. */
+  value(context: Context): Value | Failed;
+}
+
+/** Makes an expression ready to run in one scope. One that cannot be read fails at every evaluation; `checkExpression` says why. */
+export function compileExpression(
+  spec: Spec,
+  use: { readonly source: string; readonly scope: Scope; readonly expected: Expected },
+): Compiled {
+  const parsed = parseExpression(use.source);
+  if ('unparsed' in parsed) return broken(use.source, parsed.unparsed.message);
+  return compileNode(spec, use.source, parsed.node, infer(spec, use.scope, use.source, parsed.node), use);
+}
+
+/** As `compileExpression`, for an expression or a part of one whose types are known already. */
+export function compileNode(
+  spec: Spec,
+  source: string,
+  node: Node,
+  inferred: Inferred,
+  use: { readonly scope: Scope; readonly expected: Expected },
+): Compiled {
+  const coder = new Coder(use.scope, inferred);
+  const code = coder.code(node, new Map());
+  const give = outcome(code, { type: typeOfShape(spec, use.expected.shape), optional: use.expected.optional ?? false });
+  const value = crossed(code);
+  return {
+    source,
+    reads: readsOf(node, inferred.types, use.scope),
+    evaluate: (context) => attempt(give, context),
+    value: (context) => attempt(value, context),
+  };
+}
+
+function attempt<T>(run: Run<T>, context: Context): T | Failed {
+  try {
+    return run({ context, locals: [], steps: 0 });
+  } catch (error) {
+    if (error instanceof Failed) return error;
+    throw error;
+  }
+}
+
+function broken(source: string, message: string): Compiled {
+  const failed = new Failed('type', message);
+  return { source, reads: [], evaluate: () => failed, value: () => failed };
+}
+
+/** What goes through untouched stays as it was sent; what was reckoned takes the form that is wanted. */
+function outcome(code: Code, wanted: Wanted): Run<Raw> {
+  if (code.raw && isSameForm(code.type, wanted.type)) {
+    const { run } = code;
+    return (frame) => {
+      const raw = run(frame);
+      if ((raw === null || raw === undefined) && !wanted.optional) throw new Failed('absent', 'nothing where a value is wanted');
+      return raw ?? null;
+    };
+  }
+  const run = crossed(code);
+  const give = returnOf(wanted);
+  return (frame) => give(run(frame));
+}

@@ -1,0 +1,40 @@
+import type { Json } from '../../document/document.ts';
+import { bounds } from './bounds.ts';
+import { Failed } from './cel-value.ts';
+
+/** A value as JSON has it. Integers past 2^53 come and go as bigints; a field may be undefined where it is absent. */
+export type Raw = Json | bigint | undefined | readonly Raw[] | { readonly [key: string]: Raw };
+
+/** What an evaluation is about: the variables of its scope as plain JSON values. */
+export interface Context {
+  readonly now?: Date | number;
+  /** The row that an identifier of a resource refers to, as it is stored. */
+  readonly follow?: (resource: string, id: string) => Raw;
+  readonly [variable: string]: Raw | Date | ((resource: string, id: string) => Raw);
+}
+
+/** One evaluation under way. */
+export interface Frame {
+  readonly context: Context;
+  /** The variables of loops, by slot. */
+  readonly locals: unknown[];
+  steps: number;
+}
+
+/** Counts work. @throws {Failed} when the evaluation has had enough of it. */
+export function charge(frame: Frame, steps: number): void {
+  frame.steps += steps;
+  if (frame.steps > bounds.stepsMax) throw new Failed('size', 'more work than one evaluation may be');
+}
+
+/** @throws {Failed} where a list is longer than an expression may handle. */
+export function chargeItems(frame: Frame, length: number): void {
+  if (length > bounds.itemsMax) throw new Failed('size', `a list of more than ${bounds.itemsMax} items`);
+  charge(frame, length);
+}
+
+/** @throws {Failed} where a text is longer than an expression may handle. */
+export function chargeText(frame: Frame, length: number): void {
+  if (length > bounds.textMax) throw new Failed('size', `a text of more than ${bounds.textMax} characters`);
+  charge(frame, length >> 6);
+}

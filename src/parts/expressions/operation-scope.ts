@@ -1,0 +1,97 @@
+import type { Json } from '../../document/document.ts';
+import type { Endpoint, Parameter } from '../endpoints.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../fact.ts';
+import { namesOperation, type Operation, resourceOfEffect } from '../operations.ts';
+import { identifierParameter, pathParameters, requestShape } from '../payload.ts';
+import type { Shape } from '../shape.ts';
+import { named } from '../source.ts';
+import type { Spec } from '../spec.ts';
+import { callerVariable, everywhere, type Scope, scopeOf, type Variable } from './scope.ts';
+
+const reading = ['read', 'list', 'update', 'replace', 'delete', 'transition'];
+const changing = ['create', 'update', 'replace', 'upsert', 'transition'];
+
+/** What an expression can read in an operation, as section 4 of the language says. */
+export function operationScope(spec: Spec, operation: Operation): Scope {
+  const row: Variable | undefined = operation.resource === undefined ? undefined : { shape: { resource: operation.resource } };
+  if (operation.by === 'clock' || operation.by === 'service' || (operation.by === 'engine' && row)) {
+    return scopeOf({ ...everywhere, resource: row, next: row });
+  }
+  const { endpoint } = operation;
+  const caller = callerVariable(isCallerKnown(spec, operation));
+  if (!endpoint) return scopeOf({ ...everywhere, caller });
+  const verb = statedValue(endpoint.does)?.verb ?? '';
+  return scopeOf({
+    ...everywhere,
+    request: requestVariable(spec, endpoint),
+    params: { shape: paramsShape(spec, endpoint) },
+    resource: reading.includes(verb) ? row : verb === 'upsert' && row ? { ...row, maybeAbsent: true } : undefined,
+    next: changing.includes(verb) ? row : undefined,
+    caller,
+  });
+}
+
+/** Whether a caller has shown who it is wherever the operation goes on: schemes are stated, and nobody may do it without. */
+export function isCallerKnown(spec: Spec, operation: Operation): boolean {
+  if (!isStated(spec.authentication.schemes) || namesOperation(spec.authentication.public, operation)) return false;
+  const rules = statedValue(spec.authentication.permissions) ?? [];
+  return !rules.some((rule) => rule.to === 'anyone' && namesOperation(rule.allow, operation));
+}
+
+function requestVariable(spec: Spec, endpoint: Endpoint): Variable {
+  const shape = requestShape(spec, endpoint);
+  if (isStated(shape)) return { shape: shape.value };
+  return { shape: shape.standing === 'none' ? { title: 'no body', type: 'object', properties: {} } : {} };
+}
+
+/** All parameters of an endpoint as one object, those of its path included. */
+export function paramsShape(spec: Spec, endpoint: Endpoint): Shape {
+  const properties: Record<string, Json> = Object.create(null);
+  const required: string[] = [];
+  for (const name of pathParameters(endpoint.path)) {
+    properties[name] = pathShape(spec, endpoint, name);
+    required.push(name);
+  }
+  for (const [name, parameter] of entriesOf(endpoint.parameters)) {
+    if (isStated(parameter.shape) || !(name in properties)) properties[name] = parameterShape(spec, endpoint, parameter);
+    if ((parameter.required || parameter.default) && !required.includes(name)) required.push(name);
+  }
+  return { title: 'params', type: 'object', properties, required };
+}
+
+/** A path parameter has the shape of its field: the identifier, or the field of its name. */
+function pathShape(spec: Spec, endpoint: Endpoint, name: string): Shape {
+  const resource = entryOf(spec.resources.all, resourceOfEffect(statedValue(endpoint.does)) ?? '');
+  const identifier = resource && statedValue(resource.identifier);
+  const field = name === identifierParameter(endpoint) ? identifier?.field : name;
+  return fieldShape(spec, endpoint, field ?? name) ?? { type: 'string' };
+}
+
+/** A filter without a schema has its field's; `in` takes a list of them. */
+function parameterShape(spec: Spec, endpoint: Endpoint, parameter: Parameter): Shape {
+  const shape =
+    statedValue(parameter.shape) ??
+    fieldShape(spec, endpoint, parameter.filters ?? parameter.name) ??
+    (parameter.sorts ? { type: 'string' } : {});
+  return parameter.op === 'in' && shape.type !== 'array' ? { type: 'array', items: shape } : shape;
+}
+
+function fieldShape(spec: Spec, endpoint: Endpoint, name: string): Shape | undefined {
+  const resource = entryOf(spec.resources.all, resourceOfEffect(statedValue(endpoint.does)) ?? '');
+  const field = resource && entryOf(resource.fields, name);
+  return field && statedValue(field.shape);
+}
+
+/** A resource of which some fields are not there for certain. */
+export function resourceShape(spec: Spec, name: string, mayLack: (field: string) => boolean): Shape {
+  const resource = entryOf(spec.resources.all, name);
+  if (!resource || !isStated(resource.fields)) return { resource: name };
+  const fields = entriesOf(resource.fields);
+  return {
+    title: name,
+    type: 'object',
+    properties: named(fields.map(([field, { shape }]) => [field, statedValue(shape) ?? {}] as const)),
+    required: fields.flatMap(([field, { required }]) => (statedValue(required) === true && !mayLack(field) ? [field] : [])),
+    additionalProperties: resource.additionalProperties,
+  };
+}

@@ -1,0 +1,46 @@
+import type { Shape } from '../shape.ts';
+import { named } from '../source.ts';
+import type { Spec } from '../spec.ts';
+import { type CelType, timestamp } from './cel-type.ts';
+import { maybeAbsent } from './object-type.ts';
+import { typeOfShape } from './shape-type.ts';
+
+/** What an expression can read at one place: each variable by its name. A map without a prototype. */
+export type Scope = Readonly<Record<string, Variable>>;
+
+export type Variable =
+  | {
+      readonly shape: Shape;
+      /** Whether the whole may be absent, so that each of its fields has to be asked for with `has`. */
+      readonly maybeAbsent?: true;
+    }
+  /** The time, which is handed over as such. */
+  | { readonly clock: true };
+
+/** A scope of the variables that are there. */
+export function scopeOf(variables: Readonly<Record<string, Variable | undefined>>): Scope {
+  return named(Object.entries(variables).flatMap(([name, variable]) => (variable ? [[name, variable] as const] : [])));
+}
+
+export function typeOfVariable(spec: Spec, variable: Variable): CelType {
+  if ('clock' in variable) return timestamp;
+  const type = typeOfShape(spec, variable.shape);
+  return variable.maybeAbsent ? maybeAbsent(type) : type;
+}
+
+const text: Shape = { type: 'string' };
+
+/** `now`, `operation` and `version`, which are everywhere. */
+export const everywhere: Scope = scopeOf({ now: { clock: true }, operation: { shape: text }, version: { shape: text } });
+
+const callerShape: Shape = {
+  title: 'caller',
+  type: 'object',
+  properties: { id: text, user: text, scopes: { type: 'array', items: text }, claims: {}, key: text },
+  required: ['id', 'user', 'scopes'],
+};
+
+/** The caller: known for certain, or to be asked for with `has`. */
+export function callerVariable(known: boolean): Variable {
+  return known ? { shape: callerShape } : { shape: callerShape, maybeAbsent: true };
+}

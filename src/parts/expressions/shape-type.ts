@@ -1,0 +1,187 @@
+import type { Json, JsonMap } from '../../document/document.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../fact.ts';
+import type { Field, Resource } from '../resources.ts';
+import type { Shape } from '../shape.ts';
+import { isMap } from '../source.ts';
+import type { Spec } from '../spec.ts';
+import {
+  bool,
+  type CelType,
+  double,
+  dyn,
+  int,
+  listOf,
+  type Member,
+  mapOf,
+  nullable,
+  type ObjectType,
+  string,
+} from './cel-type.ts';
+import { lazily, mergeTypes, unstated } from './object-type.ts';
+
+/** The type of the values that fit a shape. The same shape and the same resource always give the same type. */
+export function typeOfShape(spec: Spec, shape: Shape): CelType {
+  const types = typesOf(spec);
+  const known = types.shapes.get(shape);
+  if (known) return known;
+  const type = make(spec, shape);
+  types.shapes.set(shape, type);
+  return type;
+}
+
+/** A resource as an object. Fields that are never kept are in it, and say so. */
+export function typeOfResource(spec: Spec, name: string): ObjectType | undefined {
+  const resource = entryOf(spec.resources.all, name);
+  if (!resource) return undefined;
+  const types = typesOf(spec);
+  const known = types.resources.get(name);
+  if (known) return known;
+  const type = resourceType(spec, resource);
+  types.resources.set(name, type);
+  return type;
+}
+
+interface Types {
+  readonly shapes: WeakMap<Shape, CelType>;
+  readonly resources: Map<string, ObjectType>;
+}
+
+const byDocument = new WeakMap<Spec['document'], Types>();
+
+function typesOf(spec: Spec): Types {
+  const known = byDocument.get(spec.document);
+  if (known) return known;
+  const types: Types = { shapes: new WeakMap(), resources: new Map() };
+  byDocument.set(spec.document, types);
+  return types;
+}
+
+function make(spec: Spec, shape: Shape): CelType {
+  if (typeof shape.resource === 'string') return typeOfResource(spec, shape.resource) ?? dyn;
+  const resource = shape.ref;
+  if (typeof resource === 'string') {
+    const ref: CelType = { is: 'ref', resource, target: () => typeOfResource(spec, resource) };
+    return allowsNull(shape) ? nullable(ref) : ref;
+  }
+  const choices = shape.oneOf ?? shape.anyOf;
+  if (Array.isArray(choices)) return unionOf(spec, choices.filter(isShape));
+  if (Array.isArray(shape.allOf)) return allOf(spec, shape, shape.allOf.filter(isShape));
+  const words = typeWords(shape);
+  const bare = words.filter((word) => word !== 'null');
+  if (bare.length !== 1) return bare.length === 0 ? (words.length === 0 ? dyn : { is: 'null' }) : unstated;
+  const type = ofWord(spec, bare[0] as string, shape);
+  return allowsNull(shape) ? nullable(type) : type;
+}
+
+function ofWord(spec: Spec, word: string, shape: Shape): CelType {
+  switch (word) {
+    case 'boolean':
+      return bool;
+    case 'integer':
+    case 'number':
+      if (shape.format === 'unix-time') return { is: 'timestamp', as: 'unix-time' };
+      return word === 'integer' ? int : double;
+    case 'string':
+      return shape.format === 'date-time' ? { is: 'timestamp', as: 'date-time' } : string;
+    case 'array':
+      return listOf(isMap(shape.items) ? itemType(spec, shape.items) : dyn);
+    case 'object':
+      return objectType(spec, shape);
+    default:
+      return dyn;
+  }
+}
+
+/** An item that may be null can only be known when it is there. */
+function itemType(spec: Spec, shape: Shape): CelType {
+  const type = typeOfShape(spec, shape);
+  return type.is === 'nullable' ? unstated : type;
+}
+
+function objectType(spec: Spec, shape: Shape): CelType {
+  const { properties, additionalProperties } = shape;
+  const rest = isMap(additionalProperties)
+    ? itemType(spec, additionalProperties)
+    : additionalProperties === true
+      ? dyn
+      : undefined;
+  if (!isMap(properties)) return mapOf(rest ?? dyn);
+  const required = Array.isArray(shape.required) ? shape.required : [];
+  return lazily(titleOf(shape, properties), rest, () =>
+    Object.entries(properties).map(([name, property]) => [
+      name,
+      memberOf(spec, isMap(property) ? property : {}, required.includes(name)),
+    ]),
+  );
+}
+
+function titleOf(shape: Shape, properties: JsonMap): string {
+  if (typeof shape.title === 'string') return shape.title;
+  const names = Object.keys(properties);
+  return names.length > 4 ? `${names.slice(0, 3).join(', ')}, …` : names.join(', ');
+}
+
+function memberOf(spec: Spec, shape: Shape, required: boolean): Member {
+  const type = typeOfShape(spec, shape);
+  if (type.is === 'nullable') return { type: type.of, optional: true };
+  return { type, optional: !required || type.is === 'null' };
+}
+
+function resourceType(spec: Spec, resource: Resource): ObjectType {
+  return lazily(resource.name, restOf(resource), () =>
+    entriesOf(resource.fields).map(([name, field]) => {
+      const member = memberOf(spec, shapeOfField(field), statedValue(field.required) === true);
+      return [name, field.stored ? member : { ...member, unstored: true }];
+    }),
+  );
+}
+
+function restOf(resource: Resource): CelType | undefined {
+  return resource.additionalProperties || !isStated(resource.fields) ? dyn : undefined;
+}
+
+function shapeOfField(field: Field): Shape {
+  return statedValue(field.shape) ?? {};
+}
+
+/** A union of objects has the members of all; one that some lack may be absent. Other unions are known when they are there. */
+function unionOf(spec: Spec, shapes: readonly Shape[]): CelType {
+  const types = shapes.map((shape) => typeOfShape(spec, shape));
+  const mayBeNull = types.some((type) => type.is === 'null' || type.is === 'nullable');
+  const real = types.flatMap((type) => (type.is === 'null' ? [] : [type.is === 'nullable' ? type.of : type]));
+  const merged = mergeTypes(real);
+  return mayBeNull ? nullable(merged) : merged;
+}
+
+/** What all of several shapes say together: the members of all, or the first that says a type. */
+function allOf(spec: Spec, shape: Shape, parts: readonly Shape[]): CelType {
+  const { allOf: _all, ...own } = shape;
+  const types = [...parts, own].map((part) => typeOfShape(spec, part)).filter((type) => type.is !== 'dyn');
+  const objects = types.flatMap((type) => (type.is === 'object' ? [type] : []));
+  if (objects.length < 2) return objects[0] ?? types[0] ?? dyn;
+  const rest = objects.find((type) => type.rest)?.rest;
+  return lazily(objects.map((type) => type.name).join(' and '), rest, () => objects.flatMap((type) => [...type.members]));
+}
+
+function isShape(value: Json): value is Shape {
+  return isMap(value);
+}
+
+function typeWords(shape: Shape): string[] {
+  const { type } = shape;
+  if (Array.isArray(type)) return type.map(String);
+  if (typeof type === 'string') return [type];
+  if ('const' in shape) return [wordOf(shape.const as Json)];
+  if (isMap(shape.properties)) return ['object'];
+  return shape.items !== undefined ? ['array'] : [];
+}
+
+function wordOf(value: Json): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'number' ? (Number.isInteger(value) ? 'integer' : 'number') : typeof value;
+}
+
+function allowsNull(shape: Shape): boolean {
+  return Array.isArray(shape.type) && shape.type.includes('null');
+}

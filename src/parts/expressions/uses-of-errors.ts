@@ -1,0 +1,72 @@
+import type { Json } from '../../document/document.ts';
+import { entriesOf, statedValue } from '../fact.ts';
+import { callableOperations, namesOperation } from '../operations.ts';
+import type { Shape } from '../shape.ts';
+import type { Spec } from '../spec.ts';
+import { operationScope } from './operation-scope.ts';
+import { everywhere, type Scope, scopeOf, type Variable } from './scope.ts';
+import { aBoolean, type ExpressionUse } from './use.ts';
+import { valueUses } from './uses-of-endpoints.ts';
+
+/** The expressions of part 7: the service's own errors, and how a refusal is written. */
+export function errorUses(spec: Spec): ExpressionUse[] {
+  const operations = callableOperations(spec).filter((operation) => operation.endpoint);
+  const rules = entriesOf(spec.errors.codes).flatMap(([, code]) => code.rules.map((rule) => ({ code: code.name, rule })));
+  const conditions = rules.flatMap(({ code, rule }): ExpressionUse[] => {
+    if (!rule.if) return [];
+    const meant = operations.filter((operation) => rule.on === undefined || namesOperation(rule.on, operation));
+    const scopes = meant.map((operation) => ({ operation: operation.name, scope: operationScope(spec, operation) }));
+    const { at, source } = rule.if;
+    return [
+      {
+        at,
+        source,
+        name: `the condition of the error ${code}`,
+        role: 'condition',
+        expected: aBoolean,
+        failure: 'internal',
+        scopes,
+      },
+    ];
+  });
+  const payload = statedValue(spec.errors.payload);
+  if (payload === undefined || payload === 'problem') return conditions;
+  const shape = statedValue(payload.shape) ?? {};
+  return [...conditions, ...valueUses(payload.data, shape, 'the payload of errors', [{ scope: errorScope(spec) }])];
+}
+
+const text: Shape = { type: 'string' };
+const maybeText: Variable = { shape: { type: ['string', 'null'] } };
+
+const violation: Shape = {
+  title: 'violation',
+  type: 'object',
+  properties: { in: text, path: text, found: {}, expected: text },
+  required: ['in', 'path'],
+};
+
+/** What the payload of a refusal reads. A refusal may have no code and no place; a constant that only some codes have may be null. */
+export function errorScope(spec: Spec): Scope {
+  const codes = entriesOf(spec.errors.codes).map(([, code]) => code);
+  const names = new Set(codes.flatMap((code) => Object.keys(code.constants)));
+  const constants = [...names].map((name): [string, Variable] => {
+    const values = codes.flatMap((code) => (code.constants[name] === undefined ? [] : [code.constants[name]]));
+    return [name, { shape: { type: [...new Set(values.map(typeOfConstant)), 'null'] } }];
+  });
+  return scopeOf({
+    ...Object.fromEntries(constants),
+    ...everywhere,
+    code: maybeText,
+    status: { shape: { type: 'integer' } },
+    message: { shape: text },
+    path: maybeText,
+    violations: { shape: { type: 'array', items: violation } },
+    request_id: { shape: text },
+  });
+}
+
+function typeOfConstant(value: Json): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'number' ? (Number.isInteger(value) ? 'integer' : 'number') : typeof value;
+}

@@ -1,0 +1,73 @@
+import type { EventKind } from '../events.ts';
+import { entriesOf, isStated, statedValue } from '../fact.ts';
+import { namesOperation, operationsOf } from '../operations.ts';
+import type { Shape } from '../shape.ts';
+import type { Spec } from '../spec.ts';
+import { operationScope } from './operation-scope.ts';
+import { callerVariable, everywhere, type Scope, scopeOf, type Variable } from './scope.ts';
+import { aBoolean, type ExpressionUse, type UseScope } from './use.ts';
+import { headerUses, valueUses } from './uses-of-endpoints.ts';
+
+/** The expressions of part 6: when an event is emitted, what it says, who receives it, and how it is wrapped. */
+export function eventUses(spec: Spec): ExpressionUse[] {
+  const delivery = statedValue(spec.events.delivery);
+  const scopes = [{ scope: deliveryScope(spec) }];
+  const place = 'every delivery';
+  return [
+    ...entriesOf(spec.events.kinds).flatMap(([, kind]) => kindUses(spec, kind)),
+    ...(delivery?.webhook ? headerUses(delivery.webhook.headers, place, scopes) : []),
+    ...valueUses(delivery?.envelope, {}, 'the envelope of events', [
+      { scope: scopeOf({ ...everywhere, event: eventVariable({}) }) },
+    ]),
+  ];
+}
+
+function kindUses(spec: Spec, kind: EventKind): ExpressionUse[] {
+  const operations = operationsOf(spec).filter((operation) => namesOperation(statedValue(kind.on) ?? [], operation, 'event'));
+  const scopesOf = (more: Readonly<Record<string, Variable>>): UseScope[] =>
+    operations.map((operation) => ({
+      operation: operation.name,
+      scope: scopeOf({ ...operationScope(spec, operation), ...more }),
+    }));
+  const payload = statedValue(kind.payload) ?? {};
+  const bare = scopesOf({ event: eventVariable() });
+  const name = `the event ${kind.name}`;
+  return [
+    ...(kind.if ? [condition(kind.if, `the condition of ${name}`, 'internal', bare)] : []),
+    ...valueUses(kind.data, payload, `the payload of ${name}`, bare),
+    ...(kind.to ? [condition(kind.to, `who receives ${name}`, 'unsent', scopesOf(receiverVariables(spec, payload)))] : []),
+  ];
+}
+
+function condition(
+  { at, source }: { at: string; source: string },
+  name: string,
+  failure: ExpressionUse['failure'],
+  scopes: readonly UseScope[],
+): ExpressionUse {
+  return { at, source, name, role: 'condition', expected: aBoolean, failure, scopes };
+}
+
+const text: Shape = { type: 'string' };
+
+/** An event; while its payload is being made it has none. */
+export function eventVariable(payload?: Shape): Variable {
+  const properties = { id: text, kind: text, at: { type: 'string', format: 'date-time' }, ...(payload && { payload }) };
+  return { shape: { title: 'event', type: 'object', properties, required: Object.keys(properties) } };
+}
+
+/** Who receives is asked once for each subscriber; the caller is then its maker. */
+function receiverVariables(spec: Spec, payload: Shape): Readonly<Record<string, Variable>> {
+  const caller = callerVariable(isStated(spec.authentication.schemes));
+  return { event: eventVariable(payload), subscriber: subscriberVariable(spec), caller };
+}
+
+function subscriberVariable(spec: Spec): Variable {
+  const subscribers = statedValue(spec.events.delivery)?.webhook?.subscribers;
+  return { shape: subscribers ? { resource: subscribers.resource } : {} };
+}
+
+/** What the headers of a delivery read. */
+export function deliveryScope(spec: Spec): Scope {
+  return scopeOf({ ...everywhere, event: eventVariable({}), subscriber: subscriberVariable(spec) });
+}

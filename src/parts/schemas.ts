@@ -1,0 +1,126 @@
+import type { Json, JsonMap } from '../document/document.ts';
+import { entriesOf, entryOf, statedValue } from './fact.ts';
+import { isSuppliedByService, isWritable } from './payload.ts';
+import type { Field, Resource } from './resources.ts';
+import type { Shape } from './shape.ts';
+import { isMap } from './source.ts';
+import type { Spec } from './spec.ts';
+import { machineOf } from './states.ts';
+
+/**
+ * What a JSON Schema of a shape is for. `sent`: a body as a caller may write it, resources in it closed. `stored`: a whole
+ * row as it is kept. `shown`: an answer, in which fields of others may be absent.
+ */
+export type SchemaUse = 'sent' | 'stored' | 'shown';
+
+/** Writes a shape as plain JSON Schema 2020-12: resources become `$ref`s into `$defs`, references plain identifiers. */
+export function toJsonSchema(spec: Spec, shape: Shape, use: SchemaUse): JsonMap {
+  const definitions: Record<string, Json> = Object.create(null);
+  const translated = translate(spec, shape, use, definitions);
+  return Object.keys(definitions).length === 0
+    ? translated
+    : { ...translated, $defs: { ...(own(translated, '$defs') as JsonMap), ...definitions } };
+}
+
+/** The schema of one whole resource. */
+export function resourceSchema(spec: Spec, resource: Resource, use: SchemaUse): JsonMap {
+  return toJsonSchema(spec, { resource: resource.name }, use);
+}
+
+function translate(spec: Spec, shape: JsonMap, use: SchemaUse, definitions: Record<string, Json>): JsonMap {
+  const { resource, ref, ...rest } = shape;
+  const out: Record<string, Json> = Object.create(null);
+  for (const [key, value] of Object.entries(rest)) out[key] = translateKeyword(spec, key, value, use, definitions);
+  if (typeof ref === 'string' && out.type === undefined) out.type = identifierType(spec, ref);
+  if (typeof resource === 'string') {
+    out.$ref = `#/$defs/${encodeURIComponent(resource)}`;
+    define(spec, resource, use, definitions);
+  }
+  return out;
+}
+
+const single = new Set([
+  'items',
+  'additionalProperties',
+  'contains',
+  'not',
+  'if',
+  'then',
+  'else',
+  'propertyNames',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+  'contentSchema',
+]);
+const list = new Set(['oneOf', 'anyOf', 'allOf', 'prefixItems']);
+const map = new Set(['properties', 'patternProperties', '$defs', 'dependentSchemas']);
+
+function translateKeyword(spec: Spec, key: string, value: Json, use: SchemaUse, definitions: Record<string, Json>): Json {
+  if (single.has(key) && isMap(value)) return translate(spec, value, use, definitions);
+  if (list.has(key) && Array.isArray(value))
+    return value.map((item: Json) => (isMap(item) ? translate(spec, item, use, definitions) : item));
+  if (map.has(key) && isMap(value)) {
+    const out: Record<string, Json> = Object.create(null);
+    for (const [name, entry] of Object.entries(value))
+      out[name] = isMap(entry) ? translate(spec, entry, use, definitions) : entry;
+    return out;
+  }
+  return value;
+}
+
+/** The JSON type of a resource's identifier. */
+export function identifierType(spec: Spec, name: string): Json {
+  const resource = entryOf(spec.resources.all, name);
+  const identifier = resource && statedValue(resource.identifier);
+  const field = resource && identifier && entryOf(resource.fields, identifier.field);
+  const type = field && statedValue(field.shape)?.type;
+  return type === 'integer' || identifier?.generate === 'integer' ? 'integer' : 'string';
+}
+
+function define(spec: Spec, name: string, use: SchemaUse, definitions: Record<string, Json>): void {
+  const key = name;
+  if (Object.hasOwn(definitions, key)) return;
+  definitions[key] = {};
+  const resource = entryOf(spec.resources.all, name);
+  if (!resource) return;
+  const properties: Record<string, Json> = Object.create(null);
+  const required: string[] = [];
+  for (const [field, entry] of entriesOf(resource.fields)) {
+    if (use === 'sent' && !isWritable(spec, resource, entry)) continue;
+    properties[field] = fieldSchema(spec, resource, entry, use, definitions);
+    if (statedValue(entry.required) === true && isRequiredIn(spec, resource, entry, use)) required.push(field);
+  }
+  const known = resource.fields.standing === 'stated' || resource.fields.standing === 'inferred';
+  definitions[key] = {
+    type: 'object',
+    ...(known && { properties, required, additionalProperties: resource.additionalProperties }),
+  };
+}
+
+function fieldSchema(spec: Spec, resource: Resource, field: Field, use: SchemaUse, definitions: Record<string, Json>): Json {
+  const machine = machineOf(spec.states, resource.name);
+  const states = machine?.field === field.name ? statedValue(machine.states) : undefined;
+  const shape = statedValue(field.shape) ?? {};
+  const schema = translate(spec, shape, use, definitions);
+  return {
+    ...schema,
+    ...(states && schema.enum === undefined && { enum: [...states] }),
+    ...(use === 'sent' && field.default && { default: field.default.value }),
+  };
+}
+
+function isRequiredIn(spec: Spec, resource: Resource, field: Field, use: SchemaUse): boolean {
+  if (use === 'stored') return field.stored && !(field.readOnly && !setsOnCreate(spec, resource, field));
+  if (use === 'sent') return !isSuppliedByService(field, 'create');
+  return !field.writeOnly && field.reveal === undefined && field.visible === undefined && field.stored;
+}
+
+/** Whether what is created has the field without its caller: it is set, generated, defaulted, the state or the identifier. */
+function setsOnCreate(spec: Spec, resource: Resource, field: Field): boolean {
+  if (isSuppliedByService(field, 'create')) return true;
+  return statedValue(resource.identifier)?.field === field.name || machineOf(spec.states, resource.name)?.field === field.name;
+}
+
+function own(value: JsonMap, key: string): Json | undefined {
+  return Object.hasOwn(value, key) ? value[key] : undefined;
+}

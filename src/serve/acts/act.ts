@@ -1,0 +1,60 @@
+import type { Draw } from '../../kinds/generators/kind.ts';
+import type { Reader, Row, Transaction } from '../../store/store.ts';
+import type { Exchange, Fields, Refusal, Value } from '../exchange.ts';
+import type { RowModel } from '../rows/model.ts';
+
+export type Models = ReadonlyMap<string, RowModel>;
+
+/** What one change or one reading of rows has at hand. It is repeatable: time and chance are drawn once, before it starts. */
+export interface Work<Rows extends Reader = Transaction> {
+  readonly rows: Rows;
+  readonly models: Models;
+  readonly nowMs: number;
+  readonly draw: Draw;
+  /** Names for expressions: request, params, caller, now, operation, version, follow. */
+  readonly scope: Readonly<Record<string, Value>>;
+  /** What the change stored, in order; events are made of it. */
+  readonly stored: StoredChange[];
+}
+
+/** One thing that a change stored. */
+export interface StoredChange {
+  readonly operation: string;
+  readonly model: RowModel;
+  readonly id: string;
+  readonly before: Fields | undefined;
+  readonly after: Fields | undefined;
+}
+
+/** What came of an act. */
+export type Outcome =
+  | { readonly refusal: Refusal }
+  | {
+      readonly did: 'created' | 'changed' | 'unchanged' | 'deleted' | 'read';
+      readonly row: Row;
+      readonly fields: Fields;
+    };
+
+/** An act on rows, compiled for one endpoint. */
+export type Act = (work: Work, exchange: Exchange, hook?: Hook) => Outcome | Pause;
+
+/** Where a `before` handler stands: the act stops with what it would store, and is run again with what the handler made of it. */
+export interface Hook {
+  readonly next: Fields | undefined;
+}
+export interface Pause {
+  readonly paused: { readonly resource: Fields | undefined; readonly next: Fields };
+}
+
+export function refuse(when: NonNullable<Refusal['when']>, more: Omit<Refusal, 'when'> = {}): { readonly refusal: Refusal } {
+  return { refusal: { when, ...more } };
+}
+
+/** Follows a reference for an expression: the fields of the row it names. */
+export function follower(rows: Reader, models: Models): (resource: string, id: string) => Fields | undefined {
+  return (resource, id) => {
+    const model = models.get(resource);
+    const row = model && rows.get(resource, id);
+    return row && model.parse(row);
+  };
+}

@@ -1,0 +1,117 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { isStated, statedValue } from '../../parts/fact.ts';
+import { requestShape } from '../../parts/payload.ts';
+import type { Shape } from '../../parts/shape.ts';
+import type { Compilation } from '../compilation.ts';
+import { compileDefaults } from '../defaults.ts';
+import type { Exchange, Fields, Refusal, Value } from '../exchange.ts';
+import type { RowModel } from '../rows/model.ts';
+import { describeValue, type Violation } from '../wire/violation.ts';
+import { refuse, type Work } from './act.ts';
+import { boundValue, type Locator } from './locate.ts';
+
+/** What a caller sent of a resource, ready to become a row: what it cannot write dropped, what the path binds set, defaults applied. */
+export type Sent = { readonly fields: Fields } | { readonly refusal: Refusal };
+
+/** Compiles the taking of a body for create, replace and upsert. */
+export function compileSent(
+  endpoint: Endpoint,
+  model: RowModel,
+  locator: Locator,
+  compilation: Compilation,
+): (exchange: Exchange) => Sent {
+  const { spec } = compilation;
+  const shape: Shape = statedValue(requestShape(spec, endpoint)) ?? {};
+  const isOwnShape = isStated(endpoint.request);
+  const validate = compilation.validate(shape, 'sent');
+  const validateWhole = isOwnShape ? model.validateStored : undefined;
+  const fill = compileDefaults(spec, shape);
+  const dropped = droppedFor(model, compilation.user);
+  return (exchange) => {
+    const sent = exchange.request;
+    if (!isFields(sent)) return invalid(validate(sent));
+    const fields: Fields = isOwnShape ? { ...sent } : withoutKeys(sent, dropped);
+    const disagreements = bindPath(fields, exchange, model, locator);
+    if (disagreements.length > 0) return invalid(disagreements);
+    fill?.(fields);
+    const violations = validate(fields);
+    if (violations.length > 0) return invalid(violations);
+    if (!validateWhole) return { fields };
+    const own = onlyOwn(model, withoutKeys(fields, dropped));
+    return { fields: own };
+  };
+}
+
+/** Compiles the validation of a body that is stated for an operation which does not make it a row: a transition's, a deletion's, a handler's. */
+export function compileStatedBody(endpoint: Endpoint, compilation: Compilation): (exchange: Exchange) => Refusal | undefined {
+  if (!isStated(endpoint.request)) return () => undefined;
+  const validate = compilation.validate(endpoint.request.value, 'sent');
+  const fill = compileDefaults(compilation.spec, endpoint.request.value);
+  return (exchange) => {
+    fill?.(exchange.request);
+    const violations = validate(exchange.request);
+    return violations.length > 0 ? { when: 'request.invalid', violations } : undefined;
+  };
+}
+
+/** Sets what the path binds; a different value in the body is a violation. */
+export function bindPath(fields: Fields, exchange: Exchange, model: RowModel, locator: Locator): Violation[] {
+  const violations: Violation[] = [];
+  for (const { parameter, field } of locator.bound) {
+    const value = boundValue(model, field, exchange.pathParams[parameter] as string);
+    const sent = fields[field];
+    if (sent !== undefined && String(sent) !== String(value)) {
+      violations.push({
+        in: 'body',
+        path: `/${field}`,
+        found: describeValue(sent),
+        expected: `${describeValue(value)}, as the path says`,
+      });
+    }
+    fields[field] = value;
+  }
+  return violations;
+}
+
+/** What a caller of this user cannot write: dropped without a word. */
+export function droppedFor(model: RowModel, user: string | undefined): ReadonlySet<string> {
+  const denied = [...model.fields.values()].filter(
+    ({ writable }) => writable !== undefined && (user === undefined || !writable.includes(user)),
+  );
+  return new Set([...model.readOnly, ...denied.map(({ name }) => name)]);
+}
+
+/** What a request refers to must be there. */
+export function missingReference(work: Work, model: RowModel, next: Fields, before: Fields | undefined): Refusal | undefined {
+  if (!model.findReferences) return undefined;
+  const known = before && new Set(model.findReferences(before).map(({ path, id }) => `${path}\n${id}`));
+  const violations = model
+    .findReferences(next)
+    .filter(({ path, id, target }) => !known?.has(`${path}\n${id}`) && work.models.has(target) && !work.rows.get(target, id))
+    .map(({ path, id, target }) => ({
+      in: 'body' as const,
+      path,
+      found: describeValue(id),
+      expected: `the identifier of a ${target}`,
+    }));
+  return violations.length === 0 ? undefined : { when: 'reference.missing', violations };
+}
+
+export function invalid(violations: readonly Violation[]): { readonly refusal: Refusal } {
+  return refuse('request.invalid', { violations });
+}
+
+export function isFields(value: Value): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
+}
+
+function onlyOwn(model: RowModel, fields: Fields): Fields {
+  if (model.resource.additionalProperties) return fields;
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => model.fields.has(name)));
+}
+
+export function withoutKeys(fields: Fields, dropped: ReadonlySet<string>): Fields {
+  const rest: Fields = Object.create(null);
+  for (const name of Object.keys(fields)) if (!dropped.has(name)) rest[name] = fields[name];
+  return rest;
+}

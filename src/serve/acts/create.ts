@@ -1,0 +1,102 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import type { Operation } from '../../parts/operations.ts';
+import type { Compilation } from '../compilation.ts';
+import type { Exchange, Fields } from '../exchange.ts';
+import type { RowModel } from '../rows/model.ts';
+import { applySetters, insertRow } from '../rows/write.ts';
+import type { Act, Hook, Models, Outcome, Pause, Work } from './act.ts';
+import { refuse } from './act.ts';
+import { compileSent, missingReference } from './body.ts';
+import { compileLocator, type Locator } from './locate.ts';
+import { compileOwnErrors, type OwnErrors } from './own-errors.ts';
+
+/** What making a row needs, for create and for an upsert that finds none. */
+export interface Maker {
+  readonly model: RowModel;
+  readonly operation: Operation;
+  readonly words: readonly string[];
+  readonly ownErrors: OwnErrors | undefined;
+  readonly initial: ((scope: Work['scope']) => string | undefined) | undefined;
+}
+
+export function compileMaker(operation: Operation, model: RowModel, compilation: Compilation): Maker {
+  return {
+    model,
+    operation,
+    words: [operation.name, 'create', 'write'],
+    ownErrors: compileOwnErrors(operation, compilation),
+    initial: model.machine?.initial(operation.name),
+  };
+}
+
+/** Compiles `create RESOURCE`. */
+export function compileCreate(
+  operation: Operation,
+  endpoint: Endpoint,
+  model: RowModel,
+  models: Models,
+  compilation: Compilation,
+): Act {
+  const locator: Locator = compileLocator(endpoint, model, models, compilation);
+  const sent = compileSent(endpoint, model, locator, compilation);
+  const maker = compileMaker(operation, model, compilation);
+  return (work: Work, exchange: Exchange, hook?: Hook) => {
+    const parents = locator.parents(work, exchange);
+    if (parents) return { refusal: parents };
+    const taken = sent(exchange);
+    if ('refusal' in taken) return taken;
+    return make(work, maker, taken.fields, undefined, hook);
+  };
+}
+
+/** Makes a row of what was sent: references, state, the service's own errors, what is set and generated, then the row. */
+export function make(work: Work, maker: Maker, sent: Fields, id: string | undefined, hook: Hook | undefined): Outcome | Pause {
+  const { model, operation, words, ownErrors } = maker;
+  const missing = missingReference(work, model, sent, undefined);
+  if (missing) return { refusal: missing };
+  const started = start(work, maker, sent);
+  if (!started) return refuse('transition.illegal');
+  const generated = generate(work, model, started);
+  if (hook && !hook.next) return { paused: { resource: undefined, next: generated } };
+  const hooked = hook?.next ?? generated;
+  const scope = { ...work.scope, next: hooked };
+  const next = applySetters(model.setters(words), scope, hooked);
+  const identifier = id ?? identify(work, model, next);
+  if (identifier === undefined) return refuse('request.invalid', { violations: [noIdentifier(model)] });
+  next[model.identifier.field] = model.identifier.isInteger ? Number(identifier) : identifier;
+  const own = ownErrors?.({ ...work.scope, next });
+  if (own) return { refusal: own };
+  const row = insertRow(work, model, identifier, next, operation.name);
+  return { did: 'created', row, fields: next };
+}
+
+/** The state that a new row starts in; nothing where no target holds. */
+function start(work: Work, { model, initial }: Maker, sent: Fields): Fields | undefined {
+  if (!model.machine || !initial) return sent;
+  const state = initial({ ...work.scope, next: sent });
+  return state === undefined ? undefined : { ...sent, [model.machine.field]: state };
+}
+
+function generate(work: Work, model: RowModel, fields: Fields): Fields {
+  if (model.generated.length === 0) return fields;
+  const next = { ...fields };
+  for (const { field, make } of model.generated) if (next[field] === undefined) next[field] = make(work.draw);
+  return next;
+}
+
+function identify(work: Work, model: RowModel, next: Fields): string | undefined {
+  const { generate: how, field } = model.identifier;
+  if (how.by === 'template') return how.make(work.draw);
+  if (how.by === 'sequence') return String(work.rows.next(model.name));
+  const own = next[field];
+  return own === undefined || own === null ? undefined : String(own);
+}
+
+function noIdentifier(model: RowModel) {
+  return {
+    in: 'body' as const,
+    path: `/${model.identifier.field}`,
+    found: 'nothing',
+    expected: `the identifier of the new ${model.name}`,
+  };
+}

@@ -1,0 +1,44 @@
+import type { Expression } from '../parts/fact.ts';
+import type { Ledger } from '../parts/ledger.ts';
+import { ledgerOf } from '../parts/ledger.ts';
+import { type SchemaUse, toJsonSchema } from '../parts/schemas.ts';
+import type { Shape } from '../parts/shape.ts';
+import type { Spec } from '../parts/spec.ts';
+import type { Evaluate } from './evaluate.ts';
+import { compileExpressions } from './expressions.ts';
+import { type OpenFacts, openFacts } from './open.ts';
+import { createValidator, type Validate, type Validator } from './wire/ajv.ts';
+
+/** What compiling a document into plans shares: its facts, and the compilers of expressions and validators. */
+export interface Compilation {
+  readonly spec: Spec;
+  readonly ledger: Ledger;
+  readonly facts: OpenFacts;
+  readonly validator: Validator;
+  /** The user that callers are taken for, until credentials say. */
+  readonly user: string | undefined;
+  /** Compiles an expression in the scope of an operation, or where it is only one. */
+  expression(expression: Expression, operation?: string): Evaluate;
+  /** A validator for a shape, compiled on its first use. */
+  validate(shape: Shape, use: SchemaUse): Validate;
+}
+
+export function startCompilation(spec: Spec, user: string | undefined): Compilation {
+  const ledger = ledgerOf(spec);
+  const validator = createValidator();
+  return {
+    spec,
+    ledger,
+    facts: openFacts(ledger),
+    validator,
+    user,
+    expression: compileExpressions(spec),
+    validate: (shape, use) => {
+      let compiled: Validate | undefined;
+      return (value) => {
+        compiled ??= validator.compile(toJsonSchema(spec, shape, use));
+        return compiled(value);
+      };
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import type { Json, JsonMap } from '../document/document.ts';
+import { entriesOf, entryOf, statedValue } from '../parts/fact.ts';
+import type { Shape } from '../parts/shape.ts';
+import { isMap } from '../parts/source.ts';
+import type { Spec } from '../parts/spec.ts';
+import type { Fields, Value } from './exchange.ts';
+import { copy } from './json.ts';
+
+/** Fills in, in place, the defaults of members that a value leaves out, at every depth at which objects are stated. */
+export type Fill = (value: Value) => void;
+
+/** Compiles it for a shape; nothing where no default stands in it. */
+export function compileDefaults(spec: Spec, shape: Shape): Fill | undefined {
+  return new Filler(spec).ofShape(shape, 0);
+}
+
+/** Shapes can be recursive: values deeper than this get no defaults. */
+const depthMax = 32;
+
+class Filler {
+  readonly #spec: Spec;
+  readonly #byResource = new Map<string, { fill: Fill | undefined }>();
+
+  constructor(spec: Spec) {
+    this.#spec = spec;
+  }
+
+  ofShape(shape: JsonMap, depth: number): Fill | undefined {
+    if (depth > depthMax) return undefined;
+    if (typeof shape.resource === 'string') return this.#ofResource(shape.resource, depth);
+    const properties = isMap(shape.properties) ? Object.entries(shape.properties) : [];
+    const members = properties.flatMap(([name, inner]) =>
+      isMap(inner) ? [this.#member(name, inner, inner.default, depth)] : [],
+    );
+    const items = isMap(shape.items) ? this.ofShape(shape.items, depth + 1) : undefined;
+    return combine(members, items);
+  }
+
+  #member(name: string, shape: JsonMap, value: Json | undefined, depth: number): Member {
+    return { name, value, fill: this.ofShape(shape, depth + 1) };
+  }
+
+  #ofResource(name: string, depth: number): Fill | undefined {
+    const known = this.#byResource.get(name);
+    if (known) return (value) => known.fill?.(value);
+    const entry: { fill: Fill | undefined } = { fill: undefined };
+    this.#byResource.set(name, entry);
+    const resource = entryOf(this.#spec.resources.all, name);
+    const fields = resource ? entriesOf(resource.fields) : [];
+    entry.fill = combine(
+      fields.map(([field, stated]) => this.#member(field, statedValue(stated.shape) ?? {}, stated.default?.value, depth)),
+      undefined,
+    );
+    return entry.fill;
+  }
+}
+
+interface Member {
+  readonly name: string;
+  readonly value: Json | undefined;
+  readonly fill: Fill | undefined;
+}
+
+function combine(members: readonly Member[], items: Fill | undefined): Fill | undefined {
+  const busy = members.filter(({ value, fill }) => value !== undefined || fill !== undefined);
+  if (busy.length === 0 && !items) return undefined;
+  return (value) => {
+    if (Array.isArray(value)) {
+      if (items) for (const item of value) items(item);
+      return;
+    }
+    if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
+    // Not null and no list: an object.
+    const fields = value as Fields;
+    for (const member of busy) {
+      const present = fields[member.name];
+      if (present === undefined && member.value !== undefined)
+        fields[member.name] = typeof member.value === 'object' ? copy(member.value) : member.value;
+      else if (present !== undefined) member.fill?.(present);
+    }
+  };
+}

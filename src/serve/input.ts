@@ -1,0 +1,141 @@
+import type { Endpoint, Parameter } from '../parts/endpoints.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../parts/fact.ts';
+import { resourceOfEffect } from '../parts/operations.ts';
+import { pathParameters, requestShape } from '../parts/payload.ts';
+import { toJsonSchema } from '../parts/schemas.ts';
+import type { Shape } from '../parts/shape.ts';
+import type { Compilation } from './compilation.ts';
+import type { Call, Refusal, Value } from './exchange.ts';
+import type { Validate } from './wire/ajv.ts';
+import { compileBody, type DecodeBody } from './wire/body.ts';
+import type { ParameterSpec } from './wire/parameter-reader.ts';
+import { compileParameters, type ReadParameters } from './wire/parameters.ts';
+
+/** Reads what a request carries: its parameters and its body, each refused where it is not right. */
+export interface Input {
+  readonly takesBody: boolean;
+  parameters(
+    call: Call,
+    path: Readonly<Record<string, string>>,
+  ): { readonly params: Readonly<Record<string, Value>> } | { readonly refusal: Refusal };
+  body(call: Call, bytes: Buffer): { readonly value: Value } | { readonly refusal: Refusal };
+}
+
+export function compileInput(endpoint: Endpoint, paging: readonly string[], compilation: Compilation): Input {
+  const { spec } = compilation;
+  const specs = parameterSpecs(endpoint, paging, compilation);
+  const read: ReadParameters = compileParameters(specs, {
+    known: [...fixedQuery(endpoint.path)],
+    undeclared: endpoint.parameters.standing === 'open' && !isStated(endpoint.does) ? 'ignore' : 'refuse',
+  });
+  const validate = validateParameters(specs, compilation);
+  const shape = requestShape(spec, endpoint);
+  const takesBody = isStated(shape);
+  const files = statedValue(spec.limits.size)?.file;
+  let decode: DecodeBody | undefined;
+  const decoder = () => {
+    const accepted =
+      endpoint.consumes ??
+      (statedValue(endpoint.does)?.verb === 'update'
+        ? ['application/json', 'application/merge-patch+json']
+        : ['application/json']);
+    const schema = toJsonSchema(spec, statedValue(shape) ?? {}, 'sent');
+    const definitions = schema.$defs as Readonly<Record<string, Shape>> | undefined;
+    decode ??= compileBody({
+      accepted,
+      shape: schema,
+      resolve: (ref) => definitions?.[decodeURIComponent(ref.replace('#/$defs/', ''))],
+      ...(files !== undefined && { fileBytes: files }),
+    });
+    return decode;
+  };
+  return {
+    takesBody,
+    parameters(call, path) {
+      const { values, violations } = read(path, call.query, call.headers);
+      const all = violations.length > 0 ? violations : validate(values);
+      return all.length > 0 ? { refusal: { when: 'request.parameter', violations: all } } : { params: values };
+    },
+    body(call, bytes) {
+      const type = call.headers['content-type'];
+      const coding = call.headers['content-encoding'];
+      const decoded = decoder()(
+        bytes,
+        typeof type === 'string' ? type : undefined,
+        typeof coding === 'string' ? coding : undefined,
+      );
+      if (decoded.kind === 'value') return { value: decoded.value };
+      const when = decoded.kind === 'media' ? 'request.media' : decoded.kind === 'size' ? 'limit.size' : 'request.malformed';
+      return { refusal: { when, violations: decoded.violations } };
+    },
+  };
+}
+
+/** Everything that the endpoint reads besides its body, with the shapes that follow: a filter's is its field's. */
+function parameterSpecs(endpoint: Endpoint, paging: readonly string[], compilation: Compilation): ParameterSpec[] {
+  const { spec } = compilation;
+  const resource = entryOf(spec.resources.all, resourceOfEffect(statedValue(endpoint.does)) ?? '');
+  const fieldShape = (name: string): Shape => {
+    const field = resource && entryOf(resource.fields, name);
+    return (field && statedValue(field.shape)) ?? {};
+  };
+  const stated = entriesOf(endpoint.parameters).map(([, parameter]): ParameterSpec => specOf(parameter, fieldShape, spec));
+  const names = new Set(stated.map(({ name }) => name));
+  const path = pathParameters(endpoint.path).filter((name) => !names.has(name));
+  const rest = [...paging, ...(endpoint.expand ? [endpoint.expand.parameter] : [])].filter((name) => !names.has(name));
+  return [
+    ...stated,
+    ...path.map((name): ParameterSpec => ({ name, in: 'path', shape: { type: 'string' }, required: true })),
+    ...rest.map(
+      (name): ParameterSpec => ({
+        name,
+        in: 'query',
+        shape:
+          name === endpoint.expand?.parameter ? { type: ['array', 'string'], items: { type: 'string' } } : { type: 'string' },
+        required: false,
+      }),
+    ),
+  ];
+}
+
+function specOf(parameter: Parameter, fieldShape: (name: string) => Shape, spec: Compilation['spec']): ParameterSpec {
+  const { name, in: place, required, filters, op, style, explode } = parameter;
+  const own = statedValue(parameter.shape);
+  const base = own ?? (filters === undefined ? { type: 'string' } : filterShape(fieldShape(filters), op));
+  const shape = toJsonSchema(spec, base, 'sent');
+  return {
+    name,
+    in: place,
+    shape,
+    required,
+    ...(style !== undefined && { style: style as NonNullable<ParameterSpec['style']> }),
+    ...(explode !== undefined && { explode }),
+    ...(parameter.default && { default: parameter.default.value }),
+  };
+}
+
+/** What a filter takes: its field's values, several of them for `in`, any text where only a part is compared. */
+function filterShape(shape: Shape, op: Parameter['op']): Shape {
+  if (op === 'prefix' || op === 'contains') return { type: 'string' };
+  return op === 'in' ? { type: 'array', items: shape } : shape;
+}
+
+function validateParameters(specs: readonly ParameterSpec[], compilation: Compilation): Validate {
+  const checked = specs.filter(({ shape }) => Object.keys(shape).some((key) => key !== 'type') || shape.type !== 'string');
+  if (checked.length === 0) return () => [];
+  const properties = Object.fromEntries(checked.map(({ name, shape }) => [name, shape]));
+  const places = new Map(specs.map(({ name, in: place }) => [name, place]));
+  const validate = compilation.validator.compile({ type: 'object', properties }, (name) => places.get(name) ?? 'query');
+  const names = checked.map(({ name }) => name);
+  return (values) => {
+    // A record of parameters by name.
+    const record = values as Readonly<Record<string, Value>>;
+    return names.some((name) => record[name] !== undefined) ? validate(values) : [];
+  };
+}
+
+/** The names that stand in a key's own query: `/search?type=x`. */
+function fixedQuery(path: string): string[] {
+  const query = /\?([^#]*)/.exec(path)?.[1] ?? '';
+  return [...new URLSearchParams(query).keys()];
+}

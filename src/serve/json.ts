@@ -1,0 +1,33 @@
+import type { Fields, Value } from './exchange.ts';
+import { parseJson, stringifyJson } from './wire/json.ts';
+
+/** The fields of a stored row; integers beyond 2^53 come back as bigint, exactly. */
+export function parseStored(text: string): Fields {
+  if (!/\d{16}/.test(text)) return JSON.parse(text) as Fields;
+  const parsed = parseJson(Buffer.from(text), { depth: 1000 });
+  // What was stored was made by stringifyJson, so it parses.
+  return ('value' in parsed ? parsed.value : JSON.parse(text)) as Fields;
+}
+
+/** JSON text of a value, integers beyond 2^53 exactly. */
+export function toJson(value: Value): string {
+  return stringifyJson(value);
+}
+
+/** A deep copy of a JSON value. */
+export function copy<T extends Value>(value: T): T {
+  return structuredClone(value);
+}
+
+/** Whether two JSON values are equal: maps whatever the order of their keys, 1 and 1n alike. */
+export function sameJson(a: Value, b: Value): boolean {
+  if (a === b) return true;
+  if (typeof a === 'bigint' || typeof b === 'bigint')
+    return typeof a !== 'object' && typeof b !== 'object' && String(a) === String(b);
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const left = Object.keys(a);
+  if (left.length !== Object.keys(b).length) return false;
+  // Both are objects by the tests above.
+  return left.every((key) => Object.hasOwn(b, key) && sameJson((a as Fields)[key], (b as Fields)[key]));
+}

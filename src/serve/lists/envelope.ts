@@ -1,0 +1,56 @@
+import type { Pagination } from '../../parts/limits.ts';
+import type { Call } from '../exchange.ts';
+import type { Page } from './list.ts';
+
+/** Puts the texts of a page's rows into the stated envelope; without one, into a bare array. */
+export function compileEnvelope(pagination: Pagination | undefined): (texts: readonly string[], page: Page) => string {
+  const items = pagination?.items;
+  if (!pagination || items === undefined) return (texts) => `[${texts.join(',')}]`;
+  const constants = Object.entries(pagination.data)
+    .map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)},`)
+    .join('');
+  const head = `{${constants}${JSON.stringify(items)}:[`;
+  const isToldInBody = pagination.told !== 'link';
+  const next = isToldInBody ? pagination.next : undefined;
+  const previous = isToldInBody ? pagination.previous : undefined;
+  const { hasMore, total } = pagination;
+  const member = (name: string | undefined, value: unknown) =>
+    name === undefined ? '' : `,${JSON.stringify(name)}:${JSON.stringify(value)}`;
+  return (texts, page) =>
+    `${head}${texts.join(',')}]${member(next, page.next)}${member(previous, page.previous)}${member(hasMore, page.hasMore)}${member(total, page.total)}}`;
+}
+
+/** The `Link` header of a page (RFC 8288), where pages are told by it: the caller's own query with the paging parameters changed. */
+export function linkHeader(pagination: Pagination | undefined, page: Page, call: Call): string | undefined {
+  if (!pagination || pagination.told === 'body' || pagination.style === 'none') return undefined;
+  const { style } = pagination;
+  const forward =
+    style === 'cursor'
+      ? (pagination.cursor ?? 'cursor')
+      : style === 'after'
+        ? (pagination.after ?? 'after')
+        : style === 'offset'
+          ? (pagination.offset ?? 'offset')
+          : (pagination.page ?? 'page');
+  const backward = style === 'after' ? pagination.before : forward;
+  const links: string[] = [];
+  if (page.next !== null) links.push(`<${withParameter(call, [forward, backward], forward, page.next)}>; rel="next"`);
+  if (page.previous !== null && backward !== undefined)
+    links.push(`<${withParameter(call, [forward, backward], backward, page.previous)}>; rel="prev"`);
+  if (style !== 'after' || page.previous !== null)
+    links.push(`<${withParameter(call, [forward, backward], undefined, undefined)}>; rel="first"`);
+  return links.join(', ');
+}
+
+function withParameter(
+  call: Call,
+  dropped: readonly (string | undefined)[],
+  name: string | undefined,
+  value: string | number | undefined,
+): string {
+  const query = new URLSearchParams(call.query);
+  for (const old of dropped) if (old !== undefined) query.delete(old);
+  if (name !== undefined && value !== undefined) query.set(name, String(value));
+  const text = query.toString();
+  return text === '' ? call.path : `${call.path}?${text}`;
+}

@@ -1,0 +1,192 @@
+import type { Endpoint, Parameter } from '../../parts/endpoints.ts';
+import { entriesOf } from '../../parts/fact.ts';
+import type { FoundRow, Reader, Scalar } from '../../store/store.ts';
+import type { Models, Work } from '../acts/act.ts';
+import { boundValue, compileLocator, type Locator } from '../acts/locate.ts';
+import type { Compilation } from '../compilation.ts';
+import type { Exchange, Refusal, Value } from '../exchange.ts';
+import { canonical } from '../rows/column.ts';
+import type { RowModel } from '../rows/model.ts';
+import type { Cursors, Position } from './cursor.ts';
+import { compilePaging, type PageAsked, type Paging, refusePage } from './paging.ts';
+import { type PageForm, Questions, type SortKey, type Test, valuesOf } from './query.ts';
+
+/** A page of rows, and where the pages around it start. */
+export interface Page {
+  readonly rows: readonly FoundRow[];
+  readonly hasMore: boolean;
+  /** What the parameter of the next page takes. */
+  readonly next: string | number | null;
+  readonly previous: string | number | null;
+  readonly total: number | undefined;
+  readonly size: number;
+  /** Whether pagination is open and this list is longer than goes without it. */
+  readonly isInDoubt: boolean;
+}
+
+export interface CompiledList {
+  readonly paging: Paging;
+  readonly run: (
+    work: Work<Reader>,
+    exchange: Exchange,
+    acceptsOpen: boolean,
+  ) => Page | { readonly refusal: Refusal } | { readonly tooMany: true };
+}
+
+/** Compiles `list RESOURCE`: parents, filters, order, page. */
+export function compileList(
+  endpoint: Endpoint,
+  model: RowModel,
+  models: Models,
+  cursors: Cursors,
+  compilation: Compilation,
+): CompiledList {
+  const locator = compileLocator(endpoint, model, models, compilation);
+  const paging = compilePaging(endpoint.pagination ?? compilation.spec.limits.pagination, cursors);
+  const parameters = entriesOf(endpoint.parameters).map(([, parameter]) => parameter);
+  const filters = parameters.filter((parameter) => parameter.filters !== undefined && model.code(parameter.filters));
+  const sorter = parameters.find((parameter) => parameter.sorts);
+  const fixedOrder: SortKey[] = endpoint.order.flatMap(({ field, descending }) =>
+    model.code(field) ? [{ column: field, descending }] : [],
+  );
+  const questions = new Questions(model.name);
+  const wantsTotal = paging.pagination?.total !== undefined;
+
+  function run(work: Work<Reader>, exchange: Exchange, acceptsOpen: boolean): ReturnType<CompiledList['run']> {
+    const parents = locator.parents(work, exchange);
+    if (parents) return { refusal: parents };
+    const tests = testsOf(exchange, locator, filters, model);
+    const order = orderOf(exchange, sorter, fixedOrder, model);
+    const query = `${endpoint.key}\n${canonical(tests.map(({ column, op, value }) => [column, op, value]))}\n${canonical(order)}`;
+    const asked = paging.read(exchange, query);
+    if ('refusal' in asked) return asked;
+    const start = startOf(work, asked, order, model, paging);
+    if (start && 'refusal' in start) return start;
+    const isReversed = start?.back ?? false;
+    const keys = paging.pagination?.style === 'cursor';
+    const form: PageForm = {
+      tests,
+      order,
+      isReversed,
+      isContinued: start !== undefined,
+      isOffset: asked.offset !== undefined,
+      keys,
+    };
+    const after = start && [...start.keys, start.seq];
+    const found = work.rows.all(questions.of(form), valuesOf(tests, asked.size + 1, asked.offset, after));
+    const isMore = found.length > asked.size;
+    if (paging.isOpen && isMore && !acceptsOpen) return { tooMany: true };
+    if (isMore) found.pop();
+    if (isReversed) found.reverse();
+    const total = wantsTotal
+      ? work.rows.count(
+          questions.of({ ...form, isContinued: false, isOffset: false, isReversed: false, keys: false }),
+          valuesOf(tests, 1, undefined, undefined),
+        )
+      : undefined;
+    const hasMore = isReversed ? true : isMore;
+    const isInDoubt = paging.isOpen && isMore;
+    const hasPrevious = isReversed ? isMore : start !== undefined || (asked.offset ?? 0) > 0;
+    return {
+      rows: found,
+      hasMore,
+      ...around(found, hasMore, hasPrevious, asked, paging, cursors, query),
+      total,
+      size: asked.size,
+      isInDoubt,
+    };
+  }
+  return { paging, run };
+}
+
+/** The path's fields and the filters that the request uses. */
+function testsOf(exchange: Exchange, locator: Locator, filters: readonly Parameter[], model: RowModel): Test[] {
+  const tests: Test[] = [];
+  for (const { parameter, field } of locator.bound) {
+    tests.push({
+      column: field,
+      op: '=',
+      value: encode(model, field, boundValue(model, field, exchange.pathParams[parameter] as string)),
+    });
+  }
+  for (const { name, filters: field, op } of filters) {
+    const value = exchange.params[name];
+    if (value === undefined || field === undefined) continue;
+    if (op === 'in' || Array.isArray(value)) {
+      const list = Array.isArray(value) ? value : String(value).split(',');
+      tests.push({ column: field, op: op === '=' ? 'in' : op, value: list.map((item) => encode(model, field, item)) });
+    } else tests.push({ column: field, op, value: encode(model, field, value) });
+  }
+  return tests;
+}
+
+function encode(model: RowModel, field: string, value: Value): Scalar {
+  const code = model.code(field);
+  return code ? code.encode(value) : null;
+}
+
+/** The stated order, or the one that the request asks for: `-created_at`, or several of them. */
+function orderOf(
+  exchange: Exchange,
+  sorter: Parameter | undefined,
+  fixed: readonly SortKey[],
+  model: RowModel,
+): readonly SortKey[] {
+  const asked = sorter && exchange.params[sorter.name];
+  if (asked === undefined) return fixed;
+  const words = (Array.isArray(asked) ? asked.map(String) : String(asked).split(',')).map((word) => word.trim());
+  return words.flatMap((word) => {
+    const descending = word.startsWith('-');
+    const column = word.replace(/^[-+]/, '');
+    return model.code(column) ? [{ column, descending }] : [];
+  });
+}
+
+/** Where the page starts: the position of a cursor, or of the row that an identifier names. */
+function startOf(
+  work: Work<Reader>,
+  asked: PageAsked,
+  order: readonly SortKey[],
+  model: RowModel,
+  paging: Paging,
+): Position | { readonly refusal: Refusal } | undefined {
+  if (asked.position) return asked.position;
+  const id = asked.afterId ?? asked.beforeId;
+  if (id === undefined) return undefined;
+  const row = work.rows.get(model.name, id);
+  const names = paging.pagination;
+  if (!row)
+    return refusePage(
+      (asked.afterId !== undefined ? names?.after : names?.before) ?? 'after',
+      id,
+      `the identifier of a ${model.name}`,
+    );
+  const fields = model.parse(row);
+  return {
+    keys: order.map(({ column }) => encode(model, column, fields[column])),
+    seq: row.seq,
+    back: asked.beforeId !== undefined,
+  };
+}
+
+function around(
+  rows: readonly FoundRow[],
+  hasMore: boolean,
+  hasPrevious: boolean,
+  asked: PageAsked,
+  paging: Paging,
+  cursors: Cursors,
+  query: string,
+): Pick<Page, 'next' | 'previous'> {
+  const style = paging.pagination?.style;
+  const first = rows[0];
+  const last = rows.at(-1);
+  const step = (row: FoundRow | undefined, back: boolean): string | number | null => {
+    if (!row) return null;
+    if (style === 'cursor') return cursors.write({ keys: row.keys ?? [], seq: row.seq, back }, query);
+    if (style === 'after') return row.id;
+    if (style === 'offset') return back ? Math.max(0, (asked.offset ?? 0) - asked.size) : (asked.offset ?? 0) + asked.size;
+    return style === 'page' ? (asked.page ?? 1) + (back ? -1 : 1) : null;
+  };
+  return { next: hasMore ? step(last, false) : null, previous: hasPrevious ? step(first, true) : null };
+}

@@ -1,0 +1,82 @@
+import type { Operator } from '../../parts/endpoints.ts';
+import type { Condition, Operand, QuerySpec, Scalar } from '../../store/store.ts';
+import { toJson } from '../json.ts';
+
+/** One test of a list: a column, how it is compared, and the value. */
+export interface Test {
+  readonly column: string;
+  readonly op: Operator;
+  readonly value: Scalar | readonly Scalar[];
+}
+
+export interface SortKey {
+  readonly column: string;
+  readonly descending: boolean;
+}
+
+/** What a page asks of the store, apart from its values. */
+export interface PageForm {
+  readonly tests: readonly Test[];
+  readonly order: readonly SortKey[];
+  readonly isReversed: boolean;
+  readonly isContinued: boolean;
+  readonly isOffset: boolean;
+  readonly keys: boolean;
+}
+
+/** Questions by their form: the same filters in the same order are one question, whatever their values. */
+export class Questions {
+  readonly #table: string;
+  readonly #known = new Map<string, QuerySpec>();
+
+  constructor(table: string) {
+    this.#table = table;
+  }
+
+  of(form: PageForm): QuerySpec {
+    const { tests, order, isReversed, isContinued, isOffset, keys } = form;
+    const key = `${tests.map(({ column, op }) => `${op} ${column}`).join('\n')}\n\n${order.map(({ column, descending }) => `${descending ? '-' : ''}${column}`).join('\n')}\n${isReversed}${isContinued}${isOffset}${keys}`;
+    const known = this.#known.get(key);
+    if (known) return known;
+    const made = this.#make(form);
+    this.#known.set(key, made);
+    return made;
+  }
+
+  #make({ tests, order, isReversed, isContinued, isOffset, keys }: PageForm): QuerySpec {
+    const conditions = tests.map((test, index) => conditionOf(test, { param: index }));
+    const where: Condition | undefined =
+      conditions.length === 0 ? undefined : conditions.length === 1 ? conditions[0] : { op: 'and', of: conditions };
+    const directed = [
+      ...order.map(({ column, descending }) => ({ column, descending: descending !== isReversed })),
+      { column: 'seq', descending: isReversed },
+    ];
+    const limit = tests.length;
+    const offset = limit + 1;
+    return {
+      table: this.#table,
+      ...(where && { where }),
+      order: directed,
+      limit,
+      ...(isOffset && { offset }),
+      ...(isContinued && { after: isOffset ? offset + 1 : offset }),
+      keys,
+    };
+  }
+}
+
+/** The values of a page's form, in the order in which its question takes them. */
+export function valuesOf(
+  tests: readonly Test[],
+  limit: number,
+  offset: number | undefined,
+  after: readonly Scalar[] | undefined,
+): Scalar[] {
+  const own = tests.map(({ value, op }): Scalar => (op === 'in' ? toJson(value) : (value as Scalar)));
+  return [...own, limit, ...(offset === undefined ? [] : [offset]), ...(after ?? [])];
+}
+
+function conditionOf({ column, op }: Test, right: Operand): Condition {
+  const left: Operand = { column };
+  return { op, left, right };
+}

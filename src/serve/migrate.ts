@@ -1,0 +1,59 @@
+import type { Row, Store } from '../store/store.ts';
+import type { Models } from './acts/act.ts';
+import type { Fields } from './exchange.ts';
+import type { RowModel } from './rows/model.ts';
+import { Misfits } from './service.ts';
+
+/** Brings a store up to a document: tables, columns, indexes; then counts the rows that do not fit it any more. Nothing is dropped. */
+export function migrate(store: Store, models: Models, acceptMisfits: boolean): void {
+  store.prepare(
+    [...models.values()].map(({ table }) => table),
+    (table, row) => columnsOf(models.get(table) as RowModel, row),
+  );
+  if (!acceptMisfits) refuseMisfits(store, models);
+}
+
+function columnsOf(model: RowModel, row: Row) {
+  return model.columnsOf(model.parse(row));
+}
+
+/** How many misfits are told of each resource. */
+const examplesMost = 3;
+
+function refuseMisfits(store: Store, models: Models): void {
+  const misfits: Misfits['rows'][number][] = [];
+  for (const model of models.values()) {
+    const examples: string[] = [];
+    let count = 0;
+    for (const row of rowsOf(store, model)) {
+      const wrong = misfitOf(model, model.parse(row));
+      if (wrong === undefined) continue;
+      count += 1;
+      if (examples.length < examplesMost) examples.push(`${row.id}: ${wrong}`);
+    }
+    if (count > 0) misfits.push({ resource: model.name, count, examples });
+  }
+  if (misfits.length > 0) throw new Misfits(misfits);
+}
+
+/** What is wrong with a stored row, in a few words. */
+export function misfitOf(model: RowModel, fields: Fields): string | undefined {
+  const violation = model.validateStored(fields)[0];
+  if (violation) return `${violation.path === '' ? 'it' : violation.path} is ${violation.found}, not ${violation.expected}`;
+  const state = model.machine && fields[model.machine.field];
+  if (model.machine && model.machine.states.size > 0 && !(typeof state === 'string' && model.machine.states.has(state))) {
+    return `its state ${String(state)} is none of ${[...model.machine.states].join(', ')}`;
+  }
+  return undefined;
+}
+
+function* rowsOf(store: Store, model: RowModel): Generator<Row> {
+  for (let after = 0; ; ) {
+    const page = store.read((rows) => rows.scan(model.name, after, 1000));
+    if (page instanceof Promise) throw new Error('This store cannot be looked through at start.');
+    yield* page;
+    const last = page.at(-1);
+    if (!last) return;
+    after = last.seq;
+  }
+}

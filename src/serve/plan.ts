@@ -1,0 +1,26 @@
+import type { Endpoint } from '../parts/endpoints.ts';
+import type { Operation } from '../parts/operations.ts';
+import type { RefusalTable } from './errors.ts';
+import type { Exchange, Reply } from './exchange.ts';
+import type { Input } from './input.ts';
+import type { OpenFact } from './open.ts';
+import type { Negotiate } from './wire/accept.ts';
+
+/** One endpoint, compiled: the steps that it needs and no others. */
+export interface Plan {
+  readonly endpoint: Endpoint;
+  readonly operation: Operation;
+  readonly refusals: RefusalTable;
+  readonly input: Input;
+  readonly negotiate: Negotiate;
+  /** The open facts without which nothing can be done here. */
+  readonly inDoubt: readonly OpenFact[];
+  /** The open facts that this very request needs. */
+  readonly doubtsOf: ((exchange: Exchange) => readonly OpenFact[]) | undefined;
+  /** Why this service cannot do what is stated; nothing where it can. */
+  readonly unsupported: { readonly type: string; readonly detail: string } | undefined;
+  readonly run: Run;
+}
+
+/** Everything from the idempotency record to the answer. Refusals come back as replies. */
+export type Run = (exchange: Exchange) => Reply | Promise<Reply>;

@@ -1,0 +1,109 @@
+import type { Endpoint } from '../parts/endpoints.ts';
+import type { Reader as Rows } from '../store/store.ts';
+import type { Models, Work } from './acts/act.ts';
+import type { Compilation } from './compilation.ts';
+import type { Exchange, Fields, Value } from './exchange.ts';
+import { toJson } from './json.ts';
+import type { RowModel } from './rows/model.ts';
+import { compilePrune, type Prune } from './shown.ts';
+
+/** How one endpoint shows the rows of one resource to one user. */
+export interface Representation {
+  /** Whether the stored text may be sent as it is. */
+  readonly isPlain: boolean;
+  /** Whether an answer depends on other rows too. */
+  readonly isExpanded: (exchange: Exchange) => boolean;
+  /** The fields as shown; the stored ones are not touched. */
+  show(work: Work<Rows>, exchange: Exchange, doc: string): Fields;
+  /** The text as shown. */
+  text(work: Work<Rows>, exchange: Exchange, doc: string): string;
+}
+
+export function compileRepresentation(
+  model: RowModel,
+  endpoint: Endpoint,
+  models: Models,
+  compilation: Compilation,
+  reveals: boolean,
+): Representation {
+  const reader = { user: compilation.user, reveals };
+  const prune = compilePrune(compilation.spec, { resource: model.name }, reader);
+  const expander = new Expander(models, compilation);
+  const always = model.references.filter(({ show }) => show !== undefined && show !== 'id').length > 0;
+  const parameter = endpoint.expand?.parameter;
+  const depth = endpoint.expand?.depth ?? 0;
+  const isPlain = !prune && !always && parameter === undefined;
+  const asked = (exchange: Exchange) => (parameter === undefined ? [] : pathsOf(exchange.params[parameter]));
+
+  function show(work: Work<Rows>, exchange: Exchange, doc: string): Fields {
+    const fields = model.parse({ id: '', seq: 0, rev: 0, entered: 0, doc });
+    prune?.(fields);
+    const paths = asked(exchange);
+    if (always || paths.length > 0) expander.expand(work.rows, model, fields, paths, depth, 0);
+    return fields;
+  }
+  return {
+    isPlain,
+    isExpanded: (exchange) => always || asked(exchange).length > 0,
+    show,
+    text: (work, exchange, doc) =>
+      isPlain || (!prune && !always && asked(exchange).length === 0) ? doc : toJson(show(work, exchange, doc)),
+  };
+}
+
+/** References nest: an expansion that is always shown stops at this depth. */
+const depthMax = 4;
+
+class Expander {
+  readonly #models: Models;
+  readonly #compilation: Compilation;
+  readonly #prunes = new Map<string, Prune | undefined>();
+
+  constructor(models: Models, compilation: Compilation) {
+    this.#models = models;
+    this.#compilation = compilation;
+  }
+
+  expand(rows: Rows, model: RowModel, fields: Fields, paths: readonly string[], depth: number, level: number): void {
+    for (const { field, target, show } of model.references) {
+      const here = paths.some((path) => path === field || path.startsWith(`${field}.`));
+      const isShown = show !== undefined && show !== 'id' && level < depthMax;
+      if (!(here && level < depth) && !isShown) continue;
+      const inner = paths.filter((path) => path.startsWith(`${field}.`)).map((path) => path.slice(field.length + 1));
+      const whole = this.#fetch(rows, target, fields[field], inner, depth, level);
+      if (whole) fields[field] = here || show === 'expand' ? whole : narrowed(whole, show);
+    }
+  }
+
+  #fetch(rows: Rows, target: string, id: Value, paths: readonly string[], depth: number, level: number): Fields | undefined {
+    const model = this.#models.get(target);
+    const row = id === undefined || id === null ? undefined : model && rows.get(target, String(id));
+    if (!model || !row) return undefined;
+    const fields = model.parse(row);
+    if (!this.#prunes.has(target)) {
+      this.#prunes.set(
+        target,
+        compilePrune(this.#compilation.spec, { resource: target }, { user: this.#compilation.user, reveals: false }),
+      );
+    }
+    this.#prunes.get(target)?.(fields);
+    this.expand(rows, model, fields, paths, depth, level + 1);
+    return fields;
+  }
+}
+
+/** A reference shown in a shape of its own: the fields that the shape names. */
+function narrowed(whole: Fields, show: unknown): Fields {
+  const properties = typeof show === 'object' && show !== null && 'properties' in show ? show.properties : undefined;
+  if (typeof properties !== 'object' || properties === null) return whole;
+  return Object.fromEntries(Object.keys(properties).flatMap((name) => (whole[name] === undefined ? [] : [[name, whole[name]]])));
+}
+
+function pathsOf(value: Value): string[] {
+  if (value === undefined) return [];
+  const list = Array.isArray(value) ? value : [value];
+  return list
+    .flatMap((entry) => String(entry).split(','))
+    .map((path) => path.trim())
+    .filter((path) => path !== '');
+}

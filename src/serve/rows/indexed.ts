@@ -1,0 +1,79 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import { identifierParameter, pathParameters } from '../../parts/payload.ts';
+import type { Resource } from '../../parts/resources.ts';
+import type { Spec } from '../../parts/spec.ts';
+import type { IndexColumn } from '../../store/store.ts';
+
+/** The fields of a resource that are looked up, filtered, sorted by or refer to something, and the indexes that lists ask for. */
+export interface Indexed {
+  readonly columns: readonly string[];
+  readonly indexes: readonly (readonly IndexColumn[])[];
+}
+
+export function indexedFields(spec: Spec, resource: Resource): Indexed {
+  const known = new Map(entriesOf(resource.fields));
+  const columns = new Set<string>();
+  const indexes = new Map<string, readonly IndexColumn[]>();
+  const index = (names: readonly IndexColumn[]) => {
+    if (names.every((name) => known.has(typeof name === 'string' ? name : name.column)))
+      indexes.set(JSON.stringify(names), names);
+  };
+  for (const [name, field] of known) {
+    if (field.ref === undefined) continue;
+    columns.add(name);
+    index([name]);
+  }
+  for (const endpoint of listsOf(spec, resource.name)) {
+    const { equal, ranged, sorted } = wordsOf(endpoint);
+    for (const name of [...equal, ...ranged, ...sorted.map(({ column }) => column)]) if (known.has(name)) columns.add(name);
+    for (const sort of sorted) {
+      index([sort]);
+      for (const filter of equal) index([filter, sort]);
+    }
+    for (const filter of [...equal, ...ranged]) index([filter]);
+  }
+  for (const name of ruleFields(spec, known)) columns.add(name);
+  return { columns: [...columns], indexes: [...indexes.values()] };
+}
+
+function listsOf(spec: Spec, resource: string): Endpoint[] {
+  return entriesOf(spec.endpoints.all)
+    .map(([, endpoint]) => endpoint)
+    .filter((endpoint) => {
+      const effect = statedValue(endpoint.does);
+      return effect?.verb === 'list' && resourceOfEffect(effect) === resource;
+    });
+}
+
+function wordsOf(endpoint: Endpoint) {
+  const parameters = entriesOf(endpoint.parameters).map(([, parameter]) => parameter);
+  const filters = parameters.filter((parameter) => parameter.filters !== undefined);
+  const bound = pathParameters(endpoint.path).filter((name) => name !== identifierParameter(endpoint));
+  const sorts = parameters.filter((parameter) => parameter.sorts).flatMap((parameter) => sortWords(statedValue(parameter.shape)));
+  return {
+    equal: [...bound, ...filters.filter(({ op }) => op === '=' || op === 'in').map(({ filters: field }) => field as string)],
+    ranged: filters.filter(({ op }) => op !== '=' && op !== 'in').map(({ filters: field }) => field as string),
+    sorted: [...endpoint.order.slice(0, 1).map(({ field, descending }) => ({ column: field, descending })), ...sorts],
+  };
+}
+
+function sortWords(shape: unknown): { column: string; descending: boolean }[] {
+  const text = JSON.stringify(shape ?? {});
+  const words = [...text.matchAll(/"(?:enum|const)":(\[[^\]]*\]|"[^"]*")/g)].flatMap(
+    (match) => JSON.parse(match[1] as string) as string | string[],
+  );
+  return words.flatMap((word) =>
+    typeof word === 'string' ? [{ column: word.replace(/^[-+]/, ''), descending: word.startsWith('-') }] : [],
+  );
+}
+
+/** Fields that permission rules read: lists are cut down by them in the database. */
+function ruleFields(spec: Spec, known: ReadonlyMap<string, unknown>): string[] {
+  const sources = (statedValue(spec.authentication.permissions) ?? []).flatMap((rule) => rule.if?.source ?? []);
+  const names = sources.flatMap((source) =>
+    [...source.matchAll(/\bresource\.([A-Za-z_]\w*)/g)].map((match) => match[1] as string),
+  );
+  return names.filter((name) => known.has(name));
+}

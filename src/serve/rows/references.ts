@@ -1,0 +1,90 @@
+import type { JsonMap } from '../../document/document.ts';
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import type { Shape } from '../../parts/shape.ts';
+import { isMap } from '../../parts/source.ts';
+import type { Spec } from '../../parts/spec.ts';
+import type { Value } from '../exchange.ts';
+
+/** A reference found in a value. */
+export interface FoundReference {
+  /** A JSON Pointer into the value. */
+  readonly path: string;
+  readonly target: string;
+  readonly id: string;
+}
+
+export type FindReferences = (value: Value) => FoundReference[];
+
+/** Compiles the search for every reference in a value of a shape, at any depth; nothing where the shape holds none. */
+export function compileReferences(spec: Spec, shape: Shape): FindReferences | undefined {
+  if (!holdsReference(spec, shape, new Set())) return undefined;
+  return (value) => {
+    const found: FoundReference[] = [];
+    collect(spec, shape, value, '', found);
+    return found;
+  };
+}
+
+function holdsReference(spec: Spec, shape: JsonMap, seen: Set<string>): boolean {
+  if (typeof shape.ref === 'string') return true;
+  const resource = shape.resource;
+  if (typeof resource === 'string') {
+    if (seen.has(resource)) return false;
+    seen.add(resource);
+    const stated = entryOf(spec.resources.all, resource);
+    return entriesOf(stated?.fields ?? { standing: 'open', at: '' }).some(([, field]) =>
+      holdsReference(spec, statedValue(field.shape) ?? {}, seen),
+    );
+  }
+  return Object.values(shape).some((inner) =>
+    Array.isArray(inner)
+      ? inner.some((item) => isMap(item) && holdsReference(spec, item, seen))
+      : isMap(inner) && holdsReference(spec, inner, seen),
+  );
+}
+
+function collect(spec: Spec, shape: JsonMap, value: Value, path: string, found: FoundReference[]): void {
+  if (value === undefined || value === null) return;
+  const { ref, resource } = shape;
+  if (typeof ref === 'string') {
+    if (typeof value !== 'object') found.push({ path, target: ref, id: String(value) });
+    return;
+  }
+  if (typeof resource === 'string') {
+    const stated = entryOf(spec.resources.all, resource);
+    if (!isFields(value) || !stated) return;
+    for (const [name, field] of entriesOf(stated.fields))
+      collect(spec, statedValue(field.shape) ?? {}, value[name], `${path}/${escapeKey(name)}`, found);
+    return;
+  }
+  if (Array.isArray(value) && isMap(shape.items)) {
+    for (const [index, item] of value.entries()) collect(spec, shape.items, item, `${path}/${index}`, found);
+  }
+  if (isFields(value) && isMap(shape.properties)) {
+    for (const [name, inner] of Object.entries(shape.properties))
+      if (isMap(inner)) collect(spec, inner, value[name], `${path}/${escapeKey(name)}`, found);
+  }
+  for (const word of ['oneOf', 'anyOf', 'allOf']) {
+    const branches = shape[word];
+    if (Array.isArray(branches))
+      for (const branch of branches) if (isMap(branch) && mayBe(spec, branch, value)) collect(spec, branch, value, path, found);
+  }
+}
+
+/** Whether a value can be of a branch, by the branch's constants. */
+function mayBe(spec: Spec, branch: JsonMap, value: Value): boolean {
+  if (!isFields(value)) return true;
+  const resource = typeof branch.resource === 'string' ? entryOf(spec.resources.all, branch.resource) : undefined;
+  const fields = resource
+    ? entriesOf(resource.fields).map(([name, field]) => [name, statedValue(field.shape) ?? {}] as const)
+    : [];
+  return fields.every(([name, shape]) => shape.const === undefined || value[name] === undefined || value[name] === shape.const);
+}
+
+function isFields(value: Value): value is Record<string, Value> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function escapeKey(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
+}

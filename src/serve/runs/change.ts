@@ -1,0 +1,113 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import type { Operation } from '../../parts/operations.ts';
+import type { Transaction } from '../../store/store.ts';
+import type { Act, Hook, Outcome, Pause } from '../acts/act.ts';
+import type { Engine } from '../engine.ts';
+import { type Exchange, type Fields, type Refusal, Refused, type Reply } from '../exchange.ts';
+import type { Run } from '../plan.ts';
+import type { RowModel } from '../rows/model.ts';
+import { drawOnce, workFor } from '../scope.ts';
+import { runBefore } from './before.ts';
+import { type Keyed, keep, keyOf, replay } from './idempotency.ts';
+import { refused } from './refused.ts';
+import { compileRowReply } from './row-reply.ts';
+
+/**
+ * Compiles an operation that changes rows: steps 9 to 15 of the order of refusals, in one transaction with its idempotency
+ * record. A `before` handler stands between two runs of the same act: the first finds out what would be stored.
+ */
+export function compileChange(operation: Operation, endpoint: Endpoint, model: RowModel, act: Act, engine: Engine): Run {
+  const reply = compileRowReply(endpoint, model, engine);
+  const before = engine.before[operation.name];
+  const hasTimers = [...engine.models.values()].some(({ machine }) => (machine?.timed.length ?? 0) > 0);
+
+  function once(
+    exchange: Exchange,
+    keyed: Keyed | undefined,
+    hook: Hook | undefined,
+    draw = drawOnce(engine.chance, exchange.nowMs),
+  ): Promise<Reply> {
+    return engine.store.change((rows) => {
+      draw.restart();
+      return carryOut(rows, exchange, keyed, hook, draw);
+    });
+  }
+
+  function carryOut(
+    rows: Transaction,
+    exchange: Exchange,
+    keyed: Keyed | undefined,
+    hook: Hook | undefined,
+    draw: ReturnType<typeof drawOnce>,
+  ): Reply {
+    const replayed = keyed && replay(rows, keyed, exchange.nowMs);
+    if (replayed) return 'refusal' in replayed ? refused(exchange, replayed.refusal) : replayed;
+    const work = workFor(rows, engine.models, exchange, draw);
+    const outcome = act(work, exchange, hook);
+    if ('paused' in outcome) throw new Error('An act stopped for a handler that was asked already.');
+    if ('refusal' in outcome) return refuseAndKeep(rows, exchange, keyed, outcome.refusal);
+    const made = reply(work, exchange, outcome);
+    if ('refusal' in made) throw new Refused(made.refusal);
+    if (keyed) keep(rows, keyed, made.again);
+    return made.reply;
+  }
+
+  /** The service's own errors are kept like answers: the same key gets the same refusal. */
+  function refuseAndKeep(rows: Transaction, exchange: Exchange, keyed: Keyed | undefined, refusal: Refusal): Reply {
+    const answer = refused(exchange, refusal);
+    if (keyed && refusal.code !== undefined) keep(rows, keyed, answer);
+    return answer;
+  }
+
+  /** What would be stored, found out without storing it. */
+  async function rehearse(exchange: Exchange, keyed: Keyed | undefined): Promise<Pause['paused'] | Reply> {
+    const draw = drawOnce(engine.chance, exchange.nowMs);
+    let paused: Pause['paused'] | Reply | undefined;
+    await engine.store
+      .change((rows) => {
+        draw.restart();
+        const replayed = keyed && replay(rows, keyed, exchange.nowMs);
+        if (replayed) paused = 'refusal' in replayed ? refused(exchange, replayed.refusal) : replayed;
+        else {
+          const outcome: Outcome | Pause = act(workFor(rows, engine.models, exchange, draw), exchange, { next: undefined });
+          paused = 'paused' in outcome ? outcome.paused : 'refusal' in outcome ? refused(exchange, outcome.refusal) : undefined;
+        }
+        throw new Rehearsed();
+      })
+      .catch((failure: unknown) => {
+        if (!(failure instanceof Rehearsed)) throw failure;
+      });
+    if (!paused) throw new Error('An act went on where a handler stands before it.');
+    return paused;
+  }
+
+  async function withBefore(exchange: Exchange, keyed: Keyed | undefined): Promise<Reply> {
+    const paused = await rehearse(exchange, keyed);
+    if ('status' in paused && 'headers' in paused) return paused as Reply;
+    const { resource, next } = paused as { resource: Fields | undefined; next: Fields };
+    const changed = await runBefore(engine, exchange, before as NonNullable<typeof before>, resource, next);
+    return 'refusal' in changed ? refused(exchange, changed.refusal) : once(exchange, keyed, { next: changed.next });
+  }
+
+  return async (exchange) => {
+    const keyed = keyOf(endpoint.idempotency, exchange);
+    if (keyed && 'refusal' in keyed) return refused(exchange, keyed.refusal);
+    if (keyed) {
+      if (engine.inFlight.has(keyed.key)) return refused(exchange, { when: 'idempotency.busy' });
+      engine.inFlight.add(keyed.key);
+    }
+    try {
+      const answer = before ? await withBefore(exchange, keyed) : await once(exchange, keyed, undefined);
+      if (hasTimers) engine.timersChanged();
+      return answer;
+    } catch (failure) {
+      if (failure instanceof Refused) return refused(exchange, failure.refusal);
+      throw failure;
+    } finally {
+      if (keyed) engine.inFlight.delete(keyed.key);
+    }
+  };
+}
+
+/** Takes back a rehearsal. */
+class Rehearsed {}

@@ -1,0 +1,205 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { isStated, statedValue } from '../../parts/fact.ts';
+import type { Operation } from '../../parts/operations.ts';
+import { operationsOf } from '../../parts/operations.ts';
+import type { Transaction } from '../../store/store.ts';
+import type { Outcome, Pause, Work } from '../acts/act.ts';
+import { compileStatedBody } from '../acts/body.ts';
+import { compileFiring } from '../acts/transition.ts';
+import { encodeReply } from '../answers.ts';
+import type { Engine } from '../engine.ts';
+import { type Exchange, type Fields, Refused, type Reply, type Value } from '../exchange.ts';
+import type { Handler } from '../handlers.ts';
+import type { Run } from '../plan.ts';
+import { removeRow } from '../rows/remove.ts';
+import { applySetters, insertRow, updateRow } from '../rows/write.ts';
+import { drawOnce, workFor } from '../scope.ts';
+import { compilePrune } from '../shown.ts';
+import type { Validate } from '../wire/ajv.ts';
+import { type Collected, handlerContext, type Wanted } from './handler-context.ts';
+import { type Keyed, keep, keyOf, replay } from './idempotency.ts';
+import { refused } from './refused.ts';
+
+/** How often a handler is run again when others changed what it read. */
+const triesMax = 3;
+
+/**
+ * Compiles `handler NAME` (section 8 of the language): the handler runs outside the transaction; what it read is checked
+ * by revision and what it wrote is applied in one; on a conflict it runs again.
+ */
+export function compileHandlerRun(operation: Operation, endpoint: Endpoint, handler: Handler, engine: Engine): Run {
+  const answer = compileHandlerAnswer(endpoint, engine);
+  const badBody = compileStatedBody(endpoint, engine.compilation);
+
+  async function attempt(exchange: Exchange, keyed: Keyed | undefined): Promise<Reply | 'conflict'> {
+    const { context, collected } = handlerContext(engine, exchange, undefined, {});
+    const value = await handler(context);
+    const reply = answer(exchange, value);
+    if (collected.writes.length === 0 && !keyed) return reply;
+    const draw = drawOnce(engine.chance, exchange.nowMs);
+    return engine.store.change((rows) => {
+      draw.restart();
+      if (keyed) {
+        const replayed = replay(rows, keyed, exchange.nowMs);
+        if (replayed) return 'refusal' in replayed ? refused(exchange, replayed.refusal) : replayed;
+      }
+      if (!isUnchanged(rows, collected)) return 'conflict';
+      const work = workFor(rows, engine.models, exchange, draw);
+      for (const wanted of collected.writes) apply(work, wanted, operation, engine);
+      if (keyed) keep(rows, keyed, reply);
+      return reply;
+    });
+  }
+
+  async function replayed(exchange: Exchange, keyed: Keyed): Promise<Reply | undefined> {
+    const found = await engine.store.read((rows) => replay(rows, keyed, exchange.nowMs));
+    return found && ('refusal' in found ? refused(exchange, found.refusal) : found);
+  }
+
+  return async (exchange) => {
+    const keyed = keyOf(endpoint.idempotency, exchange);
+    if (keyed && 'refusal' in keyed) return refused(exchange, keyed.refusal);
+    if (keyed) {
+      if (engine.inFlight.has(keyed.key)) return refused(exchange, { when: 'idempotency.busy' });
+      engine.inFlight.add(keyed.key);
+    }
+    try {
+      const known = keyed && (await replayed(exchange, keyed));
+      if (known) return known;
+      const bad = badBody(exchange);
+      if (bad) return refused(exchange, bad);
+      for (let tries = 0; tries < triesMax; tries++) {
+        const reply = await attempt(exchange, keyed);
+        if (reply === 'conflict') continue;
+        engine.timersChanged();
+        return reply;
+      }
+      return refused(exchange, { when: 'write.conflict' });
+    } catch (failure) {
+      if (!(failure instanceof Refused)) throw failure;
+      const reply = refused(exchange, failure.refusal);
+      if (keyed && failure.refusal.code !== undefined) await engine.store.change((rows) => keep(rows, keyed, reply));
+      return reply;
+    } finally {
+      if (keyed) engine.inFlight.delete(keyed.key);
+    }
+  };
+}
+
+/** Whether nothing that the handler read has changed since. */
+function isUnchanged(rows: Transaction, { reads }: Collected): boolean {
+  for (const { resource, id, rev } of reads.values()) if (rows.get(resource, id)?.rev !== rev) return false;
+  return true;
+}
+
+function apply(work: Work, wanted: Wanted, operation: Operation, engine: Engine): void {
+  const model = engine.models.get(wanted.resource);
+  if (!model) throw new Error(`${wanted.resource} is no resource of this document.`);
+  if (wanted.kind === 'create') {
+    const started =
+      model.machine && wanted.fields[model.machine.field] === undefined
+        ? model.machine.initial(operation.name)({ ...work.scope, next: wanted.fields })
+        : undefined;
+    const defaults = Object.fromEntries(model.defaults.map(({ field, value }) => [field, value]));
+    const draft: Fields = {
+      ...defaults,
+      ...wanted.fields,
+      ...(model.machine && started !== undefined && { [model.machine.field]: started }),
+    };
+    const next = applySetters(model.setters([operation.name, 'create', 'write']), { ...work.scope, next: draft }, draft);
+    demandValid(model.validateStored, next, `The ${model.name} that a handler creates`);
+    insertRow(work, model, wanted.id, next, `create ${model.name}`);
+    return;
+  }
+  const row = work.rows.get(model.name, wanted.id);
+  if (!row) throw new Refused({ when: 'resource.missing' });
+  const before = model.parse(row);
+  if (wanted.kind === 'delete') {
+    removeRow(work, model, row, before, `delete ${model.name}`);
+    return;
+  }
+  if (wanted.kind === 'fire') {
+    demandFired(fire(engine, wanted.transition, model.name)(work, row, before));
+    return;
+  }
+  const draft: Fields = { ...before };
+  for (const [field, value] of Object.entries(wanted.patch)) {
+    if (value === null || value === undefined) delete draft[field];
+    else draft[field] = value;
+  }
+  const next = applySetters(
+    model.setters([operation.name, 'update', 'write']),
+    { ...work.scope, resource: before, next: draft },
+    draft,
+  );
+  demandValid(model.validateStored, next, `The ${model.name} that a handler changes`);
+  updateRow(work, model, row, before, next, row.entered, `update ${model.name}`);
+}
+
+function fire(engine: Engine, transition: string, resource: string) {
+  const name = `${transition} ${resource}`;
+  const operation = operationsOf(engine.compilation.spec).find((candidate) => candidate.name === name) ?? { name, resource };
+  const model = engine.models.get(resource);
+  if (!model) throw new Error(`${resource} is no resource of this document.`);
+  return compileFiring(transition, operation, model, engine.compilation);
+}
+
+function demandFired(outcome: Outcome | Pause): void {
+  if ('refusal' in outcome) throw new Refused(outcome.refusal);
+}
+
+function demandValid(validate: Validate, fields: Fields, what: string): void {
+  const violations = validate(fields);
+  const first = violations[0];
+  if (first) throw new Error(`${what} is not right: ${first.path || '/'} is ${first.found}, not ${first.expected}.`);
+}
+
+/** The answer of a handler is validated before it leaves; one that does not fit is our failure, not the caller's. */
+function compileHandlerAnswer(endpoint: Endpoint, engine: Engine): (exchange: Exchange, value: Value) => Reply {
+  const { compilation } = engine;
+  const answers = (statedValue(endpoint.response) ?? []).filter(({ status }) => /^[23]\d\d$/.test(status));
+  const candidates = answers.map((answer) => ({
+    status: Number(answer.status),
+    hasBody: isStated(answer.shape) && answer.status !== '204',
+    validate: isStated(answer.shape) ? compilation.validate(answer.shape.value, 'shown') : undefined,
+    prune: isStated(answer.shape)
+      ? compilePrune(compilation.spec, answer.shape.value, { user: compilation.user, reveals: true })
+      : undefined,
+  }));
+  const contentType = endpoint.produces?.[0] ?? 'application/json';
+  return (exchange, value) => {
+    const own = isOwnAnswer(value) ? value : undefined;
+    const body = own ? own.body : value;
+    const candidate = own ? candidates.find(({ status }) => status === own.status) : candidates[0];
+    if (!candidate)
+      throw new Error(
+        `The handler of "${exchange.plan.operation.name}" answered ${own ? own.status : 'something'}, which ${endpoint.key} does not state.`,
+      );
+    if (!candidate.hasBody) return { status: candidate.status, headers: { ...own?.headers }, body: undefined };
+    const copy = typeof body === 'object' && body !== null && !(body instanceof Uint8Array) ? structuredClone(body) : body;
+    candidate.prune?.(copy);
+    const violation = copy instanceof Uint8Array ? undefined : candidate.validate?.(copy)[0];
+    if (violation) {
+      throw new Error(
+        `The handler of "${exchange.plan.operation.name}" answered what ${endpoint.key} does not state: ${violation.path || '/'} is ${violation.found}, not ${violation.expected}.`,
+      );
+    }
+    return encodeReply(candidate.status, { ...own?.headers }, copy, contentType);
+  };
+}
+
+/** A handler that wants another status than the first stated one answers with an `Answer`. */
+export class Answer {
+  readonly status: number;
+  readonly body: Value;
+  readonly headers: Readonly<Record<string, string>>;
+  constructor(status: number, body?: Value, headers: Readonly<Record<string, string>> = {}) {
+    this.status = status;
+    this.body = body;
+    this.headers = headers;
+  }
+}
+
+function isOwnAnswer(value: Value): value is Answer {
+  return value instanceof Answer;
+}

@@ -1,0 +1,71 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import type { Operation } from '../../parts/operations.ts';
+import type { Reader } from '../../store/store.ts';
+import type { Work } from '../acts/act.ts';
+import { compileOwnErrors } from '../acts/own-errors.ts';
+import { compileAnswers } from '../answers.ts';
+import type { Engine } from '../engine.ts';
+import type { Exchange, Reply } from '../exchange.ts';
+import { compileEnvelope, linkHeader } from '../lists/envelope.ts';
+import type { CompiledList, Page } from '../lists/list.ts';
+import type { Run } from '../plan.ts';
+import { compileRepresentation } from '../representation.ts';
+import type { RowModel } from '../rows/model.ts';
+import { drawOnce, workFor } from '../scope.ts';
+import { contentTag } from '../wire/etag.ts';
+import { unlessFresh } from './read.ts';
+import { refused } from './refused.ts';
+
+/** Compiles the answering of a list. Where nothing hides or expands, the stored texts are joined as they are. */
+export function compileListRun(
+  operation: Operation,
+  endpoint: Endpoint,
+  model: RowModel,
+  list: CompiledList,
+  engine: Engine,
+): Run {
+  const { compilation, models, store, chance } = engine;
+  const representation = compileRepresentation(model, endpoint, models, compilation, false);
+  const { pagination } = list.paging;
+  const envelope = compileEnvelope(pagination);
+  const answers = compileAnswers(endpoint, compilation);
+  const ownErrors = compileOwnErrors(operation, compilation);
+  const openPages = compilation.facts.about('pagination bounds', endpoint.key);
+
+  function page(rows: Reader, exchange: Exchange): Reply {
+    const work: Work<Reader> = workFor(rows, models, exchange, drawOnce(chance, exchange.nowMs));
+    const found = list.run(work, exchange, engine.acceptsOpen);
+    if ('tooMany' in found) return refused(exchange, { open: openPages });
+    if ('refusal' in found) return refused(exchange, found.refusal);
+    const own = ownErrors?.(work.scope);
+    if (own) return refused(exchange, own);
+    if (found.isInDoubt) exchange.accepted = [...(exchange.accepted ?? []), ...openPages];
+    const headers = headersOf(exchange, found);
+    if (answers) return stated(work, exchange, found, headers);
+    const texts = representation.isPlain
+      ? found.rows.map(({ doc }) => doc)
+      : found.rows.map(({ doc }) => representation.text(work, exchange, doc));
+    const body = envelope(texts, found);
+    headers['content-type'] = 'application/json';
+    if (endpoint.etag) headers.etag = endpoint.etag === 'weak' ? `W/${contentTag(body)}` : contentTag(body);
+    return unlessFresh(exchange, { status: 200, headers, body });
+  }
+
+  function headersOf(exchange: Exchange, found: Page): Record<string, string> {
+    const headers: Record<string, string> = {};
+    const link = linkHeader(pagination, found, exchange.call);
+    if (link) headers.link = link;
+    if (endpoint.cache !== undefined) headers['cache-control'] = endpoint.cache;
+    return headers;
+  }
+
+  function stated(work: Work<Reader>, exchange: Exchange, found: Page, headers: Record<string, string>): Reply {
+    const items = found.rows.map(({ doc }) => representation.show(work, exchange, doc));
+    const scope = { ...work.scope, items, next_cursor: found.next, has_more: found.hasMore, total: found.total };
+    const made = answers?.(exchange, { status: 200, scope });
+    if (!made || 'refusal' in made) return refused(exchange, made?.refusal ?? { when: 'internal' });
+    return unlessFresh(exchange, { ...made.reply, headers: { ...headers, ...made.reply.headers } });
+  }
+
+  return (exchange) => store.read((rows) => page(rows, exchange));
+}

@@ -1,0 +1,61 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import type { Operation } from '../../parts/operations.ts';
+import type { Reader } from '../../store/store.ts';
+import type { Work } from '../acts/act.ts';
+import { compileLocator } from '../acts/locate.ts';
+import { compileOwnErrors } from '../acts/own-errors.ts';
+import type { Engine } from '../engine.ts';
+import type { Exchange, Reply } from '../exchange.ts';
+import type { Run } from '../plan.ts';
+import { compileRepresentation } from '../representation.ts';
+import type { RowModel } from '../rows/model.ts';
+import { drawOnce, workFor } from '../scope.ts';
+import { rowTag } from '../tags.ts';
+import { evaluateConditions } from '../wire/conditional.ts';
+import { refused } from './refused.ts';
+import { compileRowReply } from './row-reply.ts';
+
+/** Compiles `read RESOURCE`. Where nothing asks for more, the stored text is the answer. */
+export function compileRead(operation: Operation, endpoint: Endpoint, model: RowModel, engine: Engine): Run {
+  const { compilation, models, store, chance } = engine;
+  const locator = compileLocator(endpoint, model, models, compilation);
+  const ownErrors = compileOwnErrors(operation, compilation);
+  const reply = compileRowReply(endpoint, model, engine);
+  const representation = compileRepresentation(model, endpoint, models, compilation, false);
+  const isDirect = representation.isPlain && locator.isDirect && !ownErrors && endpoint.response.standing === 'open';
+  const tag = endpoint.etag ? rowTag(model, compilation) : undefined;
+  const { cache } = endpoint;
+
+  function direct(rows: Reader, exchange: Exchange): Reply {
+    const row = rows.get(model.name, exchange.pathParams[locator.parameter as string] as string);
+    if (!row) return refused(exchange, { when: 'resource.missing' });
+    const headers: Record<string, string> = { 'content-type': 'application/json' };
+    if (tag) headers.etag = tag(row);
+    if (cache !== undefined) headers['cache-control'] = cache;
+    return unlessFresh(exchange, { status: 200, headers, body: row.doc });
+  }
+
+  function whole(rows: Reader, exchange: Exchange): Reply {
+    const work: Work<Reader> = workFor(rows, models, exchange, drawOnce(chance, exchange.nowMs));
+    const found = locator.find(work, exchange);
+    if ('refusal' in found) return refused(exchange, found.refusal);
+    const own = ownErrors?.({ ...work.scope, resource: found.fields });
+    if (own) return refused(exchange, own);
+    const made = reply(work, exchange, { did: 'read', ...found });
+    return 'refusal' in made ? refused(exchange, made.refusal) : unlessFresh(exchange, made.reply);
+  }
+
+  const read = isDirect ? direct : whole;
+  return (exchange) => store.read((rows) => read(rows, exchange));
+}
+
+/** 304 where the caller has it already (RFC 9110 section 13.1.2). */
+export function unlessFresh(exchange: Exchange, reply: Reply): Reply {
+  const noneMatch = exchange.call.headers['if-none-match'];
+  const tag = reply.headers.etag;
+  if (noneMatch === undefined || tag === undefined) return reply;
+  const verdict = evaluateConditions({ method: 'GET', ifMatch: undefined, ifNoneMatch: String(noneMatch), current: tag });
+  if (verdict !== 'not-modified') return reply;
+  const { 'content-type': _type, ...headers } = reply.headers;
+  return { status: 304, headers, body: undefined };
+}

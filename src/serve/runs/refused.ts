@@ -1,0 +1,13 @@
+import type { Exchange, Refusal, Reply } from '../exchange.ts';
+
+/** The answer of a refusal in its stated shape. */
+export function refused(exchange: Exchange, refusal: Refusal): Reply {
+  const reply = exchange.plan.refusals.answer(refusal, {
+    path: exchange.call.path,
+    requestId: exchange.requestId(),
+    caller: exchange.caller,
+    tellsProse: true,
+  });
+  exchange.refusedWith = refusal;
+  return reply;
+}

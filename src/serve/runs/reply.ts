@@ -1,0 +1,25 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import type { Operation } from '../../parts/operations.ts';
+import { compileStatedBody } from '../acts/body.ts';
+import { compileOwnErrors } from '../acts/own-errors.ts';
+import { compileAnswers } from '../answers.ts';
+import type { Engine } from '../engine.ts';
+import type { Run } from '../plan.ts';
+import { drawOnce, workFor } from '../scope.ts';
+import { refused } from './refused.ts';
+
+/** Compiles `reply`: the stated answer itself, its example or what its `data` makes. */
+export function compileReplyRun(operation: Operation, endpoint: Endpoint, engine: Engine): Run {
+  const answers = compileAnswers(endpoint, engine.compilation);
+  const ownErrors = compileOwnErrors(operation, engine.compilation);
+  const badBody = compileStatedBody(endpoint, engine.compilation);
+  return (exchange) =>
+    engine.store.read((rows) => {
+      const { scope } = workFor(rows, engine.models, exchange, drawOnce(engine.chance, exchange.nowMs));
+      const own = badBody(exchange) ?? ownErrors?.(scope);
+      if (own) return refused(exchange, own);
+      const made = answers?.(exchange, { status: 200, scope });
+      if (!made || 'refusal' in made) return refused(exchange, made?.refusal ?? { when: 'internal' });
+      return made.reply;
+    });
+}

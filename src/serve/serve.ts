@@ -1,0 +1,201 @@
+import { isStated, statedValue } from '../parts/fact.ts';
+import type { Engine } from './engine.ts';
+import { compileRefusals, type RefusalTable } from './errors.ts';
+import type { Call, Caller, Exchange, Refusal, Reply } from './exchange.ts';
+import type { OpenFact } from './open.ts';
+import type { Plan } from './plan.ts';
+import { compilePlans } from './plans.ts';
+import { refused } from './runs/refused.ts';
+import { compileWellKnown } from './well-known.ts';
+import { compileRoutes } from './wire/route.ts';
+import type { Found } from './wire/route-leaf.ts';
+
+/** Answers calls: the nine parts, met in the order of refusals (section 6 of the language). */
+export type AnswerCall = (call: Call) => Reply | Promise<Reply>;
+
+/** What is kept of an exchange for the log, once it is answered. */
+export type Note = (call: Call, exchange: Exchange | undefined, reply: Reply, refusal: Refusal | undefined) => void;
+
+/**
+ * Compiles a document into the road that every request takes. It is this list, and the order is the order of refusals:
+ *
+ *  1. sizes of URL and headers          5. rates of caller and user        9–15. the plan's own run, in one transaction:
+ *  2. route, method, open list          6. no rule for user and operation        idempotency, the rows, preconditions,
+ *  3. rates of address and everyone     7. open facts, missing handlers          the body, states, own errors, unique
+ *  4. who is calling                    8. media types, body, parameters
+ *
+ * Steps 3 to 6 let everyone through: every caller is taken for the same user.
+ */
+export function compileServe(engine: Engine, note: Note | undefined): AnswerCall {
+  const { compilation, clock, chance, acceptsOpen } = engine;
+  const { spec, facts } = compilation;
+  const routes = compileRoutes(
+    compilePlans(engine).map((plan) => ({ method: plan.endpoint.method, path: plan.endpoint.path, value: plan })),
+    { base: engine.basePath },
+  );
+  const sizes = statedValue(spec.limits.size) ?? {};
+  const bodyBytesMax = sizes.body ?? bodyBytesProtected;
+  const caller: Caller | undefined =
+    compilation.user === undefined ? { id: 'local', user: '', scopes: [] } : { id: 'local', user: compilation.user, scopes: [] };
+  const unrouted = compileRefusals(spec, undefined, facts, (expression) => compilation.expression(expression));
+  const wellKnown = compileWellKnown(engine);
+  const openRoutes = openRoutesOf(engine);
+
+  function answer(call: Call): Reply | Promise<Reply> {
+    const large = tooLarge(call);
+    if (large) return refuseUnrouted(call, large);
+    const found = routes.find(call.method, call.path, call.query);
+    if (found.kind !== 'found') return answerUnrouted(call, found);
+    const exchange = startExchange(call, found.value, found.params);
+    const { plan } = exchange;
+    const early = inDoubt(plan) ?? read(exchange);
+    if (early) return finish(exchange, refused(exchange, early));
+    if (plan.input.takesBody) return withBody(exchange);
+    return settle(exchange, carryOut(exchange));
+  }
+
+  function tooLarge(call: Call): Refusal | undefined {
+    if (sizes.url !== undefined && call.path.length + call.query.length + 1 > sizes.url)
+      return { when: 'limit.size', status: 414 };
+    if (sizes.headers !== undefined && call.headerBytes > sizes.headers) return { when: 'limit.size', status: 431 };
+    return undefined;
+  }
+
+  /** Step 7. An effect that is open cannot be acted on, whatever is accepted. */
+  function inDoubt(plan: Plan): Refusal | undefined {
+    if (plan.inDoubt.length > 0) return { open: plan.inDoubt };
+    return plan.unsupported && { unsupported: plan.unsupported };
+  }
+
+  /** Step 8, but for the body: what can be answered, and the parameters. */
+  function read(exchange: Exchange): Refusal | undefined {
+    const { plan, call } = exchange;
+    const accept = call.headers.accept;
+    if (plan.negotiate(typeof accept === 'string' ? accept : undefined) === undefined) return { when: 'request.accept' };
+    if (plan.input.takesBody) return undefined;
+    return readParameters(exchange);
+  }
+
+  function readParameters(exchange: Exchange): Refusal | undefined {
+    const taken = exchange.plan.input.parameters(exchange.call, exchange.pathParams);
+    if ('refusal' in taken) return taken.refusal;
+    exchange.params = taken.params;
+    return undefined;
+  }
+
+  async function withBody(exchange: Exchange): Promise<Reply> {
+    try {
+      const bytes = await exchange.call.body(bodyBytesMax);
+      if (bytes === 'too large') return finish(exchange, refused(exchange, { when: 'limit.size' }));
+      const decoded = exchange.plan.input.body(exchange.call, bytes);
+      if ('refusal' in decoded) return finish(exchange, refused(exchange, decoded.refusal));
+      exchange.request = decoded.value;
+      exchange.bytes = bytes;
+      const bad = readParameters(exchange);
+      return finish(exchange, bad ? refused(exchange, bad) : await carryOut(exchange));
+    } catch (failure) {
+      return finish(exchange, failed(exchange, failure));
+    }
+  }
+
+  /** Steps 9 to 15. */
+  function carryOut(exchange: Exchange): Reply | Promise<Reply> {
+    const doubts = exchange.plan.doubtsOf?.(exchange) ?? [];
+    if (doubts.length > 0) {
+      if (!acceptsOpen) return refused(exchange, { open: doubts });
+      exchange.accepted = [...doubts];
+    }
+    try {
+      return exchange.plan.run(exchange);
+    } catch (failure) {
+      return failed(exchange, failure);
+    }
+  }
+
+  function settle(exchange: Exchange, reply: Reply | Promise<Reply>): Reply | Promise<Reply> {
+    if (!(reply instanceof Promise)) return finish(exchange, reply);
+    return reply.then(
+      (done) => finish(exchange, done),
+      (failure: unknown) => finish(exchange, failed(exchange, failure)),
+    );
+  }
+
+  function finish(exchange: Exchange, reply: Reply): Reply {
+    const named = exchange.accepted
+      ? { ...reply, headers: { ...reply.headers, 'ninefold-open': nameFacts(exchange.accepted) } }
+      : reply;
+    note?.(exchange.call, exchange, named, exchange.refusedWith);
+    return named;
+  }
+
+  /** A failure is ours: it is noted down with the request's identifier, and the caller learns nothing else. */
+  function failed(exchange: Exchange, failure: unknown): Reply {
+    engine.onFailure(failure, exchange.requestId());
+    return refused(exchange, { when: 'internal' });
+  }
+
+  function startExchange(call: Call, plan: Plan, pathParams: Readonly<Record<string, string>>): Exchange {
+    let requestId: string | undefined;
+    return {
+      call,
+      plan,
+      caller,
+      pathParams,
+      nowMs: clock.now(),
+      params: pathParams,
+      request: undefined,
+      bytes: undefined,
+      accepted: undefined,
+      refusedWith: undefined,
+      requestId: () => {
+        requestId ??= `req_${chance.uuid()}`;
+        return requestId;
+      },
+    };
+  }
+
+  /** Step 2, where no endpoint is meant: the service's own addresses, another method's path, an open list, nothing. */
+  function answerUnrouted(call: Call, found: Exclude<Found<Plan>, { readonly kind: 'found' }>): Reply | Promise<Reply> {
+    const own = wellKnown(call);
+    if (own) {
+      note?.(call, undefined, own, undefined);
+      return own;
+    }
+    if (found.kind === 'method') {
+      const allow = [...new Set([...found.allow, 'OPTIONS'])].join(', ');
+      if (call.method !== 'OPTIONS') return refuseUnrouted(call, { when: 'method.unsupported', headers: { allow } });
+      const reply: Reply = { status: 204, headers: { allow }, body: undefined };
+      note?.(call, undefined, reply, undefined);
+      return reply;
+    }
+    return refuseUnrouted(call, openRoutes ? { open: openRoutes } : { when: 'route.unknown' });
+  }
+
+  function refuseUnrouted(call: Call, refusal: Refusal): Reply {
+    const reply = refuseCall(unrouted, call, refusal, `req_${chance.uuid()}`);
+    note?.(call, undefined, reply, refusal);
+    return reply;
+  }
+
+  return answer;
+}
+
+/** How large a body may be where the document does not say: a bound that protects the process. */
+export const bodyBytesProtected = 16 * 1024 * 1024;
+
+/** The answer to a call that reaches no endpoint. */
+export function refuseCall(table: RefusalTable, call: Pick<Call, 'path'>, refusal: Refusal, requestId: string): Reply {
+  return table.answer(refusal, { path: call.path, requestId, caller: undefined, tellsProse: true });
+}
+
+/** The open facts of a path that is not listed: where the list is open, or is said not to be the whole. */
+function openRoutesOf({ compilation: { spec, facts } }: Engine): OpenFact[] | undefined {
+  const { endpoints } = spec;
+  if (endpoints.all.standing === 'open') return facts.ofPart('endpoints');
+  if (!isStated(endpoints.all) || endpoints.others?.standing !== 'open') return undefined;
+  return [...facts.about('methods', 'others'), ...facts.about('path shapes', 'others')];
+}
+
+function nameFacts(facts: readonly OpenFact[]): string {
+  return [...new Set(facts.map(({ kind, subject }) => `${kind} (${subject})`))].join(', ');
+}

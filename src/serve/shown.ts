@@ -1,0 +1,132 @@
+import type { Json, JsonMap } from '../document/document.ts';
+import { entriesOf, entryOf, statedValue } from '../parts/fact.ts';
+import type { Field } from '../parts/resources.ts';
+import type { Shape } from '../parts/shape.ts';
+import { isMap } from '../parts/source.ts';
+import type { Spec } from '../parts/spec.ts';
+import type { Fields, Value } from './exchange.ts';
+
+/** Takes out of a value, in place, what its reader must not see. */
+export type Prune = (value: Value) => void;
+
+/** Which fields a reader sees: those visible to its user, none that is write-only, and secrets only in the answer that makes them. */
+export interface Reader {
+  readonly user: string | undefined;
+  readonly reveals: boolean;
+}
+
+/** Compiles what is taken out of a value of a shape; nothing where all of it may be shown as it is. */
+export function compilePrune(spec: Spec, shape: Shape, reader: Reader): Prune | undefined {
+  const pruner = new Pruner(spec, reader);
+  return pruner.hides(shape, new Set()) ? pruner.ofShape(shape) : undefined;
+}
+
+export function isHidden(field: Field, reader: Reader): boolean {
+  if (field.writeOnly || (field.reveal === 'once' && !reader.reveals)) return true;
+  return field.visible !== undefined && (reader.user === undefined || !field.visible.includes(reader.user));
+}
+
+class Pruner {
+  readonly #spec: Spec;
+  readonly #reader: Reader;
+  readonly #byResource = new Map<string, Prune>();
+
+  constructor(spec: Spec, reader: Reader) {
+    this.#spec = spec;
+    this.#reader = reader;
+  }
+
+  /** Whether anything in a shape, at any depth, is hidden. */
+  hides(shape: JsonMap, seen: Set<string>): boolean {
+    if (typeof shape.resource === 'string') {
+      const name = shape.resource;
+      if (seen.has(name)) return false;
+      seen.add(name);
+      const resource = entryOf(this.#spec.resources.all, name);
+      const fields = resource ? entriesOf(resource.fields) : [];
+      return fields.some(([, field]) => isHidden(field, this.#reader) || this.hides(statedValue(field.shape) ?? {}, seen));
+    }
+    return schemasIn(shape).some((inner) => this.hides(inner, seen));
+  }
+
+  ofShape(shape: JsonMap): Prune {
+    const resource = shape.resource;
+    if (typeof resource === 'string') return this.#ofResource(resource);
+    const properties = isMap(shape.properties) ? Object.entries(shape.properties) : [];
+    const members = properties.flatMap(([name, inner]) => (isMap(inner) ? [[name, this.ofShape(inner)] as const] : []));
+    const items = isMap(shape.items) ? this.ofShape(shape.items) : undefined;
+    const rest = isMap(shape.additionalProperties) ? this.ofShape(shape.additionalProperties) : undefined;
+    const branches = ['oneOf', 'anyOf', 'allOf']
+      .flatMap((word) => schemaList(shape[word]))
+      .map((branch) => this.#ofBranch(branch));
+    const named = new Set(properties.map(([name]) => name));
+    return (value) => {
+      if (Array.isArray(value)) {
+        if (items) for (const item of value) items(item);
+      } else if (isFields(value)) {
+        for (const [name, prune] of members) if (Object.hasOwn(value, name)) prune(value[name]);
+        if (rest) for (const [name, entry] of Object.entries(value)) if (!named.has(name)) rest(entry);
+      }
+      for (const prune of branches) prune(value);
+    };
+  }
+
+  /** A branch of a union prunes what its constants do not rule out. */
+  #ofBranch(branch: JsonMap): Prune {
+    const prune = this.ofShape(branch);
+    const constants = this.#constantsOf(branch);
+    return (value) => {
+      if (!isFields(value) || constants.every(([name, constant]) => value[name] === undefined || value[name] === constant))
+        prune(value);
+    };
+  }
+
+  #constantsOf(branch: JsonMap): [string, Json][] {
+    const resource = typeof branch.resource === 'string' ? entryOf(this.#spec.resources.all, branch.resource) : undefined;
+    const shapes: [string, JsonMap][] = resource
+      ? entriesOf(resource.fields).map(([name, field]) => [name, statedValue(field.shape) ?? {}])
+      : Object.entries(isMap(branch.properties) ? branch.properties : {}).flatMap(([name, inner]) =>
+          isMap(inner) ? [[name, inner]] : [],
+        );
+    return shapes.flatMap(([name, shape]): [string, Json][] => (shape.const !== undefined ? [[name, shape.const]] : []));
+  }
+
+  /** Compiled once a resource, so that recursion ends. */
+  #ofResource(name: string): Prune {
+    const known = this.#byResource.get(name);
+    if (known) return known;
+    let compiled: Prune = () => {};
+    this.#byResource.set(name, (value) => compiled(value));
+    const resource = entryOf(this.#spec.resources.all, name);
+    const fields = resource ? entriesOf(resource.fields) : [];
+    const hidden = fields.filter(([, field]) => isHidden(field, this.#reader)).map(([field]) => field);
+    const inner = fields.flatMap(([field, entry]) => {
+      const shape = statedValue(entry.shape);
+      return shape && this.hides(shape, new Set()) ? [[field, this.ofShape(shape)] as const] : [];
+    });
+    compiled = (value) => {
+      if (!isFields(value)) return;
+      for (const field of hidden) delete value[field];
+      for (const [field, prune] of inner) if (Object.hasOwn(value, field)) prune(value[field]);
+    };
+    return compiled;
+  }
+}
+
+function schemasIn(shape: JsonMap): JsonMap[] {
+  const maps = ['properties', 'patternProperties', '$defs', 'dependentSchemas'].flatMap((word) => {
+    const map = shape[word];
+    return isMap(map) ? Object.values(map) : [];
+  });
+  const singles = ['items', 'additionalProperties', 'contains', 'if', 'then', 'else'].flatMap((word) => shape[word] ?? []);
+  const lists = ['oneOf', 'anyOf', 'allOf', 'prefixItems'].flatMap((word) => schemaList(shape[word]));
+  return [...maps, ...singles, ...lists].filter((inner): inner is JsonMap => isMap(inner));
+}
+
+function schemaList(value: Json | undefined): JsonMap[] {
+  return Array.isArray(value) ? value.filter((entry: Json): entry is JsonMap => isMap(entry)) : [];
+}
+
+function isFields(value: Value): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

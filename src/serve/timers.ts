@@ -1,0 +1,144 @@
+import type { Operation } from '../parts/operations.ts';
+import { operationsOf } from '../parts/operations.ts';
+import type { Timer, Transaction } from '../store/store.ts';
+import { follower, type Work } from './acts/act.ts';
+import { compileFiring, type Firing } from './acts/transition.ts';
+import type { Engine } from './engine.ts';
+import { type Fields, Refused } from './exchange.ts';
+import { drawOnce } from './scope.ts';
+
+/** The clock's part of the machines: transitions that are due are fired, in order, once, and late rather than not at all. */
+export interface Timers {
+  /** Looks anew at what is due first. */
+  changed(): void;
+  /** Fires a transition on a row now, as the service itself. */
+  fire(resource: string, id: string, transition: string): Promise<Fields>;
+  stop(): Promise<void>;
+}
+
+/** How many timers fire in one change. */
+const batch = 64;
+
+export function startTimers(engine: () => Engine): Timers {
+  const firings = new WeakMap<Engine, Map<string, Firing>>();
+  let cancel = () => {};
+  let running: Promise<void> | undefined;
+  let isStopped = false;
+
+  function firingOf(resource: string, transition: string): Firing | undefined {
+    const current = engine();
+    const known = firings.get(current) ?? new Map<string, Firing>();
+    firings.set(current, known);
+    const key = `${resource}\n${transition}`;
+    const found = known.get(key);
+    if (found) return found;
+    const model = current.models.get(resource);
+    if (!model) return undefined;
+    const operation: Operation = uncalled(current, resource, transition);
+    const made = compileFiring(transition, operation, model, current.compilation);
+    known.set(key, made);
+    return made;
+  }
+
+  function workAt(rows: Transaction, nowMs: number, operation: string): Work {
+    const { models, chance } = engine();
+    return {
+      rows,
+      models,
+      nowMs,
+      draw: drawOnce(chance, nowMs),
+      scope: { now: nowMs, operation, version: '', follow: follower(rows, models) },
+      stored: [],
+    };
+  }
+
+  /** Fires one timer; a condition that is false when it is due cancels it. */
+  function fireDue(rows: Transaction, timer: Timer, nowMs: number): void {
+    const model = engine().models.get(timer.resource);
+    const firing = firingOf(timer.resource, timer.name);
+    const row = model && rows.get(timer.resource, timer.id);
+    if (!model || !firing || !row) {
+      rows.clearTimers(timer.resource, timer.id, timer.name);
+      return;
+    }
+    rows.timerFired(timer);
+    firing(workAt(rows, nowMs, `${timer.name} ${timer.resource}`), row, model.parse(row));
+  }
+
+  async function run(): Promise<void> {
+    for (;;) {
+      const nowMs = engine().clock.now();
+      const due = engine().store.due(nowMs, batch);
+      if (due.length === 0) return;
+      for (const timer of due) await fireSafely(timer, nowMs);
+    }
+  }
+
+  /** A timer whose transition fails is done with, so that it does not hold up the others; the failure is noted down. */
+  async function fireSafely(timer: Timer, nowMs: number): Promise<void> {
+    try {
+      await engine().store.change((rows) => fireDue(rows, timer, nowMs));
+    } catch (failure) {
+      engine().onFailure(
+        failure instanceof Refused ? new Error(failure.refusal.message ?? failure.refusal.when ?? 'refused') : failure,
+        `timer ${timer.name} ${timer.resource} ${timer.id}`,
+      );
+      await engine().store.change((rows) => rows.timerFired(timer));
+    }
+  }
+
+  function schedule(): void {
+    cancel();
+    if (isStopped) return;
+    const next = engine().store.nextDue();
+    if (next === undefined) return;
+    cancel = engine().clock.at(next, wake);
+    if (next <= engine().clock.now()) wake();
+  }
+
+  function wake(): void {
+    if (isStopped || running) return;
+    cancel();
+    running = run()
+      .catch((failure: unknown) => engine().onFailure(failure, 'timers'))
+      .finally(() => {
+        running = undefined;
+        schedule();
+      });
+  }
+
+  return {
+    changed: () => {
+      if (!running) schedule();
+    },
+    async fire(resource, id, transition) {
+      const model = engine().models.get(resource);
+      const firing = firingOf(resource, transition);
+      if (!model || !firing) throw new Error(`There is no ${transition} of ${resource}.`);
+      const fields = await engine().store.change((rows) => {
+        const row = rows.get(resource, id);
+        if (!row) throw new Refused({ when: 'resource.missing' });
+        const outcome = firing(workAt(rows, engine().clock.now(), `${transition} ${resource}`), row, model.parse(row));
+        if (!('did' in outcome)) throw new Refused('refusal' in outcome ? outcome.refusal : { when: 'internal' });
+        return outcome.fields;
+      });
+      schedule();
+      return fields;
+    },
+    async stop() {
+      isStopped = true;
+      cancel();
+      await running;
+    },
+  };
+}
+
+function uncalled({ compilation }: Engine, resource: string, transition: string): Operation {
+  const name = `${transition} ${resource}`;
+  return (
+    operationsOf(compilation.spec).find((operation) => operation.name === name && operation.by !== undefined) ?? {
+      name,
+      resource,
+    }
+  );
+}

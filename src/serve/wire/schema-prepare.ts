@@ -1,0 +1,116 @@
+import { isSchema, type Schema } from './schema.ts';
+import { editSchema } from './schema-walk.ts';
+
+export interface Prepared {
+  readonly schema: Record<string, unknown> | boolean;
+  /**
+   * Whether a BigInt could pass the schema for the wrong reason, because numeric keywords stand without a type or a branch asks
+   * for a mismatch; then a value is searched for one before it is validated, else only after it failed.
+   */
+  readonly searchFirst: boolean;
+}
+
+/** What a preparation asks and tells. */
+export interface PrepareOptions {
+  readonly knowsFormat: (format: string) => boolean;
+  readonly onUnknownFormat: (format: string) => void;
+  /** Told each object of the result and its pointer, so that an error leads back to its place. */
+  readonly onPlace: (schema: object, pointer: string) => void;
+  /** Whether numeric keywords are rewritten to those that know BigInts. */
+  readonly exact: boolean;
+}
+
+/**
+ * Makes a document's schema one that ajv takes: identifiers and dialects are dropped, unknown formats told and dropped,
+ * `format: binary` strings accept files, listed objects compare by value. With `exact`, everything numeric gets its exact twin.
+ */
+export function prepareSchema(schema: Schema | boolean, options: PrepareOptions): Prepared {
+  let searchFirst = false;
+  const prepared = editSchema(schema, (copy, pointer) => {
+    for (const keyword of dropped) delete copy[keyword];
+    prepareFormat(copy, options);
+    if (misleads(copy)) searchFirst = true;
+    if (options.exact) makeExact(copy);
+    else makeOrdinary(copy);
+    options.onPlace(copy, pointer);
+    return copy;
+  });
+  return { schema: prepared, searchFirst };
+}
+
+/** Whether a schema names a member like something that every object inherits, so that only own members may count. */
+export function usesInheritedNames(schema: Schema | boolean): boolean {
+  let uses = false;
+  editSchema(schema, (copy) => {
+    if (namesInherited(copy)) uses = true;
+    return copy;
+  });
+  return uses;
+}
+
+const dropped = ['$schema', '$id', 'id', '$async', 'discriminator'];
+const bounds = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
+const numericFormats = new Set(['int32', 'int64', 'unix-time', 'float', 'double']);
+const mismatching = ['not', 'if', 'oneOf', 'contains'];
+
+function prepareFormat(copy: Record<string, unknown>, options: PrepareOptions): void {
+  const { format } = copy;
+  if (format === undefined) return;
+  if (typeof format !== 'string' || !options.knowsFormat(format)) {
+    options.onUnknownFormat(String(format));
+    delete copy.format;
+  } else if (format === 'binary') {
+    const types = typeof copy.type === 'string' ? [copy.type] : copy.type;
+    if (Array.isArray(types) && !types.includes('string')) return;
+    copy.wireBytes = { types: types ?? ['string'], minimum: copy.minLength, maximum: copy.maxLength };
+    for (const keyword of ['type', 'format', 'minLength', 'maxLength', 'pattern']) delete copy[keyword];
+  }
+}
+
+function misleads(copy: Record<string, unknown>): boolean {
+  if (mismatching.some((keyword) => copy[keyword] !== undefined)) return true;
+  if (copy.type !== undefined) return false;
+  return bounds.some((keyword) => copy[keyword] !== undefined) || numericFormats.has(String(copy.format));
+}
+
+function namesInherited(copy: Record<string, unknown>): boolean {
+  const lists = [copy.required, ...Object.values(isSchema(copy.dependentRequired) ? copy.dependentRequired : {})];
+  const maps = [copy.properties, copy.dependentSchemas, copy.dependentRequired];
+  const names = [
+    ...lists.flatMap((list) => (Array.isArray(list) ? list : [])),
+    ...maps.flatMap((map) => (isSchema(map) ? Object.keys(map) : [])),
+  ];
+  return names.some((name) => String(name) in Object.prototype);
+}
+
+function makeExact(copy: Record<string, unknown>): void {
+  const types = typeof copy.type === 'string' ? [copy.type] : copy.type;
+  if (Array.isArray(types) && types.some((type) => type === 'integer' || type === 'number')) {
+    copy.exactType = copy.nullable === true ? [...types, 'null'] : types;
+    delete copy.type;
+    delete copy.nullable;
+  }
+  for (const keyword of [...bounds, 'enum', 'const']) {
+    if (copy[keyword] !== undefined) rename(copy, keyword);
+  }
+  if (numericFormats.has(String(copy.format))) {
+    copy.exactFormat = copy.format;
+    delete copy.format;
+  }
+}
+
+/** Ajv's own comparison of objects throws at a member named `valueOf`, and its numbers are doubles. */
+function makeOrdinary(copy: Record<string, unknown>): void {
+  for (const keyword of bounds) if (typeof copy[keyword] === 'bigint') copy[keyword] = Number(copy[keyword]);
+  if (Array.isArray(copy.enum) && copy.enum.some(isDeep)) rename(copy, 'enum');
+  if (isDeep(copy.const)) rename(copy, 'const');
+}
+
+function isDeep(value: unknown): boolean {
+  return typeof value === 'bigint' || (typeof value === 'object' && value !== null);
+}
+
+function rename(copy: Record<string, unknown>, keyword: string): void {
+  copy[`exact${keyword.charAt(0).toUpperCase()}${keyword.slice(1)}`] = copy[keyword];
+  delete copy[keyword];
+}

@@ -1,0 +1,46 @@
+import { escapePointer } from './form.ts';
+import { isSchema, type Schema } from './schema.ts';
+
+/** Edits one schema object whose inner schemas are edited already; `pointer` is its place in the whole, as a URI fragment. */
+export type Edit = (schema: Record<string, unknown>, pointer: string) => Record<string, unknown>;
+
+/**
+ * Copies a schema, all its inner schemas with it, and lets each copy be edited (JSON Schema 2020-12 section 10). Values under
+ * other keywords are shared, not copied. Booleans stay. A name `__proto__` stays an own key.
+ */
+export function editSchema(schema: Schema | boolean, edit: Edit, pointer = ''): Record<string, unknown> | boolean {
+  if (typeof schema === 'boolean') return schema;
+  const copy: [string, unknown][] = [];
+  for (const [keyword, value] of Object.entries(schema)) {
+    const at = `${pointer}/${fragment(keyword)}`;
+    copy.push([keyword, editKeyword(keyword, value, at, edit)]);
+  }
+  return edit(Object.fromEntries(copy), pointer);
+}
+
+const schemaKeywords = new Set(
+  'items additionalItems additionalProperties unevaluatedItems unevaluatedProperties contains not if then else propertyNames'.split(
+    ' ',
+  ),
+);
+const listKeywords = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
+const mapKeywords = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
+
+function editKeyword(keyword: string, value: unknown, at: string, edit: Edit): unknown {
+  if (schemaKeywords.has(keyword)) return editInner(value, at, edit);
+  if (listKeywords.has(keyword) && Array.isArray(value)) return value.map((inner, i) => editInner(inner, `${at}/${i}`, edit));
+  if (mapKeywords.has(keyword) && isSchema(value)) {
+    return Object.fromEntries(
+      Object.entries(value).map(([name, inner]) => [name, editInner(inner, `${at}/${fragment(name)}`, edit)]),
+    );
+  }
+  return value;
+}
+
+function editInner(value: unknown, at: string, edit: Edit): unknown {
+  return isSchema(value) || typeof value === 'boolean' ? editSchema(value, edit, at) : value;
+}
+
+function fragment(name: string): string {
+  return encodeURIComponent(escapePointer(name).toWellFormed());
+}

@@ -1,0 +1,136 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { type ColumnSpec, Duplicate, type NewRow, type Row, type Scalar, type TableSpec } from '../store.ts';
+import { quote, rowsColumn, rowsTable } from './names.ts';
+import { errorNumber, type Statement, statement, UNIQUE_BROKEN } from './statement.ts';
+
+/** What every query of rows selects first, in this order. */
+export const ROW_COLUMNS = ['id', 'seq', 'rev', 'entered', 'doc'] as const;
+export type RowValues = readonly [id: string, seq: number, rev: number, entered: number, doc: string, ...keys: Scalar[]];
+
+/** A column as SQL, with the type that decides how its values are compared and read. */
+export interface RowColumn {
+  readonly sql: string;
+  readonly type: ColumnSpec['type'];
+}
+
+const ENGINE_COLUMNS: ReadonlyMap<string, RowColumn> = new Map([
+  ['id', { sql: 'id', type: 'text' }],
+  ['seq', { sql: 'seq', type: 'integer' }],
+  ['rev', { sql: 'rev', type: 'integer' }],
+  ['entered', { sql: 'entered', type: 'integer' }],
+]);
+
+/** The rows of one table, with its statements prepared as they are first needed. */
+export class Rows {
+  readonly name: string;
+  readonly sql: string;
+  readonly #database: DatabaseSync;
+  readonly #columns = new Map(ENGINE_COLUMNS);
+  /** How SQLite names each unique column when it is broken, and what it is called here. */
+  readonly #uniqueNames = new Map<string, string>();
+  /** The stated columns as SQL, in their order. */
+  readonly #stated: readonly string[];
+  readonly #holders = new Map<string, Statement<[string]>>();
+  #get: Statement<RowValues> | undefined;
+  #scan: Statement<RowValues> | undefined;
+  #insert: Statement | undefined;
+  #update: Statement<[number]> | undefined;
+  #remove: Statement | undefined;
+
+  constructor(database: DatabaseSync, spec: TableSpec) {
+    const table = rowsTable(spec.name);
+    this.#database = database;
+    this.name = spec.name;
+    this.sql = quote(table);
+    this.#uniqueNames.set(`${table}.id`, 'id');
+    for (const { name, type } of spec.columns) {
+      this.#columns.set(name, { sql: quote(rowsColumn(name, type)), type });
+      if (spec.unique.includes(name)) this.#uniqueNames.set(`${table}.${rowsColumn(name, type)}`, name);
+    }
+    this.#stated = spec.columns.map(({ name }) => this.column(name).sql);
+  }
+
+  column(name: string): RowColumn {
+    const found = this.#columns.get(name);
+    if (!found) throw new Error(`table ${this.name} has no column ${name}; state it before it is used`);
+    return found;
+  }
+
+  get(id: string): Row | undefined {
+    this.#get ??= statement(this.#database, `SELECT ${ROW_COLUMNS.join(', ')} FROM ${this.sql} WHERE id = ?`);
+    const found = this.#get.get(id);
+    return found && rowOf(found);
+  }
+
+  scan(afterSeq: number, most: number): Row[] {
+    this.#scan ??= statement(
+      this.#database,
+      `SELECT ${ROW_COLUMNS.join(', ')} FROM ${this.sql} WHERE seq > ? ORDER BY seq LIMIT CAST(? AS INTEGER)`,
+    );
+    return this.#scan.all(afterSeq, most).map(rowOf);
+  }
+
+  holder(column: string, value: Scalar): string | undefined {
+    let held = this.#holders.get(column);
+    if (!held) {
+      held = statement(this.#database, `SELECT id FROM ${this.sql} WHERE ${this.column(column).sql} = ?`);
+      this.#holders.set(column, held);
+    }
+    return held.get(value)?.[0];
+  }
+
+  /** `rev` is the row's creation number too: revisions of a store only rise. */
+  insert(row: NewRow, rev: number): Row {
+    this.#insert ??= statement(
+      this.#database,
+      `INSERT INTO ${this.sql} (${['seq', 'id', 'rev', 'entered', 'doc', ...this.#stated].join(', ')})
+       VALUES (?, ?, ?, ?, ?${', ?'.repeat(this.#stated.length)})`,
+    );
+    this.#checkWidth(row);
+    try {
+      this.#insert.get(rev, row.id, rev, row.entered, row.doc, ...row.columns);
+    } catch (error) {
+      throw this.#named(error);
+    }
+    return { id: row.id, seq: rev, rev, entered: row.entered, doc: row.doc };
+  }
+
+  update(row: NewRow, rev: number): Row {
+    this.#update ??= statement(
+      this.#database,
+      `UPDATE ${this.sql} SET ${['rev', 'entered', 'doc', ...this.#stated].map((name) => `${name} = ?`).join(', ')}
+       WHERE id = ? RETURNING seq`,
+    );
+    this.#checkWidth(row);
+    let found: readonly [number] | undefined;
+    try {
+      found = this.#update.get(rev, row.entered, row.doc, ...row.columns, row.id);
+    } catch (error) {
+      throw this.#named(error);
+    }
+    if (!found) throw new Error(`table ${this.name} has no row ${row.id} to update; insert it`);
+    return { id: row.id, seq: found[0], rev, entered: row.entered, doc: row.doc };
+  }
+
+  remove(id: string): void {
+    this.#remove ??= statement(this.#database, `DELETE FROM ${this.sql} WHERE id = ?`);
+    this.#remove.get(id);
+  }
+
+  #checkWidth(row: NewRow): void {
+    const width = this.#stated.length;
+    if (row.columns.length === width) return;
+    throw new RangeError(`table ${this.name} has ${width} columns, and ${row.columns.length} values came for row ${row.id}`);
+  }
+
+  #named(error: unknown): unknown {
+    if (errorNumber(error) !== UNIQUE_BROKEN || !(error instanceof Error)) return error;
+    const column = this.#uniqueNames.get(error.message.slice('UNIQUE constraint failed: '.length));
+    return column === undefined ? error : new Duplicate(this.name, column);
+  }
+}
+
+/** The row that `ROW_COLUMNS` selected. */
+export function rowOf(values: RowValues): Row {
+  return { id: values[0], seq: values[1], rev: values[2], entered: values[3], doc: values[4] };
+}

@@ -1,0 +1,390 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import { test } from 'node:test';
+import {
+  dependenciesHaveReasons,
+  linesMax,
+  longFilesHaveReasons,
+  namesSayWhatTheyAreAbout,
+  noBarrels,
+  noDefaultExports,
+  noForeignPlaces,
+  typesAreHonest,
+} from './house/habits.ts';
+import { lineAt, readSource } from './house/source.ts';
+import {
+  dynamicImportsAreLiteral,
+  everyFileHasARoom,
+  importedPackagesAreDependencies,
+  importsGoDown,
+  importsNameFiles,
+  modulesStayInTheirRooms,
+  noCircles,
+  noClockNorChance,
+  noProcessNorConsole,
+  pureRoomsWaitForNothing,
+  type Rule,
+  unshippedIsNotImported,
+  type Violation,
+} from './house/walls.ts';
+
+/** Files of `src` over 200 lines, each with the reason why splitting it would make it worse. */
+const longFiles: Record<string, string> = {
+  'src/store/store.ts': 'the whole contract that a second engine has to meet, on one page',
+};
+
+/** Runtime dependencies, each with the reason why it is not written here. */
+const dependencyReasons: Record<string, string> = {
+  '@fastify/busboy': 'multipart bodies: a parser hardened against hostile input for years',
+  '@marcbachmann/cel-js': 'CEL, the expression language: parsed once, type-checked, fast, and bounded',
+  ajv: 'JSON Schema 2020-12, compiled to code; the reference that other tools are held to',
+  'ajv-formats': 'the string formats of JSON Schema as ajv wants them',
+  'find-my-way': 'the router: a radix tree that a list of patterns cannot match for speed',
+  'mdast-util-from-markdown': 'Markdown to a tree that knows its places, by CommonMark to the letter',
+  'mdast-util-gfm-table': 'tables in that tree',
+  'micromark-extension-gfm-table': 'tables in its tokens',
+  negotiator: 'Accept headers: the quality rules have more corners than lines',
+  qs: 'bracketed keys in urlencoded bodies and queries, with limits',
+  yaml: 'YAML 1.2 with the place of every node and a bound on aliases',
+};
+
+const root = join(import.meta.dirname, '..');
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const dependencies = Object.keys(manifest.dependencies);
+const devDependencies = Object.keys(manifest.devDependencies);
+const paths = projectFiles();
+const sources = paths.filter((path) => /^src\/.*\.ts$/.test(path)).map((path) => readSource(path, readText(path)));
+
+/** The rules over `src`, each with snippets that keep it (an empty answer) and that break it (the lines that are named). */
+const rules: readonly { readonly name: string; readonly rule: Rule; readonly seeds: readonly Seed[] }[] = [
+  {
+    name: 'every source file lies in a room',
+    rule: everyFileHasARoom,
+    seeds: [
+      { files: { 'src/cli.ts': '', 'src/cli/colour.ts': '', 'src/index.ts': '', 'src/check/check.ts': '' } },
+      { files: { 'src/tools/x.ts': '', 'src/x.ts': '' }, breaks: ['src/tools/x.ts:1', 'src/x.ts:1'] },
+    ],
+  },
+  {
+    name: 'imports go down the stair and a verb never imports another',
+    rule: importsGoDown,
+    seeds: [
+      {
+        files: {
+          'src/cli.ts': "import { check } from './index.ts';\nimport manifest from '../package.json' with { type: 'json' };",
+          'src/index.ts': "export { serve } from './serve/serve.ts';\nexport type { Json } from './document/document.ts';",
+          'src/serve/limits.ts':
+            "import type { Store } from '../store/store.ts';\nimport { kinds } from '../kinds/limits/all.ts';",
+          'src/parts/spec.ts': "import schema from '../../schema/ninefold.schema.json' with { type: 'json' };",
+          'src/kinds/limits/rate.ts': "// import { x } from '../../serve/serve.ts';\nimport { a } from './kind.ts';",
+        },
+      },
+      {
+        files: {
+          'src/check/limits.ts': "import {\n  a,\n} from '../serve/limits.ts';",
+          'src/document/text.ts': "const a = 1;\nexport type { Spec } from '../parts/spec.ts';",
+          'src/parts/spec.ts': "import '../store/store.ts';",
+          'src/kinds/rate.ts': "type A = import('../parts/spec.ts').Spec;",
+          'src/convert/openapi.ts': "import { a } from '../../test/harness.ts';",
+          'src/store/sqlite.ts': "const a = await import('../serve/serve.ts');",
+        },
+        breaks: [
+          'src/check/limits.ts:3',
+          'src/document/text.ts:2',
+          'src/parts/spec.ts:1',
+          'src/kinds/rate.ts:1',
+          'src/convert/openapi.ts:1',
+          'src/store/sqlite.ts:1',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'a relative import names a real file with its ending',
+    rule: importsNameFiles((path) => path === 'src/check/a.ts' || existsSync(join(root, path))),
+    seeds: [
+      { files: { 'src/check/b.ts': "import { a } from './a.ts';" } },
+      {
+        files: { 'src/check/b.ts': "import { a } from './a.js';\nimport { c } from '../nowhere';" },
+        breaks: ['src/check/b.ts:1', 'src/check/b.ts:2'],
+      },
+    ],
+  },
+  {
+    name: 'sockets, drivers, files and byte streams stay in their rooms',
+    rule: modulesStayInTheirRooms,
+    seeds: [
+      {
+        files: {
+          'src/serve/listener.ts': "import { createServer } from 'node:http';\nimport { Readable } from 'node:stream';",
+          'src/store/sqlite.ts': "import { DatabaseSync } from 'node:sqlite';",
+          'src/document/read.ts': "import { readFileSync } from 'node:fs';",
+          'src/cli.ts': "import process from 'node:process';",
+          'src/kinds/etag.ts': "import { createHash } from 'node:crypto';\nimport { parse } from 'yaml';",
+        },
+      },
+      {
+        files: {
+          'src/check/a.ts': "import type { Server } from 'node:http';",
+          'src/serve/a.ts': "import { readFile } from 'node:fs/promises';\nimport { DatabaseSync } from 'node:sqlite';",
+          'src/store/a.ts': "import net from 'net';",
+          'src/parts/a.ts': "import { setTimeout } from 'node:timers/promises';",
+        },
+        breaks: ['src/check/a.ts:1', 'src/serve/a.ts:1', 'src/serve/a.ts:2', 'src/store/a.ts:1', 'src/parts/a.ts:1'],
+      },
+    ],
+  },
+  {
+    name: 'only the command line loads what is known at run time',
+    rule: dynamicImportsAreLiteral,
+    seeds: [
+      { files: { 'src/cli/handlers.ts': 'await import(url);', 'src/serve/a.ts': "await import('./b.ts');" } },
+      { files: { 'src/serve/a.ts': "\nawait import(url);\nrequire('x');" }, breaks: ['src/serve/a.ts:2', 'src/serve/a.ts:3'] },
+    ],
+  },
+  {
+    name: 'process and console are used by the command line and the reader alone',
+    rule: noProcessNorConsole,
+    seeds: [
+      {
+        files: {
+          'src/cli.ts': 'console.log(process.argv);',
+          'src/document/read.ts': 'process.cwd();',
+          'src/serve/a.ts': "// console.log\nconst text = 'process.exit';\nthis.process.next();",
+        },
+      },
+      {
+        files: {
+          'src/serve/a.ts': "console.error('x');\nprocess\n  .exit(1);",
+          'src/store/a.ts': `const a = \`\${process.env.A}\`;`,
+        },
+        breaks: ['src/serve/a.ts:1', 'src/serve/a.ts:2', 'src/store/a.ts:1'],
+      },
+    ],
+  },
+  {
+    name: 'clock and chance come from serve/clock.ts alone',
+    rule: noClockNorChance,
+    seeds: [
+      {
+        files: {
+          'src/serve/clock.ts': 'export const clock = { now: Date.now, chance: Math.random };',
+          'src/serve/a.ts': 'const at = new Date(now);\nclock.now();\nDate.parse(text);',
+        },
+      },
+      {
+        files: {
+          'src/serve/a.ts':
+            'const a = Date.now();\nconst b = new Date();\nconst c = new Date;\nrandomUUID();\ncrypto.randomUUID();',
+          'src/kinds/ulid.ts': 'const a = Math.random();',
+          'src/store/a.ts': 'performance.now();\nDate.now();',
+        },
+        breaks: [
+          'src/serve/a.ts:1',
+          'src/serve/a.ts:2',
+          'src/serve/a.ts:3',
+          'src/serve/a.ts:4',
+          'src/serve/a.ts:5',
+          'src/kinds/ulid.ts:1',
+          'src/store/a.ts:2',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'pure rooms set no timers and call nobody',
+    rule: pureRoomsWaitForNothing,
+    seeds: [
+      { files: { 'src/serve/a.ts': 'setTimeout(next, 1);', 'src/check/a.ts': 'service.fetch(request);' } },
+      {
+        files: { 'src/check/a.ts': 'setTimeout(next, 1);\nawait fetch(url);' },
+        breaks: ['src/check/a.ts:1', 'src/check/a.ts:2'],
+      },
+    ],
+  },
+  {
+    name: 'there are no import circles, types included',
+    rule: noCircles,
+    seeds: [
+      {
+        files: {
+          'src/kinds/all.ts': "import { rate } from './rate.ts';\nimport './kind.ts';",
+          'src/kinds/rate.ts': "import type { Kind } from './kind.ts';",
+          'src/kinds/kind.ts': '',
+        },
+      },
+      {
+        files: {
+          'src/kinds/all.ts': "import { rate } from './rate.ts';",
+          'src/kinds/rate.ts': "\nimport type { Kind } from './all.ts';",
+          'src/kinds/self.ts': "import './self.ts';",
+        },
+        breaks: ['src/kinds/rate.ts:2', 'src/kinds/self.ts:1'],
+      },
+    ],
+  },
+  {
+    name: 'packages that the sources import are runtime dependencies',
+    rule: importedPackagesAreDependencies(dependencies, devDependencies),
+    seeds: [
+      {
+        files: {
+          'src/document/a.ts': "import { parse } from 'yaml';\nimport type { Root } from 'mdast';\nimport 'ajv/dist/2020.js';",
+        },
+      },
+      {
+        files: { 'src/document/a.ts': "import { Root } from 'mdast';\nimport fc from 'fast-check';\nimport http from 'http';" },
+        breaks: ['src/document/a.ts:1', 'src/document/a.ts:2', 'src/document/a.ts:3'],
+      },
+    ],
+  },
+  {
+    name: "the schema's forms are used by their script alone",
+    rule: unshippedIsNotImported,
+    seeds: [
+      { files: { 'src/parts/forms/document.ts': "import { limits } from './limits.ts';" } },
+      { files: { 'src/parts/a.ts': "import type { Limits } from './forms/limits.ts';" }, breaks: ['src/parts/a.ts:1'] },
+    ],
+  },
+  {
+    name: 'nothing is exported as a default',
+    rule: noDefaultExports,
+    seeds: [
+      { files: { 'src/check/a.ts': "export const a = 'export default';\nimport { default as b } from 'yaml';" } },
+      {
+        files: { 'src/check/a.ts': 'export default 1;\nexport { a as default };' },
+        breaks: ['src/check/a.ts:1', 'src/check/a.ts:2'],
+      },
+    ],
+  },
+  {
+    name: 'no file but src/index.ts only passes on what others export',
+    rule: noBarrels,
+    seeds: [
+      {
+        files: {
+          'src/index.ts': "export { a } from './check/a.ts';",
+          'src/serve/a.ts': "export type { Store } from '../store/store.ts';\nexport const a = 1;",
+        },
+      },
+      {
+        files: {
+          'src/check/all.ts': "// All.\nimport './b.ts';\nexport { a } from './a.ts';\nexport type { B } from './b.ts';",
+          'src/check/index.ts': 'export const a = 1;',
+          'src/index.ts': "export * from './check/a.ts';",
+        },
+        breaks: ['src/index.ts:1', 'src/check/all.ts:1', 'src/check/index.ts:1'],
+      },
+    ],
+  },
+  {
+    name: `a file over ${linesMax} lines has a reason`,
+    rule: longFilesHaveReasons(longFiles),
+    seeds: [
+      { files: { 'src/check/a.ts': 'a;\n'.repeat(linesMax) } },
+      { files: { 'src/check/a.ts': 'a;\n'.repeat(linesMax + 1) }, breaks: [`src/check/a.ts:${linesMax + 1}`] },
+    ],
+  },
+  {
+    name: 'types are honest',
+    rule: typesAreHonest,
+    seeds: [
+      { files: { 'src/check/a.ts': "const any = { any: true };\ntype A = 'any' | Anyone;\nif (any || x.any) f(any);" } },
+      {
+        files: {
+          'src/check/a.ts': 'let a: any;\nf(b as any);\nconst m = new Map<string, Array<any>>();\ntype A = string | any;',
+          'src/check/b.ts': `\n// @ts-${'ignore'}`,
+        },
+        breaks: ['src/check/a.ts:1', 'src/check/a.ts:2', 'src/check/a.ts:3', 'src/check/a.ts:4', 'src/check/b.ts:2'],
+      },
+    ],
+  },
+];
+
+interface Seed {
+  readonly files: Readonly<Record<string, string>>;
+  /** The places that the rule has to name, none when the snippets keep it. */
+  readonly breaks?: readonly string[];
+}
+
+for (const { name, rule, seeds } of rules) {
+  test(name, () => {
+    holds(rule(sources));
+    for (const { files, breaks = [] } of seeds) {
+      const seeded = Object.entries(files).map(([path, text]) => readSource(path, text));
+      // Tables about the sources as they are speak of files that a seed does not have.
+      const found = rule(seeded).filter((violation) => Object.keys(files).some((path) => violation.startsWith(`${path}:`)));
+      assert.deepEqual(found.map((violation) => violation.split(' ')[0]).sort(), [...breaks].sort(), found.join('\n'));
+    }
+  });
+}
+
+test('an entry in longFiles that is no longer needed is named', () => {
+  assert.equal(longFilesHaveReasons({ 'src/check/gone.ts': 'was long' })([]).length, 1);
+});
+
+test('files and folders are named for what they are about', () => {
+  holds(namesSayWhatTheyAreAbout(paths.filter((path) => /^(?:src|test|bench|scripts|bin)\//.test(path))));
+  const wrong = ['src/check/utils.ts', 'src/helpers/a.ts', 'src/check/limitRate.ts', 'src/check/string-utils.ts', 'src/types.ts'];
+  for (const path of wrong) assert.equal(namesSayWhatTheyAreAbout([path]).length, 1, path);
+  const right = ['src/kinds/formats/base64.ts', 'src/kinds/media-types.ts', 'test/house.test.ts', 'src/kinds/uuid-v7.ts'];
+  assert.deepEqual(namesSayWhatTheyAreAbout(right), []);
+});
+
+test("no file names a place of one machine or a package registry's host", () => {
+  holds(noForeignPlaces(paths.map((path) => ({ path, text: readText(path) }))));
+  // Written in pieces, so that this file does not break the rule.
+  const wrong = ['/home_/me/x', '/work_/main', 'C:\\Users_\\me', '/Users_/me', 'registry_.example.com', 'npmjs_.com'];
+  for (const text of wrong.map((pieces) => pieces.replace('_', ''))) {
+    assert.equal(noForeignPlaces([{ path: 'a.md', text: `\n${text}` }])[0]?.split(' ')[0], 'a.md:2', text);
+  }
+  const right = '`/users/{id}` https://api.example/home/page {base}/work/orders the registry. And more';
+  assert.deepEqual(noForeignPlaces([{ path: 'a.md', text: right }]), []);
+});
+
+test('every runtime dependency has a reason', () => {
+  holds(dependenciesHaveReasons(dependencies, dependencyReasons));
+  assert.equal(dependenciesHaveReasons(['left-pad'], {}).length, 1);
+  assert.equal(dependenciesHaveReasons([], { yaml: 'not used any more' }).length, 1);
+});
+
+test('the scanner tells code from comments, strings, templates and regular expressions', () => {
+  const text = [
+    "const a = 'it\\'s // not'; code1();",
+    'const b = /[/"]\\/`/g.test(x) ? 1 / 2 : code2 / 3; // comment',
+    `const c = \`text \${code3({ d: \`\${code4}\` })} text\`; code5();`,
+    "/* import x from 'y' */ import type { Z } from './z.ts';",
+  ].join('\n');
+  const { code, imports } = readSource('src/check/a.ts', text);
+  assert.equal(code.length, text.length);
+  for (const word of ['code1', 'code2', 'code3', 'code4', 'code5']) assert.ok(code.includes(word), word);
+  for (const word of ['not', 'comment', 'text', '/g']) assert.ok(!code.includes(word), word);
+  assert.deepEqual(imports, [{ line: 4, specifier: './z.ts', path: 'src/check/z.ts', typeOnly: true, dynamic: false }]);
+  assert.equal(lineAt(text, text.indexOf('code5')), 3);
+});
+
+function holds(violations: readonly Violation[]): void {
+  assert.ok(violations.length === 0, `${violations.length} broken:\n${violations.join('\n')}`);
+}
+
+/** What git tracks or would track, so that a file is read before it is added; in an unpacked archive, every file. */
+function projectFiles(): string[] {
+  const isFile = (path: string) => statSync(join(root, path), { throwIfNoEntry: false })?.isFile() === true;
+  if (existsSync(join(root, '.git'))) {
+    const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+      cwd: root,
+      encoding: 'utf8',
+    });
+    return listed.split('\0').filter((path) => path !== '' && isFile(path));
+  }
+  const exclude = (name: string) => /^(?:node_modules|dist|results)$/.test(name);
+  return globSync('**/*', { cwd: root, exclude })
+    .map((path) => path.replaceAll(sep, '/'))
+    .filter(isFile);
+}
+
+function readText(path: string): string {
+  return readFileSync(join(root, path), 'utf8');
+}

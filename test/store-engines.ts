@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { openSqlite } from '../src/store/sqlite.ts';
+import type { NewRow, Scalar, Store, TableSpec } from '../src/store/store.ts';
+
+/** A way to keep a store that every test of the contract runs on. */
+export interface Engine {
+  readonly name: string;
+  /** Opens an empty store that is closed and gone after the test; `again` closes it and opens what it holds. */
+  open(test: TestContext): Promise<{ store: Store; again: () => Promise<Store> }>;
+}
+
+export const engines: readonly Engine[] = [
+  {
+    name: 'SQLite',
+    async open(test) {
+      const file = join(folder(test), 'store.sqlite');
+      let store = openSqlite(file);
+      test.after(() => store.close());
+      return {
+        store,
+        again: async () => {
+          await store.close();
+          store = openSqlite(file);
+          return store;
+        },
+      };
+    },
+  },
+];
+
+/** A folder that goes with the test. */
+export function folder(test: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'ninefold-store-'));
+  test.after(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** A table with columns written as `name:type`, and what else its spec says. */
+export function table(name: string, columns: readonly string[], more: Partial<TableSpec> = {}): TableSpec {
+  return {
+    name,
+    columns: columns.map((column) => {
+      const [word, type] = column.split(':');
+      return { name: word!, type: type as 'integer' | 'real' | 'text' };
+    }),
+    unique: [],
+    indexes: [],
+    ...more,
+  };
+}
+
+export function row(id: string, ...columns: Scalar[]): NewRow {
+  return { id, entered: 0, doc: JSON.stringify({ id }), columns };
+}
+
+export const noRows = (): never => {
+  throw new Error('no row was expected');
+};

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { openSqlite } from '../src/store/sqlite.ts';
+import { Locked, type QuerySpec } from '../src/store/store.ts';
+import { folder, noRows, row, table } from './store-engines.ts';
+
+const rows = table('row', ['n:integer'], { unique: ['n'], indexes: [['n']] });
+const modules = ['sqlite', 'store'].map((name) => import.meta.resolve(`../src/store/${name}.ts`));
+const start = (code: string) =>
+  `import { openSqlite } from ${JSON.stringify(modules[0])}; import { CommitFailed } from ${JSON.stringify(modules[1])};
+   const store = openSqlite(process.argv[1]); store.prepare([${JSON.stringify(rows)}], () => [null]); ${code}`;
+const WRITING = start(`
+  let n = store.read((reader) => reader.count({ table: 'row' }, []));
+  const write = async () => {
+    for (;;) {
+      const mine = n++;
+      const id = mine + '-' + process.pid;
+      await store.change((tx) => tx.insert('row', { id, entered: 0, doc: 'x'.repeat(mine % 500), columns: [null] }));
+      await store.change((tx) => tx.update('row', { id, entered: 1, doc: id, columns: [null] }));
+      process.stdout.write(id + '\\n');
+    }
+  };
+  for (let index = 0; index < 16; index++) write();`);
+const FULL_DISK = start(`
+  const insert = (id) => store.change((tx) => tx.insert('row', { id, entered: 0, doc: 'x'.repeat(200000), columns: [null] }));
+  let stored = 0;
+  for (;;) {
+    const batch = await Promise.allSettled([insert('a' + stored), insert('b' + stored), store.change(() => { throw new Error('own'); })]);
+    if (batch[0].status === 'fulfilled') { stored += 2; continue; }
+    const left = store.read((reader) => reader.count({ table: 'row' }, []));
+    const failed = batch.every(({ reason }) => reason instanceof CommitFailed);
+    console.log(JSON.stringify({ stored, left, failed, message: batch[0].reason.message }));
+    process.exit();
+  }`);
+
+function run(code: string, file: string, shell = 'exec "$0" "$@"'): ChildProcess {
+  const node = [process.execPath, '--input-type=module', '--eval', code, file];
+  return spawn('sh', ['-c', shell, ...node], { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+test('what was acknowledged before the process was killed is stored whole, and its revisions are not used again', async (context) => {
+  const file = join(folder(context), 'store.sqlite');
+  const acknowledged: string[] = [];
+  let last = 0;
+  for (let round = 0; round < 10; round++) {
+    const child = run(WRITING, file);
+    let heard = '';
+    child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      if (heard === '') setTimeout(() => child.kill('SIGKILL'), Math.random() * 120);
+      heard += text;
+    });
+    await once(child, 'close');
+    acknowledged.push(...heard.split('\n').slice(0, -1));
+
+    const store = openSqlite(file);
+    store.prepare([rows], noRows);
+    const found = new Map((await store.read((reader) => reader.scan('row', 0, 1_000_000))).map((one) => [one.id, one]));
+    for (const id of acknowledged) assert.equal(found.get(id)?.doc, id);
+    const revisions = [...found.values()].map(({ rev }) => rev);
+    assert.equal(new Set(revisions).size, revisions.length);
+    const highest = revisions.reduce((one, other) => Math.max(one, other), last);
+    const { rev, seq } = await store.change((tx) => tx.insert('row', row(`round ${round}`, null)));
+    assert.ok(rev > highest && seq > highest);
+    last = rev;
+    await store.close();
+  }
+  assert.ok(acknowledged.length > 0);
+});
+
+test('a commit that does not fit on the disk rejects all its changes and stores none', {
+  skip: process.platform === 'win32',
+}, async (context) => {
+  const child = run(FULL_DISK, join(folder(context), 'store.sqlite'), `trap '' XFSZ; ulimit -f 8192; exec "$0" "$@"`);
+  let heard = '';
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+    heard += text;
+  });
+  await once(child, 'close');
+  const { stored, left, failed, message } = JSON.parse(heard);
+  assert.ok(stored > 0);
+  assert.equal(left, stored);
+  assert.ok(failed);
+  assert.match(message, /nothing was stored in .*store\.sqlite: .*(full|I\/O)/);
+});
+
+test('a body that caught an error of the engine fails all the same, and its neighbours are stored', async (context) => {
+  const store = openSqlite(join(folder(context), 'store.sqlite'));
+  context.after(() => store.close());
+  store.prepare([rows], noRows);
+  const settled = await Promise.allSettled([
+    store.change((tx) => tx.insert('row', row('a', null))),
+    store.change((tx) => {
+      for (const value of [{} as never, null]) {
+        try {
+          tx.insert('row', row('b', value));
+        } catch {}
+      }
+    }),
+    store.change((tx) => tx.insert('row', row('d', null))),
+  ]);
+  assert.deepEqual(
+    settled.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+  assert.deepEqual(
+    store.read((reader) => ['a', 'b', 'd'].map((id) => reader.get('row', id) !== undefined)),
+    [true, false, true],
+  );
+});
+
+test('a second opening is told that the store is in use', async (context) => {
+  const file = join(folder(context), 'store.sqlite');
+  const store = openSqlite(file);
+  assert.throws(() => openSqlite(file, { lockMs: 0 }), Locked);
+  const code = `import { openSqlite } from ${JSON.stringify(modules[0])};
+    try { openSqlite(process.argv[1], { lockMs: 0 }) } catch (error) { console.log(error.constructor.name + ': ' + error.message) }`;
+  const child = run(code, file);
+  let heard = '';
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+    heard += text;
+  });
+  await once(child, 'close');
+  assert.match(heard, /^Locked: .*store\.sqlite is in use by another process; stop that one/);
+  await store.close();
+  await openSqlite(file, { lockMs: 0 }).close();
+});
+
+test('a file that is no store is left alone', async (context) => {
+  const at = folder(context);
+  writeFileSync(join(at, 'text'), 'not a database, but long enough to have a header of one'.repeat(20));
+  assert.throws(() => openSqlite(join(at, 'text')), /text is not a store of Ninefold/);
+  const other = new DatabaseSync(join(at, 'other'));
+  other.exec('CREATE TABLE mine (a)');
+  other.close();
+  assert.throws(
+    () => openSqlite(join(at, 'other')),
+    /other cannot be opened as a store: it is a database, but not one of Ninefold/,
+  );
+  const newer = join(at, 'newer');
+  await openSqlite(newer).close();
+  const raised = new DatabaseSync(newer);
+  raised.exec('PRAGMA user_version = 2');
+  raised.close();
+  assert.throws(() => openSqlite(newer), /newer Ninefold/);
+  assert.throws(() => openSqlite(join(at, 'none', 'store')), /none.store cannot be opened/);
+});
+
+test('a store in memory is like one in a file', async () => {
+  const store = openSqlite(':memory:');
+  store.prepare([rows], noRows);
+  await store.change((tx) => tx.insert('row', row('a', 1)));
+  assert.equal(
+    store.read((reader) => reader.holder('row', 'n', 1)),
+    'a',
+  );
+  await store.close();
+});
+
+test('the log is kept at its size and written over', async (context) => {
+  const file = join(folder(context), 'store.sqlite');
+  const store = openSqlite(file, { checkpointPages: 50 });
+  context.after(() => store.close());
+  store.prepare([rows], noRows);
+  const sizes: number[] = [];
+  for (let index = 0; index < 400; index++) {
+    await store.change((tx) => tx.insert('row', row(String(index), index)));
+    sizes.push(statSync(`${file}-wal`).size);
+  }
+  assert.deepEqual(
+    sizes,
+    [...sizes].sort((a, b) => a - b),
+  );
+  assert.equal(sizes.at(-1), sizes[200]);
+});
+
+test('a page anywhere in a sorted and filtered list is one range of an index, without sorting', async (context) => {
+  const plans: [sql: string, plan: string][] = [];
+  const { prepare } = DatabaseSync.prototype;
+  context.mock.method(DatabaseSync.prototype, 'prepare', function (this: DatabaseSync, sql: string) {
+    if (sql.includes('ORDER BY t.')) {
+      const plan = prepare.call(this, `EXPLAIN QUERY PLAN ${sql}`).all(...Array(sql.split('?').length - 1).fill(null));
+      plans.push([sql, plan.map(({ detail }) => detail).join('; ')]);
+    }
+    return prepare.call(this, sql);
+  });
+  const store = openSqlite(':memory:');
+  const index = ['a', { column: 'n', descending: true }];
+  store.prepare(
+    [table('row', ['a:text', 'n:integer', 't:text'], { indexes: [['a'], ['a', 'n'], index, ['a', 't', 'n']] })],
+    noRows,
+  );
+  const orders = [[], ['n'], ['-n'], ['t', 'n'], ['-t', '-n']];
+  for (const words of orders) {
+    const order = words.map((word) => ({ column: word.replace('-', ''), descending: word.startsWith('-') }));
+    // Turned round as a whole, or as the index that ascends.
+    for (const newestFirst of words.length === 2 ? [words[0] === '-t'] : [false, true]) {
+      for (const value of [1, null]) {
+        const where = { op: '=', left: { column: 'a' }, right: { param: 0 } } as const;
+        const query: QuerySpec = { table: 'row', where, order, newestFirst, limit: 1 };
+        store.read((reader) => reader.all(query, ['x', 20]));
+        store.read((reader) => reader.all({ ...query, after: 2 }, ['x', 20, ...order.map(() => value), 1]));
+      }
+    }
+  }
+  await store.close();
+  assert.ok(plans.length > 30);
+  for (const [sql, plan] of plans) {
+    assert.match(plan, /^SEARCH t USING INDEX [^;]*\(a:text=\?[^;]*\)$/, sql);
+    if (/ AND t\./.test(sql)) assert.match(plan, / AND /, sql);
+  }
+});

@@ -1,0 +1,48 @@
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, sep } from 'node:path';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { type Document, movableClock, parseDocument, serve } from '../src/index.ts';
+import { openDoor } from './stories/doors.ts';
+import { playStory, readStories, type Story } from './story.ts';
+
+/** Every story, through both doors: `fetch` in process, and a socket. */
+const root = join(import.meta.dirname, '..');
+const files = globSync('test/stories/**/*.story.yaml', { cwd: root }).map((file) => file.replaceAll(sep, '/'));
+
+for (const file of files.sort()) {
+  for (const story of readStories(file, readFileSync(join(root, file), 'utf8'))) {
+    for (const door of story.doors) {
+      test(`${story.story} (${door})`, async () => {
+        const folder = mkdtempSync(join(tmpdir(), 'ninefold-story-'));
+        const clock = movableClock(Date.parse(story.clock));
+        const restarts = story.steps.some((step) => step.restart !== undefined);
+        const options = { clock, store: restarts ? join(folder, 'story.sqlite') : ':memory:', ...(await optionsOf(story)) };
+        const start = (as = story.as) => serve(documentOf(story), { ...options, ...(as !== undefined && { as }) });
+        const server = await openDoor(door, clock, start);
+        try {
+          await playStory(story, server);
+        } finally {
+          await server.close();
+          rmSync(folder, { recursive: true, force: true });
+        }
+      });
+    }
+  }
+}
+
+/** A text of several lines is a document itself: Markdown where it begins with a heading, YAML otherwise. */
+function documentOf({ document }: Story): string | Document {
+  if (!document.includes('\n')) return join(root, document);
+  return parseDocument(document, /^#{1,2} /.test(document) ? 'story.md' : 'story.yaml');
+}
+
+async function optionsOf(story: Story) {
+  const module = story.handlers && (await import(pathToFileURL(join(root, story.handlers)).href));
+  return {
+    ...(module && { handlers: module.handlers, before: module.before }),
+    ...(story.rows && { rows: story.rows }),
+    ...(story.open && { open: story.open }),
+  };
+}
