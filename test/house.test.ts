@@ -37,16 +37,10 @@ const longFiles: Record<string, string> = {
 
 /** Runtime dependencies, each with the reason why it is not written here. */
 const dependencyReasons: Record<string, string> = {
-  '@fastify/busboy': 'multipart bodies: a parser hardened against hostile input for years',
-  '@marcbachmann/cel-js': 'CEL, the expression language: parsed once, type-checked, fast, and bounded',
+  '@marcbachmann/cel-js': 'the grammar of CEL, the expression language, parsed to a tree with places',
   ajv: 'JSON Schema 2020-12, compiled to code; the reference that other tools are held to',
   'ajv-formats': 'the string formats of JSON Schema as ajv wants them',
-  'find-my-way': 'the router: a radix tree that a list of patterns cannot match for speed',
-  'mdast-util-from-markdown': 'Markdown to a tree that knows its places, by CommonMark to the letter',
-  'mdast-util-gfm-table': 'tables in that tree',
-  'micromark-extension-gfm-table': 'tables in its tokens',
   negotiator: 'Accept headers: the quality rules have more corners than lines',
-  qs: 'bracketed keys in urlencoded bodies and queries, with limits',
   yaml: 'YAML 1.2 with the place of every node and a bound on aliases',
 };
 

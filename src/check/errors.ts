@@ -67,7 +67,9 @@ export const errorsRules: readonly Rule[] = [
       const shape = typeof payload === 'object' ? statedValue(payload.shape) : undefined;
       if (typeof payload !== 'object' || !shape || isExpression(payload.data)) return [];
       const at = below(below(subject.spec.errors.at, 'payload'), 'data');
-      return valueAt(subject.spec.document.tree, at) === undefined ? [] : dataMisfits(subject, shape, Object.keys(payload.data), at);
+      return valueAt(subject.spec.document.tree, at) === undefined
+        ? []
+        : dataMisfits(subject, shape, Object.keys(payload.data), at);
     },
   ),
 ];
@@ -109,7 +111,8 @@ function cannotArise(subject: Subject): Wrong[] {
     return words.flatMap((condition, index) => {
       if (!isCondition(condition) || mayArise(subject, condition)) return [];
       const at = itemPlace(subject, when.at, words, index);
-      if (!arising.has(condition)) return [{ message: `\`${condition}\` cannot arise in this document, so it never gives \`${name}\`.`, at }];
+      if (!arising.has(condition))
+        return [{ message: `\`${condition}\` cannot arise in this document, so it never gives \`${name}\`.`, at }];
       if (!on) return [];
       const own = operations.filter((operation) => namesOperation(on, operation));
       if (own.length === 0 || own.some((operation) => arisesAt(spec, condition, operation))) return [];

@@ -1,13 +1,23 @@
-import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
 import type { ExpressionProblem } from '../parts/expressions/problem.ts';
 import { toFilter } from '../parts/expressions/to-filter.ts';
+import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
 import { listed } from './names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from './rule.ts';
 
 /** Conditions and computed values. What is wrong with each is found in `parts/expressions`; here it gets its code. */
 export const expressionsRules: readonly Rule[] = [
-  error('expressions/does-not-parse', 'An expression is no CEL.', 'Correct it; text stands in quotes, and `==` compares.', ofKind('parse')),
-  error('expressions/too-large', 'An expression is larger than one evaluation may be.', 'Divide it, or move the work into a handler.', ofKind('size')),
+  error(
+    'expressions/does-not-parse',
+    'An expression is no CEL.',
+    'Correct it; text stands in quotes, and `==` compares.',
+    ofKind('parse'),
+  ),
+  error(
+    'expressions/too-large',
+    'An expression is larger than one evaluation may be.',
+    'Divide it, or move the work into a handler.',
+    ofKind('size'),
+  ),
   error(
     'expressions/wrong-type',
     'An operator or a function is given a type that it does not take.',
@@ -26,14 +36,24 @@ export const expressionsRules: readonly Rule[] = [
     'Read what is in scope there.',
     ofKind('scope'),
   ),
-  error('expressions/unknown-field', 'An expression reads a field that is not stated.', 'Write the name of a stated field.', ofKind('field')),
+  error(
+    'expressions/unknown-field',
+    'An expression reads a field that is not stated.',
+    'Write the name of a stated field.',
+    ofKind('field'),
+  ),
   error(
     'expressions/may-be-absent',
     'An expression reads what may be absent, outside `has()`.',
     'Write `has(x.y) ? x.y : …`, or `has(x.y) && …`.',
     ofKind('absent'),
   ),
-  warning('expressions/constant', 'A condition is always true, or always false.', 'Leave it out, or let it read something.', ofKind('constant')),
+  warning(
+    'expressions/constant',
+    'A condition is always true, or always false.',
+    'Leave it out, or let it read something.',
+    ofKind('constant'),
+  ),
   error(
     'expressions/not-decidable',
     'A permission of a list has a condition that no database can decide, so its rows cannot be chosen.',
@@ -63,13 +83,17 @@ function notDecidable({ spec, expressions, operationsByName }: Subject): Wrong[]
     if (problems.length > 0 || !rules.has(use.at)) return [];
     const lists = use.scopes.filter(({ operation = '' }) => {
       const [{ endpoint } = {}] = operationsByName.get(operation) ?? [];
-      return endpoint && statedValue(endpoint.does)?.verb === 'list' && isKnown(spec, operationsByName.get(operation)?.[0]?.resource);
+      return (
+        endpoint && statedValue(endpoint.does)?.verb === 'list' && isKnown(spec, operationsByName.get(operation)?.[0]?.resource)
+      );
     });
     for (const { operation, scope } of lists) {
       const decided = toFilter(spec, { source: use.source, scope });
       if (!('undecidable' in decided)) continue;
       const message = `\`${operation}\` cannot choose its rows by this: ${decided.undecidable}`;
-      return [{ message: message.endsWith('.') ? message : `${message}.`, at: use.at, offset: decided.offset, length: decided.length }];
+      return [
+        { message: message.endsWith('.') ? message : `${message}.`, at: use.at, offset: decided.offset, length: decided.length },
+      ];
     }
     return [];
   });

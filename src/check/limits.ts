@@ -21,7 +21,10 @@ export const limitsRules: readonly Rule[] = [
         ...(limit.on ? unknownOperations(subject, limit.on, below(limit.at, 'on')) : []),
         ...('cost' in limit
           ? Object.keys(limit.cost).flatMap((name) =>
-              unknownOperations(subject, [name], below(below(limit.at, 'cost'), name)).map((wrong) => ({ ...wrong, onKey: true })),
+              unknownOperations(subject, [name], below(below(limit.at, 'cost'), name)).map((wrong) => ({
+                ...wrong,
+                onKey: true,
+              })),
             )
           : []),
       ]),
@@ -49,12 +52,8 @@ export const limitsRules: readonly Rule[] = [
       ];
     },
   ),
-  error(
-    'limits/size',
-    'A size is no number of bytes.',
-    'Write a number and a unit: `64KiB`, `5MiB`, `512`.',
-    (subject) =>
-      eachSize(subject, (text, at) => (sizeBytes(text) === undefined ? [{ message: `\`${text}\` is no size.`, at }] : [])),
+  error('limits/size', 'A size is no number of bytes.', 'Write a number and a unit: `64KiB`, `5MiB`, `512`.', (subject) =>
+    eachSize(subject, (text, at) => (sizeBytes(text) === undefined ? [{ message: `\`${text}\` is no size.`, at }] : [])),
   ),
   error(
     'limits/calendar',
@@ -62,7 +61,9 @@ export const limitsRules: readonly Rule[] = [
     'Write hour, day, week, month or year, and a zone such as `UTC` or `Europe/Amsterdam`.',
     ({ spec }) =>
       (statedValue(spec.limits.quota) ?? []).flatMap(({ at, window, zone }) => [
-        ...(window === '' || windows.has(window) ? [] : [{ message: `\`${window}\` is no calendar window.`, at: below(at, 'window') }]),
+        ...(window === '' || windows.has(window)
+          ? []
+          : [{ message: `\`${window}\` is no calendar window.`, at: below(at, 'window') }]),
         ...(isZone(zone) ? [] : [{ message: `\`${zone}\` is no time zone.`, at: below(at, 'zone') }]),
       ]),
   ),
@@ -92,7 +93,12 @@ export const limitsRules: readonly Rule[] = [
         const capacity = kind === 'bucket' ? (burst ?? limit) : limit;
         const [name, most = 1] = Object.entries(cost).toSorted(([, a], [, b]) => b - a)[0] ?? [];
         if (name === undefined || !(capacity > 0) || most <= capacity) return [];
-        return [{ message: `\`${name}\` costs ${most}, and there are never more than ${capacity}.`, at: below(below(at, 'cost'), name) }];
+        return [
+          {
+            message: `\`${name}\` costs ${most}, and there are never more than ${capacity}.`,
+            at: below(below(at, 'cost'), name),
+          },
+        ];
       }),
   ),
   warning(
@@ -114,18 +120,13 @@ export const limitsRules: readonly Rule[] = [
       return [{ message: `A file of ${file} bytes never fits into a body of ${body}.`, at: below(spec.limits.size.at, 'file') }];
     },
   ),
-  error(
-    'limits/proxy',
-    'A trusted proxy is no address.',
-    'Write an IP address or a range: `10.0.0.0/8`.',
-    (subject) => {
-      const { trustProxies } = subject.spec.limits;
-      const list = statedValue(trustProxies) ?? [];
-      return list.flatMap((word, index) =>
-        isAddress(word) ? [] : [{ message: `\`${word}\` is no IP address.`, at: itemPlace(subject, trustProxies.at, list, index) }],
-      );
-    },
-  ),
+  error('limits/proxy', 'A trusted proxy is no address.', 'Write an IP address or a range: `10.0.0.0/8`.', (subject) => {
+    const { trustProxies } = subject.spec.limits;
+    const list = statedValue(trustProxies) ?? [];
+    return list.flatMap((word, index) =>
+      isAddress(word) ? [] : [{ message: `\`${word}\` is no IP address.`, at: itemPlace(subject, trustProxies.at, list, index) }],
+    );
+  }),
   ...pagesRules,
 ];
 
@@ -151,8 +152,12 @@ function ofNothing(subject: Subject): Wrong[] {
   return [
     ...eachLimit(subject, (limit) => [
       ...(limit.limit === 0 ? [{ message: 'Nothing is ever let through.', at: below(limit.at, 'limit') }] : []),
-      ...('windowMs' in limit && limit.windowMs === 0 ? [{ message: 'A window of nothing counts nothing.', at: below(limit.at, 'window') }] : []),
-      ...('burst' in limit && limit.burst === 0 ? [{ message: 'A bucket that holds nothing lets nothing through.', at: below(limit.at, 'burst') }] : []),
+      ...('windowMs' in limit && limit.windowMs === 0
+        ? [{ message: 'A window of nothing counts nothing.', at: below(limit.at, 'window') }]
+        : []),
+      ...('burst' in limit && limit.burst === 0
+        ? [{ message: 'A bucket that holds nothing lets nothing through.', at: below(limit.at, 'burst') }]
+        : []),
     ]),
     ...eachSize(subject, (text, at) => (sizeBytes(text) === 0 ? nothing(at) : [])),
     ...(timeouts?.requestMs === 0 ? nothing(below(limits.timeout.at, 'request')) : []),

@@ -30,7 +30,8 @@ const deciding: Readonly<Partial<Record<ErrorCondition, Undecided>>> = {
   'limit.quota': ({ limits }) => isOpen(limits.quota),
   'limit.size': ({ limits }) => isOpen(limits.size),
   'limit.page': ({ limits, endpoints }) =>
-    isOpen(limits.pagination) || entriesOf(endpoints.all).some(([, { pagination }]) => pagination !== undefined && isOpen(pagination)),
+    isOpen(limits.pagination) ||
+    entriesOf(endpoints.all).some(([, { pagination }]) => pagination !== undefined && isOpen(pagination)),
   'version.unknown': ({ versioning }) => isOpen(versioning.versions) || isOpen(versioning.select),
   'version.sunset': ({ versioning }) =>
     isOpen(versioning.versions) ||
@@ -45,8 +46,6 @@ function isOpen(fact: Fact<unknown>): boolean {
 function fieldsAreOpen({ resources }: Pick<Spec, 'resources'>): boolean {
   return (
     isOpen(resources.all) ||
-    entriesOf(resources.all).some(
-      ([, { fields }]) => isOpen(fields) || entriesOf(fields).some(([, { shape }]) => isOpen(shape)),
-    )
+    entriesOf(resources.all).some(([, { fields }]) => isOpen(fields) || entriesOf(fields).some(([, { shape }]) => isOpen(shape)))
   );
 }

@@ -25,7 +25,9 @@ export const pagesRules: readonly Rule[] = [
     'State `style`: cursor, after, offset, page or none.',
     (subject) =>
       eachPagination(subject, (_pages, at) =>
-        valueAt(subject.spec.document.tree, below(at, 'style')) === undefined ? [{ message: 'There is no `style` here.', at }] : [],
+        valueAt(subject.spec.document.tree, below(at, 'style')) === undefined
+          ? [{ message: 'There is no `style` here.', at }]
+          : [],
       ),
   ),
   error(
@@ -36,7 +38,13 @@ export const pagesRules: readonly Rule[] = [
       eachPagination(subject, ({ style }, at) =>
         style === 'none' || valueAt(subject.spec.document.tree, below(at, style)) !== undefined
           ? []
-          : [{ message: `Nothing says which parameter takes the ${style}.`, remedy: `Write \`${style}: ${style}\`.`, at: below(at, 'style') }],
+          : [
+              {
+                message: `Nothing says which parameter takes the ${style}.`,
+                remedy: `Write \`${style}: ${style}\`.`,
+                at: below(at, 'style'),
+              },
+            ],
       ),
   ),
   warning(
@@ -48,9 +56,15 @@ export const pagesRules: readonly Rule[] = [
         const written = valueAt(subject.spec.document.tree, at);
         const words = Object.keys(isMap(written) ? written : {});
         const idle = words.filter((word) => isWord(word) && !own[style].includes(word));
-        const bare = words.filter((word) => items === undefined && inEnvelope.has(word) && isMap(written) && written.items === 'none');
+        const bare = words.filter(
+          (word) => items === undefined && inEnvelope.has(word) && isMap(written) && written.items === 'none',
+        );
         return [
-          ...idle.map((word) => ({ message: `\`${word}\` says nothing about pages of style ${style}.`, at: below(at, word), onKey: true })),
+          ...idle.map((word) => ({
+            message: `\`${word}\` says nothing about pages of style ${style}.`,
+            at: below(at, word),
+            onKey: true,
+          })),
           ...bare.map((word) => ({ message: `A bare array has no field \`${word}\`.`, at: below(at, word), onKey: true })),
         ];
       }),
@@ -62,14 +76,12 @@ export const pagesRules: readonly Rule[] = [
     (subject) =>
       eachPagination(subject, (pages, at) => [
         ...clashes(pages, ['cursor', 'after', 'before', 'offset', 'page', 'size'], 'parameters', at),
-        ...clashes({ ...pages, ...Object.fromEntries(Object.keys(pages.data).map((name) => [`data/${name}`, name])) }, [
-          'items',
-          'next',
-          'previous',
-          'hasMore',
-          'total',
-          ...Object.keys(pages.data).map((name) => `data/${name}`),
-        ], 'fields of the envelope', at),
+        ...clashes(
+          { ...pages, ...Object.fromEntries(Object.keys(pages.data).map((name) => [`data/${name}`, name])) },
+          ['items', 'next', 'previous', 'hasMore', 'total', ...Object.keys(pages.data).map((name) => `data/${name}`)],
+          'fields of the envelope',
+          at,
+        ),
       ]),
   ),
 ];
@@ -90,7 +102,10 @@ function isWord(word: string): boolean {
 }
 
 function eachPagination({ spec, endpoints }: Subject, find: (pages: Pagination, at: string) => readonly Wrong[]): Wrong[] {
-  const stated = [spec.limits.pagination, ...endpoints.flatMap(({ pagination }): Fact<Pagination>[] => (pagination ? [pagination] : []))];
+  const stated = [
+    spec.limits.pagination,
+    ...endpoints.flatMap(({ pagination }): Fact<Pagination>[] => (pagination ? [pagination] : [])),
+  ];
   return stated.flatMap((fact) => {
     const pages = statedValue(fact);
     return pages && valueAt(spec.document.tree, fact.at) !== undefined ? find(pages, fact.at) : [];

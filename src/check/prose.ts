@@ -140,7 +140,13 @@ function looksStated(spec: Spec, prose: Prose, { part, fact, looks, atLeast, wha
       message: `\`${first[0].trim().split('\n')[0]?.slice(0, 60)}\` looks like ${what}, and only structure states.`,
       remedy: `State it: ${write}.`,
       at: prose.at,
-      place: { ...prose.place, line, column: 1, endLine: line, endColumn: 1 + (before.split('\n').at(-1)?.length ?? 0) + first[0].trim().length },
+      place: {
+        ...prose.place,
+        line,
+        column: 1,
+        endLine: line,
+        endColumn: 1 + (before.split('\n').at(-1)?.length ?? 0) + first[0].trim().length,
+      },
     },
   ];
 }

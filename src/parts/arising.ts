@@ -2,7 +2,7 @@ import type { Endpoint } from './endpoints.ts';
 import { conditions, type ErrorCondition } from './errors.ts';
 import { entriesOf, entryOf, isStated, statedValue } from './fact.ts';
 import { callableOperations, namesOperation, type Operation } from './operations.ts';
-import { pathParameters, requestShape } from './payload.ts';
+import { boundByPath, pathParameters, requestShape } from './payload.ts';
 import type { Spec } from './spec.ts';
 
 /** The conditions of the closed list that can arise somewhere in a document. */
@@ -95,11 +95,14 @@ function collides(spec: Spec, operation: Operation): boolean {
   return byClient || resource.unique.length > 0;
 }
 
+/** A reference that the path binds has been looked up as a parent: when it is missing, so is the resource. */
 function sendsReference(spec: Spec, operation: Operation): boolean {
   const resource = resourceOf(spec, operation);
-  if (!resource || !writes(operation)) return false;
+  if (!resource || !operation.endpoint || !writes(operation)) return false;
+  const bound = new Set(boundByPath(spec, operation.endpoint));
   return entriesOf(resource.fields).some(
-    ([, field]) => isStated(field.shape) && /"ref":/.test(JSON.stringify(field.shape.value)) && !field.readOnly,
+    ([name, field]) =>
+      isStated(field.shape) && !field.readOnly && !bound.has(name) && /"ref":/.test(JSON.stringify(field.shape.value)),
   );
 }
 

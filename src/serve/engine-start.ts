@@ -12,17 +12,17 @@ import type { InFlight } from './runs/idempotency.ts';
 import type { ServeOptions } from './service.ts';
 
 /** Compiles a document over a store. @throws {Misfits} where stored rows do not fit it. */
-export function startEngine(
+export async function startEngine(
   spec: Spec,
   store: Store,
   inFlight: InFlight,
   timersChanged: () => void,
   options: ServeOptions,
-): Engine {
+): Promise<Engine> {
   const compilation = startCompilation(spec, options.as ?? entriesOf(spec.purpose.users)[0]?.[0]);
   const models = compileModels(compilation);
   const chance = options.chance ?? systemChance;
-  migrate(store, models, options.acceptMisfits ?? false);
+  await migrate(store, models, compilation, options.acceptMisfits ?? false);
   const secret = store.setting('cursor key', () => Buffer.from(chance.bytes(32)).toString('base64url'));
   return {
     compilation,

@@ -2,6 +2,7 @@ import type { JsonMap } from '../document/document.ts';
 import type { ErrorCondition } from '../parts/errors.ts';
 import type { OpenFact } from './open.ts';
 import type { Plan } from './plan.ts';
+import type { View } from './views.ts';
 import type { Violation } from './wire/violation.ts';
 
 /** A request as it comes through either door. */
@@ -69,7 +70,9 @@ export type Fields = Record<string, Value>;
 export interface Exchange {
   readonly call: Call;
   readonly plan: Plan;
-  readonly caller: Caller | undefined;
+  caller: Caller | undefined;
+  /** Which plans are meant: those of this user and version. */
+  view: View;
   readonly pathParams: Readonly<Record<string, string>>;
   readonly nowMs: number;
   /** All parameters by name, once read. */

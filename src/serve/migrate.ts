@@ -1,16 +1,37 @@
+import { createHash } from 'node:crypto';
+import { resourceSchema } from '../parts/schemas.ts';
 import type { Row, Store } from '../store/store.ts';
 import type { Models } from './acts/act.ts';
+import type { Compilation } from './compilation.ts';
 import type { Fields } from './exchange.ts';
 import type { RowModel } from './rows/model.ts';
 import { Misfits } from './service.ts';
 
 /** Brings a store up to a document: tables, columns, indexes; then counts the rows that do not fit it any more. Nothing is dropped. */
-export function migrate(store: Store, models: Models, acceptMisfits: boolean): void {
+export async function migrate(store: Store, models: Models, compilation: Compilation, acceptMisfits: boolean): Promise<void> {
   store.prepare(
     [...models.values()].map(({ table }) => table),
     (table, row) => columnsOf(models.get(table) as RowModel, row),
   );
-  if (!acceptMisfits) refuseMisfits(store, models);
+  if (acceptMisfits) return;
+  const fingerprint = fingerprintOf(models, compilation);
+  const known = await store.read((rows) => rows.record(shapesKey, 0));
+  if (known?.fingerprint === fingerprint) return;
+  refuseMisfits(store, models);
+  await store.change((rows) => rows.keep(shapesKey, { fingerprint, body: '', expiresMs: Number.MAX_SAFE_INTEGER }));
+}
+
+/** Under which the shapes are remembered that every stored row is known to fit. */
+const shapesKey = 'shapes that all rows fit';
+
+/** Rows are looked through only when what they have to fit has changed. */
+function fingerprintOf(models: Models, { spec }: Compilation): string {
+  const shapes = [...models.values()].map(({ name, resource, machine }) => [
+    name,
+    resourceSchema(spec, resource, 'stored'),
+    [...(machine?.states ?? [])],
+  ]);
+  return createHash('sha256').update(JSON.stringify(shapes)).digest('base64url');
 }
 
 function columnsOf(model: RowModel, row: Row) {

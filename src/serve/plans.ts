@@ -34,7 +34,7 @@ export function compilePlans(engine: Engine): Plan[] {
 function compilePlan(operation: Operation, endpoint: Endpoint, engine: Engine): Plan {
   const { compilation } = engine;
   const inDoubt = doubtsAbout(endpoint, compilation);
-  const lazy = lazily(() => compileRun(operation, endpoint, engine));
+  const runs: Run[] = [];
   const list = statedValue(endpoint.does)?.verb === 'list' ? lazily(() => listOf(endpoint, engine)) : undefined;
   return {
     endpoint,
@@ -45,7 +45,15 @@ function compilePlan(operation: Operation, endpoint: Endpoint, engine: Engine): 
     inDoubt,
     doubtsOf: compileDoubts(endpoint, compilation),
     unsupported: inDoubt.length > 0 ? undefined : unsupportedBy(endpoint, engine),
-    run: (exchange) => lazy()(exchange),
+    run(exchange) {
+      const { index, engine: seen } = exchange.view;
+      let run = runs[index];
+      if (!run) {
+        run = compileRun(operation, endpoint, seen);
+        runs[index] = run;
+      }
+      return run(exchange);
+    },
   };
 }
 

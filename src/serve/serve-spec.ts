@@ -31,7 +31,7 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   const inFlight = new Set<string>();
   const timers = startTimers(() => engine);
   const note = options.onExchange && compileNote(options.onExchange, clock);
-  let engine: Engine = startEngine(spec, store, inFlight, () => timers.changed(), options);
+  let engine: Engine = await startEngine(spec, store, inFlight, () => timers.changed(), options);
   let road: AnswerCall = compileServe(engine, note);
   let refuseRaw = compileRawRefusals(engine);
   if (options.rows) await seedRows(engine, options.rows);
@@ -49,7 +49,7 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
     listen: (at) => listen(answer, { ...doorOptions, host: '127.0.0.1', ...at }),
     fire: async (resource, id, transition) => (await timers.fire(resource, id, transition)) as Json,
     async replace(next) {
-      const made = startEngine(next, store, inFlight, () => timers.changed(), options);
+      const made = await startEngine(next, store, inFlight, () => timers.changed(), options);
       road = compileServe(made, note);
       refuseRaw = compileRawRefusals(made);
       engine = made;

@@ -6,6 +6,7 @@ import type { OpenFact } from './open.ts';
 import type { Plan } from './plan.ts';
 import { compilePlans } from './plans.ts';
 import { refused } from './runs/refused.ts';
+import { startViews } from './views.ts';
 import { compileWellKnown } from './well-known.ts';
 import { compileRoutes } from './wire/route.ts';
 import type { Found } from './wire/route-leaf.ts';
@@ -38,6 +39,8 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
   const caller: Caller | undefined =
     compilation.user === undefined ? { id: 'local', user: '', scopes: [] } : { id: 'local', user: compilation.user, scopes: [] };
   const unrouted = compileRefusals(spec, undefined, facts, (expression) => compilation.expression(expression));
+  const views = startViews(engine);
+  const everyone = views.of(compilation.user, undefined);
   const wellKnown = compileWellKnown(engine);
   const openRoutes = openRoutesOf(engine);
 
@@ -140,6 +143,7 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
       call,
       plan,
       caller,
+      view: everyone,
       pathParams,
       nowMs: clock.now(),
       params: pathParams,

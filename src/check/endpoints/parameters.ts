@@ -114,7 +114,9 @@ function idle(
 ): Wrong[] {
   if (place !== 'query' || sorts || filters === undefined || states(subject, at, 'filters')) return [];
   if (unstated(fieldsOf(resource), rootOf(filters), at).length === 0 || isKnownElsewhere(subject, name, endpoint)) return [];
-  const isRead = subject.expressions.some(({ use: { source } }) => source.includes(`params.${name}`) || source.includes(`params['${name}']`));
+  const isRead = subject.expressions.some(
+    ({ use: { source } }) => source.includes(`params.${name}`) || source.includes(`params['${name}']`),
+  );
   return isRead
     ? []
     : [{ message: `\`${name}\` is no field of \`${resource.name}\`, and nothing says what it does.`, at, onKey: true }];

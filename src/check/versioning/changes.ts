@@ -39,7 +39,9 @@ export const changeRules: readonly Rule[] = [
     'Take the change out, or the field.',
     (subject) =>
       walkBack(subject).flatMap(({ change, version, fields, name, word, mustBe }) =>
-        mustBe || !fields.has(name) ? [] : [{ message: `\`${name}\` is still there in version \`${version}\`.`, at: below(change.at, word) }],
+        mustBe || !fields.has(name)
+          ? []
+          : [{ message: `\`${name}\` is still there in version \`${version}\`.`, at: below(change.at, word) }],
       ),
   ),
   error(
@@ -68,7 +70,9 @@ export const changeRules: readonly Rule[] = [
     'Write an allowed value of the newest version on the right.',
     (subject) => {
       const last = entriesOf(subject.spec.versioning.versions).at(-1)?.[0];
-      return eachChange(subject, (change, version) => (change.kind === 'enum' && version === last ? unknownValues(subject, change) : []));
+      return eachChange(subject, (change, version) =>
+        change.kind === 'enum' && version === last ? unknownValues(subject, change) : [],
+      );
     },
   ),
 ];
@@ -80,19 +84,25 @@ function eachChange({ spec }: Subject, find: (change: Change, version: string) =
 }
 
 function incomplete({ spec, resources }: Subject, change: Change): Wrong[] {
-  const missing = (word: string, why: string): Wrong[] => [{ message: `There is no \`${word}\`: ${why}.`, remedy: `Add \`${word}\`.`, at: change.at }];
+  const missing = (word: string, why: string): Wrong[] => [
+    { message: `There is no \`${word}\`: ${why}.`, remedy: `Add \`${word}\`.`, at: change.at },
+  ];
   if (change.kind === 'rename') return change.to === '' ? missing('to', 'nothing says what the field is called now') : [];
   if (change.kind === 'map') {
     return [
       ...(change.down ? [] : missing('down', 'nothing makes the older value')),
-      ...(change.up || !isSent(spec, resources.get(change.resource), change.field) ? [] : missing('up', 'nothing makes the newer value from what is sent')),
+      ...(change.up || !isSent(spec, resources.get(change.resource), change.field)
+        ? []
+        : missing('up', 'nothing makes the newer value from what is sent')),
     ];
   }
-  if (change.kind === 'endpoint' && !change.added && !change.removed) return missing('added: true', 'nothing says what became of the endpoint');
+  if (change.kind === 'endpoint' && !change.added && !change.removed)
+    return missing('added: true', 'nothing says what became of the endpoint');
   if (change.kind !== 'add') return [];
   const resource = resources.get(change.resource);
   const field = fieldOf(resource, change.field);
-  const isSupplied = change.default || field?.default || field?.generate !== undefined || Object.keys(field?.set ?? {}).length > 0;
+  const isSupplied =
+    change.default || field?.default || field?.generate !== undefined || Object.keys(field?.set ?? {}).length > 0;
   const isNeeded = resource && field && statedValue(field.required) === true && isWritable(spec, resource, field);
   return isNeeded && !isSupplied ? missing('default', 'older requests cannot send the field, and it is required') : [];
 }
@@ -111,7 +121,9 @@ function unread({ spec }: Subject): Wrong[] {
     const read = new Set((statedValue(list) ?? []).map(({ at }) => at));
     return (written as readonly Json[]).flatMap((_, index) => {
       const at = below(list.at, index);
-      return read.has(at) ? [] : [{ message: 'Nothing says what changed.', remedy: 'Write rename, add, remove, map, enum or endpoint.', at }];
+      return read.has(at)
+        ? []
+        : [{ message: 'Nothing says what changed.', remedy: 'Write rename, add, remove, map, enum or endpoint.', at }];
     });
   });
 }

@@ -36,16 +36,14 @@ export const dateRules: readonly Rule[] = [
     'List the oldest first and the current one last.',
     ({ spec }) => outOfOrder(entriesOf(spec.versioning.versions).map(([, version]) => version)),
   ),
-  error(
-    'versioning/not-a-date',
-    'A date of a deprecation is no date.',
-    'Write `2026-06-01`, or a date with a time.',
-    (subject) =>
-      deprecationsOf(subject).flatMap((deprecation) =>
-        (['deprecated', 'sunset'] as const)
-          .filter((word) => deprecation[word] !== undefined && deprecation[word] !== 'true' && dateMs(deprecation[word]) === undefined)
-          .map((word) => ({ message: `\`${deprecation[word]}\` is no date.`, at: below(deprecation.at, word) })),
-      ),
+  error('versioning/not-a-date', 'A date of a deprecation is no date.', 'Write `2026-06-01`, or a date with a time.', (subject) =>
+    deprecationsOf(subject).flatMap((deprecation) =>
+      (['deprecated', 'sunset'] as const)
+        .filter(
+          (word) => deprecation[word] !== undefined && deprecation[word] !== 'true' && dateMs(deprecation[word]) === undefined,
+        )
+        .map((word) => ({ message: `\`${deprecation[word]}\` is no date.`, at: below(deprecation.at, word) })),
+    ),
   ),
   error(
     'versioning/sunset-before-deprecated',
@@ -102,7 +100,12 @@ function outOfOrder(versions: readonly Version[]): Wrong[] {
     const before = versions[index - 1];
     if (before && isAfter(before.name, version.name)) {
       const also = [{ message: 'This one stands before it.', at: `${before.at}#` }];
-      wrongs.push({ message: `\`${version.name}\` stands after \`${before.name}\`, and is older.`, at: version.at, onKey: true, also });
+      wrongs.push({
+        message: `\`${version.name}\` stands after \`${before.name}\`, and is older.`,
+        at: version.at,
+        onKey: true,
+        also,
+      });
     }
     const last = versions.at(-1);
     if (version.current && last && last !== version) {
@@ -114,7 +117,10 @@ function outOfOrder(versions: readonly Version[]): Wrong[] {
       const [born, over] = [dateMs(version.name), dateMs(deprecation?.[word])];
       if (born === undefined || over === undefined || over >= born) continue;
       const what = word === 'sunset' ? 'gone' : 'deprecated';
-      wrongs.push({ message: `\`${version.name}\` is ${what} on ${deprecation?.[word]}, before it is there.`, at: below(version.at, word) });
+      wrongs.push({
+        message: `\`${version.name}\` is ${what} on ${deprecation?.[word]}, before it is there.`,
+        at: below(version.at, word),
+      });
     }
   }
   return wrongs;
@@ -139,7 +145,11 @@ function numbersOf(name: string): number[] | undefined {
 
 /** A date (RFC 3339), with or without a time; also a month. */
 function dateMs(text: string | undefined): number | undefined {
-  if (text === undefined || !/^\d{4}-\d{2}(?:-\d{2}(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2})?)?)?$/.test(text)) return undefined;
+  if (
+    text === undefined ||
+    !/^\d{4}-\d{2}(?:-\d{2}(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2})?)?)?$/.test(text)
+  )
+    return undefined;
   const ms = Date.parse(text.replace(' ', 'T'));
   if (Number.isNaN(ms)) return undefined;
   const day = Number(text.slice(8, 10) || 1);

@@ -25,7 +25,9 @@ export const selectionRules: readonly Rule[] = [
       const { select } = spec.versioning;
       const written = isStated(select) ? valueAt(spec.document.tree, select.at) : undefined;
       const ways = ['header', 'path', 'query'].filter((word) => isMap(written) && Object.hasOwn(written, word));
-      return ways.length < 2 ? [] : [{ message: `${listed(ways)} all choose the version.`, at: below(select.at, ways[1] as string), onKey: true }];
+      return ways.length < 2
+        ? []
+        : [{ message: `${listed(ways)} all choose the version.`, at: below(select.at, ways[1] as string), onKey: true }];
     },
   ),
   error(
@@ -36,7 +38,12 @@ export const selectionRules: readonly Rule[] = [
       const select = statedValue(spec.versioning.select);
       const { schemes } = spec.authentication;
       const isKnown = isStated(schemes) || schemes.standing === 'none';
-      if (select?.default !== 'pinned' || !isKnown || entriesOf(schemes).some(([, { type }]) => type === 'api_key' || type === undefined)) return [];
+      if (
+        select?.default !== 'pinned' ||
+        !isKnown ||
+        entriesOf(schemes).some(([, { type }]) => type === 'api_key' || type === undefined)
+      )
+        return [];
       return [{ message: 'There are no keys that a version could be pinned to.', at: below(select.at, 'default') }];
     },
   ),

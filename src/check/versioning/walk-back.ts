@@ -42,7 +42,14 @@ function undo(change: Change, version: string, fields: Set<string>): Spoken[] {
   if (change.kind === 'endpoint') return [];
   const name = rootOf(change.field);
   const after = new Set(fields);
-  const spoken = (word: string, field: string, mustBe: boolean): Spoken => ({ change, version, fields: after, name: field, word, mustBe });
+  const spoken = (word: string, field: string, mustBe: boolean): Spoken => ({
+    change,
+    version,
+    fields: after,
+    name: field,
+    word,
+    mustBe,
+  });
   if (change.kind === 'rename') {
     const to = rootOf(change.to);
     if (change.to === '' || change.field.includes('.')) return [];

@@ -1,0 +1,96 @@
+import { valueAt } from '../../document/place.ts';
+import { below } from '../../document/pointer.ts';
+import { isStanding } from '../../document/values.ts';
+import type { Permission } from '../../parts/authentication.ts';
+import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { unstated } from '../names.ts';
+import { itemPlace, unknownOperations } from '../operation-names.ts';
+import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
+
+/** Who may do what, rule by rule. */
+export const permissionRules: readonly Rule[] = [
+  error(
+    'authentication/unknown-operation',
+    'A permission, or the list of public operations, names an operation that is not there.',
+    "Write the operation's name, or bind an endpoint to it.",
+    (subject) => [
+      ...eachPermission(subject, ({ at, allow }) => unknownOperations(subject, allow, below(at, 'allow'))),
+      ...unknownOperations(subject, subject.spec.authentication.public, below(subject.spec.authentication.at, 'public')),
+    ],
+  ),
+  warning(
+    'authentication/not-callable',
+    'A permission allows an operation that no caller reaches.',
+    'Take it out, or bind an endpoint to it.',
+    (subject) =>
+      eachPermission(subject, ({ at, allow }) =>
+        allow.flatMap((name, index) => {
+          const operations = subject.operationsByName.get(name) ?? [];
+          const [first] = operations;
+          if (!first || operations.some(({ by }) => by === undefined)) return [];
+          const message = `\`${name}\` is done by the ${first.by === 'clock' ? 'clock' : 'service itself'}, never by a caller.`;
+          return [{ message, at: itemPlace(subject, below(at, 'allow'), allow, index) }];
+        }),
+      ),
+  ),
+  error(
+    'authentication/unknown-user',
+    'A permission is for a user that is not stated.',
+    'Write the name of a user, or state the user under `purpose.users`.',
+    (subject) =>
+      eachPermission(subject, ({ at, to }) =>
+        to === 'anyone'
+          ? []
+          : to.flatMap((user, index) =>
+              user === 'anyone' ? [] : unstated(subject.names.users, user, itemPlace(subject, below(at, 'to'), to, index)),
+            ),
+      ),
+  ),
+  error(
+    'authentication/allows-nobody',
+    'A permission says for nobody that it allows something.',
+    'Write `to: USER`, a list of users, or `to: anyone`.',
+    (subject) => empty(subject, 'to', ({ to }) => to.length === 0, 'This allows something to nobody.'),
+  ),
+  error('authentication/allows-nothing', 'A permission names no operation.', 'Write `allow: [create parcel]`.', (subject) =>
+    empty(subject, 'allow', ({ allow }) => allow.length === 0, 'This allows nothing.'),
+  ),
+  warning(
+    'authentication/unknown-scope',
+    'A permission needs a scope that no scheme can give.',
+    "State it under the scheme's `scopes`.",
+    unknownScopes,
+  ),
+];
+
+function eachPermission({ spec }: Subject, find: (permission: Permission) => readonly Wrong[]): Wrong[] {
+  return (statedValue(spec.authentication.permissions) ?? []).flatMap(find);
+}
+
+function empty(subject: Subject, word: string, isEmpty: (permission: Permission) => boolean, message: string): Wrong[] {
+  return eachPermission(subject, (permission) => {
+    const at = below(permission.at, word);
+    return isEmpty(permission) && !isStanding(valueAt(subject.spec.document.tree, at)) ? [{ message, at }] : [];
+  });
+}
+
+/** Keys are made with any scopes, and what a token brings is known only where its scheme lists it. */
+function unknownScopes(subject: Subject): Wrong[] {
+  const { schemes } = subject.spec.authentication;
+  const all = entriesOf(schemes).map(([, scheme]) => scheme);
+  if (
+    !isStated(schemes) ||
+    all.length === 0 ||
+    all.some(({ type, scopes }) => type !== 'oauth2' || Object.keys(scopes).length === 0)
+  )
+    return [];
+  const vocabulary = {
+    what: 'scope',
+    home: 'authentication.schemes',
+    words: new Set(all.flatMap(({ scopes }) => Object.keys(scopes))),
+    closed: true,
+  };
+  return eachPermission(subject, ({ at, scopes }) =>
+    scopes.flatMap((scope, index) => unstated(vocabulary, scope, itemPlace(subject, below(at, 'scopes'), scopes, index))),
+  );
+}

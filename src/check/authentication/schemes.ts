@@ -1,0 +1,137 @@
+import { valueAt } from '../../document/place.ts';
+import { below } from '../../document/pointer.ts';
+import { isMap } from '../../document/values.ts';
+import { readTemplate } from '../../kinds/generators/template.ts';
+import type { Scheme } from '../../parts/authentication.ts';
+import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { listed, unstated } from '../names.ts';
+import { itemPlace } from '../operation-names.ts';
+import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
+
+/** How a caller shows who it is. */
+export const schemeRules: readonly Rule[] = [
+  error(
+    'authentication/any',
+    'Schemes or permissions are left to the implementation, which nobody could rely on.',
+    'State them, write `none`, or `!open "the question"`.',
+    ({ spec }) =>
+      [['schemes', spec.authentication.schemes] as const, ['permissions', spec.authentication.permissions] as const]
+        .filter(([, { standing }]) => standing === 'any')
+        .map(([what, { at }]) => ({ message: `The ${what} cannot be \`any\`.`, at })),
+  ),
+  error(
+    'authentication/unknown-scheme',
+    'A scheme is accepted that is not stated.',
+    'Write the name of a stated scheme.',
+    (subject) => {
+      const { at, accept = [] } = subject.spec.authentication;
+      const list = below(at, 'accept');
+      if (isMap(valueAt(subject.spec.document.tree, list))) return [];
+      return accept.flatMap((name, index) => unstated(subject.names.schemes, name, itemPlace(subject, list, accept, index)));
+    },
+  ),
+  warning(
+    'authentication/scheme-not-accepted',
+    'A scheme is stated, and not accepted.',
+    'Add it to `accept`, or take it out.',
+    ({ spec }) => {
+      const { schemes, accept } = spec.authentication;
+      if (!accept || isMap(valueAt(spec.document.tree, below(spec.authentication.at, 'accept')))) return [];
+      return entriesOf(schemes)
+        .filter(([name]) => !accept.includes(name))
+        .map(([name, { at }]) => ({ message: `\`${name}\` is not among what is accepted.`, at, onKey: true }));
+    },
+  ),
+  error(
+    'authentication/two-carriers',
+    'A scheme says two places where its credential stands.',
+    'Keep one of header, query and cookie.',
+    ({ spec }) =>
+      eachScheme(spec, ({ at }) => {
+        const written = valueAt(spec.document.tree, at);
+        const places = ['header', 'query', 'cookie'].filter((word) => isMap(written) && Object.hasOwn(written, word));
+        return places.length < 2
+          ? []
+          : [{ message: `${listed(places)} cannot all carry it.`, at: below(at, places[1] as string), onKey: true }];
+      }),
+  ),
+  error(
+    'authentication/carrier-name',
+    'The header or cookie of a credential has no valid name.',
+    'Write letters, digits and hyphens: `X-API-Key`.',
+    ({ spec }) =>
+      eachScheme(spec, ({ at, in: place, carrier }) => {
+        const name = statedValue(carrier);
+        if (name === undefined || place === 'query' || /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) return [];
+        return [{ message: `\`${name}\` is no name of a ${place}.`, at: below(at, place) }];
+      }),
+  ),
+  warning(
+    'authentication/same-carrier',
+    'Two schemes carry their credentials in the same place with the same prefix, so one cannot be told from the other.',
+    'Give them different headers or prefixes.',
+    ({ spec }) => sameCarriers(entriesOf(spec.authentication.schemes).map(([, scheme]) => scheme)),
+  ),
+  error(
+    'authentication/generate-template',
+    'The template of keys does not parse.',
+    'Write text with `{random:32}` or the like in it.',
+    ({ spec }) =>
+      eachScheme(spec, ({ at, generate }) => {
+        const read = generate === undefined ? undefined : readTemplate(generate);
+        return read && 'wrong' in read ? [{ message: read.wrong, at: below(at, 'generate') }] : [];
+      }),
+  ),
+  error(
+    'authentication/origin',
+    'An origin is not a scheme and a host, so no browser ever sends it.',
+    'Write `https://app.example.com`, without a path, or `*`.',
+    (subject) => {
+      const { origins } = subject.spec.authentication;
+      const list = statedValue(origins) ?? [];
+      return list.flatMap((origin, index) =>
+        origin === '*' || isOrigin(origin)
+          ? []
+          : [{ message: `\`${origin}\` is no origin.`, at: itemPlace(subject, origins.at, list, index) }],
+      );
+    },
+  ),
+  error(
+    'authentication/permissions-without-schemes',
+    'Permissions are stated, and no caller can show who it is.',
+    'State a scheme, let every rule be `to: anyone`, or write `permissions: none`.',
+    ({ spec }) => {
+      const { schemes, permissions } = spec.authentication;
+      if (schemes.standing !== 'none' || !isStated(permissions)) return [];
+      return permissions.value
+        .filter(({ to }) => to !== 'anyone' && to.length > 0)
+        .map(({ at, to }) => ({ message: `Nobody can show to be ${listed(to)}.`, at: below(at, 'to') }));
+    },
+  ),
+];
+
+/** What is found at each scheme. */
+export function eachScheme({ authentication }: Subject['spec'], find: (scheme: Scheme) => readonly Wrong[]): Wrong[] {
+  return entriesOf(authentication.schemes).flatMap(([, scheme]) => find(scheme));
+}
+
+function sameCarriers(schemes: readonly Scheme[]): Wrong[] {
+  const first = new Map<string, Scheme>();
+  return schemes.flatMap((scheme) => {
+    const carrier = statedValue(scheme.carrier);
+    if (carrier === undefined) return [];
+    const prefix = scheme.prefix ?? (scheme.type === 'basic' ? 'Basic' : '');
+    const key = `${scheme.in} ${carrier.toLowerCase()} ${prefix.trim().toLowerCase()}`;
+    const other = first.get(key);
+    if (!other) {
+      first.set(key, scheme);
+      return [];
+    }
+    const also = [{ message: 'The other one.', at: `${other.at}#` }];
+    return [{ message: `\`${other.name}\` and \`${scheme.name}\` look alike on the wire.`, at: scheme.at, onKey: true, also }];
+  });
+}
+
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && /^[a-z][a-z0-9+.-]*:\/\/[^/?#@\s]+$/i.test(text);
+}

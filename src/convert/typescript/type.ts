@@ -1,0 +1,72 @@
+/** A TypeScript type before it is written. */
+export type Type =
+  | { readonly kind: 'word'; readonly text: string }
+  | { readonly kind: 'union' | 'both'; readonly of: readonly Type[] }
+  | { readonly kind: 'list'; readonly of: Type }
+  | { readonly kind: 'tuple'; readonly items: readonly Type[]; readonly required: number; readonly rest?: Type }
+  | { readonly kind: 'object'; readonly members: readonly Member[]; readonly rest?: Type }
+  | { readonly kind: 'applied'; readonly name: string; readonly to: readonly Type[] };
+
+/** One property of an object type. */
+export interface Member {
+  readonly name: string;
+  readonly type: Type;
+  readonly optional?: boolean;
+  readonly readonly?: boolean;
+  /** What stands above it, paragraph by paragraph. */
+  readonly doc?: readonly string[];
+}
+
+export function word(text: string): Type {
+  return { kind: 'word', text };
+}
+
+export const unknownType: Type = word('unknown');
+export const neverType: Type = word('never');
+export const undefinedType: Type = word('undefined');
+
+/** Any string, in a union that still shows its literals. */
+export const anyString: Type = word('(string & {})');
+
+export function listOf(of: Type): Type {
+  return { kind: 'list', of };
+}
+
+export function applied(name: string, ...to: readonly Type[]): Type {
+  return { kind: 'applied', name, to };
+}
+
+/** Either of several types: each once, whatever where one of them says nothing. */
+export function union(types: readonly Type[]): Type {
+  const members = distinct(types, 'union').filter((type) => !isWord(type, 'never'));
+  if (members.some((type) => isWord(type, 'unknown'))) return unknownType;
+  const isStringKnown = members.some((type) => isWord(type, 'string'));
+  const kept = isStringKnown ? members.filter((type) => type !== anyString && !isStringLiteral(type)) : members;
+  return kept.length === 0 ? neverType : kept.length === 1 ? (kept[0] as Type) : { kind: 'union', of: kept };
+}
+
+/** All of several types at once: those that say nothing left out. */
+export function both(types: readonly Type[]): Type {
+  const members = distinct(types, 'both').filter((type) => !isWord(type, 'unknown'));
+  if (members.some((type) => isWord(type, 'never'))) return neverType;
+  return members.length === 0 ? unknownType : members.length === 1 ? (members[0] as Type) : { kind: 'both', of: members };
+}
+
+function distinct(types: readonly Type[], kind: 'union' | 'both'): Type[] {
+  const flat = types.flatMap((type) => (type.kind === kind ? type.of : [type]));
+  const seen = new Map(flat.toReversed().map((type) => [keyOf(type), type]));
+  return flat.filter((type) => seen.get(keyOf(type)) === type);
+}
+
+function isWord(type: Type, text: string): boolean {
+  return type.kind === 'word' && type.text === text;
+}
+
+function isStringLiteral(type: Type): boolean {
+  return type.kind === 'word' && /^['"]/.test(type.text);
+}
+
+/** What two types have to agree in to be the same: everything but what is said about them. */
+export function keyOf(type: Type): string {
+  return JSON.stringify(type, (key, value) => (key === 'doc' ? undefined : value));
+}
