@@ -2,7 +2,7 @@ import manifest from '../package.json' with { type: 'json' };
 import { readArguments } from './cli/arguments.ts';
 import { overallHelp, verbHelp } from './cli/help.ts';
 import { processTerminal, type Terminal } from './cli/terminal.ts';
-import { Misuse } from './cli/verb.ts';
+import { Misspelt, Misuse } from './cli/verb.ts';
 import { verbs } from './cli/verbs.ts';
 import { nearest } from './document/nearest.ts';
 
@@ -16,9 +16,11 @@ export async function main(argv: readonly string[], terminal: Terminal = process
       terminal.complain(`ninefold ${manifest.version} failed; this is a fault of its own.\n${told}\n`);
       return 2;
     }
-    const verb = verbs.find(({ name }) => name === argv[0]);
     terminal.complain(`ninefold: ${error.message}\n`);
-    if (error.cause === undefined) terminal.complain(`ninefold ${verb ? `${verb.name} ` : ''}--help shows what there is.\n`);
+    if (error instanceof Misspelt) {
+      const verb = verbs.find(({ name }) => name === argv[0]);
+      terminal.complain(`ninefold ${verb ? `${verb.name} ` : ''}--help shows what there is.\n`);
+    }
     return 2;
   }
 }
@@ -48,10 +50,10 @@ async function carryOut([word, ...words]: readonly string[], terminal: Terminal)
   return (await verb.load())(asked, terminal);
 }
 
-function unknownVerb(word: string): Misuse {
+function unknownVerb(word: string): Misspelt {
   const isOption = word.startsWith('-');
   const known = isOption ? ['--help', '--version'] : verbs.map(({ name }) => name);
   const meant = nearest(word, known);
   const hint = meant === undefined ? `There ${isOption ? 'are' : 'is'} ${known.join(', ')}.` : `Did you mean ${meant}?`;
-  return new Misuse(`${word} is no ${isOption ? 'option' : 'verb'}. ${hint}`);
+  return new Misspelt(`${word} is no ${isOption ? 'option' : 'verb'}. ${hint}`);
 }

@@ -5,7 +5,6 @@ import { readDocument as readFile } from './document/read.ts';
 import { isKey } from './parts/form.ts';
 import { openStore, serveSpec } from './serve/serve-spec.ts';
 import type { Service, ServeOptions as SpecOptions } from './serve/service.ts';
-import type { Store } from './store/store.ts';
 
 export type { CheckReport } from './check/check.ts';
 export { requireClosed } from './check/check.ts';
@@ -22,7 +21,6 @@ export type { BeforeHandlers, Handler, HandlerContext, HandlerStore, Handlers } 
 export { openStore } from './serve/serve-spec.ts';
 export type { ExchangeEntry, Service } from './serve/service.ts';
 export { Misfits } from './serve/service.ts';
-export type { Store } from './store/store.ts';
 
 /**
  * Reads a document and what it includes from the disk. What is wrong with it is among its `findings`.
@@ -47,6 +45,9 @@ export function parseDocument(text: string | Uint8Array, file: string, options: 
 export function check(document: Document): CheckReport {
   return checkDocument(document);
 }
+
+/** Where a service keeps its data; `openStore` gives one. */
+export type Store = NonNullable<SpecOptions['store']>;
 
 /** How a service is run; what is not given is the machine's own clock and chance, and data in memory. */
 export interface ServeOptions extends Omit<SpecOptions, 'store'> {

@@ -1,5 +1,6 @@
 import type { ExpressionProblem } from '../parts/expressions/problem.ts';
 import { toFilter } from '../parts/expressions/to-filter.ts';
+import type { ExpressionUse } from '../parts/expressions/use.ts';
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
 import { listed } from './names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from './rule.ts';
@@ -63,18 +64,29 @@ export const expressionsRules: readonly Rule[] = [
 ];
 
 function ofKind(kind: ExpressionProblem['kind']): Rule['find'] {
-  return ({ expressions }) =>
-    expressions.flatMap(({ use: { at }, problems }) =>
+  return (subject) =>
+    subject.expressions.flatMap(({ use, problems }) =>
       problems
-        .filter((problem) => problem.kind === kind)
+        .filter((problem) => problem.kind === kind && !isUndecided(subject, use, problem))
         .map(({ message, remedy, offset, length, operations }) => ({
           message: operations ? `${message.replace(/\.$/, '')}, in ${listed(operations)}.` : message,
-          at,
+          at: use.at,
           ...(remedy !== undefined && { remedy }),
           ...(offset !== undefined && { offset }),
           ...(length !== undefined && { length }),
         })),
     );
+}
+
+/** Where the operations are open it is not known what is in scope, and where the schemes are, not whether there is a caller. */
+function isUndecided({ spec, names }: Subject, use: ExpressionUse, { kind, offset = 0 }: ExpressionProblem): boolean {
+  if (kind !== 'scope' && kind !== 'absent') return false;
+  const { schemes } = spec.authentication;
+  const isCaller = use.source.startsWith('caller', offset);
+  if (kind === 'absent' && isCaller && !isStated(schemes) && schemes.standing !== 'none') return true;
+  if (!/^(?:caller|request|params|resource|next)\b/.test(use.source.slice(offset))) return false;
+  const isOfOperations = !use.at.startsWith('/authentication/schemes') && !use.at.startsWith('/versioning');
+  return isOfOperations && !names.operations.closed && use.scopes.every(({ operation }) => operation === undefined);
 }
 
 function notDecidable({ spec, expressions, operationsByName }: Subject): Wrong[] {

@@ -17,24 +17,26 @@ export function vocabularyOf(what: string, home: string, fact: Fact<Named<unknow
 
 /** What is wrong where a word is spoken of that is not stated; nothing where it is stated, or may be. */
 export function unstated(vocabulary: Vocabulary, word: string, at: Pointer, more: Partial<Wrong> = {}): Wrong[] {
-  const { what, words, closed, home } = vocabulary;
+  const { what, of, words, closed, home } = vocabulary;
   if (!closed || words.has(word)) return [];
   const meant = nearest(word, words);
   const remedy = meant === undefined ? `State it under \`${home}\`${known(words)}.` : `Write \`${meant}\`.`;
-  return [{ message: `The ${what} \`${word}\` is not stated.`, remedy, at, ...more }];
+  const message = of === undefined ? `The ${what} \`${word}\` is not stated.` : `\`${of}\` has no ${what} \`${word}\`.`;
+  return [{ message, remedy, at, ...more }];
 }
 
 /** The fields of a resource, as words that can be spoken of. */
 export function fieldsOf(resource: Resource): Vocabulary {
   const home = `resources.${resource.name}.fields`;
-  return vocabularyOf(`field of \`${resource.name}\``, home, resource.fields, !resource.additionalProperties);
+  return { ...vocabularyOf('field', home, resource.fields, !resource.additionalProperties), of: resource.name };
 }
 
 /** The states of a machine, as words that can be spoken of. */
 export function statesOf(machine: Machine): Vocabulary {
   const stated = isStated(machine.states) ? machine.states.value : [];
   return {
-    what: `state of \`${machine.resource}\``,
+    what: 'state',
+    of: machine.resource,
     home: `states.${machine.resource}.states`,
     words: new Set(stated),
     closed: isStated(machine.states) || machine.states.standing === 'none',

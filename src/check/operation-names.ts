@@ -1,8 +1,11 @@
 import type { Pointer } from '../document/document.ts';
 import { valueAt } from '../document/place.ts';
+import { below } from '../document/pointer.ts';
+import { isMap } from '../document/values.ts';
 import { readEffect } from '../parts/endpoints.ts';
 import { entriesOf, isStated } from '../parts/fact.ts';
-import { machineOf } from '../parts/states.ts';
+import type { Operation } from '../parts/operations.ts';
+import { machineOf, type Transition } from '../parts/states.ts';
 import { unstated } from './names.ts';
 import type { Subject, Wrong } from './rule.ts';
 
@@ -10,7 +13,7 @@ import type { Subject, Wrong } from './rule.ts';
 export function unknownOperations(subject: Subject, names: readonly string[], at: Pointer): Wrong[] {
   return names.flatMap((name, index) => {
     const { operations } = subject.names;
-    if (operations.words.has(name) || mayBeThere(subject, name)) return [];
+    if (operations.words.has(name) || mayBeThere(subject, name) || isMeant(subject, name)) return [];
     const place = itemPlace(subject, at, names, index);
     const resource = name.startsWith('all ') ? name.slice('all '.length) : undefined;
     if (resource !== undefined && subject.resources.has(resource)) {
@@ -27,6 +30,25 @@ export function itemPlace(subject: Subject, at: Pointer, words: readonly string[
   return words.length > 1 || Array.isArray(valueAt(subject.spec.document.tree, at)) ? `${at}/${index}` : at;
 }
 
+/** An operation that a misspelt endpoint was most likely to be. */
+export function isMeant({ misspelt }: Subject, name: string): boolean {
+  return misspelt.size > 0 && [...misspelt.values()].includes(name);
+}
+
+/**
+ * Whether other parts could speak of an operation: an endpoint whose effect is open has no name, a misspelt one not its own,
+ * and `read ledger` is no part of the service.
+ */
+export function isSpokenOf({ misspelt }: Subject, { name, endpoint }: Operation): boolean {
+  if (!endpoint) return name !== 'read ledger';
+  return !misspelt.has(endpoint) && (isStated(endpoint.does) || name !== endpoint.key);
+}
+
+/** Where an operation that callers reach is stated. */
+export function operationPlace({ spec }: Subject, { endpoint }: Operation): Pointer {
+  return endpoint?.at ?? below(below(spec.events.at, 'delivery'), 'stream');
+}
+
 /** A transition of a machine that is open, or not the whole. */
 function mayBeThere({ spec }: Subject, name: string): boolean {
   const effect = readEffect(name);
@@ -35,7 +57,17 @@ function mayBeThere({ spec }: Subject, name: string): boolean {
   if (!isStated(states.all)) return states.all.standing !== 'none' && spec.endpoints.others !== undefined;
   const machine = machineOf(states, effect.resource);
   if (!machine) return isOpen(states.all.value[effect.resource]?.standing ?? (states.others ? 'open' : 'none'));
-  return machine.others !== undefined || !isStated(machine.transitions);
+  return (
+    machine.others !== undefined ||
+    !isStated(machine.transitions) ||
+    hasTrigger(spec, machine.transitions.value[effect.transition])
+  );
+}
+
+/** A trigger that cannot be read fires the transition all the same. */
+function hasTrigger({ document }: Subject['spec'], transition: Transition | undefined): boolean {
+  const words = transition && valueAt(document.tree, transition.at);
+  return isMap(words) && ['after', 'at', 'by'].some((word) => words[word] !== undefined);
 }
 
 function isOpen(standing: string): boolean {

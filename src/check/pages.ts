@@ -54,7 +54,7 @@ export const pagesRules: readonly Rule[] = [
     (subject) =>
       eachPagination(subject, ({ style, items }, at) => {
         const written = valueAt(subject.spec.document.tree, at);
-        const words = Object.keys(isMap(written) ? written : {});
+        const words = isMap(written) && written.style !== undefined ? Object.keys(written) : [];
         const idle = words.filter((word) => isWord(word) && !own[style].includes(word));
         const bare = words.filter(
           (word) => items === undefined && inEnvelope.has(word) && isMap(written) && written.items === 'none',

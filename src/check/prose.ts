@@ -78,7 +78,7 @@ const signs: readonly Sign[] = [
   {
     part: 'errors',
     fact: ({ errors }) => errors.codes,
-    looks: /(?<![\d.-])[45]\d\d(?![\d.-])/g,
+    looks: /(?<![\d.-])[45]\d\d(?![\d-]|\.\d)/g,
     atLeast: 2,
     what: 'statuses of errors',
     write: 'codes: { not_found: { status: 404, when: resource.missing } }',

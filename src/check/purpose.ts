@@ -3,7 +3,7 @@ import { below } from '../document/pointer.ts';
 import { isStanding } from '../document/values.ts';
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
 import { callableOperations, namesOperation } from '../parts/operations.ts';
-import { itemPlace, unknownOperations } from './operation-names.ts';
+import { isSpokenOf, itemPlace, operationPlace, unknownOperations } from './operation-names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from './rule.ts';
 
 /** Purpose: functions name operations, operations serve functions, users can do something. */
@@ -74,10 +74,10 @@ function operationsWithoutFunction(subject: Subject): Wrong[] {
   const words = new Set(functions.flatMap(({ names }) => names));
   const wholes = [...words].filter((name) => name.startsWith('all '));
   return callableOperations(spec)
-    .filter((operation) => operation.endpoint && !words.has(operation.name) && !namesOperation(wholes, operation))
-    .map(({ name, endpoint }) => ({
-      message: `No function has the operation \`${name}\`.`,
-      at: endpoint?.at ?? spec.purpose.functions.at,
+    .filter((operation) => isSpokenOf(subject, operation) && !words.has(operation.name) && !namesOperation(wholes, operation))
+    .map((operation) => ({
+      message: `No function has the operation \`${operation.name}\`.`,
+      at: operationPlace(subject, operation),
       onKey: true,
     }));
 }

@@ -40,6 +40,8 @@ export interface Subject {
   /** The transitions that an endpoint, the clock or the service fires. */
   readonly firedTransitions: ReadonlySet<Transition>;
   readonly names: Names;
+  /** The endpoints whose effect names what is not there, with the operation that was meant. */
+  readonly misspelt: ReadonlyMap<Endpoint, string | undefined>;
   /** Every shape that the document states, and every schema in them. */
   readonly shapeRoots: readonly ShapeRoot[];
   readonly shapeNodes: readonly ShapeNode[];
@@ -58,6 +60,8 @@ export interface CheckedExpression {
 export interface Vocabulary {
   /** What such a word is called: `user`. */
   readonly what: string;
+  /** Whose words they are, where they belong to one resource. */
+  readonly of?: string;
   readonly words: ReadonlySet<string>;
   /** Whether a word that is not there is not stated; false where the list is open or not the whole. */
   readonly closed: boolean;

@@ -6,6 +6,7 @@ import { expressionUses } from '../parts/expressions/uses.ts';
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
 import { type Operation, operationsOf, resourceOfEffect } from '../parts/operations.ts';
 import type { Spec } from '../parts/spec.ts';
+import { misspeltEffects } from './misspelt.ts';
 import { vocabularyOf } from './names.ts';
 import type { Names, Subject, Vocabulary } from './rule.ts';
 import { schemasOf } from './schemas.ts';
@@ -16,6 +17,7 @@ export function subjectOf(spec: Spec, broken: ReadonlySet<Pointer>): Subject {
   const operations = operationsOf(spec);
   const endpoints = entriesOf(spec.endpoints.all).map(([, endpoint]) => endpoint);
   const shapeRoots = shapeRootsOf(spec);
+  const names = namesOf(spec, operations, endpoints, broken);
   return {
     spec,
     operations,
@@ -25,7 +27,8 @@ export function subjectOf(spec: Spec, broken: ReadonlySet<Pointer>): Subject {
     resources: new Map(entriesOf(spec.resources.all)),
     machines: entriesOf(spec.states.all).flatMap(([, machine]) => statedValue(machine) ?? []),
     firedTransitions: new Set(operations.flatMap(({ transition }) => transition ?? [])),
-    names: namesOf(spec, operations, endpoints, broken),
+    names,
+    misspelt: misspeltEffects(spec, endpoints, names.resources),
     shapeRoots,
     shapeNodes: shapeNodesOf(shapeRoots),
     schemas: schemasOf(spec),

@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
 import { nearest } from '../document/nearest.ts';
-import { type Asked, Misuse, type Verb } from './verb.ts';
+import { type Asked, Misspelt, type Verb } from './verb.ts';
 
 /**
  * Reads the words after a verb.
- * @throws {Misuse} where one is not known, lacks its value or has one too many.
+ * @throws {Misspelt} where one is not known, lacks its value or has one too many.
  */
 export function readArguments(verb: Verb, words: readonly string[]): Asked | 'help' {
   const { tokens } = parseArgs({
@@ -48,18 +48,18 @@ function valueIn(verb: Verb, token: OptionToken): string | undefined {
   if (option === undefined) throw unknownOption(verb, token.rawName);
   if (option.value === undefined) {
     if (token.value === undefined) return undefined;
-    throw new Misuse(`${token.rawName} takes no value.`);
+    throw new Misspelt(`${token.rawName} takes no value.`);
   }
   // Without `=`, what begins with a dash is the next option, and the value was forgotten.
   const isForgotten = token.value === undefined || token.value === '' || (!token.inlineValue && /^--?[a-z]/.test(token.value));
-  if (isForgotten) throw new Misuse(`${token.rawName} needs a value: ${token.rawName} ${option.value}.`);
+  if (isForgotten) throw new Misspelt(`${token.rawName} needs a value: ${token.rawName} ${option.value}.`);
   return token.value;
 }
 
-function unknownOption(verb: Verb, rawName: string): Misuse {
+function unknownOption(verb: Verb, rawName: string): Misspelt {
   const known = ['help', ...Object.keys(verb.options)];
   const meant = nearest(rawName.replace(/^-+/, ''), known);
-  return new Misuse(
+  return new Misspelt(
     `${rawName} is no option of ${verb.name}. ${meant === undefined ? `It has --${known.join(', --')}.` : `Did you mean --${meant}?`}`,
   );
 }
@@ -67,7 +67,7 @@ function unknownOption(verb: Verb, rawName: string): Misuse {
 function onlyDocument(verb: Verb, documents: readonly string[]): string {
   const [document, ...more] = documents;
   if (document === undefined || document === '')
-    throw new Misuse(`${verb.name} needs a document: ninefold ${verb.name} service.md.`);
-  if (more.length > 0) throw new Misuse(`${verb.name} takes one document; ${documents.join(', ')} are ${documents.length}.`);
+    throw new Misspelt(`${verb.name} needs a document: ninefold ${verb.name} service.md.`);
+  if (more.length > 0) throw new Misspelt(`${verb.name} takes one document; ${documents.join(', ')} are ${documents.length}.`);
   return document;
 }

@@ -12,9 +12,10 @@ import { startWatch } from './watch.ts';
 /** `ninefold check DOC`. */
 export const runCheck: Run = async (asked, terminal) => {
   const required = requiredParts(asked.values('require'));
+  const readMs = Date.now();
   const report = await checked(asked.document, required);
+  if (asked.has('watch')) return checkAgain(asked, required, { report, readMs }, terminal);
   show(report, asked, terminal);
-  if (asked.has('watch')) return checkAgain(asked, required, report, terminal);
   return report.sound ? 0 : 1;
 };
 
@@ -30,40 +31,44 @@ function show(report: CheckReport, asked: Asked, terminal: Terminal): void {
 }
 
 /** Checks at every change until a signal; resolves to the exit code of the last check. */
-function checkAgain(asked: Asked, required: readonly PartName[], first: CheckReport, terminal: Terminal): Promise<number> {
+function checkAgain(
+  asked: Asked,
+  required: readonly PartName[],
+  first: { readonly report: CheckReport; readonly readMs: number },
+  terminal: Terminal,
+): Promise<number> {
   const isText = !asked.has('json');
-  let code = first.sound ? 0 : 1;
+  let code = 0;
   return new Promise((resolve, reject) => {
-    const tell = (files: number): void => {
-      if (isText && terminal.isTTY) {
-        terminal.write(paint(terminal, 'dim', `watching ${files === 1 ? 'it' : `its ${files} files`}; Ctrl-C ends\n`));
-      }
+    const take = (report: CheckReport): void => {
+      const { sources } = report.spec.document;
+      watch.follow(sources.keys(), !report.sound);
+      code = report.sound ? 0 : 1;
+      show(report, asked, terminal);
+      const files = sources.size === 1 ? 'it' : `its ${sources.size} files`;
+      if (isText && terminal.isTTY) terminal.write(`${paint(terminal, 'dim', `watching ${files}; Ctrl-C ends`)}\n`);
     };
-    const watch = startWatch(async () => {
-      if (isText) terminal.write(terminal.isTTY ? clearScreen : '\n');
+    const watch = startWatch(first.readMs, async () => {
       try {
         const report = await checked(asked.document, required);
-        show(report, asked, terminal);
-        code = report.sound ? 0 : 1;
-        watch.follow(report.spec.document.sources.keys(), !report.sound);
-        tell(report.spec.document.sources.size);
+        if (isText) terminal.write(terminal.isTTY ? clearScreen : '\n');
+        take(report);
       } catch (error) {
         // The file may be on its way back: an editor can take it away before it writes it anew.
-        if (!(error instanceof Misuse)) {
-          watch.close();
-          reject(error);
+        if (error instanceof Misuse) {
+          terminal.complain(`ninefold: ${error.message}\n`);
+          code = 2;
           return;
         }
-        terminal.complain(`ninefold: ${error.message}\n`);
-        code = 2;
+        watch.close();
+        reject(error);
       }
     });
-    watch.follow(first.spec.document.sources.keys(), !first.sound);
-    tell(first.spec.document.sources.size);
     onStop(() => {
       watch.close();
       resolve(code);
     });
+    take(first.report);
   });
 }
 

@@ -2,21 +2,23 @@ import type { Json, JsonMap } from '../document/document.ts';
 import type { Endpoint, ResourceVerb } from '../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../parts/fact.ts';
 import { pathParameters, requestShape } from '../parts/payload.ts';
+import { identifierType } from '../parts/schemas.ts';
 import type { Spec } from '../parts/spec.ts';
 import { sampleOf } from './sample.ts';
 
 /**
  * Up to three curl lines that work when they are pasted into a shell: a resource is created, read and listed, or, where
- * that cannot be, whatever can be asked without knowing a row. `base` is the address with the prefix of the endpoints.
+ * that cannot be, what can be asked without knowing a row, and the ledger. `base` is the address with the prefix of the endpoints.
  */
 export function curlLines(spec: Spec, base: string, origin: string): string[] {
   const endpoints = entriesOf(spec.endpoints.all).map(([, endpoint]) => endpoint);
+  const wellKnown = `${curl} ${quoted(`${origin}/.well-known/ninefold`)}`;
   for (const create of endpoints) {
     const lines = verbOf(create) === 'create' ? lifeOf(spec, create, endpoints, base) : undefined;
-    if (lines !== undefined) return lines;
+    if (lines !== undefined) return [...lines, wellKnown].slice(0, 3);
   }
   const asked = endpoints.flatMap((endpoint) => (endpoint.method === 'GET' ? (request(spec, endpoint, base) ?? []) : []));
-  return [...asked.slice(0, 2), `${curl} ${quoted(`${origin}/.well-known/ninefold`)}`];
+  return [...asked.slice(0, 2), wellKnown];
 }
 
 // The line feed keeps the next prompt off the answer.
@@ -26,17 +28,15 @@ const curl = "curl -s -w '\\n'";
 function lifeOf(spec: Spec, create: Endpoint, endpoints: readonly Endpoint[], base: string): string[] | undefined {
   const made = request(spec, create, base);
   const resource = resourceOf(create);
-  const identifier = resource === undefined ? undefined : identifierOf(spec, resource);
+  const finder = resource === undefined ? undefined : finderOf(spec, resource);
   const about = (verb: ResourceVerb) =>
     endpoints.find((one) => verbOf(one) === verb && resourceOf(one) === resource && isPlain(one));
   const read = about('read');
   const list = about('list');
   const isShown = create.response.standing === 'open' && read !== undefined && pathParameters(read.path).length === 1;
-  if (made === undefined || identifier === undefined || !isShown || read?.identity) return undefined;
+  if (made === undefined || finder === undefined || !isShown || read?.identity) return undefined;
   const listed = list && request(spec, list, base);
-  const field = identifier.replaceAll(/[^\w]/g, '.');
-  const found = `$(printf '%s' "$made" | grep -o '"${field}":[^,}]*' | head -n 1 | cut -d: -f2- | tr -d '" ')`;
-  const path = read.path.replace(/\{[^{}]+\}/, found);
+  const path = read.path.replace(/\{[^{}]+\}/, `$(printf '%s' "$made" | ${finder})`);
   return [`made=$(${made}) && printf '%s\\n' "$made"`, `${curl} "${base}${path}"`, ...(listed === undefined ? [] : [listed])];
 }
 
@@ -86,9 +86,14 @@ function resourceOf(endpoint: Endpoint): string | undefined {
   return effect && 'resource' in effect ? effect.resource : undefined;
 }
 
-function identifierOf(spec: Spec, resource: string): string | undefined {
+/** The commands that find a row's identifier in its JSON, which writes the fields in the order in which they are stated. */
+function finderOf(spec: Spec, resource: string): string | undefined {
   const stated = entryOf(spec.resources.all, resource);
-  return stated && statedValue(stated.identifier)?.field;
+  const field = stated && statedValue(stated.identifier)?.field;
+  if (stated === undefined || field === undefined) return undefined;
+  const isFirstText = entriesOf(stated.fields)[0]?.[0] === field && identifierType(spec, resource) === 'string';
+  if (isFirstText) return `cut -d '"' -f 4`;
+  return `grep -o '"${field.replaceAll(/\W/g, '.')}":[^,}]*' | head -n 1 | cut -d : -f 2- | tr -d '"'`;
 }
 
 /** Whether the path is one that a shell and curl take as it is. */

@@ -1,7 +1,7 @@
 import { nearest } from '../document/nearest.ts';
 import { findingLines, summary } from './check-text.ts';
 import { reportOn } from './reading.ts';
-import { type Asked, Misuse, type Run } from './verb.ts';
+import { type Asked, Misspelt, Misuse, type Run } from './verb.ts';
 
 /** `ninefold export DOC --to FORMAT`. */
 export const runExport: Run = async (asked, terminal) => {
@@ -20,7 +20,7 @@ export const runExport: Run = async (asked, terminal) => {
 /** @throws {Misuse} for a format that is not written yet, or that there is not. */
 function readFormat(asked: Asked): 'typescript' {
   const format = asked.value('to');
-  if (format === undefined) throw new Misuse('export needs a format: --to typescript.');
+  if (format === undefined) throw new Misspelt('export needs a format: --to typescript.');
   if (format === 'typescript') return format;
   if (later.includes(format)) throw new Misuse(`--to ${format}: not yet: for now there is typescript.`);
   const meant = nearest(format, ['typescript', ...later]);

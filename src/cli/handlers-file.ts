@@ -52,7 +52,9 @@ function functionsAmong(exported: Readonly<Record<string, unknown>>, named: read
     if (isHandler(value)) handlers[name] = value;
   }
   if (Object.keys(handlers).length > 0) return handlers;
-  const has = Object.keys(exported).length === 0 ? 'exports nothing' : `exports ${Object.keys(exported).join(', ')}`;
+  // Node gives a module that exports nothing these two.
+  const names = Object.keys(exported).filter((name) => name !== 'default' && name !== 'module.exports');
+  const has = names.length === 0 ? 'exports nothing by name' : `exports ${names.join(', ')}`;
   const wanted = named.length === 0 ? 'the document has no handlers' : `the document's handlers are ${named.join(', ')}`;
   throw new Misuse(
     `${path} ${has}, and ${wanted}. Write \`export const handlers = { … }\`, \`export const before = { … }\` or a function of a handler's name.`,

@@ -44,7 +44,7 @@ export function liveCode(): LiveCode {
 
 /** Serves the new document or handlers after each change of their files; what is not sound is told, and the last sound one stays. */
 export function startReload(
-  { document, report: first, handlers, code, service }: Reloading,
+  { document, report: first, readMs, handlers, code, service }: Reloading,
   log: Log,
   terminal: Terminal,
 ): Watch {
@@ -79,7 +79,7 @@ export function startReload(
     const notes = service.notes;
     log.event('reloaded', { ledger: report.ledger.total, notes }, [said, ...noteLines(notes, terminal)].join('\n'));
   };
-  const watch = startWatch(async () => {
+  const watch = startWatch(readMs, async () => {
     try {
       await reload();
     } catch (error) {

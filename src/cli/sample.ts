@@ -4,10 +4,11 @@ import { formats } from '../kinds/formats/all.ts';
 import { entryOf } from '../parts/fact.ts';
 import { writableShape } from '../parts/payload.ts';
 import type { Spec } from '../parts/spec.ts';
+import { sampleOfPattern } from './pattern-sample.ts';
 
 /**
  * A small value of a shape: required fields only, each as short as its bounds let it be. Undefined where none is found by
- * simple means, as for a pattern, and for the identifier of a row, which has to exist first.
+ * simple means, and for the identifier of a row, which has to exist first.
  */
 export function sampleOf(spec: Spec, shape: JsonMap, name = 'text', depth = 0): Json | undefined {
   if (depth > depthMost || 'ref' in shape) return undefined;
@@ -91,13 +92,16 @@ function sampleNumber(shape: JsonMap, isWhole: boolean): number | undefined {
 }
 
 function sampleText(shape: JsonMap, name: string): string | undefined {
-  if ('pattern' in shape) return undefined;
+  const least = typeof shape.minLength === 'number' ? shape.minLength : 1;
+  const most = typeof shape.maxLength === 'number' ? shape.maxLength : Number.POSITIVE_INFINITY;
+  if (typeof shape.pattern === 'string') {
+    const text = sampleOfPattern(shape.pattern);
+    return text !== undefined && text.length >= least && text.length <= most ? text : undefined;
+  }
   if (typeof shape.format === 'string') {
     const own = formats.find((format) => format.name === shape.format)?.example;
     return typeof own === 'string' ? own : standardFormats.get(shape.format);
   }
-  const least = typeof shape.minLength === 'number' ? shape.minLength : 1;
-  const most = typeof shape.maxLength === 'number' ? shape.maxLength : Number.POSITIVE_INFINITY;
   if (least > textMost) return undefined;
   const text = name.replaceAll(/[_-]+/g, ' ');
   return text.padEnd(least, '.').slice(0, most);

@@ -1,3 +1,4 @@
+import { BadRows } from '../serve/seed.ts';
 import { openStore, serveSpec } from '../serve/serve-spec.ts';
 import { Misfits, type ServeOptions, type Service } from '../serve/service.ts';
 import { announce } from './announcement.ts';
@@ -16,6 +17,7 @@ import { type Asked, Misuse, type Run } from './verb.ts';
 export const runServe: Run = async (asked, terminal) => {
   const settings = readSettings(asked, terminal);
   const log = createLog(settings.log, terminal);
+  const readMs = Date.now();
   const report = await reportOn(asked.document);
   if (!report.sound) {
     const text = [...findingLines(report, terminal), `${summary(report, asked.document, terminal)}; nothing is served.`];
@@ -33,16 +35,17 @@ export const runServe: Run = async (asked, terminal) => {
     ...optionsOf(asked, settings, log),
   };
   return overStore(settings.store, async (store) => {
-    const service = await started(serveSpec(report.spec, { ...options, store }), log);
+    const service = await started(serveSpec(report.spec, { ...options, store }), rows, log);
     if (service === undefined) return 1;
     try {
       const server = await listen(service, settings);
       const { url } = server;
       const { basePath, notes } = service;
+      const stopped = new Promise<NodeJS.Signals>(onStop);
       announce({ report, document: asked.document, store: settings.store, url, basePath, notes }, log, terminal);
-      const reloading = { document: asked.document, report, handlers, code, service };
+      const reloading = { document: asked.document, report, readMs, handlers, code, service };
       const watch = asked.has('watch') ? startReload(reloading, log, terminal) : undefined;
-      const signal = await new Promise<NodeJS.Signals>(onStop);
+      const signal = await stopped;
       watch?.close();
       log.event('stopping', { signal }, 'Stopping: what is under way is finished.');
       await server.close();
@@ -72,9 +75,8 @@ async function overStore(path: string, run: (store: ReturnType<typeof openStore>
   try {
     store = openStore(path);
   } catch (error) {
-    throw new Misuse(`--store ${path}: ${error instanceof Error ? error.message : String(error)}.`.replace(/\.\.$/, '.'), {
-      cause: error,
-    });
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Misuse(`${why.replace(/\.$/, '')}.`, { cause: error });
   }
   try {
     return await run(store);
@@ -83,11 +85,19 @@ async function overStore(path: string, run: (store: ReturnType<typeof openStore>
   }
 }
 
-/** The service, or nothing where stored rows do not fit the document, which is told. */
-async function started(starting: Promise<Service>, log: Log): Promise<Service | undefined> {
+/** The service, or nothing where stored rows, or those to start with, do not fit the document, which is told. */
+async function started(starting: Promise<Service>, rows: string | undefined, log: Log): Promise<Service | undefined> {
   try {
     return await starting;
   } catch (error) {
+    if (error instanceof BadRows) {
+      log.event(
+        'bad rows',
+        { rows, message: error.message },
+        `${rows}: ${error.message} Nothing was changed, and nothing is served.`,
+      );
+      return undefined;
+    }
     if (!(error instanceof Misfits)) throw error;
     const lines = error.rows.flatMap(({ resource, count, examples }) => [
       `  ${counted(count, 'row')} of ${resource}`,

@@ -34,6 +34,7 @@ export interface Asked {
 }
 
 /** The command cannot be carried out as it was given: exit code 2. */
-export class Misuse extends Error {
-  override readonly name = 'Misuse';
-}
+export class Misuse extends Error {}
+
+/** A word of the command is not known, is missing or is one too many: the help says which there are. */
+export class Misspelt extends Misuse {}

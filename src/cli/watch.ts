@@ -11,8 +11,11 @@ export interface Watch {
   close(): void;
 }
 
-/** Calls back after each change of the files, once they have come to rest; one call at a time. The callback does not reject. */
-export function startWatch(changed: () => Promise<void>): Watch {
+/**
+ * Calls back after each change of the files, once they have come to rest; one call at a time. The callback does not reject.
+ * What changed after `readMs`, when the files were first read, counts as well.
+ */
+export function startWatch(readMs: number, changed: () => Promise<void>): Watch {
   const folders = new Map<string, () => void>();
   // As they were when the last call began, and as they were when they were last looked at.
   let told: Signatures = new Map();
@@ -22,6 +25,7 @@ export function startWatch(changed: () => Promise<void>): Watch {
   let rounds = 0;
   let timer: NodeJS.Timeout | undefined;
   let isBusy = false;
+  let sinceMs = readMs;
 
   const look = (): void => {
     timer ??= setTimeout(settle, restMs);
@@ -42,6 +46,7 @@ export function startWatch(changed: () => Promise<void>): Watch {
     told = now;
     otherChanged = false;
     isBusy = true;
+    sinceMs = Date.now();
     void changed().finally(() => {
       isBusy = false;
       if (folders.size > 0) look();
@@ -56,9 +61,8 @@ export function startWatch(changed: () => Promise<void>): Watch {
   return {
     follow(files, others = false) {
       countsOthers = others;
-      const now = signaturesOf([...files].map((file) => resolve(file)));
-      // A file that changed while it was being read keeps the signature from before.
-      told = new Map([...now].map(([file, signature]) => [file, told.get(file) ?? signature]));
+      const paths = [...files].map((file) => resolve(file));
+      told = new Map(paths.map((file) => [file, told.get(file) ?? signatureOf(file, sinceMs)]));
       seen = told;
       const wanted = new Set([...told.keys()].map((file) => dirname(file)));
       for (const [folder, end] of folders) {
@@ -67,6 +71,7 @@ export function startWatch(changed: () => Promise<void>): Watch {
         folders.delete(folder);
       }
       for (const folder of wanted) if (!folders.has(folder)) folders.set(folder, hear(folder, heard, look));
+      look();
     },
     close() {
       clearTimeout(timer);
@@ -79,6 +84,8 @@ export function startWatch(changed: () => Promise<void>): Watch {
 const restMs = 40;
 const roundsMost = 8;
 const pollMs = 1_000;
+/** File systems write times down by a clock that moves in steps. */
+const clockStepMs = 10;
 const documentEnding = /\.(?:md|markdown|txt|ya?ml|json)$/i;
 
 /** Folders rather than files, since many editors put a new file in the old one's place. Where that cannot be had, looks every second. */
@@ -102,9 +109,11 @@ function signaturesOf(files: Iterable<string>): Signatures {
   return new Map([...files].map((file) => [file, signatureOf(file)]));
 }
 
-function signatureOf(file: string): string {
+/** The signature of a file as it is; one that no file has where it may have changed since a time. */
+function signatureOf(file: string, sinceMs = Number.POSITIVE_INFINITY): string {
   try {
     const { mtimeMs, size, ino } = statSync(file);
+    if (mtimeMs > sinceMs - clockStepMs) return 'changed meanwhile';
     return `${mtimeMs} ${size} ${ino}`;
   } catch {
     return absent;

@@ -56,6 +56,8 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: Compilat
     : undefined;
   const hasBody = status !== 204 && status !== 304 && answer.shape.standing !== 'none';
   const contentType = endpoint.produces?.[0] ?? 'application/json';
+  // Bytes are kept as base64 in JSON, and leave as they came where the answer is no JSON.
+  const isBinary = isStated(answer.shape) && answer.shape.value.format === 'binary' && !contentType.endsWith('json');
   return {
     status,
     holds: answer.if && compilation.expression(answer.if, operation),
@@ -70,7 +72,14 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: Compilat
       const value = body(scope, result);
       if (isFailed(value)) return { refusal: { when: 'internal', message: `The answer's data failed: ${value.reason}` } };
       prune?.(value);
-      return { reply: encodeReply(status, out, value, contentType) };
+      return {
+        reply: encodeReply(
+          status,
+          out,
+          isBinary && typeof value === 'string' ? Buffer.from(value, 'base64') : value,
+          contentType,
+        ),
+      };
     },
   };
 }

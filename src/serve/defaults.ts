@@ -3,6 +3,7 @@ import { entriesOf, entryOf, statedValue } from '../parts/fact.ts';
 import type { Shape } from '../parts/shape.ts';
 import { isMap } from '../parts/source.ts';
 import type { Spec } from '../parts/spec.ts';
+import { constantsOf, fits } from './branches.ts';
 import type { Fields, Value } from './exchange.ts';
 import { copy } from './json.ts';
 
@@ -33,7 +34,19 @@ class Filler {
       isMap(inner) ? [this.#member(name, inner, inner.default, depth)] : [],
     );
     const items = isMap(shape.items) ? this.ofShape(shape.items, depth + 1) : undefined;
-    return combine(members, items);
+    const branches = ['oneOf', 'anyOf', 'allOf'].flatMap((word) => this.#branches(shape[word], depth));
+    return inTurn([combine(members, items), ...branches]);
+  }
+
+  /** A branch of a union fills what its constants do not rule out. */
+  #branches(list: Json | undefined, depth: number): Fill[] {
+    if (!Array.isArray(list)) return [];
+    return list.flatMap((branch: Json) => {
+      const fill = isMap(branch) ? this.ofShape(branch, depth + 1) : undefined;
+      if (!fill || !isMap(branch)) return [];
+      const constants = constantsOf(this.#spec, branch);
+      return [(value: Value) => (fits(value, constants) ? fill(value) : undefined)];
+    });
   }
 
   #member(name: string, shape: JsonMap, value: Json | undefined, depth: number): Member {
@@ -78,5 +91,13 @@ function combine(members: readonly Member[], items: Fill | undefined): Fill | un
         fields[member.name] = typeof member.value === 'object' ? copy(member.value) : member.value;
       else if (present !== undefined) member.fill?.(present);
     }
+  };
+}
+
+function inTurn(fills: readonly (Fill | undefined)[]): Fill | undefined {
+  const busy = fills.filter((fill) => fill !== undefined);
+  if (busy.length < 2) return busy[0];
+  return (value) => {
+    for (const fill of busy) fill(value);
   };
 }

@@ -69,7 +69,16 @@ export function compileRefusals(
       const status = row.code === undefined && refusal.status !== undefined ? refusal.status : row.status;
       const open = [...row.open, ...openPayload];
       return withHeaders(
-        payload({ ...row, status, open, message: refusal.message ?? row.message, violations: refusal.violations }, request),
+        payload(
+          {
+            ...row,
+            status,
+            open,
+            message: refusal.when === 'internal' ? row.message : (refusal.message ?? row.message),
+            violations: refusal.violations,
+          },
+          request,
+        ),
         refusal.headers,
       );
     },

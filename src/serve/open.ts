@@ -18,6 +18,8 @@ export interface OpenFacts {
   about(kind: string, subject: string): OpenFact[];
   /** All of a part. */
   ofPart(part: string): OpenFact[];
+  /** What a part says of whatever it does not list, open or left to the implementation. */
+  others(part: string): OpenFact[];
 }
 
 export function openFacts(ledger: Ledger): OpenFacts {
@@ -32,6 +34,7 @@ export function openFacts(ledger: Ledger): OpenFacts {
   return {
     about: (kind, subject) => bySubject.get(`${kind}\n${subject}`) ?? bySubject.get(`${kind}\nservice`) ?? [],
     ofPart: (part) => byPart.get(part) ?? [],
+    others: (part) => ledger.facts.filter((fact) => fact.part === part && fact.subject === 'others').map(toOpenFact),
   };
 }
 

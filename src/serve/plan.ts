@@ -14,6 +14,8 @@ export interface Plan {
   readonly input: Input;
   readonly negotiate: Negotiate;
   /** The open facts without which nothing can be done here. */
+  /** Header fields of every answer: those of a deprecated endpoint. */
+  readonly headers: Readonly<Record<string, string>> | undefined;
   readonly inDoubt: readonly OpenFact[];
   /** The open facts that this very request needs. */
   readonly doubtsOf: ((exchange: Exchange) => readonly OpenFact[]) | undefined;

@@ -5,6 +5,7 @@ import { compileCreate } from './acts/create.ts';
 import { compileDelete } from './acts/delete.ts';
 import { compileTransitionAct } from './acts/transition.ts';
 import { compileReplace, compileUpdate } from './acts/update.ts';
+import { deprecationHeaders } from './deprecation.ts';
 import { compileDoubts, doubtsAbout } from './doubts.ts';
 import type { Engine } from './engine.ts';
 import { compileRefusals } from './errors.ts';
@@ -42,6 +43,7 @@ function compilePlan(operation: Operation, endpoint: Endpoint, engine: Engine): 
     refusals: compileRefusals(compilation.spec, operation, compilation.facts, (expression) => compilation.expression(expression)),
     input: compileInput(endpoint, list?.()?.paging.names ?? [], compilation),
     negotiate: compileAccept(endpoint.produces ?? ['application/json']),
+    headers: deprecationHeaders(endpoint.deprecated),
     inDoubt,
     doubtsOf: compileDoubts(endpoint, compilation),
     unsupported: inDoubt.length > 0 ? undefined : unsupportedBy(endpoint, engine),
@@ -87,7 +89,7 @@ function compileRun(operation: Operation, endpoint: Endpoint, engine: Engine): R
 function listOf(endpoint: Endpoint, engine: Engine) {
   const effect = statedValue(endpoint.does);
   const model = effect?.verb === 'list' ? engine.models.get(effect.resource) : undefined;
-  return model && compileList(endpoint, model, engine.models, engine.cursors, engine.compilation);
+  return model && compileList(endpoint, model, engine.models, engine.cursors, engine.acceptsOpen, engine.compilation);
 }
 
 function modelOf(name: string, engine: Engine): RowModel {

@@ -3,6 +3,7 @@ import type { Reader as Rows } from '../store/store.ts';
 import type { Models, Work } from './acts/act.ts';
 import type { Compilation } from './compilation.ts';
 import type { Exchange, Fields, Value } from './exchange.ts';
+import { expansionPaths } from './input.ts';
 import { toJson } from './json.ts';
 import type { RowModel } from './rows/model.ts';
 import { compilePrune, type Prune } from './shown.ts';
@@ -33,7 +34,7 @@ export function compileRepresentation(
   const parameter = endpoint.expand?.parameter;
   const depth = endpoint.expand?.depth ?? 0;
   const isPlain = !prune && !always && parameter === undefined;
-  const asked = (exchange: Exchange) => (parameter === undefined ? [] : pathsOf(exchange.params[parameter]));
+  const asked = (exchange: Exchange) => (parameter === undefined ? [] : expansionPaths(exchange.params[parameter]));
 
   function show(work: Work<Rows>, exchange: Exchange, doc: string): Fields {
     const fields = model.parse({ id: '', seq: 0, rev: 0, entered: 0, doc });
@@ -97,13 +98,4 @@ function narrowed(whole: Fields, show: unknown): Fields {
   const properties = typeof show === 'object' && show !== null && 'properties' in show ? show.properties : undefined;
   if (typeof properties !== 'object' || properties === null) return whole;
   return Object.fromEntries(Object.keys(properties).flatMap((name) => (whole[name] === undefined ? [] : [[name, whole[name]]])));
-}
-
-function pathsOf(value: Value): string[] {
-  if (value === undefined) return [];
-  const list = Array.isArray(value) ? value : [value];
-  return list
-    .flatMap((entry) => String(entry).split(','))
-    .map((path) => path.trim())
-    .filter((path) => path !== '');
 }

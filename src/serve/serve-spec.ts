@@ -4,6 +4,7 @@ import { openSqlite } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { systemClock } from './clock.ts';
 import { fetchDoor } from './doors/fetch.ts';
+import { type DoorRefusal, doorRefusals, type RefuseRaw } from './doors/refusals.ts';
 import { createListener, listen } from './doors/socket.ts';
 import type { Engine } from './engine.ts';
 import { startEngine } from './engine-start.ts';
@@ -39,7 +40,7 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
 
   const answer: AnswerCall = (call) => road(call);
   const doorOptions = {
-    refuseRaw: (kind: Parameters<ReturnType<typeof compileRawRefusals>>[0]) => refuseRaw(kind),
+    refuseRaw: (kind: DoorRefusal, path: string) => refuseRaw(kind, path),
     onFailure: (failure: unknown) => engine.onFailure(failure, 'door'),
   };
 
@@ -68,21 +69,12 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   };
 }
 
-/** Refusals of what never becomes a call: the parser's own. */
-function compileRawRefusals({
-  compilation,
-  chance,
-}: Engine): (kind: 'malformed' | 'headers too large' | 'timeout' | 'internal') => Reply {
+/** Refusals of what never becomes a call: the parser's own, in the stated shape. */
+function compileRawRefusals({ compilation, chance }: Engine): RefuseRaw {
   const table = compileRefusals(compilation.spec, undefined, compilation.facts, (expression) =>
     compilation.expression(expression),
   );
-  const refusals: Readonly<Record<string, Refusal>> = {
-    malformed: { when: 'request.malformed', status: 400 },
-    'headers too large': { when: 'limit.size', status: 431 },
-    timeout: { when: 'limit.time', status: 408 },
-    internal: { when: 'internal' },
-  };
-  return (kind) => refuseCall(table, { path: '' }, refusals[kind] ?? { when: 'internal' }, `req_${chance.uuid()}`);
+  return (kind, path) => refuseCall(table, { path }, doorRefusals[kind], `req_${chance.uuid()}`);
 }
 
 function compileNote(onExchange: (entry: ExchangeEntry) => void, clock: { now(): number }): Note {

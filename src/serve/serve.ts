@@ -124,9 +124,13 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
   }
 
   function finish(exchange: Exchange, reply: Reply): Reply {
-    const named = exchange.accepted
-      ? { ...reply, headers: { ...reply.headers, 'ninefold-open': nameFacts(exchange.accepted) } }
+    const { headers } = exchange.plan;
+    const dated = headers
+      ? { ...reply, headers: { ...headers, ...reply.headers, ...joinedLinks(headers, reply.headers) } }
       : reply;
+    const named = exchange.accepted
+      ? { ...dated, headers: { ...dated.headers, 'ninefold-open': nameFacts(exchange.accepted) } }
+      : dated;
     note?.(exchange.call, exchange, named, exchange.refusedWith);
     return named;
   }
@@ -196,8 +200,16 @@ export function refuseCall(table: RefusalTable, call: Pick<Call, 'path'>, refusa
 function openRoutesOf({ compilation: { spec, facts } }: Engine): OpenFact[] | undefined {
   const { endpoints } = spec;
   if (endpoints.all.standing === 'open') return facts.ofPart('endpoints');
-  if (!isStated(endpoints.all) || endpoints.others?.standing !== 'open') return undefined;
-  return [...facts.about('methods', 'others'), ...facts.about('path shapes', 'others')];
+  if (!isStated(endpoints.all) || !endpoints.others) return undefined;
+  return facts.others('endpoints');
+}
+
+/** Two sources of links are one list (RFC 8288 section 3). */
+function joinedLinks(
+  first: Readonly<Record<string, string>>,
+  second: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return first.link !== undefined && second.link !== undefined ? { link: `${second.link}, ${first.link}` } : {};
 }
 
 function nameFacts(facts: readonly OpenFact[]): string {

@@ -4,6 +4,7 @@ import type { Field } from '../parts/resources.ts';
 import type { Shape } from '../parts/shape.ts';
 import { isMap } from '../parts/source.ts';
 import type { Spec } from '../parts/spec.ts';
+import { constantsOf, fits } from './branches.ts';
 import type { Fields, Value } from './exchange.ts';
 
 /** Takes out of a value, in place, what its reader must not see. */
@@ -17,7 +18,16 @@ export interface Reader {
 
 /** Compiles what is taken out of a value of a shape; nothing where all of it may be shown as it is. */
 export function compilePrune(spec: Spec, shape: Shape, reader: Reader): Prune | undefined {
-  const pruner = new Pruner(spec, reader);
+  return compileRemoval(spec, shape, (field) => isHidden(field, reader));
+}
+
+/** Compiles what is taken out of a value before it is kept: the fields that are never stored. */
+export function compileForgetting(spec: Spec, shape: Shape): Prune | undefined {
+  return compileRemoval(spec, shape, (field) => !field.stored);
+}
+
+function compileRemoval(spec: Spec, shape: Shape, removes: (field: Field) => boolean): Prune | undefined {
+  const pruner = new Pruner(spec, removes);
   return pruner.hides(shape, new Set()) ? pruner.ofShape(shape) : undefined;
 }
 
@@ -28,12 +38,12 @@ export function isHidden(field: Field, reader: Reader): boolean {
 
 class Pruner {
   readonly #spec: Spec;
-  readonly #reader: Reader;
+  readonly #removes: (field: Field) => boolean;
   readonly #byResource = new Map<string, Prune>();
 
-  constructor(spec: Spec, reader: Reader) {
+  constructor(spec: Spec, removes: (field: Field) => boolean) {
     this.#spec = spec;
-    this.#reader = reader;
+    this.#removes = removes;
   }
 
   /** Whether anything in a shape, at any depth, is hidden. */
@@ -44,7 +54,7 @@ class Pruner {
       seen.add(name);
       const resource = entryOf(this.#spec.resources.all, name);
       const fields = resource ? entriesOf(resource.fields) : [];
-      return fields.some(([, field]) => isHidden(field, this.#reader) || this.hides(statedValue(field.shape) ?? {}, seen));
+      return fields.some(([, field]) => this.#removes(field) || this.hides(statedValue(field.shape) ?? {}, seen));
     }
     return schemasIn(shape).some((inner) => this.hides(inner, seen));
   }
@@ -74,21 +84,10 @@ class Pruner {
   /** A branch of a union prunes what its constants do not rule out. */
   #ofBranch(branch: JsonMap): Prune {
     const prune = this.ofShape(branch);
-    const constants = this.#constantsOf(branch);
+    const constants = constantsOf(this.#spec, branch);
     return (value) => {
-      if (!isFields(value) || constants.every(([name, constant]) => value[name] === undefined || value[name] === constant))
-        prune(value);
+      if (fits(value, constants)) prune(value);
     };
-  }
-
-  #constantsOf(branch: JsonMap): [string, Json][] {
-    const resource = typeof branch.resource === 'string' ? entryOf(this.#spec.resources.all, branch.resource) : undefined;
-    const shapes: [string, JsonMap][] = resource
-      ? entriesOf(resource.fields).map(([name, field]) => [name, statedValue(field.shape) ?? {}])
-      : Object.entries(isMap(branch.properties) ? branch.properties : {}).flatMap(([name, inner]) =>
-          isMap(inner) ? [[name, inner]] : [],
-        );
-    return shapes.flatMap(([name, shape]): [string, Json][] => (shape.const !== undefined ? [[name, shape.const]] : []));
   }
 
   /** Compiled once a resource, so that recursion ends. */
@@ -99,7 +98,7 @@ class Pruner {
     this.#byResource.set(name, (value) => compiled(value));
     const resource = entryOf(this.#spec.resources.all, name);
     const fields = resource ? entriesOf(resource.fields) : [];
-    const hidden = fields.filter(([, field]) => isHidden(field, this.#reader)).map(([field]) => field);
+    const hidden = fields.filter(([, field]) => this.#removes(field)).map(([field]) => field);
     const inner = fields.flatMap(([field, entry]) => {
       const shape = statedValue(entry.shape);
       return shape && this.hides(shape, new Set()) ? [[field, this.ofShape(shape)] as const] : [];

@@ -1,7 +1,7 @@
 import { below } from '../../document/pointer.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
-import { callableOperations, namesOperation, type Operation } from '../../parts/operations.ts';
-import { itemPlace } from '../operation-names.ts';
+import { callableOperations, namesOperation } from '../../parts/operations.ts';
+import { isSpokenOf, itemPlace, operationPlace } from '../operation-names.ts';
 import { type Rule, type Subject, type Wrong, warning } from '../rule.ts';
 
 /** Which operations somebody may call at all. */
@@ -20,22 +20,19 @@ export const reachRules: readonly Rule[] = [
   ),
 ];
 
-function nobodyMayCall({ spec }: Subject): Wrong[] {
+function nobodyMayCall(subject: Subject): Wrong[] {
+  const { spec } = subject;
   const { permissions, schemes } = spec.authentication;
   if (!isStated(permissions) || (!isStated(schemes) && schemes.standing !== 'none')) return [];
   const allowed = new Set([...permissions.value.flatMap(({ allow }) => allow), ...spec.authentication.public]);
   return callableOperations(spec)
-    .filter((operation) => isNamed(operation) && !allowed.has(operation.name) && !allowed.has(`all ${operation.resource}`))
-    .map(({ name, endpoint }) => ({
-      message: `Nobody may call \`${name}\`.`,
-      at: endpoint?.at ?? below(below(spec.events.at, 'delivery'), 'stream'),
+    .filter(({ name, resource }) => !allowed.has(name) && !allowed.has(`all ${resource}`))
+    .filter((operation) => isSpokenOf(subject, operation))
+    .map((operation) => ({
+      message: `Nobody may call \`${operation.name}\`.`,
+      at: operationPlace(subject, operation),
       onKey: true,
     }));
-}
-
-/** An endpoint whose effect is open has no name that a permission could speak of. */
-function isNamed({ endpoint }: Operation): boolean {
-  return !endpoint || isStated(endpoint.does) || endpoint.operation !== endpoint.key;
 }
 
 function publicAndPermitted(subject: Subject): Wrong[] {

@@ -2,9 +2,10 @@ import { nearest } from '../../document/nearest.ts';
 import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import { type Effect, type Endpoint, readEffect, resourceVerbs } from '../../parts/endpoints.ts';
-import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { isStated, statedValue } from '../../parts/fact.ts';
 import { pathParameters } from '../../parts/payload.ts';
-import { type Machine, machineOf } from '../../parts/states.ts';
+import { machineOf } from '../../parts/states.ts';
+import { knownTransitions } from '../misspelt.ts';
 import { listed, unstated } from '../names.ts';
 import { error, type Rule, type Subject, type Wrong } from '../rule.ts';
 
@@ -97,43 +98,19 @@ function eachEffect({ endpoints }: Subject, find: (effect: Effect, at: string, e
 
 type Transitioning = Extract<Effect, { verb: 'transition' }>;
 
-function unknownTransition(subject: Subject, { transition, resource }: Transitioning, at: string): Wrong[] {
-  const machine = machineOf(subject.spec.states, resource);
-  if (!machine) return hasNoMachine(subject, resource) ? noMachine(subject, transition, resource, at) : [];
-  if (machine.others || isOpen(machine)) return [];
-  const names = entriesOf(machine.transitions).map(([name]) => name);
-  if (names.includes(transition)) return [];
+function unknownTransition({ spec, resources }: Subject, { transition, resource }: Transitioning, at: string): Wrong[] {
+  const names = resources.has(resource) ? knownTransitions(spec, resource) : undefined;
+  if (!names || names.includes(transition)) return [];
   const meant = nearest(transition, [...names, ...resourceVerbs]);
   const remedy = meant
     ? `Write \`${meant} ${resource}\`.`
     : `Write one of ${listed(names)}, or a verb: ${listed(resourceVerbs)}.`;
-  return [{ message: `\`${resource}\` has no transition \`${transition}\`.`, remedy, at }];
-}
-
-function isOpen({ transitions }: Machine): boolean {
-  return !isStated(transitions) && transitions.standing !== 'none';
-}
-
-/** Whether the document says that a resource has no machine; one that it does not speak of is open. */
-function hasNoMachine({ spec, resources }: Subject, resource: string): boolean {
-  const { all } = spec.states;
-  if (!resources.has(resource)) return false;
-  return all.standing === 'none' || (isStated(all) && all.value[resource]?.standing === 'none');
-}
-
-function noMachine({ spec }: Subject, transition: string, resource: string, at: string): Wrong[] {
-  const meant = nearest(transition, resourceVerbs);
+  if (machineOf(spec.states, resource)) return [{ message: `\`${resource}\` has no transition \`${transition}\`.`, remedy, at }];
+  const message = `\`${resource}\` has no states, so it has no transition \`${transition}\`.`;
   const also = isStated(spec.states.all)
-    ? [{ message: 'It is said to have no states here.', at: below(spec.states.at, resource) }]
+    ? [{ message: 'It is said to have none here.', at: below(spec.states.at, resource) }]
     : [];
-  return [
-    {
-      message: `\`${resource}\` has no states, so it has no transition \`${transition}\`.`,
-      ...(meant !== undefined && { remedy: `Write \`${meant} ${resource}\`, or state its machine.` }),
-      at,
-      also,
-    },
-  ];
+  return [{ message, remedy: meant ? remedy : `State its machine, or write a verb: ${listed(resourceVerbs)}.`, at, also }];
 }
 
 /** A value has no rows of its own that could be made, found or changed. */

@@ -93,7 +93,8 @@ function sameRoutes({ spec, endpoints }: Subject): Wrong[] {
       return [];
     }
     const also = [{ message: 'It is first stated here.', at: `${other.at}#` }];
-    return [{ message: `\`${key}\` takes the same requests as \`${other.key}\`.`, at, onKey, also }];
+    const what = onKey ? `\`${key}\`` : 'The stream of events';
+    return [{ message: `${what} takes the same requests as \`${other.key}\`.`, at, onKey, also }];
   });
 }
 

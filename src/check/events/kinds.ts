@@ -66,7 +66,7 @@ function neverEmitted(subject: Subject, { name, at, on }: EventKind): Wrong[] {
   if (emitters.length === 0 || emitters.some(stores)) return [];
   return [
     {
-      message: `${listed(emitters.map((operation) => operation.name))} stores nothing, so \`${name}\` is never emitted.`,
+      message: `Nothing is stored by ${listed(emitters.map((operation) => operation.name))}, so \`${name}\` is never emitted.`,
       at: on.at,
     },
   ];
@@ -83,18 +83,18 @@ function misfits(subject: Subject, kind: EventKind): Wrong[] {
   const shape = statedValue(payload);
   if (!shape) return [];
   if (data) return isExpression(data) ? [] : dataMisfits(subject, shape, Object.keys(data), below(kind.at, 'data'));
-  const emitters = emittersOf(subject, statedValue(on) ?? []);
-  return emitters.flatMap((operation) => {
+  const stored = new Map<string, string[]>();
+  for (const operation of emittersOf(subject, statedValue(on) ?? [])) {
     const { name, resource } = operation;
-    if (resource === undefined || !stores(operation) || shape.resource === resource) return [];
+    if (resource === undefined || !stores(operation) || shape.resource === resource) continue;
+    stored.set(resource, [...(stored.get(resource) ?? []), name]);
+  }
+  return [...stored].flatMap(([resource, names]) => {
+    const which = `\`${resource}\`, stored by ${listed(names)},`;
+    if (typeof shape.resource === 'string') return [{ message: `A ${which} is no \`${shape.resource}\`.`, at: payload.at }];
     const fields = propertiesOf(subject, { resource });
     const asked = propertiesOf(subject, shape);
-    if (typeof shape.resource === 'string') {
-      const message = `\`${name}\` stores a \`${resource}\`, and the payload is a \`${shape.resource}\`.`;
-      return [{ message, at: payload.at }];
-    }
     const missing = asked && fields?.closed ? asked.required.filter((property) => !fields.names.has(property)) : [];
-    if (missing.length === 0) return [];
-    return [{ message: `A \`${resource}\`, which \`${name}\` stores, has no ${listed(missing)}.`, at: payload.at }];
+    return missing.length === 0 ? [] : [{ message: `A ${which} has no ${listed(missing)}.`, at: payload.at }];
   });
 }

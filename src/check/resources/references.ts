@@ -1,5 +1,5 @@
 import { below } from '../../document/pointer.ts';
-import { isStated, statedValue } from '../../parts/fact.ts';
+import { entriesOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
 import { eachField } from './fields.ts';
 
@@ -46,18 +46,30 @@ export const referenceRules: readonly Rule[] = [
   ),
 ];
 
-/** Only where the endpoints and the resources are the whole. */
-function unusedResources({ spec, resources, endpointsByResource, shapeNodes }: Subject): Wrong[] {
-  if (!isStated(spec.endpoints.all) || spec.endpoints.others) return [];
-  const named = new Set(
-    shapeNodes.flatMap(({ names, root }) => names.filter(({ word }) => word !== root.resource?.name).map(({ word }) => word)),
-  );
+/** Only where the endpoints and all shapes are known; what is open may use anything. */
+function unusedResources({ spec, resources, endpoints, endpointsByResource, shapeNodes }: Subject): Wrong[] {
+  if (!isStated(spec.endpoints.all) || spec.endpoints.others || spec.resources.others || isAnyOpen(spec)) return [];
+  const others = shapeNodes.flatMap(({ names, root }) => names.filter(({ word }) => word !== root.resource?.name));
+  const used = new Set(others.map(({ word }) => word));
   const subscribers = statedValue(spec.events.delivery)?.webhook?.subscribers?.resource;
-  const handlers = [...(spec.endpoints.all.value ? Object.values(spec.endpoints.all.value) : [])].some(
-    ({ does }) => !isStated(does) || does.value.verb === 'handler',
-  );
+  const mayBeKept = endpoints.some(({ does }) => !isStated(does) || does.value.verb === 'handler');
   return [...resources.values()]
-    .filter(({ name }) => !named.has(name) && !endpointsByResource.has(name) && name !== subscribers)
-    .filter(({ identifier }) => !handlers || identifier.standing === 'none')
+    .filter(({ name }) => !used.has(name) && !endpointsByResource.has(name) && name !== subscribers)
+    .filter(({ identifier }) => !mayBeKept || identifier.standing === 'none')
     .map(({ name, at }) => ({ message: `Nothing uses \`${name}\`.`, at, onKey: true }));
+}
+
+function isAnyOpen({ resources, endpoints, events }: Subject['spec']): boolean {
+  return (
+    entriesOf(resources.all).some(
+      ([, { fields }]) => isOpen(fields) || entriesOf(fields).some(([, { shape }]) => isOpen(shape)),
+    ) ||
+    entriesOf(endpoints.all).some(([, { does }]) => isOpen(does)) ||
+    isOpen(events.kinds) ||
+    entriesOf(events.kinds).some(([, { payload }]) => isOpen(payload))
+  );
+}
+
+function isOpen(fact: Fact<unknown>): boolean {
+  return !isStated(fact) && fact.standing !== 'none';
 }

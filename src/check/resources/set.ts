@@ -37,7 +37,7 @@ function notAChange(subject: Subject, resource: string, key: string, at: string)
     operations.length > 0
       ? `The operation \`${key}\` does not store a \`${resource}\``
       : `\`${key}\` is no change of a \`${resource}\``;
-  return [{ message: `${about}.`, remedy: meant ? `Write \`${meant}\`.` : `Write ${listed(known)}.`, at, onKey: true }];
+  return [{ message: `${about}.`, remedy: meant ? `Write \`${meant}\`.` : `Write one of ${listed(known)}.`, at, onKey: true }];
 }
 
 function stores({ endpoint }: Subject['operations'][number]): boolean {

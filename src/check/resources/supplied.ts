@@ -2,6 +2,8 @@ import { statedValue } from '../../parts/fact.ts';
 import { boundByPath, isSuppliedByService, isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { machineOf } from '../../parts/states.ts';
+import { knownTransitions } from '../misspelt.ts';
+import { fieldOf } from '../names.ts';
 import { error, type Rule, type Subject } from '../rule.ts';
 import { eachField } from './fields.ts';
 
@@ -26,10 +28,15 @@ export const suppliedRules: readonly Rule[] = [
   ),
 ];
 
-/** Rows of a resource that nothing creates come from elsewhere, and so does what is in them. */
+/**
+ * Rows of a resource that nothing creates come from elsewhere, and so does what is in them. Where its machine is open, the
+ * field may be the one that holds the state.
+ */
 function isUnset({ spec, endpointsByResource }: Subject, field: Field, resource: Resource): boolean {
   if (statedValue(field.required) !== true || isWritable(spec, resource, field)) return false;
   const machine = machineOf(spec.states, resource.name);
+  if (!machine && knownTransitions(spec, resource.name) === undefined) return false;
+  if (machine && fieldOf(resource, machine.field) === undefined) return false;
   const isMade = statedValue(resource.identifier)?.field === field.name;
   if (machine?.field === field.name || isMade || isSuppliedByService(field, 'create')) return false;
   const makers = (endpointsByResource.get(resource.name) ?? []).filter((endpoint) => {

@@ -5,6 +5,7 @@ import type { Machine, Target, Transition } from '../../parts/states.ts';
 import { statesOf, unstated } from '../names.ts';
 import { itemPlace } from '../operation-names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
+import { isArrow } from './transitions.ts';
 
 /** What a machine is of, and the states that it speaks of. */
 export const machineRules: readonly Rule[] = [
@@ -63,7 +64,11 @@ function stateNames(machine: Machine, tree: Subject['spec']['document']['tree'])
       return unstated(states, state, Array.isArray(value) ? below(place, index) : place);
     });
   };
-  const transitions = isStated(machine.transitions) ? Object.values(machine.transitions.value) : [];
+  const written = isStated(machine.transitions) ? Object.values(machine.transitions.value) : [];
+  const transitions = written.filter(({ at }) => {
+    const value = valueAt(tree, at);
+    return typeof value !== 'string' || isArrow(value);
+  });
   return [
     ...targets(machine.initial),
     ...transitions.flatMap((transition) => [...sources(transition), ...targets(transition.to)]),

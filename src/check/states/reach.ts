@@ -1,8 +1,8 @@
 import { isStated, statedValue } from '../../parts/fact.ts';
 import type { Machine, Transition } from '../../parts/states.ts';
-import { itemPlace } from '../operation-names.ts';
+import { isMeant, itemPlace } from '../operation-names.ts';
 import { type Rule, type Subject, type Wrong, warning } from '../rule.ts';
-import { eachTransition, wordsAt } from './transitions.ts';
+import { eachTransition, verbs, wordsAt } from './transitions.ts';
 
 /** Which states are entered and left, and which transitions ever happen. */
 export const reachRules: readonly Rule[] = [
@@ -24,7 +24,7 @@ export const reachRules: readonly Rule[] = [
     'Bind an endpoint to it, add `after` or `at`, or say `by: service`.',
     (subject) =>
       eachTransition(subject, (transition, { resource }) =>
-        isFired(subject, transition)
+        isFired(subject, transition, resource) || verbs.has(transition.name)
           ? []
           : [{ message: `Nothing fires \`${transition.name} ${resource}\`.`, at: transition.at, onKey: true }],
       ),
@@ -36,7 +36,10 @@ function unreachable(subject: Subject, { resource, states, transitions, initial,
   if (!isStated(states) || isOpen || others || initial.length === 0) return [];
   const reached = new Set(initial.map(({ state }) => state));
   const all = Object.values(statedValue(transitions) ?? {});
+  const targets = [...initial, ...all.flatMap(({ to }) => to)];
+  // What a misspelt state was to be is not known, so nothing is said of the others.
   if (all.some(({ from, to }) => from.length === 0 || to.length === 0)) return [];
+  if (targets.some(({ state }) => !states.value.includes(state))) return [];
   for (let before = -1; before < reached.size; ) {
     before = reached.size;
     for (const { from, to } of all) {
@@ -57,7 +60,7 @@ function unreachable(subject: Subject, { resource, states, transitions, initial,
 function neverLeft(subject: Subject, { resource, states, transitions, others }: Machine): Wrong[] {
   if (!isStated(states) || !isStated(transitions) || others) return [];
   const all = Object.values(transitions.value);
-  const fired = all.filter((transition) => isFired(subject, transition));
+  const fired = all.filter((transition) => isFired(subject, transition, resource));
   return states.value.flatMap((state, index) => {
     const out = all.filter(({ from, to }) => from !== '*' && from.includes(state) && to.length > 0);
     const leaves = fired.some(
@@ -71,8 +74,9 @@ function neverLeft(subject: Subject, { resource, states, transitions, others }: 
 }
 
 /** Where the list of endpoints is open, or not the whole, an endpoint may fire it; a trigger that is open may be any. */
-function isFired(subject: Subject, transition: Transition): boolean {
+function isFired(subject: Subject, transition: Transition, resource: string): boolean {
   const words = wordsAt(subject, transition.at);
   const hasTrigger = words.after !== undefined || words.at !== undefined || words.by !== undefined;
-  return hasTrigger || !subject.names.operations.closed || subject.firedTransitions.has(transition);
+  if (hasTrigger || !subject.names.operations.closed || subject.firedTransitions.has(transition)) return true;
+  return isMeant(subject, `${transition.name} ${resource}`);
 }

@@ -45,7 +45,7 @@ export const transitionRules: readonly Rule[] = [
     (subject) =>
       eachTransition(subject, ({ name, at, from, to }) => {
         const value = valueAt(subject.spec.document.tree, at);
-        if (typeof value !== 'string' || (from.length > 0 && to.length > 0 && value.split('->').length === 2)) return [];
+        if (typeof value !== 'string' || (from.length > 0 && to.length > 0 && isArrow(value))) return [];
         return [{ message: `\`${value}\` does not say from which state to which \`${name}\` goes.`, at }];
       }),
   ),
@@ -95,6 +95,11 @@ export const transitionRules: readonly Rule[] = [
   ),
 ];
 
+/** Whether a text has the short form of a transition. */
+export function isArrow(text: string): boolean {
+  return text.split('->').length === 2;
+}
+
 /** What is found at each transition of each machine. */
 export function eachTransition(
   { machines }: Subject,
@@ -107,7 +112,8 @@ export function eachTransition(
   );
 }
 
-const verbs: ReadonlySet<string> = new Set([...resourceVerbs, 'handler', 'reply', 'all']);
+/** The words that begin a `does` and are no transition. */
+export const verbs: ReadonlySet<string> = new Set([...resourceVerbs, 'handler', 'reply', 'all']);
 
 /** The words of a transition in its long form; none for `draft -> bought`. */
 export function wordsAt({ spec }: Subject, at: string): JsonMap {

@@ -1,38 +1,45 @@
+import type { Unstated } from '../../parts/fact.ts';
 import type { Deprecation } from '../../parts/versioning.ts';
 
+/** The columns of a line, by the project's own formatter settings. */
+const columns = 130;
+
 /** A comment over what follows: one line where it fits, a paragraph each otherwise. Nothing for nothing. */
-export function docLines(paragraphs: readonly string[], indent: string): string[] {
-  const texts = paragraphs.map((text) => lines(harmless(text), 125 - indent.length)).filter((block) => block.length > 0);
-  if (texts.length === 0) return [];
-  const all = texts.flatMap((block, index) => (index === 0 || block[0]?.startsWith('@') ? block : ['', ...block]));
-  if (all.length === 1 && indent.length + (all[0]?.length ?? 0) + 7 <= 130) return [`${indent}/** ${all[0]} */`];
+export function docLines(paragraphs: readonly string[], indent: string, deprecated?: string): string[] {
+  const blocks = paragraphs
+    .filter((text) => text.trim() !== '')
+    .map((text) => lines(harmless(text), columns - 5 - indent.length));
+  const said = blocks.flatMap((block, index) => (index === 0 ? block : ['', ...block]));
+  const all = deprecated === undefined ? said : [...said, `@deprecated ${harmless(deprecated)}`.trimEnd()];
+  if (all.length === 0) return [];
+  if (all.length === 1 && indent.length + (all[0]?.length ?? 0) + 7 <= columns) return [`${indent}/** ${all[0]} */`];
   return [`${indent}/**`, ...all.map((line) => `${indent} * ${line}`.trimEnd()), `${indent} */`];
 }
 
-/** A line of its own that says how something stands which the document leaves open. */
-export function openLine(what: string, question?: string): string {
-  return question === undefined ? `Open: ${what}.` : `Open: ${what}: ${question}`;
+/** A line of its own that names a fact which the document does not settle, with its question. */
+export function unsettledLine(what: string, fact: Unstated): string {
+  if (fact.standing === 'none') return `None: ${what}.`;
+  if (fact.standing === 'any') return `Left to the implementation: ${what}.`;
+  return fact.question === undefined ? `Open: ${what}.` : `Open: ${what}: ${fact.question}`;
 }
 
-/** What an editor strikes out. */
-export function deprecationLine(deprecation: Deprecation | undefined): string[] {
-  if (!deprecation) return [];
+/** What is said of something that is given up. */
+export function deprecationText(deprecation: Deprecation | undefined): string | undefined {
+  if (!deprecation) return undefined;
   const { deprecated, sunset, alternative } = deprecation;
-  const words = [
-    deprecated === undefined ? '' : `Since ${deprecated}.`,
-    sunset === undefined ? '' : `Gone after ${sunset}.`,
-    alternative === undefined ? '' : `Use ${alternative}.`,
-  ];
-  return [`\u0000@deprecated ${words.filter((text) => text !== '').join(' ')}`];
+  return [
+    ...(deprecated === undefined ? [] : [`Since ${deprecated}.`]),
+    ...(sunset === undefined ? [] : [`Gone after ${sunset}.`]),
+    ...(alternative === undefined ? [] : [`Use ${alternative}.`]),
+  ].join(' ');
 }
 
-/** Text that neither ends the comment nor speaks to an editor; a zero in front marks a tag of ours. */
-function harmless(text: string): string {
-  const isTag = text.startsWith('\u0000');
-  const safe = text
+/** Text that neither ends the comment nor speaks to an editor in its own tags. */
+export function harmless(text: string): string {
+  return text
     .replaceAll('*/', '*\\/')
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (unit) => (unit === '\n' ? '\n' : unit === '\u0000' ? '' : ' '));
-  return isTag ? safe : safe.replace(/(^|[\s{])@(?=[a-zA-Z])/g, '$1\\@');
+    .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (unit) => (unit === '\n' ? '\n' : ' '))
+    .replace(/(^|[\s{])@(?=[a-zA-Z])/g, '$1\\@');
 }
 
 /** Wraps what is longer than a line; the author's own line ends stay. */
@@ -52,5 +59,5 @@ function wrap(line: string, width: number): string[] {
     out.push(rest.slice(0, space).trimEnd());
     rest = rest.slice(space + 1);
   }
-  return rest === '' && out.length > 0 ? out : [...out, rest];
+  return [...out, rest];
 }

@@ -15,6 +15,14 @@ export interface Member {
   readonly readonly?: boolean;
   /** What stands above it, paragraph by paragraph. */
   readonly doc?: readonly string[];
+  /** What is said of it where it is given up. */
+  readonly deprecated?: string;
+}
+
+/** An object type with one member a name: of two, the later stands. */
+export function objectOf(members: readonly Member[], rest?: Type): Type {
+  const distinct = [...new Map(members.map((member) => [member.name, member])).values()];
+  return { kind: 'object', members: distinct, ...(rest && { rest }) };
 }
 
 export function word(text: string): Type {
@@ -68,5 +76,5 @@ function isStringLiteral(type: Type): boolean {
 
 /** What two types have to agree in to be the same: everything but what is said about them. */
 export function keyOf(type: Type): string {
-  return JSON.stringify(type, (key, value) => (key === 'doc' ? undefined : value));
+  return JSON.stringify(type, (key, value) => (key === 'doc' || key === 'deprecated' ? undefined : value));
 }

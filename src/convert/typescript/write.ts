@@ -7,8 +7,13 @@ const columns = 130;
 
 /** `export type NAME = TYPE;` with what is said about it above. */
 export function declaration(name: string, type: Type, doc: readonly string[] = []): string {
-  const head = `export type ${name} = `;
-  return [...docLines(doc, ''), `${head}${written(type, '', head.length + 1)};`].join('\n');
+  return [...docLines(doc, ''), `${assigned(`export type ${name} =`, type, '')};`].join('\n');
+}
+
+/** A type after what it is of; one that needs lines of its own starts on the next. */
+function assigned(start: string, type: Type, indent: string): string {
+  const text = written(type, indent, start.length + 2);
+  return text.startsWith('\n') ? start + text : `${start} ${text}`;
 }
 
 /** A type in as many lines as it needs; `used` columns of the first one are taken. */
@@ -20,7 +25,7 @@ export function written(type: Type, indent: string, used: number): string {
     case 'word':
       return type.text;
     case 'object':
-      return objectOf(type.members, type.rest, indent);
+      return braced(type.members, type.rest, indent);
     case 'list':
       return `${bracketed(type.of, indent)}[]`;
     case 'union':
@@ -28,7 +33,9 @@ export function written(type: Type, indent: string, used: number): string {
     case 'both':
       return type.of.map((member) => tight(member, 'both', indent)).join(' & ');
     case 'tuple':
-      return `[\n${tupleItems(type, inner).map((item) => `${inner}${item},\n`).join('')}${indent}]`;
+      return `[\n${tupleItems(type, inner)
+        .map((item) => `${inner}${item},\n`)
+        .join('')}${indent}]`;
     case 'applied':
       return `${type.name}<\n${type.to.map((item) => inner + written(item, inner, 0)).join(',\n')}\n${indent}>`;
   }
@@ -50,7 +57,9 @@ function isPlain(type: Type): boolean {
       return type.items.every(isPlain) && (type.rest === undefined || isPlain(type.rest));
     case 'object':
       return (
-        type.members.every((member) => (member.doc ?? []).length === 0 && isPlain(member.type)) &&
+        type.members.every(
+          ({ doc = [], deprecated, type: inner }) => doc.length === 0 && deprecated === undefined && isPlain(inner),
+        ) &&
         (type.rest === undefined || isPlain(type.rest))
       );
   }
@@ -72,7 +81,7 @@ export function flat(type: Type): string {
     case 'tuple':
       return `[${tupleItems(type).join(', ')}]`;
     case 'object': {
-      const members = type.members.map((member) => head(member) + flat(member.type));
+      const members = type.members.map((member) => `${head(member)} ${flat(member.type)}`);
       const all = type.rest ? [...members, `[key: string]: ${flat(type.rest)}`] : members;
       return all.length === 0 ? 'object' : `{ ${all.join('; ')} }`;
     }
@@ -80,17 +89,16 @@ export function flat(type: Type): string {
 }
 
 function head({ name, optional, readonly }: Member): string {
-  return `${readonly ? 'readonly ' : ''}${propertyName(name)}${optional ? '?' : ''}: `;
+  return `${readonly ? 'readonly ' : ''}${propertyName(name)}${optional ? '?' : ''}:`;
 }
 
-function objectOf(members: readonly Member[], rest: Type | undefined, indent: string): string {
+function braced(members: readonly Member[], rest: Type | undefined, indent: string): string {
   if (members.length === 0 && !rest) return 'object';
   const inner = `${indent}  `;
   const lines = members.flatMap((member) => {
-    const start = head(member);
-    return [...docLines(member.doc ?? [], inner), `${inner}${start}${written(member.type, inner, start.length + 1)};`];
+    return [...docLines(member.doc ?? [], inner, member.deprecated), `${assigned(inner + head(member), member.type, inner)};`];
   });
-  if (rest) lines.push(`${inner}[key: string]: ${written(rest, inner, 17)};`);
+  if (rest) lines.push(`${assigned(`${inner}[key: string]:`, rest, inner)};`);
   return `{\n${lines.join('\n')}\n${indent}}`;
 }
 

@@ -62,7 +62,8 @@ function finder(of: Extract<Code, { raw: true }>, name: string): Run<Raw> {
     const { resource } = type;
     return (frame) => {
       const id = run(frame);
-      const row = typeof id === 'string' ? frame.context.follow?.(resource, id) : undefined;
+      const named = typeof id === 'string' || typeof id === 'number' || typeof id === 'bigint';
+      const row = named ? frame.context.follow?.(resource, String(id)) : undefined;
       return isRawMap(row) ? own(row, name) : undefined;
     };
   }

@@ -1,4 +1,5 @@
 import type { Json } from '../../document/document.ts';
+import { arisingConditions } from '../arising.ts';
 import { entriesOf, statedValue } from '../fact.ts';
 import { callableOperations, namesOperation } from '../operations.ts';
 import type { Shape } from '../shape.ts';
@@ -45,18 +46,25 @@ const violation: Shape = {
   required: ['in', 'path'],
 };
 
-/** What the payload of a refusal reads. A refusal may have no code and no place; a constant that only some codes have may be null. */
+/**
+ * What the payload of a refusal reads. There is a code where every condition that can arise has one; a constant is there
+ * where every code has it and there is one; the place may be null.
+ */
 export function errorScope(spec: Spec): Scope {
   const codes = entriesOf(spec.errors.codes).map(([, code]) => code);
+  const answered = new Set(codes.flatMap((code) => code.rules.flatMap((rule) => (rule.on === undefined ? (statedValue(rule.when) ?? []) : []))));
+  const isCodeThere = arisingConditions(spec).every((condition) => answered.has(condition));
   const names = new Set(codes.flatMap((code) => Object.keys(code.constants)));
   const constants = [...names].map((name): [string, Variable] => {
     const values = codes.flatMap((code) => (code.constants[name] === undefined ? [] : [code.constants[name]]));
-    return [name, { shape: { type: [...new Set(values.map(typeOfConstant)), 'null'] } }];
+    const types = [...new Set(values.map(typeOfConstant))];
+    const isThere = isCodeThere && values.length === codes.length;
+    return [name, { shape: { type: isThere ? (types.length === 1 ? (types[0] as string) : types) : [...types, 'null'] } }];
   });
   return scopeOf({
     ...Object.fromEntries(constants),
     ...everywhere,
-    code: maybeText,
+    code: isCodeThere ? { shape: text } : maybeText,
     status: { shape: { type: 'integer' } },
     message: { shape: text },
     path: maybeText,

@@ -51,10 +51,10 @@ export function refuse(when: NonNullable<Refusal['when']>, more: Omit<Refusal, '
 }
 
 /** Follows a reference for an expression: the fields of the row it names. */
-export function follower(rows: Reader, models: Models): (resource: string, id: string) => Fields | undefined {
+export function follower(rows: Reader, models: Models): (resource: string, id: Value) => Fields | undefined {
   return (resource, id) => {
     const model = models.get(resource);
-    const row = model && rows.get(resource, id);
+    const row = model && rows.get(resource, String(id));
     return row && model.parse(row);
   };
 }

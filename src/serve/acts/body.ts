@@ -27,9 +27,18 @@ export function compileSent(
   const validateWhole = isOwnShape ? model.validateStored : undefined;
   const fill = compileDefaults(spec, shape);
   const dropped = droppedFor(model, compilation.user);
+  /** A stated body that is no object, such as a text, fills no field by itself: what it sets is for `set` to say. */
+  function valueAsRequest(exchange: Exchange): Sent {
+    const violations = validate(exchange.request);
+    if (violations.length > 0) return invalid(violations);
+    const fields: Fields = Object.create(null);
+    bindPath(fields, exchange, model, locator);
+    return { fields };
+  }
+
   return (exchange) => {
     const sent = exchange.request;
-    if (!isFields(sent)) return invalid(validate(sent));
+    if (!isFields(sent)) return isOwnShape ? valueAsRequest(exchange) : invalid(validate(sent));
     const fields: Fields = isOwnShape ? { ...sent } : withoutKeys(sent, dropped);
     const disagreements = bindPath(fields, exchange, model, locator);
     if (disagreements.length > 0) return invalid(disagreements);

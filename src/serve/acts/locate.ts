@@ -1,5 +1,4 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { statedValue } from '../../parts/fact.ts';
 import { identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { Reader, Row } from '../../store/store.ts';
 import type { Compilation } from '../compilation.ts';
@@ -71,13 +70,12 @@ export function compileLocator(endpoint: Endpoint, model: RowModel, models: Mode
 
 /** The value that a path parameter stands for in its field. */
 export function boundValue(model: RowModel, field: string, text: string): Value {
-  const type = statedValue(model.fields.get(field)?.shape ?? { standing: 'open', at: '' })?.type;
-  const types = Array.isArray(type) ? type : [type];
-  if ((types.includes('integer') || types.includes('number')) && /^-?\d+(\.\d+)?$/.test(text)) {
+  const column = model.code(field);
+  if ((column?.made === 'integer' || column?.made === 'number') && /^-?\d+(\.\d+)?$/.test(text)) {
     const number = Number(text);
     return Number.isSafeInteger(number) || text.includes('.') ? number : BigInt(text);
   }
-  if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  if (column?.made === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return text;
 }
 

@@ -6,7 +6,7 @@ import type { Compilation } from '../compilation.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange.ts';
 import { sameJson } from '../json.ts';
 import type { RowModel } from '../rows/model.ts';
-import { applySetters, updateRow } from '../rows/write.ts';
+import { applySetters, kept, updateRow } from '../rows/write.ts';
 import { isHidden } from '../shown.ts';
 import { describeValue, type Violation } from '../wire/violation.ts';
 import { type Act, type Hook, type Models, type Outcome, type Pause, refuse, type Work } from './act.ts';
@@ -81,11 +81,15 @@ export function compileReplace(
       if (!isMissing || parents) return parents ? { refusal: parents } : found;
       const failed = precondition(exchange, undefined, undefined);
       if (failed) return { refusal: failed };
+      const other = otherIdentifier(exchange, model, id);
+      if (other) return invalid([other]);
       const taken = sent(withIdentifier(exchange, model, id));
       return 'refusal' in taken ? taken : make(work, maker, taken.fields, id, hook);
     }
     const failed = precondition(exchange, found.row, found.fields);
     if (failed) return { refusal: failed };
+    const other = otherIdentifier(exchange, model, id as string);
+    if (other) return invalid([other]);
     const taken = sent(withIdentifier(exchange, model, id as string));
     if ('refusal' in taken) return taken;
     const wrong = changedImmutables(model, taken.fields, found.fields);
@@ -118,7 +122,7 @@ function compileFinish(
     if (hook && !hook.next) return { paused: { resource: before, next } };
     const hooked = hook?.next ?? next;
     const scope = { ...work.scope, resource: before, next: hooked };
-    const isSame = sameJson(before, withoutKeys(hooked, new Set(model.unstored)));
+    const isSame = sameJson(before, kept(model, hooked));
     const set = isSame ? hooked : applySetters(model.setters(words), scope, hooked);
     const own: Refusal | undefined = ownErrors?.({ ...scope, next: set });
     if (own) return { refusal: own };
@@ -178,6 +182,14 @@ function keptOnReplace(model: RowModel, user: string | undefined): (name: string
   const hidden = [...model.fields.values()].filter((field) => isHidden(field, { user, reveals: false })).map(({ name }) => name);
   const kept = new Set([...dropped, ...hidden, model.identifier.field]);
   return (name) => kept.has(name);
+}
+
+/** A body may repeat the identifier that the path names, and name no other. */
+function otherIdentifier({ request }: Exchange, model: RowModel, id: string): Violation | undefined {
+  const { field } = model.identifier;
+  const sent = isFields(request) && !model.readOnly.has(field) ? request[field] : undefined;
+  if (sent === undefined || String(sent) === id) return undefined;
+  return { in: 'body', path: `/${field}`, found: describeValue(sent), expected: `${describeValue(id)}, as the path says` };
 }
 
 /** The path says the identifier of a replace or upsert where the resource's own is the client's. */

@@ -2,14 +2,7 @@ import type { Refusal, Reply } from '../exchange.ts';
 import { phrase } from '../statuses.ts';
 
 /** Why a door itself turns a request away, before or instead of the answer. */
-export type DoorRefusal =
-  | 'malformed'
-  | 'headers too large'
-  | 'url too large'
-  | 'timeout'
-  | 'expectation'
-  | 'tunnel'
-  | 'internal';
+export type DoorRefusal = 'malformed' | 'headers too large' | 'url too large' | 'timeout' | 'expectation' | 'tunnel' | 'internal';
 
 /** What each is as a refusal, so that it can be given the stated shape (RFC 9110 section 15.5, RFC 6585 section 5). */
 export const doorRefusals: Readonly<Record<DoorRefusal, Refusal & { readonly status: number; readonly message: string }>> = {

@@ -12,8 +12,8 @@ export function send(response: ServerResponse, reply: Reply, last: boolean, held
     response.end(text);
     return;
   }
-  response.flushHeaders();
-  if (text !== undefined && !isBodiless(status)) response.write(text);
+  if (text === undefined || text.length === 0 || isBodiless(status)) response.flushHeaders();
+  else response.write(text);
 }
 
 /** The headers of a reply, name after value, with those that part it from the next one (RFC 9112 section 6). */

@@ -10,12 +10,13 @@ export class SocketCall implements Call {
   readonly path: string;
   readonly query: string;
   readonly hasBody: boolean;
-  readonly #request: IncomingMessage;
-  /** Where the client waits to be told to go on (RFC 9110 section 10.1.1). */
-  #waiting: ServerResponse | undefined;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Whether the client waits to be told to send its body (RFC 9110 section 10.1.1). */
+  #isWaiting: boolean;
   #body: Promise<Buffer | 'too large'> | undefined;
 
-  constructor(request: IncomingMessage, waiting: ServerResponse | undefined) {
+  constructor(request: IncomingMessage, response: ServerResponse, isWaiting: boolean) {
     // A parsed request has both.
     const target = splitTarget(request.url as string);
     this.method = request.method as string;
@@ -24,16 +25,17 @@ export class SocketCall implements Call {
     const { headers } = request;
     const length = headers['content-length'];
     this.hasBody = (length !== undefined && Number(length) !== 0) || headers['transfer-encoding'] !== undefined;
-    this.#request = request;
-    this.#waiting = waiting;
+    this.request = request;
+    this.response = response;
+    this.#isWaiting = isWaiting;
   }
 
   get headers(): Call['headers'] {
-    return this.#request.headers;
+    return this.request.headers;
   }
 
   get headerBytes(): number {
-    const { rawHeaders } = this.#request;
+    const { rawHeaders } = this.request;
     // Each line has a colon, a blank and a line end besides.
     let bytes = rawHeaders.length * 2;
     for (const text of rawHeaders) bytes += text.length;
@@ -41,7 +43,7 @@ export class SocketCall implements Call {
   }
 
   get address(): string {
-    const address = this.#request.socket.remoteAddress ?? '';
+    const address = this.request.socket.remoteAddress ?? '';
     return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
   }
 
@@ -53,26 +55,22 @@ export class SocketCall implements Call {
 
   /** How many bytes of the body may still be on their way: none, a declared number at the most, or nobody knows. */
   get unreadBytes(): number {
-    if (!this.hasBody || this.#request.complete) return 0;
+    // A client that was not told to send its body sends none after a final reply.
+    if (!this.hasBody || this.request.complete || this.#isWaiting) return 0;
     return this.#declaredBytes ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Whether the client still waits to be told to send its body; then it sends none after a final reply. */
-  get isWaiting(): boolean {
-    return this.#waiting !== undefined;
-  }
-
   get #declaredBytes(): number | undefined {
-    const length = this.#request.headers['content-length'];
+    const length = this.request.headers['content-length'];
     return length === undefined ? undefined : Number(length);
   }
 
   async #read(bytesMax: number): Promise<Buffer | 'too large'> {
     const declared = this.#declaredBytes;
     if (declared !== undefined && declared > bytesMax) return 'too large';
-    this.#waiting?.writeContinue();
-    this.#waiting = undefined;
-    return gather(this.#request, bytesMax);
+    if (this.#isWaiting) this.response.writeContinue();
+    this.#isWaiting = false;
+    return gather(this.request, bytesMax);
   }
 }
 

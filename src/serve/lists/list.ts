@@ -8,7 +8,7 @@ import type { Exchange, Refusal, Value } from '../exchange.ts';
 import { canonical } from '../rows/column.ts';
 import type { RowModel } from '../rows/model.ts';
 import type { Cursors, Position } from './cursor.ts';
-import { compilePaging, type PageAsked, type Paging, refusePage } from './paging.ts';
+import { compilePaging, type PageAsked, type Paging, refusePage, unpagedMost } from './paging.ts';
 import { type PageForm, Questions, type SortKey, type Test, valuesOf } from './query.ts';
 
 /** A page of rows, and where the pages around it start. */
@@ -26,11 +26,7 @@ export interface Page {
 
 export interface CompiledList {
   readonly paging: Paging;
-  readonly run: (
-    work: Work<Reader>,
-    exchange: Exchange,
-    acceptsOpen: boolean,
-  ) => Page | { readonly refusal: Refusal } | { readonly tooMany: true };
+  readonly run: (work: Work<Reader>, exchange: Exchange) => Page | { readonly refusal: Refusal } | { readonly tooMany: true };
 }
 
 /** Compiles `list RESOURCE`: parents, filters, order, page. */
@@ -39,10 +35,11 @@ export function compileList(
   model: RowModel,
   models: Models,
   cursors: Cursors,
+  acceptsOpen: boolean,
   compilation: Compilation,
 ): CompiledList {
   const locator = compileLocator(endpoint, model, models, compilation);
-  const paging = compilePaging(endpoint.pagination ?? compilation.spec.limits.pagination, cursors);
+  const paging = compilePaging(endpoint.pagination ?? compilation.spec.limits.pagination, cursors, acceptsOpen);
   const parameters = entriesOf(endpoint.parameters).map(([, parameter]) => parameter);
   const filters = parameters.filter((parameter) => parameter.filters !== undefined && model.code(parameter.filters));
   const sorter = parameters.find((parameter) => parameter.sorts);
@@ -52,7 +49,7 @@ export function compileList(
   const questions = new Questions(model.name);
   const wantsTotal = paging.pagination?.total !== undefined;
 
-  function run(work: Work<Reader>, exchange: Exchange, acceptsOpen: boolean): ReturnType<CompiledList['run']> {
+  function run(work: Work<Reader>, exchange: Exchange): ReturnType<CompiledList['run']> {
     const parents = locator.parents(work, exchange);
     if (parents) return { refusal: parents };
     const tests = testsOf(exchange, locator, filters, model);
@@ -75,7 +72,7 @@ export function compileList(
     const after = start && [...start.keys, start.seq];
     const found = work.rows.all(questions.of(form), valuesOf(tests, asked.size + 1, asked.offset, after));
     const isMore = found.length > asked.size;
-    if (paging.isOpen && isMore && !acceptsOpen) return { tooMany: true };
+    if (paging.isOpen && isMore) return { tooMany: true };
     if (isMore) found.pop();
     if (isReversed) found.reverse();
     const total = wantsTotal
@@ -85,7 +82,7 @@ export function compileList(
         )
       : undefined;
     const hasMore = isReversed ? true : isMore;
-    const isInDoubt = paging.isOpen && isMore;
+    const isInDoubt = paging.isOpen && found.length > unpagedMost;
     const hasPrevious = isReversed ? isMore : start !== undefined || (asked.offset ?? 0) > 0;
     return {
       rows: found,

@@ -26,10 +26,10 @@ export interface Paging {
   read(exchange: Exchange, query: string): PageAsked | { readonly refusal: Refusal };
 }
 
-export function compilePaging(fact: Fact<Pagination>, cursors: Cursors): Paging {
+export function compilePaging(fact: Fact<Pagination>, cursors: Cursors, acceptsOpen: boolean): Paging {
   const pagination = isStated(fact) ? fact.value : undefined;
   if (!pagination || pagination.style === 'none') {
-    const size = pagination || fact.standing === 'none' || fact.standing === 'any' ? Number.MAX_SAFE_INTEGER - 1 : unpagedMost;
+    const size = pagination || acceptsOpen || fact.standing !== 'open' ? Number.MAX_SAFE_INTEGER - 1 : unpagedMost;
     return { pagination, isOpen: fact.standing === 'open', names: [], read: () => ({ size }) };
   }
   const style = pagination;

@@ -27,10 +27,11 @@ export function indexedFields(spec: Spec, resource: Resource): Indexed {
   }
   for (const endpoint of listsOf(spec, resource.name)) {
     const { equal, ranged, sorted } = wordsOf(endpoint);
-    for (const name of [...equal, ...ranged, ...sorted.map(({ column }) => column)]) if (known.has(name)) columns.add(name);
+    for (const name of [...equal, ...ranged, ...sorted.flat().map(({ column }) => column)])
+      if (known.has(name)) columns.add(name);
     for (const sort of sorted) {
-      index([sort]);
-      for (const filter of equal) index([filter, sort]);
+      index(sort);
+      for (const filter of equal) index([filter, ...sort]);
     }
     for (const filter of [...equal, ...ranged]) index([filter]);
   }
@@ -55,7 +56,10 @@ function wordsOf(endpoint: Endpoint) {
   return {
     equal: [...bound, ...filters.filter(({ op }) => op === '=' || op === 'in').map(({ filters: field }) => field as string)],
     ranged: filters.filter(({ op }) => op !== '=' && op !== 'in').map(({ filters: field }) => field as string),
-    sorted: [...endpoint.order.slice(0, 1).map(({ field, descending }) => ({ column: field, descending })), ...sorts],
+    sorted: [
+      endpoint.order.map(({ field, descending }) => ({ column: field, descending })),
+      ...sorts.map((sort) => [sort]),
+    ].filter((order) => order.length > 0),
   };
 }
 

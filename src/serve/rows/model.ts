@@ -12,6 +12,7 @@ import type { Compilation } from '../compilation.ts';
 import type { Evaluate } from '../evaluate.ts';
 import type { Fields, Value } from '../exchange.ts';
 import { parseStored } from '../json.ts';
+import { compileForgetting, type Prune } from '../shown.ts';
 import { type CompiledMachine, compileMachine } from '../states.ts';
 import type { Validate } from '../wire/ajv.ts';
 import { type ColumnCode, canonical, columnCode } from './column.ts';
@@ -29,7 +30,8 @@ export interface RowModel {
   /** What a caller cannot write, whoever it is. */
   readonly readOnly: ReadonlySet<string>;
   readonly immutable: readonly string[];
-  readonly unstored: readonly string[];
+  /** Takes what is never stored out of a row that is about to be kept, in place. */
+  readonly forget: Prune | undefined;
   readonly defaults: readonly { readonly field: string; readonly value: Value }[];
   readonly generated: readonly { readonly field: string; make(draw: Draw): string }[];
   readonly references: readonly Reference[];
@@ -90,7 +92,7 @@ function compileModel(resource: Resource, compilation: Compilation): RowModel {
   const list = [...fields.values()];
   const identifier = statedValue(resource.identifier) ?? { field: 'id' };
   const machine = machineOf(spec.states, resource.name);
-  const codes = new Map(list.map((field) => [field.name, columnCode(statedValue(field.shape) ?? {}, field.ignoreCase)]));
+  const codes = new Map(list.map((field) => [field.name, codeOf(spec, field)]));
   const indexed = indexedFields(spec, resource);
   const uniques = resource.unique.map((rule, index) => ({
     column: `unique ${index}`,
@@ -120,7 +122,7 @@ function compileModel(resource: Resource, compilation: Compilation): RowModel {
     const columns = indexed.columns.map((name) => (codes.get(name) as ColumnCode).encode(values[name]));
     for (const rule of uniques) {
       const holds = rule.holds === undefined || rule.holds({ next: values, resource: values }) === true;
-      columns.push(holds ? uniqueKey(rule.fields, values, fields) : null);
+      columns.push(holds ? uniqueKey(rule.fields, values, fields, codes) : null);
     }
     return columns;
   }
@@ -138,7 +140,7 @@ function compileModel(resource: Resource, compilation: Compilation): RowModel {
     fields,
     readOnly,
     immutable: list.filter((field) => field.immutable).map((field) => field.name),
-    unstored: list.filter((field) => !field.stored).map((field) => field.name),
+    forget: compileForgetting(spec, { resource: resource.name }),
     defaults: list.flatMap((field) => (field.default ? [{ field: field.name, value: field.default.value }] : [])),
     generated: list.flatMap((field) => compileGenerated(field, identifier.field)),
     references: list.flatMap(({ name, ref, onDelete, show }) =>
@@ -154,14 +156,26 @@ function compileModel(resource: Resource, compilation: Compilation): RowModel {
   };
 }
 
+/** A reference without a type of its own has that of what it refers to. */
+function codeOf(spec: Spec, { shape, ref, ignoreCase }: Pick<Field, 'shape' | 'ref' | 'ignoreCase'>): ColumnCode {
+  const stated = statedValue(shape) ?? {};
+  const type = stated.type === undefined && ref !== undefined ? { type: identifierType(spec, ref) } : {};
+  return columnCode({ ...stated, ...type }, ignoreCase);
+}
+
 /** Several fields of which no two rows may agree, as one text; null where one of them is absent. */
-function uniqueKey(names: readonly string[], values: Fields, fields: ReadonlyMap<string, Field>): string | null {
+function uniqueKey(
+  names: readonly string[],
+  values: Fields,
+  fields: ReadonlyMap<string, Field>,
+  codes: ReadonlyMap<string, ColumnCode>,
+): string | null {
   const parts: unknown[] = [];
   for (const name of names) {
     const value = values[name];
     if (value === undefined || value === null) return null;
     const field = fields.get(name);
-    const code = field && columnCode(statedValue(field.shape) ?? {}, field.ignoreCase);
+    const code = field && codes.get(name);
     const encoded = code?.encode(value);
     parts.push(encoded ?? value);
   }
@@ -177,7 +191,7 @@ function referrersOf(spec: Spec, target: string): Referrer[] {
       field,
       onDelete,
       isInteger:
-        identifierType(spec, target) === 'integer' && columnCode(statedValue(shape) ?? {}, ignoreCase).type === 'integer',
+        identifierType(spec, target) === 'integer' && codeOf(spec, { shape, ref: target, ignoreCase }).type === 'integer',
       query: { table: from, where: { op: '=' as const, left: { column: field }, right: { param: 0 } } },
     }));
   });

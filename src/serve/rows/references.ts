@@ -3,6 +3,7 @@ import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { isMap } from '../../parts/source.ts';
 import type { Spec } from '../../parts/spec.ts';
+import { constantsOf, fits } from '../branches.ts';
 import type { Value } from '../exchange.ts';
 
 /** A reference found in a value. */
@@ -67,18 +68,9 @@ function collect(spec: Spec, shape: JsonMap, value: Value, path: string, found: 
   for (const word of ['oneOf', 'anyOf', 'allOf']) {
     const branches = shape[word];
     if (Array.isArray(branches))
-      for (const branch of branches) if (isMap(branch) && mayBe(spec, branch, value)) collect(spec, branch, value, path, found);
+      for (const branch of branches)
+        if (isMap(branch) && fits(value, constantsOf(spec, branch))) collect(spec, branch, value, path, found);
   }
-}
-
-/** Whether a value can be of a branch, by the branch's constants. */
-function mayBe(spec: Spec, branch: JsonMap, value: Value): boolean {
-  if (!isFields(value)) return true;
-  const resource = typeof branch.resource === 'string' ? entryOf(spec.resources.all, branch.resource) : undefined;
-  const fields = resource
-    ? entriesOf(resource.fields).map(([name, field]) => [name, statedValue(field.shape) ?? {}] as const)
-    : [];
-  return fields.every(([name, shape]) => shape.const === undefined || value[name] === undefined || value[name] === shape.const);
 }
 
 function isFields(value: Value): value is Record<string, Value> {

@@ -2,7 +2,7 @@ import { Duplicate, type NewRow, type Row } from '../../store/store.ts';
 import type { Work } from '../acts/act.ts';
 import { isFailed } from '../evaluate.ts';
 import { type Fields, Refused, type Value } from '../exchange.ts';
-import { toJson } from '../json.ts';
+import { copy, toJson } from '../json.ts';
 import { describeValue } from '../wire/violation.ts';
 import type { RowModel, Setter } from './model.ts';
 
@@ -61,14 +61,15 @@ function newRow(model: RowModel, id: string, fields: Fields, entered: number): N
 }
 
 /** The fields as they are kept: in the order of the document, without what is never stored. */
-function kept(model: RowModel, fields: Fields): Fields {
+export function kept(model: RowModel, fields: Fields): Fields {
+  const source = model.forget ? copy(fields) : fields;
+  model.forget?.(source);
   const ordered: Fields = {};
-  for (const name of model.fields.keys())
-    if (fields[name] !== undefined && !model.unstored.includes(name)) ordered[name] = fields[name];
+  for (const name of model.fields.keys()) if (source[name] !== undefined) ordered[name] = source[name];
   if (model.resource.additionalProperties) {
-    for (const name of Object.keys(fields)) {
+    for (const name of Object.keys(source)) {
       if (!model.fields.has(name))
-        Object.defineProperty(ordered, name, { value: fields[name], enumerable: true, configurable: true, writable: true });
+        Object.defineProperty(ordered, name, { value: source[name], enumerable: true, configurable: true, writable: true });
     }
   }
   return ordered;

@@ -34,7 +34,7 @@ export function compileListRun(
 
   function page(rows: Reader, exchange: Exchange): Reply {
     const work: Work<Reader> = workFor(rows, models, exchange, drawOnce(chance, exchange.nowMs));
-    const found = list.run(work, exchange, engine.acceptsOpen);
+    const found = list.run(work, exchange);
     if ('tooMany' in found) return refused(exchange, { open: openPages });
     if ('refusal' in found) return refused(exchange, found.refusal);
     const own = ownErrors?.(work.scope);

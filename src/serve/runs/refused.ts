@@ -8,6 +8,8 @@ export function refused(exchange: Exchange, refusal: Refusal): Reply {
     caller: exchange.caller,
     tellsProse: true,
   });
+  if (refusal.when === 'internal' && refusal.message !== undefined)
+    exchange.view.engine.onFailure(new Error(refusal.message), exchange.requestId());
   exchange.refusedWith = refusal;
   return reply;
 }

@@ -20,6 +20,8 @@ export function compileReplyRun(operation: Operation, endpoint: Endpoint, engine
       if (own) return refused(exchange, own);
       const made = answers?.(exchange, { status: 200, scope });
       if (!made || 'refusal' in made) return refused(exchange, made?.refusal ?? { when: 'internal' });
-      return made.reply;
+      return endpoint.cache === undefined
+        ? made.reply
+        : { ...made.reply, headers: { 'cache-control': endpoint.cache, ...made.reply.headers } };
     });
 }

@@ -1,0 +1,48 @@
+import type { Spec } from '../parts/spec.ts';
+import { harmless } from './typescript/doc.ts';
+import { beforeTypes, handlerTypes } from './typescript/handler-types.ts';
+import { Names } from './typescript/names.ts';
+import { operationTypes } from './typescript/operation-types.ts';
+import { callerPrelude, handlerPrelude } from './typescript/prelude.ts';
+import { resourceTypes } from './typescript/resource-types.ts';
+import { callerTypes, errorCodes, eventTypes, storedTypes, transitionTypes } from './typescript/service-types.ts';
+
+/**
+ * Writes a document as one TypeScript module of types that stands alone: its resources, its operations, and what the
+ * service's own code is given and answers. The same document gives the same text.
+ */
+export function toTypescript(spec: Spec): string {
+  const names = new Names();
+  const types = resourceTypes(spec, names);
+  const operations = operationTypes(types, names);
+  const handlers = handlerTypes(operations, types, names);
+  const before = beforeTypes(operations, types, names);
+  const stored = storedTypes(types);
+  const events = eventTypes(types);
+  // Only now is it known which types of resources the rest speaks of.
+  const resources = types.declarations();
+  const sections: readonly (readonly [title: string, declarations: readonly string[]])[] = [
+    ['Resources', resources],
+    ['Operations', operations.flatMap(({ declarations }) => declarations)],
+    ['Caller, errors, events, states', [...callerTypes(spec), callerPrelude, errorCodes(spec), ...events, transitionTypes(spec)]],
+    ['What is stored', stored],
+    ["The service's own code", [handlerPrelude, ...handlers, ...before]],
+  ];
+  const body = sections.flatMap(([title, declarations]) => (declarations.length === 0 ? [] : [`// ${title}`, ...declarations]));
+  return `${[heading(spec), ...body].join('\n\n')}\n`;
+}
+
+/** How the module was made, and of what. */
+function heading(spec: Spec): string {
+  const [path = 'DOC'] = spec.document.sources.keys();
+  const file = path.split(/[\\/]/).at(-1) ?? path;
+  const title = oneLine(spec.title);
+  return [
+    `// The types of ${title === '' ? 'a document without a title' : title}.`,
+    `// Made by \`ninefold export ${oneLine(file)} --to typescript\`. Change the document and make them again.`,
+  ].join('\n');
+}
+
+function oneLine(text: string): string {
+  return harmless(text).replace(/\s+/g, ' ').trim();
+}

@@ -1,0 +1,89 @@
+import type { Json } from '../../document/document.ts';
+import type { Endpoint, Parameter } from '../../parts/endpoints.ts';
+import { entriesOf, entryOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
+import type { Pagination } from '../../parts/limits.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import { pathParameters } from '../../parts/payload.ts';
+import type { Shape } from '../../parts/shape.ts';
+import { machineOf } from '../../parts/states.ts';
+import { deprecationText, unsettledLine } from './doc.ts';
+import { type ShapeReading, shapeType } from './shape-type.ts';
+import { listOf, type Member, union, unknownType, word } from './type.ts';
+
+/** The parameters of an endpoint: those that are stated, and those that its path, its pages and its expansion bring. */
+export function parameterMembers(endpoint: Endpoint, reading: ShapeReading): Member[] {
+  const stated = entriesOf(endpoint.parameters).map(([, parameter]) => statedMember(parameter, endpoint, reading));
+  const known = new Set(stated.map(({ name }) => name));
+  const path = pathParameters(endpoint.path).map((name): Member => ({ name, type: word('string') }));
+  const rest = [...path, ...pageMembers(endpoint, reading), ...expansionMembers(endpoint)];
+  return [...stated, ...rest.filter(({ name }) => !known.has(name))];
+}
+
+/** The parameters that have a value even where nobody gives one. */
+export function filledParameters(endpoint: Endpoint): string[] {
+  return entriesOf(endpoint.parameters).flatMap(([name, parameter]) => (parameter.default && !parameter.required ? [name] : []));
+}
+
+function statedMember(parameter: Parameter, endpoint: Endpoint, reading: ShapeReading): Member {
+  const { name, filters, deprecated } = parameter;
+  const own = statedValue(parameter.shape);
+  const shape: Shape = own ?? (filters === undefined ? { type: 'string' } : filterShape(parameter, filters, endpoint, reading));
+  const unsettled = isFollowing(parameter.shape) || isStated(parameter.shape) ? undefined : parameter.shape;
+  const gone = deprecationText(deprecated);
+  return {
+    name,
+    type: unsettled ? unknownType : shapeType(shape, reading),
+    optional: !parameter.required,
+    doc: [
+      ...(typeof shape.description === 'string' ? [shape.description] : []),
+      ...(unsettled ? [unsettledLine(`the type of ${name}`, unsettled)] : []),
+    ],
+    ...(gone !== undefined && { deprecated: gone }),
+  };
+}
+
+/** Where nothing is said of a shape, it follows: from the field that is filtered by, or it is a text. */
+function isFollowing(shape: Fact<Shape>): boolean {
+  return shape.standing === 'open' && shape.question === undefined;
+}
+
+/** What a filter takes: its field's values, several of them for `in`, any text where only a part is compared. */
+function filterShape({ op }: Parameter, filters: string, endpoint: Endpoint, { spec }: ShapeReading): Shape {
+  if (op === 'prefix' || op === 'contains') return { type: 'string' };
+  const name = resourceOfEffect(statedValue(endpoint.does)) ?? '';
+  const resource = entryOf(spec.resources.all, name);
+  const field = resource && entryOf(resource.fields, filters);
+  const machine = machineOf(spec.states, name);
+  const states = machine?.field === filters ? statedValue(machine.states) : undefined;
+  const one: Shape = states ? { enum: [...states] } : ((field && statedValue(field.shape)) ?? {});
+  return op === 'in' ? { type: 'array', items: one } : one;
+}
+
+/** The pagination of a list: its endpoint's own, or that of the service. */
+export function paginationOf(endpoint: Endpoint, reading: ShapeReading): Pagination | undefined {
+  if (statedValue(endpoint.does)?.verb !== 'list') return undefined;
+  return statedValue(endpoint.pagination ?? reading.spec.limits.pagination);
+}
+
+function pageMembers(endpoint: Endpoint, reading: ShapeReading): Member[] {
+  const pagination = paginationOf(endpoint, reading);
+  if (!pagination || pagination.style === 'none') return [];
+  const { style, cursor, after, before, offset, page, size } = pagination;
+  const texts = style === 'cursor' ? [cursor ?? 'cursor'] : style === 'after' ? [after ?? 'after', before] : [];
+  const numbers = [style === 'offset' ? (offset ?? 'offset') : style === 'page' ? (page ?? 'page') : undefined, size];
+  const member = (type: string) => (name: string | undefined) =>
+    name === undefined ? [] : [{ name, type: word(type), optional: true }];
+  return [...texts.flatMap(member('string')), ...numbers.flatMap(member('number'))];
+}
+
+function expansionMembers({ expand }: Endpoint): Member[] {
+  return expand ? [{ name: expand.parameter, type: union([word('string'), listOf(word('string'))]), optional: true }] : [];
+}
+
+/** The properties of a stated body that have a value even where nobody gives one. */
+export function filledProperties(shape: Shape | undefined): string[] {
+  const properties = shape?.type === 'object' ? shape.properties : undefined;
+  if (typeof properties !== 'object' || properties === null || Array.isArray(properties)) return [];
+  const entries: [string, Json][] = Object.entries(properties);
+  return entries.flatMap(([name, inner]) => (typeof inner === 'object' && inner !== null && 'default' in inner ? [name] : []));
+}

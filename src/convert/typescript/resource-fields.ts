@@ -1,0 +1,151 @@
+import type { Json } from '../../document/document.ts';
+import { entriesOf, entryOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
+import { isSuppliedByService, isWritable, writableShape } from '../../parts/payload.ts';
+import type { Field, Resource } from '../../parts/resources.ts';
+import { identifierType } from '../../parts/schemas.ts';
+import { isMap } from '../../parts/source.ts';
+import type { Spec } from '../../parts/spec.ts';
+import { machineOf } from '../../parts/states.ts';
+import { deprecationText, unsettledLine } from './doc.ts';
+import { literal } from './names.ts';
+import type { Prose } from './prose.ts';
+import { type ShapeReading, shapeType, type View } from './shape-type.ts';
+import { anyString, type Member, objectOf, type Type, union, unknownType, word } from './type.ts';
+
+/** What the fields of a resource are read with, besides its shapes. */
+export interface FieldReading extends Omit<ShapeReading, 'view'> {
+  readonly prose: Prose;
+  /** Whether some endpoint shows what a resource refers to whole, when it is asked to. */
+  readonly expandable: (resource: string) => boolean;
+}
+
+/** The object type of a resource for one view. `optional`: what the path of an endpoint says already. */
+export function resourceType(resource: Resource, view: View, reading: FieldReading, optional: readonly string[] = []): Type {
+  if (!isStated(resource.fields)) return objectOf([], unknownType);
+  const sent = isSent(view) ? writableShape(reading.spec, resource, view === 'update' ? 'all' : optional) : undefined;
+  const members = entriesOf(resource.fields).flatMap(([name, field]): Member[] => {
+    if (sent ? !Object.hasOwn(sent.properties as object, name) : !isThere(field, view)) return [];
+    // `required` of a writable shape is a list of names.
+    const required = sent ? (sent.required as readonly string[]).includes(name) : isRequired(reading.spec, resource, field, view);
+    return [memberOf(resource, field, required, view, reading)];
+  });
+  return objectOf(members, resource.additionalProperties ? unknownType : undefined);
+}
+
+/** The fields that a new row has to be given by the service's own code: nothing supplies them. */
+export function neededFields(spec: Spec, resource: Resource): string[] {
+  const needed = entriesOf(resource.fields).filter(
+    ([, field]) =>
+      field.stored &&
+      isRequired(spec, resource, field, 'row') &&
+      !isSuppliedByService(field, 'create') &&
+      !isIdentifierOrState(spec, resource, field, 'generated'),
+  );
+  return needed.map(([name]) => name);
+}
+
+/** Whether the field is the identifier or the state; with `generated`, an identifier that callers choose is none. */
+export function isIdentifierOrState(spec: Spec, resource: Resource, field: Field, which: 'any' | 'generated' = 'any'): boolean {
+  if (machineOf(spec.states, resource.name)?.field === field.name) return true;
+  const identifier = statedValue(resource.identifier);
+  if (identifier?.field !== field.name) return false;
+  return which === 'any' || (identifier.generate !== undefined && identifier.generate !== 'client');
+}
+
+/** Whether a resource has, at any depth, a field that is handed on and never kept. */
+export function passesThrough(spec: Spec, name: string, seen = new Set<string>()): boolean {
+  if (seen.has(name)) return false;
+  seen.add(name);
+  const resource = entryOf(spec.resources.all, name);
+  const fields = resource ? entriesOf(resource.fields) : [];
+  return fields.some(
+    ([, { stored, shape }]) => !stored || resourcesIn(statedValue(shape)).some((inner) => passesThrough(spec, inner, seen)),
+  );
+}
+
+function resourcesIn(shape: Json | undefined): string[] {
+  if (typeof shape !== 'object' || shape === null) return [];
+  const own = isMap(shape) && typeof shape.resource === 'string' ? [shape.resource] : [];
+  return [...own, ...Object.values(shape).flatMap(resourcesIn)];
+}
+
+function isSent(view: View): boolean {
+  return view === 'create' || view === 'update';
+}
+
+function isThere(field: Field, view: View): boolean {
+  if (view === 'next') return true;
+  if (!field.stored) return false;
+  return view === 'row' || !(field.writeOnly || field.visible?.length === 0);
+}
+
+function isRequired(spec: Spec, resource: Resource, field: Field, view: View): boolean {
+  if (statedValue(field.required) !== true) return false;
+  if (view === 'shown') return field.reveal === undefined && field.visible === undefined;
+  const isState = machineOf(spec.states, resource.name)?.field === field.name;
+  if (view === 'next') {
+    if (isState || field.generate !== undefined) return true;
+    return isWritable(spec, resource, field) && field.set.create === undefined && field.set.write === undefined;
+  }
+  return !field.readOnly || isSuppliedByService(field, 'create') || isIdentifierOrState(spec, resource, field);
+}
+
+/** Whether nothing at all is said of a fact, not even a question. */
+export function isUnsaid(fact: Fact<unknown>): boolean {
+  return fact.standing === 'open' && fact.question === undefined;
+}
+
+function memberOf(resource: Resource, field: Field, required: boolean, view: View, reading: FieldReading): Member {
+  const deprecated = deprecationText(field.deprecated);
+  const type = fieldType(resource, field, view, reading);
+  const isRemovable = view === 'update' && statedValue(field.required) !== true;
+  return {
+    name: field.name,
+    type: isRemovable ? union([type, word('null')]) : type,
+    optional: !required,
+    readonly: !isSent(view) && isIdentifierOrState(reading.spec, resource, field),
+    doc: fieldDoc(resource, field, view, reading),
+    ...(deprecated !== undefined && { deprecated }),
+  };
+}
+
+function fieldType(resource: Resource, field: Field, view: View, reading: FieldReading): Type {
+  const { spec } = reading;
+  const machine = machineOf(spec.states, resource.name);
+  const states = machine?.field === field.name ? statedValue(machine.states) : undefined;
+  const inner: ShapeReading = { ...reading, view };
+  if (states && states.length > 0) return union(states.map((state) => word(literal(state))));
+  const shape = statedValue(field.shape);
+  const identifier = statedValue(resource.identifier);
+  if (!shape && identifier?.field === field.name)
+    return word(identifierType(spec, resource.name) === 'integer' ? 'number' : 'string');
+  if (!shape) return unknownType;
+  const type = shapeType(shape, inner);
+  if (view !== 'shown') return type;
+  if (field.extensible) return union([type, anyString]);
+  if (field.ref === undefined) return type;
+  const whole = field.show === 'expand' || reading.expandable(resource.name);
+  const target = whole ? reading.typeOf(field.ref, 'shown') : undefined;
+  const part = typeof field.show === 'object' ? [shapeType(field.show, inner)] : [];
+  return union([type, ...(target ? [target] : []), ...part]);
+}
+
+function fieldDoc(resource: Resource, field: Field, view: View, reading: FieldReading): string[] {
+  const shape = statedValue(field.shape);
+  const said = typeof shape?.description === 'string' ? [shape.description] : reading.prose(field.at);
+  const notes: string[] = [];
+  if (field.readOnly) notes.push('Read-only.');
+  if (field.writeOnly) notes.push('Never shown.');
+  if (field.reveal === 'once' && view === 'shown') notes.push('Shown once, in the answer that makes it.');
+  if (field.immutable) notes.push('Set once.');
+  if (field.visible && field.visible.length > 0) notes.push(`Shown to: ${field.visible.join(', ')}.`);
+  if (field.ref !== undefined) notes.push(`Refers to ${field.ref}.`);
+  if (typeof shape?.format === 'string') notes.push(`Format: ${shape.format}.`);
+  const unsettled = [
+    ...(isStated(field.shape) ? [] : [unsettledLine(`the type of ${resource.name}.${field.name}`, field.shape)]),
+    ...(isStated(field.required) || isUnsaid(field.required)
+      ? []
+      : [unsettledLine(`whether ${resource.name}.${field.name} is required`, field.required)]),
+  ];
+  return [...said, ...(notes.length > 0 ? [notes.join(' ')] : []), ...unsettled];
+}

@@ -1,0 +1,137 @@
+import { entriesOf, entryOf, type Fact, isStated } from '../../parts/fact.ts';
+import type { Resource } from '../../parts/resources.ts';
+import type { Spec } from '../../parts/spec.ts';
+import { unsettledLine } from './doc.ts';
+import { expandableFields } from './expansion.ts';
+import type { Names } from './names.ts';
+import { proseOf } from './prose.ts';
+import { type FieldReading, isUnsaid, resourceType } from './resource-fields.ts';
+import type { ShapeReading, View } from './shape-type.ts';
+import { keyOf, type Type, word } from './type.ts';
+import { declaration } from './write.ts';
+
+const endings: Readonly<Record<View, string>> = { shown: '', row: 'Row', create: 'Create', next: 'Next', update: 'Update' };
+const views: readonly View[] = ['shown', 'row', 'create', 'next', 'update'];
+
+/** The views that a view of a value may turn out to be the same as: then it has no name of its own. */
+const sameAs: Readonly<Record<View, readonly View[]>> = {
+  shown: [],
+  row: ['shown'],
+  create: ['shown', 'row'],
+  next: ['row', 'create'],
+  update: [],
+};
+
+/** The types of all resources: their names, and which of them the rest of the module speaks of. */
+export interface ResourceTypes {
+  readonly reading: FieldReading;
+  shapes(view: View): ShapeReading;
+  /** The type of a resource in a view; from here on it is part of the module. */
+  named(resource: string, view: View): Type | undefined;
+  /** Whether two views of a resource have the same type. */
+  same(resource: string, one: View, other: View): boolean;
+  /** The declarations of what was spoken of, in the order of the document. */
+  declarations(): string[];
+}
+
+export function resourceTypes(spec: Spec, names: Names): ResourceTypes {
+  const resources = entriesOf(spec.resources.all);
+  const own = new Map(resources.map(([name]) => [name, names.claim(name, '', 'Resource')]));
+  const claimed = new Map<string, string>();
+  for (const [name] of resources) {
+    for (const view of views) {
+      const plain = own.get(name) as string;
+      claimed.set(key(name, view), view === 'shown' ? plain : names.claim(plain, endings[view]));
+    }
+  }
+  const common = { spec, prose: proseOf(spec), expandable: expandableFields(spec) };
+  const represents = representatives(resources, common);
+  const wanted = new Set<string>();
+  const named = (name: string, view: View): Type | undefined => {
+    const chosen = key(name, represents(name, view));
+    const text = claimed.get(chosen);
+    if (text !== undefined) wanted.add(chosen);
+    return text === undefined ? undefined : word(text);
+  };
+  const reading: FieldReading = { ...common, typeOf: named };
+  return {
+    reading,
+    shapes: (view) => ({ spec, view, typeOf: named }),
+    named,
+    same: (name, one, other) => represents(name, one) === represents(name, other),
+    declarations() {
+      const made = new Map<string, string>();
+      // Declaring one type may speak of another.
+      for (const chosen of wanted) made.set(chosen, declare(chosen));
+      return resources.flatMap(([name]) => views.flatMap((view) => made.get(key(name, view)) ?? []));
+    },
+  };
+
+  function declare(chosen: string): string {
+    const [view, ...rest] = chosen.split(' ') as [View, ...string[]];
+    const name = rest.join(' ');
+    const resource = entryOf(spec.resources.all, name) as Resource;
+    const type = resourceType(resource, view, reading);
+    return declaration(claimed.get(chosen) as string, type, docOf(resource, view, reading));
+  }
+}
+
+function key(resource: string, view: View): string {
+  return `${view} ${resource}`;
+}
+
+/** Finds which views of each resource are one type: all that could be are taken to be, until a difference shows. */
+function representatives(
+  resources: readonly (readonly [string, Resource])[],
+  common: Omit<FieldReading, 'typeOf'>,
+): (resource: string, view: View) => View {
+  const chosen = new Map<string, View>();
+  const get = (name: string, view: View): View => chosen.get(key(name, view)) ?? view;
+  for (const [name, resource] of resources)
+    for (const view of views) chosen.set(key(name, view), get(name, candidates(resource, view)[0] ?? view));
+  const known = new Set(resources.map(([name]) => name));
+  const reading: FieldReading = {
+    ...common,
+    typeOf: (name, view) => (known.has(name) ? word(key(name, get(name, view))) : undefined),
+  };
+  for (let changed = true; changed; ) {
+    changed = false;
+    for (const [name, resource] of resources) {
+      const keys = new Map(views.map((view) => [view, keyOf(resourceType(resource, view, reading))]));
+      for (const view of views) {
+        const same = candidates(resource, view).find((other) => keys.get(other) === keys.get(view));
+        const found = same === undefined ? view : get(name, same);
+        if (found === get(name, view)) continue;
+        chosen.set(key(name, view), found);
+        changed = true;
+      }
+    }
+  }
+  return get;
+}
+
+/** What is sent of a thing of its own always has a name of its own. */
+function candidates(resource: Resource, view: View): readonly View[] {
+  if (!isStated(resource.identifier)) return sameAs[view];
+  return view === 'create' ? [] : sameAs[view].filter((other) => other !== 'create');
+}
+
+function docOf(resource: Resource, view: View, reading: FieldReading): string[] {
+  const { name } = resource;
+  const said: Readonly<Record<View, readonly string[]>> = {
+    shown: reading.prose(resource.at),
+    row: [`\`${name}\` as it is kept.`],
+    next: [`\`${name}\` as it would be stored, before the service sets its own fields.`],
+    create: [`What is sent of \`${name}\` to make or replace it.`],
+    update: [`What is sent of \`${name}\` to change it (RFC 7396): null removes a field.`],
+  };
+  if (view !== 'shown') return [...said[view]];
+  const flags = entriesOf(resource.fields).find(([, field]) => isUnsaid(field.required))?.[1].required;
+  const facts: readonly (readonly [what: string, fact: Fact<unknown> | undefined])[] = [
+    [`the identifier of ${name}`, resource.identifier.standing === 'none' ? undefined : resource.identifier],
+    [`the fields of ${name}`, resource.fields],
+    [`which fields of ${name} are required`, flags],
+  ];
+  const unsettled = facts.flatMap(([what, fact]) => (fact && !isStated(fact) ? [unsettledLine(what, fact)] : []));
+  return [...said.shown, ...unsettled];
+}

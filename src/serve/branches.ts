@@ -1,0 +1,26 @@
+import type { Json, JsonMap } from '../document/document.ts';
+import { entriesOf, entryOf, statedValue } from '../parts/fact.ts';
+import { isMap } from '../parts/source.ts';
+import type { Spec } from '../parts/spec.ts';
+import type { Value } from './exchange.ts';
+
+/** The members that a branch of a union fixes to one value: what tells it from the others. */
+export type Constants = readonly (readonly [name: string, value: Json])[];
+
+export function constantsOf(spec: Spec, branch: JsonMap): Constants {
+  const resource = typeof branch.resource === 'string' ? entryOf(spec.resources.all, branch.resource) : undefined;
+  const shapes: [string, JsonMap][] = resource
+    ? entriesOf(resource.fields).map(([name, field]) => [name, statedValue(field.shape) ?? {}])
+    : Object.entries(isMap(branch.properties) ? branch.properties : {}).flatMap(([name, inner]) =>
+        isMap(inner) ? [[name, inner]] : [],
+      );
+  return shapes.flatMap(([name, shape]): [string, Json][] => (shape.const !== undefined ? [[name, shape.const]] : []));
+}
+
+/** Whether a value can be of the branch with these constants. */
+export function fits(value: Value, constants: Constants): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  // Not null and no scalar: its members are read by name.
+  const members = value as Readonly<Record<string, Value>>;
+  return constants.every(([name, constant]) => members[name] === undefined || members[name] === constant);
+}

@@ -1,0 +1,79 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { keepConnections } from './connections.ts';
+import { refuseConnection, refuseTunnel } from './raw.ts';
+import { type Answer, type DoorOptions, SocketDoor } from './socket-door.ts';
+
+export interface ListenOptions extends DoorOptions {
+  readonly port: number;
+  readonly host: string;
+  /** How long running requests have to finish at `close`; 10 s unless given. */
+  readonly graceMs?: number | undefined;
+}
+
+/** Where a service listens. */
+export interface Listening {
+  readonly url: string;
+  readonly port: number;
+  /** Takes no new connections, lets running requests finish, and ends. */
+  close(): Promise<void>;
+}
+
+/** A listener for a server of node:http. What only a server sees, such as bytes that are no request, is for `listen`. */
+export function createListener(answer: Answer, options: DoorOptions = {}): RequestListener {
+  const door = new SocketDoor(answer, options);
+  return (request, response) => door.take(request, response, false);
+}
+
+/** Listens on an address; rejects where it cannot be had. */
+export function listen(answer: Answer, options: ListenOptions): Promise<Listening> {
+  const door = new SocketDoor(answer, options);
+  const server = serverOf(door);
+  const connections = keepConnections(server, door.bounds.requestTimeoutMs);
+  const close = (): Promise<void> => {
+    door.isClosing = true;
+    return connections.close(options.graceMs ?? 10_000);
+  };
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, () => {
+      server.off('error', reject);
+      // A connection that could not be taken, for want of file handles: the next one may be.
+      server.on('error', (error) => options.onFailure?.(error));
+      const address = server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : options.port;
+      resolve({ url: urlOf(options.host, port), port, close });
+    });
+  });
+}
+
+function serverOf(door: SocketDoor): Server {
+  const { bounds } = door;
+  const server = createServer({
+    maxHeaderSize: bounds.headerBytesMax + (bounds.urlBytesMax ?? 0),
+    headersTimeout: bounds.headersTimeoutMs,
+    requestTimeout: bounds.requestTimeoutMs,
+    // How late a timeout may be.
+    connectionsCheckingInterval: Math.max(10, Math.min(1000, Math.floor(bounds.headersTimeoutMs / 4))),
+    keepAliveTimeout: bounds.keepAliveTimeoutMs,
+    optimizeEmptyRequests: true,
+    // The door looks itself, so that the refusal has its stated shape.
+    requireHostHeader: false,
+  });
+  // What is over it is cut off without a word, so one more is let in to be seen.
+  server.maxHeadersCount = bounds.headerCountMax + 1;
+  // A client may end its side after its request and still wait for the answer; the types do not know this property.
+  (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
+  server.on('request', (request, response) => door.take(request, response, false));
+  server.on('checkContinue', (request, response) => door.take(request, response, true));
+  server.on('checkExpectation', (request, response) => door.refuseExpectation(request, response));
+  // A server that listens on a port hands over sockets and no other streams.
+  server.on('clientError', (error, socket) => refuseConnection(door, socket as Socket, error));
+  server.on('connect', (_request, socket) => refuseTunnel(door, socket as Socket));
+  return server;
+}
+
+function urlOf(host: string, port: number): string {
+  const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}

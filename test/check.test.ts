@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { rules } from '../src/check/all.ts';
+import { check, requireClosed } from '../src/check/check.ts';
+import { partNames } from '../src/document/document.ts';
+import { authenticationCases } from './check/cases/authentication.ts';
+import { endpointsCases } from './check/cases/endpoints.ts';
+import { errorsCases } from './check/cases/errors.ts';
+import { eventsCases } from './check/cases/events.ts';
+import { expressionsCases } from './check/cases/expressions.ts';
+import { limitsCases } from './check/cases/limits.ts';
+import { proseCases, silentProse } from './check/cases/prose.ts';
+import { purposeCases } from './check/cases/purpose.ts';
+import { quiet } from './check/cases/quiet.ts';
+import { resourcesCases } from './check/cases/resources.ts';
+import { shapesCases } from './check/cases/shapes.ts';
+import { statesCases } from './check/cases/states.ts';
+import { versioningCases } from './check/cases/versioning.ts';
+import { base, changed, found, named, read } from './check/harness.ts';
+
+const cases = [
+  ...purposeCases,
+  ...resourcesCases,
+  ...statesCases,
+  ...endpointsCases,
+  ...authenticationCases,
+  ...eventsCases,
+  ...errorsCases,
+  ...limitsCases,
+  ...versioningCases,
+  ...shapesCases,
+  ...expressionsCases,
+];
+
+test('the base document of these tests has no findings', () => {
+  assert.deepEqual(found(base), []);
+});
+
+for (const { snippets, finds } of cases) {
+  test(`${snippets.join(', ').slice(0, 160)} gives ${finds[0]}`, () => {
+    assert.deepEqual(found(changed(snippets)), finds);
+  });
+}
+
+for (const [what, snippets] of Object.entries(quiet)) {
+  test(`${what} gives no finding`, () => {
+    assert.deepEqual(found(changed(snippets)), []);
+  });
+}
+
+for (const { text, finds } of proseCases) {
+  test(`the prose “${text.trim().split('\n')[0]}” gives ${finds}`, () => {
+    const findings = check(read(`# Notes\n\n${text}`, 'notes.md')).findings;
+    assert.deepEqual(
+      findings.map((finding) => `${named(finding)}, line ${finding.place.line - 2}`),
+      finds,
+    );
+  });
+}
+
+test('prose that only speaks of a part gives no finding', () => {
+  for (const text of silentProse) assert.deepEqual(found(read(`# Notes\n\n${text}`, 'notes.md')), [], text);
+});
+
+test('every rule has a case that it finds something in', () => {
+  const raised = new Set([...cases, ...proseCases].flatMap(({ finds }) => finds.map((find) => find.split(' ')[0])));
+  assert.deepEqual(
+    rules.map(({ code }) => code).filter((code) => !raised.has(code)),
+    [],
+  );
+});
+
+test('no two rules have one code, and each stands under what it is about', () => {
+  const codes = rules.map(({ code }) => code);
+  assert.deepEqual(codes, [...new Set(codes)]);
+  for (const code of codes)
+    assert.match(
+      code,
+      /^(?:purpose|resources|states|endpoints|authentication|events|errors|limits|versioning|shapes|expressions|prose)\/[a-z][a-z-]+$/,
+    );
+});
+
+test('a finding stands where the mistake is, also inside an expression', () => {
+  const text = [
+    '# Notes',
+    '',
+    '## Resources',
+    '',
+    '```yaml',
+    'note:',
+    '  identifier: { field: id, generate: ulid }',
+    '  fields:',
+    '    id: string',
+    '    title: string',
+    '    made: { type: string, readOnly: true, set: { create: "string(nxet.titel)" } }',
+    '  required: [id, titel]',
+    '```',
+    '',
+    '## States',
+    '',
+    '### nite',
+    '',
+    '```yaml',
+    'field: status',
+    '```',
+  ];
+  const findings = check(read(text.join('\n'), 'notes.md')).findings;
+  const places = findings.map(({ code, place }) => `${code} ${place.line}:${place.column}-${place.endColumn}`);
+  assert.deepEqual(places, [
+    'expressions/not-in-scope 11:66-70',
+    'resources/unknown-required 12:18-23',
+    'states/unknown-resource 17:5-9',
+  ]);
+});
+
+test('findings are in the order of the text, and none is there twice', () => {
+  const document = changed([
+    'resources: { note: { unique: [[titel, titel]] } }',
+    'purpose: { base_url: nowhere }',
+    'limits: { size: { body: much } }',
+  ]);
+  const { findings, sound } = check(document);
+  assert.equal(sound, false);
+  assert.deepEqual(findings.map(named), [
+    'purpose/base-url @ /purpose/base_url',
+    'resources/unknown-unique @ /resources/note/unique/0/0',
+    'resources/unknown-unique @ /resources/note/unique/0/1',
+    'limits/size @ /limits/size/body',
+  ]);
+});
+
+test('warnings leave a document sound', () => {
+  const { findings, sound } = check(changed(['endpoints: { GET /count: { request: { type: object } } }']));
+  assert.deepEqual([findings.map(({ severity }) => severity), sound], [['warning'], true]);
+});
+
+test('what has the wrong form is found once, by its form', () => {
+  assert.deepEqual(found(changed(['purpose: { base_url: 5 }', 'limits: { rate: 5 }'])), [
+    'form/wrong-value @ /purpose/base_url',
+    'form/wrong-value @ /limits/rate',
+  ]);
+});
+
+test('the example documents have no findings', () => {
+  for (const name of ['parcels.md', 'library.md', 'unspecified.md']) assert.deepEqual(found(example(name)), [], name);
+});
+
+test('of the document that specifies nothing all forty facts are open, each with its prose', () => {
+  const { ledger, sound, title } = check(example('unspecified.md'));
+  assert.equal(sound, true);
+  assert.match(title, /Unspecified Service/);
+  assert.deepEqual(Object.keys(ledger.parts), [...partNames]);
+  assert.equal(new Set(ledger.facts.map(({ part, kind }) => `${part}/${kind}`)).size, 40);
+  assert.deepEqual([...new Set(ledger.facts.map(({ standing }) => standing))], ['open']);
+  for (const { part, kind, prose } of ledger.facts) assert.match(prose ?? '', /not shown/, `${part}, ${kind}`);
+});
+
+test('a document of one line has forty open facts and no findings', () => {
+  const { ledger, findings } = check(read('# A service', 'line.md'));
+  assert.deepEqual([ledger.total.open, ledger.facts.length, findings], [40, 40, []]);
+});
+
+test('a part that is required to be closed gives a finding for each of its open facts', () => {
+  const report = requireClosed(check(example('unspecified.md')), ['errors', 'states']);
+  assert.equal(report.sound, false);
+  assert.deepEqual(
+    report.findings.map(({ code, message }) => `${code}: ${message}`),
+    [
+      'ledger/open: Open: states of service.',
+      'ledger/open: Open: transitions of service.',
+      'ledger/open: Open: error codes of service.',
+      'ledger/open: Open: status codes of service.',
+      'ledger/open: Open: error payload shapes of service.',
+      'ledger/open: Open: conditions of service.',
+    ],
+  );
+  assert.deepEqual(requireClosed(check(example('parcels.md')), [...partNames]).findings, []);
+});
+
+function example(name: string) {
+  return read(readFileSync(join(import.meta.dirname, '../examples', name), 'utf8'), name);
+}

@@ -1,0 +1,105 @@
+import type { Case } from '../harness.ts';
+
+export const authenticationCases: readonly Case[] = [
+  { snippets: ['authentication: { permissions: any }'], finds: ['authentication/any @ /authentication/permissions'] },
+  {
+    snippets: ['authentication: { accept: [key, tokn, token] }'],
+    finds: ['authentication/unknown-scheme @ /authentication/accept/1'],
+  },
+  {
+    snippets: ['authentication: { accept: key }'],
+    finds: ['authentication/scheme-not-accepted @ /authentication/schemes/token'],
+  },
+  {
+    snippets: ['authentication: { schemes: { key: { query: key } } }'],
+    finds: ['authentication/two-carriers @ /authentication/schemes/key/query'],
+  },
+  {
+    snippets: ['authentication: { schemes: { key: { header: X API Key } } }'],
+    finds: ['authentication/carrier-name @ /authentication/schemes/key/header'],
+  },
+  {
+    snippets: ['authentication: { schemes: { other: { type: api_key, header: x-api-key } } }'],
+    finds: ['authentication/same-carrier @ /authentication/schemes/other'],
+  },
+  {
+    snippets: ['authentication: { schemes: { key: { generate: secret } } }'],
+    finds: ['authentication/generate-template @ /authentication/schemes/key/generate'],
+  },
+  {
+    snippets: ['authentication: { origins: [https://app.notes.example/] }'],
+    finds: ['authentication/origin @ /authentication/origins/0'],
+  },
+  {
+    snippets: [
+      'authentication: { schemes: none, permissions: [{ allow: [read note, list note, notes of a book, create note, update note, publish note, delete note, create book, create hook, list hook], to: anyone }, { allow: stream events, to: [writer, reader] }] }',
+    ],
+    finds: [
+      'expressions/may-be-absent @ /resources/note/fields/owner/set/create',
+      'expressions/may-be-absent @ /resources/hook/fields/owner/set/create',
+      'authentication/permissions-without-schemes @ /authentication/permissions/1/to',
+    ],
+  },
+  {
+    snippets: ['authentication: { schemes: { token: { algorithms: null, jwks: null } } }'],
+    finds: ['authentication/unverifiable-token @ /authentication/schemes/token'],
+  },
+  {
+    snippets: ['authentication: { schemes: { token: { algorithms: [ES256, none] } } }'],
+    finds: ['authentication/algorithm-none @ /authentication/schemes/token/algorithms/1'],
+  },
+  {
+    snippets: ['authentication: { schemes: { token: { algorithms: [ES265] } } }'],
+    finds: ['authentication/unknown-algorithm @ /authentication/schemes/token/algorithms/0'],
+  },
+  {
+    snippets: ['authentication: { schemes: { token: { algorithms: [ES256, HS256] } } }'],
+    finds: ['authentication/algorithm-without-key @ /authentication/schemes/token/algorithms/1'],
+  },
+  {
+    snippets: ['authentication: { public: [handler count, handler cuont] }'],
+    finds: ['authentication/unknown-operation @ /authentication/public/1'],
+  },
+  {
+    snippets: [
+      'authentication: { permissions: [{ allow: [create note, update note, publish note, delete note, create book, read note, list note, notes of a book, archive note, all hook, stream events], to: [writer, reader] }] }',
+    ],
+    finds: ['authentication/not-callable @ /authentication/permissions/0/allow/8'],
+  },
+  {
+    snippets: [
+      'authentication: { permissions: [{ allow: [all note, all book, all hook, stream events], to: [writer, raeder] }] }',
+    ],
+    finds: ['authentication/unknown-user @ /authentication/permissions/0/to/1'],
+  },
+  {
+    snippets: [
+      'authentication: { permissions: [{ allow: [all note, all book, all hook, stream events], to: [writer, reader] }, { allow: all note, to: [] }] }',
+    ],
+    finds: ['authentication/allows-nobody @ /authentication/permissions/1/to'],
+  },
+  {
+    snippets: [
+      'authentication: { permissions: [{ allow: [all note, all book, all hook, stream events], to: [writer, reader] }, { allow: [], to: writer }] }',
+    ],
+    finds: ['authentication/allows-nothing @ /authentication/permissions/1/allow'],
+  },
+  {
+    snippets: [
+      'authentication: { schemes: null }',
+      '{ authentication: { schemes: { sign_in: { type: oauth2, scopes: { notes: Keep notes. } } }, permissions: [{ allow: [all note, all book, all hook, stream events], to: [writer, reader], scopes: [notes, note] }] } }',
+    ],
+    finds: ['authentication/unknown-scope @ /authentication/permissions/0/scopes/1'],
+  },
+  {
+    snippets: ['authentication: { permissions: [{ allow: [all note, all hook], to: [writer, reader] }] }'],
+    finds: [
+      'authentication/nobody-may-call @ /endpoints/POST ~1books',
+      'authentication/nobody-may-call @ /events/delivery/stream',
+    ],
+  },
+  {
+    snippets: ['authentication: { public: [handler count, list hook] }'],
+    finds: ['authentication/public-and-permitted @ /authentication/permissions/2/allow/1'],
+  },
+];

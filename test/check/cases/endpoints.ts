@@ -1,0 +1,206 @@
+import type { Case } from '../harness.ts';
+
+export const endpointsCases: readonly Case[] = [
+  { snippets: ['endpoints: { notes: { does: list note, as: notes again } }'], finds: ['endpoints/key @ /endpoints/notes'] },
+  {
+    snippets: ['endpoints: { "PURGE /notes/{id}": { does: delete note, as: purge note } }'],
+    finds: ['endpoints/method @ /endpoints/PURGE ~1notes~1{id}'],
+  },
+  {
+    snippets: ['endpoints: { "GET /notes/{note}": { does: read note, as: read again } }'],
+    finds: ['endpoints/same-route @ /endpoints/GET ~1notes~1{note}'],
+  },
+  {
+    snippets: ['endpoints: { GET /events: { does: handler count, as: old events } }'],
+    finds: [
+      'authentication/nobody-may-call @ /endpoints/GET ~1events',
+      'purpose/operation-without-function @ /endpoints/GET ~1events',
+      'endpoints/same-route @ /events/delivery/stream/path',
+    ],
+  },
+  {
+    snippets: ['endpoints: { "GET /notes/{id}/{": { does: read note, as: read again } }'],
+    finds: ['endpoints/braces @ /endpoints/GET ~1notes~1{id}~1{'],
+  },
+  {
+    snippets: ['endpoints: { "GET /a/{id}/b/{id}": { does: handler count, as: count again } }'],
+    finds: [
+      'endpoints/parameter-twice @ /endpoints/GET ~1a~1{id}~1b~1{id}',
+      'authentication/nobody-may-call @ /endpoints/GET ~1a~1{id}~1b~1{id}',
+      'purpose/operation-without-function @ /endpoints/GET ~1a~1{id}~1b~1{id}',
+    ],
+  },
+  {
+    snippets: ['endpoints: { defaults: { post: { cache: no-store } } }'],
+    finds: ['endpoints/defaults-key @ /endpoints/defaults/post'],
+  },
+  {
+    snippets: ['endpoints: { "GET /shelves/{shelf}/notes": { does: list note, as: notes of a shelf } }'],
+    finds: ['endpoints/unbound-path-parameter @ /endpoints/GET ~1shelves~1{shelf}~1notes'],
+  },
+  {
+    snippets: ['resources: { note: { fields: { book: { ref: null, onDelete: null, type: string } } } }'],
+    finds: ['endpoints/parent-without-ref @ /endpoints/GET ~1books~1{book}~1notes'],
+  },
+  {
+    snippets: ['endpoints: { GET /count: { parameters: { of: { in: path, type: string } } } }'],
+    finds: ['endpoints/path-parameter-not-there @ /endpoints/GET ~1count/parameters/of/in'],
+  },
+  {
+    snippets: ['endpoints: { "GET /notes/{id}": { parameters: { id: { in: query, type: string } } } }'],
+    finds: ['endpoints/path-parameter-elsewhere @ /endpoints/GET ~1notes~1{id}/parameters/id/in'],
+  },
+  { snippets: ['endpoints: { GET /x: { does: create } }'], finds: ['endpoints/does @ /endpoints/GET ~1x/does'] },
+  { snippets: ['endpoints: { GET /x: { does: list noet } }'], finds: ['endpoints/unknown-resource @ /endpoints/GET ~1x/does'] },
+  {
+    snippets: ['endpoints: { "POST /notes/{id}/publish": { does: publsh note } }'],
+    finds: ['endpoints/unknown-transition @ /endpoints/POST ~1notes~1{id}~1publish/does'],
+  },
+  {
+    snippets: ['endpoints: { "POST /books/{id}/open": { does: lits book } }'],
+    finds: ['endpoints/unknown-transition @ /endpoints/POST ~1books~1{id}~1open/does'],
+  },
+  {
+    snippets: ['endpoints: { "PATCH /labels/{id}": { does: update label } }'],
+    finds: [
+      'authentication/nobody-may-call @ /endpoints/PATCH ~1labels~1{id}',
+      'purpose/operation-without-function @ /endpoints/PATCH ~1labels~1{id}',
+      'endpoints/impossible @ /endpoints/PATCH ~1labels~1{id}/does',
+    ],
+  },
+  {
+    snippets: ['endpoints: { GET /last: { does: read note, as: read last } }'],
+    finds: ['endpoints/no-row @ /endpoints/GET ~1last/does'],
+  },
+  {
+    snippets: ['states: { note: { transitions: { publish: { from: draft, to: published, by: service } } } }'],
+    finds: ['endpoints/service-transition @ /endpoints/POST ~1notes~1{id}~1publish/does'],
+  },
+  {
+    snippets: ['endpoints: { "GET /n/{id}": { does: read note } }'],
+    finds: ['endpoints/operation-twice @ /endpoints/GET ~1n~1{id}'],
+  },
+  {
+    snippets: ['endpoints: { GET /notes: { parameters: { min_size: { filters: sise } } } }'],
+    finds: ['endpoints/unknown-filter @ /endpoints/GET ~1notes/parameters/min_size/filters'],
+  },
+  {
+    snippets: ['endpoints: { GET /notes: { parameters: { q: { in: query, type: string } } } }'],
+    finds: ['endpoints/idle-parameter @ /endpoints/GET ~1notes/parameters/q'],
+  },
+  {
+    snippets: ['endpoints: { GET /notes: { parameters: { pin: { filters: pinned, op: ">" }, min_size: { op: prefix } } } }'],
+    finds: [
+      'endpoints/filter-op @ /endpoints/GET ~1notes/parameters/min_size/op',
+      'endpoints/filter-op @ /endpoints/GET ~1notes/parameters/pin/op',
+    ],
+  },
+  {
+    snippets: ['endpoints: { GET /notes: { parameters: { min_size: { type: boolean } } } }'],
+    finds: ['endpoints/filter-type @ /endpoints/GET ~1notes/parameters/min_size'],
+  },
+  {
+    snippets: ['endpoints: { GET /count: { parameters: { least: { op: ">=" } } } }'],
+    finds: ['endpoints/op-without-filter @ /endpoints/GET ~1count/parameters/least/op'],
+  },
+  {
+    snippets: ['endpoints: { GET /count: { parameters: { least: { style: matrix } } } }'],
+    finds: ['endpoints/style @ /endpoints/GET ~1count/parameters/least/style'],
+  },
+  {
+    snippets: ['endpoints: { GET /count: { parameters: { least: { required: true } } } }'],
+    finds: ['endpoints/required-default @ /endpoints/GET ~1count/parameters/least/default'],
+  },
+  {
+    snippets: ['endpoints: { GET /notes: { order: [-made_at, sise] } }'],
+    finds: ['endpoints/unknown-order @ /endpoints/GET ~1notes/order/1'],
+  },
+  {
+    snippets: ['endpoints: { GET /notes: { parameters: { sort: { enum: [made_at, -mad_at] } } } }'],
+    finds: ['endpoints/unknown-sort @ /endpoints/GET ~1notes/parameters/sort/enum/1'],
+  },
+  {
+    snippets: ['resources: { note: { fields: { size: { stored: false } } } }'],
+    finds: [
+      'endpoints/order-not-kept @ /endpoints/GET ~1notes/parameters/min_size',
+      'expressions/unknown-field @ /errors/codes/too_big/if',
+    ],
+  },
+  {
+    snippets: [
+      'endpoints: { GET /count: null }',
+      '{ endpoints: { "GET /notes/{id}": { order: made_at, pagination: { style: offset, offset: offset } } }, purpose: { functions: { read: [read note, list note, notes of a book, stream events] } }, authentication: { public: null } }',
+    ],
+    finds: [
+      'endpoints/list-words @ /endpoints/GET ~1notes~1{id}/order',
+      'endpoints/list-words @ /endpoints/GET ~1notes~1{id}/pagination',
+    ],
+  },
+  {
+    snippets: ['endpoints: { GET /hooks: { expand: { parameter: expand, depth: 1 } } }'],
+    finds: ['endpoints/nothing-to-expand @ /endpoints/GET ~1hooks/expand'],
+  },
+  {
+    snippets: ['endpoints: { "PATCH /notes/{id}": { in: [draft, pulished] } }'],
+    finds: ['endpoints/unknown-state @ /endpoints/PATCH ~1notes~1{id}/in/1'],
+  },
+  {
+    snippets: ['endpoints: { "PATCH /books/{id}": { does: update book, in: [open] } }'],
+    finds: ['endpoints/in-without-states @ /endpoints/PATCH ~1books~1{id}/in'],
+  },
+  {
+    snippets: ['endpoints: { "POST /notes/{id}/publish": { in: [draft] } }'],
+    finds: ['endpoints/in-elsewhere @ /endpoints/POST ~1notes~1{id}~1publish/in'],
+  },
+  {
+    snippets: ['endpoints: { "PATCH /books/{id}": { does: update book, if_match: required } }'],
+    finds: ['endpoints/if-match-without-etag @ /endpoints/PATCH ~1books~1{id}/if_match'],
+  },
+  {
+    snippets: ['endpoints: { GET /count: { idempotency: { header: Idempotency-Key } } }'],
+    finds: ['endpoints/idempotent-already @ /endpoints/GET ~1count/idempotency'],
+  },
+  {
+    snippets: ['endpoints: { POST /notes: { idempotency: { keep: a day } } }'],
+    finds: ['endpoints/keep @ /endpoints/POST ~1notes/idempotency/keep'],
+  },
+  {
+    snippets: ['endpoints: { GET /count: { request: { type: object } } }'],
+    finds: ['endpoints/body-on-get @ /endpoints/GET ~1count/request'],
+  },
+  {
+    snippets: ['endpoints: { POST /notes: { consumes: [application/json, json] } }'],
+    finds: ['endpoints/media-type @ /endpoints/POST ~1notes/consumes/1'],
+  },
+  {
+    snippets: ['endpoints: { GET /count: { response: { ok: { type: string } } } }'],
+    finds: ['endpoints/status @ /endpoints/GET ~1count/response/ok'],
+  },
+  {
+    snippets: [
+      'endpoints: { GET /count: { response: { 200: null, 201: [{ shape: string }, { shape: integer, if: "params.least > 1" }] } } }',
+    ],
+    finds: ['endpoints/answer-unreached @ /endpoints/GET ~1count/response/201/1'],
+  },
+  {
+    snippets: ['endpoints: { GET /count: { response: { 201: { shape: book, example: { id: 7, name: x } } } } }'],
+    finds: ['endpoints/example-misfit @ /endpoints/GET ~1count/response/201/example'],
+  },
+  {
+    snippets: ['endpoints: { GET /ping: { does: reply, as: ping, response: { 200: { shape: string } } } }'],
+    finds: [
+      'authentication/nobody-may-call @ /endpoints/GET ~1ping',
+      'purpose/operation-without-function @ /endpoints/GET ~1ping',
+      'endpoints/reply-without-example @ /endpoints/GET ~1ping/response/200',
+    ],
+  },
+  {
+    snippets: [
+      'endpoints: { "GET /notes/{id}": { response: { 200: { shape: { type: object, properties: { name: string, made: string }, required: [name, made], additionalProperties: false }, data: { name: result.title, mad: result.id } } } } }',
+    ],
+    finds: [
+      'endpoints/data-misfit @ /endpoints/GET ~1notes~1{id}/response/200/data',
+      'endpoints/data-misfit @ /endpoints/GET ~1notes~1{id}/response/200/data/mad',
+    ],
+  },
+];

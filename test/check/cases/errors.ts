@@ -1,0 +1,39 @@
+import type { Case } from '../harness.ts';
+
+export const errorsCases: readonly Case[] = [
+  {
+    snippets: [
+      'states: { note: { transitions: { archive: { if: { if: "resource.pinned", else: pined }, else: not_nw } } } }',
+      '{ endpoints: { POST /notes: { errors: [too_bg] } } }',
+    ],
+    finds: [
+      'errors/unknown-error @ /states/note/transitions/archive/if/else',
+      'errors/unknown-error @ /states/note/transitions/archive/else',
+      'errors/unknown-error @ /endpoints/POST ~1notes/errors/0',
+    ],
+  },
+  {
+    snippets: ['errors: { codes: { too_big: { on: [craete note] } } }'],
+    finds: ['errors/unknown-operation @ /errors/codes/too_big/on/0'],
+  },
+  {
+    snippets: [
+      'errors: { codes: { held: { status: 409, when: reference.held }, not_now: { status: 409, when: [transition.illegal], on: [create note] } } }',
+    ],
+    finds: ['errors/cannot-arise @ /errors/codes/not_now/when/0', 'errors/cannot-arise @ /errors/codes/held/when'],
+  },
+  { snippets: ['errors: { codes: { lost: { status: 410 } } }'], finds: ['errors/never-given @ /errors/codes/lost'] },
+  {
+    snippets: [
+      'errors: { codes: { wrong: { status: 400, when: [request.invalid, request.malformed] }, draft_only: { status: 409, on: [update note, publish note], when: transition.illegal } } }',
+    ],
+    finds: ['errors/two-for-one @ /errors/codes/wrong/when/0', 'errors/two-for-one @ /errors/codes/draft_only/when'],
+  },
+  { snippets: ['errors: { codes: { not_found: { status: 200 } } }'], finds: ['errors/status @ /errors/codes/not_found/status'] },
+  {
+    snippets: [
+      'errors: { payload: { shape: { type: object, properties: { error: string }, required: [error], additionalProperties: false }, data: { eror: code } } }',
+    ],
+    finds: ['errors/data-misfit @ /errors/payload/data', 'errors/data-misfit @ /errors/payload/data/eror'],
+  },
+];

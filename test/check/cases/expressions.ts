@@ -1,0 +1,39 @@
+import type { Case } from '../harness.ts';
+
+export const expressionsCases: readonly Case[] = [
+  {
+    snippets: ['resources: { note: { fields: { made_at: { set: { create: "now +" } } } } }'],
+    finds: ['expressions/does-not-parse @ /resources/note/fields/made_at/set/create'],
+  },
+  {
+    snippets: ['resources: { note: { fields: { owner: { set: { create: "caller.id + \'@@@\'" } } } } }'],
+    finds: ['expressions/too-large @ /resources/note/fields/owner/set/create'],
+  },
+  {
+    snippets: ['errors: { codes: { too_big: { if: "next.title > 3" } } }'],
+    finds: ['expressions/wrong-type @ /errors/codes/too_big/if'],
+  },
+  {
+    snippets: ['errors: { codes: { too_big: { if: "next.title" } } }'],
+    finds: ['expressions/wrong-result @ /errors/codes/too_big/if'],
+  },
+  {
+    snippets: ['states: { note: { transitions: { archive: { if: "request.really" } } } }'],
+    finds: ['expressions/not-in-scope @ /states/note/transitions/archive/if'],
+  },
+  {
+    snippets: ['errors: { codes: { too_big: { if: "next.titel == \'\'" } } }'],
+    finds: ['expressions/unknown-field @ /errors/codes/too_big/if'],
+  },
+  {
+    snippets: ['errors: { codes: { too_big: { if: "next.size > 900" } } }'],
+    finds: ['expressions/may-be-absent @ /errors/codes/too_big/if'],
+  },
+  { snippets: ['errors: { codes: { too_big: { if: "1 < 2" } } }'], finds: ['expressions/constant @ /errors/codes/too_big/if'] },
+  {
+    snippets: [
+      'authentication: { permissions: [{ allow: [create note, update note, publish note, delete note, create book, all hook, stream events, read note], to: [writer, reader] }, { allow: [list note, notes of a book], to: reader, if: "resource.owner.size() > 3" }] }',
+    ],
+    finds: ['expressions/not-decidable @ /authentication/permissions/1/if'],
+  },
+];

@@ -1,0 +1,97 @@
+/** Changes of the base document that leave it without findings: what is open may be there, and what is ugly may be true. */
+export const quiet: Readonly<Record<string, readonly string[]>> = {
+  'an empty change': ['{}'],
+  'resources that are not the whole': [
+    'resources: { others: !open "twenty more", note: { fields: { tag: { ref: tag }, old: past_note } } }',
+    'endpoints: { GET /tags: { does: list tag } }',
+    'purpose: { functions: { find: [list tag] } }',
+    'authentication: { permissions: [{ allow: [all note, all book, all hook, stream events, list tag], to: [writer, reader] }] }',
+  ],
+  'resources of which nothing is known': ['resources: !open ""'],
+  'fields of which nothing is known': [
+    'resources: { note: { fields: !open "", unique: null } }',
+    'versioning: { changes: { "2026-06-01": none } }',
+  ],
+  'fields without a type': ['resources: { note: { fields: { size: { readOnly: false }, kind: !open "which?" } } }'],
+  'a resource that takes any field': [
+    'resources: { note: { additionalProperties: true, unique: [[owner, serial]] } }',
+    'endpoints: { GET /notes: { order: serial } }',
+  ],
+  'a machine that is open': [
+    'states: { note: !open "which states?" }',
+    'events: { kinds: { note.changed: { on: [create note, hide note] } } }',
+  ],
+  'states that are not the whole': [
+    'states: { note: null, others: any }',
+    'resources: { note: { fields: { made_at: { set: { create: now, hide: now } } } } }',
+    'endpoints: { "PATCH /notes/{id}": { in: [hidden] } }',
+  ],
+  'transitions that are not the whole': [
+    'states: { note: { states: [draft, published, archived, hidden], transitions: { others: !open "" } } }',
+    'endpoints: { "POST /notes/{id}/hide": { does: hide note } }',
+  ],
+  'a trigger and an initial state that are open': [
+    'states: { note: { initial: !open "", transitions: { archive: { after: !open "how long?" }, hide: { from: draft, to: archived, at: !open "" } } } }',
+  ],
+  'endpoints that are not the whole': [
+    'endpoints: { others: !open "many more", POST /books: null }',
+    'purpose: { functions: { write: [create note, print note] } }',
+    'authentication: { permissions: [{ allow: [all note, all book, all hook, stream events, print note], to: [writer, reader] }] }',
+    'resources: { stamp: { identifier: none, fields: { ink: string }, required: [ink] } }',
+    'errors: { codes: { held: { status: 409, when: reference.held } } }',
+  ],
+  'endpoints of which nothing is known': ['endpoints: any'],
+  'an endpoint whose effect is open': ['endpoints: { GET /more: {} }', 'purpose: { functions: { write: print note } }'],
+  'functions and users that are open': [
+    'purpose: { users: !open "who?", functions: { dream: !open "of what?" } }',
+    'authentication: { permissions: [{ allow: [all note, all book, all hook, stream events], to: anybody }] }',
+  ],
+  'schemes that are open': ['authentication: { schemes: !open "", accept: [key] }'],
+  'permissions that are open, or none': ['authentication: { permissions: !open "" }'],
+  'permissions that are none': ['authentication: { permissions: none }'],
+  'who a rule is for, which is open': [
+    'authentication: { permissions: [{ allow: [all note, all book, all hook, stream events], to: !open "" }] }',
+  ],
+  'errors that are not the whole': ['errors: { codes: { others: any } }', 'endpoints: { POST /notes: { errors: [no_paper] } }'],
+  'limits of which nothing is known': [
+    'limits: any',
+    'errors: { codes: { large: { status: 413, when: limit.size }, spent: { status: 429, when: limit.quota }, page: { status: 422, when: limit.page } } }',
+  ],
+  'events of which nothing is known': [
+    'events: !open ""',
+    'authentication: { permissions: [{ allow: [all note, all book, all hook], to: [writer, reader] }] }',
+    'purpose: { functions: { read: [read note, handler count] } }',
+  ],
+  'versions that are not the whole': [
+    'versioning: { versions: { others: !open "", "2026-01-15": { alternative: "2026-03-01" } }, changes: { "2026-03-01": none } }',
+  ],
+  'a version whose changes are open': [
+    'versioning: { changes: { "2026-06-01": !open "", "2026-01-15": [{ remove: note.colour, was: string, down: "\'red\'" }] } }',
+  ],
+  'paths with dots, colons, queries, fragments and names in brackets': [
+    'endpoints: { "GET /count.json": { does: handler count, as: a }, "GET /count:now": { does: handler count, as: b }, "GET /count?by=day": { does: handler count, as: c }, "GET /count#top": { does: handler count, as: d, parameters: { "of[kind]": { in: query } } } }',
+    'authentication: { public: [handler count, a, b, c, d] }',
+    'purpose: { functions: { count: [a, b, c, d] } }',
+  ],
+  'errors in an answer that is no refusal': [
+    'endpoints: { GET /count: { response: { 200: [{ shape: { type: object, properties: { error: string }, required: [error] }, if: "params.least < 0" }, { shape: integer }] } } }',
+  ],
+  'a base address whose host is not known whole': ['purpose: { base_url: "https://{tenant}.notes.example/v1" }'],
+  'a filter into a value': ['endpoints: { GET /notes: { parameters: { colour: { in: query, filters: label.colour } } } }'],
+  'a parameter that only an expression reads': [
+    'endpoints: { GET /notes: { parameters: { mine: { in: query, type: boolean, default: false } } } }',
+    'authentication: { permissions: [{ allow: [all book, all hook, stream events, create note, read note, update note, publish note, delete note, notes of a book], to: [writer, reader] }, { allow: list note, to: writer, if: "!params.mine || resource.owner == caller.id" }] }',
+  ],
+  'a state that may be null in a list of its own': [
+    'resources: { note: { fields: { status: { enum: [draft, published, archived] } } } }',
+  ],
+  "an endpoint that is stated under its method's defaults": [
+    'endpoints: { defaults: { POST: { idempotency: { header: Idempotency-Key } }, all: { cache: no-store } } }',
+  ],
+  'alternatives that their required fields tell apart': [
+    'resources: { note: { fields: { pay: { oneOf: [card, account] } } }, card: { identifier: none, fields: { card: string }, required: [card] }, account: { identifier: none, fields: { bank: string }, required: [bank] } }',
+  ],
+  'a value that may hold itself': [
+    'resources: { label: { fields: { under: "label?", more: [label] }, required: [name, under, more] } }',
+  ],
+};

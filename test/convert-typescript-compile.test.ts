@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { toTypescript } from '../src/convert/typescript.ts';
+import type { Json } from '../src/document/document.ts';
+import { parseDocument } from '../src/document/parse.ts';
+import { readDocument } from '../src/document/read.ts';
+import { isKey } from '../src/parts/form.ts';
+import { readSpec } from '../src/parts/spec.ts';
+
+const root = join(import.meta.dirname, '..');
+const documents = { parcels: 'parcels.md', unspecified: 'unspecified.md', library: 'library.md', clinic: 'clinic.yaml' };
+
+/** What people write over the modules of the examples. A line after `@ts-expect-error` has to be refused. */
+const usages: Readonly<Record<string, string>> = {
+  'parcels-good': `
+import type { BeforeHandlers, Caller, ErrorCode, Handlers, Parcel, ParcelCreate, ParcelRow, ParcelUpdate, QuoteContext } from './parcels.types.ts';
+export const handlers: Handlers = {
+  quote: async ({ params }) => ({ price: params.service === 'express' ? 900 : 400, service: params.service }),
+};
+export const plain: Handlers = { quote: ({ params, request, now }) => ({ price: params.weight_g + now.getTime(), service: String(request) }) };
+export const apart = async ({ store, fail }: QuoteContext) => {
+  const [first] = await store.list('parcel', { status: 'draft', service: 'express' }, { most: 1 });
+  if (!first) return fail('not_found', 'None there.');
+  return { price: first.price ?? 0, service: first.service };
+};
+export const again: Handlers = { quote: apart };
+export const before: BeforeHandlers = {
+  'create parcel': async ({ next, request, caller, store, fail, emit, fire }) => {
+    if (caller.user !== 'merchant' || request.weight_g > 10_000) return fail('too_heavy');
+    next.price = 5;
+    next.to.street = next.to.street.trim();
+    if (next.reference === '') delete next.reference;
+    const other = await store.get('parcel', 'pcl_1');
+    if (!other) return fail('not_found');
+    await store.update('parcel', other.id, { reference: null, weight_g: 4, price: 4 });
+    const made = await store.create('parcel', { to: other.to, weight_g: 4, merchant: caller.id });
+    await store.create('scan', { parcel: made.id, place: 'Hub' });
+    await store.delete('scan', 'scn_1');
+    emit('parcel.delivered', { parcel: made, at: new Date().toISOString() });
+    fire('parcel', made.id, 'expire');
+  },
+  'return parcel': ({ request, resource, next }) => {
+    next.reason = request.reason + resource.status + resource.merchant;
+  },
+};
+const sent: ParcelCreate = { to: { name: 'A', street: 'B', city: 'C', country: 'DE' }, weight_g: 1 };
+const change: ParcelUpdate = { reference: null, to: { postcode: null } };
+declare const row: ParcelRow;
+export const shown: Parcel = row;
+export const record: { readonly [field: string]: unknown } = row;
+export const later: Parcel['service'] = 'overnight';
+export const code: ErrorCode = 'too_late';
+export const who: Pick<Caller, 'user'> = { user: 'courier' };
+export { change, sent };
+`,
+  'parcels-bad': `
+import type { BeforeHandlers, Caller, ErrorCode, Handlers, Parcel, ParcelCreate, ParcelUpdate } from './parcels.types.ts';
+// @ts-expect-error a handler is missing
+export const none: Handlers = {};
+// @ts-expect-error there is no such handler
+export const more: Handlers = { quote: () => ({ price: 1, service: 'a' }), quota: () => 1 };
+// @ts-expect-error the price is a number
+export const price: Handlers = { quote: async () => ({ price: '400', service: 'express' }) };
+// @ts-expect-error something is missing from the answer
+export const half: Handlers = { quote: async () => ({ price: 400 }) };
+// @ts-expect-error there is no such parameter
+export const param: Handlers = { quote: async ({ params }) => ({ price: params.weight, service: 'a' }) };
+// @ts-expect-error there is no such service
+export const service: Handlers = { quote: async ({ params }) => ({ price: params.service === 'slow' ? 1 : 2, service: 'a' }) };
+// @ts-expect-error anyone may ask for a quote
+export const caller: Handlers = { quote: async ({ caller }) => ({ price: 1, service: caller.id }) };
+// @ts-expect-error there is no such operation
+export const operation: BeforeHandlers = { 'make parcel': () => {} };
+// @ts-expect-error reading changes nothing
+export const reading: BeforeHandlers = { 'read parcel': () => {} };
+export const before: BeforeHandlers = {
+  'create parcel': async ({ next, resource, store, fail, emit, fire, caller }) => {
+    // @ts-expect-error transitions alone write the state
+    next.status = 'bought';
+    // @ts-expect-error there is no row yet
+    resource.id;
+    // @ts-expect-error there is no such code
+    fail('too_light');
+    // @ts-expect-error there is no such resource
+    await store.get('package', 'pcl_1');
+    // @ts-expect-error it may not be there
+    (await store.get('parcel', 'pcl_1')).id;
+    // @ts-expect-error a value is not kept by itself
+    await store.get('address', 'x');
+    // @ts-expect-error the weight is needed
+    await store.create('parcel', { to: next.to });
+    // @ts-expect-error the store makes the identifier
+    await store.create('scan', { id: 'scn_1', parcel: 'pcl_1', place: 'Hub' });
+    // @ts-expect-error a required field is not removed
+    await store.update('parcel', 'pcl_1', { weight_g: null });
+    // @ts-expect-error the store does not write the state
+    await store.update('parcel', 'pcl_1', { status: 'bought' });
+    // @ts-expect-error there is no such service
+    await store.update('parcel', 'pcl_1', { service: 'overnight' });
+    // @ts-expect-error there is no such field
+    await store.list('parcel', { weight: 3 });
+    // @ts-expect-error there is no such kind
+    emit('parcel.lost', {});
+    // @ts-expect-error another kind's payload
+    emit('parcel.deleted', { parcel: 'pcl_1' });
+    // @ts-expect-error there is no such transition
+    fire('parcel', 'pcl_1', 'lose');
+    // @ts-expect-error scans have no states
+    fire('scan', 'scn_1', 'buy');
+    // @ts-expect-error there is no such user
+    caller.user === 'admin';
+  },
+  // @ts-expect-error what is returned is not looked at: change next
+  'update parcel': async ({ next }) => next,
+};
+// @ts-expect-error the state is not sent
+export const sent: ParcelCreate = { to: { name: 'A', street: 'B', city: 'C', country: 'DE' }, weight_g: 1, status: 'draft' };
+// @ts-expect-error the city is needed
+export const partial: ParcelCreate = { to: { name: 'A', street: 'B', country: 'DE' }, weight_g: 1 };
+// @ts-expect-error a required field is not removed
+export const change: ParcelUpdate = { to: null };
+// @ts-expect-error there is no such code
+export const code: ErrorCode = 'too_light';
+// @ts-expect-error there is no such user
+export const who: Pick<Caller, 'user'> = { user: 'admin' };
+declare const parcel: Parcel;
+// @ts-expect-error it may not be shown
+export const shown: number = parcel.price;
+`,
+  'library-good': `
+import type { BeforeHandlers, Book, Handlers, Loan, Member } from './library.types.ts';
+export const handlers: Handlers = {
+  recommend: async ({ params, store }) => {
+    const books = await store.list('book', { kind: 'print' });
+    return { member: params.member, books: books.slice(0, params.most) };
+  },
+};
+export const before: BeforeHandlers = {
+  'create loan': async ({ next, store, fail }) => {
+    const copy = await store.get('copy', String(next.copy));
+    if (copy?.short_loan) next.term = 'short';
+    const member = await store.get('member', next.member);
+    if (member?.pin === undefined) return fail('loan_limit');
+  },
+  'upsert book': ({ resource, next }) => {
+    if (resource?.kind === 'audio') next.kind = 'audio';
+  },
+};
+export const title = (book: Book): string =>
+  book.contributors.map((one) => (one.kind === 'person' ? one.role : (one.website ?? one.name))).join() + book.subject?.broader?.broader?.name;
+export const extra = (book: Book): unknown => book.shelf_mark;
+export const whole = ({ copy }: Loan): number => (typeof copy === 'object' ? copy.number : copy);
+// @ts-expect-error a pin is never shown
+export const pin = (member: Member): unknown => member.pin;
+// @ts-expect-error an organisation has no role
+export const role = (book: Book): unknown => book.contributors.map((one) => one.role);
+`,
+  'clinic-good': `
+import type { BeforeHandlers, Handlers, PatientRow, Referral } from './clinic.types.ts';
+export const handlers: Handlers = {
+  'free slots': async ({ params, store, caller }) => {
+    const held = await store.list('appointment', { practitioner: params.practitioner });
+    const slots = held.map(({ starts_at }) => starts_at).filter((time) => time >= params.window.from);
+    return { site: params.site, locale: params['X-Clinic-Locale'] + caller.user, slots };
+  },
+  calendar: ({ params: { year, month } }) => ({ year, month, days: 30 }),
+  'replace content': async ({ params, request, store }) => {
+    await store.update('document', params.id, { content: request });
+    return { id: params.id, bytes: request.byteLength };
+  },
+};
+export const before: BeforeHandlers = {
+  'create payment': ({ next, fail }) => {
+    if (next.by.method === 'card' && next.by.number.endsWith('0002')) return fail('card_declined');
+  },
+};
+export const big: PatientRow['national_number'] = 2n ** 60n;
+export const open: Referral['diagnosis'] = ['whatever'];
+// @ts-expect-error what is unknown is looked at before it is used
+export const blind = (referral: Referral): string => referral.diagnosis.code;
+// @ts-expect-error a transfer has no number
+export const number: BeforeHandlers = { 'create payment': ({ next }) => void next.by.number };
+`,
+  'unspecified-good': `
+import type { BeforeHandlers, Handlers } from './unspecified.types.ts';
+export const handlers: Handlers = {};
+export const before: BeforeHandlers = {};
+// @ts-expect-error there is nothing that it could handle
+export const more: Handlers = { quote: () => 1 };
+`,
+};
+
+/** The handlers of the examples, over the types of their own documents. */
+const examples: Readonly<Record<string, string>> = {
+  parcels: 'export const handlers: Handlers = own.handlers;',
+  library: 'export const before: BeforeHandlers = own.before;',
+  clinic: 'export const handlers: Handlers = own.handlers;\nexport const before: BeforeHandlers = own.before;',
+};
+
+const settings = {
+  compilerOptions: {
+    target: 'es2024',
+    lib: ['es2024', 'dom'],
+    types: [],
+    module: 'nodenext',
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    erasableSyntaxOnly: true,
+    verbatimModuleSyntax: true,
+    isolatedModules: true,
+    allowImportingTsExtensions: true,
+    noEmit: true,
+  },
+};
+
+test('the modules of the examples and of made-up documents compile, good usages of them too, and bad ones do not', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ninefold-types-'));
+  const put = (name: string, text: string) => writeFileSync(join(folder, name), text);
+  try {
+    put('package.json', '{ "type": "module" }');
+    put('tsconfig.json', JSON.stringify({ ...settings, include: ['*.ts'] }));
+    put('exact.json', JSON.stringify({ compilerOptions: { ...settings.compilerOptions, exactOptionalPropertyTypes: true }, include: ['*.ts'] }));
+    for (const [name, file] of Object.entries(documents)) {
+      const document = await readDocument(join(root, 'examples', file), { isKey });
+      put(`${name}.types.ts`, toTypescript(readSpec(document)));
+    }
+    for (const [name, text] of Object.entries(usages)) put(`${name}.ts`, text);
+    for (const [name, text] of Object.entries(examples)) {
+      const handlers = join(root, 'examples', `${name}.handlers.ts`);
+      if (!existsSync(handlers)) continue;
+      copyFileSync(handlers, join(folder, `${name}.handlers.ts`));
+      const types = ['Handlers', 'BeforeHandlers'].filter((type) => text.includes(`: ${type} `));
+      put(`${name}-example.ts`, `import type { ${types.join(', ')} } from './${name}.types.ts';\nimport * as own from './${name}.handlers.ts';\n${text}\n`);
+    }
+    fc.sample(madeUpDocument, { numRuns: 60, seed: 9 }).forEach((tree, index) => {
+      put(`made-up-${index}.types.ts`, moduleOf(tree));
+    });
+    for (const config of ['tsconfig.json', 'exact.json']) assert.equal(compile(folder, config), '');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+function compile(folder: string, config: string): string {
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const { stdout, stderr } = spawnSync(process.execPath, [compiler, '-p', config, '--pretty', 'false'], { cwd: folder, encoding: 'utf8' });
+  return stdout + stderr;
+}
+
+test('whatever a document holds, its module can be read and is the same again', () => {
+  fc.assert(
+    fc.property(madeUpDocument, (tree) => {
+      const module = moduleOf(tree);
+      assert.doesNotThrow(() => stripTypeScriptTypes(module), module);
+      assert.equal(moduleOf(tree), module);
+      assert.match(module, /^[^\u0000-\u0008\u000b-\u001f\u007f\u2028\u2029]*$/);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+function moduleOf(tree: Json): string {
+  return toTypescript(readSpec(parseDocument(JSON.stringify(tree), 'service.json', { isKey })));
+}
