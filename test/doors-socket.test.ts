@@ -736,7 +736,7 @@ test('the bounds are told in words', () => {
 });
 
 test('whatever bytes come in, the next proper request is answered', async (t) => {
-  const { client, failures } = await opened(t, echo, { headersTimeoutMs: 1000, requestTimeoutMs: 1000 });
+  const { client, failures } = await opened(t, echo, { requestTimeoutMs: 1000, graceMs: 100 });
   const words = [
     'GET',
     'POST',

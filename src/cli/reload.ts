@@ -14,6 +14,8 @@ import { startWatch, type Watch } from './watch.ts';
 export interface Reloading {
   readonly document: string;
   readonly report: CheckReport;
+  /** When the document was read. */
+  readonly readMs: number;
   readonly handlers: string | undefined;
   readonly code: LiveCode;
   readonly service: Service;

@@ -5,6 +5,8 @@ import type { Store } from '../store/store.ts';
 import { systemChance, systemClock } from './clock.ts';
 import { startCompilation } from './compilation.ts';
 import type { Engine } from './engine.ts';
+import type { Events } from './events.ts';
+import { compileLimits, noLimits } from './limits.ts';
 import { compileCursors } from './lists/cursor.ts';
 import { migrate } from './migrate.ts';
 import { compileModels } from './rows/model.ts';
@@ -17,6 +19,7 @@ export async function startEngine(
   store: Store,
   inFlight: InFlight,
   timersChanged: () => void,
+  events: Events,
   options: ServeOptions,
 ): Promise<Engine> {
   const compilation = startCompilation(spec, options.as ?? entriesOf(spec.purpose.users)[0]?.[0]);
@@ -24,7 +27,7 @@ export async function startEngine(
   const chance = options.chance ?? systemChance;
   await migrate(store, models, compilation, options.acceptMisfits ?? false);
   const secret = store.setting('cursor key', () => Buffer.from(chance.bytes(32)).toString('base64url'));
-  return {
+  const engine: Engine = {
     compilation,
     store,
     models,
@@ -37,6 +40,9 @@ export async function startEngine(
     basePath: basePath(spec.purpose),
     acceptsOpen: options.open === 'accept',
     timersChanged,
+    events,
     onFailure: options.onFailure ?? (() => {}),
+    limits: noLimits,
   };
+  return { ...engine, limits: compileLimits(engine) };
 }

@@ -2,7 +2,9 @@ import type { Store } from '../store/store.ts';
 import type { Models } from './acts/act.ts';
 import type { Chance, Clock } from './clock.ts';
 import type { Compilation } from './compilation.ts';
+import type { Events } from './events.ts';
 import type { BeforeHandlers, Handlers } from './handlers.ts';
+import type { CompiledLimits } from './limits.ts';
 import type { Cursors } from './lists/cursor.ts';
 import type { InFlight } from './runs/idempotency.ts';
 
@@ -21,6 +23,8 @@ export interface Engine {
   readonly basePath: string;
   /** Whether requests in doubt are let through. */
   readonly acceptsOpen: boolean;
+  readonly events: Events;
+  readonly limits: CompiledLimits;
   /** Called after a change that may have set a timer. */
   readonly timersChanged: () => void;
   readonly onFailure: (failure: unknown, requestId: string) => void;

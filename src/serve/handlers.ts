@@ -2,7 +2,7 @@ import type { Json } from '../document/document.ts';
 import type { Caller } from './exchange.ts';
 
 /** Plain fields of a row or a body. */
-export type Plain = { [key: string]: Json | undefined };
+export type Plain = { [key: string]: Json | Uint8Array | undefined };
 
 /** What a handler may do with stored things. Reads see its own writes; nothing is stored before the handler has answered. */
 export interface HandlerStore {
@@ -16,7 +16,8 @@ export interface HandlerStore {
 
 /** What a handler is given. It runs inside the same order of refusals as everything else. */
 export interface HandlerContext {
-  readonly request: Json | undefined;
+  /** The body; one that is no JSON, form or text comes as bytes. */
+  readonly request: Json | Uint8Array | undefined;
   readonly params: Readonly<Record<string, Json>>;
   /** The row that the path names, where there is one. */
   readonly resource: Plain | undefined;

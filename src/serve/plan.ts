@@ -1,7 +1,7 @@
 import type { Endpoint } from '../parts/endpoints.ts';
 import type { Operation } from '../parts/operations.ts';
 import type { RefusalTable } from './errors.ts';
-import type { Exchange, Reply } from './exchange.ts';
+import type { Exchange, Refusal, Reply } from './exchange.ts';
 import type { Input } from './input.ts';
 import type { OpenFact } from './open.ts';
 import type { Negotiate } from './wire/accept.ts';
@@ -13,6 +13,8 @@ export interface Plan {
   readonly refusals: RefusalTable;
   readonly input: Input;
   readonly negotiate: Negotiate;
+  /** Step 6: no rule lets this caller do this at all. */
+  readonly forbids: (exchange: Exchange) => Refusal | undefined;
   /** The open facts without which nothing can be done here. */
   /** Header fields of every answer: those of a deprecated endpoint. */
   readonly headers: Readonly<Record<string, string>> | undefined;

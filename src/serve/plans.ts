@@ -43,6 +43,7 @@ function compilePlan(operation: Operation, endpoint: Endpoint, engine: Engine): 
     refusals: compileRefusals(compilation.spec, operation, compilation.facts, (expression) => compilation.expression(expression)),
     input: compileInput(endpoint, list?.()?.paging.names ?? [], compilation),
     negotiate: compileAccept(endpoint.produces ?? ['application/json']),
+    forbids: () => undefined,
     headers: deprecationHeaders(endpoint.deprecated),
     inDoubt,
     doubtsOf: compileDoubts(endpoint, compilation),

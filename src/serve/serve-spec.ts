@@ -9,6 +9,7 @@ import { createListener, listen } from './doors/socket.ts';
 import type { Engine } from './engine.ts';
 import { startEngine } from './engine-start.ts';
 import { compileRefusals } from './errors.ts';
+import { startEvents } from './events.ts';
 import type { Call, Exchange, Refusal, Reply } from './exchange.ts';
 import { notesOf } from './notes.ts';
 import { seedRows } from './seed.ts';
@@ -31,8 +32,9 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   const clock = options.clock ?? systemClock;
   const inFlight = new Set<string>();
   const timers = startTimers(() => engine);
+  const events = startEvents(() => engine);
   const note = options.onExchange && compileNote(options.onExchange, clock);
-  let engine: Engine = await startEngine(spec, store, inFlight, () => timers.changed(), options);
+  let engine: Engine = await startEngine(spec, store, inFlight, () => timers.changed(), events, options);
   let road: AnswerCall = compileServe(engine, note);
   let refuseRaw = compileRawRefusals(engine);
   if (options.rows) await seedRows(engine, options.rows);
@@ -50,7 +52,7 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
     listen: (at) => listen(answer, { ...doorOptions, host: '127.0.0.1', ...at }),
     fire: async (resource, id, transition) => (await timers.fire(resource, id, transition)) as Json,
     async replace(next) {
-      const made = await startEngine(next, store, inFlight, () => timers.changed(), options);
+      const made = await startEngine(next, store, inFlight, () => timers.changed(), events, options);
       road = compileServe(made, note);
       refuseRaw = compileRawRefusals(made);
       engine = made;
@@ -64,6 +66,7 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
     },
     async close() {
       await timers.stop();
+      await events.stop();
       if (!options.store) await store.close();
     },
   };

@@ -1,4 +1,5 @@
 import { isStated, statedValue } from '../parts/fact.ts';
+import { compileAuthentication, type Identified } from './authentication.ts';
 import type { Engine } from './engine.ts';
 import { compileRefusals, type RefusalTable } from './errors.ts';
 import type { Call, Caller, Exchange, Refusal, Reply } from './exchange.ts';
@@ -6,7 +7,8 @@ import type { OpenFact } from './open.ts';
 import type { Plan } from './plan.ts';
 import { compilePlans } from './plans.ts';
 import { refused } from './runs/refused.ts';
-import { startViews } from './views.ts';
+import { compileVersions } from './versioning.ts';
+import { startViews, type View } from './views.ts';
 import { compileWellKnown } from './well-known.ts';
 import { compileRoutes } from './wire/route.ts';
 import type { Found } from './wire/route-leaf.ts';
@@ -25,7 +27,6 @@ export type Note = (call: Call, exchange: Exchange | undefined, reply: Reply, re
  *  3. rates of address and everyone     7. open facts, missing handlers          the body, states, own errors, unique
  *  4. who is calling                    8. media types, body, parameters
  *
- * Steps 3 to 6 let everyone through: every caller is taken for the same user.
  */
 export function compileServe(engine: Engine, note: Note | undefined): AnswerCall {
   const { compilation, clock, chance, acceptsOpen } = engine;
@@ -36,22 +37,47 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
   );
   const sizes = statedValue(spec.limits.size) ?? {};
   const bodyBytesMax = sizes.body ?? bodyBytesProtected;
-  const caller: Caller | undefined =
-    compilation.user === undefined ? { id: 'local', user: '', scopes: [] } : { id: 'local', user: compilation.user, scopes: [] };
+  const identify = compileAuthentication(engine);
+  const versions = compileVersions(engine);
+  const { limits, events } = engine;
   const unrouted = compileRefusals(spec, undefined, facts, (expression) => compilation.expression(expression));
   const views = startViews(engine);
-  const everyone = views.of(compilation.user, undefined);
   const wellKnown = compileWellKnown(engine);
   const openRoutes = openRoutesOf(engine);
 
   function answer(call: Call): Reply | Promise<Reply> {
     const large = tooLarge(call);
     if (large) return refuseUnrouted(call, large);
-    const found = routes.find(call.method, call.path, call.query);
+    const selected = versions.select?.(call);
+    const found = routes.find(call.method, selected && 'path' in selected ? selected.path : call.path, call.query);
     if (found.kind !== 'found') return answerUnrouted(call, found);
-    const exchange = startExchange(call, found.value, found.params);
-    const { plan } = exchange;
-    const early = inDoubt(plan) ?? read(exchange);
+    const plan = found.value;
+    if (selected && 'refusal' in selected) return refusePlanned(call, plan, selected.refusal);
+    const version = selected?.version;
+    if (versions.serves && !versions.serves(plan, version)) return refusePlanned(call, plan, { when: 'route.unknown' });
+    const nowMs = clock.now();
+    const hurried = limits.first?.(call, plan, nowMs);
+    if (hurried) return refusePlanned(call, plan, hurried);
+    const who = identify(call, plan);
+    if (who instanceof Promise) return who.then((identified) => enter(call, plan, found.params, nowMs, version, identified));
+    return enter(call, plan, found.params, nowMs, version, who);
+  }
+
+  /** From step 4 on, with the caller known. */
+  function enter(
+    call: Call,
+    plan: Plan,
+    pathParams: Readonly<Record<string, string>>,
+    nowMs: number,
+    version: string | undefined,
+    who: Identified,
+  ): Reply | Promise<Reply> {
+    if ('refusal' in who) return refusePlanned(call, plan, who.refusal);
+    const { caller } = who;
+    const exchange = startExchange(call, plan, pathParams, nowMs, caller, views.of(caller?.user, version));
+    const pin = versions.pinned?.(exchange);
+    if (pin !== undefined) exchange.view = views.of(caller?.user, pin);
+    const early = limits.second?.(exchange) ?? plan.forbids(exchange) ?? inDoubt(plan) ?? read(exchange);
     if (early) return finish(exchange, refused(exchange, early));
     if (plan.input.takesBody) return withBody(exchange);
     return settle(exchange, carryOut(exchange));
@@ -109,7 +135,8 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
       exchange.accepted = [...doubts];
     }
     try {
-      return exchange.plan.run(exchange);
+      const bad = versions.up?.(exchange);
+      return bad ? refused(exchange, bad) : exchange.plan.run(exchange);
     } catch (failure) {
       return failed(exchange, failure);
     }
@@ -123,16 +150,15 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
     );
   }
 
+  /** Header fields that do not come from the answer itself: of a deprecated endpoint, the version, the rates, facts taken as they came. */
   function finish(exchange: Exchange, reply: Reply): Reply {
-    const { headers } = exchange.plan;
-    const dated = headers
-      ? { ...reply, headers: { ...headers, ...reply.headers, ...joinedLinks(headers, reply.headers) } }
-      : reply;
-    const named = exchange.accepted
-      ? { ...dated, headers: { ...dated.headers, 'ninefold-open': nameFacts(exchange.accepted) } }
-      : dated;
-    note?.(exchange.call, exchange, named, exchange.refusedWith);
-    return named;
+    const { headers } = reply;
+    addHeaders(headers, exchange.plan.headers);
+    if (versions.headers) addHeaders(headers, versions.headers(exchange));
+    if (limits.headers) addHeaders(headers, limits.headers(exchange));
+    if (exchange.accepted) headers['ninefold-open'] = nameFacts(exchange.accepted);
+    note?.(exchange.call, exchange, reply, exchange.refusedWith);
+    return reply;
   }
 
   /** A failure is ours: it is noted down with the request's identifier, and the caller learns nothing else. */
@@ -141,15 +167,22 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
     return refused(exchange, { when: 'internal' });
   }
 
-  function startExchange(call: Call, plan: Plan, pathParams: Readonly<Record<string, string>>): Exchange {
+  function startExchange(
+    call: Call,
+    plan: Plan,
+    pathParams: Readonly<Record<string, string>>,
+    nowMs: number,
+    caller: Caller | undefined,
+    view: View,
+  ): Exchange {
     let requestId: string | undefined;
     return {
       call,
       plan,
       caller,
-      view: everyone,
+      view,
       pathParams,
-      nowMs: clock.now(),
+      nowMs,
       params: pathParams,
       request: undefined,
       bytes: undefined,
@@ -162,8 +195,16 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
     };
   }
 
+  /** A refusal that comes before the caller is known, in the shape of the operation that was meant. */
+  function refusePlanned(call: Call, plan: Plan, refusal: Refusal): Reply {
+    const exchange = startExchange(call, plan, {}, clock.now(), undefined, views.of(undefined, undefined));
+    return finish(exchange, refused(exchange, refusal));
+  }
+
   /** Step 2, where no endpoint is meant: the service's own addresses, another method's path, an open list, nothing. */
   function answerUnrouted(call: Call, found: Exclude<Found<Plan>, { readonly kind: 'found' }>): Reply | Promise<Reply> {
+    const streamed = events.stream?.(call);
+    if (streamed) return streamed;
     const own = wellKnown(call);
     if (own) {
       note?.(call, undefined, own, undefined);
@@ -204,12 +245,14 @@ function openRoutesOf({ compilation: { spec, facts } }: Engine): OpenFact[] | un
   return facts.others('endpoints');
 }
 
-/** Two sources of links are one list (RFC 8288 section 3). */
-function joinedLinks(
-  first: Readonly<Record<string, string>>,
-  second: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
-  return first.link !== undefined && second.link !== undefined ? { link: `${second.link}, ${first.link}` } : {};
+/** Adds header fields; two sources of links are one list (RFC 8288 section 3). */
+function addHeaders(headers: Record<string, string>, more: Readonly<Record<string, string>> | undefined): void {
+  if (!more) return;
+  for (const [name, value] of Object.entries(more)) {
+    const known = headers[name];
+    if (known === undefined) headers[name] = value;
+    else if (name === 'link' || name === 'vary') headers[name] = `${known}, ${value}`;
+  }
 }
 
 function nameFacts(facts: readonly OpenFact[]): string {

@@ -62,7 +62,9 @@ export function startTimers(engine: () => Engine): Timers {
       return;
     }
     rows.timerFired(timer);
-    firing(workAt(rows, nowMs, `${timer.name} ${timer.resource}`), row, model.parse(row));
+    const work = workAt(rows, nowMs, `${timer.name} ${timer.resource}`);
+    firing(work, row, model.parse(row));
+    engine().events.record(work, undefined);
   }
 
   async function run(): Promise<void> {
@@ -78,6 +80,7 @@ export function startTimers(engine: () => Engine): Timers {
   async function fireSafely(timer: Timer, nowMs: number): Promise<void> {
     try {
       await engine().store.change((rows) => fireDue(rows, timer, nowMs));
+      engine().events.recorded();
     } catch (failure) {
       engine().onFailure(
         failure instanceof Refused ? new Error(failure.refusal.message ?? failure.refusal.when ?? 'refused') : failure,
@@ -118,11 +121,14 @@ export function startTimers(engine: () => Engine): Timers {
       const fields = await engine().store.change((rows) => {
         const row = rows.get(resource, id);
         if (!row) throw new Refused({ when: 'resource.missing' });
-        const outcome = firing(workAt(rows, engine().clock.now(), `${transition} ${resource}`), row, model.parse(row));
+        const work = workAt(rows, engine().clock.now(), `${transition} ${resource}`);
+        const outcome = firing(work, row, model.parse(row));
         if (!('did' in outcome)) throw new Refused('refusal' in outcome ? outcome.refusal : { when: 'internal' });
+        engine().events.record(work, undefined);
         return outcome.fields;
       });
       schedule();
+      engine().events.recorded();
       return fields;
     },
     async stop() {

@@ -34,7 +34,8 @@ export interface TriedOptions {
 export async function tryService(text: string, options: TriedOptions = {}): Promise<Tried> {
   const document = parseDocument(text, 'tried.yaml');
   const { sound, findings } = check(document);
-  if (!sound) throw new Error(`The document has errors: ${JSON.stringify(findings.filter(({ severity }) => severity === 'error'))}`);
+  if (!sound)
+    throw new Error(`The document has errors: ${JSON.stringify(findings.filter(({ severity }) => severity === 'error'))}`);
   const clock = movableClock(Date.parse('2026-06-01T09:00:00Z'));
   const failures: unknown[] = [];
   const service = await serve(document, { ...options, clock, onFailure: (failure) => failures.push(failure) });

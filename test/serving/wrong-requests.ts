@@ -116,7 +116,7 @@ endpoints:
   GET /shelves/{shelf}/boxes/{id}: { does: read box, as: read box on shelf }
   PATCH /shelves/{shelf}/boxes/{id}: { does: update box, in: [open], if_match: required, etag: strong }
   PUT /shelves/{shelf}/boxes/{id}: { does: replace box, in: [open], if_match: required, etag: strong }
-  DELETE /shelves/{shelf}/boxes/{id}: { does: delete box, in: [open], if_match: required, request: &weighed { type: object, properties: { weight: { type: integer, minimum: 1 } }, required: [weight] } }
+  DELETE /shelves/{shelf}/boxes/{id}: { does: delete box, in: [open], if_match: required, request: &weighed { type: object, properties: { weight: { type: integer, minimum: 1 }, owner: { ref: person } }, required: [weight] } }
   POST /shelves/{shelf}/boxes/{id}/seal: { does: seal box, if_match: required, etag: strong, request: *weighed }
   PUT /shelves/{shelf}/slots/{id}: { does: upsert slot, if_match: required, etag: strong }
   POST /parcels: { does: create parcel }
@@ -181,17 +181,37 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'delete',
-    wrongs: [...always, ...inBody, ...keyed, ...onRow, 'state for a change', ...own, 'held'],
+    wrongs: [...always, ...inBody, ...keyed, ...onRow, 'reference', 'state for a change', ...own, 'held'],
     draft: (world) => draft('DELETE', boxPath(world), { weight: 1 }, world.tag),
   },
   {
     name: 'transition',
-    wrongs: [...always, ...inBody, ...keyed, ...onRow, 'state to leave', 'condition of a transition', ...own, 'unique at last'],
+    wrongs: [
+      ...always,
+      ...inBody,
+      ...keyed,
+      ...onRow,
+      'reference',
+      'state to leave',
+      'condition of a transition',
+      ...own,
+      'unique at last',
+    ],
     draft: (world) => draft('POST', `${boxPath(world)}/seal`, { weight: 1 }, world.tag),
   },
   {
     name: 'upsert',
-    wrongs: [...always, ...inBody, ...keyed, 'missing parent', 'no precondition', 'failed condition of nothing', 'reference', ...own, 'unique'],
+    wrongs: [
+      ...always,
+      ...inBody,
+      ...keyed,
+      'missing parent',
+      'no precondition',
+      'failed condition of nothing',
+      'reference',
+      ...own,
+      'unique',
+    ],
     draft: (world) => {
       const made = draft('PUT', `/shelves/${world.shelf}/slots/s${world.name}`, { label: `new ${world.name}`, weight: 1 });
       made.headers['if-none-match'] = '*';
@@ -204,8 +224,12 @@ export const scenarios: readonly Scenario[] = [
     draft: (world) => draft('GET', `/shelves/${world.shelf}/boxes`),
   },
   { name: 'read', wrongs: [...always, 'missing parent', 'missing row', ...own], draft: (world) => draft('GET', boxPath(world)) },
-  { name: 'handler', wrongs: [...always, ...inBody, ...keyed, ...own], draft: () => draft('POST', '/weighings', { weight: 1 }) },
-  { name: 'reply', wrongs: [...always, ...inBody, ...own], draft: () => draft('POST', '/echoes', { weight: 1 }) },
+  {
+    name: 'handler',
+    wrongs: [...always, ...inBody, ...keyed, 'reference', ...own],
+    draft: () => draft('POST', '/weighings', { weight: 1 }),
+  },
+  { name: 'reply', wrongs: [...always, ...inBody, 'reference', ...own], draft: () => draft('POST', '/echoes', { weight: 1 }) },
   {
     name: 'create with an open field',
     wrongs: [...always, ...inBody, ...keyed, 'open field', ...own],
@@ -249,7 +273,7 @@ export const wrongs: readonly Wrong[] = [
   },
   { name: 'open effect', step: 7.1, code: undefined, status: 501 },
   { name: 'no handler', step: 7.1, code: undefined, status: 501 },
-  { name: 'open field', step: 7.2, code: undefined, status: 501, change: (it) => assign(it, { wrapping: 'paper' }) },
+  { name: 'open field', step: 8.55, code: undefined, status: 501, change: (it) => assign(it, { wrapping: 'paper' }) },
   { name: 'Accept', step: 8.1, code: 'not_acceptable', status: 406, change: (it) => set(it, 'accept', 'image/png') },
   { name: 'media type', step: 8.2, code: 'no_media', status: 415, change: (it) => set(it, 'content-type', 'text/csv') },
   {
@@ -390,12 +414,12 @@ export const wrongs: readonly Wrong[] = [
   },
 ];
 
-/** The request that is on its way while a key is busy: the same operation, held up by the user's own code. */
-export async function startWaiting(world: World, scenario: Scenario): Promise<Promise<Answered>> {
+/** The request that is on its way while a key is busy: the same operation on other rows, which the user's own code holds up. */
+export async function draftWaiting(world: World, scenario: Scenario): Promise<Draft> {
   const waiting = scenario.draft(await makeWorld(world.tried, `${world.name}waiting`));
   set(waiting, 'idempotency-key', world.name);
   waiting.query.push('wait=yes');
-  return Promise.resolve().then(() => sendDraft(world.tried, waiting));
+  return waiting;
 }
 
 /** Rows for one request: a shelf, and on it a box that is open. */

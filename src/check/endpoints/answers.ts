@@ -3,7 +3,7 @@ import type { Answer, Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { dataMisfits, isExpression } from '../data.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
-import { shown } from '../shapes/types.ts';
+import { shown } from '../shapes/json-types.ts';
 
 /** What comes back. */
 export const answerRules: readonly Rule[] = [

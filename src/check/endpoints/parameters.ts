@@ -6,7 +6,7 @@ import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { Resource } from '../../parts/resources.ts';
 import { fieldOf, fieldsOf, unstated } from '../names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
-import { onlyType, typesOf } from '../shapes/types.ts';
+import { onlyType, typesOf } from '../shapes/json-types.ts';
 
 /** What parameters do: filter, sort, or nothing. */
 export const parameterRules: readonly Rule[] = [

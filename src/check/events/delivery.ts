@@ -6,7 +6,7 @@ import { statedValue } from '../../parts/fact.ts';
 import { notADuration } from '../durations.ts';
 import { fieldOf, fieldsOf, unstated } from '../names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
-import { onlyType } from '../shapes/types.ts';
+import { onlyType } from '../shapes/json-types.ts';
 
 /** How events reach whoever listens. */
 export const deliveryRules: readonly Rule[] = [

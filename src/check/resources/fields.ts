@@ -6,7 +6,7 @@ import type { Field, Resource } from '../../parts/resources.ts';
 import { fieldsOf, unstated } from '../names.ts';
 import { itemPlace } from '../operation-names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
-import { typesOf } from '../shapes/types.ts';
+import { typesOf } from '../shapes/json-types.ts';
 
 /** The words of fields, one by one, and the lists that name fields. */
 export const fieldRules: readonly Rule[] = [

@@ -4,7 +4,7 @@ import { statedValue } from '../../parts/fact.ts';
 import type { Identifier, Resource } from '../../parts/resources.ts';
 import { fieldOf, fieldsOf, unstated } from '../names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
-import { typesOf } from '../shapes/types.ts';
+import { typesOf } from '../shapes/json-types.ts';
 
 /** What tells the things of a resource apart. */
 export const identifierRules: readonly Rule[] = [

@@ -3,8 +3,8 @@ import { isMap } from '../../document/values.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { error, type Rule, type Wrong } from '../rule.ts';
 import type { ShapeNode } from '../shape-nodes.ts';
+import { onlyType } from './json-types.ts';
 import { shortestMatch } from './pattern.ts';
-import { onlyType } from './types.ts';
 
 /** Bounds, patterns and lists of names that leave no value. */
 export const boundRules: readonly Rule[] = [

@@ -2,7 +2,7 @@ import { statedValue } from '../../parts/fact.ts';
 import type { Resource } from '../../parts/resources.ts';
 import { fieldOf, unstated } from '../names.ts';
 import { error, type Rule, type Subject, type Wrong } from '../rule.ts';
-import { typesOf } from './types.ts';
+import { typesOf } from './json-types.ts';
 
 /** The resources that shapes speak of. */
 export const nameRules: readonly Rule[] = [

@@ -5,7 +5,7 @@ import type { Shape } from '../../parts/shape.ts';
 import { listed } from '../names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
 import { knownFormats } from '../schemas.ts';
-import { typesOf } from './types.ts';
+import { typesOf } from './json-types.ts';
 
 /** What JSON Schema itself asks of a shape. */
 export const schemaRules: readonly Rule[] = [

@@ -4,7 +4,7 @@ import { isMap } from '../../document/values.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { type Rule, type Subject, type Wrong, warning } from '../rule.ts';
-import { typesOf } from './types.ts';
+import { typesOf } from './json-types.ts';
 
 /** Unions whose alternatives cannot be told apart. */
 export const unionRules: readonly Rule[] = [

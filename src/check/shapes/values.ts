@@ -3,7 +3,7 @@ import { below } from '../../document/pointer.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
 import type { ShapeNode } from '../shape-nodes.ts';
-import { isOfTypes, shown, typesOf } from './types.ts';
+import { isOfTypes, shown, typesOf } from './json-types.ts';
 
 /** The values that a shape states: those it allows, its default, its examples. */
 export const valueRules: readonly Rule[] = [

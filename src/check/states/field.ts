@@ -4,7 +4,7 @@ import type { Field } from '../../parts/resources.ts';
 import type { Machine } from '../../parts/states.ts';
 import { fieldOf, fieldsOf, listed, unstated } from '../names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
-import { typesOf } from '../shapes/types.ts';
+import { typesOf } from '../shapes/json-types.ts';
 
 /** The field that holds the state: its allowed values come from the machine, and transitions alone write it. */
 export const stateFieldRules: readonly Rule[] = [

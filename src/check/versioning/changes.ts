@@ -7,7 +7,7 @@ import { isWritable } from '../../parts/payload.ts';
 import type { Change } from '../../parts/versioning.ts';
 import { fieldOf, unstated } from '../names.ts';
 import { error, type Rule, type Subject, type Wrong } from '../rule.ts';
-import { shown } from '../shapes/types.ts';
+import { shown } from '../shapes/json-types.ts';
 import { walkBack } from './walk-back.ts';
 
 /** What changed between versions. */

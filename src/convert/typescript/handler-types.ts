@@ -5,7 +5,7 @@ import type { Names } from './names.ts';
 import { type OperationTypes, operationWord } from './operation-types.ts';
 import { passesThrough } from './resource-fields.ts';
 import type { ResourceTypes } from './resource-types.ts';
-import { applied, type Member, neverType, objectOf, type Type, undefinedType, union, word } from './type.ts';
+import { applied, type Member, neverType, objectOf, type Type, undefinedType, union, word } from './syntax.ts';
 import { declaration, flat } from './write.ts';
 
 /** `Handlers`, with a context for each: one property for every `handler NAME` of the document. */

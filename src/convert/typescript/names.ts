@@ -9,6 +9,7 @@ const reserved = [
   'Caller',
   'CallerScope',
   'CallerUser',
+  'CreatedRows',
   'ErrorCode',
   'EventKind',
   'EventPayloads',
@@ -20,6 +21,7 @@ const reserved = [
   'NewRows',
   'RowPatch',
   'RowPatches',
+  'StoreReader',
   'StoredRows',
   'Transitions',
 ];

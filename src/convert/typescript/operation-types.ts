@@ -9,7 +9,7 @@ import { resourceType } from './resource-fields.ts';
 import type { ResourceTypes } from './resource-types.ts';
 import { isJson, responseOf } from './response-type.ts';
 import { shapeType } from './shape-type.ts';
-import { applied, keyOf, objectOf, type Type, undefinedType, union, unknownType, word } from './type.ts';
+import { applied, keyOf, objectOf, type Type, undefinedType, union, unknownType, word } from './syntax.ts';
 import { declaration } from './write.ts';
 
 /** One operation that an endpoint reaches, in types. */

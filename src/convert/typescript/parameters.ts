@@ -8,7 +8,7 @@ import type { Shape } from '../../parts/shape.ts';
 import { machineOf } from '../../parts/states.ts';
 import { deprecationText, unsettledLine } from './doc.ts';
 import { type ShapeReading, shapeType } from './shape-type.ts';
-import { listOf, type Member, union, unknownType, word } from './type.ts';
+import { listOf, type Member, union, unknownType, word } from './syntax.ts';
 
 /** The parameters of an endpoint: those that are stated, and those that its path, its pages and its expansion bring. */
 export function parameterMembers(endpoint: Endpoint, reading: ShapeReading): Member[] {

@@ -24,8 +24,8 @@ export type RowPatch<Row, Fixed extends PropertyKey> = {
   -readonly [P in keyof Row as Exclude<P, Fixed>]?: object extends { [Q in P]: Row[Q] } ? Row[P] | null : Row[P];
 };
 
-/** What the service's own code may do with stored things. It sees its own writes; nothing is stored before it has answered. */
-export type HandlerStore = {
+/** What is stored, as the service's own code reads it. */
+export type StoreReader = {
   get<R extends keyof StoredRows>(resource: R, id: string): Promise<StoredRows[R] | undefined>;
   /** Rows whose fields equal what is given, in the order of their creation, 100 unless \`most\` says otherwise. */
   list<R extends keyof StoredRows>(
@@ -33,7 +33,11 @@ export type HandlerStore = {
     where?: { readonly [P in keyof StoredRows[R]]?: StoredRows[R][P] },
     options?: { readonly most?: number },
   ): Promise<StoredRows[R][]>;
-  create<R extends keyof StoredRows>(resource: R, fields: NewRows[R]): Promise<StoredRows[R]>;
+};
+
+/** What a handler may do with stored things. It sees its own writes; nothing is stored before it has answered. */
+export type HandlerStore = StoreReader & {
+  create<R extends keyof StoredRows>(resource: R, fields: NewRows[R]): Promise<CreatedRows[R]>;
   update<R extends keyof StoredRows>(resource: R, id: string, patch: RowPatches[R]): Promise<StoredRows[R]>;
   delete(resource: keyof StoredRows, id: string): Promise<void>;
 };
@@ -54,8 +58,16 @@ export type HandlerContext<Request, Params, By extends Caller | undefined> = {
   fire<R extends keyof Transitions>(resource: R, id: string, transition: Transitions[R]): void;
 };
 
-/** What stands before a stated operation is given. */
-export type BeforeContext<Request, Params, By extends Caller | undefined, Before, Next> = HandlerContext<Request, Params, By> & {
+/** What stands before a stated operation is given. It reads, it fails, or it changes what would be stored; it writes nothing itself. */
+export type BeforeContext<Request, Params, By extends Caller | undefined, Before, Next> = {
+  /** The body, as it was sent. */
+  readonly request: Request;
+  readonly params: Params;
+  readonly caller: By;
+  readonly now: Date;
+  readonly store: StoreReader;
+  /** Refuses with one of the document's own codes; nothing is stored. Write \`return fail(…)\`, so that the checker knows. */
+  fail(code: ErrorCode, message?: string): never;
   /** The row as it is stored. */
   readonly resource: Before;
   /** What would be stored; it may be changed. */

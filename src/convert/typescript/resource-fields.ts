@@ -10,7 +10,7 @@ import { deprecationText, unsettledLine } from './doc.ts';
 import { literal } from './names.ts';
 import type { Prose } from './prose.ts';
 import { type ShapeReading, shapeType, type View } from './shape-type.ts';
-import { anyString, type Member, objectOf, type Type, union, unknownType, word } from './type.ts';
+import { anyString, type Member, objectOf, type Type, union, unknownType, word } from './syntax.ts';
 
 /** What the fields of a resource are read with, besides its shapes. */
 export interface FieldReading extends Omit<ShapeReading, 'view'> {
@@ -23,10 +23,11 @@ export interface FieldReading extends Omit<ShapeReading, 'view'> {
 export function resourceType(resource: Resource, view: View, reading: FieldReading, optional: readonly string[] = []): Type {
   if (!isStated(resource.fields)) return objectOf([], unknownType);
   const sent = isSent(view) ? writableShape(reading.spec, resource, view === 'update' ? 'all' : optional) : undefined;
+  const isSentField = (name: string) => isMap(sent?.properties) && Object.hasOwn(sent.properties, name);
+  const isNeeded = (name: string) => Array.isArray(sent?.required) && sent.required.includes(name);
   const members = entriesOf(resource.fields).flatMap(([name, field]): Member[] => {
-    if (sent ? !Object.hasOwn(sent.properties as object, name) : !isThere(field, view)) return [];
-    // `required` of a writable shape is a list of names.
-    const required = sent ? (sent.required as readonly string[]).includes(name) : isRequired(reading.spec, resource, field, view);
+    if (sent ? !isSentField(name) : !isThere(field, view)) return [];
+    const required = sent ? isNeeded(name) : isRequired(reading.spec, resource, field, view);
     return [memberOf(resource, field, required, view, reading)];
   });
   return objectOf(members, resource.additionalProperties ? unknownType : undefined);

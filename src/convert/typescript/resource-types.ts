@@ -1,4 +1,4 @@
-import { entriesOf, entryOf, type Fact, isStated } from '../../parts/fact.ts';
+import { entriesOf, type Fact, isStated } from '../../parts/fact.ts';
 import type { Resource } from '../../parts/resources.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { unsettledLine } from './doc.ts';
@@ -7,7 +7,7 @@ import type { Names } from './names.ts';
 import { proseOf } from './prose.ts';
 import { type FieldReading, isUnsaid, resourceType } from './resource-fields.ts';
 import type { ShapeReading, View } from './shape-type.ts';
-import { keyOf, type Type, word } from './type.ts';
+import { keyOf, type Type, word } from './syntax.ts';
 import { declaration } from './write.ts';
 
 const endings: Readonly<Record<View, string>> = { shown: '', row: 'Row', create: 'Create', next: 'Next', update: 'Update' };
@@ -28,52 +28,51 @@ export interface ResourceTypes {
   shapes(view: View): ShapeReading;
   /** The type of a resource in a view; from here on it is part of the module. */
   named(resource: string, view: View): Type | undefined;
-  /** Whether two views of a resource have the same type. */
-  same(resource: string, one: View, other: View): boolean;
   /** The declarations of what was spoken of, in the order of the document. */
   declarations(): string[];
 }
 
 export function resourceTypes(spec: Spec, names: Names): ResourceTypes {
   const resources = entriesOf(spec.resources.all);
-  const own = new Map(resources.map(([name]) => [name, names.claim(name, '', 'Resource')]));
-  const claimed = new Map<string, string>();
-  for (const [name] of resources) {
+  const own = resources.map(([name, resource]) => ({ resource, plain: names.claim(name, '', 'Resource') }));
+  // Resources are named before what is made of them, so that `parcel_row` is called as it is written.
+  const claimed = new Map<string, Claimed>();
+  for (const { resource, plain } of own) {
     for (const view of views) {
-      const plain = own.get(name) as string;
-      claimed.set(key(name, view), view === 'shown' ? plain : names.claim(plain, endings[view]));
+      const name = view === 'shown' ? plain : names.claim(plain, endings[view]);
+      claimed.set(key(resource.name, view), { name, resource, view });
     }
   }
   const common = { spec, prose: proseOf(spec), expandable: expandableFields(spec) };
   const represents = representatives(resources, common);
-  const wanted = new Set<string>();
+  const wanted = new Set<Claimed>();
   const named = (name: string, view: View): Type | undefined => {
-    const chosen = key(name, represents(name, view));
-    const text = claimed.get(chosen);
-    if (text !== undefined) wanted.add(chosen);
-    return text === undefined ? undefined : word(text);
+    const chosen = claimed.get(key(name, represents(name, view)));
+    if (chosen) wanted.add(chosen);
+    return chosen && word(chosen.name);
   };
   const reading: FieldReading = { ...common, typeOf: named };
   return {
     reading,
     shapes: (view) => ({ spec, view, typeOf: named }),
     named,
-    same: (name, one, other) => represents(name, one) === represents(name, other),
     declarations() {
-      const made = new Map<string, string>();
+      const made = new Map<Claimed, string>();
       // Declaring one type may speak of another.
-      for (const chosen of wanted) made.set(chosen, declare(chosen));
-      return resources.flatMap(([name]) => views.flatMap((view) => made.get(key(name, view)) ?? []));
+      for (const one of wanted) {
+        const type = resourceType(one.resource, one.view, reading);
+        made.set(one, declaration(one.name, type, docOf(one.resource, one.view, reading)));
+      }
+      return [...claimed.values()].flatMap((one) => made.get(one) ?? []);
     },
   };
+}
 
-  function declare(chosen: string): string {
-    const [view, ...rest] = chosen.split(' ') as [View, ...string[]];
-    const name = rest.join(' ');
-    const resource = entryOf(spec.resources.all, name) as Resource;
-    const type = resourceType(resource, view, reading);
-    return declaration(claimed.get(chosen) as string, type, docOf(resource, view, reading));
-  }
+/** One view of a resource, with the name that it has where it is a type of its own. */
+interface Claimed {
+  readonly name: string;
+  readonly resource: Resource;
+  readonly view: View;
 }
 
 function key(resource: string, view: View): string {

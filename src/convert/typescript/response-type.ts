@@ -5,7 +5,7 @@ import { literal } from './names.ts';
 import { paginationOf } from './parameters.ts';
 import type { ResourceTypes } from './resource-types.ts';
 import { literalType, shapeType } from './shape-type.ts';
-import { applied, listOf, type Member, objectOf, type Type, undefinedType, union, unknownType, word } from './type.ts';
+import { applied, listOf, type Member, objectOf, type Type, undefinedType, union, unknownType, word } from './syntax.ts';
 
 /** What an operation answers on success, and what its own code has to return for it, where that is something else. */
 export interface ResponseType {

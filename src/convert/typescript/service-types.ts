@@ -1,4 +1,4 @@
-import { entriesOf, isStated, type Unstated } from '../../parts/fact.ts';
+import { entriesOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { machineOf } from '../../parts/states.ts';
 import { unsettledLine } from './doc.ts';
@@ -6,7 +6,7 @@ import { literal } from './names.ts';
 import { isIdentifierOrState, neededFields } from './resource-fields.ts';
 import type { ResourceTypes } from './resource-types.ts';
 import { shapeType } from './shape-type.ts';
-import { anyString, applied, type Member, neverType, objectOf, type Type, union, unknownType, word } from './type.ts';
+import { anyString, applied, type Member, neverType, objectOf, type Type, union, unknownType, word } from './syntax.ts';
 import { declaration } from './write.ts';
 
 /** Who calls: the stated users, and the scopes that the document speaks of. */
@@ -16,9 +16,8 @@ export function callerTypes(spec: Spec): string[] {
   const asked = isStated(permissions) ? permissions.value.flatMap((rule) => rule.scopes) : [];
   const scopes = [...new Set([...entriesOf(schemes).flatMap(([, scheme]) => Object.keys(scheme.scopes)), ...asked])];
   const user = isStated(users) ? literals(Object.keys(users.value)) : word('string');
-  const userDoc = isStated(users) ? [] : [unsettledLine('the users', users)];
   return [
-    declaration('CallerUser', user, ['The users of the service.', ...userDoc]),
+    declaration('CallerUser', user, ['The users of the service.', ...unsettled(users, 'the users')]),
     declaration(
       'CallerScope',
       union([...scopes.map((scope) => word(literal(scope))), scopes.length > 0 ? anyString : word('string')]),
@@ -75,9 +74,13 @@ export function storedTypes(types: ResourceTypes): string[] {
     const fields = entriesOf(resource.fields).filter(([, field]) => field.stored);
     const given = fields.filter(([, field]) => isIdentifierOrState(spec, resource, field, 'generated'));
     const fixed = fields.filter(([, field]) => isIdentifierOrState(spec, resource, field));
-    const made = applied('NewRow', row, literals(neededFields(spec, resource)), literals(given.map(([field]) => field)));
+    const needed = neededFields(spec, resource);
+    const identifier = statedValue(resource.identifier)?.field ?? '';
+    const isKept = fields.some(([field]) => field === identifier);
+    const made = applied('NewRow', row, literals(needed), literals(given.map(([field]) => field)));
+    const created = applied('NewRow', row, literals(isKept ? [identifier, ...needed] : needed), neverType);
     const patch = applied('RowPatch', row, literals(fixed.map(([field]) => field)));
-    return [{ name, row, made, patch }];
+    return [{ name, row, made, created, patch }];
   });
   const members = (pick: (one: (typeof kept)[number]) => Type) =>
     kept.map((one): Member => ({ name: one.name, type: pick(one) }));
@@ -89,15 +92,17 @@ export function storedTypes(types: ResourceTypes): string[] {
     declaration('NewRows', objectOf(members(({ made }) => made)), [
       'What makes a row. The store sets the rest: the identifier, the first state, defaults, and what is set or generated.',
     ]),
+    declaration('CreatedRows', objectOf(members(({ created }) => created)), [
+      'What is known of a row that was made just now: what was given, and its identifier. The rest is set when it is stored.',
+    ]),
     declaration('RowPatches', objectOf(members(({ patch }) => patch)), [
       'What changes a row: null removes a field. Transitions alone change the state.',
     ]),
   ];
 }
 
-function unsettled(fact: { readonly standing: string }, what: string): string[] {
-  // What is neither stated nor inferred is unstated.
-  return fact.standing === 'stated' || fact.standing === 'inferred' ? [] : [unsettledLine(what, fact as Unstated)];
+function unsettled(fact: Fact<unknown>, what: string): string[] {
+  return isStated(fact) ? [] : [unsettledLine(what, fact)];
 }
 
 function literals(words: readonly string[]): Type {

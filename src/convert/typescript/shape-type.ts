@@ -3,7 +3,7 @@ import { identifierType } from '../../parts/schemas.ts';
 import { isMap } from '../../parts/source.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { literal } from './names.ts';
-import { anyString, both, listOf, type Member, neverType, objectOf, type Type, union, unknownType, word } from './type.ts';
+import { anyString, both, listOf, type Member, neverType, objectOf, type Type, union, unknownType, word } from './syntax.ts';
 
 /**
  * What a value is looked at for. `shown`: as an answer has it. `row`: as it is kept. `create`: as a caller sends it whole.

@@ -1,6 +1,6 @@
 import { docLines } from './doc.ts';
 import { propertyName } from './names.ts';
-import type { Member, Type } from './type.ts';
+import type { Member, Type } from './syntax.ts';
 
 /** The columns of a line of the project's own formatter settings. */
 const columns = 130;

@@ -2,10 +2,12 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { requestShape } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
+import type { Reader } from '../../store/store.ts';
 import type { Compilation } from '../compilation.ts';
 import { compileDefaults } from '../defaults.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange.ts';
 import type { RowModel } from '../rows/model.ts';
+import { compileReferences, type FoundReference } from '../rows/references.ts';
 import { describeValue, type Violation } from '../wire/violation.ts';
 import { refuse, type Work } from './act.ts';
 import { boundValue, type Locator } from './locate.ts';
@@ -52,14 +54,20 @@ export function compileSent(
 }
 
 /** Compiles the validation of a body that is stated for an operation which does not make it a row: a transition's, a deletion's, a handler's. */
-export function compileStatedBody(endpoint: Endpoint, compilation: Compilation): (exchange: Exchange) => Refusal | undefined {
+export function compileStatedBody(
+  endpoint: Endpoint,
+  compilation: Compilation,
+): (work: Work<Reader>, exchange: Exchange) => Refusal | undefined {
   if (!isStated(endpoint.request)) return () => undefined;
-  const validate = compilation.validate(endpoint.request.value, 'sent');
-  const fill = compileDefaults(compilation.spec, endpoint.request.value);
-  return (exchange) => {
-    fill?.(exchange.request);
-    const violations = validate(exchange.request);
-    return violations.length > 0 ? { when: 'request.invalid', violations } : undefined;
+  const shape = endpoint.request.value;
+  const validate = compilation.validate(shape, 'sent');
+  const fill = compileDefaults(compilation.spec, shape);
+  const findReferences = compileReferences(compilation.spec, shape);
+  return (work, { request }) => {
+    fill?.(request);
+    const violations = validate(request);
+    if (violations.length > 0) return { when: 'request.invalid', violations };
+    return findReferences && missingAmong(work, findReferences(request));
   };
 }
 
@@ -94,9 +102,15 @@ export function droppedFor(model: RowModel, user: string | undefined): ReadonlyS
 export function missingReference(work: Work, model: RowModel, next: Fields, before: Fields | undefined): Refusal | undefined {
   if (!model.findReferences) return undefined;
   const known = before && new Set(model.findReferences(before).map(({ path, id }) => `${path}\n${id}`));
-  const violations = model
-    .findReferences(next)
-    .filter(({ path, id, target }) => !known?.has(`${path}\n${id}`) && work.models.has(target) && !work.rows.get(target, id))
+  return missingAmong(
+    work,
+    model.findReferences(next).filter(({ path, id }) => !known?.has(`${path}\n${id}`)),
+  );
+}
+
+function missingAmong({ models, rows }: Work<Reader>, references: readonly FoundReference[]): Refusal | undefined {
+  const violations = references
+    .filter(({ id, target }) => models.has(target) && !rows.get(target, id))
     .map(({ path, id, target }) => ({
       in: 'body' as const,
       path,

@@ -29,7 +29,7 @@ export function compileDelete(
     const { row, fields } = found;
     const failed = precondition(exchange, row, fields);
     if (failed) return { refusal: failed };
-    const bad = badBody(exchange);
+    const bad = badBody(work, exchange);
     if (bad) return { refusal: bad };
     if (allowed && model.machine && !allowed.has(fields[model.machine.field])) return refuse('transition.illegal');
     if (hook && !hook.next) return { paused: { resource: fields, next: { ...fields } } };

@@ -30,7 +30,7 @@ export function compileTransitionAct(
     if ('refusal' in found) return found;
     const failed = precondition(exchange, found.row, found.fields);
     if (failed) return { refusal: failed };
-    const bad = badBody(exchange);
+    const bad = badBody(work, exchange);
     if (bad) return { refusal: bad };
     return firing(work, found.row, found.fields, hook);
   };

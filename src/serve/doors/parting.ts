@@ -26,7 +26,7 @@ export function part(socket: Socket, lastWords: Buffer | undefined, { drainBytes
  */
 export function endAfterBody(request: IncomingMessage, response: ServerResponse, kept: boolean, bounds: Bounds): void {
   const end = (): void => void response.end();
-  request.once('end', end);
+  
   if (!kept) {
     const cut = setTimeout(end, bounds.lingerMs);
     response.once('close', () => clearTimeout(cut));

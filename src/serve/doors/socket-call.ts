@@ -65,9 +65,9 @@ export class SocketCall implements Call {
     return length === undefined ? undefined : Number(length);
   }
 
-  async #read(bytesMax: number): Promise<Buffer | 'too large'> {
+  #read(bytesMax: number): Promise<Buffer | 'too large'> {
     const declared = this.#declaredBytes;
-    if (declared !== undefined && declared > bytesMax) return 'too large';
+    if (declared !== undefined && declared > bytesMax) return Promise.resolve('too large');
     if (this.#isWaiting) this.response.writeContinue();
     this.#isWaiting = false;
     return gather(this.request, bytesMax);

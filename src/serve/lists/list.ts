@@ -29,7 +29,7 @@ export interface CompiledList {
   readonly run: (work: Work<Reader>, exchange: Exchange) => Page | { readonly refusal: Refusal } | { readonly tooMany: true };
 }
 
-/** Compiles `list RESOURCE`: parents, filters, order, page. */
+/** Compiles `list RESOURCE`: filters, order, page, parents; a bad page is refused before a missing parent. */
 export function compileList(
   endpoint: Endpoint,
   model: RowModel,
@@ -50,8 +50,6 @@ export function compileList(
   const wantsTotal = paging.pagination?.total !== undefined;
 
   function run(work: Work<Reader>, exchange: Exchange): ReturnType<CompiledList['run']> {
-    const parents = locator.parents(work, exchange);
-    if (parents) return { refusal: parents };
     const tests = testsOf(exchange, locator, filters, model);
     const order = orderOf(exchange, sorter, fixedOrder, model);
     const query = `${endpoint.key}\n${canonical(tests.map(({ column, op, value }) => [column, op, value]))}\n${canonical(order)}`;
@@ -59,6 +57,8 @@ export function compileList(
     if ('refusal' in asked) return asked;
     const start = startOf(work, asked, order, model, paging);
     if (start && 'refusal' in start) return start;
+    const parents = locator.parents(work, exchange);
+    if (parents) return { refusal: parents };
     const isReversed = start?.back ?? false;
     const keys = paging.pagination?.style === 'cursor';
     const form: PageForm = {

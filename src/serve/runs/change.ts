@@ -48,6 +48,8 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
     if ('refusal' in outcome) return refuseAndKeep(rows, exchange, keyed, outcome.refusal);
     const made = reply(work, exchange, outcome);
     if ('refusal' in made) throw new Refused(made.refusal);
+    engine.limits.spend?.(work, exchange);
+    engine.events.record(work, exchange.caller);
     if (keyed) keep(rows, keyed, made.again);
     return made.reply;
   }
@@ -99,6 +101,7 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
     try {
       const answer = before ? await withBefore(exchange, keyed) : await once(exchange, keyed, undefined);
       if (hasTimers) engine.timersChanged();
+      engine.events.recorded();
       return answer;
     } catch (failure) {
       if (failure instanceof Refused) return refused(exchange, failure.refusal);

@@ -4,6 +4,7 @@ import type { Engine } from '../engine.ts';
 import { type Exchange, type Fields, Refused } from '../exchange.ts';
 import type { HandlerContext, HandlerStore, Plain } from '../handlers.ts';
 import type { RowModel } from '../rows/model.ts';
+import { WireFile } from '../wire/wire-file.ts';
 
 /** What a handler did: what it read, with the revisions it saw, and what it wants stored. */
 export interface Collected {
@@ -27,7 +28,8 @@ export function handlerContext(
   const collected: Collected = { reads: new Map(), writes: [] };
   const own = new Map<string, Plain | undefined>();
   const context: HandlerContext = {
-    request: exchange.request as Json | undefined,
+    // A body of bytes is given as bytes; files inside a form are WireFiles.
+    request: (exchange.request instanceof WireFile ? exchange.request.bytes : exchange.request) as HandlerContext['request'],
     params: exchange.params as Readonly<Record<string, Json>>,
     resource: resource as Plain | undefined,
     next: next as Plain,
@@ -90,7 +92,7 @@ function handlerStore(
     async create(name, fields) {
       const model = modelNamed(engine.models, name);
       const id = newIdentifier(engine, exchange, model, fields);
-      const made = { ...fields, [model.identifier.field]: model.identifier.isInteger ? Number(id) : id };
+      const made = { ...storable(fields), [model.identifier.field]: model.identifier.isInteger ? Number(id) : id };
       own.set(`${name}\n${id}`, made);
       collected.writes.push({ kind: 'create', resource: name, fields: made, id });
       return copyOf(made) as Plain;
@@ -100,12 +102,13 @@ function handlerStore(
       const before = await load(model, id);
       if (!before) throw new Refused({ when: 'resource.missing' });
       const after: Plain = { ...before };
-      for (const [field, value] of Object.entries(patch)) {
+      const change = storable(patch);
+      for (const [field, value] of Object.entries(change)) {
         if (value === null || value === undefined) delete after[field];
         else after[field] = value;
       }
       own.set(`${name}\n${id}`, after);
-      collected.writes.push({ kind: 'update', resource: name, id, patch });
+      collected.writes.push({ kind: 'update', resource: name, id, patch: change });
       return copyOf(after) as Plain;
     },
     async delete(name, id) {
@@ -139,6 +142,15 @@ function modelNamed(models: Models, name: string): RowModel {
       `A handler asked for "${name}", which is no resource of this document; there are ${[...models.keys()].join(', ')}.`,
     );
   return model;
+}
+
+/** Bytes are stored as base64. */
+function storable(fields: Plain): Plain {
+  const entries = Object.entries(fields as Record<string, unknown>).map(([name, value]) => [
+    name,
+    value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value,
+  ]);
+  return Object.fromEntries(entries) as Plain;
 }
 
 function withoutGone(fields: Plain | undefined): Plain[] {

@@ -5,10 +5,11 @@ import { operationsOf } from '../../parts/operations.ts';
 import type { Transaction } from '../../store/store.ts';
 import type { Outcome, Pause, Work } from '../acts/act.ts';
 import { compileStatedBody } from '../acts/body.ts';
+import { compileOwnErrors } from '../acts/own-errors.ts';
 import { compileFiring } from '../acts/transition.ts';
 import { encodeReply } from '../answers.ts';
 import type { Engine } from '../engine.ts';
-import { type Exchange, type Fields, Refused, type Reply, type Value } from '../exchange.ts';
+import { type Exchange, type Fields, type Refusal, Refused, type Reply, type Value } from '../exchange.ts';
 import type { Handler } from '../handlers.ts';
 import type { Run } from '../plan.ts';
 import { removeRow } from '../rows/remove.ts';
@@ -30,6 +31,15 @@ const triesMax = 3;
 export function compileHandlerRun(operation: Operation, endpoint: Endpoint, handler: Handler, engine: Engine): Run {
   const answer = compileHandlerAnswer(endpoint, engine);
   const badBody = compileStatedBody(endpoint, engine.compilation);
+  const ownErrors = compileOwnErrors(operation, engine.compilation);
+
+  /** What is refused before the handler runs; the service's own errors that it knows itself it fails with. */
+  async function early(exchange: Exchange): Promise<Refusal | undefined> {
+    return engine.store.read((rows) => {
+      const work = workFor(rows, engine.models, exchange, drawOnce(engine.chance, exchange.nowMs));
+      return badBody(work, exchange) ?? ownErrors?.(work.scope);
+    });
+  }
 
   async function attempt(exchange: Exchange, keyed: Keyed | undefined): Promise<Reply | 'conflict'> {
     const { context, collected } = handlerContext(engine, exchange, undefined, {});
@@ -46,6 +56,8 @@ export function compileHandlerRun(operation: Operation, endpoint: Endpoint, hand
       if (!isUnchanged(rows, collected)) return 'conflict';
       const work = workFor(rows, engine.models, exchange, draw);
       for (const wanted of collected.writes) apply(work, wanted, operation, engine);
+      engine.limits.spend?.(work, exchange);
+      engine.events.record(work, exchange.caller);
       if (keyed) keep(rows, keyed, reply);
       return reply;
     });
@@ -66,12 +78,13 @@ export function compileHandlerRun(operation: Operation, endpoint: Endpoint, hand
     try {
       const known = keyed && (await replayed(exchange, keyed));
       if (known) return known;
-      const bad = badBody(exchange);
-      if (bad) return refused(exchange, bad);
+      const bad = await early(exchange);
+      if (bad) throw new Refused(bad);
       for (let tries = 0; tries < triesMax; tries++) {
         const reply = await attempt(exchange, keyed);
         if (reply === 'conflict') continue;
         engine.timersChanged();
+        engine.events.recorded();
         return reply;
       }
       return refused(exchange, { when: 'write.conflict' });

@@ -15,9 +15,10 @@ export function compileReplyRun(operation: Operation, endpoint: Endpoint, engine
   const badBody = compileStatedBody(endpoint, engine.compilation);
   return (exchange) =>
     engine.store.read((rows) => {
-      const { scope } = workFor(rows, engine.models, exchange, drawOnce(engine.chance, exchange.nowMs));
-      const own = badBody(exchange) ?? ownErrors?.(scope);
-      if (own) return refused(exchange, own);
+      const work = workFor(rows, engine.models, exchange, drawOnce(engine.chance, exchange.nowMs));
+      const { scope } = work;
+      const bad = badBody(work, exchange) ?? ownErrors?.(scope);
+      if (bad) return refused(exchange, bad);
       const made = answers?.(exchange, { status: 200, scope });
       if (!made || 'refusal' in made) return refused(exchange, made?.refusal ?? { when: 'internal' });
       return endpoint.cache === undefined
