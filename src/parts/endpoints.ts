@@ -251,7 +251,12 @@ function isShortList(value: readonly Json[]): boolean {
 }
 
 function readAnswer(status: string, source: Source): Answer {
-  const isFull = source.isMap && source.entries().some(([key]) => (answerWords as readonly string[]).includes(key));
+  // `example` and `if` are words of JSON Schema too: alone among schema words they make no full form.
+  const keys = source.entries().map(([key]) => key);
+  const isFull =
+    keys.includes('shape') ||
+    keys.includes('data') ||
+    (keys.length > 0 && keys.every((key) => (answerWords as readonly string[]).includes(key)));
   const body = isFull ? source.get('shape') : source;
   const data = isFull ? source.get('data') : undefined;
   const condition = isFull ? source.get('if').expression() : undefined;

@@ -45,9 +45,13 @@ function checkValue(walk: Walk, value: Json, form: Form, at: Pointer): void {
     report(walk, 'form/wrong-value', `${describeValue(value)} does not fit here.`, at, expectation(resolved, value));
     return;
   }
-  if (forms.some((candidate) => fits(value, candidate))) return;
-  const best = forms.reduce((a, b) => (misfits(walk, value, a, at).length <= misfits(walk, value, b, at).length ? a : b));
-  walk.findings.push(...misfits(walk, value, best, at));
+  let best: Finding[] | undefined;
+  for (const candidate of forms) {
+    const found = misfits(walk, value, candidate, at);
+    if (found.length === 0) return;
+    if (!best || found.length < best.length) best = found;
+  }
+  walk.findings.push(...(best ?? []));
 }
 
 /** What is wrong with a value under one form of its own JSON type. */
@@ -57,10 +61,6 @@ function misfits(walk: Walk, value: Json, form: Form, at: Pointer): Finding[] {
   else if (isMap(value)) checkMap(inner, value, form, at);
   else checkScalar(inner, value, form, at);
   return inner.findings;
-}
-
-function fits(value: Json, form: Form): boolean {
-  return typeof value !== 'object' && scalarProblem(value, form) === undefined;
 }
 
 function checkList(walk: Walk, list: readonly Json[], form: Form, at: Pointer): void {

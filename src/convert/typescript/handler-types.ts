@@ -1,9 +1,9 @@
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
+import { passesThrough } from './mentions.ts';
 import type { Names } from './names.ts';
 import { type OperationTypes, operationWord } from './operation-types.ts';
-import { passesThrough } from './resource-fields.ts';
 import type { ResourceTypes } from './resource-types.ts';
 import { applied, type Member, neverType, objectOf, type Type, undefinedType, union, word } from './syntax.ts';
 import { declaration, flat } from './write.ts';

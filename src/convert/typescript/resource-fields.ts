@@ -1,5 +1,4 @@
-import type { Json } from '../../document/document.ts';
-import { entriesOf, entryOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
+import { entriesOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
 import { isSuppliedByService, isWritable, writableShape } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { identifierType } from '../../parts/schemas.ts';
@@ -51,23 +50,6 @@ export function isIdentifierOrState(spec: Spec, resource: Resource, field: Field
   const identifier = statedValue(resource.identifier);
   if (identifier?.field !== field.name) return false;
   return which === 'any' || (identifier.generate !== undefined && identifier.generate !== 'client');
-}
-
-/** Whether a resource has, at any depth, a field that is handed on and never kept. */
-export function passesThrough(spec: Spec, name: string, seen = new Set<string>()): boolean {
-  if (seen.has(name)) return false;
-  seen.add(name);
-  const resource = entryOf(spec.resources.all, name);
-  const fields = resource ? entriesOf(resource.fields) : [];
-  return fields.some(
-    ([, { stored, shape }]) => !stored || resourcesIn(statedValue(shape)).some((inner) => passesThrough(spec, inner, seen)),
-  );
-}
-
-function resourcesIn(shape: Json | undefined): string[] {
-  if (typeof shape !== 'object' || shape === null) return [];
-  const own = isMap(shape) && typeof shape.resource === 'string' ? [shape.resource] : [];
-  return [...own, ...Object.values(shape).flatMap(resourcesIn)];
 }
 
 function isSent(view: View): boolean {

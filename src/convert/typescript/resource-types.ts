@@ -3,6 +3,7 @@ import type { Resource } from '../../parts/resources.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { unsettledLine } from './doc.ts';
 import { expandableFields } from './expansion.ts';
+import { mentionedIn } from './mentions.ts';
 import type { Names } from './names.ts';
 import { proseOf } from './prose.ts';
 import { type FieldReading, isUnsaid, resourceType } from './resource-fields.ts';
@@ -88,25 +89,34 @@ function representatives(
   const get = (name: string, view: View): View => chosen.get(key(name, view)) ?? view;
   for (const [name, resource] of resources)
     for (const view of views) chosen.set(key(name, view), get(name, candidates(resource, view)[0] ?? view));
-  const known = new Set(resources.map(([name]) => name));
+  const byName = new Map(resources);
+  const speakers = speakersOf(resources);
   const reading: FieldReading = {
     ...common,
-    typeOf: (name, view) => (known.has(name) ? word(key(name, get(name, view))) : undefined),
+    typeOf: (name, view) => (byName.has(name) ? word(key(name, get(name, view))) : undefined),
   };
-  for (let changed = true; changed; ) {
-    changed = false;
-    for (const [name, resource] of resources) {
-      const keys = new Map(views.map((view) => [view, keyOf(resourceType(resource, view, reading))]));
-      for (const view of views) {
-        const same = candidates(resource, view).find((other) => keys.get(other) === keys.get(view));
-        const found = same === undefined ? view : get(name, same);
-        if (found === get(name, view)) continue;
-        chosen.set(key(name, view), found);
-        changed = true;
-      }
+  // A resource is looked at again when one that it speaks of turned out to have a type of its own.
+  const waiting = new Set(byName.keys());
+  for (const name of waiting) {
+    waiting.delete(name);
+    const resource = byName.get(name);
+    const keys = new Map(resource && views.map((view) => [view, keyOf(resourceType(resource, view, reading))]));
+    for (const view of resource ? views : []) {
+      const same = resource && candidates(resource, view).find((other) => keys.get(other) === keys.get(view));
+      const found = same === undefined ? view : get(name, same);
+      if (found === get(name, view)) continue;
+      chosen.set(key(name, view), found);
+      for (const speaker of speakers.get(name) ?? []) waiting.add(speaker);
+      waiting.add(name);
     }
   }
   return get;
+}
+
+/** Which resources speak of each one. */
+function speakersOf(resources: readonly (readonly [string, Resource])[]): ReadonlyMap<string, readonly string[]> {
+  const pairs = resources.flatMap(([name, resource]) => [...mentionedIn(resource)].map((target) => ({ name, target })));
+  return new Map([...Map.groupBy(pairs, ({ target }) => target)].map(([target, list]) => [target, list.map(({ name }) => name)]));
 }
 
 /** What is sent of a thing of its own always has a name of its own. */

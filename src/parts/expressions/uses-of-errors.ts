@@ -52,7 +52,9 @@ const violation: Shape = {
  */
 export function errorScope(spec: Spec): Scope {
   const codes = entriesOf(spec.errors.codes).map(([, code]) => code);
-  const answered = new Set(codes.flatMap((code) => code.rules.flatMap((rule) => (rule.on === undefined ? (statedValue(rule.when) ?? []) : []))));
+  const answered = new Set(
+    codes.flatMap((code) => code.rules.flatMap((rule) => (rule.on === undefined ? (statedValue(rule.when) ?? []) : []))),
+  );
   const isCodeThere = arisingConditions(spec).every((condition) => answered.has(condition));
   const names = new Set(codes.flatMap((code) => Object.keys(code.constants)));
   const constants = [...names].map((name): [string, Variable] => {

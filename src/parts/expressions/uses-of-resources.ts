@@ -1,9 +1,9 @@
-import { entriesOf, statedValue } from '../fact.ts';
+import { entriesOf, isStated, statedValue } from '../fact.ts';
 import { type Operation, operationsOf } from '../operations.ts';
 import type { Field, Resource } from '../resources.ts';
 import type { Spec } from '../spec.ts';
 import { operationScope, resourceShape } from './operation-scope.ts';
-import { everywhere, type Scope, scopeOf } from './scope.ts';
+import { callerVariable, everywhere, type Scope, scopeOf } from './scope.ts';
 import { aBoolean, type ExpressionUse, type UseScope } from './use.ts';
 
 /** The expressions of part 2: what sets fields, and for which rows a value is unique. */
@@ -29,7 +29,7 @@ function setUses(spec: Spec, operations: readonly Operation[], resource: Resourc
 
 function setScopes(spec: Spec, operations: readonly Operation[], resource: Resource, key: string): UseScope[] {
   const setting = operations.filter((operation) => sets(operation, resource.name, key));
-  if (setting.length === 0) return [{ scope: handledScope(resource.name) }];
+  if (setting.length === 0) return [{ scope: handledScope(spec, resource.name) }];
   return setting.map((operation) => ({ operation: operation.name, scope: setScope(spec, operation, resource) }));
 }
 
@@ -55,9 +55,14 @@ export function sets(operation: Operation, resource: string, key: string): boole
 }
 
 /** A change that no endpoint makes is a handler's. */
-function handledScope(resource: string): Scope {
+function handledScope(spec: Spec, resource: string): Scope {
   const row = { shape: { resource } };
-  return scopeOf({ ...everywhere, resource: { ...row, maybeAbsent: true }, next: row });
+  return scopeOf({
+    ...everywhere,
+    resource: { ...row, maybeAbsent: true },
+    next: row,
+    caller: callerVariable(isStated(spec.authentication.schemes)),
+  });
 }
 
 /** Whether a value has to be unique is a matter of the row alone, since it is kept with it. */

@@ -26,14 +26,14 @@ export function part(socket: Socket, lastWords: Buffer | undefined, { drainBytes
  */
 export function endAfterBody(request: IncomingMessage, response: ServerResponse, kept: boolean, bounds: Bounds): void {
   const end = (): void => void response.end();
-  
+  request.once('end', end);
   if (!kept) {
     const cut = setTimeout(end, bounds.lingerMs);
     response.once('close', () => clearTimeout(cut));
     let bytes = 0;
     request.on('data', (piece: Buffer) => {
       bytes += piece.byteLength;
-      if (bytes > bounds.drainBytesMax) end();
+      
     });
   }
   request.resume();
