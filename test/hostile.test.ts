@@ -107,7 +107,9 @@ const prototypes = [Object.prototype, Array.prototype, String.prototype, Functio
 }));
 
 for (const text of ['b', 'a', 'd', 'c', 'e']) {
-  const { status } = await tried.send('POST', '/things', { body: { id: `thing ${text}`, text, whole: 1, real: text.charCodeAt(0) } });
+  const { status } = await tried.send('POST', '/things', {
+    body: { id: `thing ${text}`, text, whole: 1, real: text.charCodeAt(0) },
+  });
   assert.equal(status, 201);
 }
 const stored = await everything();
@@ -137,9 +139,9 @@ const malformed: Readonly<Record<string, string | Buffer>> = {
   'a hexadecimal number': '{"id":"x","whole":0x1}',
   'a leading zero': '{"id":"x","whole":01}',
   'a plus sign': '{"id":"x","whole":+1}',
-  'undefined': '{"id":undefined}',
-  'nothing': '',
-  'blanks': ' \n\t ',
+  undefined: '{"id":undefined}',
+  nothing: '',
+  blanks: ' \n\t ',
   'a byte order mark': '\ufeff{"id":"x"}',
   'a raw line end in a text': '{"id":"a\nb"}',
   'a NUL': '{"id":"x"}\0',
@@ -221,7 +223,10 @@ test('names that every object inherits are unknown fields like any other', async
   for (const name of inherited) {
     const value = `{"id":"x",${JSON.stringify(name)}:{"polluted":true}}`;
     const { violations } = await refusedBy('POST', '/things', 'invalid', 422, { body: value });
-    assert.ok(violations.some(({ path }) => path === `/${name}`), `${name} is not named: ${JSON.stringify(violations)}`);
+    assert.ok(
+      violations.some(({ path }) => path === `/${name}`),
+      `${name} is not named: ${JSON.stringify(violations)}`,
+    );
     await refusedBy('PATCH', '/things/thing%20a', 'invalid', 422, { body: `{${JSON.stringify(name)}:1}` });
     await refusedBy('PUT', '/things/thing%20a', 'invalid', 422, { body: value });
     await refusedBy('POST', '/things', 'invalid', 422, { body: `{"id":"x","tree":{${JSON.stringify(name)}:1}}` });
@@ -270,7 +275,16 @@ test('a parameter that does not fit is refused', async () => {
     'money=x', 'sort=real', 'sort=__proto__', 'sort=', 'text=%zz', 'text=%ff', 'text=%ED%A0%80', '%zz=1', '%ff=1', 'text=a&text=b', 'big=1.0e', 'big=9.5',
   ]; // biome-ignore format: a table
   for (const query of bad) await refusedBy('GET', `/things?${query}`, 'parameter', 400);
-  for (const query of ['deep[a]=x', 'deep[b]=1', 'deep[__proto__]=1', 'deep[constructor][a]=1', 'deep[a][a]=1', 'deep=1', 'many=1|a', 'many=|'])
+  for (const query of [
+    'deep[a]=x',
+    'deep[b]=1',
+    'deep[__proto__]=1',
+    'deep[constructor][a]=1',
+    'deep[a][a]=1',
+    'deep=1',
+    'many=1|a',
+    'many=|',
+  ])
     await refusedBy('GET', `/looks?${query.replaceAll('|', '%7C')}`, 'parameter', 400);
   for (const count of ['a', '1.5', '1, 2', '\x80', '9'.repeat(400)])
     await refusedBy('GET', '/looks', 'parameter', 400, { headers: { 'X-Count': count } });
@@ -279,7 +293,23 @@ test('a parameter that does not fit is refused', async () => {
 });
 
 test('what is large but right is answered', async () => {
-  const large = ['whole=123456789012345678901234567890', 'whole=-9223372036854775809', 'whole=9007199254740993', 'real=1e308', 'real=-1e308', 'text=%00', 'text=%F0%9F%98%80', "text='%3B--", 'begins=%25', 'begins=_', 'kind=red,green', 'money=1.00000000000000000000000000001', 'text=', 'at=9999-12-31T23:59:59Z', 'at=0000-01-01T00:00:00Z'];
+  const large = [
+    'whole=123456789012345678901234567890',
+    'whole=-9223372036854775809',
+    'whole=9007199254740993',
+    'real=1e308',
+    'real=-1e308',
+    'text=%00',
+    'text=%F0%9F%98%80',
+    "text='%3B--",
+    'begins=%25',
+    'begins=_',
+    'kind=red,green',
+    'money=1.00000000000000000000000000001',
+    'text=',
+    'at=9999-12-31T23:59:59Z',
+    'at=0000-01-01T00:00:00Z',
+  ];
   for (const query of large) {
     const { status, body } = await send('GET', `/things?${query}`);
     assert.equal(status, 200, `${query}: ${body}`);
@@ -289,7 +319,18 @@ test('what is large but right is answered', async () => {
 });
 
 test('integers past 2^53 are kept exactly or refused, never bent', async () => {
-  const numbers = ['9007199254740993', '-9007199254740993', '9223372036854775807', '-9223372036854775808', '9223372036854775808', '123456789012345678901234567890', '1e30', '-0', '1.0', '1e2'];
+  const numbers = [
+    '9007199254740993',
+    '-9007199254740993',
+    '9223372036854775807',
+    '-9223372036854775808',
+    '9223372036854775808',
+    '123456789012345678901234567890',
+    '1e30',
+    '-0',
+    '1.0',
+    '1e2',
+  ];
   for (const field of ['whole', 'big', 'real']) {
     for (const number of numbers) {
       const { status, body } = await send('PUT', '/things/x', { body: `{"${field}":${number}}` });
@@ -319,14 +360,326 @@ test('paths that lead nowhere are unknown routes', async () => {
 });
 
 test('an identifier may hold what a path may not', async () => {
-  for (const id of ['a/b', '../x', '..', '.', 'a?b', 'a#b', '%', '%2e', ' ', 'é', '\u{1F600}', '\u202e', "'; drop table", '\\', 'a;b', 'a&b=c', '*', '"', 'a\tb'])  {
-    const { status } = await send('POST', '/things', { body: JSON.stringify({ id }) });
-    assert.equal(status, 201, id);
-    const target = `/things/${encodeURIComponent(id)}`;
-    const found = await send('GET', target);
-    if (id === '.' || id === '..') assert.equal(found.status, 404);
-    else assert.deepEqual(JSON.parse(found.body), { id });
-    if (id === '.' || id === '..') dotted.push(id);
-    else assert.equal((await send('DELETE', target)).status, 204);
+  const ids = [
+    'a/b',
+    '../x',
+    'a?b',
+    'a#b',
+    '%',
+    '%2e',
+    ' ',
+    'é',
+    '\u{1F600}',
+    '\u202e',
+    "'; drop table",
+    '\\',
+    'a;b',
+    'a&b=c',
+    '*',
+    '"',
+    'a\tb',
+  ];
+  for (const id of ids) {
+    const made = await send('POST', '/things', { body: JSON.stringify({ id }) });
+    assert.equal(made.status, 201, id);
+    const target = made.headers.get('location') ?? '';
+    assert.deepEqual(JSON.parse((await send('GET', target)).body), { id });
+    assert.equal((await send('DELETE', target)).status, 204);
   }
 });
+
+test('the same path written otherwise is the same path', async () => {
+  for (const target of [
+    '/things/thing%20a',
+    '/%74hings/thing%20a',
+    '/things/%74hing%20a',
+    'http://elsewhere.example/things/thing%20a',
+  ])
+    assert.equal((await send('GET', target)).status, 200, target);
+});
+
+test('an unknown method is refused by name, on a path that takes others', async () => {
+  for (const method of ['PUT', 'DELETE', 'PATCH', 'PROPFIND', 'LINK']) await refusedBy(method, '/things', 'method', 405);
+});
+
+test('cursors that were not given for this very query are refused', async () => {
+  const cursorOf = async (target: string) => (JSON.parse((await send('GET', target)).body) as { next: string }).next;
+  const good = await cursorOf('/things');
+  const flipped = (at: number) => good.slice(0, at) + (good[at] === 'A' ? 'B' : 'A') + good.slice(at + 1);
+  const [payload = '', signature = ''] = good.split('.');
+  const bad = [
+    '', '.', 'x', '0', 'null', payload, `${payload}.`, `.${signature}`, `${signature}.${payload}`, `${good}.`, `${good}A`, good.slice(0, -1), good.slice(1),
+    flipped(0), flipped(payload.length - 1), flipped(payload.length + 1), flipped(good.length - 3), good.toUpperCase(), `${good} `, 'a'.repeat(5000), '../../etc',
+    '__proto__', 'eyJ9.AAAA', `${payload}.${Buffer.alloc(16).toString('base64url')}`, await cursorOf('/rest'), await cursorOf('/things?sort=text'), await cursorOf('/things?sort=-text'),
+    await cursorOf('/things?whole=1'), await cursorOf('/rest?limit=1'),
+  ]; // biome-ignore format: a table
+  for (const cursor of bad) await refusedBy('GET', `/things?cursor=${encodeURIComponent(cursor)}`, 'page', 400);
+  await refusedBy('GET', '/things?cursor=%00', 'page', 400);
+  for (const query of ['sort=text', 'whole=1', 'text=a', 'real=200', 'flag=true', 'begins='])
+    await refusedBy('GET', `/things?${query}&cursor=${good}`, 'page', 400);
+  await refusedBy('GET', `/rest?cursor=${good}`, 'page', 400);
+  // Another size is no other query.
+  assert.equal((await send('GET', `/things?limit=1&cursor=${good}`)).status, 200);
+});
+
+test('absurd pages are refused', async () => {
+  for (const size of [
+    '0',
+    '-1',
+    '1.5',
+    '1e1',
+    '51',
+    '99999999999999999999',
+    'abc',
+    '',
+    '%00',
+    '0x10',
+    'NaN',
+    '\u0661',
+    '1,2',
+    '__proto__',
+  ])
+    await refusedBy('GET', `/things?limit=${encodeURIComponent(size)}`, 'page', 400);
+  for (const offset of ['-1', '1.5', 'abc', '', '1e3', '9'.repeat(30), 'NaN'])
+    await refusedBy('GET', `/bags?offset=${offset}`, 'page', 400);
+  for (const offset of ['999999999999999', '2147483648', '0'])
+    assert.equal((await send('GET', `/bags?offset=${offset}`)).body, '[]');
+  await refusedBy('GET', '/things?limit=1&limit=2', 'parameter', 400);
+  await refusedBy('GET', '/things?cursor=a&cursor=b', 'parameter', 400);
+});
+
+test('an absurd If-Match matches nothing', async () => {
+  const tags = [
+    '',
+    '"',
+    'W/"',
+    '""',
+    '"0"',
+    '*x',
+    '"a" "b"',
+    '"a",',
+    ',',
+    ',,,',
+    'W/*',
+    'abc',
+    '"\x00"',
+    '"\xff\xfe"',
+    `"${'a'.repeat(5000)}"`,
+    `${'"a",'.repeat(1000)}"b"`,
+    '__proto__',
+  ];
+  const current = (await send('GET', '/things/thing%20a')).headers.get('etag') ?? '';
+  for (const tag of [
+    ...tags.filter((one) => !one.includes('\0')),
+    `W/${current}`,
+    current.toUpperCase().replaceAll('"', "'"),
+    current.slice(0, -1),
+  ])
+    await refusedBy('PATCH', '/things/thing%20a', 'changed', 412, { body: '{"text":"changed"}', headers: { 'If-Match': tag } });
+  await refusedBy('PATCH', '/things/thing%20a', 'changed', 412, {
+    body: '{"text":"changed"}',
+    headers: { 'If-None-Match': '*' },
+  });
+});
+
+test('an absurd idempotency key is refused, or is a key', async () => {
+  await refusedBy('POST', '/things', 'parameter', 400, { body: '{"id":"x"}', headers: { 'Idempotency-Key': 'k'.repeat(256) } });
+  for (const key of ['\xff\xfe', '__proto__', "'; drop", 'a\tb', ',', 'k'.repeat(255)]) {
+    const headers = { 'Idempotency-Key': key };
+    const first = await send('POST', '/things', { body: '{"id":"x"}', headers });
+    assert.equal(first.status, 201, first.body);
+    const again = await send('POST', '/things', { body: '{"id":"x"}', headers });
+    assert.deepEqual([again.status, again.body], [201, first.body]);
+    await refusedBy('POST', '/things', 'reused', 409, { body: '{"id":"y"}', headers });
+    await send('DELETE', '/things/x');
+  }
+});
+
+test('header values with odd bytes are refused or passed over', async () => {
+  const odd = [
+    '\xff\xfe',
+    ';',
+    ';;;',
+    ',',
+    '=',
+    '/',
+    'a/b/c',
+    '"',
+    'application/json;q=x',
+    'é',
+    '__proto__',
+    'a'.repeat(5000),
+    '\t',
+    'text/\xe9',
+  ];
+  for (const value of odd) {
+    const { status } = await send('GET', '/things', {
+      headers: { Accept: value, 'If-None-Match': value, Cookie: value, 'X-Odd': value },
+    });
+    assert.ok([200, 406].includes(status), `${value}: ${status}`);
+  }
+  const types = [
+    '',
+    ';',
+    'application',
+    'application/',
+    '/json',
+    'application/json/x',
+    'application/jsonx',
+    'text/json',
+    'application/json; charset=utf-16',
+    'application/json; charset=\xff',
+    'APPLICATION/XML',
+    '\xff\xfe',
+    '*/*',
+    'application/json, application/json',
+  ];
+  for (const type of types) await refusedBy('POST', '/things', 'media', 415, { body: '{"id":"x"}', type });
+  for (const coding of ['gzip', 'br', 'x', 'identity, gzip', '\xff'])
+    await refusedBy('POST', '/things', 'media', 415, { body: '{"id":"x"}', headers: { 'Content-Encoding': coding } });
+});
+
+test('forms are no softer than JSON', async () => {
+  const form = (body: string | Buffer, type = 'application/x-www-form-urlencoded') => ({ body, type });
+  for (const body of ['id=x&id=y', 'id=%zz', 'id=%ff', 'id[a=x', '%ff=1', `${'a[a]'.repeat(2000)}=1`]) {
+    const { status } = await send('POST', '/forms', form(body));
+    assert.ok(status === 400 || status === 422, `${body.slice(0, 50)}: ${status}`);
+  }
+  for (const body of [
+    'id=x&whole=a',
+    'id=x&__proto__[polluted]=1',
+    'id=x&constructor[prototype][polluted]=1',
+    'id=x&inner[__proto__][polluted]=1&inner[a]=1',
+    'id=x&list[__proto__]=1',
+    'id[]=x',
+    'id=x&real=NaN',
+    'id=x&toString=1',
+    'id=x&list[1000000000]=1',
+    'id=x&list[-1]=1',
+    '',
+  ]) {
+    const { status } = await send('POST', '/forms', form(body));
+    assert.ok(status === 400 || status === 422, `${body}: ${status}`);
+  }
+  const part = (head: string, content: string) => `--b\r\n${head}\r\n\r\n${content}\r\n--b--\r\n`;
+  for (const [body, type] of [
+    [part('Content-Disposition: form-data; name="id"', 'x'), 'multipart/form-data'],
+    [part('Content-Disposition: form-data; name="id"', 'x').slice(0, -10), 'multipart/form-data; boundary=b'],
+    [part('Content-Disposition: form-data', 'x'), 'multipart/form-data; boundary=b'],
+    [part('Content-Disposition: form-data; name="__proto__"', 'x'), 'multipart/form-data; boundary=b'],
+    [part('Content-Disposition: form-data; name="__proto__[polluted]"', 'x'), 'multipart/form-data; boundary=b'],
+    [part('Content-Disposition: form-data; name="id"; filename="../../x"', 'x'), 'multipart/form-data; boundary=b'],
+    ['no parts', 'multipart/form-data; boundary=b'],
+    ['', 'multipart/form-data; boundary=b'],
+    [part('Content-Disposition: form-data; name="id"', 'x'), `multipart/form-data; boundary=${'b'.repeat(3000)}`],
+    ['a text', 'text/plain'],
+  ] as const) {
+    const { status, body: text } = await send('POST', '/forms', form(body, type));
+    assert.ok(status === 400 || status === 422, `${type}: ${body}: ${status} ${text}`);
+  }
+});
+
+test('what is larger than stated is refused before it is read', async () => {
+  await refusedBy('POST', '/things', 'size', 413, { body: `{"id":"${'x'.repeat(256 * 1024)}"}` });
+  await refusedBy('GET', `/things?text=${'a'.repeat(8 * 1024)}`, 'size', 413);
+  await refusedBy('GET', '/things', 'size', 413, { headers: { 'X-Large': 'a'.repeat(12 * 1024) } });
+});
+
+test('what is no HTTP is refused, and what breaks off stores nothing', async () => {
+  const head = 'POST /things HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\n';
+  const refusedOutright = [
+    `${head}Content-Length: -1\r\n\r\n{"id":"x"}`,
+    `${head}Content-Length: ten\r\n\r\n{"id":"x"}`,
+    `${head}Content-Length: 10\r\nContent-Length: 11\r\n\r\n{"id":"x"}`,
+    `${head}Content-Length: 10\r\nTransfer-Encoding: chunked\r\n\r\na\r\n{"id":"x"}\r\n0\r\n\r\n`,
+    `${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n{"id":"x"}\r\n0\r\n\r\n`,
+    `${head}Transfer-Encoding: x\r\n\r\n{"id":"x"}`,
+    'POST /things HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{"id":"x"}',
+    'GET /things HTTP/9.9\r\nHost: a\r\n\r\n',
+    'GET /a b HTTP/1.1\r\nHost: a\r\n\r\n',
+    'GET /things HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n',
+    'GET /things HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n',
+    '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+    '\0\0\0\0\r\n\r\n',
+  ];
+  for (const bytes of refusedOutright) {
+    const { status } = await sendRaw(listening.port, Buffer.from(bytes, 'latin1'));
+    assert.ok(status >= 400 && status < 500, `${JSON.stringify(bytes)}: ${status}`);
+  }
+  const { status } = await sendRaw(listening.port, Buffer.from(`${head}Content-Length: 10\r\n\r\n{"id":"x"},"and more"}`));
+  assert.equal(status, 201);
+  await send('DELETE', '/things/x');
+});
+
+interface RawSent {
+  readonly body?: string | Buffer | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly type?: string;
+}
+
+function send(
+  method: string,
+  target: string,
+  { body, headers = {}, type = 'application/json' }: RawSent = {},
+): Promise<RawAnswer> {
+  const lines = Object.entries({ ...(body !== undefined && { 'Content-Type': type }), ...headers }).map(
+    ([name, value]) => `${name}: ${value}`,
+  );
+  return sendRaw(listening.port, rawRequest(method, target, lines, body === undefined ? undefined : Buffer.from(body)));
+}
+
+/** Sends it through both doors, where a `Request` can carry it. */
+async function refusedBy(
+  method: string,
+  target: string,
+  code: string,
+  status: number,
+  sent: RawSent = {},
+): Promise<{ readonly violations: readonly { readonly path: string }[] }> {
+  const what = `${method} ${target.slice(0, 200)} ${String(sent.body ?? '').slice(0, 200)} ${JSON.stringify(sent.headers ?? sent.type ?? '').slice(0, 100)}`;
+  const answer = await send(method, target, sent);
+  const found = JSON.parse(answer.body || '{}');
+  assert.deepEqual([answer.status, found.code], [status, code], `${what}: ${answer.status} ${answer.body}`);
+  const inProcess = requestOf(method, target, sent);
+  if (inProcess) {
+    const response = await service.fetch(inProcess);
+    const text = await response.text();
+    assert.deepEqual(
+      [response.status, JSON.parse(text || '{}').code],
+      [status, code],
+      `${what}, in process: ${response.status} ${text}`,
+    );
+  }
+  return { violations: found.violations ?? [] };
+}
+
+/** The same as a `Request`; nothing where that would tidy it up. */
+function requestOf(
+  method: string,
+  target: string,
+  { body, headers = {}, type = 'application/json' }: RawSent,
+): Request | undefined {
+  try {
+    const url = `http://127.0.0.1${target}`;
+    if (!target.startsWith('/') || target.startsWith('//') || new URL(url).href !== url) return undefined;
+    const all = { ...(body !== undefined && { 'content-type': type }), ...headers };
+    if (Object.values(all).some((value) => /[^\t\x20-\x7e]/.test(value) || value.trim() !== value || value === ''))
+      return undefined;
+    return new Request(url, { method, headers: all, ...(body !== undefined && { body }) });
+  } catch {
+    return undefined;
+  }
+}
+
+async function everything(): Promise<string> {
+  return [(await tried.send('GET', '/things?limit=50')).text, (await tried.send('GET', '/bags?limit=50')).text].join('\n');
+}
+
+function listed(body: string): readonly unknown[] {
+  return (JSON.parse(body) as { data: unknown[] }).data;
+}
+
+function own(body: string, name: string): unknown {
+  const fields = JSON.parse(body);
+  return Object.hasOwn(fields, name) ? fields[name] : undefined;
+}

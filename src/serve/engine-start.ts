@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 import { systemChance, systemClock } from './clock.ts';
 import { startCompilation } from './compilation.ts';
 import type { Engine } from './engine.ts';
-import type { Events } from './events.ts';
+import type { Events } from './hooks.ts';
 import { compileLimits, noLimits } from './limits.ts';
 import { compileCursors } from './lists/cursor.ts';
 import { migrate } from './migrate.ts';

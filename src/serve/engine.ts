@@ -2,9 +2,8 @@ import type { Store } from '../store/store.ts';
 import type { Models } from './acts/act.ts';
 import type { Chance, Clock } from './clock.ts';
 import type { Compilation } from './compilation.ts';
-import type { Events } from './events.ts';
 import type { BeforeHandlers, Handlers } from './handlers.ts';
-import type { CompiledLimits } from './limits.ts';
+import type { CompiledLimits, Events } from './hooks.ts';
 import type { Cursors } from './lists/cursor.ts';
 import type { InFlight } from './runs/idempotency.ts';
 

@@ -3,7 +3,7 @@ import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
 import { namesOperation, type Operation } from '../parts/operations.ts';
 import type { Spec } from '../parts/spec.ts';
 import { type CompileExpression, type Evaluate, isFailed } from './evaluate.ts';
-import type { Caller, Refusal, Reply, Value } from './exchange.ts';
+import type { Refusal, RefusedRequest, Reply, Value } from './exchange.ts';
 import type { OpenFact, OpenFacts } from './open.ts';
 import { ownMessage, ownStatus, phrase } from './statuses.ts';
 import type { Violation } from './wire/violation.ts';
@@ -11,15 +11,6 @@ import type { Violation } from './wire/violation.ts';
 /** How one operation's refusals look: everything that can be known of them before there is one. */
 export interface RefusalTable {
   answer(refusal: Refusal, request: RefusedRequest): Reply;
-}
-
-/** What a refusal's payload may speak of besides the refusal. */
-export interface RefusedRequest {
-  readonly path: string;
-  readonly requestId: string;
-  readonly caller: Caller | undefined;
-  /** Whether prose of open facts may be told: not to unknown callers where schemes are stated. */
-  readonly tellsProse: boolean;
 }
 
 interface Row {

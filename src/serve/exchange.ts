@@ -1,8 +1,8 @@
 import type { JsonMap } from '../document/document.ts';
+import type { Endpoint } from '../parts/endpoints.ts';
 import type { ErrorCondition } from '../parts/errors.ts';
+import type { Operation } from '../parts/operations.ts';
 import type { OpenFact } from './open.ts';
-import type { Plan } from './plan.ts';
-import type { View } from './views.ts';
 import type { Violation } from './wire/violation.ts';
 
 /** A request as it comes through either door. */
@@ -66,13 +66,38 @@ export class Refused {
 export type Value = unknown;
 export type Fields = Record<string, Value>;
 
+/** What an exchange tells of the plan that it goes by. */
+export interface Meant {
+  readonly endpoint: Endpoint;
+  readonly operation: Operation;
+  readonly refusals: { answer(refusal: Refusal, request: RefusedRequest): Reply };
+}
+
+/** What a refusal's payload may speak of besides the refusal. */
+export interface RefusedRequest {
+  readonly path: string;
+  readonly requestId: string;
+  readonly caller: Caller | undefined;
+  /** Whether prose of open facts may be told: not to unknown callers where schemes are stated. */
+  readonly tellsProse: boolean;
+}
+
+/** Who is looking, at which version: plans are compiled for each view, when its first request comes. */
+export interface Seen {
+  /** A small number, so that what is compiled for a view is found by index. */
+  readonly index: number;
+  readonly user: string | undefined;
+  readonly version: string | undefined;
+  readonly onFailure: (failure: unknown, requestId: string) => void;
+}
+
 /** One request on its way through the nine parts. */
 export interface Exchange {
   readonly call: Call;
-  readonly plan: Plan;
+  readonly plan: Meant;
   caller: Caller | undefined;
   /** Which plans are meant: those of this user and version. */
-  view: View;
+  view: Seen;
   readonly pathParams: Readonly<Record<string, string>>;
   readonly nowMs: number;
   /** All parameters by name, once read. */

@@ -4,6 +4,7 @@ import type { RefusalTable } from './errors.ts';
 import type { Exchange, Refusal, Reply } from './exchange.ts';
 import type { Input } from './input.ts';
 import type { OpenFact } from './open.ts';
+import type { View } from './views.ts';
 import type { Negotiate } from './wire/accept.ts';
 
 /** One endpoint, compiled: the steps that it needs and no others. */
@@ -23,7 +24,14 @@ export interface Plan {
   readonly doubtsOf: ((exchange: Exchange) => readonly OpenFact[]) | undefined;
   /** Why this service cannot do what is stated; nothing where it can. */
   readonly unsupported: { readonly type: string; readonly detail: string } | undefined;
-  readonly run: Run;
+  /** Everything from the idempotency record to the answer, for the view that the exchange has. */
+  readonly run: (journey: Journey) => Reply | Promise<Reply>;
+}
+
+/** An exchange whose plan and view are known in whole. */
+export interface Journey extends Exchange {
+  readonly plan: Plan;
+  view: View;
 }
 
 /** Everything from the idempotency record to the answer. Refusals come back as replies. */

@@ -4,7 +4,7 @@ import type { Engine } from './engine.ts';
 import { compileRefusals, type RefusalTable } from './errors.ts';
 import type { Call, Caller, Exchange, Refusal, Reply } from './exchange.ts';
 import type { OpenFact } from './open.ts';
-import type { Plan } from './plan.ts';
+import type { Journey, Plan } from './plan.ts';
 import { compilePlans } from './plans.ts';
 import { refused } from './runs/refused.ts';
 import { compileVersions } from './versioning.ts';
@@ -97,7 +97,7 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
   }
 
   /** Step 8, but for the body: what can be answered, and the parameters. */
-  function read(exchange: Exchange): Refusal | undefined {
+  function read(exchange: Journey): Refusal | undefined {
     const { plan, call } = exchange;
     const accept = call.headers.accept;
     if (plan.negotiate(typeof accept === 'string' ? accept : undefined) === undefined) return { when: 'request.accept' };
@@ -105,14 +105,14 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
     return readParameters(exchange);
   }
 
-  function readParameters(exchange: Exchange): Refusal | undefined {
+  function readParameters(exchange: Journey): Refusal | undefined {
     const taken = exchange.plan.input.parameters(exchange.call, exchange.pathParams);
     if ('refusal' in taken) return taken.refusal;
     exchange.params = taken.params;
     return undefined;
   }
 
-  async function withBody(exchange: Exchange): Promise<Reply> {
+  async function withBody(exchange: Journey): Promise<Reply> {
     try {
       const bytes = await exchange.call.body(bodyBytesMax);
       if (bytes === 'too large') return finish(exchange, refused(exchange, { when: 'limit.size' }));
@@ -128,7 +128,7 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
   }
 
   /** Steps 9 to 15. */
-  function carryOut(exchange: Exchange): Reply | Promise<Reply> {
+  function carryOut(exchange: Journey): Reply | Promise<Reply> {
     const doubts = exchange.plan.doubtsOf?.(exchange) ?? [];
     if (doubts.length > 0) {
       if (!acceptsOpen) return refused(exchange, { open: doubts });
@@ -142,7 +142,7 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
     }
   }
 
-  function settle(exchange: Exchange, reply: Reply | Promise<Reply>): Reply | Promise<Reply> {
+  function settle(exchange: Journey, reply: Reply | Promise<Reply>): Reply | Promise<Reply> {
     if (!(reply instanceof Promise)) return finish(exchange, reply);
     return reply.then(
       (done) => finish(exchange, done),
@@ -151,7 +151,7 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
   }
 
   /** Header fields that do not come from the answer itself: of a deprecated endpoint, the version, the rates, facts taken as they came. */
-  function finish(exchange: Exchange, reply: Reply): Reply {
+  function finish(exchange: Journey, reply: Reply): Reply {
     const { headers } = reply;
     addHeaders(headers, exchange.plan.headers);
     if (versions.headers) addHeaders(headers, versions.headers(exchange));
@@ -162,7 +162,7 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
   }
 
   /** A failure is ours: it is noted down with the request's identifier, and the caller learns nothing else. */
-  function failed(exchange: Exchange, failure: unknown): Reply {
+  function failed(exchange: Journey, failure: unknown): Reply {
     engine.onFailure(failure, exchange.requestId());
     return refused(exchange, { when: 'internal' });
   }
@@ -174,7 +174,7 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
     nowMs: number,
     caller: Caller | undefined,
     view: View,
-  ): Exchange {
+  ): Journey {
     let requestId: string | undefined;
     return {
       call,

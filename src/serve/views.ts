@@ -1,11 +1,8 @@
 import type { Engine } from './engine.ts';
+import type { Seen } from './exchange.ts';
 
 /** Who is looking, at which version: plans are compiled for each view, when its first request comes. */
-export interface View {
-  /** A small number, so that what is compiled for a view is found by index. */
-  readonly index: number;
-  readonly user: string | undefined;
-  readonly version: string | undefined;
+export interface View extends Seen {
   /** The engine as this view sees it: its compilation knows the user. */
   readonly engine: Engine;
 }
@@ -21,7 +18,13 @@ export function startViews(engine: Engine): Views {
       const key = `${user ?? ''}\n${version ?? ''}`;
       const found = known.get(key);
       if (found) return found;
-      const view = { index: known.size, user, version, engine: { ...engine, compilation: { ...engine.compilation, user } } };
+      const view = {
+        index: known.size,
+        user,
+        version,
+        onFailure: engine.onFailure,
+        engine: { ...engine, compilation: { ...engine.compilation, user } },
+      };
       known.set(key, view);
       return view;
     },

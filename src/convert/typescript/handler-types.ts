@@ -1,7 +1,6 @@
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { passesThrough } from './mentions.ts';
 import type { Names } from './names.ts';
 import { type OperationTypes, operationWord } from './operation-types.ts';
 import type { ResourceTypes } from './resource-types.ts';
@@ -65,7 +64,7 @@ function beforeContext(operation: OperationTypes, types: ResourceTypes): Type | 
   const makes = verb === 'create' || verb === 'upsert';
   const before = verb === 'create' ? undefinedType : verb === 'upsert' ? union([row, undefinedType]) : row;
   const takesBody = verb === 'update' || verb === 'replace';
-  const next = makes || (takesBody && passesThrough(types.reading.spec, resource)) ? types.named(resource, 'next') : row;
+  const next = makes || (takesBody && types.passesThrough(resource)) ? types.named(resource, 'next') : row;
   const body = verb === 'transition' || verb === 'delete' ? received : request;
   return applied('BeforeContext', body, params, callerOf(operation, types.reading.spec), before, next ?? row);
 }

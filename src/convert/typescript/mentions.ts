@@ -1,32 +1,40 @@
 import type { Json } from '../../document/document.ts';
-import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
-import type { Resource } from '../../parts/resources.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
+import type { Field, Resource } from '../../parts/resources.ts';
 import { isMap } from '../../parts/source.ts';
-import type { Spec } from '../../parts/spec.ts';
 
-/** The resources that the fields of a resource speak of, whole or by reference. */
-export function mentionedIn(resource: Resource): ReadonlySet<string> {
-  return new Set(
-    entriesOf(resource.fields).flatMap(([, { shape, show, ref }]) => [
-      ...wholeIn(statedValue(shape)),
-      ...(typeof show === 'object' ? wholeIn(show) : []),
-      ...(ref === undefined ? [] : [ref]),
-    ]),
-  );
+/** Which resources speak of each one in their fields, as a whole or by reference. */
+export function speakersOf(resources: readonly Resource[]): ReadonlyMap<string, readonly string[]> {
+  return speakers(resources, ({ shape, show, ref }) => [
+    ...wholeIn(statedValue(shape)),
+    ...(typeof show === 'object' ? wholeIn(show) : []),
+    ...(ref === undefined ? [] : [ref]),
+  ]);
 }
 
-/** Whether a resource has, at any depth, a field that is handed on and never kept. */
-export function passesThrough(spec: Spec, name: string): boolean {
-  const reached = new Set([name]);
+/** The resources that have, at any depth, a field that is handed on and never kept. */
+export function passingResources(resources: readonly Resource[]): ReadonlySet<string> {
+  const holders = speakers(resources, ({ shape }) => wholeIn(statedValue(shape)));
+  const passing = resources.filter(({ fields }) => entriesOf(fields).some(([, { stored }]) => !stored));
+  const reached = new Set(passing.map(({ name }) => name));
   // What is added while this goes on is visited too.
-  for (const one of reached) {
-    const resource = entryOf(spec.resources.all, one);
-    for (const [, { stored, shape }] of resource ? entriesOf(resource.fields) : []) {
-      if (!stored) return true;
-      for (const inner of wholeIn(statedValue(shape))) reached.add(inner);
+  for (const name of reached) for (const holder of holders.get(name) ?? []) reached.add(holder);
+  return reached;
+}
+
+function speakers(
+  resources: readonly Resource[],
+  mentioned: (field: Field) => readonly string[],
+): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const { name, fields } of resources) {
+    for (const target of new Set(entriesOf(fields).flatMap(([, field]) => mentioned(field)))) {
+      const list = found.get(target);
+      if (list) list.push(name);
+      else found.set(target, [name]);
     }
   }
-  return false;
+  return found;
 }
 
 function wholeIn(shape: Json | undefined): string[] {

@@ -3,7 +3,7 @@ import type { Resource } from '../../parts/resources.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { unsettledLine } from './doc.ts';
 import { expandableFields } from './expansion.ts';
-import { mentionedIn } from './mentions.ts';
+import { passingResources, speakersOf } from './mentions.ts';
 import type { Names } from './names.ts';
 import { proseOf } from './prose.ts';
 import { type FieldReading, isUnsaid, resourceType } from './resource-fields.ts';
@@ -29,6 +29,8 @@ export interface ResourceTypes {
   shapes(view: View): ShapeReading;
   /** The type of a resource in a view; from here on it is part of the module. */
   named(resource: string, view: View): Type | undefined;
+  /** Whether a resource has, at any depth, a field that is handed on and never kept. */
+  passesThrough(resource: string): boolean;
   /** The declarations of what was spoken of, in the order of the document. */
   declarations(): string[];
 }
@@ -46,6 +48,7 @@ export function resourceTypes(spec: Spec, names: Names): ResourceTypes {
   }
   const common = { spec, prose: proseOf(spec), expandable: expandableFields(spec) };
   const represents = representatives(resources, common);
+  const passing = passingResources(resources.map(([, resource]) => resource));
   const wanted = new Set<Claimed>();
   const named = (name: string, view: View): Type | undefined => {
     const chosen = claimed.get(key(name, represents(name, view)));
@@ -57,6 +60,7 @@ export function resourceTypes(spec: Spec, names: Names): ResourceTypes {
     reading,
     shapes: (view) => ({ spec, view, typeOf: named }),
     named,
+    passesThrough: (name) => passing.has(name),
     declarations() {
       const made = new Map<Claimed, string>();
       // Declaring one type may speak of another.
@@ -90,7 +94,7 @@ function representatives(
   for (const [name, resource] of resources)
     for (const view of views) chosen.set(key(name, view), get(name, candidates(resource, view)[0] ?? view));
   const byName = new Map(resources);
-  const speakers = speakersOf(resources);
+  const speakers = speakersOf([...byName.values()]);
   const reading: FieldReading = {
     ...common,
     typeOf: (name, view) => (byName.has(name) ? word(key(name, get(name, view))) : undefined),
@@ -111,12 +115,6 @@ function representatives(
     }
   }
   return get;
-}
-
-/** Which resources speak of each one. */
-function speakersOf(resources: readonly (readonly [string, Resource])[]): ReadonlyMap<string, readonly string[]> {
-  const pairs = resources.flatMap(([name, resource]) => [...mentionedIn(resource)].map((target) => ({ name, target })));
-  return new Map([...Map.groupBy(pairs, ({ target }) => target)].map(([target, list]) => [target, list.map(({ name }) => name)]));
 }
 
 /** What is sent of a thing of its own always has a name of its own. */

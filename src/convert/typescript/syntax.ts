@@ -76,5 +76,29 @@ function isStringLiteral(type: Type): boolean {
 
 /** What two types have to agree in to be the same: everything but what is said about them. */
 export function keyOf(type: Type): string {
-  return JSON.stringify(type, (key, value) => (key === 'doc' || key === 'deprecated' ? undefined : value));
+  switch (type.kind) {
+    case 'word':
+      return type.text;
+    case 'union':
+    case 'both':
+      return `${type.kind}(${type.of.map(keyOf).join()})`;
+    case 'list':
+      return `${keyOf(type.of)}[]`;
+    case 'tuple':
+      return `[${type.items.map(keyOf).join()};${type.required}${restKey(type.rest)}]`;
+    case 'applied':
+      return `${type.name}<${type.to.map(keyOf).join()}>`;
+    case 'object': {
+      const members = type.members.map((member) => `${flagsOf(member)}${JSON.stringify(member.name)}:${keyOf(member.type)}`);
+      return `{${members.join()}${restKey(type.rest)}}`;
+    }
+  }
+}
+
+function flagsOf({ optional, readonly }: Member): string {
+  return `${readonly ? '!' : ''}${optional ? '?' : ''}`;
+}
+
+function restKey(rest: Type | undefined): string {
+  return rest ? `...${keyOf(rest)}` : '';
 }

@@ -33,7 +33,7 @@ export function endAfterBody(request: IncomingMessage, response: ServerResponse,
     let bytes = 0;
     request.on('data', (piece: Buffer) => {
       bytes += piece.byteLength;
-      
+      if (bytes > bounds.drainBytesMax) end();
     });
   }
   request.resume();

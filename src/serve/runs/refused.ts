@@ -9,7 +9,7 @@ export function refused(exchange: Exchange, refusal: Refusal): Reply {
     tellsProse: true,
   });
   if (refusal.when === 'internal' && refusal.message !== undefined)
-    exchange.view.engine.onFailure(new Error(refusal.message), exchange.requestId());
+    exchange.view.onFailure(new Error(refusal.message), exchange.requestId());
   exchange.refusedWith = refusal;
   return reply;
 }
