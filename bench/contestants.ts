@@ -22,7 +22,7 @@ export interface Contestant {
 
 /** The command lines, without the port. */
 const commands: Readonly<Record<Side, (store: string) => readonly string[]>> = {
-  Ninefold: (store) => [path('../bin/ninefold.js'), 'serve', path('small.md'), '--store', store, '--log', 'json'],
+  Ninefold: (store) => [path('../bin/ninefold.js'), 'serve', path('small.md'), '--store', store],
   'by hand': (store) => [path('by-hand/fastify-columns.ts'), '--store', store],
   bare: () => [path('by-hand/bare-http.ts')],
 };

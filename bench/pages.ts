@@ -88,7 +88,7 @@ async function fill(folder: string, rows: number, generator: Generator): Promise
   const start = () =>
     startServer({
       ...{ name, folder },
-      args: [own('../bin/ninefold.js'), 'serve', own('catalogue.md'), '--store', store, '--log', 'json'],
+      args: [own('../bin/ninefold.js'), 'serve', own('catalogue.md'), '--store', store],
     });
   const startMs = performance.now();
   let server = await start();

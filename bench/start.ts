@@ -53,7 +53,7 @@ async function measure(folder: string, starts: number): Promise<StartRun> {
   const start = (name: string, env: Readonly<Record<string, string>>) =>
     startServer({
       ...{ name, folder, env, cwd: installed, pinned: false },
-      args: ['bin/ninefold.js', 'serve', 'examples/parcels.md', '--store', join(folder, 'parcels.sqlite'), '--log', 'json'],
+      args: ['bin/ninefold.js', 'serve', 'examples/parcels.md', '--store', join(folder, 'parcels.sqlite')],
     });
   const warm = { NODE_COMPILE_CACHE: join(folder, 'compile-cache') };
   const cold = { NODE_DISABLE_COMPILE_CACHE: '1' };

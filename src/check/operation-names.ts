@@ -2,7 +2,7 @@ import type { Pointer } from '../document/document.ts';
 import { valueAt } from '../document/place.ts';
 import { below } from '../document/pointer.ts';
 import { isMap } from '../document/values.ts';
-import { readEffect } from '../parts/endpoints.ts';
+import { readEffect } from '../parts/effects.ts';
 import { entriesOf, isStated } from '../parts/fact.ts';
 import type { Operation } from '../parts/operations.ts';
 import { machineOf, type Transition } from '../parts/states.ts';

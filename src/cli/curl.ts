@@ -1,5 +1,6 @@
 import type { Json, JsonMap } from '../document/document.ts';
-import type { Endpoint, ResourceVerb } from '../parts/endpoints.ts';
+import type { Endpoint } from '../parts/endpoints.ts';
+import type { ResourceVerb } from '../parts/effects.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../parts/fact.ts';
 import { pathParameters, requestShape } from '../parts/payload.ts';
 import { identifierType } from '../parts/schemas.ts';

@@ -1,7 +1,10 @@
 import type { Json, Pointer } from '../document/document.ts';
 import { durationMs } from '../kinds/durations.ts';
-import { type Expression, type Fact, isStated, type Named, type Unstated } from './fact.ts';
+import { type Answer, readAnswers } from './answers.ts';
+import { type Effect, readEffect } from './effects.ts';
+import type { Expression, Fact, Named, Unstated } from './fact.ts';
 import { type Pagination, readPagination } from './limits.ts';
+import { type Parameter, readParameter } from './parameters.ts';
 import { readShape } from './read-shape.ts';
 import type { Shape } from './shape.ts';
 import { named, Source } from './source.ts';
@@ -14,16 +17,6 @@ export interface Endpoints {
   readonly all: Fact<Named<Endpoint>>;
   readonly others?: Unstated;
 }
-
-export const resourceVerbs = ['create', 'read', 'list', 'update', 'replace', 'upsert', 'delete'] as const;
-export type ResourceVerb = (typeof resourceVerbs)[number];
-
-/** What an endpoint does. */
-export type Effect =
-  | { readonly verb: ResourceVerb; readonly resource: string }
-  | { readonly verb: 'transition'; readonly transition: string; readonly resource: string }
-  | { readonly verb: 'handler'; readonly name: string }
-  | { readonly verb: 'reply' };
 
 export interface Endpoint {
   /** Method and path as written. */
@@ -68,37 +61,6 @@ export interface Idempotency {
 export interface Order {
   readonly field: string;
   readonly descending: boolean;
-}
-
-export interface Answer {
-  readonly at: Pointer;
-  /** `200`, or a range such as `4XX`, or `default`. */
-  readonly status: string;
-  readonly shape: Fact<Shape>;
-  /** CEL over what came out, by field of the answer; a lone expression makes the whole. */
-  readonly data?: Named<Expression> | Expression;
-  readonly headers: Named<Expression>;
-  readonly if?: Expression;
-  readonly example?: { readonly value: Json };
-}
-
-export type Operator = '=' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'prefix' | 'contains';
-
-export interface Parameter {
-  readonly name: string;
-  readonly at: Pointer;
-  readonly in: 'path' | 'query' | 'header' | 'cookie';
-  /** Open where nothing is stated; a filter without a schema has its field's. */
-  readonly shape: Fact<Shape>;
-  readonly required: boolean;
-  readonly default?: { readonly value: Json };
-  /** The field that it filters by. */
-  readonly filters?: string;
-  readonly op: Operator;
-  readonly sorts: boolean;
-  readonly style?: string;
-  readonly explode?: boolean;
-  readonly deprecated?: Deprecation;
 }
 
 export function readEndpoints(source: Source): Endpoints {
@@ -169,17 +131,6 @@ function readEndpoint(key: string, source: Source): Endpoint {
   };
 }
 
-/** `create parcel`, `handler quote`, `reply`, or a transition such as `buy parcel`. */
-export function readEffect(text: string): Effect | undefined {
-  const [verb = '', ...rest] = text.trim().split(/\s+/);
-  const name = rest.join(' ');
-  if (verb === 'reply' && name === '') return { verb: 'reply' };
-  if (name === '') return undefined;
-  if (verb === 'handler') return { verb: 'handler', name };
-  if ((resourceVerbs as readonly string[]).includes(verb)) return { verb: verb as ResourceVerb, resource: name };
-  return { verb: 'transition', transition: verb, resource: name };
-}
-
 function operationName(does: string | undefined): string | undefined {
   return does === undefined || does === 'reply' ? undefined : does.trim().replace(/\s+/g, ' ');
 }
@@ -193,81 +144,4 @@ function readIdempotency(source: Source): Idempotency | undefined {
   if (header === undefined) return undefined;
   const keepMs = durationMs(source.get('keep').text() ?? '');
   return { at: source.at, header, ...(keepMs !== undefined && { keepMs }), required: source.get('required').flag() ?? false };
-}
-
-/** The words a parameter may carry beside its schema. */
-export const parameterWords = ['in', 'required', 'default', 'filters', 'op', 'sorts', 'style', 'explode', 'deprecated'] as const;
-
-function readParameter(name: string, source: Source, does: Fact<Effect>, path: string): Parameter {
-  const schema: Record<string, Json> = Object.create(null);
-  for (const [key, entry] of source.entries()) {
-    if (!(parameterWords as readonly string[]).includes(key)) schema[key] = entry.value as Json;
-  }
-  const short = source.isMap ? undefined : source.value;
-  const bare = short === undefined && Object.keys(schema).length === 0;
-  const shapeSource = new Source(source.reading, bare ? undefined : (short ?? schema), source.at);
-  const isPath = path.includes(`{${name}}`);
-  const place = source.get('in').text();
-  const op = source.get('op').text();
-  const filters = source.get('filters').text();
-  const isList = isStated(does) && does.value.verb === 'list';
-  const sorts = source.get('sorts').flag() ?? false;
-  const style = source.get('style').text();
-  const explode = source.get('explode').flag();
-  const deprecated = source.has('deprecated') ? readDeprecation(source.get('deprecated')) : undefined;
-  return {
-    name,
-    at: source.at,
-    in: place === 'path' || place === 'header' || place === 'cookie' || place === 'query' ? place : isPath ? 'path' : 'query',
-    shape: shapeSource.fact((value) => readShape(value), 'tags only'),
-    required: source.get('required').flag() ?? isPath,
-    ...(source.has('default') && { default: { value: source.get('default').value as Json } }),
-    ...(filters !== undefined ? { filters } : isList && !sorts && { filters: name }),
-    op: isOperator(op) ? op : '=',
-    sorts,
-    ...(style !== undefined && { style }),
-    ...(explode !== undefined && { explode }),
-    ...(deprecated && { deprecated }),
-  };
-}
-
-const operators: readonly string[] = ['=', '!=', '<', '<=', '>', '>=', 'in', 'prefix', 'contains'];
-function isOperator(word: string | undefined): word is Operator {
-  return word !== undefined && operators.includes(word);
-}
-
-const answerWords = ['shape', 'data', 'headers', 'if', 'example'] as const;
-
-/** One status may have several answers, told apart by `if`. */
-function readAnswers(source: Source): Answer[] {
-  return source.entries().flatMap(([status, entry]) => {
-    const list = Array.isArray(entry.value) && !isShortList(entry.value) ? entry.items() : [entry];
-    return list.map((item) => readAnswer(status, item));
-  });
-}
-
-function isShortList(value: readonly Json[]): boolean {
-  return value.length === 1 && typeof value[0] === 'string';
-}
-
-function readAnswer(status: string, source: Source): Answer {
-  // `example` and `if` are words of JSON Schema too: alone among schema words they make no full form.
-  const keys = source.entries().map(([key]) => key);
-  const isFull =
-    keys.includes('shape') ||
-    keys.includes('data') ||
-    (keys.length > 0 && keys.every((key) => (answerWords as readonly string[]).includes(key)));
-  const body = isFull ? source.get('shape') : source;
-  const data = isFull ? source.get('data') : undefined;
-  const condition = isFull ? source.get('if').expression() : undefined;
-  const expression = data && !data.isMap ? data.expression() : undefined;
-  return {
-    at: source.at,
-    status,
-    shape: body.fact((value) => readShape(value)),
-    ...(expression ? { data: expression } : data?.isMap && { data: data.expressions() }),
-    headers: isFull ? source.get('headers').expressions() : named([]),
-    ...(condition && { if: condition }),
-    ...(isFull && source.has('example') && { example: { value: source.get('example').value as Json } }),
-  };
 }

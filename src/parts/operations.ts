@@ -1,4 +1,5 @@
-import type { Effect, Endpoint } from './endpoints.ts';
+import type { Effect } from './effects.ts';
+import type { Endpoint } from './endpoints.ts';
 import { entriesOf, isStated, statedValue } from './fact.ts';
 import type { Spec } from './spec.ts';
 import { machineOf, type Transition } from './states.ts';

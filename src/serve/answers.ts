@@ -1,4 +1,5 @@
-import type { Answer, Endpoint } from '../parts/endpoints.ts';
+import type { Answer } from '../parts/answers.ts';
+import type { Endpoint } from '../parts/endpoints.ts';
 import { isStated } from '../parts/fact.ts';
 import { isMap } from '../parts/source.ts';
 import type { Compilation } from './compilation.ts';

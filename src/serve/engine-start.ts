@@ -36,6 +36,7 @@ export async function startEngine(
     cursors: compileCursors(secret),
     handlers: options.handlers ?? {},
     before: options.before ?? {},
+    identify: options.identify,
     inFlight,
     basePath: basePath(spec.purpose),
     acceptsOpen: options.open === 'accept',

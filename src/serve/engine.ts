@@ -6,6 +6,7 @@ import type { BeforeHandlers, Handlers } from './handlers.ts';
 import type { CompiledLimits, Events } from './hooks.ts';
 import type { Cursors } from './lists/cursor.ts';
 import type { InFlight } from './runs/idempotency.ts';
+import type { ServeOptions } from './service.ts';
 
 /** What the plans of a service run on. */
 export interface Engine {
@@ -17,6 +18,8 @@ export interface Engine {
   readonly cursors: Cursors;
   readonly handlers: Handlers;
   readonly before: BeforeHandlers;
+  /** Who calls, where somebody else finds it out. */
+  readonly identify: ServeOptions['identify'];
   readonly inFlight: InFlight;
   /** The prefix of the endpoints. */
   readonly basePath: string;

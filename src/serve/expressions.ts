@@ -1,19 +1,30 @@
 import { Failed as FailedValue } from '../parts/expressions/cel-value.ts';
 import { compileExpression } from '../parts/expressions/compile.ts';
 import type { Context } from '../parts/expressions/frame.ts';
+import type { Read } from '../parts/expressions/reads.ts';
+import type { Scope } from '../parts/expressions/scope.ts';
 import type { ExpressionUse } from '../parts/expressions/use.ts';
 import { expressionUses } from '../parts/expressions/uses.ts';
 import type { Expression } from '../parts/fact.ts';
 import type { Spec } from '../parts/spec.ts';
 import { type Evaluate, Failed } from './evaluate.ts';
 
+/** An expression in the scope of one operation, ready to run. */
+export interface Prepared {
+  readonly source: string;
+  readonly scope: Scope;
+  /** Every path that it reads of its variables. */
+  reads(): readonly Read[];
+  readonly evaluate: Evaluate;
+}
+
 /**
  * Compiles the expressions of a document by their places, each in the scope of the operation that it is evaluated for; the
  * uses are gone through once, on the first expression.
  */
-export function compileExpressions(spec: Spec): (expression: Expression, operation?: string) => Evaluate {
+export function compileExpressions(spec: Spec): (expression: Expression, operation?: string) => Prepared {
   let uses: Map<string, ExpressionUse> | undefined;
-  const known = new Map<string, Evaluate>();
+  const known = new Map<string, Prepared>();
   return (expression, operation) => {
     uses ??= new Map(expressionUses(spec).map((use) => [use.at, use]));
     const use = uses.get(expression.at);
@@ -21,19 +32,31 @@ export function compileExpressions(spec: Spec): (expression: Expression, operati
     const key = `${expression.at}\n${scope?.operation ?? ''}`;
     const found = known.get(key);
     if (found) return found;
-    const evaluate =
-      use && scope ? compile(spec, { ...use, scope: scope.scope }) : () => new Failed('it stands where nothing evaluates it');
-    known.set(key, evaluate);
-    return evaluate;
+    const prepared = use && scope ? prepare(spec, { ...use, scope: scope.scope }) : nowhere(expression);
+    known.set(key, prepared);
+    return prepared;
   };
 }
 
-function compile(spec: Spec, use: Parameters<typeof compileExpression>[1]): Evaluate {
+function prepare(spec: Spec, use: Parameters<typeof compileExpression>[1]): Prepared {
   let compiled: ReturnType<typeof compileExpression> | undefined;
-  return (scope) => {
+  const ready = () => {
     compiled ??= compileExpression(spec, use);
-    // A scope holds JSON values, a clock and a follower by name, which is what a context is.
-    const value = compiled.evaluate(scope as Context);
-    return value instanceof FailedValue ? new Failed(value.message) : value;
+    return compiled;
   };
+  return {
+    source: use.source,
+    scope: use.scope,
+    reads: () => ready().reads,
+    evaluate(scope) {
+      // A scope holds JSON values, a clock and a follower by name, which is what a context is.
+      const value = ready().evaluate(scope as Context);
+      return value instanceof FailedValue ? new Failed(value.message) : value;
+    },
+  };
+}
+
+function nowhere({ source }: Expression): Prepared {
+  const failed = new Failed('it stands where nothing evaluates it');
+  return { source, scope: {}, reads: () => [], evaluate: () => failed };
 }

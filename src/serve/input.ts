@@ -1,4 +1,5 @@
-import type { Endpoint, Parameter } from '../parts/endpoints.ts';
+import type { Endpoint } from '../parts/endpoints.ts';
+import type { Parameter } from '../parts/parameters.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../parts/fact.ts';
 import { resourceOfEffect } from '../parts/operations.ts';
 import { pathParameters, requestShape } from '../parts/payload.ts';

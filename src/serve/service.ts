@@ -3,6 +3,7 @@ import type { Json } from '../document/document.ts';
 import type { Spec } from '../parts/spec.ts';
 import type { Store } from '../store/store.ts';
 import type { Chance, Clock } from './clock.ts';
+import type { Call, Caller } from './exchange.ts';
 import type { BeforeHandlers, Handlers } from './handlers.ts';
 
 /** How a service is run. What is not given is the machine's own clock and chance, and a store in memory. */
@@ -18,6 +19,8 @@ export interface ServeOptions {
   readonly rows?: Readonly<Record<string, readonly Readonly<Record<string, Json>>[]>>;
   /** The user that every caller is taken for; the first stated one unless given. */
   readonly as?: string;
+  /** Who calls, found out by somebody else, such as a gateway in front or a test; nothing for nobody. Credentials are not looked at then. */
+  readonly identify?: (call: Call) => Caller | undefined;
   /** `accept`: let a request in doubt pass where the service can act at all, naming the facts in `Ninefold-Open`. */
   readonly open?: 'refuse' | 'accept';
   /** Start although stored rows do not fit the document any more. */

@@ -1,7 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { Changes, type Outcome } from './sqlite/changes.ts';
+import { Credentials } from './sqlite/credentials.ts';
 import { type ColumnsOf, migrateTable } from './sqlite/migration.ts';
 import { openDatabase, type SqliteOptions } from './sqlite/open.ts';
+import { OutboxTables } from './sqlite/outbox.ts';
 import { Records } from './sqlite/records.ts';
 import { Revisions } from './sqlite/revisions.ts';
 import { Savepoints } from './sqlite/savepoints.ts';
@@ -41,6 +43,8 @@ class SqliteStore implements Store {
       revisions: new Revisions(database),
       records: new Records(database),
       timers: new Timers(database),
+      credentials: new Credentials(database),
+      outbox: new OutboxTables(database),
       sequence: statement(
         database,
         'INSERT INTO ninefold_sequences (name, last) VALUES (?, 1) ON CONFLICT DO UPDATE SET last = last + 1 RETURNING last',

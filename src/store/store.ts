@@ -1,3 +1,5 @@
+import type { Outbox, OutboxReader } from './outbox.ts';
+
 /**
  * What serving needs of a database, in words that SQLite and PostgreSQL can both meet.
  *
@@ -95,6 +97,8 @@ export interface QuerySpec {
   readonly offset?: number;
   /** Add the values of `order`'s columns, `seq` left out, to each row, so that a cursor can be made of the last. */
   readonly keys?: boolean;
+  /** Give `doc` and `seq` alone, and leave the rest of a row empty: what a page of many rows needs, for half the cost. */
+  readonly lean?: boolean;
 }
 export interface FoundRow extends Row {
   readonly keys?: readonly Scalar[];
@@ -117,6 +121,9 @@ export interface Reader {
   scan(table: string, afterSeq: number, most: number): Row[];
   /** A stored answer under a key, or nothing once it has expired. */
   record(key: string, nowMs: number): StoredRecord | undefined;
+  credentials(search: CredentialSearch): StoredCredential[];
+  /** Events, and what became of them. */
+  readonly outbox: OutboxReader;
 }
 
 export interface Transaction extends Reader {
@@ -135,7 +142,34 @@ export interface Transaction extends Reader {
   clearTimers(resource: string, id: string, name?: string): void;
   /** The next number of a named sequence, from 1. */
   next(sequence: string): number;
+  /** Keeps a credential; one of the same name and serial is replaced. */
+  putCredential(credential: StoredCredential): void;
+  removeCredential(name: string, serial: number): void;
+  readonly outbox: Outbox;
 }
+
+/** What a caller shows who it is with, as it is kept: never the credential itself. */
+export interface StoredCredential {
+  /** What it is called by whoever keeps it; the old and the new secret of a rotation share it. */
+  readonly name: string;
+  /** Tells the secrets of one name apart. */
+  readonly serial: number;
+  readonly scheme: string;
+  /** What it is found by inside its scheme; several may share one. */
+  readonly lookup: string;
+  readonly user: string;
+  /** The caller's identifier. */
+  readonly caller: string;
+  /** The rest, as JSON text. */
+  readonly doc: string;
+}
+
+/** Which credentials are meant; all of them a page at a time, by name, from the empty one. A page holds its last name whole. */
+export type CredentialSearch =
+  | { readonly scheme: string; readonly lookup: string }
+  | { readonly user: string; readonly caller: string }
+  | { readonly name: string }
+  | { readonly after: string; readonly most: number };
 
 /** A kept answer, such as an idempotency record. */
 export interface StoredRecord {

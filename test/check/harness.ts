@@ -15,7 +15,7 @@ export interface Case {
 }
 
 /** The small sound document that every case changes. */
-export const base = read(readFileSync(join(import.meta.dirname, 'base.yaml'), 'utf8'), 'base.yaml');
+export const base = read(readFileSync(join(import.meta.dirname, 'sound-service.yaml'), 'utf8'), 'sound-service.yaml');
 
 /** A document from its text. */
 export function read(text: string, file = 'document.yaml'): Document {

@@ -1,5 +1,6 @@
 import { below } from '../../document/pointer.ts';
-import type { Answer, Endpoint } from '../../parts/endpoints.ts';
+import type { Answer } from '../../parts/answers.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { dataMisfits, isExpression } from '../data.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';

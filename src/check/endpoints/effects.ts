@@ -1,7 +1,8 @@
 import { nearest } from '../../document/nearest.ts';
 import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
-import { type Effect, type Endpoint, readEffect, resourceVerbs } from '../../parts/endpoints.ts';
+import { type Effect, readEffect, resourceVerbs } from '../../parts/effects.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import { machineOf } from '../../parts/states.ts';

@@ -1,8 +1,9 @@
 import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
-import type { Endpoint, Parameter } from '../../parts/endpoints.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import type { Parameter } from '../../parts/parameters.ts';
 import type { Resource } from '../../parts/resources.ts';
 import { fieldOf, fieldsOf, unstated } from '../names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';

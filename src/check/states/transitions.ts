@@ -3,7 +3,7 @@ import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
 import { durationMs } from '../../kinds/durations.ts';
-import { resourceVerbs } from '../../parts/endpoints.ts';
+import { resourceVerbs } from '../../parts/effects.ts';
 import { entriesOf, isStated } from '../../parts/fact.ts';
 import type { Machine, Target, Transition } from '../../parts/states.ts';
 import { listed } from '../names.ts';

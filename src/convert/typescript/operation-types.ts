@@ -1,4 +1,5 @@
-import type { Effect, Endpoint } from '../../parts/endpoints.ts';
+import type { Effect } from '../../parts/effects.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
 import { boundByPath, requestShape } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';

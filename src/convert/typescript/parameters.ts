@@ -1,8 +1,9 @@
 import type { Json } from '../../document/document.ts';
-import type { Endpoint, Parameter } from '../../parts/endpoints.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
 import type { Pagination } from '../../parts/limits.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
+import type { Parameter } from '../../parts/parameters.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { machineOf } from '../../parts/states.ts';

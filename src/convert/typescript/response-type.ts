@@ -1,4 +1,5 @@
-import type { Answer, Endpoint } from '../../parts/endpoints.ts';
+import type { Answer } from '../../parts/answers.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { unsettledLine } from './doc.ts';
 import { literal } from './names.ts';

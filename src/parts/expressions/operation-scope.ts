@@ -1,7 +1,8 @@
 import type { Json } from '../../document/document.ts';
-import type { Endpoint, Parameter } from '../endpoints.ts';
+import type { Endpoint } from '../endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../fact.ts';
 import { namesOperation, type Operation, resourceOfEffect } from '../operations.ts';
+import type { Parameter } from '../parameters.ts';
 import { identifierParameter, pathParameters, requestShape } from '../payload.ts';
 import type { Shape } from '../shape.ts';
 import { named } from '../source.ts';

@@ -1,5 +1,6 @@
 import type { Json } from '../../document/document.ts';
-import type { Answer, Endpoint } from '../endpoints.ts';
+import type { Answer } from '../answers.ts';
+import type { Endpoint } from '../endpoints.ts';
 import { type Expression, entryOf, isStated, type Named, statedValue } from '../fact.ts';
 import { type Operation, operationsOf } from '../operations.ts';
 import type { Shape } from '../shape.ts';

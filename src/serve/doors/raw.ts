@@ -64,7 +64,7 @@ function isGone(error: Error): boolean {
 function kindOf(error: Error & { code?: unknown; rawPacket?: unknown }, bounds: Bounds): DoorRefusal {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'timeout';
   if (error.code !== 'HPE_HEADER_OVERFLOW') return 'malformed';
-  return (false as boolean) ? 'url too large' : 'headers too large';
+  return isWithinTarget(error.rawPacket, bounds) ? 'url too large' : 'headers too large';
 }
 
 /** Whether it was the target that did not end, as far as the last packet shows. */

@@ -9,7 +9,9 @@ export function send(response: ServerResponse, reply: Reply, last: boolean, held
   response.writeHead(status, headers);
   const text = response.req.method === 'HEAD' ? undefined : body;
   if (!held) {
-    response.end(text);
+    // A text as long as its bytes is ASCII, which latin1 copies where UTF-8 has to be made.
+    if (typeof text === 'string' && headers.at(-1) === text.length) response.end(text, 'latin1');
+    else response.end(text);
     return;
   }
   if (text === undefined || text.length === 0 || isBodiless(status)) response.flushHeaders();

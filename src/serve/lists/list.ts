@@ -1,4 +1,5 @@
-import type { Endpoint, Parameter } from '../../parts/endpoints.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import type { Parameter } from '../../parts/parameters.ts';
 import { entriesOf } from '../../parts/fact.ts';
 import type { FoundRow, Reader, Scalar } from '../../store/store.ts';
 import type { Models, Work } from '../acts/act.ts';
@@ -6,7 +7,9 @@ import { boundValue, compileLocator, type Locator } from '../acts/locate.ts';
 import type { Compilation } from '../compilation.ts';
 import type { Exchange, Refusal, Value } from '../exchange.ts';
 import { canonical } from '../rows/column.ts';
+import { sortableFields, sortsByAny } from '../rows/indexed.ts';
 import type { RowModel } from '../rows/model.ts';
+import { describeValue } from '../wire/violation.ts';
 import type { Cursors, Position } from './cursor.ts';
 import { compilePaging, type PageAsked, type Paging, refusePage, unpagedMost } from './paging.ts';
 import { type PageForm, Questions, type SortKey, type Test, valuesOf } from './query.ts';
@@ -46,13 +49,17 @@ export function compileList(
   const fixedOrder: SortKey[] = endpoint.order.flatMap(({ field, descending }) =>
     model.code(field) ? [{ column: field, descending }] : [],
   );
+  const sortable = sortsByAny(endpoint) ? new Set(sortableFields(model.resource)) : undefined;
   const questions = new Questions(model.name);
+  const usualQuery = queryName(endpoint, [], fixedOrder);
   const wantsTotal = paging.pagination?.total !== undefined;
 
   function run(work: Work<Reader>, exchange: Exchange): ReturnType<CompiledList['run']> {
     const tests = testsOf(exchange, locator, filters, model);
-    const order = orderOf(exchange, sorter, fixedOrder, model);
-    const query = `${endpoint.key}\n${canonical(tests.map(({ column, op, value }) => [column, op, value]))}\n${canonical(order)}`;
+    const order = orderOf(exchange, sorter, fixedOrder, model, sortable);
+    if ('refusal' in order) return order;
+    const isUsual = tests.length === 0 && order === fixedOrder;
+    const query = isUsual ? usualQuery : queryName(endpoint, tests, order);
     const asked = paging.read(exchange, query);
     if ('refusal' in asked) return asked;
     const start = startOf(work, asked, order, model, paging);
@@ -60,14 +67,14 @@ export function compileList(
     const parents = locator.parents(work, exchange);
     if (parents) return { refusal: parents };
     const isReversed = start?.back ?? false;
-    const keys = paging.pagination?.style === 'cursor';
+    const isWhole = paging.pagination?.style === 'after';
     const form: PageForm = {
       tests,
       order,
       isReversed,
       isContinued: start !== undefined,
       isOffset: asked.offset !== undefined,
-      keys,
+      isWhole,
     };
     const after = start && [...start.keys, start.seq];
     const found = work.rows.all(questions.of(form), valuesOf(tests, asked.size + 1, asked.offset, after));
@@ -77,7 +84,7 @@ export function compileList(
     if (isReversed) found.reverse();
     const total = wantsTotal
       ? work.rows.count(
-          questions.of({ ...form, isContinued: false, isOffset: false, isReversed: false, keys: false }),
+          questions.of({ ...form, isContinued: false, isOffset: false, isReversed: false, isWhole: false }),
           valuesOf(tests, 1, undefined, undefined),
         )
       : undefined;
@@ -87,13 +94,25 @@ export function compileList(
     return {
       rows: found,
       hasMore,
-      ...around(found, hasMore, hasPrevious, asked, paging, cursors, query),
+      ...around(found, hasMore, hasPrevious, asked, paging, cursors, query, (row) => keysOf(row, order, model)),
       total,
       size: asked.size,
       isInDoubt,
     };
   }
   return { paging, run };
+}
+
+/** What a cursor is bound to. */
+function queryName(endpoint: Endpoint, tests: readonly Test[], order: readonly SortKey[]): string {
+  return `${endpoint.key}\n${canonical(tests.map(({ column, op, value }) => [column, op, value]))}\n${canonical(order)}`;
+}
+
+/** The values that a row is sorted by. */
+function keysOf(row: FoundRow, order: readonly SortKey[], model: RowModel): Scalar[] {
+  if (order.length === 0) return [];
+  const fields = model.parse(row);
+  return order.map(({ column }) => encode(model, column, fields[column]));
 }
 
 /** The path's fields and the filters that the request uses. */
@@ -128,15 +147,23 @@ function orderOf(
   sorter: Parameter | undefined,
   fixed: readonly SortKey[],
   model: RowModel,
-): readonly SortKey[] {
+  sortable: ReadonlySet<string> | undefined,
+): readonly SortKey[] | { readonly refusal: Refusal } {
   const asked = sorter && exchange.params[sorter.name];
   if (asked === undefined) return fixed;
   const words = (Array.isArray(asked) ? asked.map(String) : String(asked).split(',')).map((word) => word.trim());
-  return words.flatMap((word) => {
-    const descending = word.startsWith('-');
+  const unknown = words.find((word) => sortable && !sortable.has(word.replace(/^[-+]/, '')));
+  if (sorter && sortable && unknown !== undefined) {
+    const expected = `one of ${[...sortable].join(', ')}`;
+    const violation = { in: sorter.in, path: sorter.name, found: describeValue(unknown), expected };
+    return { refusal: { when: 'request.parameter', violations: [violation] } };
+  }
+  const keys = new Map<string, SortKey>();
+  for (const word of words) {
     const column = word.replace(/^[-+]/, '');
-    return model.code(column) ? [{ column, descending }] : [];
-  });
+    if (model.code(column) && !keys.has(column)) keys.set(column, { column, descending: word.startsWith('-') });
+  }
+  return [...keys.values()];
 }
 
 /** Where the page starts: the position of a cursor, or of the row that an identifier names. */
@@ -151,13 +178,9 @@ function startOf(
   const id = asked.afterId ?? asked.beforeId;
   if (id === undefined) return undefined;
   const row = work.rows.get(model.name, id);
-  const names = paging.pagination;
-  if (!row)
-    return refusePage(
-      (asked.afterId !== undefined ? names?.after : names?.before) ?? 'after',
-      id,
-      `the identifier of a ${model.name}`,
-    );
+  const { after, before } = paging.pagination ?? {};
+  const name = (asked.afterId !== undefined ? after : before) ?? 'after';
+  if (!row) return refusePage(name, id, `the identifier of a ${model.name}`);
   const fields = model.parse(row);
   return {
     keys: order.map(({ column }) => encode(model, column, fields[column])),
@@ -174,13 +197,14 @@ function around(
   paging: Paging,
   cursors: Cursors,
   query: string,
+  keys: (row: FoundRow) => Scalar[],
 ): Pick<Page, 'next' | 'previous'> {
   const style = paging.pagination?.style;
   const first = rows[0];
   const last = rows.at(-1);
   const step = (row: FoundRow | undefined, back: boolean): string | number | null => {
     if (!row) return null;
-    if (style === 'cursor') return cursors.write({ keys: row.keys ?? [], seq: row.seq, back }, query);
+    if (style === 'cursor') return cursors.write({ keys: keys(row), seq: row.seq, back }, query);
     if (style === 'after') return row.id;
     if (style === 'offset') return back ? Math.max(0, (asked.offset ?? 0) - asked.size) : (asked.offset ?? 0) + asked.size;
     return style === 'page' ? (asked.page ?? 1) + (back ? -1 : 1) : null;

@@ -1,4 +1,4 @@
-import type { Operator } from '../../parts/endpoints.ts';
+import type { Operator } from '../../parts/parameters.ts';
 import type { Condition, Operand, QuerySpec, Scalar } from '../../store/store.ts';
 import { toJson } from '../json.ts';
 
@@ -21,8 +21,12 @@ export interface PageForm {
   readonly isReversed: boolean;
   readonly isContinued: boolean;
   readonly isOffset: boolean;
-  readonly keys: boolean;
+  /** Whether the rows' identifiers are asked for too. */
+  readonly isWhole: boolean;
 }
+
+/** How many forms of one list are kept compiled. */
+const knownMost = 256;
 
 /** Questions by their form: the same filters in the same order are one question, whatever their values. */
 export class Questions {
@@ -34,16 +38,18 @@ export class Questions {
   }
 
   of(form: PageForm): QuerySpec {
-    const { tests, order, isReversed, isContinued, isOffset, keys } = form;
-    const key = `${tests.map(({ column, op }) => `${op} ${column}`).join('\n')}\n\n${order.map(({ column, descending }) => `${descending ? '-' : ''}${column}`).join('\n')}\n${isReversed}${isContinued}${isOffset}${keys}`;
+    const { tests, order, isReversed, isContinued, isOffset, isWhole } = form;
+    const key = `${tests.map(({ column, op }) => `${op} ${column}`).join('\n')}\n\n${order.map(({ column, descending }) => `${descending ? '-' : ''}${column}`).join('\n')}\n${isReversed}${isContinued}${isOffset}${isWhole}`;
     const known = this.#known.get(key);
     if (known) return known;
+    // A caller that makes up ever new orders must not fill the memory with them.
+    if (this.#known.size >= knownMost) this.#known.clear();
     const made = this.#make(form);
     this.#known.set(key, made);
     return made;
   }
 
-  #make({ tests, order, isReversed, isContinued, isOffset, keys }: PageForm): QuerySpec {
+  #make({ tests, order, isReversed, isContinued, isOffset, isWhole }: PageForm): QuerySpec {
     const conditions = tests.map((test, index) => conditionOf(test, { param: index }));
     const where: Condition | undefined =
       conditions.length === 0 ? undefined : conditions.length === 1 ? conditions[0] : { op: 'and', of: conditions };
@@ -60,7 +66,7 @@ export class Questions {
       limit,
       ...(isOffset && { offset }),
       ...(isContinued && { after: isOffset ? offset + 1 : offset }),
-      keys,
+      lean: !isWhole,
     };
   }
 }

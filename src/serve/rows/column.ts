@@ -50,10 +50,15 @@ function number(value: Value): Scalar {
   return typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : null;
 }
 
+/** A column holds 64 bits: what is beyond them is ordered as the nearest that it holds. */
 function integer(value: Value): Scalar {
-  if (typeof value === 'bigint') return value;
-  return typeof value === 'number' && Number.isInteger(value) ? value : null;
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
+  const exact = typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value;
+  if (typeof exact !== 'bigint') return null;
+  return exact > int64Max ? int64Max : exact < -int64Max - 1n ? -int64Max - 1n : exact;
 }
+
+const int64Max = 2n ** 63n - 1n;
 
 function anyText(value: Value): Scalar {
   return value === undefined || value === null ? null : canonical(value);
@@ -62,6 +67,7 @@ function anyText(value: Value): Scalar {
 /** JSON text in which equal values are equal: keys in order, integers as integers. */
 export function canonical(value: Value): string {
   if (typeof value === 'bigint') return String(value);
+  if (typeof value === 'number' && Number.isInteger(value)) return String(BigInt(value));
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value === 'object' && value !== null) {
     const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));

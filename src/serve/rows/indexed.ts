@@ -5,6 +5,7 @@ import { identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { Resource } from '../../parts/resources.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { IndexColumn } from '../../store/store.ts';
+import { columnCode } from './column.ts';
 
 /** The fields of a resource that are looked up, filtered, sorted by or refer to something, and the indexes that lists ask for. */
 export interface Indexed {
@@ -27,6 +28,7 @@ export function indexedFields(spec: Spec, resource: Resource): Indexed {
   }
   for (const endpoint of listsOf(spec, resource.name)) {
     const { equal, ranged, sorted } = wordsOf(endpoint);
+    if (sortsByAny(endpoint)) for (const name of sortableFields(resource)) columns.add(name);
     for (const name of [...equal, ...ranged, ...sorted.flat().map(({ column }) => column)])
       if (known.has(name)) columns.add(name);
     for (const sort of sorted) {
@@ -61,6 +63,20 @@ function wordsOf(endpoint: Endpoint) {
       ...sorts.map((sort) => [sort]),
     ].filter((order) => order.length > 0),
   };
+}
+
+/** Whether a list has a parameter that sorts and does not say by which fields. */
+export function sortsByAny(endpoint: Endpoint): boolean {
+  const parameters = entriesOf(endpoint.parameters).map(([, parameter]) => parameter);
+  return parameters.some(({ sorts, shape }) => sorts && sortWords(statedValue(shape)).length === 0);
+}
+
+/** What such a list can be sorted by: fields of one value that everybody sees. */
+export function sortableFields(resource: Resource): string[] {
+  return entriesOf(resource.fields).flatMap(([name, { shape, ignoreCase, visible, writeOnly, reveal }]) => {
+    const isShown = visible === undefined && !writeOnly && reveal === undefined;
+    return isShown && columnCode(statedValue(shape) ?? {}, ignoreCase).made !== 'json' ? [name] : [];
+  });
 }
 
 function sortWords(shape: unknown): { column: string; descending: boolean }[] {

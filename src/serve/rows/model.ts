@@ -176,8 +176,8 @@ function uniqueKey(
     if (value === undefined || value === null) return null;
     const field = fields.get(name);
     const code = field && codes.get(name);
-    const encoded = code?.encode(value);
-    parts.push(encoded ?? value);
+    // A column bends integers beyond 64 bits; here they are told apart.
+    parts.push(typeof value === 'number' || typeof value === 'bigint' ? value : (code?.encode(value) ?? value));
   }
   return canonical(parts);
 }

@@ -1,5 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { Locked } from '../store.ts';
+import { CREDENTIAL_TABLES } from './credentials.ts';
+import { OUTBOX_TABLES } from './outbox.ts';
 import { BUSY, errorNumber, NOT_A_DATABASE } from './statement.ts';
 
 /** What can be chosen when a store is opened. */
@@ -36,6 +38,8 @@ export function openDatabase(path: string, options: SqliteOptions): DatabaseSync
       PRAGMA temp_store = MEMORY;`);
     database.exec('BEGIN IMMEDIATE');
     bringUp(database);
+    database.exec(CREDENTIAL_TABLES);
+    database.exec(OUTBOX_TABLES);
     database.exec('COMMIT');
     return database;
   } catch (error) {

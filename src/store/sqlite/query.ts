@@ -90,14 +90,18 @@ export class CompiledQuery implements Query {
   #prepare(condition: string, slots: readonly Slot[], end: string): Prepared {
     const where = [this.#where, condition].filter(Boolean).join(' AND ');
     const order = this.#order.map(({ sql, descending }) => (descending ? `${sql} DESC` : sql));
-    const selected = ROW_COLUMNS.map((name) => `${ALIAS}.${name}`);
-    if (this.#spec.keys) selected.push(...this.#order.map(exactSql));
+    const columns = this.#spec.lean ? LEAN_COLUMNS : ROW_COLUMNS;
+    const selected = columns.map((name) => `${ALIAS}.${name}`);
+    if (this.#spec.keys && !this.#spec.lean) selected.push(...this.#order.map(exactSql));
     order.push(`${ALIAS}.seq${this.#newestFirst ? ' DESC' : ''}`);
     const sql = `SELECT ${selected.join(', ')} FROM ${this.#rows.sql} AS ${ALIAS}${where && ` WHERE ${where}`} ORDER BY ${order.join(', ')}${end}`;
     return { statement: statement(this.#database, sql), slots: [...this.#whereSlots, ...slots] };
   }
 
   #found(rows: RowValues[]): FoundRow[] {
+    // Lean statements select two columns, which stand first.
+    if (this.#spec.lean)
+      return (rows as unknown as [doc: string, seq: number][]).map(([doc, seq]) => ({ id: '', seq, rev: 0, entered: 0, doc }));
     if (!this.#spec.keys) return rows.map(rowOf);
     return rows.map((values) => {
       const keys = this.#order.map(({ type }, index) => exact(type, values[5 + index]!));
@@ -105,6 +109,8 @@ export class CompiledQuery implements Query {
     });
   }
 }
+
+const LEAN_COLUMNS = ['doc', 'seq'] as const;
 
 function bound(slots: readonly Slot[], params: readonly Scalar[]): Scalar[] {
   return slots.map((slot) => (typeof slot === 'number' ? params[slot]! : slot.value));

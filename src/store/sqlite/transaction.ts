@@ -1,4 +1,6 @@
+import type { Outbox, OutboxReader } from '../outbox.ts';
 import {
+  type CredentialSearch,
   Duplicate,
   type FoundRow,
   type NewRow,
@@ -6,10 +8,13 @@ import {
   type Reader,
   type Row,
   type Scalar,
+  type StoredCredential,
   type StoredRecord,
   type Timer,
   type Transaction,
 } from '../store.ts';
+import type { Credentials } from './credentials.ts';
+import type { OutboxTables } from './outbox.ts';
 import type { Records } from './records.ts';
 import type { Revisions } from './revisions.ts';
 import type { Savepoints } from './savepoints.ts';
@@ -23,6 +28,8 @@ export interface Contents {
   readonly revisions: Revisions;
   readonly records: Records;
   readonly timers: Timers;
+  readonly credentials: Credentials;
+  readonly outbox: OutboxTables;
   readonly sequence: Statement<[number]>;
 }
 
@@ -57,12 +64,21 @@ export class SqliteReader implements Reader {
   record(key: string, nowMs: number): StoredRecord | undefined {
     return this.contents.records.find(key, nowMs);
   }
+
+  credentials(search: CredentialSearch): StoredCredential[] {
+    return this.contents.credentials.find(search);
+  }
+
+  get outbox(): OutboxReader {
+    return this.contents.outbox;
+  }
 }
 
 /** What one body of a change is given. It writes while the body runs, and never after. */
 export class SqliteTransaction extends SqliteReader implements Transaction {
   readonly #savepoints: Savepoints;
   #ended = false;
+  #outbox: Outbox | undefined;
 
   constructor(contents: Contents, savepoints: Savepoints) {
     super(contents);
@@ -109,6 +125,23 @@ export class SqliteTransaction extends SqliteReader implements Transaction {
 
   next(sequence: string): number {
     return this.#write(() => this.contents.sequence.get(sequence)![0]);
+  }
+
+  putCredential(credential: StoredCredential): void {
+    this.#write(() => this.contents.credentials.put(credential));
+  }
+
+  removeCredential(name: string, serial: number): void {
+    this.#write(() => this.contents.credentials.remove(name, serial));
+  }
+
+  override get outbox(): Outbox {
+    const { outbox, revisions } = this.contents;
+    this.#outbox ??= outbox.inChange(
+      (write) => this.#write(write),
+      () => revisions.next(),
+    );
+    return this.#outbox;
   }
 
   #write<T>(write: () => T): T {

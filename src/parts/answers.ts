@@ -1,0 +1,54 @@
+import type { Json, Pointer } from '../document/document.ts';
+import type { Expression, Fact, Named } from './fact.ts';
+import { readShape } from './read-shape.ts';
+import type { Shape } from './shape.ts';
+import { named, type Source } from './source.ts';
+
+/** One stated answer of an endpoint. */
+export interface Answer {
+  readonly at: Pointer;
+  /** `200`, or a range such as `4XX`, or `default`. */
+  readonly status: string;
+  readonly shape: Fact<Shape>;
+  /** CEL over what came out, by field of the answer; a lone expression makes the whole. */
+  readonly data?: Named<Expression> | Expression;
+  readonly headers: Named<Expression>;
+  readonly if?: Expression;
+  readonly example?: { readonly value: Json };
+}
+
+const answerWords = ['shape', 'data', 'headers', 'if', 'example'] as const;
+
+/** One status may have several answers, told apart by `if`. */
+export function readAnswers(source: Source): Answer[] {
+  return source.entries().flatMap(([status, entry]) => {
+    const list = Array.isArray(entry.value) && !isShortList(entry.value) ? entry.items() : [entry];
+    return list.map((item) => readAnswer(status, item));
+  });
+}
+
+function isShortList(value: readonly Json[]): boolean {
+  return value.length === 1 && typeof value[0] === 'string';
+}
+
+function readAnswer(status: string, source: Source): Answer {
+  // `example` and `if` are words of JSON Schema too: alone among schema words they make no full form.
+  const keys = source.entries().map(([key]) => key);
+  const isFull =
+    keys.includes('shape') ||
+    keys.includes('data') ||
+    (keys.length > 0 && keys.every((key) => (answerWords as readonly string[]).includes(key)));
+  const body = isFull ? source.get('shape') : source;
+  const data = isFull ? source.get('data') : undefined;
+  const condition = isFull ? source.get('if').expression() : undefined;
+  const expression = data && !data.isMap ? data.expression() : undefined;
+  return {
+    at: source.at,
+    status,
+    shape: body.fact((value) => readShape(value)),
+    ...(expression ? { data: expression } : data?.isMap && { data: data.expressions() }),
+    headers: isFull ? source.get('headers').expressions() : named([]),
+    ...(condition && { if: condition }),
+    ...(isFull && source.has('example') && { example: { value: source.get('example').value as Json } }),
+  };
+}
