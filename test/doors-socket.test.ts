@@ -11,6 +11,7 @@ import type { Call, Reply } from '../src/serve/exchange.ts';
 
 interface Received {
   readonly status: number;
+  readonly phrase: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
@@ -19,6 +20,7 @@ interface Received {
 class Client {
   readonly socket: Socket;
   readonly closed: Promise<void>;
+  error: Error | undefined;
   #read = '';
   #isOver = false;
   #wake: () => void = () => {};
@@ -35,7 +37,10 @@ class Client {
       this.#wake();
     };
     this.socket.on('end', over);
-    this.socket.on('error', over);
+    this.socket.on('error', (error) => {
+      this.error = error;
+      over();
+    });
     this.closed = new Promise((resolve) => {
       this.socket.on('close', () => resolve());
     });
@@ -54,8 +59,8 @@ class Client {
 
   /** The next reply; `bodiless` for one to HEAD. */
   async next(bodiless = false): Promise<Received> {
-    const match = await this.#until(() => /^HTTP\/1\.1 (\d{3})[^\r]*\r\n((?:[^\r]+\r\n)*)\r\n/.exec(this.#read));
-    const lines = match[2]!
+    const match = await this.#until(() => /^HTTP\/1\.1 (\d{3}) ([^\r]*)\r\n((?:[^\r]+\r\n)*)\r\n/.exec(this.#read));
+    const lines = match[3]!
       .split('\r\n')
       .filter((line) => line !== '')
       .map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line] as const);
@@ -65,7 +70,7 @@ class Client {
     await this.#until(() => this.#read.length >= length);
     const body = this.#read.slice(0, length);
     this.#read = this.#read.slice(length);
-    return { status: Number(match[1]), headers, body };
+    return { status: Number(match[1]), phrase: match[2]!, headers, body };
   }
 
   /** Whatever is still to come until the server ends the connection. */
@@ -279,7 +284,7 @@ describe('what fails', () => {
       const { client, failures } = await opened(t, (call) => (call.path === '/well' ? text(200, 'well') : answer(call)));
       const one = client().ask('/a?b');
       const reply = await one.next();
-      assert.deepEqual([reply.status, reply.body, failures.length], [560, 'internal /a', 1]);
+      assert.deepEqual([reply.status, reply.phrase, reply.body, failures.length], [560, 'unknown', 'internal /a', 1]);
       assert.equal((await one.ask('/well').next()).body, 'well');
     });
   }
@@ -409,6 +414,7 @@ describe('what is no request', () => {
       return text(200, path);
     });
     const one = client().ask('/1').ask('/2').send('nonsense\r\n\r\n');
+    setTimeout(() => one.send('more nonsense\r\n\r\n'), 20);
     setTimeout(slow.resolve, 50);
     const replies = [await one.next(), await one.next(), await one.next()];
     assert.deepEqual(
@@ -429,8 +435,9 @@ describe('what is no request', () => {
     const { client } = await opened(t, echo);
     const one = client().send(`GET /${'a'.repeat(2_000_000)} HTTP/1.1`, 'Host: x', '', '');
     assert.equal((await one.next()).body, 'url too large');
-    one.socket.end();
+    one.send('a'.repeat(2_000_000)).socket.end();
     await one.closed;
+    assert.equal(one.error, undefined);
   });
 });
 
@@ -607,6 +614,26 @@ describe('a body that nobody reads', () => {
       assert.equal(await one.rest(), '');
     });
   }
+
+  test('any further is left unread until its reply is made', async (t) => {
+    const ready = gate();
+    const { client } = await opened(t, async (call) => {
+      const body = await call.body(10);
+      await ready.promise;
+      return text(200, String(body));
+    });
+    const one = client().send(
+      'POST / HTTP/1.1',
+      'Host: x',
+      'Transfer-Encoding: chunked',
+      '',
+      `1e84800\r\n${'a'.repeat(32_000_000)}`,
+    );
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    assert.ok(one.socket.writableLength > 0);
+    ready.resolve();
+    assert.equal((await one.next()).body, 'too large');
+  });
 
   test('and never ends is read no further than the bound, and no longer', async (t) => {
     const sent = 'POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 900000000\r\n\r\n';

@@ -1,5 +1,6 @@
 import { isStated, statedValue } from '../parts/fact.ts';
 import { compileAuthentication, type Identified } from './authentication.ts';
+import { ClientGone } from './doors/client-gone.ts';
 import type { Engine } from './engine.ts';
 import { compileRefusals, type RefusalTable } from './errors.ts';
 import type { Call, Caller, Exchange, Refusal, Reply } from './exchange.ts';
@@ -123,6 +124,8 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
       const bad = readParameters(exchange);
       return finish(exchange, bad ? refused(exchange, bad) : await carryOut(exchange));
     } catch (failure) {
+      // Nobody is left to answer, and nothing of ours failed.
+      if (failure instanceof ClientGone) throw failure;
       return finish(exchange, failed(exchange, failure));
     }
   }

@@ -19,7 +19,8 @@ export interface Keyed {
 /** Reads the idempotency key of a request: nothing where none is sent or taken. */
 export function keyOf(stated: Idempotency | undefined, exchange: Exchange): Keyed | { readonly refusal: Refusal } | undefined {
   if (!stated) return undefined;
-  const sent = exchange.call.headers[stated.header.toLowerCase()];
+  const name = stated.header.toLowerCase();
+  const sent = Object.hasOwn(exchange.call.headers, name) ? exchange.call.headers[name] : undefined;
   const text = typeof sent === 'string' ? sent.trim() : undefined;
   const expected = { in: 'header' as const, path: stated.header, expected: 'a key of 1 to 255 characters' };
   if (text === undefined || text === '') {

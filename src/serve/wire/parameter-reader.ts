@@ -78,7 +78,8 @@ function sentTexts(spec: ParameterSpec, carried: Carried): readonly string[] | u
     return text === undefined ? undefined : [text];
   }
   if (spec.in === 'header') {
-    const value = carried.headers[spec.name.toLowerCase()];
+    const name = spec.name.toLowerCase();
+    const value = Object.hasOwn(carried.headers, name) ? carried.headers[name] : undefined;
     return value === undefined ? undefined : [typeof value === 'string' ? value : value.join(',')];
   }
   const values = cookiesOf(carried).flatMap(([name, value]) => (name === spec.name ? [value] : []));
