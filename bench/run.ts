@@ -31,6 +31,30 @@ const benches = new Map<string, Bench>([
       load: () => import('./pages.ts'),
     },
   ],
+  [
+    'denial',
+    {
+      about: 'whether the time of a refusal tells what is missing from what stays hidden (about 20 seconds)',
+      options: '--rounds 5  --markdown  --json FILE  --strict',
+      load: () => import('./denial.ts'),
+    },
+  ],
+  [
+    'limits',
+    {
+      about: 'what rates cost: bytes for each address, decisions a second, microseconds for a request (about 10 seconds)',
+      options: '--rounds 5  --markdown  --strict',
+      load: () => import('./limits.ts'),
+    },
+  ],
+  [
+    'events',
+    {
+      about: 'signed webhooks a second against a bare loop, and the memory of readers of the stream (about 2 minutes)',
+      options: '--rounds 5  --count 20000  --rows 1000000  --readers 10000  --markdown  --json FILE  --strict',
+      load: () => import('./events.ts'),
+    },
+  ],
 ]);
 
 const [name = '', ...args] = process.argv.slice(2);

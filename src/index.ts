@@ -1,7 +1,7 @@
 import { type CheckReport, check as checkDocument } from './check/check.ts';
 import type { Document, Finding, JsonMap } from './document/document.ts';
 import { parseDocument as parseText } from './document/parse.ts';
-import { readDocument as readFile } from './document/read.ts';
+import { readBeside, readDocument as readFile } from './document/read.ts';
 import { isKey } from './parts/form.ts';
 import { openStore, serveSpec } from './serve/serve-spec.ts';
 import type { Service, ServeOptions as SpecOptions } from './serve/service.ts';
@@ -15,6 +15,8 @@ export type { Standing } from './parts/fact.ts';
 export type { Counts, Ledger, LedgerFact } from './parts/ledger.ts';
 export { ledgerOf } from './parts/ledger.ts';
 export type { Spec } from './parts/spec.ts';
+export { Unfit } from './serve/admin/command.ts';
+export type { DevelopmentCredential } from './serve/authentication/development.ts';
 export type { Chance, Clock } from './serve/clock.ts';
 export { movableClock, systemChance, systemClock } from './serve/clock.ts';
 export type { BeforeHandlers, Handler, HandlerContext, HandlerStore, Handlers } from './serve/handlers.ts';
@@ -63,7 +65,8 @@ export interface ServeOptions extends Omit<SpecOptions, 'store'> {
 export async function serve(document: string | Document | JsonMap, options: ServeOptions = {}): Promise<Service> {
   const report = checkDocument(await documentOf(document));
   if (!report.sound) throw new Unsound(report.findings);
-  const { store, ...rest } = options;
+  const { store, ...given } = options;
+  const rest = typeof document === 'string' ? { readFile: (path: string) => readBeside(document, path), ...given } : given;
   if (typeof store !== 'string') return serveSpec(report.spec, { ...rest, ...(store && { store }) });
   const opened = openStore(store);
   try {
@@ -83,12 +86,18 @@ function closing(service: Service, store: Store): Service {
     listen: (options) => service.listen(options),
     fire: (resource, id, transition) => service.fire(resource, id, transition),
     replace: (spec) => service.replace(spec),
+    administer: (command, input) => service.administer(command, input),
+    openAdmin: () => service.openAdmin(),
+    get credentials() {
+      return service.credentials;
+    },
     get notes() {
       return service.notes;
     },
     get basePath() {
       return service.basePath;
     },
+    settled: () => service.settled(),
     close: () => service.close().finally(() => store.close()),
   };
 }

@@ -29,8 +29,10 @@ resources:
       other: { ref: thing }
     required: [id]
     unique: [[text], [whole, real], [day, kind]]
+  numbered: { identifier: { field: id, generate: client }, fields: { id: integer, thing: { ref: thing } }, required: [id] }
   node: { identifier: none, fields: { name: string, children: { type: array, items: node } } }
   bag: { identifier: { field: id, generate: client }, fields: { id: string, seen: { type: integer, readOnly: true, set: { write: "1" } } }, required: [id], additionalProperties: true }
+authentication: none
 states: none
 endpoints:
   POST /things: { does: create thing, idempotency: { header: Idempotency-Key } }
@@ -62,6 +64,11 @@ endpoints:
   PATCH /bags/{id}: { does: update bag }
   PUT /bags/{id}: { does: replace bag }
   DELETE /bags/{id}: { does: delete bag }
+  POST /numbers: { does: create numbered }
+  GET /numbers: { does: list numbered }
+  GET /numbers/{id}: { does: read numbered }
+  PUT /numbers/{id}: { does: upsert numbered }
+  DELETE /numbers/{id}: { does: delete numbered }
   POST /forms: { does: create thing, as: form, consumes: [application/x-www-form-urlencoded, multipart/form-data, text/plain] }
   GET /looks:
     does: reply
@@ -404,6 +411,29 @@ test('an identifier may hold what a path may not', async () => {
   }
 });
 
+test('what no path can name is no identifier', async () => {
+  for (const id of ['', '.', '..', '\\u0000', 'a\\u0000b'])
+    await refusedBy('POST', '/things', 'invalid', 422, { body: `{"id":"${id}"}` });
+});
+
+test('an identifier stays what it was', async () => {
+  for (const body of ['{"id":"other"}', '{"id":null}', '{"id":1}'])
+    await refusedBy('PATCH', '/things/thing%20a', 'invalid', 422, { body });
+  await refusedBy('PUT', '/things/thing%20a', 'invalid', 422, { body: '{"id":"other"}' });
+  await refusedBy('PUT', '/things/new', 'invalid', 422, { body: '{"id":"other"}' });
+});
+
+test('an integer is one identifier, however it is written', async () => {
+  for (const id of ['01', '1e3', '%201', '-0', '1.0', '0x1', '+1', 'NaN', 'x'])
+    await refusedBy('PUT', `/numbers/${id}`, 'invalid', 422, { body: '{}' });
+  for (const id of ['0', '-5', '9007199254740993', '123456789012345678901']) {
+    assert.equal((await send('PUT', `/numbers/${id}`, { body: '{}' })).body, `{"id":${id}}`);
+    await refusedBy('POST', '/numbers', 'taken', 409, { body: `{"id":${id}}` });
+    await refusedBy('GET', `/numbers/0${id}`, 'missing', 404);
+    assert.equal((await send('DELETE', `/numbers/${id}`)).status, 204);
+  }
+});
+
 test('the same path written otherwise is the same path', async () => {
   for (const target of [
     '/things/thing%20a',
@@ -602,7 +632,7 @@ test('what is larger than stated is refused before it is read', async () => {
 });
 
 test('what is no HTTP is refused, and what breaks off stores nothing', async () => {
-  const head = 'POST /things HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\n';
+  const head = 'POST /things HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Type: application/json\r\n';
   const refusedOutright = [
     `${head}Content-Length: -1\r\n\r\n{"id":"x"}`,
     `${head}Content-Length: ten\r\n\r\n{"id":"x"}`,
@@ -611,12 +641,12 @@ test('what is no HTTP is refused, and what breaks off stores nothing', async () 
     `${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n{"id":"x"}\r\n0\r\n\r\n`,
     `${head}Transfer-Encoding: x\r\n\r\n{"id":"x"}`,
     'POST /things HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{"id":"x"}',
-    'GET /things HTTP/9.9\r\nHost: a\r\n\r\n',
-    'GET \\things HTTP/1.1\r\nHost: a\r\n\r\n',
-    'GET /things/\xff HTTP/1.1\r\nHost: a\r\n\r\n',
-    'GET /a b HTTP/1.1\r\nHost: a\r\n\r\n',
-    'GET /things HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n',
-    'GET /things HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n',
+    'GET /things HTTP/9.9\r\nHost: 127.0.0.1\r\n\r\n',
+    'GET \\things HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n',
+    'GET /things/\xff HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n',
+    'GET /a b HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n',
+    'GET /things HTTP/1.1\r\nHost: 127.0.0.1\r\nbad header\r\n\r\n',
+    'GET /things HTTP/1.1\r\nHost: 127.0.0.1\r\nX: a\0b\r\n\r\n',
     '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
     '\0\0\0\0\r\n\r\n',
   ];
@@ -690,7 +720,11 @@ function requestOf(
 }
 
 async function everything(): Promise<string> {
-  return [(await tried.send('GET', '/things?limit=50')).text, (await tried.send('GET', '/bags?limit=50')).text].join('\n');
+  return [
+    (await tried.send('GET', '/things?limit=50')).text,
+    (await tried.send('GET', '/bags?limit=50')).text,
+    (await tried.send('GET', '/numbers')).text,
+  ].join('\n');
 }
 
 function listed(body: string): readonly unknown[] {

@@ -40,6 +40,7 @@ const dependencyReasons: Record<string, string> = {
   '@marcbachmann/cel-js': 'the grammar of CEL, the expression language, parsed to a tree with places',
   ajv: 'JSON Schema 2020-12, compiled to code; the reference that other tools are held to',
   'ajv-formats': 'the string formats of JSON Schema as ajv wants them',
+  undici: 'connections of our own choosing for webhooks: checked where they lead, pooled, broken off',
   negotiator: 'Accept headers: the quality rules have more corners than lines',
   yaml: 'YAML 1.2 with the place of every node and a bound on aliases',
 };

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { type Document, movableClock, parseDocument, serve } from '../src/index.ts';
+import { type Document, movableClock, parseDocument, readDocument, serve } from '../src/index.ts';
+import { callersOf } from './stories/callers.ts';
 import { openDoor } from './stories/doors.ts';
 import { playStory, readStories, type Story } from './story.ts';
 
@@ -19,7 +20,9 @@ for (const file of files.sort()) {
         const clock = movableClock(Date.parse(story.clock));
         const restarts = story.steps.some((step) => step.restart !== undefined);
         const options = { clock, store: restarts ? join(folder, 'story.sqlite') : ':memory:', ...(await optionsOf(story)) };
-        const start = (as = story.as) => serve(documentOf(story), { ...options, ...(as !== undefined && { as }) });
+        const document = await documentOf(story);
+        const start = (as = story.as) =>
+          serve(document, { ...options, ...(as !== 'credentials' && { identify: callersOf(document, as) }) });
         const server = await openDoor(door, clock, start);
         try {
           await playStory(story, server);
@@ -33,8 +36,8 @@ for (const file of files.sort()) {
 }
 
 /** A text of several lines is a document itself: Markdown where it begins with a heading, YAML otherwise. */
-function documentOf({ document }: Story): string | Document {
-  if (!document.includes('\n')) return join(root, document);
+async function documentOf({ document }: Story): Promise<Document> {
+  if (!document.includes('\n')) return readDocument(join(root, document));
   return parseDocument(document, /^#{1,2} /.test(document) ? 'story.md' : 'story.yaml');
 }
 

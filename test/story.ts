@@ -16,7 +16,8 @@ export interface Story {
   readonly document: string;
   readonly handlers?: string;
   readonly rows?: JsonMap;
-  readonly as?: string;
+  /** Who sends the requests that do not say it themselves; `credentials`: who their credentials show. */
+  readonly as?: Json;
   readonly open?: 'accept';
   /** When the clock starts. */
   readonly clock: string;
@@ -27,7 +28,7 @@ export interface Story {
 }
 
 const storyWords = ['story', 'why', 'document', 'handlers', 'rows', 'as', 'open', 'clock', 'doors', 'steps'];
-const requestWords = ['send', 'headers', ...bodyWords];
+const requestWords = ['send', 'as', 'headers', ...bodyWords];
 const stepWords = [...requestWords, 'times', 'expect', 'keep', 'advance', 'fire', 'refused', 'restart', 'together', 'note'];
 const expectWords = ['status', 'headers', 'body', 'text', 'bytes', 'statuses', 'empty'];
 
@@ -76,8 +77,8 @@ export async function playStory(story: Story, server: StoryServer): Promise<void
 }
 
 /** `restart: true`, or `restart: { as: doctor }` to be taken for another user from then on. */
-function asOf(restart: Json): string | undefined {
-  return typeof restart === 'object' && restart !== null ? String((restart as JsonMap).as) : undefined;
+function asOf(restart: Json): Json | undefined {
+  return typeof restart === 'object' && restart !== null ? (restart as JsonMap).as : undefined;
 }
 
 function milliseconds(text: string, where: string): number {

@@ -1,4 +1,5 @@
 import type { CheckReport } from '../check/check.ts';
+import type { DevelopmentCredential } from '../serve/authentication/development.ts';
 import { curlLines } from './curl.ts';
 import { ledgerLine } from './ledger-table.ts';
 import type { Log } from './log.ts';
@@ -14,22 +15,24 @@ export interface Announced {
   readonly url: string;
   readonly basePath: string;
   readonly notes: readonly string[];
+  /** One for each user, made for this run. */
+  readonly credentials: readonly DevelopmentCredential[];
 }
 
 /** Says what is served, where, over which data, what it does not do, and how to ask it. */
 export function announce(announced: Announced, log: Log, terminal: Terminal): void {
-  const { report, document, store, basePath, notes } = announced;
+  const { report, document, store, basePath, notes, credentials } = announced;
   const url = announced.url.replace(/\/$/, '');
-  const curl = curlLines(report.spec, `${url}${basePath}`, url);
+  const curl = curlLines(report.spec, `${url}${basePath}`, url, credentials);
   const fields = {
     ...{ url, base: `${url}${basePath}`, title: report.title, document, store, ledger: report.ledger.total },
-    ...{ warnings: report.findings.length, notes, curl },
+    ...{ warnings: report.findings.length, notes, credentials, curl },
   };
   log.event('listening', fields, announcementText(announced, url, curl, terminal));
 }
 
 function announcementText(announced: Announced, url: string, curl: readonly string[], terminal: Terminal): string {
-  const { report, document, store, basePath, notes } = announced;
+  const { report, document, store, basePath, notes, credentials } = announced;
   const warnings = report.findings.length;
   const data = store === inMemory ? 'in memory, forgotten at the end; --store FILE keeps it' : store;
   const rows: readonly (readonly [string, string])[] = [
@@ -43,10 +46,23 @@ function announcementText(announced: Announced, url: string, curl: readonly stri
     ...(report.title === '' ? [] : [paint(terminal, 'bold', shown(report.title))]),
     ...rows.map(([name, value]) => `  ${paint(terminal, 'dim', name.padEnd(8))}  ${value}`),
     ...noteLines(notes, terminal),
+    ...credentialLines(credentials, terminal),
     '',
     ...curl,
     '',
   ].join('\n');
+}
+
+/** The credentials that were made, as they are sent. */
+export function credentialLines(credentials: readonly DevelopmentCredential[], terminal: Terminal): string[] {
+  if (credentials.length === 0) return [];
+  const width = Math.max(...credentials.map(({ user }) => user.length));
+  const sent = ({ in: place, name, value }: DevelopmentCredential) =>
+    place === 'header' ? `${name}: ${value}` : place === 'cookie' ? `Cookie: ${name}=${value}` : `?${name}=${value}`;
+  return [
+    `  ${paint(terminal, 'dim', 'credentials'.padEnd(8))}  for this run alone, kept nowhere`,
+    ...credentials.map((one) => `    ${paint(terminal, 'cyan', shown(one.user).padEnd(width))}  ${sent(one)}`),
+  ];
 }
 
 /** What a person should know, one point each. */

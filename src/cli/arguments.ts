@@ -29,6 +29,7 @@ export function readArguments(verb: Verb, words: readonly string[]): Asked | 'he
     given.set(token.name, [...(given.get(token.name) ?? []), ...(value === undefined ? [] : [value])]);
   }
   return {
+    action: actionOf(verb, documents),
     document: onlyDocument(verb, documents),
     has: (option) => given.has(option),
     value: (option) => given.get(option)?.at(-1),
@@ -64,10 +65,23 @@ function unknownOption(verb: Verb, rawName: string): Misspelt {
   );
 }
 
+/** Takes the action off the words that are no options. */
+function actionOf({ name, actions }: Verb, words: string[]): string {
+  if (actions === undefined) return '';
+  const action = words.shift();
+  if (action !== undefined && actions.includes(action)) return action;
+  const all = `${name} ${actions.join(` DOC, ${name} `)} DOC`;
+  if (action === undefined) throw new Misspelt(`${name} needs to know what to do: ${all}.`);
+  const meant = nearest(action, actions);
+  throw new Misspelt(`${name} ${action}: ${meant === undefined ? `there is ${all}.` : `did you mean ${name} ${meant}?`}`);
+}
+
 function onlyDocument(verb: Verb, documents: readonly string[]): string {
   const [document, ...more] = documents;
   if (document === undefined || document === '')
-    throw new Misspelt(`${verb.name} needs a document: ninefold ${verb.name} service.md.`);
+    throw new Misspelt(
+      `${verb.name} needs a document: ninefold ${verb.name}${verb.actions ? ` ${verb.actions[0]}` : ''} service.md.`,
+    );
   if (more.length > 0) throw new Misspelt(`${verb.name} takes one document; ${documents.join(', ')} are ${documents.length}.`);
   return document;
 }

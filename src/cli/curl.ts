@@ -1,24 +1,33 @@
 import type { Json, JsonMap } from '../document/document.ts';
-import type { Endpoint } from '../parts/endpoints.ts';
 import type { ResourceVerb } from '../parts/effects.ts';
+import type { Endpoint } from '../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../parts/fact.ts';
+import { namesOperation, type Operation } from '../parts/operations.ts';
 import { pathParameters, requestShape } from '../parts/payload.ts';
 import { identifierType } from '../parts/schemas.ts';
 import type { Spec } from '../parts/spec.ts';
+import type { DevelopmentCredential } from '../serve/authentication/development.ts';
 import { sampleOf } from './sample.ts';
 
 /**
  * Up to three curl lines that work when they are pasted into a shell: a resource is created, read and listed, or, where
  * that cannot be, what can be asked without knowing a row, and the ledger. `base` is the address with the prefix of the endpoints.
  */
-export function curlLines(spec: Spec, base: string, origin: string): string[] {
+export function curlLines(
+  spec: Spec,
+  base: string,
+  origin: string,
+  credentials: readonly DevelopmentCredential[] = [],
+): string[] {
   const endpoints = entriesOf(spec.endpoints.all).map(([, endpoint]) => endpoint);
   const wellKnown = `${curl} ${quoted(`${origin}/.well-known/ninefold`)}`;
   for (const create of endpoints) {
-    const lines = verbOf(create) === 'create' ? lifeOf(spec, create, endpoints, base) : undefined;
+    const lines = verbOf(create) === 'create' ? lifeOf(spec, create, endpoints, base, credentials) : undefined;
     if (lines !== undefined) return [...lines, wellKnown].slice(0, 3);
   }
-  const asked = endpoints.flatMap((endpoint) => (endpoint.method === 'GET' ? (request(spec, endpoint, base) ?? []) : []));
+  const asked = endpoints.flatMap((endpoint) =>
+    endpoint.method === 'GET' ? (request(spec, endpoint, base, credentials) ?? []) : [],
+  );
   return [...asked.slice(0, 2), wellKnown];
 }
 
@@ -26,23 +35,39 @@ export function curlLines(spec: Spec, base: string, origin: string): string[] {
 const curl = "curl -s -w '\\n'";
 
 /** A create whose body can be made, the read of what it made and the list that it is in. */
-function lifeOf(spec: Spec, create: Endpoint, endpoints: readonly Endpoint[], base: string): string[] | undefined {
-  const made = request(spec, create, base);
+function lifeOf(
+  spec: Spec,
+  create: Endpoint,
+  endpoints: readonly Endpoint[],
+  base: string,
+  credentials: readonly DevelopmentCredential[],
+): string[] | undefined {
   const resource = resourceOf(create);
   const finder = resource === undefined ? undefined : finderOf(spec, resource);
   const about = (verb: ResourceVerb) =>
     endpoints.find((one) => verbOf(one) === verb && resourceOf(one) === resource && isPlain(one));
   const read = about('read');
   const list = about('list');
+  const one = callers(spec, credentials, [create, ...(read ? [read] : []), ...(list ? [list] : [])]);
+  const made = request(spec, create, base, one);
   const isShown = create.response.standing === 'open' && read !== undefined && pathParameters(read.path).length === 1;
   if (made === undefined || finder === undefined || !isShown || read?.identity) return undefined;
-  const listed = list && request(spec, list, base);
+  const listed = list && request(spec, list, base, one);
   const path = read.path.replace(/\{[^{}]+\}/, `$(printf '%s' "$made" | ${finder})`);
-  return [`made=$(${made}) && printf '%s\\n' "$made"`, `${curl} "${base}${path}"`, ...(listed === undefined ? [] : [listed])];
+  return [
+    `made=$(${made}) && printf '%s\\n' "$made"`,
+    [curl, `"${base}${path}${queryOf(shownFor(spec, read, one))}"`, ...wordsOf(shownFor(spec, read, one))].join(' '),
+    ...(listed === undefined ? [] : [listed]),
+  ];
 }
 
 /** The curl line of an endpoint, where everything that it requires can be made without knowing a row. */
-function request(spec: Spec, endpoint: Endpoint, base: string): string | undefined {
+function request(
+  spec: Spec,
+  endpoint: Endpoint,
+  base: string,
+  credentials: readonly DevelopmentCredential[],
+): string | undefined {
   if (!isPlain(endpoint) || pathParameters(endpoint.path).length > 0) return undefined;
   const required = entriesOf(endpoint.parameters).filter(([, parameter]) => parameter.required);
   const values = required.map(
@@ -59,8 +84,10 @@ function request(spec: Spec, endpoint: Endpoint, base: string): string | undefin
   const key = endpoint.idempotency?.required ? [`-H "${endpoint.idempotency.header}: $(date +%s)"`] : [];
   const body = bodyOf(spec, endpoint);
   if (body === undefined) return undefined;
+  const shown = shownFor(spec, endpoint, credentials);
+  if (shown?.in === 'query') query.set(shown.name, shown.value);
   const url = `${base}${endpoint.path}${query.size > 0 ? `?${query}` : ''}`;
-  return [curl, ...methodOf(endpoint, body.length > 0), quoted(url), ...headers, ...key, ...body].join(' ');
+  return [curl, ...methodOf(endpoint, body.length > 0), quoted(url), ...wordsOf(shown), ...headers, ...key, ...body].join(' ');
 }
 
 /** The words that send the body; none for an endpoint that takes none, undefined where no body can be made. */
@@ -71,6 +98,48 @@ function bodyOf(spec: Spec, endpoint: Endpoint): string[] | undefined {
   const takesJson = endpoint.consumes === undefined || endpoint.consumes.includes('application/json');
   const body = takesJson ? sampleOf(spec, shape.value as JsonMap) : undefined;
   return body === undefined ? undefined : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body as Json))}`];
+}
+
+/** The credentials with the one first, and alone, whose user may call all of these. */
+function callers(
+  spec: Spec,
+  credentials: readonly DevelopmentCredential[],
+  endpoints: readonly Endpoint[],
+): readonly DevelopmentCredential[] {
+  const one = credentials.find((credential) => endpoints.every((endpoint) => mayCall(spec, endpoint, credential.user)));
+  return one ? [one] : credentials;
+}
+
+/** The credential that an endpoint is asked with: none where it is public. */
+function shownFor(
+  spec: Spec,
+  endpoint: Endpoint,
+  credentials: readonly DevelopmentCredential[],
+): DevelopmentCredential | undefined {
+  if (namesOperation(spec.authentication.public, operationOf(endpoint))) return undefined;
+  return credentials.find(({ user }) => mayCall(spec, endpoint, user)) ?? credentials[0];
+}
+
+function mayCall({ authentication }: Spec, endpoint: Endpoint, user: string): boolean {
+  const { permissions } = authentication;
+  const operation = operationOf(endpoint);
+  if (!isStated(permissions) || namesOperation(authentication.public, operation)) return true;
+  return permissions.value.some(({ allow, to }) => namesOperation(allow, operation) && (to === 'anyone' || to.includes(user)));
+}
+
+function operationOf(endpoint: Endpoint): Operation {
+  const resource = resourceOf(endpoint);
+  return { name: endpoint.operation, endpoint, ...(resource !== undefined && { resource }) };
+}
+
+/** The words that send a credential which stands in a header or a cookie. */
+function wordsOf(credential: DevelopmentCredential | undefined): string[] {
+  if (credential?.in === 'header') return [`-H ${quoted(`${credential.name}: ${credential.value}`)}`];
+  return credential?.in === 'cookie' ? [`-b ${quoted(`${credential.name}=${credential.value}`)}`] : [];
+}
+
+function queryOf(credential: DevelopmentCredential | undefined): string {
+  return credential?.in === 'query' ? `?${new URLSearchParams([[credential.name, credential.value]])}` : '';
 }
 
 function methodOf({ method }: Endpoint, hasBody: boolean): string[] {

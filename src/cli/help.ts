@@ -47,7 +47,8 @@ export function verbHelp(verb: Verb, terminal: Terminal): string {
 }
 
 function usage(verb: Verb): string {
-  return verb.name === 'export' ? 'ninefold export DOC --to FORMAT' : `ninefold ${verb.name} DOC [options]`;
+  if (verb.name === 'export') return 'ninefold export DOC --to FORMAT';
+  return `ninefold ${verb.name}${verb.actions ? ` ${verb.actions.join('|')}` : ''} DOC [options]`;
 }
 
 function heading(terminal: Terminal, text: string): string {

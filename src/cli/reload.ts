@@ -1,11 +1,12 @@
 import type { CheckReport } from '../check/check.ts';
 import type { Service } from '../serve/service.ts';
-import { noteLines } from './announcement.ts';
+import { credentialLines, noteLines } from './announcement.ts';
 import { findingLines, summary } from './check-text.ts';
 import { loadHandlers, type OwnCode } from './handlers-file.ts';
 import { ledgerLine } from './ledger-table.ts';
 import type { Log } from './log.ts';
 import { reportOn } from './reading.ts';
+import { checkExposure, type ServeSettings } from './serve-settings.ts';
 import { paint, type Terminal } from './terminal.ts';
 import { Misuse } from './verb.ts';
 import { startWatch, type Watch } from './watch.ts';
@@ -19,6 +20,7 @@ export interface Reloading {
   readonly handlers: string | undefined;
   readonly code: LiveCode;
   readonly service: Service;
+  readonly settings: ServeSettings;
 }
 
 /** The user's own code, looked up anew whenever the service makes its plans. */
@@ -46,11 +48,12 @@ export function liveCode(): LiveCode {
 
 /** Serves the new document or handlers after each change of their files; what is not sound is told, and the last sound one stays. */
 export function startReload(
-  { document, report: first, readMs, handlers, code, service }: Reloading,
+  { document, report: first, readMs, handlers, code, service, settings }: Reloading,
   log: Log,
   terminal: Terminal,
 ): Watch {
   let readings = 0;
+  let announced = service.credentials;
   const own = handlers === undefined ? [] : [handlers];
   let served = [...first.spec.document.sources.keys()];
 
@@ -66,6 +69,7 @@ export function startReload(
       const text = [...findingLines(report, terminal), summary(report, document, terminal)].join('\n');
       return keep(text, { findings: report.findings });
     }
+    checkExposure(settings, report.spec, document);
     readings += 1;
     const old = { handlers: { ...code.handlers }, before: { ...code.before } };
     if (handlers !== undefined) code.become(await loadHandlers(handlers, report.spec, readings));
@@ -75,11 +79,15 @@ export function startReload(
       code.become(old);
       throw error;
     }
+    const known = new Set(announced.map(({ value }) => value));
+    const credentials = service.credentials.filter(({ value }) => !known.has(value));
+    announced = service.credentials;
     served = [...sources.keys()];
     watch.follow(new Set([...served, ...own]));
     const said = `${paint(terminal, 'green', 'changed')}  ${document}: ${ledgerLine(report.ledger.total)}`;
     const notes = service.notes;
-    log.event('reloaded', { ledger: report.ledger.total, notes }, [said, ...noteLines(notes, terminal)].join('\n'));
+    const told = [said, ...noteLines(notes, terminal), ...credentialLines(credentials, terminal)];
+    log.event('reloaded', { ledger: report.ledger.total, notes, credentials }, told.join('\n'));
   };
   const watch = startWatch(readMs, async () => {
     try {

@@ -1,6 +1,9 @@
 import { nearest } from '../document/nearest.ts';
-import { entriesOf } from '../parts/fact.ts';
+import { entriesOf, isStated } from '../parts/fact.ts';
 import type { Spec } from '../parts/spec.ts';
+import { acceptedSchemes, unsupportedBy } from '../serve/authentication/accepted.ts';
+import { isLoopback } from '../serve/authentication/loopback.ts';
+import { keyFlaw } from '../serve/authentication/proofs.ts';
 import type { LogForm } from './log.ts';
 import type { Terminal } from './terminal.ts';
 import { type Asked, Misuse } from './verb.ts';
@@ -12,6 +15,8 @@ export interface ServeSettings {
   readonly store: string;
   readonly log: LogForm;
   readonly acceptsOpen: boolean;
+  /** Whether others than its maker are to use it: no credentials are made, and who may call must be settled. */
+  readonly isProduction: boolean;
 }
 
 /** @throws {Misuse} for a value that an option does not take. */
@@ -22,6 +27,7 @@ export function readSettings(asked: Asked, terminal: Pick<Terminal, 'isTTY'>): S
     store: asked.value('store') ?? inMemory,
     log: oneOf(asked, 'log', ['pretty', 'json']) ?? (terminal.isTTY ? 'pretty' : 'quiet'),
     acceptsOpen: oneOf(asked, 'open', ['accept']) === 'accept',
+    isProduction: asked.has('production'),
   };
 }
 
@@ -36,10 +42,8 @@ function readPort(text: string): number {
 
 function readHost(text: string): string {
   const host = text.replace(/^\[(.*)\]$/, '$1');
-  if (host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)) return host;
-  throw new Misuse(
-    `--host ${text}: only loopback addresses, such as 127.0.0.1, for now: authentication is not enforced yet, and whoever reaches the address could do everything.`,
-  );
+  if (/^[\w.:%-]+$/.test(host)) return host;
+  throw new Misuse(`--host ${text}: write an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them.`);
 }
 
 function oneOf<const Word extends string>(asked: Asked, option: string, words: readonly Word[]): Word | undefined {
@@ -51,10 +55,46 @@ function oneOf<const Word extends string>(asked: Asked, option: string, words: r
   throw new Misuse(`--${option} ${value}: ${meant === undefined ? `write ${words.join(' or ')}.` : `did you mean ${meant}?`}`);
 }
 
-/** @throws {Misuse} for a user that the document does not state. */
+/**
+ * Whether a document may be served as the settings say: others reach the service only where it is settled who may call it.
+ * @throws {Misuse} where it is not.
+ */
+export function checkExposure(settings: ServeSettings, spec: Spec, document: string): void {
+  if (spec.authentication.schemes.standing !== 'open') return;
+  const remedy = 'state schemes, or write `authentication: none` to have it so on purpose';
+  if (settings.isProduction)
+    throw new Misuse(
+      `--production: the authentication schemes of ${document} are open, so that anybody could call it; ${remedy}.`,
+    );
+  if (isLoopback(settings.host)) return;
+  throw new Misuse(
+    `--host ${settings.host}: the authentication schemes of ${document} are open, and whoever reaches the address could call it; ${remedy}.`,
+  );
+}
+
+/** @throws {Misuse} in production, where the keys that tokens are verified with are not there. */
+export function checkKeys(
+  settings: ServeSettings,
+  spec: Spec,
+  means: { readonly environment: Readonly<Record<string, string | undefined>>; readonly readFile: (path: string) => string },
+): void {
+  if (!settings.isProduction) return;
+  for (const one of acceptedSchemes(spec)) {
+    const flaw = unsupportedBy(one) === undefined ? keyFlaw(one, means) : undefined;
+    if (flaw !== undefined)
+      throw new Misuse(`--production: tokens of the scheme ${one.scheme.name} could not be verified: ${flaw}.`);
+  }
+}
+
+/** @throws {Misuse} for a user that the document does not state, or where callers have to show who they are. */
 export function checkUser(user: string | undefined, spec: Spec): void {
+  if (user === undefined) return;
+  if (isStated(spec.authentication.schemes))
+    throw new Misuse(
+      `--as ${user}: the document states how callers show who they are; \`serve\` prints a credential for each user.`,
+    );
   const users = entriesOf(spec.purpose.users).map(([name]) => name);
-  if (user === undefined || users.length === 0 || users.includes(user)) return;
+  if (users.length === 0 || users.includes(user)) return;
   const meant = nearest(user, users);
   throw new Misuse(
     `--as ${user}: ${meant === undefined ? `the document's users are ${users.join(', ')}.` : `did you mean ${meant}?`}`,

@@ -1,6 +1,8 @@
+import { readBeside } from '../document/read.ts';
 import { BadRows } from '../serve/seed.ts';
 import { openStore, serveSpec } from '../serve/serve-spec.ts';
 import { Misfits, type ServeOptions, type Service } from '../serve/service.ts';
+import { openAdminFile } from './admin-file.ts';
 import { announce } from './announcement.ts';
 import { findingLines, summary } from './check-text.ts';
 import { loadHandlers } from './handlers-file.ts';
@@ -8,7 +10,7 @@ import { createLog, type Log } from './log.ts';
 import { reportOn } from './reading.ts';
 import { liveCode, startReload } from './reload.ts';
 import { readRows } from './rows-file.ts';
-import { checkUser, readSettings, type ServeSettings } from './serve-settings.ts';
+import { checkExposure, checkKeys, checkUser, readSettings, type ServeSettings } from './serve-settings.ts';
 import { onStop } from './signals.ts';
 import { counted } from './terminal.ts';
 import { type Asked, Misuse, type Run } from './verb.ts';
@@ -24,7 +26,10 @@ export const runServe: Run = async (asked, terminal) => {
     log.event('unsound', { document: asked.document, findings: report.findings }, text.join('\n'));
     return 1;
   }
+  const means = { environment: process.env, readFile: (path: string) => readBeside(asked.document, path) };
   checkUser(asked.value('as'), report.spec);
+  checkExposure(settings, report.spec, asked.document);
+  checkKeys(settings, report.spec, means);
   const handlers = asked.value('handlers');
   const code = liveCode();
   if (handlers !== undefined) code.become(await loadHandlers(handlers, report.spec));
@@ -32,6 +37,7 @@ export const runServe: Run = async (asked, terminal) => {
   const options: ServeOptions = {
     ...(handlers !== undefined && { handlers: code.handlers, before: code.before }),
     ...(rows !== undefined && { rows: await readRows(rows, report.spec) }),
+    ...means,
     ...optionsOf(asked, settings, log),
   };
   return overStore(settings.store, async (store) => {
@@ -40,15 +46,17 @@ export const runServe: Run = async (asked, terminal) => {
     try {
       const server = await listen(service, settings);
       const { url } = server;
-      const { basePath, notes } = service;
+      const { basePath, notes, credentials } = service;
+      const admin = await openAdminFile(service, settings.store);
       const stopped = new Promise<NodeJS.Signals>(onStop);
-      announce({ report, document: asked.document, store: settings.store, url, basePath, notes }, log, terminal);
-      const reloading = { document: asked.document, report, readMs, handlers, code, service };
+      announce({ report, document: asked.document, store: settings.store, url, basePath, notes, credentials }, log, terminal);
+      const reloading = { document: asked.document, report, readMs, handlers, code, service, settings };
       const watch = asked.has('watch') ? startReload(reloading, log, terminal) : undefined;
       const signal = await stopped;
       watch?.close();
       log.event('stopping', { signal }, 'Stopping: what is under way is finished.');
       await server.close();
+      await admin.close();
     } finally {
       await service.close();
       log.flush();
@@ -58,11 +66,14 @@ export const runServe: Run = async (asked, terminal) => {
   });
 };
 
-function optionsOf(asked: Asked, { acceptsOpen }: ServeSettings, log: Log): ServeOptions {
+function optionsOf(asked: Asked, { acceptsOpen, isProduction }: ServeSettings, log: Log): ServeOptions {
   const user = asked.value('as');
   return {
     ...(user !== undefined && { as: user }),
     ...(acceptsOpen && { open: 'accept' }),
+    ...(asked.has('webhook') && { webhooks: asked.values('webhook').map((url) => ({ url })) }),
+    ...(asked.has('allow-private-webhooks') && { allowPrivateWebhooks: true }),
+    development: !isProduction,
     ...(asked.has('accept-misfits') && { acceptMisfits: true }),
     ...(log.exchange && { onExchange: log.exchange }),
     onFailure: log.failure,
@@ -122,5 +133,6 @@ async function listen(service: Service, { port, host }: ServeSettings): ReturnTy
 const listenReasons: ReadonlyMap<string, string> = new Map([
   ['EADDRINUSE', 'is in use; stop what listens there, or choose another port with --port (0 takes a free one).'],
   ['EADDRNOTAVAIL', 'is no address of this machine; choose another with --host.'],
+  ['ENOTFOUND', 'is no address of this machine; choose another with --host.'],
   ['EACCES', 'is not allowed to this user; choose a port above 1023 with --port.'],
 ]);

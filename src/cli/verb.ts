@@ -7,6 +7,8 @@ export interface Verb {
   readonly summary: string;
   /** What it does and what it exits with, for `--help`. */
   readonly about: string;
+  /** The words one of which stands before the document: `keys add DOC`; absent = none does. */
+  readonly actions?: readonly string[];
   readonly options: Readonly<Record<string, Option>>;
   /** Loads the module on first use, so that no verb waits for another's. */
   readonly load: () => Promise<Run>;
@@ -25,6 +27,8 @@ export type Run = (asked: Asked, terminal: Terminal) => Promise<number>;
 
 /** What was asked for, once it is known to be made of known words. */
 export interface Asked {
+  /** The word before the document, of a verb that has some; else empty. */
+  readonly action: string;
   /** The path of the document. */
   readonly document: string;
   has(option: string): boolean;

@@ -21,6 +21,16 @@ export async function readDocument(path: string, options: Omit<ParseOptions, 'in
   return parseDocument(content, path, { ...options, include: (inner) => included(folder, inner, limit) });
 }
 
+/**
+ * The text of a file that a document names beside itself, such as a key set. It stays inside the document's folder, as what is included does.
+ * @throws {Unreadable} where it cannot be read.
+ */
+export function readBeside(document: string, path: string): string {
+  const content = included(realpathSync(dirname(document)), path, usualBounds.bytes);
+  if (content instanceof Uint8Array) return new TextDecoder().decode(content);
+  throw new Unreadable(content.message);
+}
+
 /** The bytes of a file, at most one more than the limit, so that a pipe without end is not read for ever. */
 async function bytesOf(path: string, limit: number): Promise<Uint8Array> {
   try {

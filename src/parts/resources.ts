@@ -113,7 +113,7 @@ function readField(name: string, source: Source, requiredList: ReadonlySet<strin
   const { words, shapeSource } = splitField(source);
   const shape = shapeSource.fact((value) => readShape(value), 'tags only');
   const required: Fact<boolean> =
-    source.isMap && source.has('required')
+    source.isMap && source.has('required') && !Array.isArray(source.get('required').value)
       ? source.get('required').fact((value) => value.flag(), 'tags only')
       : requiredList
         ? { standing: 'stated', value: requiredList.has(name), at: listSource.at }

@@ -1,6 +1,7 @@
 import type { Answer } from '../parts/answers.ts';
 import type { Endpoint } from '../parts/endpoints.ts';
-import { isStated } from '../parts/fact.ts';
+import { isStated, statedValue } from '../parts/fact.ts';
+import type { Shape } from '../parts/shape.ts';
 import { isMap } from '../parts/source.ts';
 import type { Compilation } from './compilation.ts';
 import { type Evaluate, isFailed } from './evaluate.ts';
@@ -55,6 +56,7 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: Compilat
   const prune: Prune | undefined = isStated(answer.shape)
     ? compilePrune(compilation.spec, answer.shape.value, { user: compilation.user, reveals: true })
     : undefined;
+  const carry = compilation.version?.carries.expanding.shape(shapeOf(answer, endpoint));
   const hasBody = status !== 204 && status !== 304 && answer.shape.standing !== 'none';
   const contentType = endpoint.produces?.[0] ?? 'application/json';
   // Bytes are kept as base64 in JSON, and leave as they came where the answer is no JSON.
@@ -73,16 +75,21 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: Compilat
       const value = body(scope, result);
       if (isFailed(value)) return { refusal: { when: 'internal', message: `The answer's data failed: ${value.reason}` } };
       prune?.(value);
+      const told = carry ? carry.down(value) : value;
       return {
-        reply: encodeReply(
-          status,
-          out,
-          isBinary && typeof value === 'string' ? Buffer.from(value, 'base64') : value,
-          contentType,
-        ),
+        reply: encodeReply(status, out, isBinary && typeof told === 'string' ? Buffer.from(told, 'base64') : told, contentType),
       };
     },
   };
+}
+
+/** The shape of an answer's body; where none is stated, what came out is the resource, or a list of it. */
+function shapeOf({ shape, data }: Answer, { does }: Endpoint): Shape {
+  if (isStated(shape)) return shape.value;
+  const effect = statedValue(does);
+  if (data || !effect || !('resource' in effect)) return {};
+  const { resource } = effect;
+  return effect.verb === 'list' ? { type: 'array', items: { resource } } : { resource };
 }
 
 /** The value of an answer's body: made by its `data`, or what came out, narrowed to the stated properties. */

@@ -1,24 +1,164 @@
 import { isCallerKnown } from '../parts/expressions/operation-scope.ts';
-import { namesOperation } from '../parts/operations.ts';
+import { isStated, statedValue } from '../parts/fact.ts';
+import { namesOperation, type Operation } from '../parts/operations.ts';
+import { type Accepted, acceptedSchemes, unsupportedBy } from './authentication/accepted.ts';
+import { usersOf } from './authentication/callers.ts';
+import { compileCarriers, type Presented } from './authentication/carriers.ts';
+import { compileChallenges } from './authentication/challenges.ts';
+import { isCrossSite, isWrite } from './authentication/cross-site.ts';
+import { isOnLoopback } from './authentication/loopback.ts';
+import { compileProof, type Outcome, type Prove } from './authentication/proofs.ts';
 import type { Compilation } from './compilation.ts';
 import type { Engine } from './engine.ts';
 import type { Call, Caller, Refusal } from './exchange.ts';
-import type { Plan } from './plan.ts';
 
 /** Step 4: who is calling. Nobody, where the operation asks for no credential and none is looked at. */
 export type Identified = { readonly caller: Caller | undefined } | { readonly refusal: Refusal };
-export type Identify = (call: Call, plan: Plan) => Identified | Promise<Identified>;
+export type Identify = (call: Call, plan: { readonly operation: Operation }) => Identified | Promise<Identified>;
 
-/** Compiles the looking at credentials. Every caller is taken for the same user, unless somebody else says who calls. */
-export function compileAuthentication({ compilation, identify }: Engine): Identify {
-  if (identify) return (call, plan) => identifiedBy(identify(call), plan, compilation);
-  const identified: Identified = { caller: { id: 'local', user: compilation.user ?? '', scopes: [] } };
-  return () => identified;
+const nobody: Identified = Object.freeze({ caller: undefined });
+
+/** Compiles the looking at credentials: of the schemes that a document accepts, or, where somebody else says who calls, of none. */
+export function compileAuthentication(engine: Engine): Identify {
+  const { compilation, identify } = engine;
+  if (identify) return (call, { operation }) => identifiedBy(identify(call), operation, compilation);
+  return isStated(compilation.spec.authentication.schemes) ? withSchemes(engine) : withoutSchemes(compilation);
 }
 
 /** No credential is looked at where an operation is public; nobody may call where each rule is for callers that are known. */
-function identifiedBy(caller: Caller | undefined, { operation }: Plan, { spec }: Compilation): Identified {
-  if (namesOperation(spec.authentication.public, operation)) return { caller: undefined };
+function identifiedBy(caller: Caller | undefined, operation: Operation, { spec }: Compilation): Identified {
+  if (namesOperation(spec.authentication.public, operation)) return nobody;
   if (!caller && isCallerKnown(spec, operation)) return { refusal: { when: 'caller.unknown' } };
   return { caller };
+}
+
+/** Everybody is taken for the same user. Where schemes and permissions are both open, that is for callers on this machine alone. */
+function withoutSchemes({ spec, facts, user }: Compilation): Identify {
+  const { schemes, permissions } = spec.authentication;
+  const local: Identified = { caller: { id: 'local', user: user ?? '', scopes: [] } };
+  if (schemes.standing !== 'open' || permissions.standing !== 'open') return () => local;
+  return (call, { operation }) => {
+    if (isOnLoopback(call)) return local;
+    const open = [...facts.about('schemes', 'service'), ...facts.about('permission rules', operation.name)];
+    return { refusal: { open } };
+  };
+}
+
+/** What step 4 asks at one operation. */
+interface Asks {
+  readonly operation: Operation;
+  readonly isPublic: boolean;
+  /** Whether somebody without a credential may go on. */
+  readonly isForAnyone: boolean;
+}
+
+function withSchemes(engine: Engine): Identify {
+  const { compilation, clock } = engine;
+  const { spec } = compilation;
+  const accepted = acceptedSchemes(spec);
+  if (accepted.length === 0) return withoutCarriers(compilation);
+  const read = compileCarriers(accepted);
+  const proofs = new Map<Accepted, Prove>(accepted.map((one) => [one, compileProof(one, engine)]));
+  const challenges = compileChallenges(
+    accepted.filter((one) => unsupportedBy(one) === undefined),
+    spec.title,
+  );
+  const users = usersOf(compilation);
+  const isStatedUser = users ? new Set(users) : undefined;
+  const origins = new Set((statedValue(spec.authentication.origins) ?? []).map((origin) => origin.toLowerCase()));
+  const missing = accepted.every((one) => unsupportedBy(one) !== undefined)
+    ? refuseUnsupported(accepted)
+    : ({ refusal: challenges.missing } satisfies Identified);
+  const asked = new Map<Operation, Asks>();
+
+  function asksAt(operation: Operation): Asks {
+    const isPublic = namesOperation(spec.authentication.public, operation);
+    const asks = { operation, isPublic, isForAnyone: !isPublic && !isCallerKnown(spec, operation) };
+    asked.set(operation, asks);
+    return asks;
+  }
+
+  /** A credential can be of several schemes that look alike: it is good if it is good in one of them. */
+  function prove({ text, schemes }: Presented, nowMs: number): Outcome | Promise<Outcome> {
+    const [first, ...others] = schemes;
+    const outcome = first && proofs.get(first)?.(text, nowMs);
+    return others.length === 0 ? outcome : proveInOne(outcome, others, text, nowMs);
+  }
+
+  async function proveInOne(
+    first: Outcome | Promise<Outcome>,
+    others: readonly Accepted[],
+    text: string,
+    nowMs: number,
+  ): Promise<Outcome> {
+    let told = await first;
+    for (const other of others) {
+      if (isGood(told)) return told;
+      const next = await proofs.get(other)?.(text, nowMs);
+      if (isGood(next) || told === undefined) told = next;
+    }
+    return told;
+  }
+
+  function conclude(call: Call, asks: Asks, presented: readonly Presented[], outcomes: readonly Outcome[]): Identified {
+    const bad = presented.filter((_one, index) => outcomes[index] === undefined);
+    if (bad.length > 0) return { refusal: challenges.bad(bad.flatMap(({ around }) => around)) };
+    if (outcomes.includes('unsupported')) return refuseUnsupported(presented.flatMap(({ schemes }) => schemes));
+    if (!outcomes.every(isGood)) return { refusal: { when: 'service.unavailable' } };
+    const caller = together(outcomes.map((outcome) => outcome.caller));
+    if (!caller || (isStatedUser && !isStatedUser.has(caller.user)))
+      return { refusal: challenges.bad(presented.flatMap(({ around }) => around)) };
+    const isByCookie = presented.some(({ schemes }) => schemes.some((one) => one.in === 'cookie'));
+    if (isByCookie && isWrite(call, asks.operation.endpoint) && isCrossSite(call, origins))
+      return { refusal: { when: 'caller.forbidden' } };
+    return outcomes.length === 1 && isGood(outcomes[0]) ? outcomes[0] : { caller };
+  }
+
+  return (call, { operation }) => {
+    const asks = asked.get(operation) ?? asksAt(operation);
+    if (asks.isPublic) return nobody;
+    const presented = read(call);
+    if (presented.length === 0) return asks.isForAnyone ? nobody : missing;
+    if (presented.length > presentedMost) return { refusal: challenges.bad(accepted) };
+    const nowMs = clock.now();
+    const outcomes = presented.map((one) => prove(one, nowMs));
+    if (outcomes.some((outcome) => outcome instanceof Promise))
+      return Promise.all(outcomes).then((settled) => conclude(call, asks, presented, settled));
+    // None is a promise.
+    return conclude(call, asks, presented, outcomes as Outcome[]);
+  };
+}
+
+/** How many credentials one request may carry. */
+const presentedMost = 8;
+
+function isGood(outcome: Outcome): outcome is { readonly caller: Caller } {
+  return typeof outcome === 'object';
+}
+
+/** Several credentials name one caller, with the scopes of all of them; or nobody. */
+function together(callers: readonly Caller[]): Caller | undefined {
+  const [first, ...others] = callers;
+  if (!first || others.length === 0) return first;
+  const { id, user } = first;
+  if (others.some((other) => other.id !== id || other.user !== user)) return undefined;
+  const scopes = [...new Set(callers.flatMap((caller) => caller.scopes))];
+  const claims = callers.find((caller) => caller.claims)?.claims;
+  const key = callers.find((caller) => caller.key !== undefined)?.key;
+  return { id, user, scopes, ...(claims && { claims }), ...(key !== undefined && { key }) };
+}
+
+function refuseUnsupported(schemes: readonly Accepted[]): { readonly refusal: Refusal } {
+  const detail = schemes.flatMap((one) => unsupportedBy(one) ?? [])[0] ?? 'This scheme is not supported.';
+  return { refusal: { unsupported: { type: 'urn:ninefold:unsupported', detail } } };
+}
+
+/** Schemes are stated, and of none of them where its credential stands: nobody can show who it is. */
+function withoutCarriers({ spec, facts }: Compilation): Identify {
+  const open = Object.keys(statedValue(spec.authentication.schemes) ?? {}).flatMap((name) => facts.about('header names', name));
+  const refused: Identified = { refusal: open.length > 0 ? { open } : { when: 'caller.unknown' } };
+  return (_call, { operation }) => {
+    const isFree = namesOperation(spec.authentication.public, operation) || !isCallerKnown(spec, operation);
+    return isFree ? nobody : refused;
+  };
 }

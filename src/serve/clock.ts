@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { CryptoKey, JWK } from 'jose';
 
 /** What tells the time, and wakes whoever waits for one. It is handed in, so that tests can move it. */
 export interface Clock {
@@ -35,6 +36,13 @@ export const systemChance: Chance = {
   bytes: (length) => randomBytes(length),
   uuid: () => randomUUID(),
 };
+
+/** A new key pair for signatures of an algorithm (RFC 7518 section 3.1). */
+export async function makeKeyPair(algorithm: string): Promise<{ readonly publicJwk: JWK; readonly privateKey: CryptoKey }> {
+  const { exportJWK, generateKeyPair } = await import('jose');
+  const { publicKey, privateKey } = await generateKeyPair(algorithm, { extractable: true });
+  return { publicJwk: await exportJWK(publicKey), privateKey };
+}
 
 /** A clock that stands still until it is moved; moving it wakes what falls due, in order. */
 export function movableClock(startMs: number): Clock & { set(ms: number): void; advance(ms: number): void } {

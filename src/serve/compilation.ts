@@ -4,9 +4,11 @@ import { ledgerOf } from '../parts/ledger.ts';
 import { type SchemaUse, toJsonSchema } from '../parts/schemas.ts';
 import type { Shape } from '../parts/shape.ts';
 import type { Spec } from '../parts/spec.ts';
+import { type Access, compileAccess } from './access.ts';
 import type { Evaluate } from './evaluate.ts';
 import { compileExpressions } from './expressions.ts';
 import { type OpenFacts, openFacts } from './open.ts';
+import type { OlderVersion } from './versioning/versions.ts';
 import { createValidator, type Validate, type Validator } from './wire/ajv.ts';
 
 /** What compiling a document into plans shares: its facts, and the compilers of expressions and validators. */
@@ -15,8 +17,12 @@ export interface Compilation {
   readonly ledger: Ledger;
   readonly facts: OpenFacts;
   readonly validator: Validator;
+  /** Who may do what. */
+  readonly access: Access;
   /** The user that callers are taken for, until credentials say. */
   readonly user: string | undefined;
+  /** The version that is spoken, where its shapes are not the stored ones. */
+  readonly version: OlderVersion | undefined;
   /** Compiles an expression in the scope of an operation, or where it is only one. */
   expression(expression: Expression, operation?: string): Evaluate;
   /** A validator for a shape, compiled on its first use. */
@@ -25,14 +31,18 @@ export interface Compilation {
 
 export function startCompilation(spec: Spec, user: string | undefined): Compilation {
   const ledger = ledgerOf(spec);
+  const facts = openFacts(ledger);
   const validator = createValidator();
+  const prepare = compileExpressions(spec);
   return {
     spec,
     ledger,
-    facts: openFacts(ledger),
+    facts,
     validator,
+    access: compileAccess(spec, facts, prepare),
     user,
-    expression: compileExpressions(spec),
+    version: undefined,
+    expression: (expression, operation) => prepare(expression, operation).evaluate,
     validate: (shape, use) => {
       let compiled: Validate | undefined;
       return (value) => {

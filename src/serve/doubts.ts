@@ -47,10 +47,11 @@ function ownRequest(endpoint: Endpoint, open: readonly OpenFact[]): readonly Ope
   return endpoint.request.standing === 'open' && endpoint.request.question !== undefined ? open : [];
 }
 
-/** What a single request may put in doubt: a field whose type is open, a field that is left out and whose flag is open. */
+/** What a single request may put in doubt: a field whose type is open, a field that is left out and whose flag is open; and what every one does. */
 export function compileDoubts(
   endpoint: Endpoint,
   compilation: Compilation,
+  always: readonly OpenFact[],
 ): ((exchange: Exchange) => readonly OpenFact[]) | undefined {
   const { spec, facts } = compilation;
   const effect = statedValue(endpoint.does);
@@ -65,13 +66,13 @@ export function compileDoubts(
     resource && writes && !isStated(endpoint.request)
       ? openFieldsOf(resource, effect.verb !== 'update', compilation)
       : { sent: [], lacking: [] };
-  if (query.length === 0 && fields.sent.length === 0 && fields.lacking.length === 0) return undefined;
+  if (always.length + query.length + fields.sent.length + fields.lacking.length === 0) return undefined;
   return (exchange) => {
     const body =
       typeof exchange.request === 'object' && exchange.request !== null
         ? (exchange.request as Readonly<Record<string, unknown>>)
         : {};
-    const doubts = exchange.call.query === '' ? [] : [...query];
+    const doubts = [...always, ...(exchange.call.query === '' ? [] : query)];
     for (const { name, open } of fields.sent) if (body[name] !== undefined) doubts.push(...open);
     for (const { name, open } of fields.lacking)
       if (body[name] === undefined && exchange.pathParams[name] === undefined) doubts.push(...open);

@@ -5,45 +5,42 @@ import type { Store } from '../store/store.ts';
 import { systemChance, systemClock } from './clock.ts';
 import { startCompilation } from './compilation.ts';
 import type { Engine } from './engine.ts';
-import type { Events } from './hooks.ts';
-import { compileLimits, noLimits } from './limits.ts';
+import { compileLimits } from './limits.ts';
 import { compileCursors } from './lists/cursor.ts';
 import { migrate } from './migrate.ts';
 import { compileModels } from './rows/model.ts';
-import type { InFlight } from './runs/idempotency.ts';
 import type { ServeOptions } from './service.ts';
+import { compileVersionList } from './versioning/versions.ts';
+
+/** What outlasts a document that is served in place of another. */
+export type Lasting = Pick<Engine, 'inFlight' | 'timersChanged' | 'events' | 'counters' | 'credentials' | 'development'>;
 
 /** Compiles a document over a store. @throws {Misfits} where stored rows do not fit it. */
-export async function startEngine(
-  spec: Spec,
-  store: Store,
-  inFlight: InFlight,
-  timersChanged: () => void,
-  events: Events,
-  options: ServeOptions,
-): Promise<Engine> {
+export async function startEngine(spec: Spec, store: Store, lasting: Lasting, options: ServeOptions): Promise<Engine> {
   const compilation = startCompilation(spec, options.as ?? entriesOf(spec.purpose.users)[0]?.[0]);
   const models = compileModels(compilation);
   const chance = options.chance ?? systemChance;
   await migrate(store, models, compilation, options.acceptMisfits ?? false);
+  const clock = options.clock ?? systemClock;
+  const onFailure = options.onFailure ?? (() => {});
   const secret = store.setting('cursor key', () => Buffer.from(chance.bytes(32)).toString('base64url'));
-  const engine: Engine = {
+  return {
     compilation,
     store,
     models,
-    clock: options.clock ?? systemClock,
+    clock,
     chance,
     cursors: compileCursors(secret),
     handlers: options.handlers ?? {},
     before: options.before ?? {},
     identify: options.identify,
-    inFlight,
+    environment: options.environment ?? {},
+    readFile: options.readFile,
+    ...lasting,
+    versions: compileVersionList(spec, compilation.validator, () => clock.now()),
     basePath: basePath(spec.purpose),
     acceptsOpen: options.open === 'accept',
-    timersChanged,
-    events,
-    onFailure: options.onFailure ?? (() => {}),
-    limits: noLimits,
+    onFailure,
+    limits: compileLimits(spec.limits, { clock, counters: lasting.counters, onFailure }),
   };
-  return { ...engine, limits: compileLimits(engine) };
 }

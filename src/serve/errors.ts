@@ -6,6 +6,7 @@ import { type CompileExpression, type Evaluate, isFailed } from './evaluate.ts';
 import type { Refusal, RefusedRequest, Reply, Value } from './exchange.ts';
 import type { OpenFact, OpenFacts } from './open.ts';
 import { ownMessage, ownStatus, phrase } from './statuses.ts';
+import { compileTelling } from './told.ts';
 import type { Violation } from './wire/violation.ts';
 
 /** How one operation's refusals look: everything that can be known of them before there is one. */
@@ -30,6 +31,7 @@ export function compileRefusals(
 ): RefusalTable {
   const codes = entriesOf(spec.errors.codes).map(([, code]) => code);
   const payload = compilePayload(spec, compile);
+  const telling = compileTelling(spec, operation);
   const byCondition = new Map<ErrorCondition, Row>();
   const byCode = new Map<string, Row>();
   const openPayload = spec.errors.payload.standing === 'open' ? facts.about('error payload shapes', 'service') : [];
@@ -47,7 +49,8 @@ export function compileRefusals(
   };
 
   return {
-    answer(refusal, request) {
+    answer(refusal, asked) {
+      const request = { ...asked, tellsProse: telling.tellsProse(asked) };
       if (refusal.open) return openReply(refusal.open, request);
       if (refusal.unsupported)
         return problem({
@@ -66,7 +69,7 @@ export function compileRefusals(
             status,
             open,
             message: refusal.when === 'internal' ? row.message : (refusal.message ?? row.message),
-            violations: refusal.violations,
+            violations: refusal.violations && telling.violations(refusal.violations, request),
           },
           request,
         ),

@@ -1,7 +1,100 @@
 import type { Engine } from './engine.ts';
+import { Deliveries, type DeliveryRules } from './events/deliveries.ts';
+import { Pruning } from './events/pruning.ts';
+import { isStillKnown } from './events/reading.ts';
+import { compileRecording, type Recording } from './events/recording.ts';
+import { compileSchedule } from './events/schedule.ts';
+import { compileSigning } from './events/signing.ts';
+import { Streams } from './events/stream.ts';
+import { type GivenWebhook, Subscribers } from './events/subscribers.ts';
+import type { StreamRules } from './events/told.ts';
+import { compileWrapping } from './events/wrapping.ts';
 import type { Events } from './hooks.ts';
 
-/** Starts the delivery of events; none is sent yet. */
-export function startEvents(_engine: () => Engine): Events {
-  return { record: () => {}, recorded: () => {}, stream: undefined, stop: async () => {} };
+export interface EventsOptions {
+  /** Addresses that receive everything, for development. */
+  readonly webhooks: readonly GivenWebhook[];
+  /** Whether webhooks may go to addresses that are not public. */
+  readonly allowsPrivate: boolean;
+}
+
+interface Compiled {
+  readonly recording: Recording;
+  readonly rules: DeliveryRules;
+  readonly stream: StreamRules;
+}
+
+/** Starts the events part: records with changes, delivers by webhook, and tells those who listen to the stream. */
+export function startEvents(engine: () => Engine, { webhooks, allowsPrivate }: EventsOptions): Events {
+  const compiled = new WeakMap<Engine, Compiled>();
+  const subscribers = new Subscribers(webhooks);
+  const touched = new Set<string>();
+  let looking: NodeJS.Immediate | undefined;
+
+  function current(): Compiled {
+    const now = engine();
+    let made = compiled.get(now);
+    if (!made) {
+      made = compile(now, webhooks.length > 0, allowsPrivate);
+      compiled.set(now, made);
+      subscribers.forget();
+    }
+    return made;
+  }
+
+  const deliveries = new Deliveries(engine, () => current().rules, subscribers);
+  const streams = new Streams(engine, () => current().stream);
+  const pruning = new Pruning(engine);
+
+  function look(): void {
+    looking = undefined;
+    const found = [...touched];
+    touched.clear();
+    deliveries.look(found);
+  }
+
+  return {
+    record(work, caller, emitted = []) {
+      if (work.stored.length === 0 && emitted.length === 0) return;
+      for (const subscriber of current().recording.record(work, caller, emitted, subscribers)) touched.add(subscriber);
+    },
+    recorded() {
+      // The answer to the change goes first.
+      if (touched.size > 0) looking ??= setImmediate(look);
+      streams.recorded();
+      pruning.step();
+    },
+    open: streams.open,
+    look(subscriber) {
+      deliveries.look([subscriber]);
+    },
+    resume: () => deliveries.resume(),
+    async settled() {
+      while (looking) await new Promise<void>((resolve) => setImmediate(resolve));
+      await deliveries.settled();
+      await streams.settled();
+    },
+    async stop() {
+      clearImmediate(looking);
+      streams.stop();
+      await deliveries.stop();
+      await pruning.settled();
+    },
+  };
+}
+
+function compile(engine: Engine, hasGiven: boolean, allowsPrivate: boolean): Compiled {
+  const recording = compileRecording(engine, hasGiven);
+  const wrapping = compileWrapping(engine);
+  return {
+    recording,
+    rules: { schedule: compileSchedule(engine), signing: compileSigning(engine, wrapping, allowsPrivate) },
+    stream: {
+      ...{ recording, wrapping, onFailure: engine.onFailure },
+      isGood(caller) {
+        const held = engine.store.read((rows) => isStillKnown(engine, caller, rows, engine.clock.now()));
+        return held instanceof Promise ? true : held;
+      },
+    },
+  };
 }

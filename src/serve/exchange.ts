@@ -2,6 +2,8 @@ import type { JsonMap } from '../document/document.ts';
 import type { Endpoint } from '../parts/endpoints.ts';
 import type { ErrorCondition } from '../parts/errors.ts';
 import type { Operation } from '../parts/operations.ts';
+import type { Counted } from './limits/counted.ts';
+import type { Deadline } from './limits/deadline.ts';
 import type { OpenFact } from './open.ts';
 import type { Violation } from './wire/violation.ts';
 
@@ -14,12 +16,16 @@ export interface Call {
   readonly query: string;
   /** By lower-case name, as node:http folds them. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Whether a header came more than once; absent where nobody can tell any more. */
+  repeats?(name: string): boolean;
   /** The size of the header block in bytes, roughly as sent. */
   readonly headerBytes: number;
   readonly address: string;
   /** Reads the body, up to a number of bytes; `too large` beyond it. */
   body(bytesMax: number): Promise<Buffer | 'too large'> | Buffer;
   readonly hasBody: boolean;
+  /** What the rates have made of it so far. */
+  counted?: Counted;
 }
 
 /** What goes back. Header names are lower-case. */
@@ -27,6 +33,32 @@ export interface Reply {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly body: string | Uint8Array | undefined;
+  /** In place of a body: one that goes on. */
+  readonly stream?: ReplyStream;
+}
+
+/** A body that is written as it comes, for as long as somebody reads it. */
+export interface ReplyStream {
+  start(sink: ReplySink): ReplyReader;
+}
+
+/** Where a stream is written to: a door. */
+export interface ReplySink {
+  /** Takes a piece, and says how many bytes wait to be taken by the client. */
+  write(piece: Uint8Array): number;
+  /** Whether so much waits that it is better to stop for a while; `drained` is called after it. */
+  isFull(): boolean;
+  /** Ends the body. */
+  end(): void;
+  /** Lets go of a client that is too slow. */
+  cut(): void;
+}
+
+/** What a door tells a stream. */
+export interface ReplyReader {
+  drained(): void;
+  /** The client has gone, or the body has ended. */
+  gone(): void;
 }
 
 /** Who is asking. */
@@ -52,6 +84,8 @@ export interface Refusal {
   readonly unsupported?: { readonly type: string; readonly detail: string };
   /** A status that HTTP gives to a case of the condition: 414, 431. */
   readonly status?: number;
+  /** Whether the violations speak in the words of the request's version already. */
+  readonly inVersion?: true;
 }
 
 /** Thrown inside a change so that it is undone; caught where the change was asked for. */
@@ -71,6 +105,8 @@ export interface Meant {
   readonly endpoint: Endpoint;
   readonly operation: Operation;
   readonly refusals: { answer(refusal: Refusal, request: RefusedRequest): Reply };
+  /** Tells a refusal in the words of the request's version. */
+  readonly lower?: ((refusal: Refusal, exchange: Exchange) => Refusal) | undefined;
 }
 
 /** What a refusal's payload may speak of besides the refusal. */
@@ -91,6 +127,12 @@ export interface Seen {
   readonly onFailure: (failure: unknown, requestId: string) => void;
 }
 
+/** A body in the words of an older version, and what is wrong with it there. */
+export interface OlderRequest {
+  readonly body: Value;
+  readonly violations: readonly Violation[];
+}
+
 /** One request on its way through the nine parts. */
 export interface Exchange {
   readonly call: Call;
@@ -98,12 +140,14 @@ export interface Exchange {
   caller: Caller | undefined;
   /** Which plans are meant: those of this user and version. */
   view: Seen;
-  readonly pathParams: Readonly<Record<string, string>>;
+  pathParams: Readonly<Record<string, string>>;
   readonly nowMs: number;
   /** All parameters by name, once read. */
   params: Readonly<Record<string, Value>>;
   /** The body's value, once read. */
   request: Value;
+  /** The body as its older version has it, where the newest has it otherwise. */
+  older: OlderRequest | undefined;
   /** The bytes of the body, for fingerprints. */
   bytes: Buffer | undefined;
   /** The identifier of this request, made when it is first asked for. */
@@ -112,4 +156,6 @@ export interface Exchange {
   refusedWith: Refusal | undefined;
   /** Facts that were taken as they came, under `--open accept`. */
   accepted: OpenFact[] | undefined;
+  /** The time that it has, where that is stated. */
+  deadline: Deadline | undefined;
 }

@@ -1,3 +1,6 @@
+import type { Json } from '../document/document.ts';
+import type { Operation } from '../parts/operations.ts';
+import type { Transaction } from '../store/store.ts';
 import type { Work } from './acts/act.ts';
 import type { Call, Caller, Exchange, Meant, Refusal, Reply } from './exchange.ts';
 
@@ -9,17 +12,41 @@ export interface CompiledLimits {
   readonly second: ((exchange: Exchange) => Refusal | undefined) | undefined;
   /** Header fields that tell of the rates that counted this request. */
   readonly headers: ((exchange: Exchange) => Readonly<Record<string, string>> | undefined) | undefined;
-  /** Step 15, inside the change: uses quota. @throws {Refused} `limit.quota` */
-  readonly spend: ((work: Work, exchange: Exchange) => void) | undefined;
+  /** Steps 8 to 15: carries out a request, and refuses it with `limit.time` where that takes too long. */
+  readonly within: Within | undefined;
+  /** Step 15, inside the change: uses the quotas of an operation; undefined where none counts it. */
+  readonly spendOf: (operation: Operation) => Spend | undefined;
+}
+
+/** Carries out a request in the time that it has; an answer that is there at once is never late. */
+export type Within = <Road extends Exchange>(
+  exchange: Road,
+  carryOut: (exchange: Road) => Reply | Promise<Reply>,
+  readsBody: boolean,
+) => Reply | Promise<Reply>;
+
+/** Uses quota for an answer of this status. @throws {Refused} `limit.quota` where one is used up. */
+export type Spend = (rows: Transaction, exchange: Exchange, status: number) => void;
+
+/** An event that a handler emits. */
+export interface Emitted {
+  readonly kind: string;
+  readonly data: Json;
 }
 
 /** What the events part does: records with a change, delivers after it. */
 export interface Events {
   /** Inside a change: records the events that `work.stored` emits; neither exists without the other. */
-  record(work: Work, caller: Caller | undefined): void;
+  record(work: Work, caller: Caller | undefined, emitted?: readonly Emitted[]): void;
   /** After a change was committed: there may be something to deliver. */
   recorded(): void;
-  /** The stream, where a call is for it. */
-  stream: ((call: Call) => Reply | Promise<Reply> | undefined) | undefined;
+  /** Answers `stream events`. */
+  readonly open: (exchange: Exchange) => Reply;
+  /** Something may be due for a subscriber. */
+  look(subscriber: string): void;
+  /** Goes on with what an earlier process left. */
+  resume(): Promise<void>;
+  /** Resolves once nothing that is due is left to be sent. */
+  settled(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -1,10 +1,11 @@
 import type { Endpoint } from '../parts/endpoints.ts';
-import type { Parameter } from '../parts/parameters.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../parts/fact.ts';
 import { resourceOfEffect } from '../parts/operations.ts';
+import type { Parameter } from '../parts/parameters.ts';
 import { pathParameters, requestShape } from '../parts/payload.ts';
 import { toJsonSchema } from '../parts/schemas.ts';
 import type { Shape } from '../parts/shape.ts';
+import { credentialQueries } from './authentication/shown.ts';
 import type { Compilation } from './compilation.ts';
 import type { Call, Refusal, Value } from './exchange.ts';
 import type { Validate } from './wire/ajv.ts';
@@ -27,8 +28,8 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
   const { spec } = compilation;
   const specs = parameterSpecs(endpoint, paging, compilation);
   const read: ReadParameters = compileParameters(specs, {
-    known: [...fixedQuery(endpoint.path)],
-    undeclared: endpoint.parameters.standing === 'open' && !isStated(endpoint.does) ? 'ignore' : 'refuse',
+    known: [...fixedQuery(endpoint.path), ...credentialQueries(spec), ...versionQuery(spec)],
+    undeclared: isOpenList(endpoint) ? 'ignore' : 'refuse',
   });
   const validate = validateParameters(specs, compilation);
   const shape = requestShape(spec, endpoint);
@@ -74,6 +75,11 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
       return { refusal: { when, violations: decoded.violations } };
     },
   };
+}
+
+/** Whether nobody knows which parameters there are: with an effect and nothing stated there are none but the path's. */
+function isOpenList({ parameters, does }: Endpoint): boolean {
+  return parameters.standing === 'open' && (parameters.question !== undefined || !isStated(does));
 }
 
 /** Everything that the endpoint reads besides its body, with the shapes that follow: a filter's is its field's. */
@@ -171,6 +177,12 @@ export function expansionPaths(value: Value): string[] {
     .flatMap((entry) => String(entry).split(','))
     .map((path) => path.trim())
     .filter((path) => path !== '');
+}
+
+/** The query parameter that chooses a version needs no naming. */
+function versionQuery({ versioning }: Compilation['spec']): string[] {
+  const select = statedValue(versioning.select);
+  return select?.by === 'query' && isStated(versioning.versions) ? [select.carrier] : [];
 }
 
 /** The names that stand in a key's own query: `/search?type=x`. */

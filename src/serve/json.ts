@@ -3,10 +3,15 @@ import { parseJson, stringifyJson } from './wire/json.ts';
 
 /** The fields of a stored row; integers beyond 2^53 come back as bigint, exactly. */
 export function parseStored(text: string): Fields {
-  if (!/\d{16}/.test(text)) return JSON.parse(text) as Fields;
+  if (!/\d{16}/.test(text)) return bare(JSON.parse(text) as Fields);
   const parsed = parseJson(Buffer.from(text), { depth: 1000 });
   // What was stored was made by stringifyJson, so it parses.
-  return ('value' in parsed ? parsed.value : JSON.parse(text)) as Fields;
+  return bare(('value' in parsed ? parsed.value : JSON.parse(text)) as Fields);
+}
+
+/** The same fields in an object that inherits nothing: one that is named `constructor` is absent unless it is there. */
+export function bare(fields: Fields): Fields {
+  return Object.assign(Object.create(null), fields);
 }
 
 /** JSON text of a value, integers beyond 2^53 exactly. */

@@ -13,12 +13,18 @@ export interface Plan {
   readonly operation: Operation;
   readonly refusals: RefusalTable;
   readonly input: Input;
+  /** The query parameters of its pages. */
+  readonly paging: readonly string[];
+  /** Carries what was sent up to the newest shape, in place of it. */
+  readonly raise?: ((exchange: Exchange) => void) | undefined;
+  /** Tells a refusal in the words of the request's version. */
+  readonly lower?: ((refusal: Refusal, exchange: Exchange) => Refusal) | undefined;
   readonly negotiate: Negotiate;
   /** Step 6: no rule lets this caller do this at all. */
   readonly forbids: (exchange: Exchange) => Refusal | undefined;
-  /** The open facts without which nothing can be done here. */
-  /** Header fields of every answer: those of a deprecated endpoint. */
+  /** Header fields of every answer. */
   readonly headers: Readonly<Record<string, string>> | undefined;
+  /** The open facts without which nothing can be done here. */
   readonly inDoubt: readonly OpenFact[];
   /** The open facts that this very request needs. */
   readonly doubtsOf: ((exchange: Exchange) => readonly OpenFact[]) | undefined;

@@ -1,11 +1,12 @@
 import type { Endpoint } from '../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
 import { type Operation, operationsOf } from '../parts/operations.ts';
+
 import { compileCreate } from './acts/create.ts';
 import { compileDelete } from './acts/delete.ts';
 import { compileTransitionAct } from './acts/transition.ts';
 import { compileReplace, compileUpdate } from './acts/update.ts';
-import { deprecationHeaders } from './deprecation.ts';
+import { varyByCredential } from './authentication/shown.ts';
 import { compileDoubts, doubtsAbout } from './doubts.ts';
 import type { Engine } from './engine.ts';
 import { compileRefusals } from './errors.ts';
@@ -18,6 +19,7 @@ import { compileHandlerRun } from './runs/handler.ts';
 import { compileListRun } from './runs/list.ts';
 import { compileRead } from './runs/read.ts';
 import { compileReplyRun } from './runs/reply.ts';
+import { compileSpending } from './runs/spending.ts';
 import { compileAccept } from './wire/accept.ts';
 
 /** Compiles every endpoint of a document. What is only needed once an endpoint is called is compiled then. */
@@ -27,26 +29,49 @@ export function compilePlans(engine: Engine): Plan[] {
       operation.endpoint ? [[operation.endpoint.key, operation] as const] : [],
     ),
   );
-  return entriesOf(engine.compilation.spec.endpoints.all).map(([key, endpoint]) =>
+  const plans = entriesOf(engine.compilation.spec.endpoints.all).map(([key, endpoint]) =>
     compilePlan(operations.get(key) ?? { name: endpoint.operation, endpoint }, endpoint, engine),
   );
+  return [...plans, ...streamPlan(engine)];
+}
+
+/** `stream events`, which goes the way of every operation up to its answer; a stated endpoint of the same path comes first. */
+function streamPlan(engine: Engine): Plan[] {
+  const { spec } = engine.compilation;
+  const stream = statedValue(spec.events.delivery)?.stream;
+  if (stream?.method !== 'GET' || stream.format !== 'sse' || !stream.path.startsWith('/')) return [];
+  const key = `GET ${stream.path}`;
+  if (entriesOf(spec.endpoints.all).some(([stated]) => stated === key)) return [];
+  const none = { standing: 'none', at: stream.at } as const;
+  const endpoint: Endpoint = {
+    ...{ key, at: stream.at, method: 'GET', path: stream.path, operation: 'stream events' },
+    ...{ does: none, parameters: none, request: none, response: none, produces: ['text/event-stream'], order: [] },
+  };
+  const plan = compilePlan({ name: 'stream events' }, endpoint, engine);
+  const { access } = engine.compilation;
+  const inDoubt = engine.acceptsOpen ? [] : access.doubts(plan.operation);
+  return [{ ...plan, inDoubt, doubtsOf: undefined, unsupported: undefined, run: engine.events.open }];
 }
 
 function compilePlan(operation: Operation, endpoint: Endpoint, engine: Engine): Plan {
   const { compilation } = engine;
-  const inDoubt = doubtsAbout(endpoint, compilation);
+  const { access } = compilation;
+  const undecided = access.doubts(operation);
+  const inDoubt = [...doubtsAbout(endpoint, compilation), ...(engine.acceptsOpen ? [] : undecided)];
   const runs: Run[] = [];
   const list = statedValue(endpoint.does)?.verb === 'list' ? lazily(() => listOf(endpoint, engine)) : undefined;
+  const paging = list?.()?.paging.names ?? [];
   return {
     endpoint,
     operation,
     refusals: compileRefusals(compilation.spec, operation, compilation.facts, (expression) => compilation.expression(expression)),
-    input: compileInput(endpoint, list?.()?.paging.names ?? [], compilation),
+    input: compileInput(endpoint, paging, compilation),
+    paging,
     negotiate: compileAccept(endpoint.produces ?? ['application/json']),
-    forbids: () => undefined,
-    headers: deprecationHeaders(endpoint.deprecated),
+    forbids: ({ caller, view }) => access.of(operation, view.user).forbids(caller),
+    headers: varyByCredential(compilation.spec, operation),
     inDoubt,
-    doubtsOf: compileDoubts(endpoint, compilation),
+    doubtsOf: compileDoubts(endpoint, compilation, engine.acceptsOpen ? undecided : []),
     unsupported: inDoubt.length > 0 ? undefined : unsupportedBy(endpoint, engine),
     run(exchange) {
       const { index, engine: seen } = exchange.view;
@@ -63,7 +88,7 @@ function compilePlan(operation: Operation, endpoint: Endpoint, engine: Engine): 
 function compileRun(operation: Operation, endpoint: Endpoint, engine: Engine): Run {
   const effect = statedValue(endpoint.does);
   if (!effect) throw new Error(`${endpoint.key} has no stated effect.`);
-  if (effect.verb === 'reply') return compileReplyRun(operation, endpoint, engine);
+  if (effect.verb === 'reply') return compileSpending(compileReplyRun(operation, endpoint, engine), operation, engine);
   if (effect.verb === 'handler') {
     const handler = engine.handlers[effect.name];
     if (!handler) throw new Error(`There is no handler "${effect.name}".`);
@@ -71,9 +96,11 @@ function compileRun(operation: Operation, endpoint: Endpoint, engine: Engine): R
   }
   const model = modelOf(effect.resource, engine);
   const { models, compilation } = engine;
-  if (effect.verb === 'read') return compileRead(operation, endpoint, model, engine);
-  if (effect.verb === 'list')
-    return compileListRun(operation, endpoint, model, listOf(endpoint, engine) as NonNullable<ReturnType<typeof listOf>>, engine);
+  if (effect.verb === 'read') return compileSpending(compileRead(operation, endpoint, model, engine), operation, engine);
+  if (effect.verb === 'list') {
+    const list = listOf(endpoint, engine) as NonNullable<ReturnType<typeof listOf>>;
+    return compileSpending(compileListRun(operation, endpoint, model, list, engine), operation, engine);
+  }
   const act =
     effect.verb === 'create'
       ? compileCreate(operation, endpoint, model, models, compilation)

@@ -14,9 +14,11 @@ export interface Representation {
   readonly isPlain: boolean;
   /** Whether an answer depends on other rows too. */
   readonly isExpanded: (exchange: Exchange) => boolean;
-  /** The fields as shown; the stored ones are not touched. */
+  /** The text of stored fields as shown, where nothing but the version makes it another one; the fields are not touched. */
+  readonly lowered: ((fields: Fields) => string) | undefined;
+  /** The fields as shown, in the newest shape; the stored ones are not touched. */
   show(work: Work<Rows>, exchange: Exchange, doc: string): Fields;
-  /** The text as shown. */
+  /** The text as shown, in the shape of the version. */
   text(work: Work<Rows>, exchange: Exchange, doc: string): string;
 }
 
@@ -33,22 +35,28 @@ export function compileRepresentation(
   const always = model.references.filter(({ show }) => show !== undefined && show !== 'id').length > 0;
   const parameter = endpoint.expand?.parameter;
   const depth = endpoint.expand?.depth ?? 0;
-  const isPlain = !prune && !always && parameter === undefined;
+  const mayExpand = always || parameter !== undefined;
+  const carries = mayExpand ? compilation.version?.carries.expanding : compilation.version?.carries;
+  const carry = carries?.resource(model.name);
+  const isPlain = !prune && !mayExpand && !carry;
   const asked = (exchange: Exchange) => (parameter === undefined ? [] : expansionPaths(exchange.params[parameter]));
 
   function show(work: Work<Rows>, exchange: Exchange, doc: string): Fields {
     const fields = model.parse({ id: '', seq: 0, rev: 0, entered: 0, doc });
     prune?.(fields);
     const paths = asked(exchange);
-    if (always || paths.length > 0) expander.expand(work.rows, model, fields, paths, depth, 0);
+    if (always || paths.length > 0) expander.expand(work, model, fields, paths, depth, 0);
     return fields;
   }
   return {
     isPlain,
+    lowered: carry && !prune && !mayExpand ? (fields) => toJson(carry.down(fields)) : undefined,
     isExpanded: (exchange) => always || asked(exchange).length > 0,
     show,
-    text: (work, exchange, doc) =>
-      isPlain || (!prune && !always && asked(exchange).length === 0) ? doc : toJson(show(work, exchange, doc)),
+    text(work, exchange, doc) {
+      if (carry) return toJson(carry.down(show(work, exchange, doc)));
+      return isPlain || (!prune && !always && asked(exchange).length === 0) ? doc : toJson(show(work, exchange, doc));
+    },
   };
 }
 
@@ -65,22 +73,33 @@ class Expander {
     this.#compilation = compilation;
   }
 
-  expand(rows: Rows, model: RowModel, fields: Fields, paths: readonly string[], depth: number, level: number): void {
+  expand(work: Work<Rows>, model: RowModel, fields: Fields, paths: readonly string[], depth: number, level: number): void {
     for (const { field, target, show } of model.references) {
       const here = paths.some((path) => path === field || path.startsWith(`${field}.`));
       const isShown = show !== undefined && show !== 'id' && level < depthMax;
       if (!(here && level < depth) && !isShown) continue;
       const inner = paths.filter((path) => path.startsWith(`${field}.`)).map((path) => path.slice(field.length + 1));
-      const whole = this.#fetch(rows, target, fields[field], inner, depth, level);
+      const whole = this.#fetch(work, target, fields[field], inner, depth, level);
       if (whole) fields[field] = here || show === 'expand' ? whole : narrowed(whole, show);
     }
   }
 
-  #fetch(rows: Rows, target: string, id: Value, paths: readonly string[], depth: number, level: number): Fields | undefined {
+  /** What a reference names, where the caller may read it; else it stays an identifier. */
+  #fetch(
+    work: Work<Rows>,
+    target: string,
+    id: Value,
+    paths: readonly string[],
+    depth: number,
+    level: number,
+  ): Fields | undefined {
     const model = this.#models.get(target);
-    const row = id === undefined || id === null ? undefined : model && rows.get(target, String(id));
+    const row = id === undefined || id === null ? undefined : model && work.rows.get(target, String(id));
     if (!model || !row) return undefined;
     const fields = model.parse(row);
+    const { access, user } = this.#compilation;
+    const reading = access.reading(target, user);
+    if (!reading.isFree && !reading.allows(work.scope, fields)) return undefined;
     if (!this.#prunes.has(target)) {
       this.#prunes.set(
         target,
@@ -88,7 +107,7 @@ class Expander {
       );
     }
     this.#prunes.get(target)?.(fields);
-    this.expand(rows, model, fields, paths, depth, level + 1);
+    this.expand(work, model, fields, paths, depth, level + 1);
     return fields;
   }
 }

@@ -35,7 +35,7 @@ export function workFor<Rows extends Reader>(rows: Rows, models: Models, exchang
       caller: exchange.caller,
       now: exchange.nowMs,
       operation: exchange.plan.operation.name,
-      version: '',
+      version: exchange.view.version ?? '',
       follow: follower(rows, models),
     },
     stored: [],

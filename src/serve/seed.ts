@@ -4,6 +4,7 @@ import { follower } from './acts/act.ts';
 import type { Engine } from './engine.ts';
 import { type Fields, Refused } from './exchange.ts';
 import { misfitOf } from './migrate.ts';
+import { identifierValue } from './rows/identifier.ts';
 import type { RowModel } from './rows/model.ts';
 import { insertRow } from './rows/write.ts';
 import { drawOnce } from './scope.ts';
@@ -54,7 +55,7 @@ function seedRow(work: Work, model: RowModel, row: Fields, place: string): boole
   const fields: Fields = {
     ...Object.fromEntries(model.defaults.map(({ field: name, value }) => [name, value])),
     ...row,
-    [field]: model.identifier.isInteger ? Number(id) : id,
+    [field]: identifierValue(id, model.identifier.isInteger),
   };
   for (const { field: name, make } of model.generated) fields[name] ??= make(work.draw);
   if (model.machine)

@@ -1,16 +1,24 @@
 import type { Json } from '../document/document.ts';
 import type { Spec } from '../parts/spec.ts';
 import { openSqlite } from '../store/sqlite.ts';
-import type { Store } from '../store/store.ts';
-import { systemClock } from './clock.ts';
+import { Locked, type Store } from '../store/store.ts';
+import { compileAdmin } from './admin/administer.ts';
+import { openAdmin } from './admin/door.ts';
+import { Credentials } from './authentication/credentials.ts';
+import { Development } from './authentication/development.ts';
+import { compileTargets } from './authentication/shown.ts';
+import { systemChance, systemClock } from './clock.ts';
 import { fetchDoor } from './doors/fetch.ts';
 import { type DoorRefusal, doorRefusals, type RefuseRaw } from './doors/refusals.ts';
 import { createListener, listen } from './doors/socket.ts';
 import type { Engine } from './engine.ts';
 import { startEngine } from './engine-start.ts';
 import { compileRefusals } from './errors.ts';
+import { givenWebhooks } from './events/given.ts';
 import { startEvents } from './events.ts';
 import type { Call, Exchange, Refusal, Reply } from './exchange.ts';
+import { RateCounters } from './limits/rate-counters.ts';
+import { statedBounds } from './limits/stated-bounds.ts';
 import { notesOf } from './notes.ts';
 import { seedRows } from './seed.ts';
 import { type AnswerCall, compileServe, type Note, refuseCall } from './serve.ts';
@@ -18,8 +26,13 @@ import type { ExchangeEntry, ServeOptions, Service } from './service.ts';
 import { startTimers } from './timers.ts';
 
 /** Opens a SQLite file, or `:memory:`. @throws {Locked} where another process holds it. */
-export function openStore(path: string): Store {
-  return openSqlite(path);
+export function openStore(path: string, options: { readonly lockMs?: number } = {}): Store {
+  return openSqlite(path, options);
+}
+
+/** Whether a store could not be opened because another process holds it. */
+export function isLocked(error: unknown): boolean {
+  return error instanceof Locked;
 }
 
 /**
@@ -32,37 +45,69 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   const clock = options.clock ?? systemClock;
   const inFlight = new Set<string>();
   const timers = startTimers(() => engine);
-  const events = startEvents(() => engine);
-  const note = options.onExchange && compileNote(options.onExchange, clock);
-  let engine: Engine = await startEngine(spec, store, inFlight, () => timers.changed(), events, options);
+  const note = options.onExchange && compileNote(options.onExchange, clock, (call) => target(call));
+  const chance = options.chance ?? systemChance;
+  const webhooks = givenWebhooks(options.webhooks ?? [], store, chance);
+  const events = startEvents(() => engine, { webhooks, allowsPrivate: options.allowPrivateWebhooks ?? false });
+  const credentials = new Credentials(store, chance);
+  const development = options.development ? new Development(credentials, clock, chance) : undefined;
+  const counters = new RateCounters(systemChance);
+  const lasting = { inFlight, counters, timersChanged: () => timers.changed(), events, credentials, development };
+  let engine: Engine = await startEngine(spec, store, lasting, options);
+  await development?.issue(engine.compilation);
+  let target = compileTargets(spec);
   let road: AnswerCall = compileServe(engine, note);
   let refuseRaw = compileRawRefusals(engine);
   if (options.rows) await seedRows(engine, options.rows);
   timers.changed();
+  await events.resume();
 
   const answer: AnswerCall = (call) => road(call);
+  const administer = compileAdmin({
+    store,
+    clock,
+    chance,
+    credentials,
+    spec: () => engine.compilation.spec,
+    engine: () => engine,
+  });
   const doorOptions = {
     refuseRaw: (kind: DoorRefusal, path: string) => refuseRaw(kind, path),
     onFailure: (failure: unknown) => engine.onFailure(failure, 'door'),
   };
 
   return {
-    listener: createListener(answer, doorOptions),
+    listener: createListener(answer, { ...statedBounds(spec.limits), ...doorOptions }),
     fetch: fetchDoor(answer),
-    listen: (at) => listen(answer, { ...doorOptions, host: '127.0.0.1', ...at }),
+    listen: (at) => listen(answer, { ...statedBounds(engine.compilation.spec.limits), ...doorOptions, host: '127.0.0.1', ...at }),
     fire: async (resource, id, transition) => (await timers.fire(resource, id, transition)) as Json,
     async replace(next) {
-      const made = await startEngine(next, store, inFlight, () => timers.changed(), events, options);
+      const made = await startEngine(next, store, lasting, options);
+      await development?.issue(made.compilation);
+      target = compileTargets(next);
       road = compileServe(made, note);
       refuseRaw = compileRawRefusals(made);
       engine = made;
       timers.changed();
+      await events.resume();
+    },
+    administer,
+    openAdmin: () => openAdmin(administer, chance),
+    get credentials() {
+      return development?.made ?? [];
     },
     get notes() {
-      return notesOf(engine);
+      return [...notesOf(engine), ...webhooks.map(({ url, secret }) => `Every event goes to ${url}, signed with ${secret}.`)];
     },
     get basePath() {
       return engine.basePath;
+    },
+    async settled() {
+      // What is fired emits, and what is sent can disable a subscriber, which emits too.
+      for (let round = 0; round < 2; round++) {
+        await timers.settled();
+        await events.settled();
+      }
     },
     async close() {
       await timers.stop();
@@ -80,7 +125,7 @@ function compileRawRefusals({ compilation, chance }: Engine): RefuseRaw {
   return (kind, path) => refuseCall(table, { path }, doorRefusals[kind], `req_${chance.uuid()}`);
 }
 
-function compileNote(onExchange: (entry: ExchangeEntry) => void, clock: { now(): number }): Note {
+function compileNote(onExchange: (entry: ExchangeEntry) => void, clock: { now(): number }, target: (call: Call) => string): Note {
   return (call: Call, exchange: Exchange | undefined, reply: Reply, refusal: Refusal | undefined) => {
     const now = clock.now();
     const open = refusal?.open ?? exchange?.accepted;
@@ -89,7 +134,7 @@ function compileNote(onExchange: (entry: ExchangeEntry) => void, clock: { now():
       at: new Date(now).toISOString(),
       requestId: exchange?.requestId() ?? '',
       method: call.method,
-      target: call.query === '' ? call.path : `${call.path}?${call.query}`,
+      target: target(call),
       status: reply.status,
       operation: exchange?.plan.operation.name,
       ms: exchange ? now - exchange.nowMs : 0,

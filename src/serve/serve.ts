@@ -1,17 +1,18 @@
 import { isStated, statedValue } from '../parts/fact.ts';
 import { compileAuthentication, type Identified } from './authentication.ts';
+import { withCors } from './cors.ts';
 import { ClientGone } from './doors/client-gone.ts';
 import type { Engine } from './engine.ts';
 import { compileRefusals, type RefusalTable } from './errors.ts';
 import type { Call, Caller, Exchange, Refusal, Reply } from './exchange.ts';
+import { bodyBytesProtected } from './limits/stated-bounds.ts';
 import type { OpenFact } from './open.ts';
 import type { Journey, Plan } from './plan.ts';
 import { compilePlans } from './plans.ts';
 import { refused } from './runs/refused.ts';
-import { compileVersions } from './versioning.ts';
+import { compileVersions, type Routed } from './versioning.ts';
 import { startViews, type View } from './views.ts';
 import { compileWellKnown } from './well-known.ts';
-import { compileRoutes } from './wire/route.ts';
 import type { Found } from './wire/route-leaf.ts';
 
 /** Answers calls: the nine parts, met in the order of refusals (section 6 of the language). */
@@ -32,15 +33,11 @@ export type Note = (call: Call, exchange: Exchange | undefined, reply: Reply, re
 export function compileServe(engine: Engine, note: Note | undefined): AnswerCall {
   const { compilation, clock, chance, acceptsOpen } = engine;
   const { spec, facts } = compilation;
-  const routes = compileRoutes(
-    compilePlans(engine).map((plan) => ({ method: plan.endpoint.method, path: plan.endpoint.path, value: plan })),
-    { base: engine.basePath },
-  );
   const sizes = statedValue(spec.limits.size) ?? {};
   const bodyBytesMax = sizes.body ?? bodyBytesProtected;
   const identify = compileAuthentication(engine);
-  const versions = compileVersions(engine);
-  const { limits, events } = engine;
+  const versions = compileVersions(engine, compilePlans(engine));
+  const { limits } = engine;
   const unrouted = compileRefusals(spec, undefined, facts, (expression) => compilation.expression(expression));
   const views = startViews(engine);
   const wellKnown = compileWellKnown(engine);
@@ -49,44 +46,39 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
   function answer(call: Call): Reply | Promise<Reply> {
     const large = tooLarge(call);
     if (large) return refuseUnrouted(call, large);
-    const selected = versions.select?.(call);
-    const found = routes.find(call.method, selected && 'path' in selected ? selected.path : call.path, call.query);
-    if (found.kind !== 'found') return answerUnrouted(call, found);
+    const routed = versions.route(call);
+    const { found, version, refusal } = routed;
+    if (found.kind !== 'found') return answerUnrouted(call, found, version);
     const plan = found.value;
-    if (selected && 'refusal' in selected) return refusePlanned(call, plan, selected.refusal);
-    const version = selected?.version;
-    if (versions.serves && !versions.serves(plan, version)) return refusePlanned(call, plan, { when: 'route.unknown' });
+    if (refusal && (routed.isAsked || !versions.pinned)) return refusePlanned(call, plan, refusal, version);
     const nowMs = clock.now();
     const hurried = limits.first?.(call, plan, nowMs);
-    if (hurried) return refusePlanned(call, plan, hurried);
+    if (hurried) return refusePlanned(call, plan, hurried, version);
     const who = identify(call, plan);
-    if (who instanceof Promise) return who.then((identified) => enter(call, plan, found.params, nowMs, version, identified));
-    return enter(call, plan, found.params, nowMs, version, who);
+    if (who instanceof Promise) return who.then((identified) => enter(call, routed, nowMs, identified));
+    return enter(call, routed, nowMs, who);
   }
 
-  /** From step 4 on, with the caller known. */
-  function enter(
-    call: Call,
-    plan: Plan,
-    pathParams: Readonly<Record<string, string>>,
-    nowMs: number,
-    version: string | undefined,
-    who: Identified,
-  ): Reply | Promise<Reply> {
-    if ('refusal' in who) return refusePlanned(call, plan, who.refusal);
-    const { caller } = who;
-    const exchange = startExchange(call, plan, pathParams, nowMs, caller, views.of(caller?.user, version));
-    const pin = versions.pinned?.(exchange);
-    if (pin !== undefined) exchange.view = views.of(caller?.user, pin);
+  /** From step 4 on, with the caller known, and with it the version that it is pinned to. */
+  function enter(call: Call, selected: Routed, nowMs: number, who: Identified): Reply | Promise<Reply> {
+    const caller = 'caller' in who ? who.caller : undefined;
+    const { found, version, refusal } = caller && versions.pinned ? versions.pinned(call, caller, selected) : selected;
+    if (found.kind !== 'found') return answerUnrouted(call, found, version);
+    const plan = found.value;
+    const bad = 'refusal' in who ? who.refusal : refusal;
+    if (bad) return refusePlanned(call, plan, bad, version);
+    const exchange = startExchange(call, plan, found.params, nowMs, caller, views.of(caller?.user, version));
     const early = limits.second?.(exchange) ?? plan.forbids(exchange) ?? inDoubt(plan) ?? read(exchange);
     if (early) return finish(exchange, refused(exchange, early));
-    if (plan.input.takesBody) return withBody(exchange);
-    return settle(exchange, carryOut(exchange));
+    const { takesBody } = plan.input;
+    const carry = takesBody ? withBody : carryOut;
+    return settle(exchange, limits.within ? limits.within(exchange, carry, takesBody) : carry(exchange));
   }
 
   function tooLarge(call: Call): Refusal | undefined {
-    if (sizes.url !== undefined && call.path.length + call.query.length + 1 > sizes.url)
-      return { when: 'limit.size', status: 414 };
+    // A query has its question mark besides.
+    const urlBytes = call.query === '' ? call.path.length : call.path.length + 1 + call.query.length;
+    if (sizes.url !== undefined && urlBytes > sizes.url) return { when: 'limit.size', status: 414 };
     if (sizes.headers !== undefined && call.headerBytes > sizes.headers) return { when: 'limit.size', status: 431 };
     return undefined;
   }
@@ -114,32 +106,26 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
   }
 
   async function withBody(exchange: Journey): Promise<Reply> {
-    try {
-      const bytes = await exchange.call.body(bodyBytesMax);
-      if (bytes === 'too large') return finish(exchange, refused(exchange, { when: 'limit.size' }));
-      const decoded = exchange.plan.input.body(exchange.call, bytes);
-      if ('refusal' in decoded) return finish(exchange, refused(exchange, decoded.refusal));
-      exchange.request = decoded.value;
-      exchange.bytes = bytes;
-      const bad = readParameters(exchange);
-      return finish(exchange, bad ? refused(exchange, bad) : await carryOut(exchange));
-    } catch (failure) {
-      // Nobody is left to answer, and nothing of ours failed.
-      if (failure instanceof ClientGone) throw failure;
-      return finish(exchange, failed(exchange, failure));
-    }
+    const bytes = await exchange.call.body(bodyBytesMax);
+    if (bytes === 'too large') return refused(exchange, { when: 'limit.size' });
+    const decoded = exchange.plan.input.body(exchange.call, bytes);
+    if ('refusal' in decoded) return refused(exchange, decoded.refusal);
+    exchange.request = decoded.value;
+    exchange.bytes = bytes;
+    const bad = readParameters(exchange);
+    return bad ? refused(exchange, bad) : carryOut(exchange);
   }
 
   /** Steps 9 to 15. */
   function carryOut(exchange: Journey): Reply | Promise<Reply> {
+    exchange.plan.raise?.(exchange);
     const doubts = exchange.plan.doubtsOf?.(exchange) ?? [];
     if (doubts.length > 0) {
       if (!acceptsOpen) return refused(exchange, { open: doubts });
       exchange.accepted = [...doubts];
     }
     try {
-      const bad = versions.up?.(exchange);
-      return bad ? refused(exchange, bad) : exchange.plan.run(exchange);
+      return exchange.plan.run(exchange);
     } catch (failure) {
       return failed(exchange, failure);
     }
@@ -149,7 +135,11 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
     if (!(reply instanceof Promise)) return finish(exchange, reply);
     return reply.then(
       (done) => finish(exchange, done),
-      (failure: unknown) => finish(exchange, failed(exchange, failure)),
+      (failure: unknown) => {
+        // Nobody is left to answer, and nothing of ours failed.
+        if (failure instanceof ClientGone) throw failure;
+        return finish(exchange, failed(exchange, failure));
+      },
     );
   }
 
@@ -157,7 +147,7 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
   function finish(exchange: Journey, reply: Reply): Reply {
     const { headers } = reply;
     addHeaders(headers, exchange.plan.headers);
-    if (versions.headers) addHeaders(headers, versions.headers(exchange));
+    addHeaders(headers, versions.headers(exchange, reply));
     if (limits.headers) addHeaders(headers, limits.headers(exchange));
     if (exchange.accepted) headers['ninefold-open'] = nameFacts(exchange.accepted);
     note?.(exchange.call, exchange, reply, exchange.refusedWith);
@@ -188,9 +178,11 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
       nowMs,
       params: pathParams,
       request: undefined,
+      older: undefined,
       bytes: undefined,
       accepted: undefined,
       refusedWith: undefined,
+      deadline: undefined,
       requestId: () => {
         requestId ??= `req_${chance.uuid()}`;
         return requestId;
@@ -199,15 +191,17 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
   }
 
   /** A refusal that comes before the caller is known, in the shape of the operation that was meant. */
-  function refusePlanned(call: Call, plan: Plan, refusal: Refusal): Reply {
-    const exchange = startExchange(call, plan, {}, clock.now(), undefined, views.of(undefined, undefined));
+  function refusePlanned(call: Call, plan: Plan, refusal: Refusal, version: string | undefined): Reply {
+    const exchange = startExchange(call, plan, {}, clock.now(), undefined, views.of(undefined, version));
     return finish(exchange, refused(exchange, refusal));
   }
 
   /** Step 2, where no endpoint is meant: the service's own addresses, another method's path, an open list, nothing. */
-  function answerUnrouted(call: Call, found: Exclude<Found<Plan>, { readonly kind: 'found' }>): Reply | Promise<Reply> {
-    const streamed = events.stream?.(call);
-    if (streamed) return streamed;
+  function answerUnrouted(
+    call: Call,
+    found: Exclude<Found<Plan>, { readonly kind: 'found' }>,
+    version: string | undefined,
+  ): Reply | Promise<Reply> {
     const own = wellKnown(call);
     if (own) {
       note?.(call, undefined, own, undefined);
@@ -215,25 +209,23 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
     }
     if (found.kind === 'method') {
       const allow = [...new Set([...found.allow, 'OPTIONS'])].join(', ');
-      if (call.method !== 'OPTIONS') return refuseUnrouted(call, { when: 'method.unsupported', headers: { allow } });
-      const reply: Reply = { status: 204, headers: { allow }, body: undefined };
+      if (call.method !== 'OPTIONS') return refuseUnrouted(call, { when: 'method.unsupported', headers: { allow } }, version);
+      const reply: Reply = { status: 204, headers: { allow, ...versions.unrouted(version) }, body: undefined };
       note?.(call, undefined, reply, undefined);
       return reply;
     }
-    return refuseUnrouted(call, openRoutes ? { open: openRoutes } : { when: 'route.unknown' });
+    return refuseUnrouted(call, openRoutes ? { open: openRoutes } : { when: 'route.unknown' }, version);
   }
 
-  function refuseUnrouted(call: Call, refusal: Refusal): Reply {
+  function refuseUnrouted(call: Call, refusal: Refusal, version?: string): Reply {
     const reply = refuseCall(unrouted, call, refusal, `req_${chance.uuid()}`);
+    addHeaders(reply.headers, versions.unrouted(version));
     note?.(call, undefined, reply, refusal);
     return reply;
   }
 
-  return answer;
+  return withCors(engine, answer);
 }
-
-/** How large a body may be where the document does not say: a bound that protects the process. */
-export const bodyBytesProtected = 16 * 1024 * 1024;
 
 /** The answer to a call that reaches no endpoint. */
 export function refuseCall(table: RefusalTable, call: Pick<Call, 'path'>, refusal: Refusal, requestId: string): Reply {

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Json } from '../document/document.ts';
+import type { Json, JsonMap } from '../document/document.ts';
 import type { Spec } from '../parts/spec.ts';
 import type { Store } from '../store/store.ts';
+import type { DevelopmentCredential } from './authentication/development.ts';
 import type { Chance, Clock } from './clock.ts';
 import type { Call, Caller } from './exchange.ts';
 import type { BeforeHandlers, Handlers } from './handlers.ts';
@@ -17,10 +18,20 @@ export interface ServeOptions {
   readonly before?: BeforeHandlers;
   /** Rows to start with, by resource; they are made where no row has their identifier yet. */
   readonly rows?: Readonly<Record<string, readonly Readonly<Record<string, Json>>[]>>;
-  /** The user that every caller is taken for; the first stated one unless given. */
+  /** Where no scheme is stated: the user that every caller is taken for; the first stated one unless given. */
   readonly as?: string;
   /** Who calls, found out by somebody else, such as a gateway in front or a test; nothing for nobody. Credentials are not looked at then. */
   readonly identify?: (call: Call) => Caller | undefined;
+  /** The variables that the document may name: `secret_env`. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Reads a file that stands beside the document, such as a key set. */
+  readonly readFile?: (path: string) => string;
+  /** Makes a credential for each user, for as long as the service runs; `credentials` has them. Never in production. */
+  readonly development?: boolean;
+  /** Addresses that every event is sent to, for development; where no secret is given, one is made and told among the notes. */
+  readonly webhooks?: readonly { readonly url: string; readonly secret?: string }[];
+  /** Whether webhooks may go to this machine and its network; not unless this says so. */
+  readonly allowPrivateWebhooks?: boolean;
   /** `accept`: let a request in doubt pass where the service can act at all, naming the facts in `Ninefold-Open`. */
   readonly open?: 'refuse' | 'accept';
   /** Start although stored rows do not fit the document any more. */
@@ -60,10 +71,18 @@ export interface Service {
   fire(resource: string, id: string, transition: string): Promise<Json>;
   /** Serves another document over the same rows from the next request on. Rejects, changing nothing, where the rows do not fit it. */
   replace(spec: Spec): Promise<void>;
+  /** Those that were made for this run, where `development` asked for them. */
+  readonly credentials: readonly DevelopmentCredential[];
+  /** Carries out a command of the administrator's, such as `keys add`. @throws {Unfit} where it cannot be. */
+  administer(command: string, input: JsonMap): Promise<Json>;
+  /** Opens the administrator's own door on a loopback address, for whoever has its token. */
+  openAdmin(): Promise<{ readonly url: string; readonly token: string; close(): Promise<void> }>;
   /** What a person should know at start: parts that are stated and not enforced, limits that protect the process, handlers that are missing. */
   readonly notes: readonly string[];
   /** The prefix of the endpoints. */
   readonly basePath: string;
+  /** Resolves once the transitions and deliveries that are due by now are done. A receiver that does not answer is waited for. */
+  settled(): Promise<void>;
   /** Settles what is under way and closes the store where this service opened it. */
   close(): Promise<void>;
 }

@@ -36,6 +36,33 @@ export function isHidden(field: Field, reader: Reader): boolean {
   return field.visible !== undefined && (reader.user === undefined || !field.visible.includes(reader.user));
 }
 
+/** Whether a JSON Pointer into a value of a shape leads to what a reader does not see. */
+export function isHiddenAt(spec: Spec, shape: Shape, pointer: string, reader: Reader): boolean {
+  const keys = pointer.split('/').slice(1);
+  return leadsToHidden(
+    spec,
+    shape,
+    keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~')),
+    reader,
+  );
+}
+
+function leadsToHidden(spec: Spec, shape: JsonMap, [key, ...rest]: readonly string[], reader: Reader): boolean {
+  if (key === undefined) return false;
+  if (typeof shape.resource === 'string') {
+    const resource = entryOf(spec.resources.all, shape.resource);
+    const field = resource && entryOf(resource.fields, key);
+    return field !== undefined && (isHidden(field, reader) || leadsToHidden(spec, statedValue(field.shape) ?? {}, rest, reader));
+  }
+  const member = isMap(shape.properties) ? shape.properties[key] : undefined;
+  const inner = [member, shape.items, shape.additionalProperties].filter((one) => isMap(one));
+  const branches = ['oneOf', 'anyOf', 'allOf'].flatMap((word) => schemaList(shape[word]));
+  return (
+    inner.some((one) => leadsToHidden(spec, one, rest, reader)) ||
+    branches.some((one) => leadsToHidden(spec, one, [key, ...rest], reader))
+  );
+}
+
 class Pruner {
   readonly #spec: Spec;
   readonly #removes: (field: Field) => boolean;

@@ -14,11 +14,11 @@ export function rowTag(model: RowModel, compilation: Compilation): (row: Row) =>
   return (row) => (weak ? `W/${revisionTag(row.rev, view)}` : revisionTag(row.rev, view));
 }
 
-/** A short name of who is looking: the place of its user among the stated ones. */
-export function viewOf({ spec, user }: Compilation): string {
+/** A short name of who is looking, at which version: the place of its user among the stated ones, and of an older version. */
+export function viewOf({ spec, user, version }: Compilation): string {
   const users = Object.keys(statedValue(spec.purpose.users) ?? {});
   const index = user === undefined ? -1 : users.indexOf(user);
-  return index < 0 ? '' : index.toString(36);
+  return `${index < 0 ? '' : index.toString(36)}${version ? `v${version.index}` : ''}`;
 }
 
 /** Whether the endpoint that reads a resource states weak tags. */

@@ -13,6 +13,8 @@ export interface Timers {
   changed(): void;
   /** Fires a transition on a row now, as the service itself. */
   fire(resource: string, id: string, transition: string): Promise<Fields>;
+  /** Resolves once nothing that is due is left to be fired. */
+  settled(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -130,6 +132,9 @@ export function startTimers(engine: () => Engine): Timers {
       schedule();
       engine().events.recorded();
       return fields;
+    },
+    async settled() {
+      while (running) await running;
     },
     async stop() {
       isStopped = true;

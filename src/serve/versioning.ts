@@ -1,29 +1,140 @@
+import { entryOf } from '../parts/fact.ts';
+import { isServed } from '../parts/versions/endpoint-in-version.ts';
 import type { Engine } from './engine.ts';
-import type { Call, Exchange, Refusal } from './exchange.ts';
+import type { Call, Caller, Exchange, Refusal, Reply } from './exchange.ts';
+import type { OpenFact } from './open.ts';
 import type { Plan } from './plan.ts';
+import { planInVersion } from './versioning/older-plan.ts';
+import { openPins } from './versioning/pins.ts';
+import { compileAsked, isSunset, pathReader, sunsetMsOf, unknownVersion } from './versioning/selection.ts';
+import { compileToldVersion } from './versioning/told-version.ts';
+import type { Versions } from './versioning/versions.ts';
+import { compileRoutes, type Router } from './wire/route.ts';
+import type { Found } from './wire/route-leaf.ts';
 
-/** Which version a request is made in, and the path without what chose it. */
-export interface Selected {
-  /** Undefined = the newest shape: there is one version, or the current one is asked for. */
+/** Where a call leads: the endpoint as the call's version has it, or why that version cannot be used. */
+export interface Routed {
+  readonly found: Found<Plan>;
+  /** The version by its name; nothing where the document states none. */
   readonly version: string | undefined;
+  /** Whether the call itself says which version it is in. */
+  readonly isAsked: boolean;
+  /** The path without what chose the version. */
   readonly path: string;
+  readonly refusal: Refusal | undefined;
 }
 
 /** What the versioning part does on a request's road. */
 export interface CompiledVersions {
-  /** Step 2: the version that a call asks for; undefined where there is nothing to choose. */
-  readonly select: ((call: Call) => Selected | { readonly refusal: Refusal }) | undefined;
-  /** Whether an endpoint is there in a version. */
-  readonly serves: ((plan: Plan, version: string | undefined) => boolean) | undefined;
-  /** Step 4, once the caller is known: the version it is pinned to. */
-  readonly pinned: ((exchange: Exchange) => string | undefined) | undefined;
-  /** Carries what was sent up to the newest shape, in place of it. */
-  readonly up: ((exchange: Exchange) => Refusal | undefined) | undefined;
-  /** Header fields of every answer in a version: its name, its deprecation. */
-  readonly headers: ((exchange: Exchange) => Readonly<Record<string, string>> | undefined) | undefined;
+  /** Step 2: the version that a call asks for, and the endpoint of that version that it reaches. */
+  readonly route: (call: Call) => Routed;
+  /** Step 4, once the caller is known: the same in the version that the caller is pinned to. */
+  readonly pinned: ((call: Call, caller: Caller, routed: Routed) => Routed) | undefined;
+  /** Header fields of every answer: the name of its version, what is deprecated. */
+  readonly headers: (exchange: Exchange, reply: Reply) => Readonly<Record<string, string>> | undefined;
+  /** Those of an answer to a call that reached no endpoint. */
+  readonly unrouted: (version: string | undefined) => Readonly<Record<string, string>> | undefined;
 }
 
-/** Compiles the versions of a document; only the newest shape is served yet. */
-export function compileVersions(_engine: Engine): CompiledVersions {
-  return { select: undefined, serves: undefined, pinned: undefined, up: undefined, headers: undefined };
+/** Compiles the versions of a document over the plans of its newest shape. */
+export function compileVersions(engine: Engine, plans: readonly Plan[]): CompiledVersions {
+  const { versions, basePath } = engine;
+  const told = compileToldVersion(engine.compilation.spec, versions?.history, versions?.selection, basePath);
+  const hooks = { headers: told.of, unrouted: told.unrouted };
+  if (!versions) {
+    const routes = routesOf(plans, basePath);
+    const route = ({ method, path, query }: Call): Routed => ({
+      found: routes.find(method, path, query),
+      version: undefined,
+      isAsked: false,
+      path,
+      refusal: undefined,
+    });
+    return { ...hooks, route, pinned: undefined };
+  }
+  return { ...hooks, ...compileSelection(engine, versions, plans) };
+}
+
+function compileSelection(
+  engine: Engine,
+  versions: Versions,
+  plans: readonly Plan[],
+): Pick<CompiledVersions, 'route' | 'pinned'> {
+  const { history, selection } = versions;
+  const { basePath, clock, compilation } = engine;
+  const routers = new Map<string, Router<Plan>>();
+  const asked = compileAsked(selection, history, basePath);
+  const sunsets = new Map(history.versions.map((version) => [version.name, sunsetMsOf(version)]));
+  const usual = selection?.default === 'oldest' ? (history.versions[0]?.name ?? history.current) : history.current;
+  const unlisted = compilation.facts.others('versioning');
+  const unversioned = selection?.by === 'path' ? pathReader(selection.carrier, basePath) : undefined;
+
+  function routerOf(version: string): Router<Plan> {
+    const known = routers.get(version);
+    if (known) return known;
+    const older = versions.older(version);
+    const open = openFactsOf(engine, versions, version);
+    const served = plans.filter(({ endpoint }) => isServed(history, version, endpoint.key));
+    const own = older ? served.map((plan) => planInVersion(plan, older, open, engine)) : served;
+    const router = routesOf(
+      own,
+      basePath,
+      (plan) => (older && entryOf(older.spec.endpoints.all, plan.endpoint.key)?.path) ?? plan.endpoint.path,
+    );
+    routers.set(version, router);
+    return router;
+  }
+
+  function routedIn(version: string, { method, query }: Call, path: string, isAsked: boolean): Routed {
+    const found = routerOf(version).find(method, path, query);
+    const gone = isSunset(sunsets.get(version), clock.now());
+    return { found, version, isAsked, path, refusal: gone ? { when: 'version.sunset' } : undefined };
+  }
+
+  /** A version that is not there is refused in the current one, once the call is known to mean an endpoint. */
+  function refusedIn(call: Call, path: string, name: string | undefined): Routed {
+    const refusal = name !== undefined && unlisted.length > 0 ? { open: unlisted } : unknownVersion(selection, history, name);
+    return { ...routedIn(history.current, call, path, true), refusal };
+  }
+
+  return {
+    route(call) {
+      const { name, path } = asked(call);
+      if (name !== undefined) return sunsets.has(name) ? routedIn(name, call, path, true) : refusedIn(call, path, name);
+      const routed = selection?.default === 'none' ? refusedIn(call, path, undefined) : routedIn(usual, call, path, false);
+      if (!unversioned || routed.found.kind === 'found') return routed;
+      const meant = unversioned(path);
+      const elsewhere = meant && refusedIn(call, meant.path, meant.name);
+      return elsewhere?.found.kind === 'found' ? elsewhere : routed;
+    },
+    pinned: selection?.default === 'pinned' ? compilePinned(engine, routedIn, refusedIn, sunsets) : undefined,
+  };
+}
+
+function compilePinned(
+  engine: Engine,
+  routedIn: (version: string, call: Call, path: string, isAsked: boolean) => Routed,
+  refusedIn: (call: Call, path: string, name: string | undefined) => Routed,
+  listed: ReadonlyMap<string, unknown>,
+): NonNullable<CompiledVersions['pinned']> {
+  const pins = openPins(engine.store);
+  return (call, caller, routed) => {
+    const pin = pins.of(caller, routed.version as string);
+    if (routed.isAsked || pin === routed.version) return routed;
+    return listed.has(pin) ? routedIn(pin, call, routed.path, false) : refusedIn(call, routed.path, pin);
+  };
+}
+
+function routesOf(plans: readonly Plan[], base: string, pathOf = ({ endpoint }: Plan): string => endpoint.path): Router<Plan> {
+  return compileRoutes(
+    plans.map((plan) => ({ method: plan.endpoint.method, path: pathOf(plan), value: plan })),
+    { base },
+  );
+}
+
+/** The open facts without which a version's shapes are not known: what the versions above it changed. */
+function openFactsOf({ compilation }: Engine, { history }: Versions, version: string): OpenFact[] {
+  return history
+    .openAbove(version)
+    .flatMap((open) => compilation.facts.about('version identifiers', `changes of ${open.version}`));
 }

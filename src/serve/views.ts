@@ -1,9 +1,10 @@
 import type { Engine } from './engine.ts';
 import type { Seen } from './exchange.ts';
+import { pathOf } from './versioning/selection.ts';
 
 /** Who is looking, at which version: plans are compiled for each view, when its first request comes. */
 export interface View extends Seen {
-  /** The engine as this view sees it: its compilation knows the user. */
+  /** The engine as this view sees it: its compilation knows the user and the version, its base path what chooses the version. */
   readonly engine: Engine;
 }
 
@@ -23,10 +24,22 @@ export function startViews(engine: Engine): Views {
         user,
         version,
         onFailure: engine.onFailure,
-        engine: { ...engine, compilation: { ...engine.compilation, user } },
+        engine: seenBy(engine, user, version),
       };
       known.set(key, view);
       return view;
     },
+  };
+}
+
+function seenBy(engine: Engine, user: string | undefined, version: string | undefined): Engine {
+  const { versions, basePath, compilation } = engine;
+  const select = versions?.selection;
+  const isInPath = version !== undefined && select?.by === 'path';
+  const older = version === undefined ? undefined : versions?.older(version);
+  return {
+    ...engine,
+    basePath: isInPath ? basePath + pathOf(select.carrier, version) : basePath,
+    compilation: { ...compilation, user, version: older },
   };
 }

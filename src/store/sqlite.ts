@@ -1,9 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { Changes, type Outcome } from './sqlite/changes.ts';
+import { Counters } from './sqlite/counters.ts';
 import { Credentials } from './sqlite/credentials.ts';
 import { type ColumnsOf, migrateTable } from './sqlite/migration.ts';
 import { openDatabase, type SqliteOptions } from './sqlite/open.ts';
-import { OutboxTables } from './sqlite/outbox.ts';
+import { OutboxReads } from './sqlite/outbox.ts';
 import { Records } from './sqlite/records.ts';
 import { Revisions } from './sqlite/revisions.ts';
 import { Savepoints } from './sqlite/savepoints.ts';
@@ -43,8 +44,9 @@ class SqliteStore implements Store {
       revisions: new Revisions(database),
       records: new Records(database),
       timers: new Timers(database),
+      counters: new Counters(database),
       credentials: new Credentials(database),
-      outbox: new OutboxTables(database),
+      outbox: new OutboxReads(database),
       sequence: statement(
         database,
         'INSERT INTO ninefold_sequences (name, last) VALUES (?, 1) ON CONFLICT DO UPDATE SET last = last + 1 RETURNING last',
@@ -123,8 +125,9 @@ class SqliteStore implements Store {
 
   #commit(): void {
     if (!this.#savepoints.begun) return;
-    const { records, revisions } = this.#contents;
+    const { records, counters, revisions } = this.#contents;
     records.purge();
+    counters.purge();
     const mark = revisions.reserve();
     this.#savepoints.commit();
     revisions.committed(mark);

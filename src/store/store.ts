@@ -140,6 +140,10 @@ export interface Transaction extends Reader {
   timerFired(timer: Timer): void;
   /** Makes timers due no more; what they fired for is remembered. */
   clearTimers(resource: string, id: string, name?: string): void;
+  /**
+   * Adds to a named counter and gives what it holds then. It starts at 0, is nothing from `expiresMs` on, and starts anew then.
+   */
+  addTo(counter: string, amount: number, nowMs: number, expiresMs: number): number;
   /** The next number of a named sequence, from 1. */
   next(sequence: string): number;
   /** Keeps a credential; one of the same name and serial is replaced. */

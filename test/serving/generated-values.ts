@@ -24,7 +24,26 @@ export function pick<T>(draw: Draw, values: readonly T[]): T {
 }
 
 const text = (options: fc.StringConstraints) => fc.string({ unit: 'grapheme', maxLength: 12, ...options });
-const words = ['', ' ', 'a', 'A', 'ä', '\u0000', '%', '_', "'", '"', '\\', '/', '..', 'null', '1', '__proto__', '\u{1F600}', 'e\u0301'];
+const words = [
+  '',
+  ' ',
+  'a',
+  'A',
+  'ä',
+  '\u0000',
+  '%',
+  '_',
+  "'",
+  '"',
+  '\\',
+  '/',
+  '..',
+  'null',
+  '1',
+  '__proto__',
+  '\u{1F600}',
+  'e\u0301',
+];
 const notText: readonly Value[] = [1, true, [], {}, ['a']];
 const notNumber: readonly Value[] = ['1', true, [], {}, ''];
 
@@ -102,7 +121,11 @@ const flag: () => Kind = () => ({
 const instant: () => Kind = () => ({
   shape: { type: 'string', format: 'date-time' },
   valid: (draw) => {
-    const date = draw(fc.date, { min: new Date('1800-01-01T00:00:00Z'), max: new Date('2200-01-01T00:00:00Z'), noInvalidDate: true });
+    const date = draw(fc.date, {
+      min: new Date('1800-01-01T00:00:00Z'),
+      max: new Date('2200-01-01T00:00:00Z'),
+      noInvalidDate: true,
+    });
     const iso = date.toISOString();
     return pick(draw, [iso, iso.replace('Z', '+00:00'), iso.replace('Z', '-05:30'), iso.replace(/\.\d+Z$/, 'Z')]);
   },
@@ -134,7 +157,20 @@ const choice: () => Kind = () => ({
   rank: String,
 });
 
-const scalars = [plainText, boundedText, patternedText, boundedInteger, longInteger, anyInteger, anyNumber, flag, instant, day, money, choice];
+const scalars = [
+  plainText,
+  boundedText,
+  patternedText,
+  boundedInteger,
+  longInteger,
+  anyInteger,
+  anyNumber,
+  flag,
+  instant,
+  day,
+  money,
+  choice,
+];
 
 const list = (draw: Draw): Kind => {
   const item = scalarKind(draw);
@@ -149,7 +185,12 @@ const inline = (draw: Draw): Kind => {
   const one = scalarKind(draw);
   const two = scalarKind(draw);
   return {
-    shape: { type: 'object', properties: { one: shapeOf(one), two: shapeOf(two) }, required: ['one'], additionalProperties: false },
+    shape: {
+      type: 'object',
+      properties: { one: shapeOf(one), two: shapeOf(two) },
+      required: ['one'],
+      additionalProperties: false,
+    },
     valid: (next) => ({ one: one.valid(next), ...(next(fc.boolean) && { two: two.valid(next) }) }),
     wrong: (next) => (next(fc.boolean) ? { one: one.wrong(next) } : { one: one.valid(next), three: 1 }),
   };
@@ -157,7 +198,10 @@ const inline = (draw: Draw): Kind => {
 
 const point: () => Kind = () => ({
   shape: 'point',
-  valid: (draw) => ({ x: draw(fc.integer, { min: -9, max: 9 }), ...(draw(fc.boolean) && { y: draw(fc.integer, { min: -9, max: 9 }) }) }),
+  valid: (draw) => ({
+    x: draw(fc.integer, { min: -9, max: 9 }),
+    ...(draw(fc.boolean) && { y: draw(fc.integer, { min: -9, max: 9 }) }),
+  }),
   wrong: (draw) => pick<Value>(draw, [{}, { x: 'a' }, { x: 1, z: 1 }, [], 1]),
 });
 

@@ -1,4 +1,13 @@
-import { type BeforeHandlers, check, type Handlers, movableClock, parseDocument, type Service, serve } from '../../src/index.ts';
+import {
+  type BeforeHandlers,
+  type Document,
+  type Handlers,
+  movableClock,
+  parseDocument,
+  type ServeOptions,
+  type Service,
+  serve,
+} from '../../src/index.ts';
 
 /** What a test sends. A `body` that is no text and no bytes goes as JSON. */
 export interface Sent {
@@ -28,14 +37,16 @@ export interface TriedOptions {
   readonly before?: BeforeHandlers;
   readonly as?: string;
   readonly open?: 'accept';
+  readonly identify?: NonNullable<ServeOptions['identify']>;
+  readonly rows?: NonNullable<ServeOptions['rows']>;
 }
 
 /** Starts a service from the text of a document, which has to be sound. */
-export async function tryService(text: string, options: TriedOptions = {}): Promise<Tried> {
-  const document = parseDocument(text, 'tried.yaml');
-  const { sound, findings } = check(document);
-  if (!sound)
-    throw new Error(`The document has errors: ${JSON.stringify(findings.filter(({ severity }) => severity === 'error'))}`);
+export function tryService(text: string, options: TriedOptions = {}): Promise<Tried> {
+  return tryDocument(parseDocument(text, 'tried.yaml'), options);
+}
+
+export async function tryDocument(document: Document, options: TriedOptions = {}): Promise<Tried> {
   const clock = movableClock(Date.parse('2026-06-01T09:00:00Z'));
   const failures: unknown[] = [];
   const service = await serve(document, { ...options, clock, onFailure: (failure) => failures.push(failure) });

@@ -74,6 +74,7 @@ resources:
     identifier: { field: id, generate: integer }
     fields: { id: integer, weight: { type: integer, minimum: 1, required: true }, wrapping: !open "Which kinds of paper are there?" }
     required: [id, weight]
+authentication: none
 states:
   box:
     field: status
@@ -120,6 +121,7 @@ endpoints:
   POST /shelves/{shelf}/boxes/{id}/seal: { does: seal box, if_match: required, etag: strong, request: *weighed }
   PUT /shelves/{shelf}/slots/{id}: { does: upsert slot, if_match: required, etag: strong }
   POST /parcels: { does: create parcel }
+  GET /parcels: { does: list parcel, parameters: !open "By what can parcels be found?" }
   POST /weighings: { does: handler weigh, request: *weighed, response: { 200: *weighed } }
   POST /guesses: { does: handler guess, request: *weighed, response: { 200: *weighed } }
   POST /wishes: { request: *weighed }
@@ -236,6 +238,11 @@ export const scenarios: readonly Scenario[] = [
     draft: () => draft('POST', '/parcels', { weight: 1 }),
   },
   {
+    name: 'list with open parameters',
+    wrongs: ['URL size', 'header size', 'unknown route', 'unknown method', 'Accept', 'open parameter'],
+    draft: () => draft('GET', '/parcels'),
+  },
+  {
     name: 'open effect',
     born: 'open effect',
     wrongs: [...always, ...inBody],
@@ -274,6 +281,7 @@ export const wrongs: readonly Wrong[] = [
   { name: 'open effect', step: 7.1, code: undefined, status: 501 },
   { name: 'no handler', step: 7.1, code: undefined, status: 501 },
   { name: 'open field', step: 8.55, code: undefined, status: 501, change: (it) => assign(it, { wrapping: 'paper' }) },
+  { name: 'open parameter', step: 8.55, code: undefined, status: 501, change: ({ query }) => query.push('colour=red') },
   { name: 'Accept', step: 8.1, code: 'not_acceptable', status: 406, change: (it) => set(it, 'accept', 'image/png') },
   { name: 'media type', step: 8.2, code: 'no_media', status: 415, change: (it) => set(it, 'content-type', 'text/csv') },
   {

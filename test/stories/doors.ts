@@ -1,4 +1,5 @@
 import { request as httpRequest } from 'node:http';
+import type { Json } from '../../src/document/document.ts';
 import type { StoryRequest } from './request.ts';
 
 /** What came back. Header names are in lower case; a header that came several times is joined by a comma. */
@@ -16,7 +17,7 @@ export interface StoryServer {
   /** Fires a `by: service` transition; rejects where it is blocked. */
   fire(resource: string, id: string, transition: string): Promise<void>;
   /** Stops and starts again on the same store, taking callers for another user where one is named. */
-  restart(as?: string): Promise<void>;
+  restart(as?: Json): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -25,6 +26,8 @@ export interface Service {
   fetch(request: Request): Promise<Response>;
   listen(address: { port: number; host: string }): Promise<{ readonly url: string; close(): Promise<void> }>;
   fire(resource: string, id: string, transition: string): Promise<unknown>;
+  /** Resolves once what is due is done. */
+  settled(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -38,10 +41,10 @@ export interface StoryClock {
 }
 
 /** Opens a service by one of its doors; `start` is called again for a restart, with the user that callers are taken for. */
-export async function openDoor(door: Door, clock: StoryClock, start: (as?: string) => Promise<Service>): Promise<StoryServer> {
+export async function openDoor(door: Door, clock: StoryClock, start: (as?: Json) => Promise<Service>): Promise<StoryServer> {
   let running = await begin();
 
-  async function begin(as?: string) {
+  async function begin(as?: Json) {
     const service = await start(as);
     const listener = door === 'in process' ? undefined : await service.listen({ port: 0, host: '127.0.0.1' });
     return { service, listener };
@@ -55,8 +58,10 @@ export async function openDoor(door: Door, clock: StoryClock, start: (as?: strin
     send: (request) =>
       running.listener ? sendThroughSocket(running.listener.url, request) : sendInProcess(running.service, request),
     async advance(ms) {
+      // What is under way would run out of time.
+      await running.service.settled();
       clock.advance(ms);
-      await quiet();
+      await running.service.settled();
     },
     async fire(resource, id, transition) {
       await running.service.fire(resource, id, transition);
@@ -64,15 +69,10 @@ export async function openDoor(door: Door, clock: StoryClock, start: (as?: strin
     async restart(as) {
       await end();
       running = await begin(as);
-      await quiet();
+      await running.service.settled();
     },
     close: end,
   };
-}
-
-/** Lets what the clock has woken come to its end: a change is committed within a few turns of the event loop. */
-async function quiet(): Promise<void> {
-  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 async function sendInProcess(service: Service, { method, target, headers, body }: StoryRequest): Promise<StoryAnswer> {

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Json, JsonMap } from '../../src/document/document.ts';
+import { callerHeader } from './callers.ts';
 
 /** One request as it goes out: the target is the path and query exactly as written. */
 export interface StoryRequest {
@@ -26,6 +27,7 @@ export function requestOf(step: JsonMap): StoryRequest {
   const space = line.indexOf(' ');
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries((step.headers ?? {}) as JsonMap)) headers[name.toLowerCase()] = String(value);
+  if (step.as !== undefined) headers[callerHeader] = JSON.stringify(step.as);
   const kind = bodyWords.find((word) => Object.hasOwn(step, word));
   const request = { method: line.slice(0, space), target: line.slice(space + 1), headers };
   if (!kind) return request;

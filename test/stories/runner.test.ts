@@ -124,7 +124,7 @@ test('a word that nobody knows is not passed over', () => {
 });
 
 /** A service that tells what it got, for trying the doors. */
-function counting(as: string | undefined, clock: { now(): number }): Service {
+function counting(as: Json | undefined, clock: { now(): number }): Service {
   const answer = async (request: Request): Promise<Response> => {
     const { pathname, search } = new URL(request.url);
     if (pathname === '/who') return Response.json({ as, hours: clock.now() / 3_600_000 });
@@ -151,6 +151,7 @@ function counting(as: string | undefined, clock: { now(): number }): Service {
       return { url: `http://${host}:${(server.address() as AddressInfo).port}`, close };
     },
     fire: async (_resource, _id, transition) => assert.notEqual(transition, 'bad'),
+    settled: async () => undefined,
     close: async () => undefined,
   };
 }

@@ -19,28 +19,21 @@ export function templateSignature({ header, value, signs }: SignatureTemplate): 
     sign(signed, secrets) {
       const [newest] = secrets;
       if (newest === undefined || newest === '') return { wrong: 'There is no secret to sign with.' };
-      const content = fill(signs, signed);
-      if (parts.length === 1) return { [name]: withHmac(fill(value, signed), content, newest) };
-      const filled = parts.flatMap((part) =>
-        hmac.test(part)
-          ? secrets.map((secret) => withHmac(fill(part, signed), content, secret))
-          : [fill(part, signed)],
-      );
+      const content = fill(signs, signed, '', newest);
+      const filled = parts.flatMap((part) => {
+        const keys = parts.length > 1 && part.includes('{hmac-') ? secrets : [newest];
+        return keys.map((secret) => fill(part, signed, content, secret));
+      });
       return { [name]: filled.join(',') };
     },
   };
 }
 
-const hmac = /\{hmac-(sha1|sha256|sha512):(hex|base64)\}/;
+const words = /\{(?:(timestamp|id|body)|hmac-(sha1|sha256|sha512):(hex|base64))\}/g;
 
-function fill(template: string, { id, timestamp, body }: Signed): string {
-  return template.replace(/\{(timestamp|id|body)\}/g, (_, word) =>
-    word === 'body' ? body : word === 'id' ? id : String(timestamp),
-  );
-}
-
-function withHmac(text: string, content: string, secret: string): string {
-  return text.replace(new RegExp(hmac, 'g'), (_, hash: string, form: 'hex' | 'base64') =>
-    createHmac(hash, secret).update(content).digest(form),
-  );
+function fill(template: string, { id, timestamp, body }: Signed, content: string, secret: string): string {
+  return template.replace(words, (_, word: string | undefined, hash: string, form: 'hex' | 'base64') => {
+    if (word === undefined) return createHmac(hash, secret).update(content).digest(form);
+    return word === 'body' ? body : word === 'id' ? id : String(timestamp);
+  });
 }

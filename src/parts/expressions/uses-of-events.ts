@@ -1,6 +1,6 @@
 import type { EventKind } from '../events.ts';
 import { entriesOf, isStated, statedValue } from '../fact.ts';
-import { namesOperation, operationsOf } from '../operations.ts';
+import { namesOperation, type Operation, operationsOf } from '../operations.ts';
 import type { Shape } from '../shape.ts';
 import type { Spec } from '../spec.ts';
 import { operationScope } from './operation-scope.ts';
@@ -23,7 +23,10 @@ export function eventUses(spec: Spec): ExpressionUse[] {
 }
 
 function kindUses(spec: Spec, kind: EventKind): ExpressionUse[] {
-  const operations = operationsOf(spec).filter((operation) => namesOperation(statedValue(kind.on) ?? [], operation, 'event'));
+  const all = operationsOf(spec);
+  const named = all.filter((operation) => namesOperation(statedValue(kind.on) ?? [], operation, 'event'));
+  // An event that no operation is named for can only be a handler's.
+  const operations = named.length > 0 ? named : all.filter(isHandler);
   const scopesOf = (more: Readonly<Record<string, Variable>>): UseScope[] =>
     operations.map((operation) => ({
       operation: operation.name,
@@ -37,6 +40,10 @@ function kindUses(spec: Spec, kind: EventKind): ExpressionUse[] {
     ...valueUses(kind.data, payload, `the payload of ${name}`, bare),
     ...(kind.to ? [condition(kind.to, `who receives ${name}`, 'unsent', scopesOf(receiverVariables(spec, payload)))] : []),
   ];
+}
+
+function isHandler({ endpoint }: Operation): boolean {
+  return endpoint !== undefined && statedValue(endpoint.does)?.verb === 'handler';
 }
 
 function condition(

@@ -1,5 +1,6 @@
 import { type Expression, entriesOf, entryOf, statedValue } from '../fact.ts';
 import type { Shape } from '../shape.ts';
+import { isMap } from '../source.ts';
 import type { Spec } from '../spec.ts';
 import type { Change } from '../versioning.ts';
 import { everywhere, scopeOf } from './scope.ts';
@@ -15,11 +16,12 @@ export function versioningUses(spec: Spec): ExpressionUse[] {
 function changeUses(spec: Spec, version: string, change: Change): ExpressionUse[] {
   if (change.kind !== 'map' && change.kind !== 'remove') return [];
   const field = `${change.resource}.${change.field}`;
-  const was = change.was ?? {};
   if (change.kind === 'remove') {
-    return change.down ? [use(change.down, `what ${field} is before ${version}`, was)] : [];
+    return change.down ? [use(change.down, `what ${field} is before ${version}`, change.was ?? {})] : [];
   }
   const now = shapeInVersion(spec, version, change.resource, change.field);
+  // What says no `was` changes its values and not their shape.
+  const was = change.was ?? now;
   return [
     ...(change.down ? [use(change.down, `${field} carried down below ${version}`, was, now)] : []),
     ...(change.up ? [use(change.up, `${field} carried up to ${version}`, now, was)] : []),
@@ -39,12 +41,32 @@ export function shapeInVersion(spec: Spec, version: string, resource: string, fi
   for (const next of later) {
     const changes = entryOf(spec.versioning.changes, next);
     for (const change of (changes && statedValue(changes)) ?? []) {
-      if (change.kind === 'endpoint' || change.resource !== resource || change.field !== name) continue;
-      if (change.kind === 'rename') name = change.to;
-      else if (change.kind === 'map' || change.kind === 'remove') return change.was ?? {};
+      if (change.kind === 'endpoint' || change.resource !== resource) continue;
+      const isAbove = change.kind === 'rename' && name.startsWith(`${change.field}.`);
+      if (change.field !== name && !isAbove) continue;
+      if (change.kind === 'rename') name = renamed(name, change.field, change.to);
+      else if (change.kind === 'remove') return change.was ?? {};
+      else if (change.kind === 'map' && change.was) return change.was;
     }
   }
-  const stated = entryOf(spec.resources.all, resource);
-  const now = stated && entryOf(stated.fields, name);
-  return (now && statedValue(now.shape)) ?? {};
+  const [root = '', ...inside] = name.split('.');
+  return inside.reduce((shape, step) => memberOf(spec, shape, step), memberOf(spec, { resource }, root));
+}
+
+/** A field inside another keeps what stands before its last word: `size.high` to `height` is `size.height`. */
+function renamed(name: string, from: string, to: string): string {
+  const parent = from.includes('.') && !to.includes('.') ? `${from.slice(0, from.lastIndexOf('.'))}.` : '';
+  return parent + to + name.slice(from.length);
+}
+
+/** The shape of a member, through lists and values. */
+function memberOf(spec: Spec, shape: Shape, name: string): Shape {
+  if (typeof shape.resource === 'string') {
+    const stated = entryOf(spec.resources.all, shape.resource);
+    const field = stated && entryOf(stated.fields, name);
+    return (field && statedValue(field.shape)) ?? {};
+  }
+  if (isMap(shape.items)) return memberOf(spec, shape.items, name);
+  const member = isMap(shape.properties) ? shape.properties[name] : undefined;
+  return isMap(member) ? member : {};
 }

@@ -1,19 +1,21 @@
 import { isStated } from '../fact.ts';
 import type { Spec } from '../spec.ts';
+import { historyOf } from '../versions/history.ts';
 import { type FactInstance, type FactKind, instance } from './kind.ts';
 
 const unversioned = 'Nothing: one version without a name is served.';
 
-/** Identifiers, selection and guarantees once each; deprecation rules per version. */
+/** Identifiers, selection and guarantees once each, identifiers again for each version that does not say what it changed; deprecation rules per version. */
 export const versioningFacts: readonly FactKind[] = [
   {
     part: 'versioning',
     kind: 'version identifiers',
-    arises: ({ versioning }) => [
-      instance('service', versioning.versions),
-      ...(versioning.others ? [instance('others', versioning.others)] : []),
+    arises: (spec) => [
+      instance('service', spec.versioning.versions),
+      ...(spec.versioning.others ? [instance('others', spec.versioning.others)] : []),
+      ...openChanges(spec),
     ],
-    whenOpen: unversioned,
+    whenOpen: `${unversioned} What a listed version changed: requests in older versions answer 501.`,
   },
   {
     part: 'versioning',
@@ -38,4 +40,18 @@ function deprecationRules(spec: Spec): FactInstance[] {
   const { versions } = spec.versioning;
   if (!isStated(versions)) return versions.standing === 'none' ? [] : [instance('service', versions)];
   return Object.values(versions.value).map((version) => instance(version.name, version.deprecation));
+}
+
+/** Versions that changed nobody knows what, without which those before them cannot be served. */
+function openChanges(spec: Spec): FactInstance[] {
+  const history = historyOf(spec);
+  const oldest = history?.versions[0]?.name;
+  return oldest === undefined || !history
+    ? []
+    : history.openAbove(oldest).map(({ version, at, question }) => ({
+        subject: `changes of ${version}`,
+        at,
+        standing: 'open',
+        ...(question !== undefined && { question }),
+      }));
 }

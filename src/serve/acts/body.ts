@@ -6,6 +6,7 @@ import type { Reader } from '../../store/store.ts';
 import type { Compilation } from '../compilation.ts';
 import { compileDefaults } from '../defaults.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange.ts';
+import { bare } from '../json.ts';
 import type { RowModel } from '../rows/model.ts';
 import { compileReferences, type FoundReference } from '../rows/references.ts';
 import { describeValue, type Violation } from '../wire/violation.ts';
@@ -21,7 +22,7 @@ export function compileSent(
   model: RowModel,
   locator: Locator,
   compilation: Compilation,
-): (exchange: Exchange) => Sent {
+): (exchange: Exchange, before?: Fields) => Sent {
   const { spec } = compilation;
   const shape: Shape = statedValue(requestShape(spec, endpoint)) ?? {};
   const isOwnShape = isStated(endpoint.request);
@@ -29,6 +30,7 @@ export function compileSent(
   const validateWhole = isOwnShape ? model.validateStored : undefined;
   const fill = compileDefaults(spec, shape);
   const dropped = droppedFor(model, compilation.user);
+  const older = isOwnShape ? undefined : compilation.version?.carries.resource(model.name);
   /** A stated body that is no object, such as a text, fills no field by itself: what it sets is for `set` to say. */
   function valueAsRequest(exchange: Exchange): Sent {
     const violations = validate(exchange.request);
@@ -38,13 +40,23 @@ export function compileSent(
     return { fields };
   }
 
-  return (exchange) => {
-    const sent = exchange.request;
+  /** What an older version cannot see stays as it is in the row that is replaced. */
+  function raised({ older: body, request }: Exchange, before: Fields | undefined): Value {
+    if (!older || !body || !before) return request;
+    const { field } = model.identifier;
+    return isFields(request) ? { [field]: request[field], ...(older.up(body.body, before) as Fields) } : request;
+  }
+
+  return (exchange, before) => {
+    const misfits = exchange.older?.violations ?? [];
+    if (misfits.length > 0) return { refusal: { ...invalid(misfits).refusal, inVersion: true } };
+    const sent = raised(exchange, before);
     if (!isFields(sent)) return isOwnShape ? valueAsRequest(exchange) : invalid(validate(sent));
-    const fields: Fields = isOwnShape ? { ...sent } : withoutKeys(sent, dropped);
+    const fields: Fields = isOwnShape ? bare(sent) : withoutKeys(sent, dropped);
     const disagreements = bindPath(fields, exchange, model, locator);
     if (disagreements.length > 0) return invalid(disagreements);
     fill?.(fields);
+    if (before) for (const name of older?.unseen ?? []) if (before[name] === undefined) delete fields[name];
     const violations = validate(fields);
     if (violations.length > 0) return invalid(violations);
     if (!validateWhole) return { fields };
@@ -63,11 +75,12 @@ export function compileStatedBody(
   const validate = compilation.validate(shape, 'sent');
   const fill = compileDefaults(compilation.spec, shape);
   const findReferences = compileReferences(compilation.spec, shape);
-  return (work, { request }) => {
+  return (work, { request, older }) => {
+    if (older && older.violations.length > 0) return { when: 'request.invalid', violations: older.violations, inVersion: true };
     fill?.(request);
     const violations = validate(request);
     if (violations.length > 0) return { when: 'request.invalid', violations };
-    return findReferences && missingAmong(work, findReferences(request));
+    return findReferences && missingAmong(work, findReferences(request), compilation);
   };
 }
 
@@ -98,19 +111,38 @@ export function droppedFor(model: RowModel, user: string | undefined): ReadonlyS
   return new Set([...model.readOnly, ...denied.map(({ name }) => name)]);
 }
 
-/** What a request refers to must be there. */
-export function missingReference(work: Work, model: RowModel, next: Fields, before: Fields | undefined): Refusal | undefined {
-  if (!model.findReferences) return undefined;
-  const known = before && new Set(model.findReferences(before).map(({ path, id }) => `${path}\n${id}`));
-  return missingAmong(
-    work,
-    model.findReferences(next).filter(({ path, id }) => !known?.has(`${path}\n${id}`)),
-  );
+/** What a request refers to must be there, and its caller must be able to read it. */
+export type MissingReference = (
+  work: Work<Reader>,
+  model: RowModel,
+  next: Fields,
+  before: Fields | undefined,
+) => Refusal | undefined;
+
+export function compileMissingReference(compilation: Compilation): MissingReference {
+  return (work, model, next, before) => {
+    if (!model.findReferences) return undefined;
+    const known = before && new Set(model.findReferences(before).map(({ path, id }) => `${path}\n${id}`));
+    const found = model.findReferences(next).filter(({ path, id }) => !known?.has(`${path}\n${id}`));
+    return missingAmong(work, found, compilation);
+  };
 }
 
-function missingAmong({ models, rows }: Work<Reader>, references: readonly FoundReference[]): Refusal | undefined {
+function missingAmong(
+  work: Work<Reader>,
+  references: readonly FoundReference[],
+  { access, user }: Compilation,
+): Refusal | undefined {
+  const isThere = ({ id, target }: FoundReference): boolean => {
+    const model = work.models.get(target);
+    if (!model) return true;
+    const row = work.rows.get(target, id);
+    if (!row) return false;
+    const reading = access.reading(target, user);
+    return reading.isFree || reading.allows(work.scope, model.parse(row));
+  };
   const violations = references
-    .filter(({ id, target }) => models.has(target) && !rows.get(target, id))
+    .filter((reference) => !isThere(reference))
     .map(({ path, id, target }) => ({
       in: 'body' as const,
       path,

@@ -1,12 +1,16 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
+import type { Pass } from '../access/passing.ts';
 import type { Compilation } from '../compilation.ts';
 import type { Exchange, Fields } from '../exchange.ts';
+import { bare } from '../json.ts';
+import { identifierText, identifierValue } from '../rows/identifier.ts';
 import type { RowModel } from '../rows/model.ts';
-import { applySetters, insertRow } from '../rows/write.ts';
+import { applySetters, asStored, insertRow } from '../rows/write.ts';
+import { describeValue } from '../wire/violation.ts';
 import type { Act, Hook, Models, Outcome, Pause, Work } from './act.ts';
 import { refuse } from './act.ts';
-import { compileSent, missingReference } from './body.ts';
+import { compileMissingReference, compileSent, type MissingReference } from './body.ts';
 import { compileLocator, type Locator } from './locate.ts';
 import { compileOwnErrors, type OwnErrors } from './own-errors.ts';
 
@@ -17,6 +21,7 @@ export interface Maker {
   readonly words: readonly string[];
   readonly ownErrors: OwnErrors | undefined;
   readonly initial: ((scope: Work['scope']) => string | undefined) | undefined;
+  readonly missingReference: MissingReference;
 }
 
 export function compileMaker(operation: Operation, model: RowModel, compilation: Compilation): Maker {
@@ -26,6 +31,7 @@ export function compileMaker(operation: Operation, model: RowModel, compilation:
     words: [operation.name, 'create', 'write'],
     ownErrors: compileOwnErrors(operation, compilation),
     initial: model.machine?.initial(operation.name),
+    missingReference: compileMissingReference(compilation),
   };
 }
 
@@ -41,29 +47,38 @@ export function compileCreate(
   const sent = compileSent(endpoint, model, locator, compilation);
   const maker = compileMaker(operation, model, compilation);
   return (work: Work, exchange: Exchange, hook?: Hook) => {
-    const parents = locator.parents(work, exchange);
-    if (parents) return { refusal: parents };
+    const pass = locator.enter(work, exchange);
+    if ('refusal' in pass) return pass;
     const taken = sent(exchange);
     if ('refusal' in taken) return taken;
-    return make(work, maker, taken.fields, undefined, hook);
+    return make(work, maker, taken.fields, undefined, hook, pass);
   };
 }
 
-/** Makes a row of what was sent: references, state, the service's own errors, what is set and generated, then the row. */
-export function make(work: Work, maker: Maker, sent: Fields, id: string | undefined, hook: Hook | undefined): Outcome | Pause {
-  const { model, operation, words, ownErrors } = maker;
+/** Makes a row of what was sent: references, rules over it, state, the service's own errors, what is set and generated, then the row. */
+export function make(
+  work: Work,
+  maker: Maker,
+  sent: Fields,
+  id: string | undefined,
+  hook: Hook | undefined,
+  pass: Pass,
+): Outcome | Pause {
+  const { model, operation, words, ownErrors, missingReference } = maker;
   const missing = missingReference(work, model, sent, undefined);
   if (missing) return { refusal: missing };
   const started = start(work, maker, sent);
-  if (!started) return refuse('transition.illegal');
-  const generated = generate(work, model, started);
-  if (hook && !hook.next) return { paused: { resource: undefined, next: generated } };
+  const generated = generate(work, model, started ?? sent);
   const hooked = hook?.next ?? generated;
+  const forbidden = pass.settle(() => asStored(model.setters(words), { ...work.scope, next: hooked }, hooked));
+  if (forbidden) return { refusal: forbidden };
+  if (!started) return refuse('transition.illegal');
+  if (hook && !hook.next) return { paused: { resource: undefined, next: generated } };
   const scope = { ...work.scope, next: hooked };
   const next = applySetters(model.setters(words), scope, hooked);
   const identifier = id ?? identify(work, model, next);
-  if (identifier === undefined) return refuse('request.invalid', { violations: [noIdentifier(model)] });
-  next[model.identifier.field] = model.identifier.isInteger ? Number(identifier) : identifier;
+  if (identifier === undefined) return refuse('request.invalid', { violations: [noIdentifier(model, next)] });
+  next[model.identifier.field] = identifierValue(identifier, model.identifier.isInteger);
   const own = ownErrors?.({ ...work.scope, next });
   if (own) return { refusal: own };
   const row = insertRow(work, model, identifier, next, operation.name);
@@ -74,12 +89,12 @@ export function make(work: Work, maker: Maker, sent: Fields, id: string | undefi
 function start(work: Work, { model, initial }: Maker, sent: Fields): Fields | undefined {
   if (!model.machine || !initial) return sent;
   const state = initial({ ...work.scope, next: sent });
-  return state === undefined ? undefined : { ...sent, [model.machine.field]: state };
+  return state === undefined ? undefined : Object.assign(bare(sent), { [model.machine.field]: state });
 }
 
 function generate(work: Work, model: RowModel, fields: Fields): Fields {
   if (model.generated.length === 0) return fields;
-  const next = { ...fields };
+  const next = bare(fields);
   for (const { field, make } of model.generated) if (next[field] === undefined) next[field] = make(work.draw);
   return next;
 }
@@ -88,15 +103,14 @@ function identify(work: Work, model: RowModel, next: Fields): string | undefined
   const { generate: how, field } = model.identifier;
   if (how.by === 'template') return how.make(work.draw);
   if (how.by === 'sequence') return String(work.rows.next(model.name));
-  const own = next[field];
-  return own === undefined || own === null ? undefined : String(own);
+  return identifierText(next[field]);
 }
 
-function noIdentifier(model: RowModel) {
+function noIdentifier(model: RowModel, next: Fields) {
   return {
     in: 'body' as const,
     path: `/${model.identifier.field}`,
-    found: 'nothing',
-    expected: `the identifier of the new ${model.name}`,
+    found: describeValue(next[model.identifier.field]),
+    expected: `the identifier of the new ${model.name}, which a path can name`,
   };
 }

@@ -26,11 +26,11 @@ export function compileDelete(
   return (work, exchange, hook) => {
     const found = locator.find(work, exchange);
     if ('refusal' in found) return found;
-    const { row, fields } = found;
-    const failed = precondition(exchange, row, fields);
-    if (failed) return { refusal: failed };
-    const bad = badBody(work, exchange);
-    if (bad) return { refusal: bad };
+    const { row, fields, pass } = found;
+    const failed = precondition(exchange, row, fields) ?? badBody(work, exchange);
+    if (failed) return { refusal: pass.conceal(failed) };
+    const forbidden = pass.settle();
+    if (forbidden) return { refusal: forbidden };
     if (allowed && model.machine && !allowed.has(fields[model.machine.field])) return refuse('transition.illegal');
     if (hook && !hook.next) return { paused: { resource: fields, next: { ...fields } } };
     const own = ownErrors?.({ ...work.scope, resource: fields });

@@ -1,6 +1,9 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
+import { statedValue } from '../../parts/fact.ts';
+import { type Operation, resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { Reader, Row } from '../../store/store.ts';
+import type { Pass } from '../access/passing.ts';
 import type { Compilation } from '../compilation.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange.ts';
 import type { RowModel } from '../rows/model.ts';
@@ -8,8 +11,11 @@ import { type Models, refuse, type Work } from './act.ts';
 
 /** How an endpoint finds its row, and what its path binds. */
 export interface Locator {
-  /** The row that is meant, with its parents checked; a parent that does not fit is as good as a missing row. */
-  find(work: Work<Reader>, exchange: Exchange): { readonly row: Row; readonly fields: Fields } | { readonly refusal: Refusal };
+  /**
+   * The row that is meant, with its parents checked and the rules over it; a parent that does not fit, and a row that has to
+   * stay hidden, are as good as a missing row.
+   */
+  find(work: Work<Reader>, exchange: Exchange): Located | { readonly refusal: Refusal };
   /** The identifier that the request names. */
   idOf(work: Work<Reader>, exchange: Exchange): string | undefined;
   /** The fields that the path sets on what is created, and narrows a list to. */
@@ -17,8 +23,19 @@ export interface Locator {
   /** Whether the row is just the one whose identifier is a path parameter, and which. */
   readonly isDirect: boolean;
   readonly parameter: string | undefined;
-  /** Parents that the path names must be there. */
+  /** Parents that the path names must be there, and the caller must be able to read them. */
   parents(work: Work<Reader>, exchange: Exchange): Refusal | undefined;
+  /** The parents, and the rules that are asked where no row is meant yet. */
+  enter(work: Work<Reader>, exchange: Exchange): Pass | { readonly refusal: Refusal };
+  /** Whether rules look at the row before it is shown. */
+  readonly isGuarded: boolean;
+}
+
+/** A row that the caller may go on with. */
+export interface Located {
+  readonly row: Row;
+  readonly fields: Fields;
+  readonly pass: Pass;
 }
 
 export interface Bound {
@@ -34,6 +51,15 @@ export function compileLocator(endpoint: Endpoint, model: RowModel, models: Mode
     const field = model.fields.get(name);
     return name === identifier || !field ? [] : [{ parameter: name, field: name, target: field.ref }];
   });
+  const { access, user } = compilation;
+  const isUpsert = statedValue(endpoint.does)?.verb === 'upsert';
+  const found = access.of(operationAt(endpoint), user, isUpsert ? 'replace' : undefined);
+  const made = isUpsert ? access.of(operationAt(endpoint), user, 'create') : found;
+  const parentTests = bound.flatMap(({ parameter, target }) => {
+    const parent = target === undefined ? undefined : models.get(target);
+    return parent ? [{ parameter, parent, even: evening(parent), reading: access.reading(parent.name, user) }] : [];
+  });
+  const even = evening(model);
   const missing = refuse('resource.missing');
 
   function idOf(work: Work<Reader>, exchange: Exchange): string | undefined {
@@ -44,26 +70,72 @@ export function compileLocator(endpoint: Endpoint, model: RowModel, models: Mode
     return identifier === undefined ? undefined : exchange.pathParams[identifier];
   }
 
+  function parents(work: Work<Reader>, exchange: Exchange): Refusal | undefined {
+    for (const { parameter, parent, reading, even } of parentTests) {
+      const row = work.rows.get(parent.name, exchange.pathParams[parameter] as string);
+      if (row && (reading.isFree || reading.allows(work.scope, parent.parse(row)))) continue;
+      if (row) even.hidden(work, row);
+      else if (!reading.isFree) even.missing(work, (fields) => reading.allows(work.scope, fields, true));
+      return missing.refusal;
+    }
+    return undefined;
+  }
+
   return {
     bound,
     isDirect: bound.length === 0 && !identity && identifier !== undefined,
+    isGuarded: !found.isSimple,
     parameter: identifier,
     idOf,
-    parents(work, exchange) {
-      for (const { parameter, target } of bound) {
-        if (target === undefined || !models.has(target)) continue;
-        if (!work.rows.get(target, exchange.pathParams[parameter] as string)) return missing.refusal;
-      }
-      return undefined;
+    parents,
+    enter(work, exchange) {
+      const refusal = parents(work, exchange);
+      return refusal ? { refusal } : made.enter(work.scope, undefined);
     },
     find(work, exchange) {
       const id = idOf(work, exchange);
       const row = id === undefined ? undefined : work.rows.get(model.name, id);
-      if (!row) return missing;
+      if (!row) {
+        if (!found.isSimple) even.missing(work, (fields) => found.pretend(work.scope, fields));
+        return missing;
+      }
       const fields = model.parse(row);
-      for (const { parameter, field } of bound) if (textOf(fields[field]) !== exchange.pathParams[parameter]) return missing;
-      const parents = bound.length > 0 ? this.parents(work, exchange) : undefined;
-      return parents ? { refusal: parents } : { row, fields };
+      if (bound.some(({ parameter, field }) => textOf(fields[field]) !== exchange.pathParams[parameter])) {
+        found.pretend(work.scope, fields);
+        return missing;
+      }
+      const refusal = bound.length > 0 ? parents(work, exchange) : undefined;
+      if (refusal) return { refusal };
+      const pass = found.enter(work.scope, fields);
+      if (!('refusal' in pass)) return { row, fields, pass };
+      even.hidden(work, row);
+      return pass;
+    },
+  };
+}
+
+/** What a rule calls the operation of an endpoint. */
+export function operationAt(endpoint: Endpoint): Operation {
+  const resource = resourceOfEffect(statedValue(endpoint.does));
+  return { name: endpoint.operation, ...(resource !== undefined && { resource }), endpoint };
+}
+
+/** Makes what is missing and what stays hidden take equally long: one row is found and looked at, one is looked for in vain. */
+function evening(model: RowModel) {
+  let top = 1;
+  let turn = 0;
+  return {
+    /** A row is missing: does with some other row what would be done with it, each time with another, as hidden rows are many. */
+    missing({ rows }: Work<Reader>, act: (fields: Fields) => void): void {
+      turn = (turn + 7919) % (top + 2);
+      const row = rows.scan(model.name, turn, 1)[0] ?? rows.scan(model.name, 0, 1)[0];
+      if (!row) return;
+      top = Math.max(top, row.seq);
+      act(model.parse(row));
+    },
+    hidden({ rows }: Work<Reader>, row: Row): void {
+      top = Math.max(top, row.seq);
+      rows.get(model.name, `${row.id} `);
     },
   };
 }

@@ -1,26 +1,32 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
+import { mergeJson } from '../../parts/versions/json-merge.ts';
 import type { Row } from '../../store/store.ts';
+import type { Pass } from '../access/passing.ts';
 import type { Compilation } from '../compilation.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange.ts';
-import { sameJson } from '../json.ts';
+import { bare, sameJson } from '../json.ts';
+import { identifierValue } from '../rows/identifier.ts';
 import type { RowModel } from '../rows/model.ts';
-import { applySetters, kept, updateRow } from '../rows/write.ts';
+import { applySetters, asStored, kept, updateRow } from '../rows/write.ts';
 import { isHidden } from '../shown.ts';
+import { compileOlderUpdate } from '../versioning/older-update.ts';
 import { describeValue, type Violation } from '../wire/violation.ts';
 import { type Act, type Hook, type Models, type Outcome, type Pause, refuse, type Work } from './act.ts';
-import { bindPath, compileSent, droppedFor, invalid, isFields, missingReference, withoutKeys } from './body.ts';
+import { bindPath, compileMissingReference, compileSent, droppedFor, invalid, isFields, withoutKeys } from './body.ts';
 import { compileMaker, make } from './create.ts';
 import { compileLocator } from './locate.ts';
 import { compileOwnErrors } from './own-errors.ts';
 import { compilePrecondition } from './precondition.ts';
+import { changedField, unknownField } from './wrong-fields.ts';
 
 /** A found row and what would become of it. */
 interface Changing {
   readonly row: Row;
   readonly before: Fields;
   readonly next: Fields;
+  readonly pass: Pass;
 }
 
 /** Compiles `update RESOURCE`: JSON Merge Patch (RFC 7396). */
@@ -35,25 +41,31 @@ export function compileUpdate(
   const precondition = compilePrecondition(endpoint, model, compilation);
   const finish = compileFinish(operation, endpoint, model, 'update', compilation);
   const dropped = droppedFor(model, compilation.user);
+  const older = isStated(endpoint.request) ? undefined : compileOlderUpdate(model, compilation);
   const ownShape = isStated(endpoint.request) ? compilation.validate(endpoint.request.value, 'sent') : undefined;
   return (work, exchange, hook) => {
     const found = locator.find(work, exchange);
     if ('refusal' in found) return found;
-    const failed = precondition(exchange, found.row, found.fields);
-    if (failed) return { refusal: failed };
+    const { row, fields: before, pass } = found;
+    const failed = precondition(exchange, row, before);
+    if (failed) return { refusal: pass.conceal(failed) };
+    const misfits = exchange.older?.violations ?? [];
+    if (misfits.length > 0) return concealed(pass, misfits, true);
     const patch = exchange.request;
-    if (!isFields(patch)) return invalid([{ in: 'body', path: '', found: describeValue(patch), expected: 'an object' }]);
-    const badShape = ownShape?.(patch) ?? [];
-    if (badShape.length > 0) return invalid(badShape);
+    const badShape = isFields(patch)
+      ? (ownShape?.(patch) ?? [])
+      : [{ in: 'body' as const, path: '', found: describeValue(patch), expected: 'an object' }];
+    if (badShape.length > 0 || !isFields(patch)) return concealed(pass, badShape);
     const changes = withoutKeys(patch, dropped);
+    const made = older?.(exchange, before);
+    if (made && 'violations' in made) return concealed(pass, made.violations, true);
     const wrong = [
-      ...unknownFields(model, changes, ownShape !== undefined),
-      ...changedImmutables(model, changes, found.fields),
+      ...(made ? [] : [...unknownFields(model, changes, ownShape !== undefined), ...changedImmutables(model, changes, before)]),
       ...bindPath({ ...changes }, exchange, model, locator),
     ];
-    if (wrong.length > 0) return invalid(wrong);
-    const next = mergePatch(found.fields, ownShape ? pick(model, changes) : changes) as Fields;
-    return finish(work, { row: found.row, before: found.fields, next }, hook);
+    if (wrong.length > 0) return concealed(pass, wrong);
+    const next = made?.next ?? (mergeJson(before, ownShape ? pick(model, changes) : changes) as Fields);
+    return finish(work, { row, before, next, pass }, hook);
   };
 }
 
@@ -77,27 +89,29 @@ export function compileReplace(
     const id = locator.idOf(work, exchange);
     if ('refusal' in found) {
       const isMissing = verb === 'upsert' && id !== undefined && work.rows.get(model.name, id) === undefined;
-      const parents = isMissing ? locator.parents(work, exchange) : undefined;
-      if (!isMissing || parents) return parents ? { refusal: parents } : found;
+      if (!isMissing) return found;
+      const pass = locator.enter(work, exchange);
+      if ('refusal' in pass) return pass;
       const failed = precondition(exchange, undefined, undefined);
       if (failed) return { refusal: failed };
       const other = otherIdentifier(exchange, model, id);
       if (other) return invalid([other]);
       const taken = sent(withIdentifier(exchange, model, id));
-      return 'refusal' in taken ? taken : make(work, maker, taken.fields, id, hook);
+      return 'refusal' in taken ? taken : make(work, maker, taken.fields, id, hook, pass);
     }
-    const failed = precondition(exchange, found.row, found.fields);
-    if (failed) return { refusal: failed };
+    const { row, fields: before, pass } = found;
+    const failed = precondition(exchange, row, before);
+    if (failed) return { refusal: pass.conceal(failed) };
     const other = otherIdentifier(exchange, model, id as string);
-    if (other) return invalid([other]);
-    const taken = sent(withIdentifier(exchange, model, id as string));
-    if ('refusal' in taken) return taken;
-    const wrong = changedImmutables(model, taken.fields, found.fields);
-    if (wrong.length > 0) return invalid(wrong);
-    const next: Fields = { ...taken.fields };
-    for (const name of Object.keys(found.fields))
-      if (isKept(name) || (model.immutable.includes(name) && next[name] === undefined)) next[name] = found.fields[name];
-    return finish(work, { row: found.row, before: found.fields, next }, hook);
+    if (other) return concealed(pass, [other]);
+    const taken = sent(withIdentifier(exchange, model, id as string), before);
+    if ('refusal' in taken) return { refusal: pass.conceal(taken.refusal) };
+    const wrong = changedImmutables(model, taken.fields, before);
+    if (wrong.length > 0) return concealed(pass, wrong);
+    const next = bare(taken.fields);
+    for (const name of Object.keys(before))
+      if (isKept(name) || (model.immutable.includes(name) && next[name] === undefined)) next[name] = before[name];
+    return finish(work, { row, before, next, pass }, hook);
   };
 }
 
@@ -112,16 +126,19 @@ function compileFinish(
   const ownErrors = compileOwnErrors(operation, compilation);
   const allowed = endpoint.in && new Set<Value>(endpoint.in);
   const words = [operation.name, verb, 'write'];
+  const missingReference = compileMissingReference(compilation);
   return (work: Work, changing: Changing, hook: Hook | undefined): Outcome | Pause => {
-    const { row, before, next } = changing;
+    const { row, before, next, pass } = changing;
     const violations = model.validateStored(next);
-    if (violations.length > 0) return invalid(violations);
+    if (violations.length > 0) return concealed(pass, violations);
     const missing = missingReference(work, model, next, before);
-    if (missing) return { refusal: missing };
-    if (allowed && model.machine && !allowed.has(before[model.machine.field])) return refuse('transition.illegal');
-    if (hook && !hook.next) return { paused: { resource: before, next } };
+    if (missing) return { refusal: pass.conceal(missing) };
     const hooked = hook?.next ?? next;
     const scope = { ...work.scope, resource: before, next: hooked };
+    const forbidden = pass.settle(() => asStored(model.setters(words), scope, hooked));
+    if (forbidden) return { refusal: forbidden };
+    if (allowed && model.machine && !allowed.has(before[model.machine.field])) return refuse('transition.illegal');
+    if (hook && !hook.next) return { paused: { resource: before, next } };
     const isSame = sameJson(before, kept(model, hooked));
     const set = isSame ? hooked : applySetters(model.setters(words), scope, hooked);
     const own: Refusal | undefined = ownErrors?.({ ...scope, next: set });
@@ -132,44 +149,21 @@ function compileFinish(
   };
 }
 
-/** RFC 7396 section 2. */
-export function mergePatch(target: Value, patch: Value): Value {
-  if (!isFields(patch)) return patch;
-  const result: Fields = { ...(isFields(target) ? target : {}) };
-  for (const [name, value] of Object.entries(patch)) {
-    if (value === null) delete result[name];
-    else
-      Object.defineProperty(result, name, {
-        value: mergePatch(result[name], value),
-        enumerable: true,
-        configurable: true,
-        writable: true,
-      });
-  }
-  return result;
+function concealed(pass: Pass, violations: readonly Violation[], inVersion?: true): { readonly refusal: Refusal } {
+  return { refusal: pass.conceal({ when: 'request.invalid', violations, ...(inVersion && { inVersion }) }) };
 }
 
 function unknownFields(model: RowModel, patch: Fields, isOwnShape: boolean): Violation[] {
   if (isOwnShape || model.resource.additionalProperties) return [];
   return Object.keys(patch)
     .filter((name) => !model.fields.has(name))
-    .map((name) => ({
-      in: 'body',
-      path: `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
-      found: describeValue(patch[name]),
-      expected: `no such field: a ${model.name} has none`,
-    }));
+    .map((name) => unknownField(name, patch[name], model.name));
 }
 
 function changedImmutables(model: RowModel, sent: Fields, before: Fields): Violation[] {
   return model.immutable
     .filter((name) => sent[name] !== undefined && !sameJson(sent[name], before[name]))
-    .map((name) => ({
-      in: 'body',
-      path: `/${name}`,
-      found: describeValue(sent[name]),
-      expected: 'its value unchanged: it is set once',
-    }));
+    .map((name) => changedField(name, sent[name]));
 }
 
 function pick(model: RowModel, fields: Fields): Fields {
@@ -197,5 +191,6 @@ function withIdentifier(exchange: Exchange, model: RowModel, id: string): Exchan
   const { request } = exchange;
   if (model.readOnly.has(model.identifier.field) || !isFields(request) || request[model.identifier.field] !== undefined)
     return exchange;
-  return { ...exchange, request: { ...request, [model.identifier.field]: model.identifier.isInteger ? Number(id) : id } };
+  const { field, isInteger } = model.identifier;
+  return { ...exchange, request: Object.assign(bare(request), { [field]: identifierValue(id, isInteger) }) };
 }

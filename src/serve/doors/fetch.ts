@@ -4,6 +4,7 @@ import { ClientGone } from './client-gone.ts';
 import { Gathering } from './gathering.ts';
 import { ownDoorReply, type RefuseRaw } from './refusals.ts';
 import { headerList } from './send.ts';
+import { streamBody } from './streaming.ts';
 
 export interface FetchDoorOptions {
   /** Gives a failure its shape; a problem of RFC 9457 unless given. */
@@ -93,7 +94,11 @@ function responseOf(reply: Reply, method: string): Response {
   const list = headerList(reply);
   const headers = new Headers();
   for (let at = 0; at < list.length; at += 2) headers.append(String(list[at]), String(list[at + 1]));
-  const { status, body } = reply;
+  const { status, body, stream } = reply;
+  if (stream) {
+    headers.delete('content-length');
+    return new Response(method === 'HEAD' ? null : streamBody(stream), { status, headers });
+  }
   // As bytes: a text would be given a content-type of its own.
   const content = body === undefined || method === 'HEAD' || bodiless.has(status) ? null : Buffer.from(body);
   return new Response(content, { status, headers });

@@ -34,6 +34,16 @@ export class SocketCall implements Call {
     return this.request.headers;
   }
 
+  repeats(name: string): boolean {
+    const { rawHeaders } = this.request;
+    let count = 0;
+    for (let at = 0; at < rawHeaders.length; at += 2) {
+      const other = rawHeaders[at]!;
+      if (other.length === name.length && other.toLowerCase() === name) count++;
+    }
+    return count > 1;
+  }
+
   get headerBytes(): number {
     const { rawHeaders } = this.request;
     // Each line has a colon, a blank and a line end besides.

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Call, Reply } from '../exchange.ts';
+import type { Call, Reply, ReplyStream } from '../exchange.ts';
 import { type Bounds, type SomeBounds, settleBounds } from './bounds.ts';
 import { ClientGone } from './client-gone.ts';
 import { flawOf } from './flaws.ts';
@@ -7,6 +7,7 @@ import { endAfterBody } from './parting.ts';
 import { type DoorRefusal, ownDoorReply, type RefuseRaw } from './refusals.ts';
 import { send } from './send.ts';
 import { SocketCall } from './socket-call.ts';
+import { streamTo } from './streaming.ts';
 
 /** What stands behind a door. */
 export type Answer = (call: Call) => Reply | Promise<Reply>;
@@ -25,6 +26,7 @@ export class SocketDoor {
   isClosing = false;
   readonly #answer: Answer;
   readonly #options: DoorOptions;
+  readonly #streams = new Set<ServerResponse>();
 
   constructor(answer: Answer, options: DoorOptions) {
     this.#answer = answer;
@@ -70,6 +72,10 @@ export class SocketDoor {
     const { response, unreadBytes } = call;
     // The connection was refused or has ended in the meantime.
     if (response.headersSent || response.destroyed) return;
+    if (reply.stream) {
+      this.#stream(call, reply, reply.stream);
+      return;
+    }
     if (unreadBytes === 0) {
       send(response, reply, last, false);
       return;
@@ -77,6 +83,20 @@ export class SocketDoor {
     const kept = !last && unreadBytes <= this.bounds.drainBytesMax;
     send(response, reply, !kept, true);
     endAfterBody(call.request, response, kept, this.bounds);
+  }
+
+  #stream(call: SocketCall, reply: Reply, stream: ReplyStream): void {
+    const { request, response } = call;
+    if (call.unreadBytes > 0) request.resume();
+    this.#streams.add(response);
+    response.once('close', () => this.#streams.delete(response));
+    streamTo(response, reply, stream);
+    if (this.isClosing) response.end();
+  }
+
+  /** Ends the replies that would go on. */
+  endStreams(): void {
+    for (const response of this.#streams) response.end();
   }
 
   #fail(call: SocketCall, failure: unknown): void {

@@ -32,6 +32,7 @@ export function listen(answer: Answer, options: ListenOptions): Promise<Listenin
   const connections = keepConnections(server, door.bounds.requestTimeoutMs);
   const close = (): Promise<void> => {
     door.isClosing = true;
+    door.endStreams();
     return connections.close(options.graceMs ?? 10_000);
   };
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-import { hash, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, hash, timingSafeEqual } from 'node:crypto';
 import type { Scalar } from '../../store/store.ts';
 
 /** Where a page ends: the sort values of its last row and that row's creation number. */
@@ -11,7 +11,8 @@ export interface Position {
 
 /** Opaque, signed cursors, each bound to the query that it was given for. */
 export interface Cursors {
-  write(position: Position, query: string): string;
+  /** `isSealed` = nobody but us can read what it holds. */
+  write(position: Position, query: string, isSealed?: boolean): string;
   /** Nothing where the cursor is not ours, or was given for another query. */
   read(cursor: string, query: string): Position | undefined;
 }
@@ -20,15 +21,27 @@ export interface Cursors {
 export function compileCursors(secret: string): Cursors {
   const mac = hmacSha256(secret);
   const sign = (payload: string, query: string) => mac(`${payload}\n${query}`).subarray(0, 16).toString('base64url');
+  // The signature is the start of the key stream: the same cursor is sealed to the same text, and no two others share one.
+  const seal = (bytes: Buffer, signature: string) =>
+    createCipheriv('aes-256-ctr', mac('seal'), Buffer.from(signature, 'base64url')).update(bytes);
   return {
-    write({ keys, seq, back }, query) {
-      const payload = Buffer.from(JSON.stringify([seq, back ? 1 : 0, ...keys.map(writeKey)])).toString('base64url');
-      return `${payload}.${sign(payload, query)}`;
+    write({ keys, seq, back }, query, isSealed = false) {
+      const bytes = Buffer.from(JSON.stringify([seq, back ? 1 : 0, ...keys.map(writeKey)]));
+      const payload = bytes.toString('base64url');
+      const signature = sign(payload, query);
+      return isSealed ? `~${seal(bytes, signature).toString('base64url')}.${signature}` : `${payload}.${signature}`;
     },
     read(cursor, query) {
       const dot = cursor.indexOf('.');
-      const payload = cursor.slice(0, dot);
-      if (dot < 1 || !isSame(cursor.slice(dot + 1), sign(payload, query))) return undefined;
+      const sent = cursor.slice(dot + 1);
+      if (dot < 1 || !/^[\w-]{22}$/.test(sent)) return undefined;
+      const isSealed = cursor.startsWith('~');
+      const text = cursor.slice(isSealed ? 1 : 0, dot);
+      const bytes = Buffer.from(text, 'base64url');
+      // Of several texts that decode to the same bytes, only ours is right.
+      if (bytes.toString('base64url') !== text) return undefined;
+      const payload = isSealed ? seal(bytes, sent).toString('base64url') : text;
+      if (!isSame(sent, sign(payload, query))) return undefined;
       // The signature proves that this was written above.
       const [seq, back, ...keys] = JSON.parse(Buffer.from(payload, 'base64url').toString()) as [number, number, ...unknown[]];
       return { seq, back: back === 1, keys: keys.map(readKey) };

@@ -1,18 +1,20 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import type { Parameter } from '../../parts/parameters.ts';
 import { entriesOf } from '../../parts/fact.ts';
+import type { Parameter } from '../../parts/parameters.ts';
 import type { FoundRow, Reader, Scalar } from '../../store/store.ts';
+import type { Listing } from '../access/listing.ts';
 import type { Models, Work } from '../acts/act.ts';
-import { boundValue, compileLocator, type Locator } from '../acts/locate.ts';
+import { boundValue, compileLocator, type Locator, operationAt } from '../acts/locate.ts';
 import type { Compilation } from '../compilation.ts';
 import type { Exchange, Refusal, Value } from '../exchange.ts';
 import { canonical } from '../rows/column.ts';
 import { sortableFields, sortsByAny } from '../rows/indexed.ts';
 import type { RowModel } from '../rows/model.ts';
-import { describeValue } from '../wire/violation.ts';
 import type { Cursors, Position } from './cursor.ts';
+import { orderOf } from './order.ts';
 import { compilePaging, type PageAsked, type Paging, refusePage, unpagedMost } from './paging.ts';
 import { type PageForm, Questions, type SortKey, type Test, valuesOf } from './query.ts';
+import { hiddenFields, isSealed, unseenFilter } from './unseen.ts';
 
 /** A page of rows, and where the pages around it start. */
 export interface Page {
@@ -51,18 +53,26 @@ export function compileList(
   );
   const sortable = sortsByAny(endpoint) ? new Set(sortableFields(model.resource)) : undefined;
   const questions = new Questions(model.name);
-  const usualQuery = queryName(endpoint, [], fixedOrder);
+  const spoken = `${endpoint.key} ${compilation.version?.index ?? ''}`;
+  const usualQuery = queryName(spoken, [], fixedOrder);
+  const hidden = hiddenFields(model, compilation.user);
+  const unseenFilters = filters.filter(({ filters: field = '' }) => hidden.has(field));
+  const listing = compilation.access.listing(operationAt(endpoint), compilation.user);
   const wantsTotal = paging.pagination?.total !== undefined;
 
   function run(work: Work<Reader>, exchange: Exchange): ReturnType<CompiledList['run']> {
+    const unseen = unseenFilter(exchange, unseenFilters);
+    if (unseen) return { refusal: unseen };
     const tests = testsOf(exchange, locator, filters, model);
-    const order = orderOf(exchange, sorter, fixedOrder, model, sortable);
+    const order = orderOf(exchange, sorter, fixedOrder, model, sortable, hidden);
     if ('refusal' in order) return order;
+    const filter = listing.filter(work.scope);
     const isUsual = tests.length === 0 && order === fixedOrder;
-    const query = isUsual ? usualQuery : queryName(endpoint, tests, order);
+    const usual = isUsual ? usualQuery : queryName(spoken, tests, order);
+    const query = filter ? `${usual}\n${filter.bound}` : usual;
     const asked = paging.read(exchange, query);
     if ('refusal' in asked) return asked;
-    const start = startOf(work, asked, order, model, paging);
+    const start = startOf(work, asked, order, model, paging, listing);
     if (start && 'refusal' in start) return start;
     const parents = locator.parents(work, exchange);
     if (parents) return { refusal: parents };
@@ -70,6 +80,7 @@ export function compileList(
     const isWhole = paging.pagination?.style === 'after';
     const form: PageForm = {
       tests,
+      filter,
       order,
       isReversed,
       isContinued: start !== undefined,
@@ -77,7 +88,7 @@ export function compileList(
       isWhole,
     };
     const after = start && [...start.keys, start.seq];
-    const found = work.rows.all(questions.of(form), valuesOf(tests, asked.size + 1, asked.offset, after));
+    const found = work.rows.all(questions.of(form), valuesOf(tests, filter, asked.size + 1, asked.offset, after));
     const isMore = found.length > asked.size;
     if (paging.isOpen && isMore) return { tooMany: true };
     if (isMore) found.pop();
@@ -85,16 +96,17 @@ export function compileList(
     const total = wantsTotal
       ? work.rows.count(
           questions.of({ ...form, isContinued: false, isOffset: false, isReversed: false, isWhole: false }),
-          valuesOf(tests, 1, undefined, undefined),
+          valuesOf(tests, filter, 1, undefined, undefined),
         )
       : undefined;
     const hasMore = isReversed ? true : isMore;
     const isInDoubt = paging.isOpen && found.length > unpagedMost;
+    const write: Cursors['write'] = (position, name) => cursors.write(position, name, isSealed(order, hidden));
     const hasPrevious = isReversed ? isMore : start !== undefined || (asked.offset ?? 0) > 0;
     return {
       rows: found,
       hasMore,
-      ...around(found, hasMore, hasPrevious, asked, paging, cursors, query, (row) => keysOf(row, order, model)),
+      ...around(found, hasMore, hasPrevious, asked, paging, { ...cursors, write }, query, (row) => keysOf(row, order, model)),
       total,
       size: asked.size,
       isInDoubt,
@@ -104,8 +116,8 @@ export function compileList(
 }
 
 /** What a cursor is bound to. */
-function queryName(endpoint: Endpoint, tests: readonly Test[], order: readonly SortKey[]): string {
-  return `${endpoint.key}\n${canonical(tests.map(({ column, op, value }) => [column, op, value]))}\n${canonical(order)}`;
+function queryName(key: string, tests: readonly Test[], order: readonly SortKey[]): string {
+  return `${key}\n${canonical(tests.map(({ column, op, value }) => [column, op, value]))}\n${canonical(order)}`;
 }
 
 /** The values that a row is sorted by. */
@@ -141,31 +153,6 @@ function encode(model: RowModel, field: string, value: Value): Scalar {
   return code ? code.encode(value) : null;
 }
 
-/** The stated order, or the one that the request asks for: `-created_at`, or several of them. */
-function orderOf(
-  exchange: Exchange,
-  sorter: Parameter | undefined,
-  fixed: readonly SortKey[],
-  model: RowModel,
-  sortable: ReadonlySet<string> | undefined,
-): readonly SortKey[] | { readonly refusal: Refusal } {
-  const asked = sorter && exchange.params[sorter.name];
-  if (asked === undefined) return fixed;
-  const words = (Array.isArray(asked) ? asked.map(String) : String(asked).split(',')).map((word) => word.trim());
-  const unknown = words.find((word) => sortable && !sortable.has(word.replace(/^[-+]/, '')));
-  if (sorter && sortable && unknown !== undefined) {
-    const expected = `one of ${[...sortable].join(', ')}`;
-    const violation = { in: sorter.in, path: sorter.name, found: describeValue(unknown), expected };
-    return { refusal: { when: 'request.parameter', violations: [violation] } };
-  }
-  const keys = new Map<string, SortKey>();
-  for (const word of words) {
-    const column = word.replace(/^[-+]/, '');
-    if (model.code(column) && !keys.has(column)) keys.set(column, { column, descending: word.startsWith('-') });
-  }
-  return [...keys.values()];
-}
-
 /** Where the page starts: the position of a cursor, or of the row that an identifier names. */
 function startOf(
   work: Work<Reader>,
@@ -173,6 +160,7 @@ function startOf(
   order: readonly SortKey[],
   model: RowModel,
   paging: Paging,
+  listing: Listing,
 ): Position | { readonly refusal: Refusal } | undefined {
   if (asked.position) return asked.position;
   const id = asked.afterId ?? asked.beforeId;
@@ -180,8 +168,8 @@ function startOf(
   const row = work.rows.get(model.name, id);
   const { after, before } = paging.pagination ?? {};
   const name = (asked.afterId !== undefined ? after : before) ?? 'after';
-  if (!row) return refusePage(name, id, `the identifier of a ${model.name}`);
-  const fields = model.parse(row);
+  const fields = row && model.parse(row);
+  if (!fields || !listing.shows(work.scope, fields)) return refusePage(name, id, `the identifier of a ${model.name}`);
   return {
     keys: order.map(({ column }) => encode(model, column, fields[column])),
     seq: row.seq,

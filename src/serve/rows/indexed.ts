@@ -13,13 +13,22 @@ export interface Indexed {
   readonly indexes: readonly (readonly IndexColumn[])[];
 }
 
-export function indexedFields(spec: Spec, resource: Resource): Indexed {
+/** What the rules of lists ask of a table. */
+export interface AskedByRules {
+  /** Fields that have to be columns, and columns that are no fields. */
+  readonly columns: readonly string[];
+  readonly own: readonly string[];
+  /** The columns that rows of a list are chosen by. */
+  leading(operation: string): readonly string[];
+}
+
+export function indexedFields(spec: Spec, resource: Resource, asked: AskedByRules): Indexed {
   const known = new Map(entriesOf(resource.fields));
   const columns = new Set<string>();
   const indexes = new Map<string, readonly IndexColumn[]>();
   const index = (names: readonly IndexColumn[]) => {
-    if (names.every((name) => known.has(typeof name === 'string' ? name : name.column)))
-      indexes.set(JSON.stringify(names), names);
+    const isThere = (name: string) => known.has(name) || asked.own.includes(name);
+    if (names.every((name) => isThere(typeof name === 'string' ? name : name.column))) indexes.set(JSON.stringify(names), names);
   };
   for (const [name, field] of known) {
     if (field.ref === undefined) continue;
@@ -28,16 +37,17 @@ export function indexedFields(spec: Spec, resource: Resource): Indexed {
   }
   for (const endpoint of listsOf(spec, resource.name)) {
     const { equal, ranged, sorted } = wordsOf(endpoint);
+    const leading = asked.leading(endpoint.operation);
     if (sortsByAny(endpoint)) for (const name of sortableFields(resource)) columns.add(name);
     for (const name of [...equal, ...ranged, ...sorted.flat().map(({ column }) => column)])
       if (known.has(name)) columns.add(name);
     for (const sort of sorted) {
       index(sort);
-      for (const filter of equal) index([filter, ...sort]);
+      for (const filter of [...equal, ...leading]) index([filter, ...sort]);
     }
-    for (const filter of [...equal, ...ranged]) index([filter]);
+    for (const filter of [...equal, ...leading, ...ranged]) index([filter]);
   }
-  for (const name of ruleFields(spec, known)) columns.add(name);
+  for (const name of asked.columns) columns.add(name);
   return { columns: [...columns], indexes: [...indexes.values()] };
 }
 
@@ -87,13 +97,4 @@ function sortWords(shape: unknown): { column: string; descending: boolean }[] {
   return words.flatMap((word) =>
     typeof word === 'string' ? [{ column: word.replace(/^[-+]/, ''), descending: word.startsWith('-') }] : [],
   );
-}
-
-/** Fields that permission rules read: lists are cut down by them in the database. */
-function ruleFields(spec: Spec, known: ReadonlyMap<string, unknown>): string[] {
-  const sources = (statedValue(spec.authentication.permissions) ?? []).flatMap((rule) => rule.if?.source ?? []);
-  const names = sources.flatMap((source) =>
-    [...source.matchAll(/\bresource\.([A-Za-z_]\w*)/g)].map((match) => match[1] as string),
-  );
-  return names.filter((name) => known.has(name));
 }

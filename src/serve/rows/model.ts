@@ -15,7 +15,8 @@ import { parseStored } from '../json.ts';
 import { compileForgetting, type Prune } from '../shown.ts';
 import { type CompiledMachine, compileMachine } from '../states.ts';
 import type { Validate } from '../wire/ajv.ts';
-import { type ColumnCode, canonical, columnCode } from './column.ts';
+import { type ColumnCode, canonical } from './column.ts';
+import { fieldCode } from './field-code.ts';
 import { indexedFields } from './indexed.ts';
 import { compileReferences, type FindReferences } from './references.ts';
 
@@ -92,8 +93,10 @@ function compileModel(resource: Resource, compilation: Compilation): RowModel {
   const list = [...fields.values()];
   const identifier = statedValue(resource.identifier) ?? { field: 'id' };
   const machine = machineOf(spec.states, resource.name);
-  const codes = new Map(list.map((field) => [field.name, codeOf(spec, field)]));
-  const indexed = indexedFields(spec, resource);
+  const codes = new Map(list.map((field) => [field.name, fieldCode(spec, field)]));
+  const { access } = compilation;
+  const { fields: asked, own } = access.columnsOf(resource.name);
+  const indexed = indexedFields(spec, resource, { columns: asked, own: own.map(({ name }) => name), leading: access.equalIn });
   const uniques = resource.unique.map((rule, index) => ({
     column: `unique ${index}`,
     fields: rule.fields,
@@ -108,6 +111,7 @@ function compileModel(resource: Resource, compilation: Compilation): RowModel {
         type: codes.get(name)?.type ?? ('text' as const),
         made: codes.get(name)?.made ?? '',
       })),
+      ...own.map(({ name, type, made = '' }) => ({ name, type, made })),
       ...uniques.map(({ column }, index) => ({
         name: column,
         type: 'text' as const,
@@ -120,6 +124,7 @@ function compileModel(resource: Resource, compilation: Compilation): RowModel {
 
   function columnsOf(values: Fields): Scalar[] {
     const columns = indexed.columns.map((name) => (codes.get(name) as ColumnCode).encode(values[name]));
+    for (const { read } of own) columns.push(read(values));
     for (const rule of uniques) {
       const holds = rule.holds === undefined || rule.holds({ next: values, resource: values }) === true;
       columns.push(holds ? uniqueKey(rule.fields, values, fields, codes) : null);
@@ -139,7 +144,7 @@ function compileModel(resource: Resource, compilation: Compilation): RowModel {
     machine: machine && compileMachine(machine, compilation),
     fields,
     readOnly,
-    immutable: list.filter((field) => field.immutable).map((field) => field.name),
+    immutable: list.filter(({ name, immutable }) => immutable || name === identifier.field).map(({ name }) => name),
     forget: compileForgetting(spec, { resource: resource.name }),
     defaults: list.flatMap((field) => (field.default ? [{ field: field.name, value: field.default.value }] : [])),
     generated: list.flatMap((field) => compileGenerated(field, identifier.field)),
@@ -154,13 +159,6 @@ function compileModel(resource: Resource, compilation: Compilation): RowModel {
     validateStored: compilation.validate({ resource: resource.name }, 'stored'),
     parse: (row) => parseStored(row.doc),
   };
-}
-
-/** A reference without a type of its own has that of what it refers to. */
-function codeOf(spec: Spec, { shape, ref, ignoreCase }: Pick<Field, 'shape' | 'ref' | 'ignoreCase'>): ColumnCode {
-  const stated = statedValue(shape) ?? {};
-  const type = stated.type === undefined && ref !== undefined ? { type: identifierType(spec, ref) } : {};
-  return columnCode({ ...stated, ...type }, ignoreCase);
 }
 
 /** Several fields of which no two rows may agree, as one text; null where one of them is absent. */
@@ -191,7 +189,7 @@ function referrersOf(spec: Spec, target: string): Referrer[] {
       field,
       onDelete,
       isInteger:
-        identifierType(spec, target) === 'integer' && codeOf(spec, { shape, ref: target, ignoreCase }).type === 'integer',
+        identifierType(spec, target) === 'integer' && fieldCode(spec, { shape, ref: target, ignoreCase }).type === 'integer',
       query: { table: from, where: { op: '=' as const, left: { column: field }, right: { param: 0 } } },
     }));
   });

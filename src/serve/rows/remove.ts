@@ -1,6 +1,7 @@
-import type { Row } from '../../store/store.ts';
+import type { Row, Scalar } from '../../store/store.ts';
 import type { Work } from '../acts/act.ts';
 import { type Fields, Refused } from '../exchange.ts';
+import { identifierValue } from './identifier.ts';
 import type { Referrer, RowModel } from './model.ts';
 import { applySetters, updateRow } from './write.ts';
 
@@ -69,6 +70,6 @@ function clearReferences(work: Work, model: RowModel, row: Row, leaving: Readonl
 }
 
 function referringRows(work: Work, referrer: Referrer, id: string): Row[] {
-  const value = referrer.isInteger && /^-?\d+$/.test(id) ? Number(id) : id;
-  return work.rows.all(referrer.query, [value]);
+  // An integer, or a text that is none: what a column compares.
+  return work.rows.all(referrer.query, [identifierValue(id, referrer.isInteger) as Scalar]);
 }

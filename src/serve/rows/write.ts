@@ -2,7 +2,7 @@ import { Duplicate, type NewRow, type Row } from '../../store/store.ts';
 import type { Work } from '../acts/act.ts';
 import { isFailed } from '../evaluate.ts';
 import { type Fields, Refused, type Value } from '../exchange.ts';
-import { copy, toJson } from '../json.ts';
+import { bare, copy, toJson } from '../json.ts';
 import { describeValue } from '../wire/violation.ts';
 import type { RowModel, Setter } from './model.ts';
 
@@ -47,13 +47,23 @@ export function applySetters(setters: readonly Setter[], scope: Readonly<Record<
     }
     return value;
   });
-  const next = { ...fields };
+  const next = bare(fields);
   for (const [index, { field }] of setters.entries()) {
     const value = values[index];
     if (value === undefined || value === null) delete next[field];
     else next[field] = value;
   }
   return next;
+}
+
+/** A row with what would be set on it, for those who ask before it is known whether it can be stored. */
+export function asStored(setters: readonly Setter[], scope: Readonly<Record<string, Value>>, fields: Fields): Fields {
+  try {
+    return applySetters(setters, scope, fields);
+  } catch (failure) {
+    if (!(failure instanceof Refused)) throw failure;
+    return fields;
+  }
 }
 
 function newRow(model: RowModel, id: string, fields: Fields, entered: number): NewRow {
@@ -64,12 +74,12 @@ function newRow(model: RowModel, id: string, fields: Fields, entered: number): N
 export function kept(model: RowModel, fields: Fields): Fields {
   const source = model.forget ? copy(fields) : fields;
   model.forget?.(source);
-  const ordered: Fields = {};
-  for (const name of model.fields.keys()) if (source[name] !== undefined) ordered[name] = source[name];
+  const ordered = bare({});
+  for (const name of model.fields.keys())
+    if (Object.hasOwn(source, name) && source[name] !== undefined) ordered[name] = source[name];
   if (model.resource.additionalProperties) {
     for (const name of Object.keys(source)) {
-      if (!model.fields.has(name))
-        Object.defineProperty(ordered, name, { value: source[name], enumerable: true, configurable: true, writable: true });
+      if (!model.fields.has(name)) ordered[name] = source[name];
     }
   }
   return ordered;

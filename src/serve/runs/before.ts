@@ -22,7 +22,7 @@ export async function runBefore(
     if (failure instanceof Refused) return { refusal: failure.refusal };
     throw failure;
   }
-  if (collected.writes.length > 0) {
+  if (collected.writes.length > 0 || collected.emitted.length > 0) {
     throw new Error(
       `The handler before "${exchange.plan.operation.name}" wrote to the store; it may change next or fail, and nothing else.`,
     );

@@ -19,6 +19,7 @@ import { compileRowReply } from './row-reply.ts';
 export function compileChange(operation: Operation, endpoint: Endpoint, model: RowModel, act: Act, engine: Engine): Run {
   const reply = compileRowReply(endpoint, model, engine);
   const before = engine.before[operation.name];
+  const spend = engine.limits.spendOf(operation);
   const hasTimers = [...engine.models.values()].some(({ machine }) => (machine?.timed.length ?? 0) > 0);
 
   function once(
@@ -40,6 +41,7 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
     hook: Hook | undefined,
     draw: ReturnType<typeof drawOnce>,
   ): Reply {
+    exchange.deadline?.apply();
     const replayed = keyed && replay(rows, keyed, exchange.nowMs);
     if (replayed) return 'refusal' in replayed ? refused(exchange, replayed.refusal) : replayed;
     const work = workFor(rows, engine.models, exchange, draw);
@@ -48,7 +50,7 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
     if ('refusal' in outcome) return refuseAndKeep(rows, exchange, keyed, outcome.refusal);
     const made = reply(work, exchange, outcome);
     if ('refusal' in made) throw new Refused(made.refusal);
-    engine.limits.spend?.(work, exchange);
+    spend?.(rows, exchange, made.reply.status);
     engine.events.record(work, exchange.caller);
     if (keyed) keep(rows, keyed, made.again);
     return made.reply;
@@ -97,6 +99,7 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
     if (keyed) {
       if (engine.inFlight.has(keyed.key)) return refused(exchange, { when: 'idempotency.busy' });
       engine.inFlight.add(keyed.key);
+      exchange.deadline?.whenOver(() => engine.inFlight.delete(keyed.key));
     }
     try {
       const answer = before ? await withBefore(exchange, keyed) : await once(exchange, keyed, undefined);
@@ -107,7 +110,8 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
       if (failure instanceof Refused) return refused(exchange, failure.refusal);
       throw failure;
     } finally {
-      if (keyed) engine.inFlight.delete(keyed.key);
+      // Once its time was over the key was let go of, and may be another request's.
+      if (keyed && !exchange.deadline?.isOver) engine.inFlight.delete(keyed.key);
     }
   };
 }

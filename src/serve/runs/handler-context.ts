@@ -1,8 +1,10 @@
 import type { Json } from '../../document/document.ts';
+import { entryOf, isStated } from '../../parts/fact.ts';
 import type { Models } from '../acts/act.ts';
 import type { Engine } from '../engine.ts';
 import { type Exchange, type Fields, Refused } from '../exchange.ts';
 import type { HandlerContext, HandlerStore, Plain } from '../handlers.ts';
+import type { Emitted } from '../hooks.ts';
 import type { RowModel } from '../rows/model.ts';
 import { WireFile } from '../wire/wire-file.ts';
 
@@ -10,6 +12,7 @@ import { WireFile } from '../wire/wire-file.ts';
 export interface Collected {
   readonly reads: Map<string, { readonly resource: string; readonly id: string; readonly rev: number | undefined }>;
   readonly writes: Wanted[];
+  readonly emitted: Emitted[];
 }
 
 export type Wanted =
@@ -25,7 +28,7 @@ export function handlerContext(
   resource: Fields | undefined,
   next: Fields,
 ): { readonly context: HandlerContext; readonly collected: Collected } {
-  const collected: Collected = { reads: new Map(), writes: [] };
+  const collected: Collected = { reads: new Map(), writes: [], emitted: [] };
   const own = new Map<string, Plain | undefined>();
   const context: HandlerContext = {
     // A body of bytes is given as bytes; files inside a form are WireFiles.
@@ -36,7 +39,7 @@ export function handlerContext(
     caller: exchange.caller,
     now: new Date(exchange.nowMs),
     store: handlerStore(engine, exchange, collected, own),
-    emit: () => {},
+    emit: (kind, data) => void collected.emitted.push(emittable(engine, kind, data)),
     fail(code, message) {
       throw new Refused({ code, ...(message !== undefined && { message }) });
     },
@@ -118,6 +121,17 @@ function handlerStore(
       collected.writes.push({ kind: 'delete', resource: name, id });
     },
   };
+}
+
+/** An event that a handler emits has to be of a stated kind, and to carry what that one states. */
+function emittable({ compilation }: Engine, kind: string, data: Json): Emitted {
+  const stated = entryOf(compilation.spec.events.kinds, kind);
+  if (!stated) throw new Error(`A handler emitted "${kind}", which is no kind of event of this document.`);
+  const copy = structuredClone(data);
+  const [violation] = isStated(stated.payload) ? compilation.validate(stated.payload.value, 'shown')(copy) : [];
+  if (!violation) return { kind, data: copy };
+  const { path, found, expected } = violation;
+  throw new Error(`A handler emitted "${kind}" with what it does not state: ${path || '/'} is ${found}, not ${expected}.`);
 }
 
 function newIdentifier(engine: Engine, exchange: Exchange, model: RowModel, fields: Plain): string {

@@ -32,12 +32,16 @@ export function compileHandlerRun(operation: Operation, endpoint: Endpoint, hand
   const answer = compileHandlerAnswer(endpoint, engine);
   const badBody = compileStatedBody(endpoint, engine.compilation);
   const ownErrors = compileOwnErrors(operation, engine.compilation);
+  const spend = engine.limits.spendOf(operation);
+  const access = engine.compilation.access.of(operation, engine.compilation.user);
 
   /** What is refused before the handler runs; the service's own errors that it knows itself it fails with. */
   async function early(exchange: Exchange): Promise<Refusal | undefined> {
     return engine.store.read((rows) => {
       const work = workFor(rows, engine.models, exchange, drawOnce(engine.chance, exchange.nowMs));
-      return badBody(work, exchange) ?? ownErrors?.(work.scope);
+      const pass = access.enter(work.scope, undefined);
+      if ('refusal' in pass) return pass.refusal;
+      return badBody(work, exchange) ?? pass.settle() ?? ownErrors?.(work.scope);
     });
   }
 
@@ -45,10 +49,11 @@ export function compileHandlerRun(operation: Operation, endpoint: Endpoint, hand
     const { context, collected } = handlerContext(engine, exchange, undefined, {});
     const value = await handler(context);
     const reply = answer(exchange, value);
-    if (collected.writes.length === 0 && !keyed) return reply;
+    if (collected.writes.length === 0 && collected.emitted.length === 0 && !keyed && !spend) return reply;
     const draw = drawOnce(engine.chance, exchange.nowMs);
     return engine.store.change((rows) => {
       draw.restart();
+      exchange.deadline?.apply();
       if (keyed) {
         const replayed = replay(rows, keyed, exchange.nowMs);
         if (replayed) return 'refusal' in replayed ? refused(exchange, replayed.refusal) : replayed;
@@ -56,8 +61,8 @@ export function compileHandlerRun(operation: Operation, endpoint: Endpoint, hand
       if (!isUnchanged(rows, collected)) return 'conflict';
       const work = workFor(rows, engine.models, exchange, draw);
       for (const wanted of collected.writes) apply(work, wanted, operation, engine);
-      engine.limits.spend?.(work, exchange);
-      engine.events.record(work, exchange.caller);
+      spend?.(rows, exchange, reply.status);
+      engine.events.record(work, exchange.caller, collected.emitted);
       if (keyed) keep(rows, keyed, reply);
       return reply;
     });
@@ -74,6 +79,7 @@ export function compileHandlerRun(operation: Operation, endpoint: Endpoint, hand
     if (keyed) {
       if (engine.inFlight.has(keyed.key)) return refused(exchange, { when: 'idempotency.busy' });
       engine.inFlight.add(keyed.key);
+      exchange.deadline?.whenOver(() => engine.inFlight.delete(keyed.key));
     }
     try {
       const known = keyed && (await replayed(exchange, keyed));
@@ -82,7 +88,10 @@ export function compileHandlerRun(operation: Operation, endpoint: Endpoint, hand
       if (bad) throw new Refused(bad);
       for (let tries = 0; tries < triesMax; tries++) {
         const reply = await attempt(exchange, keyed);
-        if (reply === 'conflict') continue;
+        if (reply === 'conflict') {
+          exchange.deadline?.release();
+          continue;
+        }
         engine.timersChanged();
         engine.events.recorded();
         return reply;
@@ -91,12 +100,19 @@ export function compileHandlerRun(operation: Operation, endpoint: Endpoint, hand
     } catch (failure) {
       if (!(failure instanceof Refused)) throw failure;
       const reply = refused(exchange, failure.refusal);
-      if (keyed && failure.refusal.code !== undefined) await engine.store.change((rows) => keep(rows, keyed, reply));
+      if (keyed && failure.refusal.code !== undefined)
+        await engine.store.change((rows) => keepInTime(rows, exchange, keyed, reply));
       return reply;
     } finally {
-      if (keyed) engine.inFlight.delete(keyed.key);
+      // Once its time was over the key was let go of, and may be another request's.
+      if (keyed && !exchange.deadline?.isOver) engine.inFlight.delete(keyed.key);
     }
   };
+}
+
+function keepInTime(rows: Transaction, { deadline }: Exchange, keyed: Keyed, reply: Reply): void {
+  deadline?.apply();
+  keep(rows, keyed, reply);
 }
 
 /** Whether nothing that the handler read has changed since. */
@@ -175,6 +191,7 @@ function compileHandlerAnswer(endpoint: Endpoint, engine: Engine): (exchange: Ex
     status: Number(answer.status),
     hasBody: isStated(answer.shape) && answer.status !== '204',
     validate: isStated(answer.shape) ? compilation.validate(answer.shape.value, 'shown') : undefined,
+    carry: isStated(answer.shape) ? compilation.version?.carries.expanding.shape(answer.shape.value) : undefined,
     prune: isStated(answer.shape)
       ? compilePrune(compilation.spec, answer.shape.value, { user: compilation.user, reveals: true })
       : undefined,
@@ -197,7 +214,8 @@ function compileHandlerAnswer(endpoint: Endpoint, engine: Engine): (exchange: Ex
         `The handler of "${exchange.plan.operation.name}" answered what ${endpoint.key} does not state: ${violation.path || '/'} is ${violation.found}, not ${violation.expected}.`,
       );
     }
-    return encodeReply(candidate.status, { ...own?.headers }, copy, contentType);
+    const told = candidate.carry ? candidate.carry.down(copy) : copy;
+    return encodeReply(candidate.status, { ...own?.headers }, told, contentType);
   };
 }
 

@@ -30,10 +30,10 @@ export function keyOf(stated: Idempotency | undefined, exchange: Exchange): Keye
   }
   if (text.length > 255)
     return { refusal: { when: 'request.parameter', violations: [{ ...expected, found: `${text.length} characters` }] } };
-  const { caller, plan, call, bytes, nowMs } = exchange;
+  const { caller, plan, call, bytes, nowMs, view } = exchange;
   const who = caller ? `${caller.user}\n${caller.id}` : '';
   const fingerprint = createHash('sha256')
-    .update(`${call.method} ${call.path}?${call.query}\n`)
+    .update(`${call.method} ${call.path}?${call.query}\n${view.version ?? ''}\n`)
     .update(bytes ?? '')
     .digest('base64url');
   return {

@@ -1,11 +1,11 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
-import type { Reader } from '../../store/store.ts';
+import type { Reader, Row } from '../../store/store.ts';
 import type { Work } from '../acts/act.ts';
 import { compileLocator } from '../acts/locate.ts';
 import { compileOwnErrors } from '../acts/own-errors.ts';
 import type { Engine } from '../engine.ts';
-import type { Exchange, Reply } from '../exchange.ts';
+import type { Exchange, Fields, Refusal, Reply } from '../exchange.ts';
 import type { Run } from '../plan.ts';
 import { compileRepresentation } from '../representation.ts';
 import type { RowModel } from '../rows/model.ts';
@@ -22,17 +22,32 @@ export function compileRead(operation: Operation, endpoint: Endpoint, model: Row
   const ownErrors = compileOwnErrors(operation, compilation);
   const reply = compileRowReply(endpoint, model, engine);
   const representation = compileRepresentation(model, endpoint, models, compilation, false);
-  const isDirect = representation.isPlain && locator.isDirect && !ownErrors && endpoint.response.standing === 'open';
+  const { lowered } = representation;
+  const isDirect = (representation.isPlain || lowered) && locator.isDirect && !ownErrors && endpoint.response.standing === 'open';
   const tag = endpoint.etag ? rowTag(model, compilation) : undefined;
   const { cache } = endpoint;
 
   function direct(rows: Reader, exchange: Exchange): Reply {
-    const row = rows.get(model.name, exchange.pathParams[locator.parameter as string] as string);
-    if (!row) return refused(exchange, { when: 'resource.missing' });
+    const found = locator.isGuarded ? guarded(rows, exchange) : plainly(rows, exchange);
+    if ('refusal' in found) return refused(exchange, found.refusal);
+    const { row } = found;
+    const body = lowered ? lowered(found.fields ?? model.parse(row)) : row.doc;
     const headers: Record<string, string> = { 'content-type': 'application/json' };
     if (tag) headers.etag = tag(row);
     if (cache !== undefined) headers['cache-control'] = cache;
-    return unlessFresh(exchange, { status: 200, headers, body: row.doc });
+    return unlessFresh(exchange, { status: 200, headers, body });
+  }
+
+  function plainly(
+    rows: Reader,
+    { pathParams }: Exchange,
+  ): { readonly row: Row; readonly fields?: Fields } | { readonly refusal: Refusal } {
+    const row = rows.get(model.name, pathParams[locator.parameter as string] as string);
+    return row ? { row } : { refusal: { when: 'resource.missing' } };
+  }
+
+  function guarded(rows: Reader, exchange: Exchange): ReturnType<typeof locator.find> {
+    return locator.find(workFor(rows, models, exchange, drawOnce(chance, exchange.nowMs)), exchange);
   }
 
   function whole(rows: Reader, exchange: Exchange): Reply {
@@ -41,7 +56,7 @@ export function compileRead(operation: Operation, endpoint: Endpoint, model: Row
     if ('refusal' in found) return refused(exchange, found.refusal);
     const own = ownErrors?.({ ...work.scope, resource: found.fields });
     if (own) return refused(exchange, own);
-    const made = reply(work, exchange, { did: 'read', ...found });
+    const made = reply(work, exchange, { did: 'read', row: found.row, fields: found.fields });
     return 'refusal' in made ? refused(exchange, made.refusal) : unlessFresh(exchange, made.reply);
   }
 

@@ -13,11 +13,13 @@ export function compileReplyRun(operation: Operation, endpoint: Endpoint, engine
   const answers = compileAnswers(endpoint, engine.compilation);
   const ownErrors = compileOwnErrors(operation, engine.compilation);
   const badBody = compileStatedBody(endpoint, engine.compilation);
+  const access = engine.compilation.access.of(operation, engine.compilation.user);
   return (exchange) =>
     engine.store.read((rows) => {
       const work = workFor(rows, engine.models, exchange, drawOnce(engine.chance, exchange.nowMs));
       const { scope } = work;
-      const bad = badBody(work, exchange) ?? ownErrors?.(scope);
+      const pass = access.enter(scope, undefined);
+      const bad = 'refusal' in pass ? pass.refusal : (badBody(work, exchange) ?? pass.settle() ?? ownErrors?.(scope));
       if (bad) return refused(exchange, bad);
       const made = answers?.(exchange, { status: 200, scope });
       if (!made || 'refusal' in made) return refused(exchange, made?.refusal ?? { when: 'internal' });

@@ -3,7 +3,7 @@ import { compileCoercion } from './coerce.ts';
 import { compileForm, type FormPair, type ReadForm } from './form.ts';
 import { parseJson } from './json.ts';
 import { type MediaType, matchesRange, parseMediaType } from './media-type.ts';
-import { type PartLimits, readParts } from './multipart.ts';
+import { isFile, type PartLimits, readParts } from './multipart.ts';
 import { decodeFormText } from './percent.ts';
 import type { Resolve, Schema } from './schema.ts';
 import { cut, type Violation, violationsMax } from './violation.ts';
@@ -123,19 +123,15 @@ function readMultipart(bytes: Buffer, type: MediaType, readForm: ReadForm, limit
   return readPairs(pairs, readForm);
 }
 
-/** A part with a file name, or of a type that is neither text nor JSON, is a file (RFC 7578 section 4). */
 function readPart(
   name: string,
   filename: string | undefined,
   partType: string,
   bytes: Buffer,
 ): { value: unknown } | { problem: Violation } {
-  const type = parseMediaType(partType);
-  const json = type?.essence === 'application/json' || type?.essence.endsWith('+json');
-  const text = type?.essence.startsWith('text/');
-  if (filename !== undefined || !(json || text)) return { value: new WireFile(filename, partType, bytes) };
+  if (isFile({ filename, type: partType })) return { value: new WireFile(filename, partType, bytes) };
   const path = `/${cut(name, 64)}`;
-  if (json) {
+  if (!parseMediaType(partType)?.essence.startsWith('text/')) {
     const parsed = parseJson(bytes);
     return 'value' in parsed ? parsed : { problem: { ...parsed.problem, path } };
   }

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { parseMediaType } from './media-type.ts';
 import { cut, type Violation } from './violation.ts';
 
 /** Bounds of a multipart body, within the bound of the whole. */
@@ -48,13 +49,19 @@ export function readParts(bytes: Buffer, boundary: string | undefined, limits: P
       bytes.subarray(Math.min(headersEnd + 4, next.start), next.start),
     );
     if ('problem' in part) return part;
-    if (limits.fileBytes !== undefined && part.bytes.length > limits.fileBytes) {
+    if (limits.fileBytes !== undefined && part.bytes.length > limits.fileBytes && isFile(part)) {
       return problem('size', `${part.bytes.length} bytes`, `at most ${limits.fileBytes} bytes`, `/${cut(part.name, 64)}`);
     }
     parts.push(part);
     at = next.after;
   }
   return malformed('a body that ends too early', 'a closing boundary');
+}
+
+/** A part with a file name, or of a type that is neither text nor JSON, is a file (RFC 7578 section 4). */
+export function isFile({ filename, type }: Pick<Part, 'filename' | 'type'>): boolean {
+  const essence = parseMediaType(type)?.essence ?? '';
+  return filename !== undefined || !(essence.startsWith('text/') || essence === 'application/json' || essence.endsWith('+json'));
 }
 
 const BOUNDARY = /^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/;

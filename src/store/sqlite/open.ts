@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { Locked } from '../store.ts';
 import { CREDENTIAL_TABLES } from './credentials.ts';
-import { OUTBOX_TABLES } from './outbox.ts';
+import { OUTBOX_TABLES } from './outbox-tables.ts';
 import { BUSY, errorNumber, NOT_A_DATABASE } from './statement.ts';
 
 /** What can be chosen when a store is opened. */
@@ -56,7 +56,14 @@ function bringUp(database: DatabaseSync): void {
   const tables = Number(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n);
   if (application !== APPLICATION && tables > 0) throw new Error('it is a database, but not one of Ninefold');
   if (format > FORMAT) throw new Error('it was written by a newer Ninefold; use that one, or another file');
-  if (application === APPLICATION) return;
+  if (application !== APPLICATION) createTables(database);
+  // Came later: a file from before gets it, and an older Ninefold passes it over.
+  database.exec(`CREATE TABLE IF NOT EXISTS ninefold_counters
+      (name TEXT PRIMARY KEY, count REAL NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS ninefold_counters_expires ON ninefold_counters (expires);`);
+}
+
+function createTables(database: DatabaseSync): void {
   database.exec(`PRAGMA application_id = ${APPLICATION};
     PRAGMA user_version = ${FORMAT};
     CREATE TABLE ninefold_tables (name TEXT PRIMARY KEY, columns TEXT NOT NULL) WITHOUT ROWID;

@@ -13,8 +13,10 @@ import {
   type Timer,
   type Transaction,
 } from '../store.ts';
+import type { Counters } from './counters.ts';
 import type { Credentials } from './credentials.ts';
-import type { OutboxTables } from './outbox.ts';
+import type { OutboxReads } from './outbox.ts';
+import { OutboxChange } from './outbox-change.ts';
 import type { Records } from './records.ts';
 import type { Revisions } from './revisions.ts';
 import type { Savepoints } from './savepoints.ts';
@@ -28,8 +30,9 @@ export interface Contents {
   readonly revisions: Revisions;
   readonly records: Records;
   readonly timers: Timers;
+  readonly counters: Counters;
   readonly credentials: Credentials;
-  readonly outbox: OutboxTables;
+  readonly outbox: OutboxReads;
   readonly sequence: Statement<[number]>;
 }
 
@@ -123,6 +126,10 @@ export class SqliteTransaction extends SqliteReader implements Transaction {
     this.#write(() => this.contents.timers.clear(resource, id, name));
   }
 
+  addTo(counter: string, amount: number, nowMs: number, expiresMs: number): number {
+    return this.#write(() => this.contents.counters.add(counter, amount, nowMs, expiresMs));
+  }
+
   next(sequence: string): number {
     return this.#write(() => this.contents.sequence.get(sequence)![0]);
   }
@@ -137,7 +144,8 @@ export class SqliteTransaction extends SqliteReader implements Transaction {
 
   override get outbox(): Outbox {
     const { outbox, revisions } = this.contents;
-    this.#outbox ??= outbox.inChange(
+    this.#outbox ??= new OutboxChange(
+      outbox,
       (write) => this.#write(write),
       () => revisions.next(),
     );

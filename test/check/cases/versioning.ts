@@ -86,4 +86,32 @@ export const versioningCases: readonly Case[] = [
     snippets: ['versioning: { changes: { "2026-06-01": [{ enum: note.kind, values: { normal: plian } }] } }'],
     finds: ['versioning/unknown-value @ /versioning/changes/2026-06-01/0/values/normal'],
   },
+  {
+    snippets: [
+      'versioning: { changes: { "2026-06-01": [{ map: note.size, was: integer, down: "value / 10", up: "value * 10" }] } }',
+    ],
+    finds: ['versioning/lossy-map @ /versioning/changes/2026-06-01/0/map'],
+  },
+  {
+    snippets: [
+      'versioning: { changes: { "2026-06-01": [{ map: note.size, was: { type: integer, maximum: 3 }, down: "value", up: "value" }] } }',
+    ],
+    finds: ['versioning/outside-shape @ /versioning/changes/2026-06-01/0/down'],
+  },
+  {
+    snippets: [
+      'versioning: { changes: { "2026-06-01": [{ map: note.size, was: integer, down: "value", up: "value - 1000000" }] } }',
+    ],
+    finds: ['versioning/outside-shape @ /versioning/changes/2026-06-01/0/up'],
+  },
+  {
+    snippets: [
+      'versioning: { changes: { "2026-06-01": [{ map: note.size, was: integer, down: "value == 7 ? 1 / (value - value) : value", up: "value" }] } }',
+    ],
+    finds: ['versioning/outside-shape @ /versioning/changes/2026-06-01/0/down'],
+  },
+  {
+    snippets: ['versioning: { changes: { "2026-06-01": [{ enum: note.kind, values: { normal: plain, usual: plain } }] } }'],
+    finds: ['versioning/not-one-to-one @ /versioning/changes/2026-06-01/0/values/usual'],
+  },
 ];

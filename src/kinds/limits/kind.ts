@@ -1,0 +1,65 @@
+/** What a rate states, in whole units: a request counts some of them. */
+export interface RateFacts {
+  readonly limit: number;
+  readonly windowMs: number;
+  /** The most that a bucket holds. */
+  readonly burst: number;
+}
+
+/**
+ * What somebody has used so far, as numbers that only the kind understands. No numbers = nothing. It is read and written in
+ * place, so that deciding makes no garbage; whoever keeps it writes it back, or does not.
+ */
+export interface Use {
+  readonly numbers: Float64Array;
+  length: number;
+}
+
+/** What a kind says of one request. */
+export interface Decision {
+  readonly isAllowed: boolean;
+  /** The units that are left: after this request where it is allowed, as it is where it is not. */
+  readonly remaining: number;
+  /** In how many milliseconds more than `remaining` can be used; the whole window where nothing is in use. */
+  readonly moreMs: number;
+  /** In how many milliseconds a refused request is allowed if nobody else asks, and not earlier; it may be never: Infinity. */
+  readonly waitMs: number;
+  /** What was in use before this request, for giving it back. */
+  readonly before: number;
+}
+
+/** One request that was counted. */
+export interface Taken {
+  readonly atMs: number;
+  readonly cost: number;
+  readonly before: number;
+}
+
+/**
+ * A way of counting requests over time: a word that may stand as a rate's `kind`. Pure: the facts, the use so far and the
+ * time go in, a decision and the new use come out. A time before the last one counts as no time passed.
+ */
+export interface RateKind {
+  readonly word: string;
+  readonly meaning: string;
+  /** What it promises of how many are allowed, and when. */
+  readonly exactness: string;
+  /** How many numbers a use takes at the most. */
+  readonly numbersMax: number;
+  /** Decides; where it allows, `use` is what was used with this request, otherwise what was used up to now. */
+  decide(facts: RateFacts, use: Use, nowMs: number, cost: number): Decision;
+  /** Takes a counted request out again, as if it had not come; never more than that. */
+  giveBack(facts: RateFacts, use: Use, nowMs: number, taken: Taken): void;
+  /** From when on the use is nothing. */
+  expiresMs(facts: RateFacts, use: Use): number;
+}
+
+/** The decision where a request fits. */
+export function allowed(remaining: number, moreMs: number, before: number): Decision {
+  return { isAllowed: true, remaining, moreMs, waitMs: 0, before };
+}
+
+/** The decision where a request does not fit now, or never. */
+export function refused(remaining: number, moreMs: number, waitMs: number, before: number): Decision {
+  return { isAllowed: false, remaining, moreMs, waitMs, before };
+}

@@ -1,0 +1,87 @@
+import { allowed, type RateFacts, type RateKind, refused, type Use } from './kind.ts';
+
+/** How many moments are remembered apart. */
+export const momentsMax = 64;
+
+/**
+ * The window that ends now: a log of when how much was used, as pairs of a time and units, oldest first. Up to 64 units
+ * are remembered to the millisecond each. Beyond that, those of one 64th of the window are remembered together, at the time of the
+ * last of them, so that they are forgotten late rather than early.
+ */
+export const sliding: RateKind = {
+  word: 'sliding',
+  meaning: 'whatever was used in the window that ends now',
+  exactness: `Never more than the limit in any window. For limits up to ${momentsMax} a unit comes back when its window is over; above, at most one ${momentsMax}th of the window later.`,
+  // A window touches one part more than it has; one is being added.
+  numbersMax: 2 * (momentsMax + 2),
+  decide(facts, use, nowMs, cost) {
+    const { limit, windowMs } = facts;
+    const { numbers } = use;
+    const used = age(use, nowMs, windowMs);
+    if (used + cost <= limit) {
+      if (cost > 0) add(facts, use, nowMs, cost);
+      const moreMs = use.length === 0 ? windowMs : numbers[0]! + windowMs - nowMs;
+      return allowed(limit - used - cost, moreMs, used);
+    }
+    const moreMs = use.length === 0 ? windowMs : numbers[0]! + windowMs - nowMs;
+    return refused(Math.max(0, limit - used), moreMs, waitMs(facts, use, nowMs, used + cost - limit), used);
+  },
+  giveBack({ windowMs }, use, nowMs, { atMs, cost }) {
+    age(use, nowMs, windowMs);
+    // What has left the window by itself is not among those that came after it.
+    if (atMs + windowMs <= nowMs) return;
+    const { numbers } = use;
+    for (let at = 0; at < use.length; at += 2) {
+      if (numbers[at]! < atMs) continue;
+      numbers[at + 1] = Math.max(0, numbers[at + 1]! - cost);
+      if (numbers[at + 1] === 0) {
+        numbers.copyWithin(at, at + 2, use.length);
+        use.length -= 2;
+      }
+      return;
+    }
+  },
+  expiresMs: ({ windowMs }, { numbers, length }) => numbers[length - 2]! + windowMs,
+};
+
+/** Forgets what has left the window; gives what is used in it. */
+function age(use: Use, nowMs: number, windowMs: number): number {
+  const { numbers } = use;
+  let first = 0;
+  while (first < use.length && numbers[first]! + windowMs <= nowMs) first += 2;
+  if (first > 0) {
+    numbers.copyWithin(0, first, use.length);
+    use.length -= first;
+  }
+  let used = 0;
+  for (let at = 0; at < use.length; at += 2) {
+    // The clock was set back.
+    if (numbers[at]! > nowMs) numbers[at] = nowMs;
+    used += numbers[at + 1]!;
+  }
+  return used;
+}
+
+function add({ limit, windowMs }: RateFacts, use: Use, nowMs: number, cost: number): void {
+  const { numbers } = use;
+  const last = use.length - 2;
+  const partMs = limit <= momentsMax ? 1 : windowMs / momentsMax;
+  if (last >= 0 && Math.floor(numbers[last]! / partMs) === Math.floor(nowMs / partMs)) {
+    numbers[last] = nowMs;
+    numbers[last + 1] = numbers[last + 1]! + cost;
+    return;
+  }
+  numbers[use.length] = nowMs;
+  numbers[use.length + 1] = cost;
+  use.length += 2;
+}
+
+/** How long until so many units have left the window. */
+function waitMs({ windowMs }: RateFacts, { numbers, length }: Use, nowMs: number, units: number): number {
+  let left = units;
+  for (let at = 0; at < length; at += 2) {
+    left -= numbers[at + 1]!;
+    if (left <= 0) return numbers[at]! + windowMs - nowMs;
+  }
+  return Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,196 @@
+import { entriesOf } from '../fact.ts';
+import type { Resource } from '../resources.ts';
+import type { Carry, Line, OlderPlace, ResourceCarry } from './carry.ts';
+import { carryInside, named } from './carry-inside.ts';
+import type { Inner } from './carry-shape.ts';
+import { inTurn } from './carry-shape.ts';
+import type { ChangeValues } from './change-values.ts';
+import { insideOf, newName } from './earlier-shape.ts';
+import { isMembers, isSame, mergeJson, put } from './json-merge.ts';
+
+/** A line that is being followed down: what became of one field below each change. */
+interface Traced {
+  readonly newer: string | undefined;
+  older: string | undefined;
+  /** The level down to which the pieces reach. */
+  level: number;
+  readonly pieces: Carry[];
+  isMapped: boolean;
+  isOrdered: boolean;
+  /** What it is where the older version's requests do not have it. */
+  usual: { readonly value: unknown } | undefined;
+  /** What it is where the newest does not have it. */
+  readonly gone: (() => unknown) | undefined;
+}
+
+/** Compiles the carrying of a resource between two levels: all changes of all versions between them as one step for each field. */
+export function carryResource(name: string, top: number, bottom: number, inner: Inner, values: ChangeValues): ResourceCarry {
+  const newest = inner.resources.at(name, top);
+  const oldest = inner.resources.at(name, bottom);
+  if (!newest || !oldest) throw new Error(`${name} is no resource that is stated.`);
+  const lines = trace(name, newest, top, bottom, inner, values);
+  const byOlder = new Map(lines.flatMap((line) => (line.older === undefined ? [] : [[line.older, line] as const])));
+  const byNewer = new Map(lines.flatMap((line) => (line.newer === undefined ? [] : [[line.newer, line] as const])));
+  const downward = entriesOf(oldest.fields).flatMap(([field]) => byOlder.get(field) ?? []);
+  const upward = lines.filter(({ newer }) => newer !== undefined);
+  const isOpen = newest.additionalProperties;
+  const more = (
+    value: Record<string, unknown>,
+    out: Record<string, unknown>,
+    known: ReadonlyMap<string, unknown>,
+    taken: ReadonlyMap<string, unknown>,
+  ) => {
+    if (isOpen) for (const field of Object.keys(value)) if (!known.has(field) && !taken.has(field)) put(out, field, value[field]);
+    return out;
+  };
+  return {
+    lines,
+    older: (field) => byOlder.get(field),
+    newer: (field) => byNewer.get(field),
+    unseen: lines.flatMap(({ newer, older }) => (newer !== undefined && older === undefined ? [newer] : [])),
+    down(value) {
+      if (!isMembers(value)) return value;
+      const out: Record<string, unknown> = {};
+      for (const line of downward) {
+        const { newer, older, carry, gone } = line;
+        if (newer === undefined) {
+          if (gone) put(out, older as string, carry ? carry.down(gone()) : gone());
+          continue;
+        }
+        const field = value[newer];
+        if (field === undefined) continue;
+        if (older === '__proto__') put(out, older, field === null || !carry ? field : carry.down(field));
+        else out[older as string] = field === null || !carry ? field : carry.down(field);
+      }
+      return more(value, out, byNewer, byOlder);
+    },
+    up(value, before) {
+      if (!isMembers(value)) return value;
+      const was = isMembers(before) ? before : undefined;
+      const out: Record<string, unknown> = {};
+      for (const line of upward) {
+        const field = line.older === undefined ? unseen(line, was) : value[line.older];
+        if (field !== undefined) put(out, line.newer as string, line.older === undefined ? field : raise(line, field, was));
+      }
+      return more(value, out, byOlder, byNewer);
+    },
+    merge(before, patch) {
+      const next: Record<string, unknown> = { ...before };
+      for (const [field, value] of Object.entries(patch)) {
+        const line = byOlder.get(field);
+        if (!line) {
+          if (isOpen && !byNewer.has(field)) merged(next, field, value);
+        } else if (line.newer !== undefined) {
+          if (value === null || !line.carry) merged(next, line.newer, value);
+          else {
+            const now = isMembers(value) && before[line.newer] !== undefined ? line.carry.down(before[line.newer]) : undefined;
+            put(next, line.newer, raise(line, mergeJson(now, value), before));
+          }
+        }
+      }
+      return next;
+    },
+    place([field, ...rest]): OlderPlace {
+      const line = field === undefined ? undefined : byNewer.get(field);
+      if (field === undefined || !line) return { path: field === undefined ? [] : [field, ...rest], isMapped: false };
+      if (line.older === undefined) return { path: [], isMapped: false };
+      if (line.isMapped && line.isValue) return { path: [line.older], isMapped: true };
+      const place = line.carry && rest.length > 0 ? line.carry.place(rest) : { path: rest, isMapped: false };
+      return { path: [line.older, ...place.path], isMapped: place.isMapped };
+    },
+  };
+}
+
+interface CompiledLine extends Line {
+  readonly usual: { readonly value: unknown } | undefined;
+  readonly gone: (() => unknown) | undefined;
+  /** Whether a change maps the field's own value, and not only something in it. */
+  readonly isValue: boolean;
+}
+
+/** What reads as it did before is as it was: nothing is lost by sending back what was read. */
+function raise(
+  { newer, older, carry, isValue }: CompiledLine,
+  value: unknown,
+  before: Readonly<Record<string, unknown>> | undefined,
+): unknown {
+  if (!carry || value === null) return value;
+  const was = before?.[newer as string];
+  return named(older as string, () =>
+    isValue && was !== undefined && was !== null && isSame(carry.down(was), value) ? was : carry.up(value, was),
+  );
+}
+
+function unseen({ newer, carry, usual }: CompiledLine, before: Readonly<Record<string, unknown>> | undefined): unknown {
+  if (before) return before[newer as string];
+  if (!usual) return undefined;
+  return carry && usual.value !== null ? carry.up(structuredClone(usual.value)) : structuredClone(usual.value);
+}
+
+function merged(next: Record<string, unknown>, field: string, value: unknown): void {
+  if (value === null) delete next[field];
+  else put(next, field, mergeJson(next[field], value));
+}
+
+function trace(name: string, newest: Resource, top: number, bottom: number, inner: Inner, values: ChangeValues): CompiledLine[] {
+  const { resources } = inner;
+  const traced: Traced[] = entriesOf(newest.fields).map(([field]) => start(field, field, top, undefined));
+  const reach = (line: Traced, level: number) => {
+    if (line.level <= level || line.older === undefined) return;
+    const carry = inner.carry(resources.shapeOf(name, line.older, level), line.level, level);
+    if (carry) line.pieces.push(carry);
+    if (carry) line.isOrdered = false;
+    line.level = level;
+  };
+  const valued = new Set<Traced>();
+  for (const { level, change } of resources.changes(name, top, bottom)) {
+    const root =
+      change.kind === 'rename' && !change.field.includes('.') ? newName(change.to) : (change.field.split('.')[0] as string);
+    const inside = insideOf(change.field);
+    const line = traced.find(({ older }) => older === root);
+    if (inside.length === 0 && change.kind === 'remove') {
+      traced.push(start(undefined, change.field, level, values.ofRemoved(change)));
+      continue;
+    }
+    if (!line) continue;
+    if (inside.length === 0 && change.kind === 'rename') {
+      line.older = change.field;
+      continue;
+    }
+    reach(line, level + 1);
+    if (inside.length === 0 && change.kind === 'add') {
+      line.older = undefined;
+      line.usual = change.default;
+      continue;
+    }
+    line.isMapped = true;
+    line.isOrdered &&= change.kind === 'map' && change.monotone;
+    if (inside.length > 0) line.pieces.push(carryInside(inside, change, values));
+    else if (change.kind === 'map' || change.kind === 'enum') {
+      valued.add(line);
+      line.pieces.push({ ...values.of(change), place: () => ({ path: [], isMapped: true }) });
+    }
+    line.level = level;
+  }
+  for (const line of traced) reach(line, bottom);
+  return traced
+    .filter(({ newer, older }) => newer !== undefined || older !== undefined)
+    .map((line) => {
+      const { newer, older, isOrdered, usual, gone, pieces } = line;
+      const carry = inTurn(pieces);
+      return {
+        newer,
+        older,
+        carry,
+        isMapped: line.isMapped || carry !== undefined,
+        isOrdered,
+        usual,
+        gone,
+        isValue: valued.has(line),
+      };
+    });
+}
+
+function start(newer: string | undefined, older: string, level: number, gone: (() => unknown) | undefined): Traced {
+  return { newer, older, level, pieces: [], isMapped: false, isOrdered: true, usual: undefined, gone };
+}

@@ -1,0 +1,177 @@
+import type { Json, JsonMap } from '../../document/document.ts';
+import { entriesOf, statedValue } from '../fact.ts';
+import type { Shape } from '../shape.ts';
+import { isMap } from '../source.ts';
+import type { Carry, OlderPlace } from './carry.ts';
+import { named } from './carry-inside.ts';
+import type { EarlierResources } from './earlier-resources.ts';
+import { isMembers, put } from './json-merge.ts';
+
+/** Compiles the carrying of a shape between two levels; nothing where all of it stays as it is. */
+export type CarryShape = (shape: JsonMap, top: number, bottom: number) => Carry | undefined;
+
+/** What a list, an object or a union needs to be carried: the carrying of what is in it. */
+export interface Inner {
+  readonly resources: EarlierResources;
+  readonly carry: CarryShape;
+}
+
+/** Compiles a shape that is no resource itself: its members, its items, the branches that its value can be of. */
+export function carryStructure(shape: JsonMap, top: number, bottom: number, inner: Inner): Carry | undefined {
+  const pieces = [
+    membersCarry(shape, top, bottom, inner),
+    itemsCarry(shape, top, bottom, inner),
+    ...['oneOf', 'anyOf'].map((word) => unionCarry(shape[word], top, bottom, inner)),
+    ...listed(shape.allOf).map((branch) => inner.carry(branch, top, bottom)),
+  ];
+  return inTurn(pieces.filter((piece) => piece !== undefined));
+}
+
+/** Several carryings, the newest first, as one. */
+export function inTurn(pieces: readonly Carry[]): Carry | undefined {
+  if (pieces.length < 2) return pieces[0];
+  const downTo = (value: unknown, count: number) => {
+    let carried = value;
+    for (let index = 0; index < count; index++) carried = (pieces[index] as Carry).down(carried);
+    return carried;
+  };
+  return {
+    down: (value) => downTo(value, pieces.length),
+    up(value, before) {
+      let carried = value;
+      for (let index = pieces.length - 1; index >= 0; index--)
+        carried = (pieces[index] as Carry).up(carried, before === undefined ? undefined : downTo(before, index));
+      return carried;
+    },
+    place: (path) =>
+      pieces.reduce<OlderPlace>(
+        (place, piece) => {
+          const next = piece.place(place.path);
+          return { path: next.path, isMapped: place.isMapped || next.isMapped };
+        },
+        { path, isMapped: false },
+      ),
+  };
+}
+
+function membersCarry(shape: JsonMap, top: number, bottom: number, inner: Inner): Carry | undefined {
+  const properties = isMap(shape.properties) ? Object.entries(shape.properties) : [];
+  const carries = new Map(
+    properties.flatMap(([name, member]) => {
+      const carry = isMap(member) ? inner.carry(member, top, bottom) : undefined;
+      return carry ? [[name, carry] as const] : [];
+    }),
+  );
+  const rest = isMap(shape.additionalProperties) ? inner.carry(shape.additionalProperties, top, bottom) : undefined;
+  if (carries.size === 0 && !rest) return undefined;
+  const known = new Set(properties.map(([name]) => name));
+  const carryOf = (name: string) => carries.get(name) ?? (rest && !known.has(name) ? rest : undefined);
+  const each = (value: unknown, carry: (carry: Carry, value: unknown, name: string) => unknown) => {
+    if (!isMembers(value)) return value;
+    const out: Record<string, unknown> = {};
+    for (const [name, member] of Object.entries(value)) {
+      const own = member === null ? undefined : carryOf(name);
+      put(out, name, own ? named(name, () => carry(own, member, name)) : member);
+    }
+    return out;
+  };
+  return {
+    down: (value) => each(value, (carry, member) => carry.down(member)),
+    up: (value, before) => each(value, (carry, member, name) => carry.up(member, isMembers(before) ? before[name] : undefined)),
+    place: (path) => below(path, carryOf),
+  };
+}
+
+function itemsCarry(shape: JsonMap, top: number, bottom: number, inner: Inner): Carry | undefined {
+  const carry = isMap(shape.items) ? inner.carry(shape.items, top, bottom) : undefined;
+  if (!carry) return undefined;
+  return {
+    down: (value) => (Array.isArray(value) ? value.map((item) => (item === null ? null : carry.down(item))) : value),
+    up(value, before) {
+      if (!Array.isArray(value)) return value;
+      const same = Array.isArray(before) && before.length > 0 ? itemsByOlder(before, carry) : undefined;
+      return value.map((item, index) => {
+        if (item === null) return null;
+        const unchanged = same?.get(textOf(item))?.shift();
+        return unchanged === undefined ? named(String(index), () => carry.up(item)) : unchanged;
+      });
+    },
+    place: (path) => below(path, () => carry),
+  };
+}
+
+/** The items that were there, by what they are in the older version: one that is sent again is still the same. */
+function itemsByOlder(items: readonly unknown[], carry: Carry): Map<string, unknown[]> {
+  const found = new Map<string, unknown[]>();
+  for (const item of items) {
+    const text = textOf(item === null ? null : carry.down(item));
+    const list = found.get(text);
+    if (list) list.push(item);
+    else found.set(text, [item]);
+  }
+  return found;
+}
+
+/** JSON text in which equal values are equal. */
+function textOf(value: unknown): string {
+  if (typeof value === 'bigint') return String(value);
+  if (Array.isArray(value)) return `[${value.map(textOf).join(',')}]`;
+  if (!isMembers(value)) return JSON.stringify(value) ?? 'null';
+  const names = Object.keys(value).sort();
+  return `{${names.map((name) => `${JSON.stringify(name)}:${textOf(value[name])}`).join(',')}}`;
+}
+
+/** A union: the value goes as the first branch does that it can be of, by its constants and its names. */
+function unionCarry(list: Json | undefined, top: number, bottom: number, inner: Inner): Carry | undefined {
+  const branches = listed(list).map((branch) => ({
+    carry: inner.carry(branch, top, bottom),
+    newer: branchOf(branch, top, inner.resources),
+    older: branchOf(branch, bottom, inner.resources),
+  }));
+  if (branches.every(({ carry }) => carry === undefined)) return undefined;
+  const carryFor = (value: unknown, side: 'newer' | 'older') =>
+    isMembers(value) || Array.isArray(value) ? branches.find((branch) => branch[side](value))?.carry : undefined;
+  return {
+    down: (value) => carryFor(value, 'newer')?.down(value) ?? value,
+    up(value, before) {
+      const carry = carryFor(value, 'older');
+      return carry ? carry.up(value, carryFor(before, 'newer') === carry ? before : undefined) : value;
+    },
+    place: (path) => branches.find(({ carry }) => carry)?.carry?.place(path) ?? { path, isMapped: false },
+  };
+}
+
+/** Whether a value can be of a branch as it is at a level. */
+function branchOf(branch: JsonMap, level: number, resources: EarlierResources): (value: unknown) => boolean {
+  const resource = typeof branch.resource === 'string' ? resources.at(branch.resource, level) : undefined;
+  const members: [string, Shape][] = resource
+    ? entriesOf(resource.fields).map(([name, field]) => [name, statedValue(field.shape) ?? {}])
+    : Object.entries(isMap(branch.properties) ? branch.properties : {}).flatMap(([name, member]) =>
+        isMap(member) ? [[name, member]] : [],
+      );
+  const isList = branch.type === 'array' || isMap(branch.items);
+  const constants = members.filter(([, shape]) => shape.const !== undefined);
+  const names = new Set(members.map(([name]) => name));
+  const isClosed = resource ? !resource.additionalProperties : branch.additionalProperties === false;
+  return (value) => {
+    if (Array.isArray(value)) return isList;
+    if (!isMembers(value) || isList || (members.length === 0 && !resource && branch.type !== 'object')) return false;
+    return (
+      constants.every(([name, shape]) => value[name] === undefined || value[name] === shape.const) &&
+      (!isClosed || Object.keys(value).every((name) => names.has(name)))
+    );
+  };
+}
+
+/** The place below the first step of a path, which stays as it is. */
+function below(path: readonly string[], carryOf: (name: string) => Carry | undefined): OlderPlace {
+  const [first, ...rest] = path;
+  const carry = first === undefined ? undefined : carryOf(first);
+  if (first === undefined || !carry || rest.length === 0) return { path, isMapped: false };
+  const place = carry.place(rest);
+  return { path: [first, ...place.path], isMapped: place.isMapped };
+}
+
+function listed(value: Json | undefined): JsonMap[] {
+  return Array.isArray(value) ? value.filter((entry: Json): entry is JsonMap => isMap(entry)) : [];
+}

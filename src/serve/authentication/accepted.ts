@@ -1,0 +1,39 @@
+import { schemeKinds } from '../../kinds/schemes/all.ts';
+import type { SchemeKind } from '../../kinds/schemes/kind.ts';
+import type { Scheme } from '../../parts/authentication.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
+import type { Spec } from '../../parts/spec.ts';
+
+/** A scheme that a document states and accepts, with what follows for it. */
+export interface Accepted {
+  readonly scheme: Scheme;
+  readonly kind: SchemeKind;
+  readonly in: Scheme['in'];
+  /** The name of the header, query parameter or cookie. */
+  readonly carrier: string;
+  readonly prefix: string | undefined;
+}
+
+/** The schemes that a document accepts; one without a stated place for its credential is not accepted. */
+export function acceptedSchemes({ authentication }: Spec): Accepted[] {
+  const { schemes, accept } = authentication;
+  return entriesOf(schemes)
+    .filter(([name]) => accept === undefined || accept.includes(name))
+    .flatMap(([, scheme]): Accepted[] => {
+      const kind = schemeKinds.find(({ type }) => type === scheme.type);
+      const carrier = statedValue(scheme.carrier);
+      if (!kind || carrier === undefined) return [];
+      const isUsual = scheme.in === 'header' && carrier.toLowerCase() === 'authorization';
+      return [{ scheme, kind, in: scheme.in, carrier, prefix: scheme.prefix ?? (isUsual ? kind.prefix : undefined) }];
+    });
+}
+
+/** Why there are no means for a scheme here, where there are none. */
+export function unsupportedBy({ scheme, kind }: Pick<Accepted, 'scheme' | 'kind'>): string | undefined {
+  if (kind.proof === undefined)
+    return `Credentials of the scheme "${scheme.name}" (${kind.type}) cannot be verified by this service.`;
+  if (kind.proof !== 'token') return undefined;
+  const hasKeys = scheme.jwks !== undefined || scheme.secretEnv !== undefined;
+  if (hasKeys && (scheme.algorithms ?? []).length > 0) return undefined;
+  return `Tokens of the scheme "${scheme.name}" cannot be verified: the document states no ${hasKeys ? 'algorithms' : 'keys'} for them.`;
+}

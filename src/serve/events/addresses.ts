@@ -1,0 +1,75 @@
+import { BlockList, isIP } from 'node:net';
+
+/**
+ * Whether an address may be sent to: a public one, and none of this machine, its network, a cloud's own services or a group,
+ * however it is written (RFC 6890 and its registries; RFC 6052 for addresses of IPv4 inside IPv6).
+ */
+export function isPublicAddress(address: string): boolean {
+  const text = address.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
+  const version = isIP(text);
+  if (version === 4) return !closed.check(text, 'ipv4');
+  if (version !== 6) return false;
+  const bytes = bytesOf(text);
+  const inner = innerAddresses(bytes);
+  return inner.length > 0 ? inner.every(isPublicAddress) : open6.check(text, 'ipv6') && !closed.check(text, 'ipv6');
+}
+
+const closed = new BlockList();
+for (const [net, bits] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+] as const)
+  closed.addSubnet(net, bits, 'ipv4');
+for (const [net, bits] of [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['3fff::', 20],
+] as const)
+  closed.addSubnet(net, bits, 'ipv6');
+
+/** Of IPv6 only global unicast is public; everything else is this machine's, its network's or nobody's. */
+const open6 = new BlockList();
+open6.addSubnet('2000::', 3, 'ipv6');
+
+/** The addresses of IPv4 that one of IPv6 leads to: mapped, compatible, translated (NAT64) or tunnelled (6to4). */
+function innerAddresses(bytes: readonly number[]): string[] {
+  const starts = (prefix: readonly number[]) => prefix.every((byte, at) => bytes[at] === byte);
+  const at = (from: number) => bytes.slice(from, from + 4).join('.');
+  if (
+    starts([0, 0, 0, 0, 0, 0, 0, 0, 0, 0]) &&
+    ((bytes[10] === 0 && bytes[11] === 0) || (bytes[10] === 255 && bytes[11] === 255))
+  )
+    return [at(12)];
+  if (starts([0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 0, 0])) return [at(12)];
+  if (starts([0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0])) return [at(12)];
+  if (starts([0x20, 0x02])) return [at(2)];
+  return [];
+}
+
+/** The sixteen bytes of an address of IPv6 that is written rightly. */
+function bytesOf(text: string): number[] {
+  const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(text);
+  const hex = (high: string | undefined, low: string | undefined) => (Number(high) * 256 + Number(low)).toString(16);
+  const plain = dotted ? `${dotted[1]}${hex(dotted[2], dotted[3])}:${hex(dotted[4], dotted[5])}` : text;
+  const [head = '', tail] = plain.split('::');
+  const groups = (part: string) => (part === '' ? [] : part.split(':'));
+  const [left, right] = [groups(head), groups(tail ?? '')];
+  const middle = tail === undefined ? [] : Array<string>(8 - left.length - right.length).fill('0');
+  return [...left, ...middle, ...right].flatMap((group) => {
+    const value = Number.parseInt(group, 16);
+    return [value >> 8, value & 255];
+  });
+}

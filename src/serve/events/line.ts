@@ -1,0 +1,59 @@
+import type { StoredDelivery } from '../../store/outbox.ts';
+import type { Underway } from './posting.ts';
+
+/** What is being done for one subscriber. */
+export interface Line {
+  readonly subscriber: string;
+  /** Read and not yet sent. */
+  ready: StoredDelivery[];
+  /** Sent or read, and not yet settled in the store: reading what is due gives these again. */
+  readonly known: Set<number>;
+  flying: number;
+  /** When something is due that is not being done; nothing = that is to be found out. */
+  nextMs: number | undefined;
+  /** Until then nothing is sent: it asked for that. */
+  heldUntilMs: number;
+  /** Whether the last thing that came of it was a failure: then it is asked with one try at a time. */
+  isFailing: boolean;
+}
+
+export function newLine(subscriber: string): Line {
+  return {
+    ...{ subscriber, ready: [], known: new Set<number>(), flying: 0, nextMs: undefined, heldUntilMs: 0, isFailing: false },
+  };
+}
+
+/** The tries under way, in the order in which they run out of time: all have the same. */
+export class Deadlines {
+  readonly #at = new Map<Underway, number>();
+
+  add(underway: Underway, ms: number): void {
+    this.#at.set(underway, ms);
+  }
+
+  remove(underway: Underway): void {
+    this.#at.delete(underway);
+  }
+
+  get first(): number | undefined {
+    for (const ms of this.#at.values()) return ms;
+    return undefined;
+  }
+
+  get size(): number {
+    return this.#at.size;
+  }
+
+  /** Breaks off those whose time is up. */
+  expire(nowMs: number): void {
+    for (const [underway, ms] of [...this.#at]) {
+      if (ms > nowMs) return;
+      this.#at.delete(underway);
+      underway.expire('No answer came in time.');
+    }
+  }
+
+  clear(): void {
+    this.#at.clear();
+  }
+}

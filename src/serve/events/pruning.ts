@@ -1,0 +1,49 @@
+import { statedValue } from '../../parts/fact.ts';
+import type { Engine } from '../engine.ts';
+
+/** How long deliveries that are done with are kept, to be looked at and sent again. */
+const keptMs = 7 * 86_400_000;
+/** How often it is looked whether something can go, and how much goes at once. */
+const everyMs = 60_000;
+const stepMost = 500;
+
+/** Removes deliveries and events that are kept no longer, a bounded number at a time, while others are recorded. */
+export class Pruning {
+  readonly #engine: () => Engine;
+  #nextMs = 0;
+  /** How far events were looked through: one that is still being delivered stays behind. */
+  #reached = 0;
+  #step: Promise<void> | undefined;
+
+  constructor(engine: () => Engine) {
+    this.#engine = engine;
+  }
+
+  /** Does a step, where it is time for one. */
+  step(): void {
+    const { clock, onFailure } = this.#engine();
+    if (this.#step || clock.now() < this.#nextMs) return;
+    this.#step = this.#prune()
+      .catch((failure: unknown) => onFailure(failure, 'pruning'))
+      .finally(() => {
+        this.#step = undefined;
+      });
+  }
+
+  async settled(): Promise<void> {
+    await this.#step;
+  }
+
+  async #prune(): Promise<void> {
+    const { clock, store, compilation } = this.#engine();
+    const nowMs = clock.now();
+    const delivery = statedValue(compilation.spec.events.delivery);
+    const eventsMs = Math.max(delivery?.stream?.keepMs ?? 0, keptMs);
+    const { removed, reached } = await store.change((rows) =>
+      rows.outbox.prune(nowMs - keptMs, nowMs - eventsMs, this.#reached, stepMost),
+    );
+    const isDone = removed === 0 && reached === this.#reached;
+    this.#reached = isDone ? 0 : reached;
+    this.#nextMs = isDone ? nowMs + everyMs : nowMs;
+  }
+}

@@ -1,0 +1,106 @@
+import type { StoredDelivery } from '../../store/outbox.ts';
+import type { Transaction } from '../../store/store.ts';
+import { follower, type Work } from '../acts/act.ts';
+import type { Engine } from '../engine.ts';
+import type { Fields } from '../exchange.ts';
+import { applySetters, updateRow } from '../rows/write.ts';
+import { drawOnce } from '../scope.ts';
+import { isAccepted } from './accepted.ts';
+import { webhookOf } from './kinds.ts';
+import type { Posted } from './posting.ts';
+import type { Schedule } from './schedule.ts';
+import type { Subscribers } from './subscribers.ts';
+
+/** What came of a try. */
+export interface Settled {
+  readonly delivery: StoredDelivery;
+  /** Nothing where it was not sent. */
+  readonly posted: Posted | undefined;
+  /** Why nothing more is done about it, where it was not sent. */
+  readonly final: string | undefined;
+  readonly atMs: number;
+  readonly tookMs: number;
+}
+
+/** Writes down what came of many tries, in one change; then disables the subscribers that are to be. */
+export async function settleAll(
+  engine: Engine,
+  subscribers: Subscribers,
+  schedule: Schedule,
+  settled: readonly Settled[],
+): Promise<void> {
+  const drawn = drawOnce(engine.chance, engine.clock.now());
+  const disabled = await engine.store.change((rows) => {
+    drawn.restart();
+    const chance = { bytes: (length: number) => drawn.bytes(length), uuid: () => drawn.uuid() };
+    const given = new Set<string>();
+    const failing = new Map<string, number | undefined>();
+    for (const one of settled) if (settleOne(rows, one, { ...engine, chance }, schedule)) given.add(one.delivery.subscriber);
+    for (const { delivery, posted, atMs } of settled) {
+      if (!posted) continue;
+      const id = delivery.subscriber;
+      const subscriber = subscribers.find(id, rows, engine);
+      if (!subscriber) continue;
+      const before = failing.has(id) ? failing.get(id) : subscriber.failingMs;
+      const after = isAccepted(posted) ? undefined : (before ?? atMs);
+      failing.set(id, after);
+      if (after !== undefined && schedule.disableAfterMs !== undefined && atMs - after >= schedule.disableAfterMs) given.add(id);
+    }
+    for (const [id, failingMs] of failing) {
+      const subscriber = subscribers.find(id, rows, engine);
+      if (subscriber?.fields && subscriber.failingMs !== failingMs) subscribers.failing(rows, id, failingMs);
+    }
+    return given;
+  });
+  for (const id of disabled) await disableSubscriber(engine, subscribers, id);
+}
+
+/** Returns whether the subscriber said that it is gone. */
+function settleOne(rows: Transaction, one: Settled, engine: Engine, schedule: Schedule): boolean {
+  const { delivery, posted, final, atMs, tookMs } = one;
+  const { seq, tries } = delivery;
+  const { outbox } = rows;
+  const status = posted?.status ?? null;
+  outbox.attempted(seq, { atMs, tookMs, status, error: posted?.error ?? final ?? null, response: posted?.response ?? null });
+  const nowMs = engine.clock.now();
+  if (posted && isAccepted(posted)) {
+    outbox.settle(seq, 'accepted', nowMs);
+    return false;
+  }
+  const isGone = status === 410;
+  const dueMs = posted && !isGone ? schedule.next(tries + 1, posted, nowMs, engine.chance) : undefined;
+  if (dueMs === undefined) outbox.settle(seq, 'given up', nowMs);
+  else outbox.postpone(seq, dueMs);
+  return isGone;
+}
+
+/** The operation `disable RESOURCE`: the engine's own change of a subscriber's row. */
+async function disableSubscriber(engine: Engine, subscribers: Subscribers, id: string): Promise<void> {
+  const names = webhookOf(engine)?.subscribers;
+  const model = names && engine.models.get(names.resource);
+  if (!names || !model) return;
+  const operation = `disable ${names.resource}`;
+  const nowMs = engine.clock.now();
+  const draw = drawOnce(engine.chance, nowMs);
+  await engine.store.change((rows) => {
+    draw.restart();
+    const row = rows.get(model.name, id);
+    if (!row) return;
+    const before = model.parse(row);
+    if (names.enabled === undefined) {
+      subscribers.disable(rows, id);
+      return;
+    }
+    if (before[names.enabled] === false) return;
+    const work: Work = {
+      ...{ rows, models: engine.models, nowMs, draw, stored: [] },
+      scope: { now: nowMs, operation, version: '', follow: follower(rows, engine.models) },
+    };
+    const draft: Fields = { ...before, [names.enabled]: false };
+    const scope = { ...work.scope, resource: before, next: draft };
+    const next = applySetters(model.setters([operation, 'write']), scope, draft);
+    updateRow(work, model, row, before, next, row.entered, operation);
+    engine.events.record(work, undefined);
+  });
+  engine.events.recorded();
+}

@@ -1,0 +1,206 @@
+import type { Webhook } from '../../parts/events.ts';
+import type { Reader, Transaction } from '../../store/store.ts';
+import type { StoredChange, Work } from '../acts/act.ts';
+import type { Engine } from '../engine.ts';
+import { type Caller, type Fields, Refused, type Value } from '../exchange.ts';
+import { describeValue } from '../wire/violation.ts';
+import { type Kinds, matches, webhookOf } from './kinds.ts';
+
+/** Who is sent webhooks: a row of the subscribers' resource, or an address given at the start. */
+export interface Subscriber {
+  readonly id: string;
+  readonly url: string;
+  /** The newest first; an older one until the time that it is still good. */
+  secrets(nowMs: number): readonly string[];
+  readonly isEnabled: boolean;
+  wants(kind: string): boolean;
+  /** Who made it; nobody knows of a row that no caller made. */
+  readonly maker: Caller | undefined;
+  /** The version that it was made under; empty for the newest. */
+  readonly version: string;
+  /** Since when nothing but failures came of its deliveries. */
+  readonly failingMs: number | undefined;
+  /** The row, for expressions; nothing of one given at the start, which receives everything. */
+  readonly fields: Fields | undefined;
+}
+
+/** A receiver of everything, for development. */
+export interface GivenWebhook {
+  readonly url: string;
+  readonly secret: string;
+}
+
+/** What is remembered of a subscriber beside its row. */
+interface State {
+  readonly maker?: Caller;
+  readonly version?: string;
+  readonly previous?: readonly { readonly secret: string; readonly untilMs: number }[];
+  readonly failingMs?: number;
+  /** Set where the row has no field that says so. */
+  readonly disabled?: boolean;
+}
+
+/** How long a secret is good beside the one that took its place. */
+const rotationMs = 86_400_000;
+
+/** The subscribers of a service, kept in memory from the first event on until one of them changes. */
+export class Subscribers {
+  readonly #given: readonly Subscriber[];
+  #rows: Map<string, Subscriber> | undefined;
+  /** Those that may have changed since they were read. */
+  readonly #stale = new Set<string>();
+
+  constructor(given: readonly GivenWebhook[]) {
+    this.#given = given.map(({ url, secret }) => ({
+      ...{ id: `given ${url}`, url, isEnabled: true, maker: undefined, version: '', failingMs: undefined, fields: undefined },
+      secrets: () => [secret],
+      wants: () => true,
+    }));
+  }
+
+  all(rows: Reader, engine: Engine, isChanging: boolean): Iterable<Subscriber> {
+    return [...this.#given, ...this.#read(rows, engine, isChanging).values()];
+  }
+
+  find(id: string, rows: Reader, engine: Engine): Subscriber | undefined {
+    return this.#given.find((given) => given.id === id) ?? this.#read(rows, engine, false).get(id);
+  }
+
+  /** Reads all of them anew when they are next asked for: the document is another one. */
+  forget(): void {
+    this.#rows = undefined;
+  }
+
+  /** What a change sees of its own is not kept: it may still be undone. */
+  #read(rows: Reader, engine: Engine, isChanging: boolean): ReadonlyMap<string, Subscriber> {
+    if (!this.#rows) {
+      const read = readAll(rows, engine);
+      if (isChanging) return read;
+      this.#rows = read;
+      this.#stale.clear();
+    }
+    if (this.#stale.size === 0) return this.#rows;
+    const read = isChanging ? new Map(this.#rows) : this.#rows;
+    for (const id of this.#stale) {
+      const found = readOne(rows, engine, id);
+      if (found) read.set(id, found);
+      else read.delete(id);
+    }
+    if (!isChanging) this.#stale.clear();
+    return read;
+  }
+
+  /**
+   * Inside a change that stored a subscriber: remembers who made it and its last secret.
+   * @throws {Refused} `request.invalid` for a kind that there is not.
+   */
+  changed(work: Work, change: StoredChange, caller: Caller | undefined, engine: Engine, kinds: Kinds): void {
+    const { id, before, after } = change;
+    this.#stale.add(id);
+    const fields = webhookOf(engine)?.subscribers;
+    if (!fields) return;
+    if (!after) {
+      work.rows.outbox.forgetSubscriber(id);
+      return;
+    }
+    if (fields.events !== undefined) demandKnown(after, before, fields.events, kinds);
+    const { version } = work.scope;
+    if (!before) {
+      const made: State = { ...(caller && { maker: caller }), ...(typeof version === 'string' && version !== '' && { version }) };
+      work.rows.outbox.keepSubscriber(id, JSON.stringify(made));
+      return;
+    }
+    const wasEnabled = fields.enabled === undefined || before[fields.enabled] !== false;
+    const isAgain = !wasEnabled && fields.enabled !== undefined && after[fields.enabled] !== false;
+    const old = fields.secret === undefined ? undefined : before[fields.secret];
+    const isRotated = typeof old === 'string' && after[fields.secret as string] !== old;
+    if (!isAgain && !isRotated) return;
+    const state = stateOf(work.rows, id);
+    const previous = isRotated
+      ? [{ secret: old, untilMs: work.nowMs + rotationMs }, ...stillGood(state, work.nowMs)]
+      : state.previous;
+    const { failingMs, ...rest } = state;
+    const next: State = { ...rest, ...(!isAgain && failingMs !== undefined && { failingMs }), ...(previous && { previous }) };
+    work.rows.outbox.keepSubscriber(id, JSON.stringify(next));
+  }
+
+  /** Remembers since when nothing but failures came of what was sent; nothing = the last was taken. */
+  failing(rows: Transaction, id: string, failingMs: number | undefined): void {
+    this.#stale.add(id);
+    const { failingMs: _before, ...rest } = stateOf(rows, id);
+    rows.outbox.keepSubscriber(id, JSON.stringify({ ...rest, ...(failingMs !== undefined && { failingMs }) }));
+  }
+
+  /** For subscribers whose rows have no field that says so. */
+  disable(rows: Transaction, id: string): void {
+    this.#stale.add(id);
+    rows.outbox.keepSubscriber(id, JSON.stringify({ ...stateOf(rows, id), disabled: true }));
+  }
+}
+
+function stateOf(rows: Reader, id: string): State {
+  const text = rows.outbox.subscriber(id);
+  // What is kept there was written here.
+  return text === undefined ? {} : (JSON.parse(text) as State);
+}
+
+function stillGood({ previous = [] }: State, nowMs: number) {
+  return previous.filter(({ untilMs }) => untilMs > nowMs);
+}
+
+function readAll(rows: Reader, engine: Engine): Map<string, Subscriber> {
+  const found = new Map<string, Subscriber>();
+  const fields = webhookOf(engine)?.subscribers;
+  const model = fields && engine.models.get(fields.resource);
+  if (!fields || !model) return found;
+  for (let after = 0; ; ) {
+    const page = rows.scan(model.name, after, 500);
+    for (const row of page) {
+      found.set(row.id, subscriberOf(row.id, model.parse(row), stateOf(rows, row.id), fields));
+      after = row.seq;
+    }
+    if (page.length < 500) return found;
+  }
+}
+
+function readOne(rows: Reader, engine: Engine, id: string): Subscriber | undefined {
+  const fields = webhookOf(engine)?.subscribers;
+  const model = fields && engine.models.get(fields.resource);
+  const row = model && rows.get(model.name, id);
+  return fields && model && row && subscriberOf(id, model.parse(row), stateOf(rows, id), fields);
+}
+
+function subscriberOf(id: string, row: Fields, state: State, names: NonNullable<Webhook['subscribers']>): Subscriber {
+  const word = (name: string | undefined): Value => (name === undefined ? undefined : row[name]);
+  const [url, secret, events] = [word(names.url), word(names.secret), word(names.events)];
+  const list = Array.isArray(events) ? events.map(String) : undefined;
+  return {
+    id,
+    url: typeof url === 'string' ? url : '',
+    secrets: (nowMs) => [...(typeof secret === 'string' ? [secret] : []), ...stillGood(state, nowMs).map((old) => old.secret)],
+    isEnabled: word(names.enabled) !== false && state.disabled !== true,
+    wants: (kind) => list === undefined || list.some((entry) => matches(entry, kind)),
+    maker: state.maker,
+    version: state.version ?? '',
+    failingMs: state.failingMs,
+    fields: row,
+  };
+}
+
+function demandKnown(after: Fields, before: Fields | undefined, field: string, kinds: Kinds): void {
+  const list = after[field];
+  if (!Array.isArray(list) || JSON.stringify(list) === JSON.stringify(before?.[field])) return;
+  const violations = list.flatMap((entry: Value, index) =>
+    typeof entry === 'string' && (entry === '*' || kinds.isKnown(entry))
+      ? []
+      : [
+          {
+            in: 'body' as const,
+            path: `/${field}/${index}`,
+            found: describeValue(entry),
+            expected: 'a kind of event, several as in `parcel.*`, or `*`',
+          },
+        ],
+  );
+  if (violations.length > 0) throw new Refused({ when: 'request.invalid', violations });
+}

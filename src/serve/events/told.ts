@@ -1,0 +1,69 @@
+import type { StoredEvent } from '../../store/outbox.ts';
+import type { Reader } from '../../store/store.ts';
+import type { Engine } from '../engine.ts';
+import { isFailed } from '../evaluate.ts';
+import type { Caller } from '../exchange.ts';
+import { parseStored } from '../json.ts';
+import { type Image, readImage } from './image.ts';
+import type { Recording } from './recording.ts';
+import type { Audience, Wrapping } from './wrapping.ts';
+
+/** What the stream needs of a document, compiled once. */
+export interface StreamRules {
+  readonly recording: Recording;
+  readonly wrapping: Wrapping;
+  /** Whether a caller that was let in still is somebody. */
+  isGood(caller: Caller): boolean;
+  readonly onFailure: Engine['onFailure'];
+}
+
+/** Whoever is the same caller in the same version. */
+export interface Listeners {
+  readonly caller: Caller | undefined;
+  readonly version: string;
+}
+
+/** One event on its way to many readers: what is the same for several of them is made once. */
+export class Told {
+  readonly event: StoredEvent;
+  readonly #rows: Reader;
+  readonly #rules: StreamRules;
+  readonly #pieces = new Map<string, Buffer | undefined>();
+  #image: Image | undefined;
+
+  constructor(event: StoredEvent, rows: Reader, rules: StreamRules) {
+    this.event = event;
+    this.#rows = rows;
+    this.#rules = rules;
+  }
+
+  /** What a group of readers is sent; nothing where its caller may not hear of it. */
+  pieceFor({ caller, version }: Listeners): Buffer | undefined {
+    if (!this.#mayHear(caller)) return undefined;
+    const key = `${caller?.user ?? ''}\n${version}`;
+    if (!this.#pieces.has(key)) this.#pieces.set(key, this.#write({ user: caller?.user, version }));
+    return this.#pieces.get(key);
+  }
+
+  #write(audience: Audience): Buffer | undefined {
+    const { id, kind } = this.event;
+    const body = this.#rules.wrapping.body(this.event, audience);
+    if (typeof body === 'string') return Buffer.from(`id: ${id}\nevent: ${kind}\ndata: ${body}\n\n`);
+    this.#rules.onFailure(new Error(body.wrong), `event ${id}`);
+    return undefined;
+  }
+
+  /** The connected caller is the maker: it must be able to read the row as it was, unless `to` says otherwise. */
+  #mayHear(caller: Caller | undefined): boolean {
+    const { kinds, mayRead } = this.#rules.recording;
+    const { event } = this;
+    const kind = kinds.named(event.kind);
+    if (!kind) return false;
+    this.#image ??= readImage(event);
+    if (!kind.to) return event.resource !== null && mayRead(caller, event.resource, this.#image, this.#rows, event.atMs);
+    const { id, atMs, operation } = event;
+    const told = { id, kind: event.kind, at: new Date(atMs).toISOString(), payload: parseStored(event.payload) };
+    const value = kind.to(operation)({ ...this.#image.scope, now: atMs, operation, version: '', event: told, caller });
+    return !isFailed(value) && value === true;
+  }
+}

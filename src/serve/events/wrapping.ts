@@ -1,0 +1,93 @@
+import { statedValue } from '../../parts/fact.ts';
+import type { StoredEvent } from '../../store/outbox.ts';
+import type { Engine } from '../engine.ts';
+import { type Evaluate, isFailed } from '../evaluate.ts';
+import type { Fields, Value } from '../exchange.ts';
+import { parseStored, toJson } from '../json.ts';
+import { compilePrune, type Prune } from '../shown.ts';
+import { webhookOf } from './kinds.ts';
+import type { Subscriber } from './subscribers.ts';
+
+/** For whom an event is written: what a user may not see is left out, and a version has its own shape. */
+export interface Audience {
+  readonly user: string | undefined;
+  readonly version: string;
+}
+
+/** Writes events as they are sent. */
+export interface Wrapping {
+  /** The envelope as JSON text, on one line. */
+  body(event: StoredEvent, audience: Audience): string | { readonly wrong: string };
+  /** The stated header fields of a delivery. */
+  headers(event: StoredEvent, subscriber: Subscriber): Readonly<Record<string, string>> | { readonly wrong: string };
+}
+
+export function compileWrapping(engine: Engine): Wrapping {
+  const { compilation } = engine;
+  const { spec } = compilation;
+  const stated = statedValue(spec.events.delivery)?.envelope;
+  const envelope = stated && named(stated, compilation);
+  const fields = named(webhookOf(engine)?.headers ?? {}, compilation);
+  const prunes = new Map<string, Prune | undefined>();
+
+  function pruneFor(kind: string, { user }: Audience): Prune | undefined {
+    const key = `${kind}\n${user ?? ''}`;
+    if (!prunes.has(key)) {
+      const shape = statedValue(statedValue(spec.events.kinds)?.[kind]?.payload ?? { standing: 'open', at: '' });
+      prunes.set(key, shape && compilePrune(spec, shape, { user, reveals: false }));
+    }
+    return prunes.get(key);
+  }
+
+  return {
+    body(event, audience) {
+      const prune = pruneFor(event.kind, audience);
+      if (!prune && !envelope && audience.version === '') return plain(event, event.payload);
+      const payload: Value = parseStored(event.payload);
+      prune?.(payload);
+      if (!envelope) return plain(event, toJson(payload));
+      return wrap(envelope, event, payload);
+    },
+    headers(event, { fields: subscriber }) {
+      if (fields.length === 0) return {};
+      const scope = { ...scopeOf(event, parseStored(event.payload)), subscriber };
+      const out: Record<string, string> = {};
+      for (const [name, evaluate] of fields) {
+        const value = evaluate(scope);
+        if (isFailed(value)) return { wrong: `The header ${name} failed: ${value.reason}` };
+        if (value !== undefined && value !== null) out[name.toLowerCase()] = String(value);
+      }
+      return out;
+    },
+  };
+}
+
+type NamedEvaluate = readonly (readonly [string, Evaluate])[];
+
+function named(
+  expressions: Readonly<Record<string, Parameters<Engine['compilation']['expression']>[0]>>,
+  { expression }: Engine['compilation'],
+): NamedEvaluate {
+  return Object.entries(expressions).map(([name, entry]) => [name, expression(entry)] as const);
+}
+
+/** The envelope that follows by rule: `{ id, type, timestamp, data }`. */
+function plain({ id, kind, atMs }: StoredEvent, payload: string): string {
+  return `{"id":${JSON.stringify(id)},"type":${JSON.stringify(kind)},"timestamp":"${new Date(atMs).toISOString()}","data":${payload}}`;
+}
+
+function wrap(envelope: NamedEvaluate, event: StoredEvent, payload: Value): string | { readonly wrong: string } {
+  const scope = scopeOf(event, payload);
+  const out: Fields = {};
+  for (const [name, evaluate] of envelope) {
+    const value = evaluate(scope);
+    if (isFailed(value)) return { wrong: `The envelope's ${name} failed: ${value.reason}` };
+    out[name] = value ?? null;
+  }
+  return toJson(out);
+}
+
+/** The time is that of the event, so that every try says the same. */
+function scopeOf({ id, kind, atMs, operation }: StoredEvent, payload: Value): Readonly<Record<string, Value>> {
+  return { now: atMs, operation, version: '', event: { id, kind, at: new Date(atMs).toISOString(), payload } };
+}

@@ -1,0 +1,164 @@
+import type { Rate } from '../../parts/limits.ts';
+import { namesOperation, type Operation } from '../../parts/operations.ts';
+import type { Call, Caller, Refusal } from '../exchange.ts';
+import { type AddressBits, addressBits } from './address.ts';
+import { type Counted, CountedRate, type CountingRate, rateLimitField, retryAfter } from './counted.ts';
+import type { AddressOf } from './forwarded.ts';
+import { policyNames } from './policy-names.ts';
+import type { RateCounters, RateTables } from './rate-counters.ts';
+
+/** The rates that count one operation's calls, in the two steps of the order of refusals. */
+export interface OperationRates {
+  /** Step 3: per address and for everyone, whoever calls. */
+  first(call: Call, nowMs: number): Refusal | undefined;
+  /** Step 5: per caller and user, and those for some users alone. A refusal takes back what step 3 counted. */
+  second(call: Call, caller: Caller | undefined, nowMs: number): Refusal | undefined;
+}
+
+/** A rate as it is stated, with its counters and its words in the header fields. */
+interface CompiledRate extends CountingRate {
+  readonly rate: Rate;
+  readonly tables: RateTables;
+  readonly policy: string;
+}
+
+/** A rate beside what it costs here. */
+interface OperationRate {
+  readonly one: CompiledRate;
+  readonly cost: number;
+}
+
+/** Compiles the rates of a document; each operation gets those that count it. */
+export function compileRates(
+  stated: readonly Rate[],
+  counters: RateCounters,
+  addressOf: AddressOf,
+): (operation: Operation) => OperationRates {
+  const tables = counters.tablesOf(stated);
+  const names = policyNames(stated);
+  const compiled = stated.map((rate, at): CompiledRate => {
+    const { kind, facts, unit } = tables[at]!;
+    return {
+      ...{ rate, tables: tables[at]!, kind, facts, unit, policy: policyOf(names[at]!, rate), label: `"${names[at]}";r=` },
+      use: { numbers: new Float64Array(kind.numbersMax), length: 0 },
+    };
+  });
+  const bitsOf = rememberLast(addressBits);
+
+  function decide(rates: readonly OperationRate[], call: Call, caller: Caller | undefined, nowMs: number): CountedRate[] {
+    const decided: CountedRate[] = [];
+    for (const { one, cost } of rates) {
+      const name = nameOf(one.rate, caller);
+      decided.push(
+        name === undefined
+          ? new CountedRate(one, one.tables.addresses, bitsOf(addressOf(call)), nowMs, cost)
+          : new CountedRate(one, one.tables.names, name, nowMs, cost),
+      );
+    }
+    return decided;
+  }
+
+  return (operation) => {
+    const counting = compiled
+      .filter(({ rate }) => rate.on === undefined || namesOperation(rate.on, operation))
+      .map((one): OperationRate => ({ one, cost: Math.round(costOf(one.rate, operation) * one.unit) }));
+    const early = counting.filter(isEarly);
+    const late = counting.filter((rate) => !isEarly(rate));
+    const earlyPolicy = policyList(early);
+    const byUser = new Map<string | undefined, { readonly rates: readonly OperationRate[]; readonly policy: string }>();
+
+    const ratesOf = (user: string | undefined) => {
+      const known = byUser.get(user);
+      if (known) return known;
+      const rates = late.filter(({ one }) => isFor(one.rate, user));
+      const made = { rates, policy: policyList([...early, ...rates]) };
+      byUser.set(user, made);
+      return made;
+    };
+
+    return {
+      first(call, nowMs) {
+        if (early.length === 0) return undefined;
+        const rates = decide(early, call, undefined, nowMs);
+        call.counted = { rates, policy: earlyPolicy };
+        return settle(rates, undefined, nowMs);
+      },
+      second(call, caller, nowMs) {
+        const { rates, policy } = ratesOf(caller?.user);
+        if (rates.length === 0) return undefined;
+        const { counted } = call;
+        const decided = decide(rates, call, caller, nowMs);
+        const refusal = settle(decided, counted?.rates, nowMs);
+        // What step 3 said no longer holds once it was taken back.
+        if (refusal || !counted) call.counted = { rates: decided, policy: refusal ? policyList(rates) : policy };
+        else {
+          for (const one of decided) counted.rates.push(one);
+          counted.policy = policy;
+        }
+        return refusal;
+      },
+    };
+  };
+}
+
+/** The header fields of an answer to a call that rates have counted or refused. */
+export function rateHeaders(counted: Counted): Record<string, string> {
+  return { ratelimit: rateLimitField(counted.rates), 'ratelimit-policy': counted.policy };
+}
+
+/** Whether it can be decided before the caller is known. */
+function isEarly({ one: { rate } }: OperationRate): boolean {
+  return (rate.per === 'address' || rate.per === 'everyone') && isFor(rate, undefined);
+}
+
+function isFor({ to }: Rate, user: string | undefined): boolean {
+  return to === undefined || to.includes('anyone') || (user !== undefined && to.includes(user));
+}
+
+/** What is counted apart by name; undefined where it is the address. Those without a user are one. */
+function nameOf({ per }: Rate, caller: Caller | undefined): string | undefined {
+  if (per === 'everyone') return '';
+  if (per === 'user') return caller?.user ?? '';
+  return per === 'caller' && caller ? `${caller.user}\n${caller.id}` : undefined;
+}
+
+/** Counts a call in all of the rates or, where one refuses it, in none, nor in those before. */
+function settle(decided: readonly CountedRate[], before: readonly CountedRate[] | undefined, nowMs: number): Refusal | undefined {
+  let waitMs = -1;
+  for (const { decision } of decided) if (!decision.isAllowed && decision.waitMs > waitMs) waitMs = decision.waitMs;
+  if (waitMs === -1) {
+    for (const one of decided) one.keep();
+    return undefined;
+  }
+  for (const one of before ?? []) one.giveBack(nowMs);
+  return { when: 'limit.rate', headers: retryAfter(waitMs) };
+}
+
+function costOf({ cost }: Rate, operation: Operation): number {
+  const own = cost[operation.name];
+  if (own !== undefined) return own;
+  return Object.entries(cost).find(([name]) => namesOperation([name], operation))?.[1] ?? 1;
+}
+
+function policyList(rates: readonly OperationRate[]): string {
+  return rates.map(({ one }) => one.policy).join(', ');
+}
+
+/** One item of `RateLimit-Policy`; a window that is no whole number of seconds cannot be told. */
+function policyOf(name: string, { limit, windowMs, kind, burst }: Rate): string {
+  const seconds = Number.isInteger(windowMs / 1000) && windowMs > 0 ? `;w=${windowMs / 1000}` : '';
+  const capacity = kind === 'bucket' && burst !== undefined ? `;ninefold-burst=${Math.floor(burst)}` : '';
+  return `"${name}";q=${Math.floor(limit)}${seconds}${capacity}`;
+}
+
+/** Several rates ask for the same address, and so do calls one after the other. */
+function rememberLast(read: (text: string) => AddressBits): (text: string) => AddressBits {
+  let last = '';
+  let bits = read('');
+  return (text) => {
+    if (text === last) return bits;
+    bits = read(text);
+    last = text;
+    return bits;
+  };
+}

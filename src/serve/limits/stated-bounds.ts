@@ -1,0 +1,37 @@
+import { statedValue } from '../../parts/fact.ts';
+import type { Limits } from '../../parts/limits.ts';
+import { doorBounds, ownBounds, type SomeBounds } from '../doors/bounds.ts';
+import { addressRoom } from './counters.ts';
+
+/** How large a body may be where the document does not say. */
+export const bodyBytesProtected = 16 * 1024 * 1024;
+
+/**
+ * What a document states of sizes and times, as the door takes it. The exact bounds of what is small enough to come through are
+ * the road's; the door itself only has to let through all that is allowed.
+ */
+export function statedBounds({ size, timeout }: Limits): SomeBounds {
+  const { url, headers } = statedValue(size) ?? {};
+  const { requestMs, idleMs } = statedValue(timeout) ?? {};
+  return {
+    ...(url !== undefined && { urlBytesMax: url }),
+    // The target is counted with the headers, unless it has room of its own.
+    ...(url === undefined && headers !== undefined && { urlBytesMax: ownBounds.headerBytesMax }),
+    ...(headers !== undefined && { headerBytesMax: Math.max(headers, ownBounds.headerBytesMax) }),
+    ...(requestMs !== undefined && { requestTimeoutMs: requestMs, headersTimeoutMs: requestMs }),
+    ...(idleMs !== undefined && { keepAliveTimeoutMs: idleMs }),
+  };
+}
+
+/** What protects the process beyond what the document states, in words for a person who starts it. */
+export function protectingBounds(limits: Limits): string {
+  const stated = new Set(doorBounds(statedBounds(limits)).filter((line) => !doorBounds().includes(line)));
+  const lines = [
+    ...(statedValue(limits.size)?.body === undefined ? [`Bodies take up to ${bodyBytesProtected / 1024 / 1024} MiB (413).`] : []),
+    ...doorBounds(statedBounds(limits)).filter((line) => !stated.has(line)),
+    ...(statedValue(limits.rate) === undefined
+      ? []
+      : [`A rate counts up to ${addressRoom.keys.toLocaleString('en')} addresses and callers apart, and those beyond together.`]),
+  ];
+  return `To protect the process: ${lines.join(' ')}`;
+}

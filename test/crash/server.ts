@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const root = join(import.meta.dirname, '../..');
+
+/** A service that runs as a process of its own, as a user starts it. */
+export interface Server {
+  /** Where it listens; rejects where it ends before that. */
+  readonly address: Promise<string>;
+  /** What it wrote that was no exchange. */
+  readonly said: readonly string[];
+  /** Ends it at once, as the machine would, and waits until it is gone. */
+  kill(): Promise<void>;
+}
+
+/** Starts the command line's own launcher on a store. */
+export function startServer(document: string, store: string, more: readonly string[] = []): Server {
+  const words = ['serve', document, '--store', store, '--port', '0', '--log', 'json', ...more];
+  const child = spawn(process.execPath, [join(root, 'bin/ninefold.js'), ...words], {
+    env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const said: string[] = [];
+  const closed = once(child, 'close');
+  child.stderr.on('data', (text: Buffer) => said.push(String(text)));
+  const address = listening(child, said);
+  // A start that is killed on purpose has nobody who waits for its address.
+  address.catch(() => {});
+  return {
+    address,
+    said,
+    async kill() {
+      child.kill('SIGKILL');
+      await closed;
+    },
+  };
+}
+
+function listening(child: ChildProcess, said: string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    createInterface({ input: child.stdout! }).on('line', (line) => {
+      if (line.startsWith('{"event":"exchange"')) return;
+      said.push(line);
+      if (line.startsWith('{"event":"listening"')) resolve(JSON.parse(line).url);
+    });
+    child.once('close', (code, signal) => reject(new Error(`The server ended (${signal ?? code}): ${said.join('\n')}`)));
+  });
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: NodeJS.Dict<string | string[]>;
+  readonly text: string;
+}
+
+/** Connections that are kept alive, to one server. */
+export interface Line {
+  /** The answer, once all of it has come in; nothing where the connection broke before that. */
+  send(method: string, path: string, headers: Readonly<Record<string, string>>, body?: string): Promise<Answer | undefined>;
+  close(): void;
+}
+
+export function openLine(url: string, connections: number): Line {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const { hostname, port } = new URL(url);
+  return {
+    send: (method, path, headers, body) =>
+      new Promise((resolve) => {
+        const sent = body === undefined ? headers : { 'content-type': mediaType(method), ...headers };
+        const call = request({ agent, host: hostname, port, method, path, headers: sent }, (response) => {
+          let text = '';
+          response.setEncoding('utf8');
+          response.on('data', (part: string) => {
+            text += part;
+          });
+          response.on('end', () =>
+            resolve(response.complete ? { status: response.statusCode ?? 0, headers: response.headers, text } : undefined),
+          );
+          response.on('error', () => resolve(undefined));
+        });
+        call.on('error', () => resolve(undefined));
+        call.end(body);
+      }),
+    close: () => agent.destroy(),
+  };
+}
+
+function mediaType(method: string): string {
+  return method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+}

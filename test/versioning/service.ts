@@ -1,0 +1,70 @@
+import { Buffer } from 'node:buffer';
+import { readFileSync } from 'node:fs';
+import { check } from '../../src/check/check.ts';
+import { parseDocument } from '../../src/document/parse.ts';
+import { isKey } from '../../src/parts/form.ts';
+import { readSpec, type Spec } from '../../src/parts/spec.ts';
+import { movableClock } from '../../src/serve/clock.ts';
+import { openStore, serveSpec } from '../../src/serve/serve-spec.ts';
+import type { ServeOptions, Service } from '../../src/serve/service.ts';
+
+/** An answer as these tests look at it. */
+export interface Told {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  // What came back as JSON: tests look into it by name.
+  readonly body: Record<string, never> & { readonly [name: string]: unknown };
+}
+
+export interface Versioned {
+  readonly service: Service;
+  readonly clock: ReturnType<typeof movableClock>;
+  readonly store: NonNullable<ServeOptions['store']>;
+  send(request: string, options?: { version?: string; body?: unknown; headers?: Record<string, string> }): Promise<Told>;
+}
+
+export function specOf(text: string): Spec {
+  const document = parseDocument(text, text.startsWith('#') ? 'document.md' : 'document.yaml', { isKey });
+  const wrong = check(document).findings.filter(({ severity }) => severity === 'error');
+  if (wrong.length > 0) throw new Error(wrong.map(({ code, message }) => `${code}: ${message}`).join('\n'));
+  return readSpec(document);
+}
+
+export function example(name: string): string {
+  return readFileSync(new URL(`../../examples/${name}`, import.meta.url), 'utf8');
+}
+
+/** Serves a document; requests are written `POST /path`, and say their version by `header` where there is one. */
+export async function serveText(text: string, header: string | undefined, options: ServeOptions = {}): Promise<Versioned> {
+  const clock = movableClock(Date.parse('2026-06-10T09:00:00Z'));
+  const store = options.store ?? openStore(':memory:');
+  const failures: unknown[] = [];
+  const service = await serveSpec(specOf(text), {
+    clock,
+    store,
+    onFailure: (failure) => failures.push(failure),
+    ...options,
+  });
+  return {
+    service,
+    clock,
+    store,
+    async send(request, { version, body, headers = {} } = {}) {
+      const [method = 'GET', target = '/'] = request.split(' ');
+      const sent: Record<string, string> = { ...headers };
+      if (version !== undefined && header !== undefined) sent[header] = version;
+      if (body !== undefined) sent['content-type'] = 'application/json';
+      const answer = await service.fetch(
+        new Request(`http://localhost${target}`, {
+          method,
+          headers: sent,
+          ...(body !== undefined && { body: Buffer.from(JSON.stringify(body)) }),
+        }),
+      );
+      const told = await answer.text();
+      const [failure] = failures.splice(0);
+      if (failure) throw new Error(`${request} failed`, { cause: failure });
+      return { status: answer.status, headers: Object.fromEntries(answer.headers), body: told === '' ? {} : JSON.parse(told) };
+    },
+  };
+}
