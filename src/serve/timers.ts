@@ -1,10 +1,11 @@
 import type { Operation } from '../parts/operations.ts';
 import { operationsOf } from '../parts/operations.ts';
-import type { Timer, Transaction } from '../store/store.ts';
+import type { Row, Timer, Transaction } from '../store/store.ts';
 import { follower, type Work } from './acts/act.ts';
 import { compileFiring, type Firing } from './acts/transition.ts';
 import type { Engine } from './engine.ts';
 import { type Fields, Refused } from './exchange.ts';
+import type { RowModel } from './rows/model.ts';
 import { drawOnce } from './scope.ts';
 
 /** The clock's part of the machines: transitions that are due are fired, in order, once, and late rather than not at all. */
@@ -63,10 +64,22 @@ export function startTimers(engine: () => Engine): Timers {
       rows.clearTimers(timer.resource, timer.id, timer.name);
       return;
     }
-    rows.timerFired(timer);
     const work = workAt(rows, nowMs, `${timer.name} ${timer.resource}`);
-    firing(work, row, model.parse(row));
+    const fields = model.parse(row);
+    if (!isStillSet(work, model, row, fields, timer)) return;
+    rows.timerFired(timer);
+    firing(work, row, fields);
     engine().events.record(work, undefined);
+  }
+
+  /** Since a timer was read as due, another change may have moved the row: what is not asked for any more is set right instead of fired. */
+  function isStillSet(work: Work, model: RowModel, row: Row, fields: Fields, timer: Timer): boolean {
+    const timed = model.machine?.timed.find(({ name }) => name === timer.name);
+    const scope = { ...work.scope, resource: fields, next: fields };
+    const due = model.machine && timed?.leaves(fields[model.machine.field]) ? timed.due(fields, row.entered, scope) : undefined;
+    if (!due) work.rows.clearTimers(timer.resource, timer.id, timer.name);
+    else if (due.token !== timer.token) work.rows.setTimer({ ...timer, dueMs: due.ms, token: due.token });
+    return due !== undefined && due.token === timer.token;
   }
 
   async function run(): Promise<void> {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Operation, Row } from './history.ts';
+import type { Operation, Row } from './records.ts';
 
 export interface Account {
   readonly id: number;

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { accountOf, extendsRow, replayed } from './account.ts';
-import { type History, hourOf, makerOf, type Operation, type Resource, type Row, resources, type Violation } from './history.ts';
+import type { History } from './history.ts';
 import type { Observed } from './observed.ts';
+import { hourOf, makerOf, type Operation, type Resource, type Row, resources, type Violation } from './records.ts';
 import { misshapen } from './row-shapes.ts';
 
 /**

@@ -1,5 +1,6 @@
 import { accountOf } from './account.ts';
-import { type History, hourOf, type Operation, type Resource, type Row } from './history.ts';
+import type { History } from './history.ts';
+import { hourOf, type Operation, type Resource, type Row } from './records.ts';
 import type { Answer, Line } from './server.ts';
 
 /** What a request may be refused with while others are under way. Anything else is a failure. */

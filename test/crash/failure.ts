@@ -1,5 +1,6 @@
 import { accountOf } from './account.ts';
-import { type History, makerOf, type Operation, type Resource, type Row, type Violation } from './history.ts';
+import type { History } from './history.ts';
+import { makerOf, type Operation, type Resource, type Row, type Violation } from './records.ts';
 
 const mostViolations = 5;
 const mostLines = 40;

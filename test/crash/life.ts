@@ -4,9 +4,10 @@ import type { Chance } from './chance.ts';
 import { checks } from './checks.ts';
 import { createSender, type Sender } from './clients.ts';
 import { failureText } from './failure.ts';
-import { type History, makerOf, type Operation, resources } from './history.ts';
+import type { History } from './history.ts';
 import { startLoad } from './load.ts';
 import { type Observed, observe, type Quiet } from './observed.ts';
+import { makerOf, type Operation, resources } from './records.ts';
 import { type Line, openLine, type Server } from './server.ts';
 
 /** How much was done, so that a run that tested nothing shows. */

@@ -1,7 +1,8 @@
 import { type Account, accountOf } from './account.ts';
 import type { Chance } from './chance.ts';
 import { listAll, plural, type Sender } from './clients.ts';
-import type { History, Operation, Resource, Row } from './history.ts';
+import type { History } from './history.ts';
+import type { Operation, Resource, Row } from './records.ts';
 import type { Line } from './server.ts';
 
 /** Sends requests as many clients at once until it is told to stop. */

@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { accountOf, dueMs } from './account.ts';
 import type { Chance } from './chance.ts';
 import { listAll } from './clients.ts';
-import type { History, Resource, Row } from './history.ts';
+import type { History } from './history.ts';
 import { untold } from './receiver.ts';
+import type { Resource, Row } from './records.ts';
 import type { Line } from './server.ts';
 
 /** All rows of a server that nobody else asks anything of. */
@@ -22,7 +23,7 @@ export interface Observed {
 }
 
 /** How late the clock may be, under the load of a machine that does other things too. */
-const lateMs = 10_000;
+const lateMs = 30_000;
 
 /** What has to have happened before a server counts as quiet: nothing is due any more in any case. */
 export interface Quiet {

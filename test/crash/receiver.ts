@@ -3,7 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { accountOf } from './account.ts';
 import type { Chance } from './chance.ts';
-import type { History, Row } from './history.ts';
+import type { History } from './history.ts';
+import type { Row } from './records.ts';
 
 /** Hears of events by webhook, over all lives of a server. It is not always in the mood. */
 export interface Receiver {
@@ -43,14 +44,6 @@ export async function startReceiver(history: History, chance: Chance): Promise<R
     },
   };
   return receiver;
-}
-
-/** What was told of one account. */
-export interface Told {
-  /** How many of its changes. */
-  changes: number;
-  /** The event of each change, and of its end. */
-  readonly ids: Map<number | 'gone', string>;
 }
 
 /** An event counts once it is answered 204: from then on the server may go on to the next one of the same account. */

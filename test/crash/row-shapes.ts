@@ -1,4 +1,4 @@
-import type { Resource, Row } from './history.ts';
+import type { Resource, Row } from './records.ts';
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
 const isTime = (value: unknown): boolean => typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value);

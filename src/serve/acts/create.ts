@@ -3,7 +3,7 @@ import type { Operation } from '../../parts/operations.ts';
 import type { Pass } from '../access/passing.ts';
 import type { Compilation } from '../compilation.ts';
 import type { Exchange, Fields } from '../exchange.ts';
-import { bare } from '../json.ts';
+import { bare, copy } from '../json.ts';
 import { identifierText, identifierValue } from '../rows/identifier.ts';
 import type { RowModel } from '../rows/model.ts';
 import { applySetters, asStored, insertRow } from '../rows/write.ts';
@@ -65,6 +65,7 @@ export function make(
   pass: Pass,
 ): Outcome | Pause {
   const { model, operation, words, ownErrors, missingReference } = maker;
+  for (const { field, value } of model.defaults) if (sent[field] === undefined) sent[field] = copy(value);
   const missing = missingReference(work, model, sent, undefined);
   if (missing) return { refusal: missing };
   const started = start(work, maker, sent);
