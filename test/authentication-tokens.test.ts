@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createPublicKey } from 'node:crypto';
 import { after, test } from 'node:test';
 import { base64url, CompactEncrypt, type JWK, SignJWT, UnsecuredJWT } from 'jose';
+import type { HandlerContext } from '../src/index.ts';
 import { type Guarded, goodClaims, guard, notes, serveKeySet, startSeconds, tokenKey, tokenScheme } from './serving/guarded.ts';
 
 /** Tokens: what makes one good, and each way in which one is not. */
@@ -149,7 +150,7 @@ test('several audiences and several users: ours among them is enough, and the fi
 test('a remembered caller cannot be changed by a handler', async () => {
   const own = await guard(notes(`schemes: { ${scheme} }`), {
     handlers: {
-      who: ({ caller }) => {
+      who: ({ caller }: HandlerContext) => {
         assert.throws(() => Object.assign(caller ?? {}, { user: 'writer' }), TypeError);
         assert.throws(() => Object.assign((caller?.claims ?? {}) as object, { role: 'writer' }), TypeError);
         return { caller };

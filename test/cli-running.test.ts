@@ -156,7 +156,7 @@ test('check --watch --json writes one line for each check', onPosix, async () =>
 
 test('the three curl lines that serve prints for examples/parcels.md create, read and list a parcel', onPosix, async () => {
   const running = start(['serve', parcels, '--port', '0']);
-  await running.until(/curl -s -w '\\n' \S+\/v1\/parcels\n\n/);
+  await running.until(/curl -s -w '\\n' \S+\/v1\/parcels -H 'X-API-Key: \w+'\n\n/);
   const lines = running.out.split('\n').filter((line) => /^(?:made=\$\()?curl /.test(line));
   assert.equal(lines.length, 3);
   // The shell waits for its answers, so this process must not be the one that waits for the shell.
@@ -181,10 +181,11 @@ test('serve says what it serves, where, over which data, and what it does not do
   assert.match(running.out, /^Parcels\n {2}address {3}http:\/\/127\.0\.0\.1:\d+\n {2}base {6}http:\/\/127\.0\.0\.1:\d+\/v1\n/);
   assert.match(running.out, /^ {2}ledger {4}256 stated, 18 none of 274 facts; http\S+\/\.well-known\/ninefold$/m);
   assert.match(running.out, /^ {2}data {6}in memory, forgotten at the end; --store FILE keeps it$/m);
-  assert.match(running.out, /^ {2}! Stated and not enforced yet: .*$/m);
+  const [, key = ''] = running.out.match(/^ {4}merchant {2}X-API-Key: (pk_live_\w+)$/m) ?? [];
   assert.match(running.out, /^ {2}! No handler is supplied for quote: it answers 501\.$/m);
   const before = running.out;
-  assert.equal((await fetch(`${running.url}/v1/parcels`)).status, 200);
+  assert.equal((await fetch(`${running.url}/v1/parcels`, { headers: { 'x-api-key': key } })).status, 200);
+  assert.equal((await fetch(`${running.url}/v1/parcels`)).status, 401);
   running.child.kill('SIGTERM');
   assert.equal(await running.ended(), 0);
   assert.equal(running.out, `${before}Stopping: what is under way is finished.\nStopped.\n`, 'exchanges are not noted in a pipe');
@@ -193,12 +194,13 @@ test('serve says what it serves, where, over which data, and what it does not do
 test('with --log json all that serve writes is JSON lines, one for each exchange', onPosix, async () => {
   const running = start(['serve', parcels, '--port', '0', '--log', 'json']);
   const [line] = await running.until(/.*\n/);
-  const { event, url, base, title, store, ledger, curl } = JSON.parse(line);
+  const { event, url, base, title, store, ledger, curl, credentials } = JSON.parse(line);
   assert.deepEqual(
     { event, base, title, store, open: ledger.open, curl: curl.length },
     { event: 'listening', base: `${url}/v1`, title: 'Parcels', store: ':memory:', open: 0, curl: 3 },
   );
-  await fetch(`${base}/parcels/none`);
+  const [{ name, value }] = credentials;
+  await fetch(`${base}/parcels/none`, { headers: { [name]: value } });
   await fetch(`${base}/quotes?weight_g=1`);
   running.child.kill('SIGTERM');
   assert.equal(await running.ended(), 0);

@@ -20,6 +20,10 @@ const quotes = file(
   'quotes.yaml',
   'title: Quotes\nendpoints:\n  GET /quotes: { does: handler quote, response: { 200: { type: object } } }\n  POST /: { does: !open "What?" }\n',
 );
+const users = file(
+  'users.yaml',
+  'title: Users\npurpose: { purpose: P., base_url: none, users: { merchant: M., courier: C. }, functions: none }\n',
+);
 const handlers = file('handlers.ts', 'export const handlers = { quoet: () => 1 };');
 
 interface Answer {
@@ -55,7 +59,7 @@ function file(name: string, text: string): string {
 
 const misuses: readonly (readonly [words: readonly string[], says: string])[] = [
   [['chek', 'a.md'], 'chek is no verb. Did you mean check?'],
-  [['frobnicate'], 'frobnicate is no verb. There is check, serve, export.'],
+  [['frobnicate'], 'frobnicate is no verb. There is check, serve, keys,'],
   [['--versoin'], '--versoin is no option. Did you mean --version?'],
   [['check'], 'check needs a document'],
   [['check', 'a.md', 'b.md'], 'check takes one document; a.md, b.md are 2.'],
@@ -70,16 +74,14 @@ const misuses: readonly (readonly [words: readonly string[], says: string])[] = 
   [['check', folder], 'cannot be read: it is a folder.'],
   [['serve', 'a.md', '--port', '70000'], '--port 70000: a port is a number from 1 to 65535, or 0 for a free one.'],
   [['serve', 'a.md', '--port', 'http'], '--port http: a port is a number'],
-  [
-    ['serve', 'a.md', '--host', '0.0.0.0'],
-    '--host 0.0.0.0: only loopback addresses, such as 127.0.0.1, for now: authentication is not',
-  ],
+  [['serve', 'a.md', '--host', 'a b'], '--host a b: write an address of this machine, such as 127.0.0.1'],
   [['serve', 'a.md', '--log', 'prety'], '--log prety: did you mean pretty?'],
   [['serve', 'a.md', '--log', 'x'], '--log x: write pretty or json.'],
   [['serve', 'a.md', '--open', 'acept'], '--open acept: did you mean accept?'],
   [['serve', 'missing.md'], 'missing.md cannot be read: there is no such file.'],
-  [['serve', parcels, '--as', 'merchnt'], '--as merchnt: did you mean merchant?'],
-  [['serve', parcels, '--as', 'x'], "--as x: the document's users are merchant, courier."],
+  [['serve', parcels, '--as', 'merchant'], '--as merchant: the document states how callers show who they are;'],
+  [['serve', users, '--as', 'merchnt'], '--as merchnt: did you mean merchant?'],
+  [['serve', users, '--as', 'x'], "--as x: the document's users are merchant, courier."],
   [['serve', parcels, '--handlers', 'missing.ts'], 'missing.ts cannot be read: there is no such file.'],
   [
     ['serve', quotes, '--handlers', file('throws.ts', 'throw new Error("no key")')],

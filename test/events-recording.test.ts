@@ -226,3 +226,14 @@ test('a store that cannot take a change leaves no event, and one that loses a se
   assert.equal(new Set(receiver.ids()).size, 1);
   assert.equal(trial.failures.length, 1);
 });
+
+test('a service that stops writes down what its receivers have said, so that nothing is sent twice', async (context) => {
+  const receiver = await startReceiver(context, (response) => void setTimeout(() => response.writeHead(200).end(), 30));
+  const trial = await startTrial(context, things(), { path: file(context) });
+  await trial.send('owner/o1', 'POST', '/hooks', { url: receiver.url });
+  await trial.send('owner/o1', 'POST', '/things', { name: 'a' });
+  while (receiver.received.length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+  await trial.restart();
+  await trial.service.settled();
+  assert.equal(receiver.received.length, 1);
+});

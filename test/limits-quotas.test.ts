@@ -146,11 +146,12 @@ withQuota(
 
 withQuota(
   'of several quotas the longest wait is told, and none is used',
-  '[{ per: everyone, on: [create parcel], limit: 1, window: hour }, { per: everyone, on: [create parcel], limit: 2, window: day }]',
+  '[{ per: everyone, on: [create parcel], limit: 2, window: day }, { per: everyone, on: [create parcel], limit: 1, window: hour }]',
   async ({ send, statuses, clock }) => {
     assert.deepEqual(await statuses(3, 'POST /parcels', { body: parcel }), [201, 402, 402]);
     clock.advance(3_600_000);
     assert.deepEqual(await statuses(1, 'POST /parcels', { body: parcel }), [201]);
+    // The hour and the day are both used up.
     assert.equal((await send('POST /parcels', { body: parcel })).headers.get('retry-after'), String(14 * 3600));
   },
 );

@@ -156,6 +156,21 @@ limited(
 );
 
 limited(
+  'an address is counted as one for all users that a rate is for',
+  `{ rate: [{ per: address, to: [courier], limit: 1, window: 1500ms }], ${trusted} }`,
+  async ({ send, clock }) => {
+    const ask = (as: string, from: string) => send(read, { as, from });
+    clock.advance(1);
+    assert.equal((await ask('courier c1', '10.0.0.1')).status, 200);
+    assert.equal((await ask('courier c2', '10.0.0.2')).status, 200);
+    clock.advance(400);
+    const refused = await ask('courier c2', '10.0.0.1');
+    // After 1.1 seconds, in whole ones.
+    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '2']);
+  },
+);
+
+limited(
   'operations cost what is stated, fractions exactly',
   '{ rate: [{ per: everyone, kind: fixed, limit: 0.3, window: 1m, cost: { list parcel: 0.1, all parcel: 0.2, read help: 0 } }] }',
   async ({ send, statuses }) => {

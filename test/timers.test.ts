@@ -52,7 +52,7 @@ test('a timer that a change takes back while others fire is not remembered as fi
   assert.equal((await stopped).status, 200);
   assert.equal((await send('POST', '/bells/three/go')).status, 200);
   await service.settled();
-  for (const id of ['one', 'two', 'three']) assert.equal((await send('GET', `/bells/${id}`)).body['rung'], 1, id);
+  for (const id of ['one', 'two', 'three']) assert.equal((await send('GET', `/bells/${id}`)).body.rung, 1, id);
   await service.close();
 });
 

@@ -6,6 +6,7 @@ import { namesOperation, type Operation } from '../parts/operations.ts';
 import { pathParameters, requestShape } from '../parts/payload.ts';
 import { identifierType } from '../parts/schemas.ts';
 import type { Spec } from '../parts/spec.ts';
+import { acceptedSchemes } from '../serve/authentication/accepted.ts';
 import type { DevelopmentCredential } from '../serve/authentication/development.ts';
 import { sampleOf } from './sample.ts';
 
@@ -13,12 +14,8 @@ import { sampleOf } from './sample.ts';
  * Up to three curl lines that work when they are pasted into a shell: a resource is created, read and listed, or, where
  * that cannot be, what can be asked without knowing a row, and the ledger. `base` is the address with the prefix of the endpoints.
  */
-export function curlLines(
-  spec: Spec,
-  base: string,
-  origin: string,
-  credentials: readonly DevelopmentCredential[] = [],
-): string[] {
+export function curlLines(spec: Spec, base: string, origin: string, made: readonly DevelopmentCredential[] = []): string[] {
+  const credentials = made.length > 0 ? made : placeholders(spec);
   const endpoints = entriesOf(spec.endpoints.all).map(([, endpoint]) => endpoint);
   const wellKnown = `${curl} ${quoted(`${origin}/.well-known/ninefold`)}`;
   for (const create of endpoints) {
@@ -98,6 +95,16 @@ function bodyOf(spec: Spec, endpoint: Endpoint): string[] | undefined {
   const takesJson = endpoint.consumes === undefined || endpoint.consumes.includes('application/json');
   const body = takesJson ? sampleOf(spec, shape.value as JsonMap) : undefined;
   return body === undefined ? undefined : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body as Json))}`];
+}
+
+/** What stands for a credential in examples, where the document says it. */
+function placeholders(spec: Spec): DevelopmentCredential[] {
+  return acceptedSchemes(spec).flatMap(({ scheme, in: place, carrier, prefix }) => {
+    const placeholder = statedValue(scheme.placeholder);
+    if (placeholder === undefined) return [];
+    const value = `${prefix === undefined ? '' : `${prefix} `}${placeholder}`;
+    return [{ user: '', id: '', scheme: scheme.name, in: place, name: carrier, value }];
+  });
 }
 
 /** The credentials with the one first, and alone, whose user may call all of these. */

@@ -41,7 +41,11 @@ export const verbs: readonly Verb[] = [
       rows: { value: 'FILE', help: 'rows to start with: a YAML or JSON map from resource to list' },
       production: { help: 'make no credentials, and refuse a document or an environment that leaves open who may call' },
       as: { value: 'USER', help: 'take every caller for this user (the first one stated), where no scheme is stated' },
-      webhook: { value: 'URL', many: true, help: 'send every event to this address, for development; its secret is told at the start' },
+      webhook: {
+        value: 'URL',
+        many: true,
+        help: 'send every event to this address, for development; its secret is told at the start',
+      },
       'allow-private-webhooks': { help: 'send webhooks to addresses of this machine and its network too' },
       open: { value: 'accept', help: 'let requests in doubt pass, naming the open facts in Ninefold-Open' },
       'accept-misfits': { help: 'serve although stored rows do not fit the document' },

@@ -5,6 +5,7 @@ import type { Store } from '../store/store.ts';
 import { systemChance, systemClock } from './clock.ts';
 import { startCompilation } from './compilation.ts';
 import type { Engine } from './engine.ts';
+import type { BeforeHandlers, Handlers } from './handlers.ts';
 import { compileLimits } from './limits.ts';
 import { compileCursors } from './lists/cursor.ts';
 import { migrate } from './migrate.ts';
@@ -31,8 +32,9 @@ export async function startEngine(spec: Spec, store: Store, lasting: Lasting, op
     clock,
     chance,
     cursors: compileCursors(secret),
-    handlers: options.handlers ?? {},
-    before: options.before ?? {},
+    // What a handler asks of its context is for its author to have right: it is given a whole HandlerContext.
+    handlers: (options.handlers ?? {}) as Handlers,
+    before: (options.before ?? {}) as BeforeHandlers,
     identify: options.identify,
     environment: options.environment ?? {},
     readFile: options.readFile,

@@ -36,4 +36,10 @@ export interface HandlerContext {
 
 export type Handler = (context: HandlerContext) => unknown;
 export type Handlers = Readonly<Record<string, Handler>>;
-export type BeforeHandlers = Readonly<Record<string, (context: HandlerContext) => unknown>>;
+export type BeforeHandlers = Handlers;
+
+/**
+ * Handlers as they are handed in: those of a document's own generated types, whose contexts are narrower than
+ * `HandlerContext`, fit here as well as those that take a `HandlerContext`.
+ */
+export type GivenHandlers = Readonly<Record<string, (context: never) => unknown>>;

@@ -2,6 +2,7 @@ import type { Endpoint } from '../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
 import { type Operation, operationsOf } from '../parts/operations.ts';
 
+import type { OperationAccess } from './access/passing.ts';
 import { compileCreate } from './acts/create.ts';
 import { compileDelete } from './acts/delete.ts';
 import { compileTransitionAct } from './acts/transition.ts';
@@ -59,6 +60,7 @@ function compilePlan(operation: Operation, endpoint: Endpoint, engine: Engine): 
   const undecided = access.doubts(operation);
   const inDoubt = [...doubtsAbout(endpoint, compilation), ...(engine.acceptsOpen ? [] : undecided)];
   const runs: Run[] = [];
+  const allowances: OperationAccess[] = [];
   const list = statedValue(endpoint.does)?.verb === 'list' ? lazily(() => listOf(endpoint, engine)) : undefined;
   const paging = list?.()?.paging.names ?? [];
   return {
@@ -68,7 +70,11 @@ function compilePlan(operation: Operation, endpoint: Endpoint, engine: Engine): 
     input: compileInput(endpoint, paging, compilation),
     paging,
     negotiate: compileAccept(endpoint.produces ?? ['application/json']),
-    forbids: ({ caller, view }) => access.of(operation, view.user).forbids(caller),
+    forbids({ caller, view: { index, user } }) {
+      const allowed = allowances[index] ?? access.of(operation, user);
+      allowances[index] = allowed;
+      return allowed.forbids(caller);
+    },
     headers: varyByCredential(compilation.spec, operation),
     inDoubt,
     doubtsOf: compileDoubts(endpoint, compilation, engine.acceptsOpen ? undecided : []),

@@ -107,7 +107,7 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
 
   async function withBody(exchange: Journey): Promise<Reply> {
     const bytes = await exchange.call.body(bodyBytesMax);
-    if (bytes === 'too large') return refused(exchange, { when: 'limit.size' });
+    if (bytes === 'too large') return refused(exchange, badMedia(exchange) ?? { when: 'limit.size' });
     const decoded = exchange.plan.input.body(exchange.call, bytes);
     if ('refusal' in decoded) return refused(exchange, decoded.refusal);
     exchange.request = decoded.value;
@@ -116,15 +116,21 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
     return bad ? refused(exchange, bad) : carryOut(exchange);
   }
 
+  /** What is wrong with the type of a body comes before its size, also where nothing of it was read. */
+  function badMedia({ plan, call }: Journey): Refusal | undefined {
+    const decoded = plan.input.body(call, Buffer.from(' '));
+    return 'refusal' in decoded && decoded.refusal.when === 'request.media' ? decoded.refusal : undefined;
+  }
+
   /** Steps 9 to 15. */
   function carryOut(exchange: Journey): Reply | Promise<Reply> {
-    exchange.plan.raise?.(exchange);
-    const doubts = exchange.plan.doubtsOf?.(exchange) ?? [];
-    if (doubts.length > 0) {
-      if (!acceptsOpen) return refused(exchange, { open: doubts });
-      exchange.accepted = [...doubts];
-    }
     try {
+      exchange.plan.raise?.(exchange);
+      const doubts = exchange.plan.doubtsOf?.(exchange) ?? [];
+      if (doubts.length > 0) {
+        if (!acceptsOpen) return refused(exchange, { open: doubts });
+        exchange.accepted = [...doubts];
+      }
       return exchange.plan.run(exchange);
     } catch (failure) {
       return failed(exchange, failure);

@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 import type { DevelopmentCredential } from './authentication/development.ts';
 import type { Chance, Clock } from './clock.ts';
 import type { Call, Caller } from './exchange.ts';
-import type { BeforeHandlers, Handlers } from './handlers.ts';
+import type { GivenHandlers } from './handlers.ts';
 
 /** How a service is run. What is not given is the machine's own clock and chance, and a store in memory. */
 export interface ServeOptions {
@@ -13,9 +13,9 @@ export interface ServeOptions {
   readonly clock?: Clock;
   readonly chance?: Chance;
   /** The user's own code, by handler name. */
-  readonly handlers?: Handlers;
+  readonly handlers?: GivenHandlers;
   /** What stands in front of a stated operation, by operation name. */
-  readonly before?: BeforeHandlers;
+  readonly before?: GivenHandlers;
   /** Rows to start with, by resource; they are made where no row has their identifier yet. */
   readonly rows?: Readonly<Record<string, readonly Readonly<Record<string, Json>>[]>>;
   /** Where no scheme is stated: the user that every caller is taken for; the first stated one unless given. */

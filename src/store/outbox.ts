@@ -54,6 +54,12 @@ export interface Attempt {
   readonly response: string | null;
 }
 
+/** Where one stands among those that are due. */
+export interface DuePlace {
+  readonly dueMs: number;
+  readonly seq: number;
+}
+
 export interface DeliveryQuery {
   readonly beforeSeq?: number;
   readonly event?: number;
@@ -67,8 +73,8 @@ export interface OutboxReader {
   events(afterSeq: number, most: number): StoredEvent[];
   /** The last event's number; 0 where there is none. */
   lastEvent(): number;
-  /** What is due for a subscriber, earliest first. */
-  due(subscriber: string, nowMs: number, most: number): StoredDelivery[];
+  /** What is due for a subscriber, earliest first; `after` goes on behind the last one that was read. */
+  due(subscriber: string, nowMs: number, most: number, after?: DuePlace): StoredDelivery[];
   /** The next subscriber in the order of their names for which something waits, and when the first of it is due. */
   awaited(afterSubscriber: string): { readonly subscriber: string; readonly dueMs: number } | undefined;
   /** When the first of what waits for a subscriber is due. */

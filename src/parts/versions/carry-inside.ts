@@ -1,7 +1,7 @@
 import type { Carry, OlderPlace } from './carry.ts';
 import { CannotCarry, type ChangeValues } from './change-values.ts';
 import { type FieldChange, newName } from './earlier-shape.ts';
-import { isMembers, put } from './json-merge.ts';
+import { isMembers, isSame, put } from './json-merge.ts';
 
 /** Compiles a change that lies inside a field's values, such as `parcel.size.height`; `path` leads from the field to it. */
 export function carryInside(path: readonly string[], change: FieldChange, values: ChangeValues): Carry {
@@ -81,7 +81,14 @@ function memberOf(change: FieldChange, older: string, newer: string, values: Cha
           );
         return members;
       };
-      return { down: (members) => at(members, down), up: (members) => at(members, up) };
+      return {
+        down: (members) => at(members, down),
+        up(members, before) {
+          const was = isMembers(before) ? before[older] : undefined;
+          const isKept = was !== undefined && was !== null && members[older] !== undefined;
+          return at(members, (value) => (isKept && isSame(down(was), value) ? was : up(value)));
+        },
+      };
     }
   }
 }

@@ -64,7 +64,7 @@ export function compileUpdate(
       ...bindPath({ ...changes }, exchange, model, locator),
     ];
     if (wrong.length > 0) return concealed(pass, wrong);
-    const next = made?.next ?? (mergeJson(before, ownShape ? pick(model, changes) : changes) as Fields);
+    const next = made?.next ?? bare(mergeJson(before, ownShape ? pick(model, changes) : changes) as Fields);
     return finish(work, { row, before, next, pass }, hook);
   };
 }

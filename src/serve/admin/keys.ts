@@ -1,14 +1,12 @@
 import type { Json, JsonMap } from '../../document/document.ts';
-import { nearest } from '../../document/nearest.ts';
 import { basicFlaw } from '../../kinds/schemes/basic.ts';
-import type { Spec } from '../../parts/spec.ts';
 import type { Reader, StoredCredential } from '../../store/store.ts';
-import { type Accepted, acceptedSchemes } from '../authentication/accepted.ts';
-import { usersOf } from '../authentication/callers.ts';
+import type { Accepted } from '../authentication/accepted.ts';
 import { hasExpired, hashOfKey, type KeptSecret, keptOf } from '../authentication/credentials.ts';
 import { newKey } from '../authentication/new-key.ts';
 import { hashPassword } from '../authentication/passwords.ts';
 import { type AdminCommand, type Administered, Unfit } from './command.ts';
+import { number, schemeFor, scopesIn, text, userIn } from './key-input.ts';
 
 /**
  * Keys and passwords. A secret is in the answer that makes it and nowhere else: what is kept is its hash.
@@ -159,47 +157,4 @@ function refuseTaken(rows: Reader, credential: StoredCredential, nowMs: number):
   if (!other) return;
   if (keptOf(other).password === undefined) throw new Unfit('This key is there already.');
   throw new Unfit(`${lookup} has a password already: rotate ${other.name}, or revoke it first.`);
-}
-
-function schemeFor(name: string | undefined, spec: Spec): Accepted {
-  const kept = acceptedSchemes(spec).filter(({ kind }) => kind.proof === 'key' || kind.proof === 'password');
-  const names = kept.map(({ scheme }) => scheme.name);
-  const found = name === undefined ? kept[0] : kept.find(({ scheme }) => scheme.name === name);
-  if (found) return found;
-  if (kept.length === 0) throw new Unfit('The document accepts no scheme that keys or passwords are given out for.');
-  const meant = nearest(name ?? '', names);
-  throw new Unfit(
-    `"${name}" is no scheme that keys are given out for${meant === undefined ? `; there are ${names.join(', ')}.` : `. Did you mean ${meant}?`}`,
-  );
-}
-
-function userIn(input: JsonMap, spec: Spec): string {
-  const [user, users] = [text(input, 'user'), usersOf({ spec })];
-  if (users === undefined || users.length === 0) return user ?? '';
-  if (user !== undefined && users.includes(user)) return user;
-  if (user === undefined) throw new Unfit(`A key needs the user of its caller: ${users.join(', ')}.`);
-  const meant = nearest(user, users);
-  throw new Unfit(
-    `"${user}" is no user of the document${meant === undefined ? `; there are ${users.join(', ')}.` : `. Did you mean ${meant}?`}`,
-  );
-}
-
-function scopesIn({ scopes = [] }: JsonMap): string[] {
-  const list = Array.isArray(scopes) ? scopes : [scopes];
-  // RFC 6749 section 3.3.
-  const bad = list.find((scope: Json) => typeof scope !== 'string' || !/^[!#-[\]-~]+$/.test(scope));
-  if (bad !== undefined) throw new Unfit(`${JSON.stringify(bad)} is no scope: scopes are words.`);
-  return [...new Set(list as string[])];
-}
-
-function text(input: JsonMap, name: string): string | undefined {
-  const value = input[name];
-  if (value === undefined || typeof value === 'string') return value;
-  throw new Unfit(`${name} is a text.`);
-}
-
-function number(input: JsonMap, name: string): number | undefined {
-  const value = input[name];
-  if (value === undefined || (typeof value === 'number' && Number.isFinite(value) && value >= 0)) return value;
-  throw new Unfit(`${name} is a number of milliseconds.`);
 }

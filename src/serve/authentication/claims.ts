@@ -11,10 +11,11 @@ export function claimsFor(scheme: Scheme, callerOf: CallerOf, caller: Caller, no
   const ids = pathsIn(scheme.caller.id?.source ?? 'claims.sub');
   const users = pathsIn(scheme.caller.user?.source ?? '');
   const scopes = pathsIn(scheme.caller.scopes?.source ?? 'claims.scope');
-  for (const words of [caller.scopes.join(' '), [...caller.scopes]]) {
+  const none = caller.scopes.length === 0 ? [undefined] : [];
+  for (const words of [...none, caller.scopes.join(' '), [...caller.scopes]]) {
     for (const user of [caller.user, [caller.user]]) {
       const claims: JsonTree = {};
-      for (const path of scopes) put(claims, path, words);
+      if (words !== undefined) for (const path of scopes) put(claims, path, words);
       for (const path of users) put(claims, path, user);
       for (const path of ids) put(claims, path, caller.id);
       const made = callerOf(claims, nowMs);

@@ -1,23 +1,23 @@
 import type { StoredDelivery, StoredEvent } from '../../store/outbox.ts';
 import type { Engine } from '../engine.ts';
 import { isAccepted } from './accepted.ts';
-import { Deadlines, type Line, newLine } from './line.ts';
-import { connectionsMax, type Post, type Posted, Posts, type Underway } from './posting.ts';
+import { Alarm } from './alarm.ts';
+import { Gathering } from './gathering.ts';
+import { Deadlines, isAtRest, type Line, letGo, newLine } from './line.ts';
+import { connectionsMax, type Posted, Posts, type Underway } from './posting.ts';
 import { isStillKnown } from './reading.ts';
 import { retryAfterMs, type Schedule } from './schedule.ts';
 import { type Settled, settleAll } from './settling.ts';
 import type { Signing } from './signing.ts';
 import type { Subscriber, Subscribers } from './subscribers.ts';
+import { made, nothingCame, whyNot } from './trying.ts';
 
 /** How many tries are under way at once, over all subscribers. */
 const flyingMax = 1024;
 /** How many tries may wait to be settled in the store before no more are begun. */
 const unsettledMax = 2048;
 /** How many deliveries of one subscriber are read at once. */
-const readMost = 128;
-/** How long what came of tries is gathered, while others are under way, to be settled in one change. */
-const gatherMs = 4;
-const gatherMost = 512;
+const readMost = 256;
 /** How long nothing is tried after the store could not take what came of it. */
 const storeRestMs = 1000;
 /** How long tries under way have at the end. */
@@ -37,18 +37,17 @@ export class Deliveries {
   readonly #rules: () => DeliveryRules;
   readonly #subscribers: Subscribers;
   readonly #posts: Posts;
-  readonly #settle: (settled: readonly Settled[]) => Promise<void>;
+  readonly #gathering: Gathering<Settled & { readonly line: Line }>;
   readonly #lines = new Map<string, Line>();
   readonly #hot = new Set<Line>();
   readonly #deadlines = new Deadlines();
-  #gathered: Settled[] = [];
-  #gathering: NodeJS.Timeout | undefined;
-  #settling: Promise<void> | undefined;
   #running = false;
   #isStopped = false;
   #isClosed = false;
-  #scheduled = Number.POSITIVE_INFINITY;
-  #cancel = () => {};
+  readonly #alarm = new Alarm(
+    () => this.#engine().clock,
+    () => this.#wake(),
+  );
   #idle: (() => void)[] = [];
 
   constructor(engine: () => Engine, rules: () => DeliveryRules, subscribers: Subscribers) {
@@ -56,7 +55,7 @@ export class Deliveries {
     this.#rules = rules;
     this.#subscribers = subscribers;
     this.#posts = new Posts();
-    this.#settle = (settled) => settleAll(engine(), subscribers, rules().schedule, settled);
+    this.#gathering = new Gathering((settled) => this.#settle(settled));
   }
 
   /** Finds out for whom something waits. */
@@ -87,13 +86,11 @@ export class Deliveries {
   async stop(): Promise<void> {
     if (this.#isStopped) return;
     this.#isStopped = true;
-    this.#cancel();
+    this.#alarm.stop();
     for (let waited = 0; this.#deadlines.size > 0 && waited < stopMs; waited += 10)
       await new Promise((resolve) => setTimeout(resolve, 10));
     this.#isClosed = true;
-    clearTimeout(this.#gathering);
-    await this.#settling;
-    await this.#flush();
+    await this.#gathering.flush();
     await this.#posts.close();
     for (const resolve of this.#idle.splice(0)) resolve();
   }
@@ -130,6 +127,7 @@ export class Deliveries {
   async #serve(line: Line): Promise<void> {
     const nowMs = this.#engine().clock.now();
     if (line.heldUntilMs > nowMs) {
+      letGo(line);
       line.nextMs = line.heldUntilMs;
       return;
     }
@@ -137,14 +135,9 @@ export class Deliveries {
       Math.min(
         (line.isFailing ? 1 : connectionsMax) - line.flying,
         flyingMax - this.#deadlines.size,
-        unsettledMax - this.#gathered.length,
+        unsettledMax - this.#gathering.size,
       );
-    if (line.ready.length === 0 && room() > 0) {
-      const due = await this.#engine().store.read((rows) => rows.outbox.due(line.subscriber, nowMs, line.known.size + readMost));
-      line.ready = due.filter(({ seq }) => !line.known.has(seq));
-      for (const { seq } of line.ready) line.known.add(seq);
-      line.ready.reverse();
-    }
+    if (line.ready.length === 0 && room() > 0) await this.#read(line, nowMs);
     while (room() > 0) {
       const delivery = line.ready.pop();
       if (!delivery) break;
@@ -155,6 +148,19 @@ export class Deliveries {
     const next = await this.#engine().store.read((rows) => rows.outbox.dueFirst(line.subscriber));
     if (next === undefined) this.#lines.delete(line.subscriber);
     else line.nextMs = next;
+  }
+
+  /** Reads on where it stopped; at the end it begins anew, for what became due before that. */
+  async #read(line: Line, nowMs: number): Promise<void> {
+    const { store } = this.#engine();
+    const from = line.readUpTo;
+    const most = from ? readMost : line.known.size + readMost;
+    const due = await store.read((rows) => rows.outbox.due(line.subscriber, nowMs, most, from));
+    const last = due.length < most ? undefined : due.at(-1);
+    line.readUpTo = last && { dueMs: last.dueMs ?? nowMs, seq: last.seq };
+    line.ready = due.filter(({ seq }) => !line.known.has(seq)).reverse();
+    for (const { seq } of line.ready) line.known.add(seq);
+    if (line.ready.length === 0 && from) await this.#read(line, nowMs);
   }
 
   async #begin(line: Line, delivery: StoredDelivery): Promise<void> {
@@ -185,7 +191,7 @@ export class Deliveries {
       ends(posted, undefined);
     });
     this.#deadlines.add(underway, startMs + schedule.timeoutMs);
-    this.#scheduleAt(startMs + schedule.timeoutMs);
+    this.#alarm.set(startMs + schedule.timeoutMs);
   }
 
   /** A try has ended. */
@@ -196,51 +202,31 @@ export class Deliveries {
     line.isFailing = posted !== undefined && !isAccepted(posted);
     const after = posted && !isAccepted(posted) ? retryAfterMs(posted, settled.atMs) : 0;
     if (after > 0) line.heldUntilMs = Math.max(line.heldUntilMs, settled.atMs + Math.min(after, 86_400_000));
-    this.#gathered.push(settled);
+    this.#gathering.add(settled, this.#deadlines.size === 0 ? 'now' : line.ready.length === 0 ? 'soon' : 'later');
     if (line.ready.length > 0 && !line.isFailing) this.look([line.subscriber]);
-    if (this.#deadlines.size === 0 || this.#gathered.length >= gatherMost) setImmediate(() => void this.#flush());
-    else this.#gathering ??= setTimeout(() => void this.#flush(), gatherMs);
   }
 
   /** Settles what was gathered in one change. */
-  async #flush(): Promise<void> {
-    clearTimeout(this.#gathering);
-    this.#gathering = undefined;
-    if (this.#settling || this.#gathered.length === 0) return;
-    const settled = this.#gathered;
-    this.#gathered = [];
-    const lines = new Set(settled.map((one) => (one as Settled & { line: Line }).line));
-    this.#settling = this.#settle(settled).catch((failure: unknown) => {
+  async #settle(settled: readonly (Settled & { readonly line: Line })[]): Promise<void> {
+    const engine = this.#engine();
+    const lines = new Set(settled.map(({ line }) => line));
+    await settleAll(engine, this.#subscribers, this.#rules().schedule, settled).catch((failure: unknown) => {
       // What is not settled is sent again: at least once.
-      this.#engine().onFailure(failure, 'deliveries');
-      for (const line of lines) line.heldUntilMs = this.#engine().clock.now() + storeRestMs;
+      engine.onFailure(failure, 'deliveries');
+      for (const line of lines) line.heldUntilMs = engine.clock.now() + storeRestMs;
     });
-    await this.#settling;
-    this.#settling = undefined;
-    for (const one of settled) (one as Settled & { line: Line }).line.known.delete(one.delivery.seq);
-    if (this.#gathered.length > 0) this.#gathering ??= setTimeout(() => void this.#flush(), 0);
-    this.look([...lines].map(({ subscriber }) => subscriber));
+    for (const { line, delivery } of settled) line.known.delete(delivery.seq);
+    // Once this batch counts as taken.
+    setImmediate(() => this.look([...lines].map(({ subscriber }) => subscriber)));
   }
 
   #schedule(): void {
     let first = this.#deadlines.first ?? Number.POSITIVE_INFINITY;
     for (const { nextMs } of this.#lines.values()) if (nextMs !== undefined && nextMs < first) first = nextMs;
-    this.#scheduleAt(first);
-  }
-
-  #scheduleAt(ms: number): void {
-    if (ms >= this.#scheduled || this.#isStopped) return;
-    this.#cancel();
-    this.#scheduled = ms;
-    const { clock } = this.#engine();
-    if (ms <= clock.now()) setImmediate(() => this.#wake());
-    else this.#cancel = clock.at(ms, () => this.#wake());
+    if (first < Number.POSITIVE_INFINITY && !this.#isStopped) this.#alarm.set(first);
   }
 
   #wake(): void {
-    this.#cancel();
-    this.#cancel = () => {};
-    this.#scheduled = Number.POSITIVE_INFINITY;
     if (this.#isStopped) return;
     const nowMs = this.#engine().clock.now();
     this.#deadlines.expire(nowMs);
@@ -250,36 +236,13 @@ export class Deliveries {
 
   #isIdle(): boolean {
     if (this.#isStopped) return true;
-    if (this.#running || this.#hot.size > 0 || this.#settling || this.#gathered.length > 0) return false;
+    if (this.#running || this.#hot.size > 0 || !this.#gathering.isIdle) return false;
     const nowMs = this.#engine().clock.now();
-    for (const line of this.#lines.values()) {
-      if (line.flying > 0 || line.known.size > 0) return false;
-      if (line.nextMs !== undefined && line.nextMs <= nowMs) return false;
-    }
-    return true;
+    return this.#lines.values().every((line) => isAtRest(line, nowMs));
   }
 
   #tellIdle(): void {
     if (this.#idle.length === 0 || !this.#isIdle()) return;
     for (const resolve of this.#idle.splice(0)) resolve();
   }
-}
-
-const nothingCame: Posted = { status: undefined, error: undefined, response: undefined, retryAfter: undefined };
-
-/** What cannot be made fails like what cannot be sent: it is tried again, by then perhaps under another document. */
-function made(make: () => Post | { readonly wrong: string }): Post | { readonly wrong: string } {
-  try {
-    return make();
-  } catch (failure) {
-    return { wrong: failure instanceof Error ? failure.message : String(failure) };
-  }
-}
-
-/** Why a delivery is not tried any more. */
-function whyNot(subscriber: Subscriber | undefined, event: StoredEvent | undefined, isKnown: boolean): string | undefined {
-  if (!event) return 'The event is not kept any more.';
-  if (!subscriber) return 'The subscriber is gone.';
-  if (!subscriber.isEnabled) return 'The subscriber is disabled.';
-  return isKnown ? undefined : 'Whoever made the subscriber has no key any more.';
 }

@@ -1,4 +1,4 @@
-import type { StoredDelivery } from '../../store/outbox.ts';
+import type { DuePlace, StoredDelivery } from '../../store/outbox.ts';
 import type { Underway } from './posting.ts';
 
 /** What is being done for one subscriber. */
@@ -6,6 +6,8 @@ export interface Line {
   readonly subscriber: string;
   /** Read and not yet sent. */
   ready: StoredDelivery[];
+  /** The last one that was read; nothing = the next reading begins with the first. */
+  readUpTo: DuePlace | undefined;
   /** Sent or read, and not yet settled in the store: reading what is due gives these again. */
   readonly known: Set<number>;
   flying: number;
@@ -19,7 +21,16 @@ export interface Line {
 
 export function newLine(subscriber: string): Line {
   return {
-    ...{ subscriber, ready: [], known: new Set<number>(), flying: 0, nextMs: undefined, heldUntilMs: 0, isFailing: false },
+    ...{
+      subscriber,
+      ready: [],
+      readUpTo: undefined,
+      known: new Set<number>(),
+      flying: 0,
+      nextMs: undefined,
+      heldUntilMs: 0,
+      isFailing: false,
+    },
   };
 }
 
@@ -56,4 +67,16 @@ export class Deadlines {
   clear(): void {
     this.#at.clear();
   }
+}
+
+/** Gives back what was read and not sent: it is read again when it can be. */
+export function letGo(line: Line): void {
+  for (const { seq } of line.ready) line.known.delete(seq);
+  line.ready = [];
+  line.readUpTo = undefined;
+}
+
+/** Whether nothing is being done for it, and nothing is due. */
+export function isAtRest({ flying, known, nextMs }: Line, nowMs: number): boolean {
+  return flying === 0 && known.size === 0 && (nextMs === undefined || nextMs > nowMs);
 }

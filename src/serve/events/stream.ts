@@ -1,33 +1,15 @@
-import { statedValue } from '../../parts/fact.ts';
-
 import type { Engine } from '../engine.ts';
 
 import type { Caller, Exchange, Reply, ReplyReader, ReplySink } from '../exchange.ts';
 
-import { type Listeners, type StreamRules, Told } from './told.ts';
+import { Alarm } from './alarm.ts';
+import { type Connection, comment, type Group, isExpired, keptMs, streamReply } from './connection.ts';
+import { type StreamRules, Told } from './told.ts';
 
 /** How much may wait to be taken by one reader; one that is slower is let go, and can go on from where it was. */
 const waitingBytesMax = 256 * 1024;
 const heartbeatMs = 15_000;
 const pageMost = 128;
-const keepMsUnstated = 86_400_000;
-
-/** One open stream. */
-interface Connection {
-  readonly group: Group;
-  readonly sink: ReplySink;
-  /** The last event that was looked at for it. */
-  position: number;
-  isLive: boolean;
-  /** Goes on with what it has missed, once there is room. */
-  resume: (() => void) | undefined;
-}
-
-/** Callers that are the same caller in the same version hear the same. */
-interface Group extends Listeners {
-  readonly key: string;
-  readonly connections: Set<Connection>;
-}
 
 /** Server-sent events (WHATWG HTML section 9.2): each event that its caller may hear of, from now on or from where it left. */
 export class Streams {
@@ -42,7 +24,11 @@ export class Streams {
   #telling: Promise<void> | undefined;
   #again = false;
   #isStopped = false;
-  #cancelHeartbeat: (() => void) | undefined;
+  readonly #heartbeat = new Alarm(
+    () => this.#engine().clock,
+    // However far the clock jumps, one comment tells that somebody is there.
+    () => setImmediate(() => this.#beat()),
+  );
 
   constructor(engine: () => Engine, rules: () => StreamRules) {
     this.#engine = engine;
@@ -50,17 +36,10 @@ export class Streams {
   }
 
   /** The answer to `stream events`. */
-  readonly open = (exchange: Exchange): Reply => {
-    const { caller, call, view } = exchange;
+  readonly open = ({ caller, call, view }: Exchange): Reply => {
     const last = call.headers['last-event-id'];
-    const version = view.version ?? '';
     const lastId = typeof last === 'string' && last !== '' ? last : undefined;
-    return {
-      status: 200,
-      headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
-      body: undefined,
-      stream: { start: (sink) => this.#start(sink, caller, version, lastId) },
-    };
+    return streamReply((sink) => this.#start(sink, caller, view.version ?? '', lastId));
   };
 
   /** There may be something to tell. */
@@ -81,7 +60,7 @@ export class Streams {
 
   stop(): void {
     this.#isStopped = true;
-    this.#cancelHeartbeat?.();
+    this.#heartbeat.stop();
     for (const { connections } of this.#groups.values()) for (const connection of [...connections]) connection.sink.end();
     this.#groups.clear();
     this.#count = 0;
@@ -97,7 +76,7 @@ export class Streams {
     const connection: Connection = { group, sink, position: 0, isLive: false, resume: undefined };
     group.connections.add(connection);
     this.#count += 1;
-    this.#beat();
+    if (this.#count === 1) this.#heartbeat.set(this.#engine().clock.now() + heartbeatMs);
     void this.#join(connection, lastId).catch((failure: unknown) => {
       this.#engine().onFailure(failure, 'stream');
       sink.cut();
@@ -132,9 +111,7 @@ export class Streams {
     const { resume } = connection;
     connection.resume = undefined;
     resume?.();
-    if (this.#count > 0) return;
-    this.#cancelHeartbeat?.();
-    this.#cancelHeartbeat = undefined;
+    if (this.#count === 0) this.#heartbeat.stop();
   }
 
   /** Lets a connection hear what it has missed, as fast as it takes it, and then what comes. */
@@ -145,7 +122,7 @@ export class Streams {
     );
     while (group.connections.has(connection)) {
       const { store, clock } = this.#engine();
-      const oldestMs = clock.now() - this.#keepMs();
+      const oldestMs = clock.now() - keptMs(this.#engine());
       const isShort = await store.read((rows) => {
         const page = rows.outbox.events(connection.position, pageMost);
         for (const event of page) {
@@ -202,36 +179,18 @@ export class Streams {
     }
   }
 
-  #keepMs(): number {
-    return statedValue(this.#engine().compilation.spec.events.delivery)?.stream?.keepMs ?? keepMsUnstated;
-  }
-
   /** A comment now and then shows that the connection is there; those who are nobody any more are let go. */
   #beat(): void {
-    if (this.#cancelHeartbeat) return;
+    if (this.#count === 0 || this.#isStopped) return;
     const { clock } = this.#engine();
-    this.#cancelHeartbeat = clock.at(clock.now() + heartbeatMs, () => {
-      setImmediate(() => {
-        this.#cancelHeartbeat = undefined;
-        if (this.#count === 0 || this.#isStopped) return;
-        const rules = this.#rules();
-        for (const { caller, connections } of this.#groups.values()) {
-          const isOver = caller !== undefined && (isExpired(caller, clock.now()) || !rules.isGood(caller));
-          for (const { sink } of [...connections]) {
-            if (isOver) sink.end();
-            else if (!sink.isFull()) sink.write(comment);
-          }
-        }
-        this.#beat();
-      });
-    });
+    const { isGood } = this.#rules();
+    for (const { caller, connections } of this.#groups.values()) {
+      const isOver = caller !== undefined && (isExpired(caller, clock.now()) || !isGood(caller));
+      for (const { sink } of [...connections]) {
+        if (isOver) sink.end();
+        else if (!sink.isFull()) sink.write(comment);
+      }
+    }
+    this.#heartbeat.set(clock.now() + heartbeatMs);
   }
-}
-
-const comment = Buffer.from(':\n\n');
-
-/** A token says when it ends; a stream that it opened ends with it. */
-function isExpired({ claims }: Caller, nowMs: number): boolean {
-  const exp = claims?.exp;
-  return typeof exp === 'number' && exp * 1000 <= nowMs;
 }

@@ -2,9 +2,9 @@ import type { Webhook } from '../../parts/events.ts';
 import type { Reader, Transaction } from '../../store/store.ts';
 import type { StoredChange, Work } from '../acts/act.ts';
 import type { Engine } from '../engine.ts';
-import { type Caller, type Fields, Refused, type Value } from '../exchange.ts';
-import { describeValue } from '../wire/violation.ts';
+import type { Caller, Fields, Value } from '../exchange.ts';
 import { type Kinds, matches, webhookOf } from './kinds.ts';
+import { demandKnown } from './known-kinds.ts';
 
 /** Who is sent webhooks: a row of the subscribers' resource, or an address given at the start. */
 export interface Subscriber {
@@ -185,22 +185,4 @@ function subscriberOf(id: string, row: Fields, state: State, names: NonNullable<
     failingMs: state.failingMs,
     fields: row,
   };
-}
-
-function demandKnown(after: Fields, before: Fields | undefined, field: string, kinds: Kinds): void {
-  const list = after[field];
-  if (!Array.isArray(list) || JSON.stringify(list) === JSON.stringify(before?.[field])) return;
-  const violations = list.flatMap((entry: Value, index) =>
-    typeof entry === 'string' && (entry === '*' || kinds.isKnown(entry))
-      ? []
-      : [
-          {
-            in: 'body' as const,
-            path: `/${field}/${index}`,
-            found: describeValue(entry),
-            expected: 'a kind of event, several as in `parcel.*`, or `*`',
-          },
-        ],
-  );
-  if (violations.length > 0) throw new Refused({ when: 'request.invalid', violations });
 }

@@ -25,10 +25,19 @@ export function statedBounds({ size, timeout }: Limits): SomeBounds {
 
 /** What protects the process beyond what the document states, in words for a person who starts it. */
 export function protectingBounds(limits: Limits): string {
-  const stated = new Set(doorBounds(statedBounds(limits)).filter((line) => !doorBounds().includes(line)));
+  const bounds = statedBounds(limits);
+  const isTarget = statedValue(limits.size)?.url !== undefined;
+  // A line that the document has a part in would be another if it stated another number.
+  const others = new Set(
+    doorBounds(
+      Object.fromEntries(
+        Object.entries(bounds).map(([name, value]) => [name, name === 'urlBytesMax' && !isTarget ? value : Number(value) + 1]),
+      ),
+    ),
+  );
   const lines = [
     ...(statedValue(limits.size)?.body === undefined ? [`Bodies take up to ${bodyBytesProtected / 1024 / 1024} MiB (413).`] : []),
-    ...doorBounds(statedBounds(limits)).filter((line) => !stated.has(line)),
+    ...doorBounds(bounds).filter((line) => others.has(line)),
     ...(statedValue(limits.rate) === undefined
       ? []
       : [`A rate counts up to ${addressRoom.keys.toLocaleString('en')} addresses and callers apart, and those beyond together.`]),

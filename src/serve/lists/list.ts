@@ -188,8 +188,6 @@ function around(
   keys: (row: FoundRow) => Scalar[],
 ): Pick<Page, 'next' | 'previous'> {
   const style = paging.pagination?.style;
-  const first = rows[0];
-  const last = rows.at(-1);
   const step = (row: FoundRow | undefined, back: boolean): string | number | null => {
     if (!row) return null;
     if (style === 'cursor') return cursors.write({ keys: keys(row), seq: row.seq, back }, query);
@@ -197,5 +195,5 @@ function around(
     if (style === 'offset') return back ? Math.max(0, (asked.offset ?? 0) - asked.size) : (asked.offset ?? 0) + asked.size;
     return style === 'page' ? (asked.page ?? 1) + (back ? -1 : 1) : null;
   };
-  return { next: hasMore ? step(last, false) : null, previous: hasPrevious ? step(first, true) : null };
+  return { next: hasMore ? step(rows.at(-1), false) : null, previous: hasPrevious ? step(rows[0], true) : null };
 }

@@ -55,7 +55,7 @@ function collect(spec: Spec, shape: JsonMap, value: Value, path: string, found: 
     const stated = entryOf(spec.resources.all, resource);
     if (!isFields(value) || !stated) return;
     for (const [name, field] of entriesOf(stated.fields))
-      collect(spec, statedValue(field.shape) ?? {}, value[name], `${path}/${escapeKey(name)}`, found);
+      collect(spec, statedValue(field.shape) ?? {}, own(value, name), `${path}/${escapeKey(name)}`, found);
     return;
   }
   if (Array.isArray(value) && isMap(shape.items)) {
@@ -63,7 +63,7 @@ function collect(spec: Spec, shape: JsonMap, value: Value, path: string, found: 
   }
   if (isFields(value) && isMap(shape.properties)) {
     for (const [name, inner] of Object.entries(shape.properties))
-      if (isMap(inner)) collect(spec, inner, value[name], `${path}/${escapeKey(name)}`, found);
+      if (isMap(inner)) collect(spec, inner, own(value, name), `${path}/${escapeKey(name)}`, found);
   }
   for (const word of ['oneOf', 'anyOf', 'allOf']) {
     const branches = shape[word];
@@ -75,6 +75,11 @@ function collect(spec: Spec, shape: JsonMap, value: Value, path: string, found: 
 
 function isFields(value: Value): value is Record<string, Value> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A field may be named like something that every object inherits. */
+function own(value: Record<string, Value>, name: string): Value {
+  return Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
 function escapeKey(key: string): string {

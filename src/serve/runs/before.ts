@@ -1,6 +1,7 @@
 import type { Engine } from '../engine.ts';
 import { type Exchange, type Fields, type Refusal, Refused } from '../exchange.ts';
 import type { BeforeHandlers } from '../handlers.ts';
+import type { Collected } from './collected.ts';
 import { handlerContext } from './handler-context.ts';
 
 /**
@@ -13,7 +14,7 @@ export async function runBefore(
   before: BeforeHandlers[string],
   resource: Fields | undefined,
   next: Fields,
-): Promise<{ readonly next: Fields } | { readonly refusal: Refusal }> {
+): Promise<{ readonly next: Fields; readonly collected: Collected } | { readonly refusal: Refusal }> {
   const draft = structuredClone(next);
   const { context, collected } = handlerContext(engine, exchange, resource && structuredClone(resource), draft);
   try {
@@ -27,5 +28,5 @@ export async function runBefore(
       `The handler before "${exchange.plan.operation.name}" wrote to the store; it may change next or fail, and nothing else.`,
     );
   }
-  return { next: draft };
+  return { next: draft, collected };
 }

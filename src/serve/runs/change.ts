@@ -8,6 +8,7 @@ import type { Run } from '../plan.ts';
 import type { RowModel } from '../rows/model.ts';
 import { drawOnce, workFor } from '../scope.ts';
 import { runBefore } from './before.ts';
+import { isUnchanged, triesMax } from './collected.ts';
 import { type Keyed, keep, keyOf, replay } from './idempotency.ts';
 import { refused } from './refused.ts';
 import { compileRowReply } from './row-reply.ts';
@@ -86,11 +87,21 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
   }
 
   async function withBefore(exchange: Exchange, keyed: Keyed | undefined): Promise<Reply> {
-    const paused = await rehearse(exchange, keyed);
-    if ('status' in paused && 'headers' in paused) return paused as Reply;
-    const { resource, next } = paused as { resource: Fields | undefined; next: Fields };
-    const changed = await runBefore(engine, exchange, before as NonNullable<typeof before>, resource, next);
-    return 'refusal' in changed ? refused(exchange, changed.refusal) : once(exchange, keyed, { next: changed.next });
+    for (let tries = 0; tries < triesMax; tries++) {
+      const paused = await rehearse(exchange, keyed);
+      if ('status' in paused && 'headers' in paused) return paused as Reply;
+      const { resource, next } = paused as { resource: Fields | undefined; next: Fields };
+      const changed = await runBefore(engine, exchange, before as NonNullable<typeof before>, resource, next);
+      if ('refusal' in changed) return refused(exchange, changed.refusal);
+      const draw = drawOnce(engine.chance, exchange.nowMs);
+      const answer = await engine.store.change((rows) => {
+        draw.restart();
+        if (!isUnchanged(rows, changed.collected)) return undefined;
+        return carryOut(rows, exchange, keyed, { next: structuredClone(changed.next) }, draw);
+      });
+      if (answer) return answer;
+    }
+    return refused(exchange, { when: 'write.conflict' });
   }
 
   return async (exchange) => {

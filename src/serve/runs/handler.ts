@@ -1,28 +1,21 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
-import { operationsOf } from '../../parts/operations.ts';
 import type { Transaction } from '../../store/store.ts';
-import type { Outcome, Pause, Work } from '../acts/act.ts';
 import { compileStatedBody } from '../acts/body.ts';
 import { compileOwnErrors } from '../acts/own-errors.ts';
-import { compileFiring } from '../acts/transition.ts';
 import { encodeReply } from '../answers.ts';
 import type { Engine } from '../engine.ts';
-import { type Exchange, type Fields, type Refusal, Refused, type Reply, type Value } from '../exchange.ts';
+import { type Exchange, type Refusal, Refused, type Reply, type Value } from '../exchange.ts';
 import type { Handler } from '../handlers.ts';
 import type { Run } from '../plan.ts';
-import { removeRow } from '../rows/remove.ts';
-import { applySetters, insertRow, updateRow } from '../rows/write.ts';
 import { drawOnce, workFor } from '../scope.ts';
 import { compilePrune } from '../shown.ts';
-import type { Validate } from '../wire/ajv.ts';
-import { type Collected, handlerContext, type Wanted } from './handler-context.ts';
+import { isUnchanged, triesMax } from './collected.ts';
+import { handlerContext } from './handler-context.ts';
+import { applyWanted } from './handler-writes.ts';
 import { type Keyed, keep, keyOf, replay } from './idempotency.ts';
 import { refused } from './refused.ts';
-
-/** How often a handler is run again when others changed what it read. */
-const triesMax = 3;
 
 /**
  * Compiles `handler NAME` (section 8 of the language): the handler runs outside the transaction; what it read is checked
@@ -60,7 +53,7 @@ export function compileHandlerRun(operation: Operation, endpoint: Endpoint, hand
       }
       if (!isUnchanged(rows, collected)) return 'conflict';
       const work = workFor(rows, engine.models, exchange, draw);
-      for (const wanted of collected.writes) apply(work, wanted, operation, engine);
+      for (const wanted of collected.writes) applyWanted(work, wanted, operation, engine);
       spend?.(rows, exchange, reply.status);
       engine.events.record(work, exchange.caller, collected.emitted);
       if (keyed) keep(rows, keyed, reply);
@@ -113,74 +106,6 @@ export function compileHandlerRun(operation: Operation, endpoint: Endpoint, hand
 function keepInTime(rows: Transaction, { deadline }: Exchange, keyed: Keyed, reply: Reply): void {
   deadline?.apply();
   keep(rows, keyed, reply);
-}
-
-/** Whether nothing that the handler read has changed since. */
-function isUnchanged(rows: Transaction, { reads }: Collected): boolean {
-  for (const { resource, id, rev } of reads.values()) if (rows.get(resource, id)?.rev !== rev) return false;
-  return true;
-}
-
-function apply(work: Work, wanted: Wanted, operation: Operation, engine: Engine): void {
-  const model = engine.models.get(wanted.resource);
-  if (!model) throw new Error(`${wanted.resource} is no resource of this document.`);
-  if (wanted.kind === 'create') {
-    const started =
-      model.machine && wanted.fields[model.machine.field] === undefined
-        ? model.machine.initial(operation.name)({ ...work.scope, next: wanted.fields })
-        : undefined;
-    const defaults = Object.fromEntries(model.defaults.map(({ field, value }) => [field, value]));
-    const draft: Fields = {
-      ...defaults,
-      ...wanted.fields,
-      ...(model.machine && started !== undefined && { [model.machine.field]: started }),
-    };
-    const next = applySetters(model.setters([operation.name, 'create', 'write']), { ...work.scope, next: draft }, draft);
-    demandValid(model.validateStored, next, `The ${model.name} that a handler creates`);
-    insertRow(work, model, wanted.id, next, `create ${model.name}`);
-    return;
-  }
-  const row = work.rows.get(model.name, wanted.id);
-  if (!row) throw new Refused({ when: 'resource.missing' });
-  const before = model.parse(row);
-  if (wanted.kind === 'delete') {
-    removeRow(work, model, row, before, `delete ${model.name}`);
-    return;
-  }
-  if (wanted.kind === 'fire') {
-    demandFired(fire(engine, wanted.transition, model.name)(work, row, before));
-    return;
-  }
-  const draft: Fields = { ...before };
-  for (const [field, value] of Object.entries(wanted.patch)) {
-    if (value === null || value === undefined) delete draft[field];
-    else draft[field] = value;
-  }
-  const next = applySetters(
-    model.setters([operation.name, 'update', 'write']),
-    { ...work.scope, resource: before, next: draft },
-    draft,
-  );
-  demandValid(model.validateStored, next, `The ${model.name} that a handler changes`);
-  updateRow(work, model, row, before, next, row.entered, `update ${model.name}`);
-}
-
-function fire(engine: Engine, transition: string, resource: string) {
-  const name = `${transition} ${resource}`;
-  const operation = operationsOf(engine.compilation.spec).find((candidate) => candidate.name === name) ?? { name, resource };
-  const model = engine.models.get(resource);
-  if (!model) throw new Error(`${resource} is no resource of this document.`);
-  return compileFiring(transition, operation, model, engine.compilation);
-}
-
-function demandFired(outcome: Outcome | Pause): void {
-  if ('refusal' in outcome) throw new Refused(outcome.refusal);
-}
-
-function demandValid(validate: Validate, fields: Fields, what: string): void {
-  const violations = validate(fields);
-  const first = violations[0];
-  if (first) throw new Error(`${what} is not right: ${first.path || '/'} is ${first.found}, not ${first.expected}.`);
 }
 
 /** The answer of a handler is validated before it leaves; one that does not fit is our failure, not the caller's. */

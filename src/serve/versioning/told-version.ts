@@ -99,8 +99,12 @@ export function compileToldVersion(
             ? shown
             : usual;
       if (successors.length === 0) return headers;
-      const links = successors.map((version) => `<${quoted(addressIn(exchange.call, version))}>; rel="successor-version"`);
-      return { ...headers, link: [...(headers.link === undefined ? [] : [headers.link]), ...links].join(', ') };
+      let { link } = headers;
+      for (const version of successors) {
+        const own = `<${quoted(addressIn(exchange.call, version))}>; rel="successor-version"`;
+        link = link === undefined ? own : `${link}, ${own}`;
+      }
+      return link === undefined ? headers : { ...headers, link };
     },
   };
 }

@@ -8,7 +8,7 @@ export const OUTBOX_TABLES = `
     seq INTEGER PRIMARY KEY, event INTEGER NOT NULL, subscriber TEXT NOT NULL, lane TEXT, tries INTEGER NOT NULL,
     due INTEGER, settled INTEGER, outcome TEXT
   );
-  CREATE INDEX IF NOT EXISTS ninefold_deliveries_due ON ninefold_deliveries (subscriber, due) WHERE due IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS ninefold_deliveries_due ON ninefold_deliveries (subscriber, due, seq) WHERE due IS NOT NULL;
   CREATE INDEX IF NOT EXISTS ninefold_deliveries_lane ON ninefold_deliveries (lane) WHERE settled IS NULL AND lane IS NOT NULL;
   CREATE INDEX IF NOT EXISTS ninefold_deliveries_settled ON ninefold_deliveries (settled) WHERE settled IS NOT NULL;
   CREATE INDEX IF NOT EXISTS ninefold_deliveries_failed ON ninefold_deliveries (seq) WHERE outcome = 'given up';

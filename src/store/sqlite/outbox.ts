@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Attempt, DeliveryOutcome, DeliveryQuery, OutboxReader, StoredDelivery, StoredEvent } from '../outbox.ts';
+import type { Attempt, DeliveryOutcome, DeliveryQuery, DuePlace, OutboxReader, StoredDelivery, StoredEvent } from '../outbox.ts';
 import { type Statement, statement } from './statement.ts';
 
 type EventValues = readonly [
@@ -68,11 +68,19 @@ export class OutboxReads implements OutboxReader {
     return this.sql<[number]>('SELECT seq FROM ninefold_events ORDER BY seq DESC LIMIT 1').get()?.[0] ?? 0;
   }
 
-  due(subscriber: string, nowMs: number, most: number): StoredDelivery[] {
-    const page = this.sql<DeliveryValues>(
-      `SELECT ${DELIVERY_COLUMNS} FROM ninefold_deliveries WHERE subscriber = ? AND due <= ? ORDER BY due, seq LIMIT CAST(? AS INTEGER)`,
+  due(subscriber: string, nowMs: number, most: number, after?: DuePlace): StoredDelivery[] {
+    const later = this.sql<DeliveryValues>(
+      `SELECT ${DELIVERY_COLUMNS} FROM ninefold_deliveries
+       WHERE subscriber = ? AND due > ? AND due <= ? ORDER BY due, seq LIMIT CAST(? AS INTEGER)`,
     );
-    return page.all(subscriber, nowMs, most).map(deliveryOf);
+    if (!after) return later.all(subscriber, Number.MIN_SAFE_INTEGER, nowMs, most).map(deliveryOf);
+    // Many can be due at one time; in one question the index would be read from the first of them on.
+    const same = this.sql<DeliveryValues>(
+      `SELECT ${DELIVERY_COLUMNS} FROM ninefold_deliveries
+       WHERE subscriber = ? AND due = ? AND seq > ? ORDER BY seq LIMIT CAST(? AS INTEGER)`,
+    ).all(subscriber, after.dueMs, after.seq, after.dueMs <= nowMs ? most : 0);
+    const rest = same.length < most ? later.all(subscriber, after.dueMs, nowMs, most - same.length) : [];
+    return [...same, ...rest].map(deliveryOf);
   }
 
   awaited(afterSubscriber: string): { readonly subscriber: string; readonly dueMs: number } | undefined {

@@ -1,0 +1,42 @@
+import { statedValue } from '../../parts/fact.ts';
+import type { Engine } from '../engine.ts';
+import type { Caller, Reply, ReplySink, ReplyStream } from '../exchange.ts';
+import type { Listeners } from './told.ts';
+
+/** One open stream. */
+export interface Connection {
+  readonly group: Group;
+  readonly sink: ReplySink;
+  /** The last event that was looked at for it. */
+  position: number;
+  isLive: boolean;
+  /** Goes on with what it has missed, once there is room. */
+  resume: (() => void) | undefined;
+}
+
+/** Callers that are the same caller in the same version hear the same. */
+export interface Group extends Listeners {
+  readonly key: string;
+  readonly connections: Set<Connection>;
+}
+
+/** What keeps a connection from looking dead. */
+export const comment = Buffer.from(':\n\n');
+
+/** A token says when it ends; a stream that it opened ends with it. */
+export function isExpired({ claims }: Caller, nowMs: number): boolean {
+  const exp = claims?.exp;
+  return typeof exp === 'number' && exp * 1000 <= nowMs;
+}
+
+export function streamReply(start: ReplyStream['start']): Reply {
+  const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
+  return { status: 200, headers, body: undefined, stream: { start } };
+}
+
+const keepMsUnstated = 86_400_000;
+
+/** How far back a reader can resume. */
+export function keptMs({ compilation }: Engine): number {
+  return statedValue(compilation.spec.events.delivery)?.stream?.keepMs ?? keepMsUnstated;
+}
