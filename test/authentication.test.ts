@@ -344,3 +344,26 @@ test('what is remembered is bounded, and what is used stays', async () => {
   remembered.clear();
   assert.equal(remembered.size, 0);
 });
+
+test('the ledger is read from this machine by everybody, from elsewhere as the operation that the document names', async () => {
+  const at = '/.well-known/ninefold';
+  const elsewhere = { host: 'api.example' };
+  const unnamed = await start(notes(keyScheme));
+  const { secret } = await addKey(unnamed, {});
+  assert.equal((await unnamed.ask({}, `GET ${at}`)).status, 200);
+  assert.equal((await unnamed.ask({ ...elsewhere, 'x-api-key': secret }, `GET ${at}`)).status, 404);
+  assert.equal((await unnamed.ask(elsewhere, `POST ${at}`)).status, 404);
+
+  const named = await start(notes(keyScheme).replace('permissions:', 'permissions:\n    - { allow: [read ledger], to: writer }'));
+  const reader = await addKey(named, {});
+  const writer = await addKey(named, { user: 'writer' });
+  assert.equal((await named.ask({}, `GET ${at}`)).status, 200);
+  assert.equal((await named.ask(elsewhere, `GET ${at}`)).status, 401);
+  assert.equal((await named.ask({ ...elsewhere, 'x-api-key': 'wrong' }, `GET ${at}`)).status, 401);
+  assert.equal((await named.ask({ ...elsewhere, 'x-api-key': reader.secret }, `GET ${at}`)).status, 403);
+  const told = await named.ask({ ...elsewhere, 'x-api-key': writer.secret }, `GET ${at}`);
+  assert.deepEqual([told.status, told.body.title], [200, 'Notes']);
+
+  const open = await start(notes(keyScheme).replace('public: [ask openly]', 'public: [ask openly, read ledger]'));
+  assert.equal((await open.ask(elsewhere, `GET ${at}`)).status, 200);
+});

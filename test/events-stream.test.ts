@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { readDocument } from '../src/index.ts';
+import { startReceiver } from './events/receiver.ts';
 import { listenTo, openUnread } from './events/stream-reader.ts';
 import { startTrial, type Trial, type TrialOptions, things } from './events/trial.ts';
 
@@ -213,4 +216,48 @@ test('through a socket: a slow reader is let go after a bounded buffer and goes 
   await at.close();
   await soon();
   assert.deepEqual([quick.isOver(), again.isOver()], [true, true]);
+});
+
+test('a reader and a subscriber are told in the version that they came with', async (context) => {
+  const document = await readDocument(join(import.meta.dirname, '..', 'examples', 'parcels.md'));
+  const trial = await startTrial(context, document);
+  const receiver = await startReceiver(context);
+  const old = { 'parcels-version': '2026-01-15', 'content-type': 'application/json' };
+  const ask = (method: string, path: string, headers: Readonly<Record<string, string>>, body?: object) =>
+    trial.service.fetch(
+      new Request(`http://127.0.0.1/v1${path}`, {
+        ...{ method, headers: { 'x-who': 'merchant/m1', ...headers } },
+        ...(body && { body: JSON.stringify(body) }),
+      }),
+    );
+  const [older, newer] = [listenTo(await ask('GET', '/events', old)), listenTo(await ask('GET', '/events', {}))];
+  assert.equal((await ask('POST', '/webhooks', old, { url: receiver.url })).status, 201);
+  await soon();
+  const to = { name: 'A', street: 'S', city: 'C', country: 'NL' };
+  const json = { 'content-type': 'application/json' };
+  const made = (await (await ask('POST', '/parcels', json, { to, weight_g: 700 })).json()) as { id: string };
+  await ask('POST', `/parcels/${made.id}/buy`, {});
+  await newer.until(2);
+  await older.until(2);
+  await trial.service.settled();
+  const told = (data: Record<string, unknown>) => [data.weight, data.weight_g, data.service, data.price];
+  assert.deepEqual(
+    newer.heard.map(({ data }) => told(data.data)),
+    [
+      [undefined, 700, 'standard', undefined],
+      [undefined, 700, 'standard', 400],
+    ],
+  );
+  const before = [
+    [700, undefined, undefined, undefined],
+    [700, undefined, undefined, 4],
+  ];
+  assert.deepEqual(
+    older.heard.map(({ data }) => told(data.data)),
+    before,
+  );
+  assert.deepEqual(
+    receiver.received.map(({ json: { data } }) => told(data)),
+    before,
+  );
 });

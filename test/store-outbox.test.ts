@@ -157,7 +157,8 @@ for (const engine of engines) {
       }),
     );
     const ids = () => look(store, (outbox) => outbox.events(0, 9)).map(({ id }) => id);
-    const prune = (after: number, most: number) => store.change(({ outbox }) => outbox.prune(35, 35, after, most));
+    const prune = (after: number, most: number) =>
+      store.change(({ outbox }) => outbox.prune(35, { beforeMs: 35, afterSeq: after, throughSeq: made[3]!.seq }, most));
     assert.deepEqual(await prune(0, 1), { removed: 2, reached: made[0]!.seq });
     assert.deepEqual(ids(), ['e20', 'e30', 'e40']);
     assert.deepEqual(await prune(0, 9), { removed: 2, reached: made[2]!.seq });
@@ -168,6 +169,8 @@ for (const engine of engines) {
     );
     assert.equal(look(store, (outbox) => outbox.attempts(made[1]!.delivery)).length, 1);
     assert.deepEqual(await prune(made[2]!.seq, 9), { removed: 0, reached: made[2]!.seq });
+    const short = { beforeMs: 99, afterSeq: 0, throughSeq: made[1]!.seq };
+    assert.deepEqual(await store.change(({ outbox }) => outbox.prune(0, short, 9)), { removed: 0, reached: made[1]!.seq });
   });
 
   it('what is remembered of a subscriber is replaced and forgotten', async (store, again) => {

@@ -29,7 +29,20 @@ export interface Story {
 
 const storyWords = ['story', 'why', 'document', 'handlers', 'rows', 'as', 'open', 'clock', 'doors', 'steps'];
 const requestWords = ['send', 'as', 'headers', ...bodyWords];
-const stepWords = [...requestWords, 'times', 'expect', 'keep', 'advance', 'fire', 'refused', 'restart', 'together', 'note'];
+const stepWords = [
+  ...requestWords,
+  'times',
+  'expect',
+  'keep',
+  'administer',
+  'input',
+  'advance',
+  'fire',
+  'refused',
+  'restart',
+  'together',
+  'note',
+];
 const expectWords = ['status', 'headers', 'body', 'text', 'bytes', 'statuses', 'empty'];
 
 /** Reads the stories of one file; several stand one after another, parted by `---`. */
@@ -49,7 +62,7 @@ export function readStories(file: string, text: string): Story[] {
 
 function checkStep(step: JsonMap, place: string): void {
   onlyWords(step, stepWords, place);
-  const acts = ['send', 'advance', 'fire', 'restart', 'together'].filter((word) => Object.hasOwn(step, word));
+  const acts = ['send', 'administer', 'advance', 'fire', 'restart', 'together'].filter((word) => Object.hasOwn(step, word));
   assert.equal(
     acts.length,
     1,
@@ -70,6 +83,7 @@ export async function playStory(story: Story, server: StoryServer): Promise<void
     const where = `${story.place}, step ${index + 1}`;
     if (step.advance !== undefined) await server.advance(milliseconds(String(step.advance), where));
     else if (step.restart !== undefined) await server.restart(asOf(step.restart));
+    else if (step.administer !== undefined) await administer(server, step, kept, where);
     else if (step.fire !== undefined) await fire(server, filled(step.fire, kept) as string, step.refused === true, where);
     else if (step.together !== undefined) await sendTogether(server, step, kept, where);
     else for (let n = 1; n <= Number(step.times ?? 1); n++) await sendOne(server, step, kept.set('n', n), where);
@@ -93,6 +107,22 @@ async function fire(server: StoryServer, words: string, isRefused: boolean, wher
   const firing = server.fire(resource, id, transition);
   if (isRefused) await assert.rejects(firing, `${where}: ${words} should be refused`);
   else await firing;
+}
+
+/** `administer: keys add` with its `input`; what comes out is kept by name. */
+async function administer(server: StoryServer, step: JsonMap, kept: Map<string, Json>, where: string): Promise<void> {
+  const command = String(step.administer);
+  const told = server.administer(command, filled(step.input ?? {}, kept) as JsonMap);
+  if (step.refused === true) {
+    await assert.rejects(told, `${where}: ${command} should be refused`);
+    return;
+  }
+  const result = (await told) as JsonMap;
+  for (const [name, word] of Object.entries((step.keep ?? {}) as JsonMap)) {
+    const value = result[String(word)];
+    assert.ok(value !== undefined, `${where}: nothing to keep at ${String(word)} of ${command}`);
+    kept.set(name, value);
+  }
 }
 
 async function sendOne(server: StoryServer, step: JsonMap, kept: Map<string, Json>, where: string): Promise<void> {

@@ -47,11 +47,17 @@ function ownRequest(endpoint: Endpoint, open: readonly OpenFact[]): readonly Ope
   return endpoint.request.standing === 'open' && endpoint.request.question !== undefined ? open : [];
 }
 
+/** Whether a query holds more than what pages are asked for with, which needs no naming. */
+function asksMore({ call }: Exchange, paging: readonly string[]): boolean {
+  return [...new URLSearchParams(call.query).keys()].some((name) => !paging.includes(name));
+}
+
 /** What a single request may put in doubt: a field whose type is open, a field that is left out and whose flag is open; and what every one does. */
 export function compileDoubts(
   endpoint: Endpoint,
   compilation: Compilation,
   always: readonly OpenFact[],
+  paging: readonly string[],
 ): ((exchange: Exchange) => readonly OpenFact[]) | undefined {
   const { spec, facts } = compilation;
   const effect = statedValue(endpoint.does);
@@ -72,7 +78,7 @@ export function compileDoubts(
       typeof exchange.request === 'object' && exchange.request !== null
         ? (exchange.request as Readonly<Record<string, unknown>>)
         : {};
-    const doubts = [...always, ...(exchange.call.query === '' ? [] : query)];
+    const doubts = [...always, ...(query.length > 0 && asksMore(exchange, paging) ? query : [])];
     for (const { name, open } of fields.sent) if (body[name] !== undefined) doubts.push(...open);
     for (const { name, open } of fields.lacking)
       if (body[name] === undefined && exchange.pathParams[name] === undefined) doubts.push(...open);

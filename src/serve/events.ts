@@ -62,7 +62,7 @@ export function startEvents(engine: () => Engine, { webhooks, allowsPrivate }: E
       // The answer to the change goes first.
       if (touched.size > 0) looking ??= setImmediate(look);
       streams.recorded();
-      pruning.step();
+      pruning.step(streams.toldThrough);
     },
     open: streams.open,
     look(subscriber) {

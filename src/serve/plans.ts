@@ -77,7 +77,7 @@ function compilePlan(operation: Operation, endpoint: Endpoint, engine: Engine): 
     },
     headers: varyByCredential(compilation.spec, operation),
     inDoubt,
-    doubtsOf: compileDoubts(endpoint, compilation, engine.acceptsOpen ? undecided : []),
+    doubtsOf: compileDoubts(endpoint, compilation, engine.acceptsOpen ? undecided : [], paging),
     unsupported: inDoubt.length > 0 ? undefined : unsupportedBy(endpoint, engine),
     run(exchange) {
       const { index, engine: seen } = exchange.view;

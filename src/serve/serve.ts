@@ -12,7 +12,7 @@ import { compilePlans } from './plans.ts';
 import { refused } from './runs/refused.ts';
 import { compileVersions, type Routed } from './versioning.ts';
 import { startViews, type View } from './views.ts';
-import { compileWellKnown } from './well-known.ts';
+import { compileWellKnown, type Own } from './well-known.ts';
 import type { Found } from './wire/route-leaf.ts';
 
 /** Answers calls: the nine parts, met in the order of refusals (section 6 of the language). */
@@ -40,7 +40,7 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
   const { limits } = engine;
   const unrouted = compileRefusals(spec, undefined, facts, (expression) => compilation.expression(expression));
   const views = startViews(engine);
-  const wellKnown = compileWellKnown(engine);
+  const wellKnown = compileWellKnown(engine, identify);
   const openRoutes = openRoutesOf(engine);
 
   function answer(call: Call): Reply | Promise<Reply> {
@@ -209,10 +209,7 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
     version: string | undefined,
   ): Reply | Promise<Reply> {
     const own = wellKnown(call);
-    if (own) {
-      note?.(call, undefined, own, undefined);
-      return own;
-    }
+    if (own) return own instanceof Promise ? own.then((made) => answerOwn(call, made)) : answerOwn(call, own);
     if (found.kind === 'method') {
       const allow = [...new Set([...found.allow, 'OPTIONS'])].join(', ');
       if (call.method !== 'OPTIONS') return refuseUnrouted(call, { when: 'method.unsupported', headers: { allow } }, version);
@@ -221,6 +218,12 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
       return reply;
     }
     return refuseUnrouted(call, openRoutes ? { open: openRoutes } : { when: 'route.unknown' }, version);
+  }
+
+  function answerOwn(call: Call, own: Own): Reply {
+    if ('refusal' in own) return refuseUnrouted(call, own.refusal);
+    note?.(call, undefined, own, undefined);
+    return own;
   }
 
   function refuseUnrouted(call: Call, refusal: Refusal, version?: string): Reply {

@@ -21,6 +21,13 @@ export interface StoredEvent extends NewEvent {
   readonly seq: number;
 }
 
+/** Events after one number, up to another and including it, that were recorded before a time. */
+export interface EventStretch {
+  readonly beforeMs: number;
+  readonly afterSeq: number;
+  readonly throughSeq: number;
+}
+
 /** One event for one subscriber. */
 export interface NewDelivery {
   readonly event: number;
@@ -102,8 +109,8 @@ export interface Outbox extends OutboxReader {
   keepSubscriber(id: string, state: string): void;
   forgetSubscriber(id: string): void;
   /**
-   * Removes deliveries that were settled before a time with their attempts, and events after a number that were recorded
+   * Removes deliveries that were settled before a time with their attempts, and events of a stretch that were recorded
    * before a time and have no delivery left; a bounded number of each. Returns how many went, and how far events were looked through.
    */
-  prune(settledBeforeMs: number, eventsBeforeMs: number, afterSeq: number, most: number): { removed: number; reached: number };
+  prune(deliveriesBeforeMs: number, events: EventStretch, most: number): { removed: number; reached: number };
 }

@@ -39,6 +39,7 @@ export interface TriedOptions {
   readonly open?: 'accept';
   readonly identify?: NonNullable<ServeOptions['identify']>;
   readonly rows?: NonNullable<ServeOptions['rows']>;
+  readonly environment?: NonNullable<ServeOptions['environment']>;
 }
 
 /** Starts a service from the text of a document, which has to be sound. */

@@ -1,5 +1,5 @@
 import { request as httpRequest } from 'node:http';
-import type { Json } from '../../src/document/document.ts';
+import type { Json, JsonMap } from '../../src/document/document.ts';
 import type { StoryRequest } from './request.ts';
 
 /** What came back. Header names are in lower case; a header that came several times is joined by a comma. */
@@ -16,6 +16,8 @@ export interface StoryServer {
   advance(ms: number): Promise<void>;
   /** Fires a `by: service` transition; rejects where it is blocked. */
   fire(resource: string, id: string, transition: string): Promise<void>;
+  /** Has the service carry out a command of its administrator's. */
+  administer(command: string, input: JsonMap): Promise<Json>;
   /** Stops and starts again on the same store, taking callers for another user where one is named. */
   restart(as?: Json): Promise<void>;
   close(): Promise<void>;
@@ -26,6 +28,7 @@ export interface Service {
   fetch(request: Request): Promise<Response>;
   listen(address: { port: number; host: string }): Promise<{ readonly url: string; close(): Promise<void> }>;
   fire(resource: string, id: string, transition: string): Promise<unknown>;
+  administer(command: string, input: JsonMap): Promise<Json>;
   /** Resolves once what is due is done. */
   settled(): Promise<void>;
   close(): Promise<void>;
@@ -66,6 +69,7 @@ export async function openDoor(door: Door, clock: StoryClock, start: (as?: Json)
     async fire(resource, id, transition) {
       await running.service.fire(resource, id, transition);
     },
+    administer: (command, input) => running.service.administer(command, input),
     async restart(as) {
       await end();
       running = await begin(as);

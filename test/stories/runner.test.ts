@@ -89,6 +89,11 @@ steps:
   - restart: { as: other }
   - send: GET /who
     expect: { body: { as: other, hours: 1 } }
+  - administer: lend thing
+    input: { to: "{last}" }
+    keep: { lent: to }
+  - send: GET /things/{lent}
+    expect: { body: { url: /things/2 } }
   - fire: end thing {last}
   - fire: bad thing {last}
     refused: true
@@ -151,6 +156,7 @@ function counting(as: Json | undefined, clock: { now(): number }): Service {
       return { url: `http://${host}:${(server.address() as AddressInfo).port}`, close };
     },
     fire: async (_resource, _id, transition) => assert.notEqual(transition, 'bad'),
+    administer: async (_command, input) => input,
     settled: async () => undefined,
     close: async () => undefined,
   };

@@ -1,6 +1,6 @@
 import type { Json } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
-import { shapeInVersion, versioningUses } from '../../parts/expressions/uses-of-versioning.ts';
+import { shapeAfter, versioningUses } from '../../parts/expressions/uses-of-versioning.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { machineOf } from '../../parts/states.ts';
 import type { Change } from '../../parts/versioning.ts';
@@ -55,7 +55,7 @@ function trialsOf(subject: Subject): readonly Trial[] {
 }
 
 function tryMap({ spec, schemas }: Subject, version: string, change: Extract<Change, { kind: 'map' }>): Trial {
-  const now = shapeInVersion(spec, version, change.resource, change.field);
+  const now = shapeAfter(spec, change);
   const was = versioningUses(spec).find(({ at }) => at === change.down?.at)?.expected.shape ?? {};
   const carry = new ChangeValues(spec, { version, now: () => 0 }).of(change);
   const field = `${change.resource}.${change.field}`;
@@ -111,7 +111,7 @@ function mixedUp({ spec }: Subject, version: string, change: Extract<Change, { k
   const wrongs: Wrong[] = [];
   const renamed = new Set(Object.values(change.values));
   const machine = machineOf(spec.states, change.resource);
-  const { enum: listed } = shapeInVersion(spec, version, change.resource, change.field);
+  const { enum: listed } = shapeAfter(spec, change);
   const allowed = new Set<Json>(
     machine?.field === change.field ? statedValue(machine.states) : Array.isArray(listed) ? listed : [],
   );

@@ -3,6 +3,7 @@ import type { Shape } from '../shape.ts';
 import { isMap } from '../source.ts';
 import type { Spec } from '../spec.ts';
 import type { Change } from '../versioning.ts';
+import { withOlderValues } from '../versions/older-values.ts';
 import { everywhere, scopeOf } from './scope.ts';
 import type { ExpressionUse } from './use.ts';
 
@@ -19,7 +20,7 @@ function changeUses(spec: Spec, version: string, change: Change): ExpressionUse[
   if (change.kind === 'remove') {
     return change.down ? [use(change.down, `what ${field} is before ${version}`, change.was ?? {})] : [];
   }
-  const now = shapeInVersion(spec, version, change.resource, change.field);
+  const now = shapeAfter(spec, change);
   // What says no `was` changes its values and not their shape.
   const was = change.was ?? now;
   return [
@@ -33,25 +34,31 @@ function use({ at, source }: Expression, name: string, shape: Shape, value?: Sha
   return { at, source, name, role: 'value', expected: { shape }, failure: 'internal', scopes: [{ scope }] };
 }
 
-/** The shape that a field has in a version: what the first later change of it says it was, else the one that is stored. */
-export function shapeInVersion(spec: Spec, version: string, resource: string, field: string): Shape {
-  const names = entriesOf(spec.versioning.versions).map(([name]) => name);
-  const later = names.slice(names.indexOf(version) + 1);
-  let name = field;
-  for (const next of later) {
-    const changes = entryOf(spec.versioning.changes, next);
-    for (const change of (changes && statedValue(changes)) ?? []) {
-      if (change.kind === 'endpoint' || change.resource !== resource) continue;
-      const isAbove = change.kind === 'rename' && name.startsWith(`${change.field}.`);
-      if (change.field !== name && !isAbove) continue;
-      if (change.kind === 'rename') name = renamed(name, change.field, change.to);
-      else if (change.kind === 'remove') return change.was ?? {};
-      else if (change.kind === 'map' && change.was) return change.was;
-    }
+/** The shape that a field has after a change of it: what the first later change says it was, else the one that is stored. */
+export function shapeAfter(spec: Spec, change: FieldChange): Shape {
+  const all = entriesOf(spec.versioning.versions).flatMap(([version]) => {
+    const changes = entryOf(spec.versioning.changes, version);
+    return (changes && statedValue(changes)) ?? [];
+  });
+  const { resource } = change;
+  let name = change.field;
+  // The names that its values had, the oldest first.
+  const named: Extract<Change, { kind: 'enum' }>[] = [];
+  const asThen = (shape: Shape) => named.reduceRight((then, { values }) => withOlderValues(then, values), shape);
+  for (const later of all.slice(all.indexOf(change) + 1)) {
+    if (later.kind === 'endpoint' || later.resource !== resource) continue;
+    const isAbove = later.kind === 'rename' && name.startsWith(`${later.field}.`);
+    if (later.field !== name && !isAbove) continue;
+    if (later.kind === 'rename') name = renamed(name, later.field, later.to);
+    else if (later.kind === 'remove') return asThen(later.was ?? {});
+    else if (later.kind === 'map' && later.was) return asThen(later.was);
+    else if (later.kind === 'enum') named.push(later);
   }
   const [root = '', ...inside] = name.split('.');
-  return inside.reduce((shape, step) => memberOf(spec, shape, step), memberOf(spec, { resource }, root));
+  return asThen(inside.reduce((shape, step) => memberOf(spec, shape, step), memberOf(spec, { resource }, root)));
 }
+
+type FieldChange = Exclude<Change, { readonly kind: 'endpoint' }>;
 
 /** A field inside another keeps what stands before its last word: `size.high` to `height` is `size.height`. */
 function renamed(name: string, from: string, to: string): string {

@@ -5,6 +5,7 @@ import { versioningUses } from '../expressions/uses-of-versioning.ts';
 import type { Expression } from '../fact.ts';
 import type { Spec } from '../spec.ts';
 import type { Change } from '../versioning.ts';
+import { olderValue } from './older-values.ts';
 
 /** What expressions of changes may read besides the value. */
 export interface Moment {
@@ -80,12 +81,6 @@ function renamedValues(values: Extract<Change, { kind: 'enum' }>['values']): Val
     down: eachOf((value) => (downward.has(value) ? downward.get(value) : value)),
     up: eachOf((value) => (isScalar(value) && upward.has(String(value)) ? upward.get(String(value)) : value)),
   };
-}
-
-/** The name of an older value is a key, so a text; it is of the newer value's type. */
-export function olderValue(name: string, value: unknown): unknown {
-  if (typeof value === 'number') return Number.isNaN(Number(name)) ? name : Number(name);
-  return typeof value === 'boolean' && (name === 'true' || name === 'false') ? name === 'true' : name;
 }
 
 function isScalar(value: unknown): boolean {

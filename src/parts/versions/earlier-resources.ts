@@ -5,8 +5,9 @@ import type { Shape } from '../shape.ts';
 import { named } from '../source.ts';
 import type { Spec } from '../spec.ts';
 import { CannotCarry, type ChangeValues } from './change-values.ts';
-import { type FieldChange, insideOf, newName, undoInside, withOlderValues } from './earlier-shape.ts';
+import { type FieldChange, insideOf, newName, undoInside } from './earlier-shape.ts';
 import type { History, Step } from './history.ts';
+import { withOlderValues } from './older-values.ts';
 
 /** The resources of a document as they were at each level of its history: the newest with the changes above undone, the last first. */
 export class EarlierResources {

@@ -2,7 +2,7 @@ import type { Json, JsonMap } from '../../document/document.ts';
 import type { Shape } from '../shape.ts';
 import { isMap } from '../source.ts';
 import type { Change } from '../versioning.ts';
-import { olderValue } from './change-values.ts';
+import { withOlderValues } from './older-values.ts';
 
 /** A change of a field that lies inside another: `parcel.size.height`. */
 export type FieldChange = Exclude<Change, { readonly kind: 'endpoint' }>;
@@ -15,18 +15,6 @@ export function insideOf(field: string): string[] {
 /** The name that a renamed field has now; inside a field its last word counts. */
 export function newName(to: string): string {
   return to.slice(to.lastIndexOf('.') + 1);
-}
-
-/** A shape with older names of its values: those that a change of allowed values names. */
-export function withOlderValues(shape: Shape, values: Readonly<Record<string, Json>>): Shape {
-  const names = new Map<Json, Json>();
-  for (const [old, value] of Object.entries(values)) if (!names.has(value)) names.set(value, olderValue(old, value) as Json);
-  const older = (value: Json): Json => names.get(value) ?? value;
-  const out: Record<string, Json> = { ...shape };
-  if (Array.isArray(shape.enum)) out.enum = [...new Set(shape.enum.map(older))];
-  if (shape.const !== undefined) out.const = older(shape.const);
-  if (isMap(shape.items)) out.items = withOlderValues(shape.items, values);
-  return out;
 }
 
 /** Undoes a change that lies inside a shape. `inline` writes a resource out, since only this one place of it changes. */

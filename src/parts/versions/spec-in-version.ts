@@ -3,10 +3,10 @@ import { named } from '../source.ts';
 import type { Spec } from '../spec.ts';
 import type { Machine } from '../states.ts';
 import type { Carries } from './carries.ts';
-import { olderValue } from './change-values.ts';
 import type { FieldChange } from './earlier-shape.ts';
 import { endpointInVersion, isServed } from './endpoint-in-version.ts';
 import type { History } from './history.ts';
+import { olderValue } from './older-values.ts';
 
 /**
  * The document as it was in one of its versions: its resources, the names and states of their machines, its endpoints and

@@ -13,17 +13,19 @@ export class Pruning {
   #nextMs = 0;
   /** How far events were looked through: one that is still being delivered stays behind. */
   #reached = 0;
+  /** The last event at the step before: what was recorded since is not looked at, however far the clock has jumped. */
+  #known = 0;
   #step: Promise<void> | undefined;
 
   constructor(engine: () => Engine) {
     this.#engine = engine;
   }
 
-  /** Does a step, where it is time for one. */
-  step(): void {
+  /** Does a step, where it is time for one. `toldThrough` is the last event that everybody who listens was told of. */
+  step(toldThrough: number): void {
     const { clock, onFailure } = this.#engine();
     if (this.#step || clock.now() < this.#nextMs) return;
-    this.#step = this.#prune()
+    this.#step = this.#prune(toldThrough)
       .catch((failure: unknown) => onFailure(failure, 'pruning'))
       .finally(() => {
         this.#step = undefined;
@@ -34,14 +36,21 @@ export class Pruning {
     await this.#step;
   }
 
-  async #prune(): Promise<void> {
+  async #prune(toldThrough: number): Promise<void> {
     const { clock, store, compilation } = this.#engine();
     const nowMs = clock.now();
     const delivery = statedValue(compilation.spec.events.delivery);
     const eventsMs = Math.max(delivery?.stream?.keepMs ?? 0, keptMs);
-    const { removed, reached } = await store.change((rows) =>
-      rows.outbox.prune(nowMs - keptMs, nowMs - eventsMs, this.#reached, stepMost),
-    );
+    const events = {
+      beforeMs: nowMs - eventsMs,
+      afterSeq: this.#reached,
+      throughSeq: Math.min(this.#known, toldThrough),
+    };
+    const { removed, reached, last } = await store.change(({ outbox }) => ({
+      ...outbox.prune(nowMs - keptMs, events, stepMost),
+      last: outbox.lastEvent(),
+    }));
+    this.#known = last;
     const isDone = removed === 0 && reached === this.#reached;
     this.#reached = isDone ? 0 : reached;
     this.#nextMs = isDone ? nowMs + everyMs : nowMs;

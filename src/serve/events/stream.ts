@@ -1,12 +1,10 @@
 import type { Engine } from '../engine.ts';
-
 import type { Caller, Exchange, Reply, ReplyReader, ReplySink } from '../exchange.ts';
-
 import { Alarm } from './alarm.ts';
 import { type Connection, comment, type Group, isExpired, keptMs, streamReply } from './connection.ts';
 import { type StreamRules, Told } from './told.ts';
 
-/** How much may wait to be taken by one reader; one that is slower is let go, and can go on from where it was. */
+/** How much may wait for one reader; one that is slower is let go, and can resume. */
 const waitingBytesMax = 256 * 1024;
 const heartbeatMs = 15_000;
 const pageMost = 128;
@@ -41,6 +39,11 @@ export class Streams {
     const lastId = typeof last === 'string' && last !== '' ? last : undefined;
     return streamReply((sink) => this.#start(sink, caller, view.version ?? '', lastId));
   };
+
+  /** The last event that all who listen were told of. */
+  get toldThrough(): number {
+    return this.#live === 0 ? Number.MAX_SAFE_INTEGER : this.#position;
+  }
 
   /** There may be something to tell. */
   recorded(): void {

@@ -1,7 +1,7 @@
 import { statedValue } from '../../parts/fact.ts';
 import type { StoredEvent } from '../../store/outbox.ts';
 import type { Engine } from '../engine.ts';
-import { type Evaluate, isFailed } from '../evaluate.ts';
+import { type Evaluate, Failed, isFailed } from '../evaluate.ts';
 import type { Fields, Value } from '../exchange.ts';
 import { parseStored, toJson } from '../json.ts';
 import { compilePrune, type Prune } from '../shown.ts';
@@ -29,22 +29,36 @@ export function compileWrapping(engine: Engine): Wrapping {
   const envelope = stated && named(stated, compilation);
   const fields = named(webhookOf(engine)?.headers ?? {}, compilation);
   const prunes = new Map<string, Prune | undefined>();
+  const downs = new Map<string, Down | undefined>();
+  const shapeOf = (kind: string) => statedValue(statedValue(spec.events.kinds)?.[kind]?.payload ?? { standing: 'open', at: '' });
 
   function pruneFor(kind: string, { user }: Audience): Prune | undefined {
     const key = `${kind}\n${user ?? ''}`;
     if (!prunes.has(key)) {
-      const shape = statedValue(statedValue(spec.events.kinds)?.[kind]?.payload ?? { standing: 'open', at: '' });
+      const shape = shapeOf(kind);
       prunes.set(key, shape && compilePrune(spec, shape, { user, reveals: false }));
     }
     return prunes.get(key);
   }
 
+  function downFor(kind: string, { version }: Audience): Down | undefined {
+    const key = `${kind}\n${version}`;
+    if (!downs.has(key)) {
+      const shape = shapeOf(kind);
+      downs.set(key, shape && version !== '' ? engine.versions?.down(version, shape) : undefined);
+    }
+    return downs.get(key);
+  }
+
   return {
     body(event, audience) {
       const prune = pruneFor(event.kind, audience);
-      if (!prune && !envelope && audience.version === '') return plain(event, event.payload);
-      const payload: Value = parseStored(event.payload);
-      prune?.(payload);
+      const down = downFor(event.kind, audience);
+      if (!prune && !down && !envelope) return plain(event, event.payload);
+      const whole: Value = parseStored(event.payload);
+      prune?.(whole);
+      const payload = down ? carried(down, whole) : whole;
+      if (payload instanceof Failed) return { wrong: payload.reason };
       if (!envelope) return plain(event, toJson(payload));
       return wrap(envelope, event, payload);
     },
@@ -60,6 +74,17 @@ export function compileWrapping(engine: Engine): Wrapping {
       return out;
     },
   };
+}
+
+type Down = (value: Value) => Value;
+
+/** A value that has no counterpart in an older version is not sent there. */
+function carried(down: Down, value: Value): Value {
+  try {
+    return down(value);
+  } catch (failure) {
+    return new Failed(failure instanceof Error ? failure.message : String(failure));
+  }
 }
 
 type NamedEvaluate = readonly (readonly [string, Evaluate])[];

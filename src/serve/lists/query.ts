@@ -57,16 +57,14 @@ export class Questions {
     if (filter) conditions.push(filter.where(tests.length));
     const where: Condition | undefined =
       conditions.length === 0 ? undefined : conditions.length === 1 ? conditions[0] : { op: 'and', of: conditions };
-    const directed = [
-      ...order.map(({ column, descending }) => ({ column, descending: descending !== isReversed })),
-      { column: 'seq', descending: isReversed },
-    ];
+    const directed = order.map(({ column, descending }) => ({ column, descending: descending !== isReversed }));
     const limit = tests.length + (filter?.values.length ?? 0);
     const offset = limit + 1;
     return {
       table: this.#table,
       ...(where && { where }),
       order: directed,
+      newestFirst: isReversed,
       limit,
       ...(isOffset && { offset }),
       ...(isContinued && { after: isOffset ? offset + 1 : offset }),

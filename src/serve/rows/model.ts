@@ -1,6 +1,5 @@
 import type { Draw } from '../../kinds/generators/kind.ts';
 import { readTemplate } from '../../kinds/generators/template.ts';
-import type { Expression } from '../../parts/fact.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
@@ -9,16 +8,17 @@ import type { Spec } from '../../parts/spec.ts';
 import { machineOf } from '../../parts/states.ts';
 import type { QuerySpec, Row, Scalar, TableSpec } from '../../store/store.ts';
 import type { Compilation } from '../compilation.ts';
-import type { Evaluate } from '../evaluate.ts';
 import type { Fields, Value } from '../exchange.ts';
 import { parseStored } from '../json.ts';
 import { compileForgetting, type Prune } from '../shown.ts';
 import { type CompiledMachine, compileMachine } from '../states.ts';
 import type { Validate } from '../wire/ajv.ts';
-import { type ColumnCode, canonical } from './column.ts';
+import type { ColumnCode } from './column.ts';
 import { fieldCode } from './field-code.ts';
 import { indexedFields } from './indexed.ts';
 import { compileReferences, type FindReferences } from './references.ts';
+import { rememberSetters, type Setters } from './setters.ts';
+import { uniqueKey } from './unique-key.ts';
 
 /** A resource with an identifier, compiled for keeping: its table, and all that its field words ask for. */
 export interface RowModel {
@@ -41,7 +41,7 @@ export interface RowModel {
   /** Finds every reference in a row, nested ones too. */
   readonly findReferences: FindReferences | undefined;
   /** What sets a field on a change, by change word. */
-  setters(words: readonly string[]): readonly Setter[];
+  readonly setters: Setters;
   columnsOf(fields: Fields): Scalar[];
   code(field: string): ColumnCode | undefined;
   /** A whole row as it is kept. */
@@ -69,13 +69,6 @@ export interface Referrer {
   readonly onDelete: Field['onDelete'];
   readonly isInteger: boolean;
   readonly query: QuerySpec;
-}
-
-export interface Setter {
-  readonly field: string;
-  readonly expression: Expression;
-  readonly evaluate: Evaluate;
-  readonly validate: Validate;
 }
 
 /** Compiles every resource that has an identifier and stated fields. */
@@ -161,25 +154,6 @@ function compileModel(resource: Resource, compilation: Compilation): RowModel {
   };
 }
 
-/** Several fields of which no two rows may agree, as one text; null where one of them is absent. */
-function uniqueKey(
-  names: readonly string[],
-  values: Fields,
-  fields: ReadonlyMap<string, Field>,
-  codes: ReadonlyMap<string, ColumnCode>,
-): string | null {
-  const parts: unknown[] = [];
-  for (const name of names) {
-    const value = values[name];
-    if (value === undefined || value === null) return null;
-    const field = fields.get(name);
-    const code = field && codes.get(name);
-    // A column bends integers beyond 64 bits; here they are told apart.
-    parts.push(typeof value === 'number' || typeof value === 'bigint' ? value : (code?.encode(value) ?? value));
-  }
-  return canonical(parts);
-}
-
 function referrersOf(spec: Spec, target: string): Referrer[] {
   return entriesOf(spec.resources.all).flatMap(([from, other]) => {
     if (!isStated(other.identifier)) return [];
@@ -207,22 +181,4 @@ function compileGenerated(field: Field, identifier: string): { field: string; ma
   if (field.generate === undefined || field.name === identifier) return [];
   const read = readTemplate(field.generate);
   return 'template' in read ? [{ field: field.name, make: read.template.make }] : [];
-}
-
-function rememberSetters(fields: readonly Field[], compilation: Compilation): RowModel['setters'] {
-  const known = new Map<string, readonly Setter[]>();
-  return (words) => {
-    const key = words.join('\n');
-    const found = known.get(key);
-    if (found) return found;
-    const setters = fields.flatMap((field): Setter[] => {
-      // The narrowest word wins: the operation or transition before the verb, the verb before `write`.
-      const expression = words.map((word) => field.set[word]).find((candidate) => candidate !== undefined);
-      if (!expression) return [];
-      const validate = compilation.validate(statedValue(field.shape) ?? {}, 'stored');
-      return [{ field: field.name, expression, evaluate: compilation.expression(expression, words[0]), validate }];
-    });
-    known.set(key, setters);
-    return setters;
-  };
 }

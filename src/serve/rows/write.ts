@@ -4,7 +4,8 @@ import { isFailed } from '../evaluate.ts';
 import { type Fields, Refused, type Value } from '../exchange.ts';
 import { bare, copy, toJson } from '../json.ts';
 import { describeValue } from '../wire/violation.ts';
-import type { RowModel, Setter } from './model.ts';
+import type { RowModel } from './model.ts';
+import type { Setter } from './setters.ts';
 
 /** Stores a new row with its timers. @throws {Refused} `resource.exists` where its identifier or a unique value is taken. */
 export function insertRow(work: Work, model: RowModel, id: string, fields: Fields, operation: string): Row {

@@ -47,6 +47,8 @@ function update(
     if (value === null || value === undefined) delete draft[field];
     else draft[field] = value;
   }
+  const { field } = model.identifier;
+  if (draft[field] !== before[field]) throw new Error(`A handler changed ${field} of a ${model.name}, which it is known by.`);
   demandState(model, draft, model.machine && before[model.machine.field], 'is in');
   const scope = { ...work.scope, resource: before, next: draft };
   const next = applySetters(model.setters([operation.name, 'update', 'write']), scope, draft);

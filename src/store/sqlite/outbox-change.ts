@@ -1,4 +1,4 @@
-import type { Attempt, DeliveryOutcome, NewDelivery, NewEvent, Outbox } from '../outbox.ts';
+import type { Attempt, DeliveryOutcome, EventStretch, NewDelivery, NewEvent, Outbox } from '../outbox.ts';
 import { EVENT_COLUMNS, OutboxReads } from './outbox.ts';
 import type { Statement } from './statement.ts';
 
@@ -82,10 +82,11 @@ export class OutboxChange extends OutboxReads implements Outbox {
     this.#write(() => forget.get(id));
   }
 
-  prune(settledBeforeMs: number, eventsBeforeMs: number, afterSeq: number, most: number): { removed: number; reached: number } {
+  prune(deliveriesBeforeMs: number, events: EventStretch, most: number): { removed: number; reached: number } {
+    const { beforeMs, afterSeq, throughSeq } = events;
     const old = this.sql<[number]>(
-      `SELECT seq FROM ninefold_deliveries WHERE settled < ? ORDER BY settled LIMIT CAST(? AS INTEGER)`,
-    ).all(settledBeforeMs, most);
+      'SELECT seq FROM ninefold_deliveries WHERE settled < ? ORDER BY settled LIMIT CAST(? AS INTEGER)',
+    ).all(deliveriesBeforeMs, most);
     const attempts = this.sql('DELETE FROM ninefold_attempts WHERE delivery = ?');
     const delivery = this.sql('DELETE FROM ninefold_deliveries WHERE seq = ?');
     for (const [seq] of old) {
@@ -94,13 +95,13 @@ export class OutboxChange extends OutboxReads implements Outbox {
     }
     const page = this.sql<[seq: number, at: number, held: number]>(
       `SELECT seq, at, EXISTS (SELECT 1 FROM ninefold_deliveries WHERE event = ninefold_events.seq) FROM ninefold_events
-       WHERE seq > ? ORDER BY seq LIMIT CAST(? AS INTEGER)`,
-    ).all(afterSeq, most);
+       WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT CAST(? AS INTEGER)`,
+    ).all(afterSeq, throughSeq, most);
     const event = this.sql('DELETE FROM ninefold_events WHERE seq = ?');
     let removed = old.length;
     let reached = afterSeq;
     for (const [seq, at, held] of page) {
-      if (at >= eventsBeforeMs) break;
+      if (at >= beforeMs) break;
       reached = seq;
       if (held !== 0) continue;
       this.#write(() => event.get(seq));

@@ -7,6 +7,9 @@ export const quiet: Readonly<Record<string, readonly string[]>> = {
     'purpose: { functions: { find: [list tag] } }',
     'authentication: { permissions: [{ allow: [all note, all book, all hook, stream events, list tag], to: [writer, reader] }] }',
   ],
+  'a field that one version maps and then renames': [
+    'versioning: { changes: { "2026-06-01": [{ map: note.length, was: integer, down: "value * 2 + 1", up: "(value - 1) / 2" }, { rename: note.length, to: size }] } }',
+  ],
   'resources of which nothing is known': ['resources: !open ""'],
   'fields of which nothing is known': [
     'resources: { note: { fields: !open "", unique: null } }',

@@ -1,0 +1,21 @@
+import type { Json } from '../../document/document.ts';
+import type { Shape } from '../shape.ts';
+import { isMap } from '../source.ts';
+
+/** A shape with older names of its values: those that a change of allowed values names. */
+export function withOlderValues(shape: Shape, values: Readonly<Record<string, Json>>): Shape {
+  const names = new Map<Json, Json>();
+  for (const [old, value] of Object.entries(values)) if (!names.has(value)) names.set(value, olderValue(old, value) as Json);
+  const older = (value: Json): Json => names.get(value) ?? value;
+  const out: Record<string, Json> = { ...shape };
+  if (Array.isArray(shape.enum)) out.enum = [...new Set(shape.enum.map(older))];
+  if (shape.const !== undefined) out.const = older(shape.const);
+  if (isMap(shape.items)) out.items = withOlderValues(shape.items, values);
+  return out;
+}
+
+/** The name of an older value is a key, so a text; it is of the newer value's type. */
+export function olderValue(name: string, value: unknown): unknown {
+  if (typeof value === 'number') return Number.isNaN(Number(name)) ? name : Number(name);
+  return typeof value === 'boolean' && (name === 'true' || name === 'false') ? name === 'true' : name;
+}
