@@ -9,7 +9,13 @@ import { checkForm, isKey } from '../src/parts/form.ts';
 import { documentSchema } from '../src/parts/forms/document.ts';
 
 const published = new URL('../schema/ninefold.schema.json', import.meta.url);
-const examples = ['examples/parcels.md', 'examples/library.md', 'examples/clinic.yaml', 'examples/unspecified.md', 'bench/small.md'];
+const examples = [
+  'examples/parcels.md',
+  'examples/library.md',
+  'examples/clinic.yaml',
+  'examples/unspecified.md',
+  'bench/small.md',
+];
 
 test('the published schema is the one that the forms of the nine parts make', () => {
   const text = readFileSync(published, 'utf8');

@@ -1,17 +1,19 @@
-import { isStated, statedValue } from '../parts/fact.ts';
+import { statedValue } from '../parts/fact.ts';
+import { addHeaders, nameFacts } from './added-headers.ts';
 import { compileAuthentication, type Identified } from './authentication.ts';
 import { withCors } from './cors.ts';
 import { ClientGone } from './doors/client-gone.ts';
 import type { Engine } from './engine.ts';
 import { compileRefusals, type RefusalTable } from './errors.ts';
-import type { Call, Caller, Exchange, Refusal, Reply } from './exchange.ts';
+import type { Call, Exchange, Refusal, Reply } from './exchange.ts';
+import { startJourney } from './journey.ts';
 import { bodyBytesProtected } from './limits/stated-bounds.ts';
-import type { OpenFact } from './open.ts';
 import type { Journey, Plan } from './plan.ts';
 import { compilePlans } from './plans.ts';
 import { refused } from './runs/refused.ts';
+import { openRoutesOf } from './unlisted.ts';
 import { compileVersions, type Routed } from './versioning.ts';
-import { startViews, type View } from './views.ts';
+import { startViews } from './views.ts';
 import { compileWellKnown, type Own } from './well-known.ts';
 import type { Found } from './wire/route-leaf.ts';
 
@@ -42,6 +44,7 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
   const views = startViews(engine);
   const wellKnown = compileWellKnown(engine, identify);
   const openRoutes = openRoutesOf(engine);
+  const newRequestId = () => `req_${chance.uuid()}`;
 
   function answer(call: Call): Reply | Promise<Reply> {
     const large = tooLarge(call);
@@ -67,7 +70,10 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
     const plan = found.value;
     const bad = 'refusal' in who ? who.refusal : refusal;
     if (bad) return refusePlanned(call, plan, bad, version);
-    const exchange = startExchange(call, plan, found.params, nowMs, caller, views.of(caller?.user, version));
+    const exchange = startJourney(
+      { call, plan, pathParams: found.params, nowMs, caller, view: views.of(caller?.user, version) },
+      newRequestId,
+    );
     const early = limits.second?.(exchange) ?? plan.forbids(exchange) ?? inDoubt(plan) ?? read(exchange);
     if (early) return finish(exchange, refused(exchange, early));
     const { takesBody } = plan.input;
@@ -166,39 +172,12 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
     return refused(exchange, { when: 'internal' });
   }
 
-  function startExchange(
-    call: Call,
-    plan: Plan,
-    pathParams: Readonly<Record<string, string>>,
-    nowMs: number,
-    caller: Caller | undefined,
-    view: View,
-  ): Journey {
-    let requestId: string | undefined;
-    return {
-      call,
-      plan,
-      caller,
-      view,
-      pathParams,
-      nowMs,
-      params: pathParams,
-      request: undefined,
-      older: undefined,
-      bytes: undefined,
-      accepted: undefined,
-      refusedWith: undefined,
-      deadline: undefined,
-      requestId: () => {
-        requestId ??= `req_${chance.uuid()}`;
-        return requestId;
-      },
-    };
-  }
-
   /** A refusal that comes before the caller is known, in the shape of the operation that was meant. */
   function refusePlanned(call: Call, plan: Plan, refusal: Refusal, version: string | undefined): Reply {
-    const exchange = startExchange(call, plan, {}, clock.now(), undefined, views.of(undefined, version));
+    const exchange = startJourney(
+      { call, plan, pathParams: {}, nowMs: clock.now(), caller: undefined, view: views.of(undefined, version) },
+      newRequestId,
+    );
     return finish(exchange, refused(exchange, refusal));
   }
 
@@ -227,7 +206,7 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
   }
 
   function refuseUnrouted(call: Call, refusal: Refusal, version?: string): Reply {
-    const reply = refuseCall(unrouted, call, refusal, `req_${chance.uuid()}`);
+    const reply = refuseCall(unrouted, call, refusal, newRequestId());
     addHeaders(reply.headers, versions.unrouted(version));
     note?.(call, undefined, reply, refusal);
     return reply;
@@ -239,26 +218,4 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
 /** The answer to a call that reaches no endpoint. */
 export function refuseCall(table: RefusalTable, call: Pick<Call, 'path'>, refusal: Refusal, requestId: string): Reply {
   return table.answer(refusal, { path: call.path, requestId, caller: undefined, tellsProse: true });
-}
-
-/** The open facts of a path that is not listed: where the list is open, or is said not to be the whole. */
-function openRoutesOf({ compilation: { spec, facts } }: Engine): OpenFact[] | undefined {
-  const { endpoints } = spec;
-  if (endpoints.all.standing === 'open') return facts.ofPart('endpoints');
-  if (!isStated(endpoints.all) || !endpoints.others) return undefined;
-  return facts.others('endpoints');
-}
-
-/** Adds header fields; two sources of links are one list (RFC 8288 section 3). */
-function addHeaders(headers: Record<string, string>, more: Readonly<Record<string, string>> | undefined): void {
-  if (!more) return;
-  for (const [name, value] of Object.entries(more)) {
-    const known = headers[name];
-    if (known === undefined) headers[name] = value;
-    else if (name === 'link' || name === 'vary') headers[name] = `${known}, ${value}`;
-  }
-}
-
-function nameFacts(facts: readonly OpenFact[]): string {
-  return [...new Set(facts.map(({ kind, subject }) => `${kind} (${subject})`))].join(', ');
 }
