@@ -75,7 +75,7 @@ const scopes: readonly (readonly [at: string, operations: string, variables: str
     'create parcel, upsert parcel, update parcel, buy parcel, expire parcel, drop parcel',
     'request params next caller',
   ],
-  ['/resources/hook/fields/owner/set/create', '', 'resource next'],
+  ['/resources/hook/fields/owner/set/create', '', 'resource next caller'],
   ['/states/parcel/initial/0/if', 'create parcel, upsert parcel', 'request params next caller'],
   ['/states/parcel/transitions/buy/if', 'buy parcel', 'request params resource next caller'],
   ['/states/parcel/transitions/buy/to/0/if', 'buy parcel', 'request params resource next caller'],
@@ -127,7 +127,6 @@ test('no expression of a document is left out', () => {
 /** Place → what is wrong there: kind, the text that it is about, and the operations where it is not in all. */
 const problems: readonly (readonly [at: string, found: readonly string[]])[] = [
   ['/resources/parcel/fields/price/set/buy', ['absent next.note']],
-  ['/resources/hook/fields/owner/set/create', ['scope caller']],
   ['/states/parcel/transitions/drop/if', ['scope caller']],
   ['/endpoints/GET ~1parcels~1{id}/response/200/data/secret', ['absent result.secret']],
   ['/endpoints/GET ~1parcels/response/200/data/n', ['absent params.status']],

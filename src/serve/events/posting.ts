@@ -34,10 +34,11 @@ const originsMax = 512;
 
 /** Sends by HTTP. Redirects are not followed, and answers are read up to a bound. */
 export class Posts {
+  readonly #addresses = new Map<string, URL | string>();
   readonly #pools = new Map<string, { readonly pool: Pool; busy: number }>();
   /** Sends; `done` is called once, and never before this returns. */
   send({ url, headers, body, isPrivate }: Post, timeoutMs: number, done: (posted: Posted) => void): Underway {
-    const target = addressOf(url);
+    const target = this.#addressOf(url);
     if (typeof target === 'string') return failed(target, done);
     const entry = this.#poolOf(target.origin, timeoutMs, isPrivate);
     entry.busy += 1;
@@ -61,6 +62,16 @@ export class Posts {
       setImmediate(() => reading.fail(error));
     }
     return reading;
+  }
+
+  #addressOf(url: string): URL | string {
+    let address = this.#addresses.get(url);
+    if (address === undefined) {
+      address = addressOf(url);
+      if (this.#addresses.size >= originsMax) this.#addresses.clear();
+      this.#addresses.set(url, address);
+    }
+    return address;
   }
 
   async close(): Promise<void> {
