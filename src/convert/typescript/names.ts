@@ -46,7 +46,7 @@ export class Names {
 
 /** `create parcel` and `create_parcel` are `CreateParcel`; what begins with a digit gets a line before it. */
 export function typeName(text: string): string {
-  const words = text.normalize('NFC').match(/[\p{L}\p{Nd}]+/gu) ?? [];
+  const words = text.normalize('NFC').match(/[\p{ID_Start}\p{Nd}]+/gu) ?? [];
   const name = words.map((piece) => capital(piece)).join('');
   if (name === '') return 'Unnamed';
   return /^\p{Nd}/u.test(name) ? `_${name}` : name;
