@@ -281,9 +281,11 @@ const refused: readonly (readonly [words: readonly string[], told: RegExp])[] = 
 ];
 for (const [words, told] of refused) {
   test(`serve ${words.join(' ').replaceAll(folder, '.')} does not start`, async () => {
-    const ended = await run('serve', ...words, '--port', '0');
-    assert.equal(ended.code, 2);
-    assert.match(ended.told, told);
+    const running = start([...words, '--port', '0']);
+    const [code] = await once(running.child, 'close');
+    started.delete(running.child);
+    assert.equal(code, 2);
+    assert.match(running.out, told);
   });
 }
 

@@ -201,6 +201,7 @@ test('keys outlive a restart, and of a secret only its hash is in the file', asy
 test('the administrator’s door is for whoever has its token, on this machine, and for no page of a browser', async () => {
   const guarded = await start();
   const { url, token, close } = await guarded.service.openAdmin();
+  open.unshift({ close });
   assert.equal(new URL(url).hostname, '127.0.0.1');
   assert.match(token, /^[\w-]{43}$/);
   const port = new URL(url).port;

@@ -4,7 +4,7 @@ import { after, test } from 'node:test';
 import { addKey, type Guarded, guard, keyScheme, notes, startMs } from './serving/guarded.ts';
 
 /** Who is calling: keys and passwords, where they stand, and how they are refused. */
-const open: Guarded[] = [];
+const open: { close(): Promise<void> }[] = [];
 after(() => Promise.all(open.map((guarded) => guarded.close())));
 
 async function start(text: string, options = {}): Promise<Guarded> {
@@ -137,6 +137,7 @@ test('a key can stand in a cookie; of two of one name, both have to be good', as
 
 test('a header that comes twice is refused, whatever the first one says', async () => {
   const listening = await keyed.service.listen({ port: 0 });
+  open.unshift(listening);
   const headersOf = async (guarded: string, headers: string[]) =>
     new Promise<number>((resolve, reject) => {
       const request = httpRequest(`${guarded}/who`, { headers, agent: false }, (response) => {
@@ -149,15 +150,14 @@ test('a header that comes twice is refused, whatever the first one says', async 
   const host = ['Host', new URL(listening.url).host];
   assert.equal(await headersOf(listening.url, [...host, 'X-API-Key', first.secret]), 200);
   assert.equal(await headersOf(listening.url, [...host, 'X-API-Key', first.secret, 'X-Api-Key', first.secret]), 401);
-  await listening.close();
 
   const token = await start(notes('schemes: { key: { type: api_key, header: Authorization, prefix: Token } }'));
   const { secret } = await addKey(token, {});
   const again = await token.service.listen({ port: 0 });
+  open.unshift(again);
   const at = ['Host', new URL(again.url).host];
   assert.equal(await headersOf(again.url, [...at, 'Authorization', `Token ${secret}`]), 200);
   assert.equal(await headersOf(again.url, [...at, 'Authorization', `Token ${secret}`, 'authorization', 'Token wrong']), 401);
-  await again.close();
 });
 
 const basicOf = (name: string, password: string) => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;

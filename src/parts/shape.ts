@@ -5,8 +5,8 @@ import type { Json, JsonMap } from '../document/document.ts';
  * `{ resource: 'parcel' }` is a whole resource, `{ type: 'string', ref: 'parcel' }` an identifier of one. Short forms
  * (`string?`, `[parcel]`, `parcel`) are gone: reading a document writes them out. A nullable type is `[T, 'null']`; a nullable resource is `{ oneOf: [{ resource }, { type: 'null' }] }`.
  */
-export interface Shape extends JsonMap {
+export type Shape = JsonMap & {
   readonly resource?: string;
   readonly ref?: string;
   readonly type?: Json;
-}
+};

@@ -123,7 +123,13 @@ function withSchemes(engine: Engine): Identify {
     const nowMs = clock.now();
     const outcomes = presented.map((one) => prove(one, nowMs));
     if (outcomes.some((outcome) => outcome instanceof Promise))
-      return Promise.all(outcomes).then((settled) => conclude(call, asks, presented, settled));
+      return Promise.all(outcomes).then(
+        (settled) => conclude(call, asks, presented, settled),
+        (failure: unknown): Identified => {
+          engine.onFailure(failure, 'authentication');
+          return { refusal: { when: 'internal' } };
+        },
+      );
     // None is a promise.
     return conclude(call, asks, presented, outcomes as Outcome[]);
   };
