@@ -364,6 +364,17 @@ test('the ledger is read from this machine by everybody, from elsewhere as the o
   const told = await named.ask({ ...elsewhere, 'x-api-key': writer.secret }, `GET ${at}`);
   assert.deepEqual([told.status, told.body.title], [200, 'Notes']);
 
+  const limited = await start(
+    notes(keyScheme, 'limits: { rate: [{ per: address, limit: 2, window: 1m }] }').replace(
+      'permissions:',
+      'permissions:\n    - { allow: [read ledger], to: writer }',
+    ),
+  );
+  const statuses = [];
+  for (let times = 0; times < 3; times++)
+    statuses.push((await limited.ask({ ...elsewhere, 'x-api-key': 'wrong' }, `GET ${at}`)).status);
+  assert.deepEqual(statuses, [401, 401, 429], 'failed logins count here as everywhere');
+
   const open = await start(notes(keyScheme).replace('public: [ask openly]', 'public: [ask openly, read ledger]'));
   assert.equal((await open.ask(elsewhere, `GET ${at}`)).status, 200);
 });

@@ -7,7 +7,7 @@ import type { Call, Caller, Exchange, Meant, Refusal, Reply } from './exchange.t
 /** What the limits part does on a request's road; what is not there costs nothing. */
 export interface CompiledLimits {
   /** Step 3: rates per address and for everyone, failed logins included. */
-  readonly first: ((call: Call, plan: Meant, nowMs: number) => Refusal | undefined) | undefined;
+  readonly first: ((call: Call, plan: Pick<Meant, 'operation'>, nowMs: number) => Refusal | undefined) | undefined;
   /** Step 5: rates per caller and user. */
   readonly second: ((exchange: Exchange) => Refusal | undefined) | undefined;
   /** Header fields that tell of the rates that counted this request. */

@@ -22,8 +22,8 @@ export function compileLimits(limits: Limits, { clock, counters, onFailure }: Li
   const addressOf = compileAddressOf(statedValue(limits.trustProxies) ?? []);
   const rates = statedValue(limits.rate) ?? [];
   const ratesOf = compileRates(rates, counters, addressOf);
-  const byPlan = new Map<Meant, OperationRates>();
-  const of = (plan: Meant): OperationRates => {
+  const byPlan = new Map<Pick<Meant, 'operation'>, OperationRates>();
+  const of = (plan: Pick<Meant, 'operation'>): OperationRates => {
     let found = byPlan.get(plan);
     if (!found) {
       found = ratesOf(plan.operation);

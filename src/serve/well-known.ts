@@ -13,9 +13,10 @@ export type AnswerOwn = (call: Call) => Own | Promise<Own> | undefined;
  * The service's own address at the host's root: `GET /.well-known/ninefold` gives the ledger. A stated endpoint of the same path
  * comes first. From this machine everybody may read it; from elsewhere it is the operation `read ledger`, where a document names that.
  */
-export function compileWellKnown({ compilation, clock }: Engine, identify: Identify): AnswerOwn {
+export function compileWellKnown({ compilation, clock, limits }: Engine, identify: Identify): AnswerOwn {
   const { spec, access } = compilation;
   const operation = callableOperations(spec).find(({ name }) => name === 'read ledger');
+  const plan = operation && { operation };
   let body: string | undefined;
 
   function tell(): Reply {
@@ -45,8 +46,11 @@ export function compileWellKnown({ compilation, clock }: Engine, identify: Ident
     if (call.method !== 'GET' && call.method !== 'HEAD') {
       return { status: call.method === 'OPTIONS' ? 204 : 405, headers: { allow: 'GET, HEAD, OPTIONS' }, body: undefined };
     }
-    if (isHere || !operation) return tell();
-    const who = identify(call, { operation });
+    if (isHere || !plan) return tell();
+    // Failed logins count here as everywhere.
+    const hurried = limits.first?.(call, plan, clock.now());
+    if (hurried) return { refusal: hurried };
+    const who = identify(call, plan);
     return who instanceof Promise ? who.then(tellTo) : tellTo(who);
   };
 }
