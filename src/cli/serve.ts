@@ -7,6 +7,7 @@ import { announce } from './announcement.ts';
 import { findingLines, summary } from './check-text.ts';
 import { loadHandlers } from './handlers-file.ts';
 import { createLog, type Log } from './log.ts';
+import { giveBackMemory } from './memory.ts';
 import { reportOn } from './reading.ts';
 import { liveCode, startReload } from './reload.ts';
 import { readRows } from './rows-file.ts';
@@ -49,6 +50,7 @@ export const runServe: Run = async (asked, terminal) => {
       const { basePath, notes, credentials } = service;
       const admin = await openAdminFile(service, settings.store);
       const stopped = new Promise<NodeJS.Signals>(onStop);
+      giveBackMemory();
       announce({ report, document: asked.document, store: settings.store, url, basePath, notes, credentials }, log, terminal);
       const reloading = { document: asked.document, report, readMs, handlers, code, service, settings };
       const watch = asked.has('watch') ? startReload(reloading, log, terminal) : undefined;

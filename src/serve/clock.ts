@@ -31,11 +31,22 @@ export const systemClock: Clock = {
   },
 };
 
-/** The machine's own randomness. */
+/** The machine's own randomness. Small amounts are cut off a larger one, since asking for some costs as much as asking for many. */
 export const systemChance: Chance = {
-  bytes: (length) => randomBytes(length),
+  bytes(length) {
+    if (length > 256) return randomBytes(length);
+    if (taken + length > pool.length) {
+      pool = randomBytes(8192);
+      taken = 0;
+    }
+    taken += length;
+    return pool.subarray(taken - length, taken);
+  },
   uuid: () => randomUUID(),
 };
+
+let pool = Buffer.alloc(0);
+let taken = 0;
 
 /** A new key pair for signatures of an algorithm (RFC 7518 section 3.1). */
 export async function makeKeyPair(algorithm: string): Promise<{ readonly publicJwk: JWK; readonly privateKey: CryptoKey }> {

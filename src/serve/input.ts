@@ -38,6 +38,7 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
   const badExpansion = compileExpansion(endpoint, compilation);
   let decode: DecodeBody | undefined;
   const decoder = () => {
+    if (decode) return decode;
     const accepted =
       endpoint.consumes ??
       (statedValue(endpoint.does)?.verb === 'update'
@@ -45,7 +46,7 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
         : ['application/json']);
     const schema = toJsonSchema(spec, statedValue(shape) ?? {}, 'sent');
     const definitions = schema.$defs as Readonly<Record<string, Shape>> | undefined;
-    decode ??= compileBody({
+    decode = compileBody({
       accepted,
       shape: schema,
       resolve: (ref) => definitions?.[decodeURIComponent(ref.replace('#/$defs/', ''))],
