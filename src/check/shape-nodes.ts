@@ -5,6 +5,7 @@ import { isMap, isStanding } from '../document/values.ts';
 import { entriesOf, type Fact, isStated, statedValue } from '../parts/fact.ts';
 import { expand } from '../parts/read-shape.ts';
 import type { Field, Resource } from '../parts/resources.ts';
+import { schemaKeys, schemaListKeys, schemaMapKeys } from '../parts/schema-keys.ts';
 import type { Shape } from '../parts/shape.ts';
 import type { Spec } from '../parts/spec.ts';
 
@@ -126,19 +127,3 @@ function resourceName(word: string, at: Pointer): ShapeName[] {
   if (typeof resource === 'string') return [{ word: resource, at, as: 'resource' }];
   return Array.isArray(oneOf) ? [{ word: word.slice(0, -1), at, as: 'resource' }] : [];
 }
-
-const schemaKeys: ReadonlySet<string> = new Set([
-  'items',
-  'additionalProperties',
-  'contains',
-  'not',
-  'if',
-  'then',
-  'else',
-  'propertyNames',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-  'contentSchema',
-]);
-const schemaListKeys: ReadonlySet<string> = new Set(['oneOf', 'anyOf', 'allOf', 'prefixItems']);
-const schemaMapKeys: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'dependentSchemas']);

@@ -1,4 +1,5 @@
 import type { Json, JsonMap } from '../document/document.ts';
+import { schemaKeys, schemaListKeys, schemaMapKeys } from './schema-keys.ts';
 import type { Shape } from './shape.ts';
 import { isMap, Source } from './source.ts';
 
@@ -62,22 +63,6 @@ function shortName(word: string): Shape {
   if (jsonTypes.has(name)) return nullable ? { type: [name, 'null'] } : { type: name };
   return nullable ? { oneOf: [{ resource: name }, { type: 'null' }] } : { resource: name };
 }
-
-const schemaKeys = new Set([
-  'items',
-  'additionalProperties',
-  'contains',
-  'not',
-  'if',
-  'then',
-  'else',
-  'propertyNames',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-  'contentSchema',
-]);
-const schemaListKeys = new Set(['oneOf', 'anyOf', 'allOf', 'prefixItems']);
-const schemaMapKeys = new Set(['properties', 'patternProperties', '$defs', 'dependentSchemas']);
 
 function expandMap(value: JsonMap): Shape {
   const out: Record<string, Json> = Object.create(null);

@@ -2,6 +2,7 @@ import type { Json, JsonMap } from '../document/document.ts';
 import { entriesOf, entryOf, statedValue } from './fact.ts';
 import { isSuppliedByService, isWritable } from './payload.ts';
 import type { Field, Resource } from './resources.ts';
+import { schemaKeys, schemaListKeys, schemaMapKeys } from './schema-keys.ts';
 import type { Shape } from './shape.ts';
 import { isMap } from './source.ts';
 import type { Spec } from './spec.ts';
@@ -39,27 +40,11 @@ function translate(spec: Spec, shape: JsonMap, use: SchemaUse, definitions: Reco
   return out;
 }
 
-const single = new Set([
-  'items',
-  'additionalProperties',
-  'contains',
-  'not',
-  'if',
-  'then',
-  'else',
-  'propertyNames',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-  'contentSchema',
-]);
-const list = new Set(['oneOf', 'anyOf', 'allOf', 'prefixItems']);
-const map = new Set(['properties', 'patternProperties', '$defs', 'dependentSchemas']);
-
 function translateKeyword(spec: Spec, key: string, value: Json, use: SchemaUse, definitions: Record<string, Json>): Json {
-  if (single.has(key) && isMap(value)) return translate(spec, value, use, definitions);
-  if (list.has(key) && Array.isArray(value))
+  if (schemaKeys.has(key) && isMap(value)) return translate(spec, value, use, definitions);
+  if (schemaListKeys.has(key) && Array.isArray(value))
     return value.map((item: Json) => (isMap(item) ? translate(spec, item, use, definitions) : item));
-  if (map.has(key) && isMap(value)) {
+  if (schemaMapKeys.has(key) && isMap(value)) {
     const out: Record<string, Json> = Object.create(null);
     for (const [name, entry] of Object.entries(value))
       out[name] = isMap(entry) ? translate(spec, entry, use, definitions) : entry;
