@@ -2,9 +2,10 @@ import type { StoredDelivery, StoredEvent } from '../../store/outbox.ts';
 import type { Engine } from '../engine.ts';
 import { isAccepted } from './accepted.ts';
 import { Alarm } from './alarm.ts';
+import { connectionsMax } from './connections.ts';
 import { Gathering } from './gathering.ts';
 import { Deadlines, isAtRest, type Line, letGo, newLine } from './line.ts';
-import { connectionsMax, type Posted, Posts, type Underway } from './posting.ts';
+import type { Posted, Posts, Underway } from './posting.ts';
 import { isStillKnown } from './reading.ts';
 import { retryAfterMs, type Schedule } from './schedule.ts';
 import { type Settled, settleAll } from './settling.ts';
@@ -36,7 +37,8 @@ export class Deliveries {
   readonly #engine: () => Engine;
   readonly #rules: () => DeliveryRules;
   readonly #subscribers: Subscribers;
-  readonly #posts: Posts;
+  /** Made when something is first sent: a service without receivers does without the HTTP client. */
+  #posts: Posts | undefined;
   readonly #gathering: Gathering<Settled & { readonly line: Line }>;
   readonly #lines = new Map<string, Line>();
   readonly #hot = new Set<Line>();
@@ -54,7 +56,6 @@ export class Deliveries {
     this.#engine = engine;
     this.#rules = rules;
     this.#subscribers = subscribers;
-    this.#posts = new Posts();
     this.#gathering = new Gathering((settled) => this.#settle(settled));
   }
 
@@ -91,7 +92,7 @@ export class Deliveries {
       await new Promise((resolve) => setTimeout(resolve, 10));
     this.#isClosed = true;
     await this.#gathering.flush();
-    await this.#posts.close();
+    await this.#posts?.close();
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 
@@ -108,6 +109,7 @@ export class Deliveries {
     if (this.#running || this.#isStopped) return;
     this.#running = true;
     try {
+      this.#posts ??= new (await import('./posting.ts')).Posts();
       for (const line of this.#hot) {
         this.#hot.delete(line);
         await this.#serve(line);
@@ -186,7 +188,8 @@ export class Deliveries {
       return;
     }
     let underway: Underway | undefined;
-    underway = this.#posts.send(post, schedule.timeoutMs, (posted) => {
+    // Whoever serves a line has made them.
+    underway = (this.#posts as Posts).send(post, schedule.timeoutMs, (posted) => {
       if (underway) this.#deadlines.remove(underway);
       ends(posted, undefined);
     });

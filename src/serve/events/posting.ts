@@ -1,5 +1,6 @@
 import { type Dispatcher, Pool } from 'undici';
 import { publicConnector } from './connecting.ts';
+import { connectionsMax } from './connections.ts';
 
 /** One try: where to, with what. */
 export interface Post {
@@ -27,8 +28,6 @@ export interface Underway {
 
 /** How much of an answer is read. */
 const responseBytesMax = 20_000;
-/** How many connections one receiver gets. */
-export const connectionsMax = 32;
 /** How many receivers are remembered with their connections. */
 const originsMax = 512;
 

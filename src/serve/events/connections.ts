@@ -1,0 +1,2 @@
+/** How many connections one receiver gets. */
+export const connectionsMax = 32;
