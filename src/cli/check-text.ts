@@ -40,3 +40,9 @@ export function verdict({ findings }: CheckReport, terminal: Pick<Terminal, 'col
     ...(warnings === 0 ? [] : [paint(terminal, 'yellow', counted(warnings, 'warning'))]),
   ].join(', ');
 }
+
+/** Says why nothing is done with a document, without colour: it goes beside what a pipe reads. */
+export function complainUnsound(report: CheckReport, path: string, terminal: Terminal): void {
+  const plain = { ...terminal, colour: false };
+  terminal.complain([...findingLines(report, plain), summary(report, path, plain), ''].join('\n'));
+}

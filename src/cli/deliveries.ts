@@ -1,32 +1,12 @@
 import type { Json, JsonMap } from '../document/document.ts';
 import { isMap } from '../document/values.ts';
-import { Unfit } from '../serve/admin/command.ts';
-import { administer } from './administer.ts';
-import { findingLines, summary } from './check-text.ts';
-import { reportOn } from './reading.ts';
+import { runAdministration } from './administer.ts';
 import { paint, shown, type Terminal } from './terminal.ts';
 import { type Asked, Misspelt, type Run } from './verb.ts';
 
 /** `ninefold deliveries list|show|resend DOC`. */
-export const runDeliveries: Run = async (asked, terminal) => {
-  const input = inputOf(asked);
-  const report = await reportOn(asked.document);
-  if (!report.sound) {
-    const plain = { ...terminal, colour: false };
-    terminal.complain([...findingLines(report, plain), summary(report, asked.document, plain), ''].join('\n'));
-    return 1;
-  }
-  try {
-    const told = await administer(asked.value('store'), report.spec, `deliveries ${asked.action}`, input);
-    if (asked.has('json')) terminal.write(`${JSON.stringify(told, undefined, 2)}\n`);
-    else tell(asked.action, told, terminal);
-    return 0;
-  } catch (error) {
-    if (!(error instanceof Unfit)) throw error;
-    terminal.complain(`ninefold: ${error.message}\n`);
-    return 1;
-  }
-};
+export const runDeliveries: Run = async (asked, terminal) =>
+  runAdministration(asked, `deliveries ${asked.action}`, inputOf(asked), tell, terminal);
 
 function inputOf(asked: Asked): JsonMap {
   const { action } = asked;

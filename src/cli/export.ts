@@ -1,5 +1,5 @@
 import { nearest } from '../document/nearest.ts';
-import { findingLines, summary } from './check-text.ts';
+import { complainUnsound } from './check-text.ts';
 import { reportOn } from './reading.ts';
 import { type Asked, Misspelt, Misuse, type Run } from './verb.ts';
 
@@ -8,8 +8,7 @@ export const runExport: Run = async (asked, terminal) => {
   readFormat(asked);
   const report = await reportOn(asked.document);
   if (!report.sound) {
-    const plain = { ...terminal, colour: false };
-    terminal.complain([...findingLines(report, plain), summary(report, asked.document, plain), ''].join('\n'));
+    complainUnsound(report, asked.document, terminal);
     return 1;
   }
   const { toTypescript } = await import('../convert/typescript.ts');

@@ -1,33 +1,13 @@
 import type { Json, JsonMap } from '../document/document.ts';
 import { isMap } from '../document/values.ts';
 import { durationMs } from '../kinds/durations.ts';
-import { Unfit } from '../serve/admin/command.ts';
-import { administer } from './administer.ts';
-import { findingLines, summary } from './check-text.ts';
-import { reportOn } from './reading.ts';
+import { runAdministration } from './administer.ts';
 import { counted, shown, type Terminal } from './terminal.ts';
 import { type Asked, Misspelt, Misuse, type Run } from './verb.ts';
 
 /** `ninefold keys add|list|revoke|rotate DOC`. */
-export const runKeys: Run = async (asked, terminal) => {
-  const input = await inputOf(asked);
-  const report = await reportOn(asked.document);
-  if (!report.sound) {
-    const plain = { ...terminal, colour: false };
-    terminal.complain([...findingLines(report, plain), summary(report, asked.document, plain), ''].join('\n'));
-    return 1;
-  }
-  try {
-    const told = await administer(asked.value('store'), report.spec, `keys ${asked.action}`, input);
-    if (asked.has('json')) terminal.write(`${JSON.stringify(told, undefined, 2)}\n`);
-    else tell(asked.action, told, terminal);
-    return 0;
-  } catch (error) {
-    if (!(error instanceof Unfit)) throw error;
-    terminal.complain(`ninefold: ${error.message}\n`);
-    return 1;
-  }
-};
+export const runKeys: Run = async (asked, terminal) =>
+  runAdministration(asked, `keys ${asked.action}`, await inputOf(asked), tell, terminal);
 
 /** The options that each action takes, besides `--store` and `--json`. */
 const taken: Readonly<Record<string, readonly string[]>> = {
