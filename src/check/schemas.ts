@@ -6,6 +6,7 @@ import { formats } from '../kinds/formats/all.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../parts/fact.ts';
 import type { Shape } from '../parts/shape.ts';
 import type { Spec } from '../parts/spec.ts';
+import { isPlain } from './plain-shape.ts';
 
 /** The document's shapes as JSON Schema, compiled when they are asked for and once each. */
 export interface Schemas {
@@ -31,13 +32,13 @@ export function schemasOf(spec: Spec): Schemas {
     if (!known) {
       ajv ??= newAjv();
       addResources(ajv, spec, resources, added);
-      known = compileSchema(ajv, schema);
+      known = (isPlain(shape) ? undefined : refusedByForm(schema)) ?? compileSchema(ajv, schema);
       compiled.set(key, known);
     }
     return known;
   };
   return {
-    refusal: (shape) => compile(shape).refusal,
+    refusal: (shape) => (isPlain(shape) ? undefined : compile(shape).refusal),
     misfit(shape, value) {
       const { validate } = compile(shape);
       return validate === undefined || validate(value) ? undefined : wordsOf(validate);
@@ -52,7 +53,7 @@ interface Compiled {
 
 const options = { strict: false, logger: false, allErrors: false, inlineRefs: false, addUsedSchema: false } as const;
 
-/** Holds a schema to the metaschema; kept, since compiling that is most of the work. */
+/** Holds a schema to the metaschema, which it compiles when it first has to: that is most of the work of a check. */
 const validator = newAjv(true);
 
 function newAjv(withMeta = false): Ajv2020 {
@@ -69,11 +70,13 @@ function newAjv(withMeta = false): Ajv2020 {
   return ajv;
 }
 
+function refusedByForm(schema: JsonMap): Compiled | undefined {
+  if (validator.validateSchema(schema)) return undefined;
+  const [first] = validator.errors ?? [];
+  return { refusal: `${first?.instancePath ? `\`${first.instancePath}\` ` : ''}${first?.message ?? 'it is no JSON Schema'}` };
+}
+
 function compileSchema(ajv: Ajv2020, schema: JsonMap): Compiled {
-  if (!validator.validateSchema(schema)) {
-    const [first] = validator.errors ?? [];
-    return { refusal: `${first?.instancePath ? `\`${first.instancePath}\` ` : ''}${first?.message ?? 'it is no JSON Schema'}` };
-  }
   try {
     return { validate: ajv.compile(schema) };
   } catch (cause) {

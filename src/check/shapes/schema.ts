@@ -1,7 +1,6 @@
 import { nearest } from '../../document/nearest.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
-import type { Shape } from '../../parts/shape.ts';
 import { listed } from '../names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
 import { knownFormats } from '../schemas.ts';
@@ -14,12 +13,10 @@ export const schemaRules: readonly Rule[] = [
     'A shape is no JSON Schema that a validator takes.',
     'Write keywords of JSON Schema 2020-12 with values as it defines them.',
     ({ shapeRoots, schemas }) =>
-      shapeRoots
-        .filter(({ shape }) => !isPlain(shape))
-        .flatMap(({ shape, at }) => {
-          const refusal = schemas.refusal(shape);
-          return refusal === undefined ? [] : [{ message: `No validator takes this shape: ${refusal}.`, at }];
-        }),
+      shapeRoots.flatMap(({ shape, at }) => {
+        const refusal = schemas.refusal(shape);
+        return refusal === undefined ? [] : [{ message: `No validator takes this shape: ${refusal}.`, at }];
+      }),
   ),
   warning(
     'shapes/unknown-format',
@@ -40,38 +37,6 @@ export const schemaRules: readonly Rule[] = [
     misspeltRequired,
   ),
 ];
-
-/** Shapes of these keywords alone have been held to their form already; only the others are worth compiling. */
-function isPlain(shape: Shape): boolean {
-  return Object.entries(shape).every(([key, value]) => {
-    if (key === 'items' || key === 'additionalProperties') return !isMap(value) || isPlain(value);
-    if (key === 'properties') return isMap(value) && Object.values(value).every((inner) => isMap(inner) && isPlain(inner));
-    if (key === 'required') return Array.isArray(value) && new Set(value).size === value.length;
-    return plainKeywords.has(key);
-  });
-}
-
-const plainKeywords: ReadonlySet<string> = new Set([
-  'type',
-  'enum',
-  'const',
-  'format',
-  'resource',
-  'ref',
-  'title',
-  'description',
-  'example',
-  'examples',
-  'minLength',
-  'maxLength',
-  'minimum',
-  'maximum',
-  'exclusiveMinimum',
-  'exclusiveMaximum',
-  'minItems',
-  'maxItems',
-  'uniqueItems',
-]);
 
 function unknownFormats({ shapeNodes }: Subject): Wrong[] {
   const known = new Set(knownFormats());
