@@ -2,22 +2,32 @@ import type { Pagination } from '../../parts/limits.ts';
 import type { Call } from '../exchange.ts';
 import type { Page } from './list.ts';
 
-/** Puts the texts of a page's rows into the stated envelope; without one, into a bare array. */
-export function compileEnvelope(pagination: Pagination | undefined): (texts: readonly string[], page: Page) => string {
+/** Whether the answers of a list say where the page before it is. */
+export function tellsPrevious(pagination: Pagination | undefined): boolean {
+  return pagination !== undefined && (pagination.told !== 'body' || pagination.previous !== undefined);
+}
+
+/** Puts the joined texts of a page's rows into the stated envelope; without one, into a bare array. */
+export function compileEnvelope(pagination: Pagination | undefined): (texts: string, page: Page) => string {
   const items = pagination?.items;
-  if (!pagination || items === undefined) return (texts) => `[${texts.join(',')}]`;
+  if (!pagination || items === undefined) return (texts) => `[${texts}]`;
   const constants = Object.entries(pagination.data)
     .map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)},`)
     .join('');
   const head = `{${constants}${JSON.stringify(items)}:[`;
   const isToldInBody = pagination.told !== 'link';
-  const next = isToldInBody ? pagination.next : undefined;
-  const previous = isToldInBody ? pagination.previous : undefined;
-  const { hasMore, total } = pagination;
-  const member = (name: string | undefined, value: unknown) =>
-    name === undefined ? '' : `,${JSON.stringify(name)}:${JSON.stringify(value)}`;
-  return (texts, page) =>
-    `${head}${texts.join(',')}]${member(next, page.next)}${member(previous, page.previous)}${member(hasMore, page.hasMore)}${member(total, page.total)}}`;
+  const told: readonly (readonly [name: string | undefined, of: 'next' | 'previous' | 'hasMore' | 'total'])[] = [
+    [isToldInBody ? pagination.next : undefined, 'next'],
+    [isToldInBody ? pagination.previous : undefined, 'previous'],
+    [pagination.hasMore, 'hasMore'],
+    [pagination.total, 'total'],
+  ];
+  const members = told.flatMap(([name, of]) => (name === undefined ? [] : [{ head: `,${JSON.stringify(name)}:`, of }]));
+  return (texts, page) => {
+    let tail = ']';
+    for (const { head: name, of } of members) tail += name + JSON.stringify(page[of]);
+    return `${head}${texts}${tail}}`;
+  };
 }
 
 /** The `Link` header of a page (RFC 8288), where pages are told by it: the caller's own query with the paging parameters changed. */

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
-import type { Reader } from '../../store/store.ts';
+import type { FoundRow, Reader } from '../../store/store.ts';
 import type { Work } from '../acts/act.ts';
 import { compileOwnErrors } from '../acts/own-errors.ts';
 import { compileAnswers } from '../answers.ts';
@@ -30,21 +30,21 @@ export function compileListRun(
   const envelope = compileEnvelope(pagination);
   const answers = compileAnswers(endpoint, compilation);
   const ownErrors = compileOwnErrors(operation, compilation);
+  const joins = representation.isPlain && !answers;
   const openPages = compilation.facts.about('pagination bounds', endpoint.key);
 
   function page(rows: Reader, exchange: Exchange): Reply {
     const work: Work<Reader> = workFor(rows, models, exchange, drawOnce(chance, exchange.nowMs));
-    const found = list.run(work, exchange);
+    const found = list.run(work, exchange, joins);
     if ('tooMany' in found) return refused(exchange, { open: openPages });
     if ('refusal' in found) return refused(exchange, found.refusal);
     const own = ownErrors?.(work.scope);
     if (own) return refused(exchange, own);
     if (found.isInDoubt) exchange.accepted = [...(exchange.accepted ?? []), ...openPages];
     const headers = headersOf(exchange, found);
-    if (answers) return stated(work, exchange, found, headers);
-    const texts = representation.isPlain
-      ? found.rows.map(({ doc }) => doc)
-      : found.rows.map(({ doc }) => representation.text(work, exchange, doc));
+    if (answers && typeof found.items !== 'string') return stated(work, exchange, found, found.items, headers);
+    const { items } = found;
+    const texts = typeof items === 'string' ? items : items.map(({ doc }) => representation.text(work, exchange, doc)).join(',');
     const body = envelope(texts, found);
     headers['content-type'] = 'application/json';
     if (endpoint.etag) headers.etag = endpoint.etag === 'weak' ? `W/${contentTag(body)}` : contentTag(body);
@@ -59,8 +59,14 @@ export function compileListRun(
     return headers;
   }
 
-  function stated(work: Work<Reader>, exchange: Exchange, found: Page, headers: Record<string, string>): Reply {
-    const items = found.rows.map(({ doc }) => representation.show(work, exchange, doc));
+  function stated(
+    work: Work<Reader>,
+    exchange: Exchange,
+    found: Page,
+    rows: readonly FoundRow[],
+    headers: Record<string, string>,
+  ): Reply {
+    const items = rows.map(({ doc }) => representation.show(work, exchange, doc));
     const scope = { ...work.scope, items, next_cursor: found.next, has_more: found.hasMore, total: found.total };
     const made = answers?.(exchange, { status: 200, scope });
     if (!made || 'refusal' in made) return refused(exchange, made?.refusal ?? { when: 'internal' });
