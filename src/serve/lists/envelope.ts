@@ -1,6 +1,6 @@
 import type { Pagination } from '../../parts/limits.ts';
 import type { Call } from '../exchange.ts';
-import type { Page } from './list.ts';
+import type { Page } from './page.ts';
 
 /** Whether the answers of a list say where the page before it is. */
 export function tellsPrevious(pagination: Pagination | undefined): boolean {

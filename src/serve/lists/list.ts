@@ -13,25 +13,12 @@ import { sortableFields, sortsByAny } from '../rows/indexed.ts';
 import type { RowModel } from '../rows/model.ts';
 import type { Cursors, Position } from './cursor.ts';
 import { tellsPrevious } from './envelope.ts';
-import { type Asked, type Found, findRows, findTexts } from './found.ts';
+import { type Asked, findRows, findTexts } from './found.ts';
 import { orderOf } from './order.ts';
+import type { Page } from './page.ts';
 import { compilePaging, type PageAsked, type Paging, refusePage, unpagedMost } from './paging.ts';
 import { Questions, type SortKey, type Test, valuesOf } from './query.ts';
 import { hiddenFields, isSealed, unseenFilter } from './unseen.ts';
-
-/** A page of rows, and where the pages around it start. */
-export interface Page {
-  /** The rows; or their texts, with commas between them. */
-  readonly items: Found['items'];
-  readonly hasMore: boolean;
-  /** What the parameter of the next page takes. */
-  readonly next: string | number | null;
-  readonly previous: string | number | null;
-  readonly total: number | undefined;
-  readonly size: number;
-  /** Whether pagination is open and this list is longer than goes without it. */
-  readonly isInDoubt: boolean;
-}
 
 export interface CompiledList {
   readonly paging: Paging;
