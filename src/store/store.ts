@@ -101,7 +101,7 @@ export interface QuerySpec {
   readonly wants?: 'row' | 'text' | 'place';
 }
 export interface FoundRow extends Row {
-  readonly keys?: readonly Scalar[];
+  readonly keys?: readonly Scalar[] | undefined;
 }
 
 export interface Query {

@@ -7,10 +7,12 @@ export function tellsPrevious(pagination: Pagination | undefined): boolean {
   return pagination !== undefined && (pagination.told !== 'body' || pagination.previous !== undefined);
 }
 
-/** Puts the joined texts of a page's rows into the stated envelope; without one, into a bare array. */
-export function compileEnvelope(pagination: Pagination | undefined): (texts: string, page: Page) => string {
+/** Puts the joined texts of a page's rows into the stated envelope: what comes before them, and what comes after. Without one, they are a bare array. */
+export type Envelope = (page: Page) => readonly [head: string, tail: string];
+
+export function compileEnvelope(pagination: Pagination | undefined): Envelope {
   const items = pagination?.items;
-  if (!pagination || items === undefined) return (texts) => `[${texts}]`;
+  if (!pagination || items === undefined) return () => bareArray;
   const constants = Object.entries(pagination.data)
     .map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)},`)
     .join('');
@@ -22,13 +24,15 @@ export function compileEnvelope(pagination: Pagination | undefined): (texts: str
     [pagination.hasMore, 'hasMore'],
     [pagination.total, 'total'],
   ];
-  const members = told.flatMap(([name, of]) => (name === undefined ? [] : [{ head: `,${JSON.stringify(name)}:`, of }]));
-  return (texts, page) => {
+  const members = told.flatMap(([name, of]) => (name === undefined ? [] : [{ start: `,${JSON.stringify(name)}:`, of }]));
+  return (page) => {
     let tail = ']';
-    for (const { head: name, of } of members) tail += name + JSON.stringify(page[of]);
-    return `${head}${texts}${tail}}`;
+    for (const { start, of } of members) tail += start + JSON.stringify(page[of]);
+    return [head, `${tail}}`];
   };
 }
+
+const bareArray = ['[', ']'] as const;
 
 /** The `Link` header of a page (RFC 8288), where pages are told by it: the caller's own query with the paging parameters changed. */
 export function linkHeader(pagination: Pagination | undefined, page: Page, call: Call): string | undefined {

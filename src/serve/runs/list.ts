@@ -46,10 +46,13 @@ export function compileListRun(
     if (answers && typeof found.items !== 'string') return stated(work, exchange, found, found.items, headers);
     const { items } = found;
     const texts = typeof items === 'string' ? items : items.map(({ doc }) => representation.text(work, exchange, doc)).join(',');
-    const body = envelope(texts, found);
+    const [head, tail] = envelope(found);
+    const body = head + texts + tail;
+    // Of three texts the long one is whole: the three together would be copied to be counted.
+    const bodyLength = Buffer.byteLength(head) + Buffer.byteLength(texts) + Buffer.byteLength(tail);
     headers['content-type'] = 'application/json';
     if (endpoint.etag) headers.etag = endpoint.etag === 'weak' ? `W/${contentTag(body)}` : contentTag(body);
-    return unlessFresh(exchange, { status: 200, headers, body });
+    return unlessFresh(exchange, { status: 200, headers, body, bodyLength });
   }
 
   function headersOf(exchange: Exchange, found: Page): Record<string, string> {

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { FoundRow, Query, QuerySpec, Row, Scalar } from '../store.ts';
+import type { FoundRow, Query, QuerySpec, Scalar } from '../store.ts';
 import { conditionSql, type Scope, type Slot } from './condition.ts';
 import { continuations, type OrderColumn, type Part } from './continuation.ts';
 import { ROW_COLUMNS, type Rows, type RowValues, rowOf } from './rows.ts';
@@ -137,10 +137,10 @@ export class CompiledQuery implements Query {
     const { wants = 'row', keys } = this.#spec;
     if (wants === 'row' && !keys) return rows.map(rowOf);
     const first = COLUMNS[wants].length;
-    return rows.map((values) => ({
-      ...(wants === 'row' ? rowOf(values) : partOf(wants, values)),
-      ...(keys && { keys: this.#order.map(({ type }, index) => exact(type, values[first + index]!)) }),
-    }));
+    const keysOf = (values: readonly Scalar[]) =>
+      keys ? this.#order.map(({ type }, index) => exact(type, values[first + index]!)) : undefined;
+    if (wants !== 'row') return rows.map((values) => partOf(wants, values, keysOf(values)));
+    return rows.map((values) => ({ ...rowOf(values), keys: keysOf(values) }));
   }
 }
 
@@ -148,9 +148,9 @@ export class CompiledQuery implements Query {
 const COLUMNS = { row: ROW_COLUMNS, text: ['seq', 'doc'], place: ['seq'] } as const;
 
 /** A row of which only a part was selected: `seq`, and `doc` after it where its text is wanted. */
-function partOf(wants: 'text' | 'place', values: readonly unknown[]): Row {
+function partOf(wants: 'text' | 'place', values: readonly unknown[], keys: readonly Scalar[] | undefined): FoundRow {
   const [seq, doc] = values as readonly [number, string];
-  return { id: '', seq, rev: 0, entered: 0, doc: wants === 'text' ? doc : '' };
+  return { id: '', seq, rev: 0, entered: 0, doc: wants === 'text' ? doc : '', keys };
 }
 
 function bound(slots: readonly Slot[], params: readonly Scalar[]): Scalar[] {
