@@ -18,4 +18,9 @@ export const exportFormats: readonly ExportFormat[] = [
     help: 'types for handlers and clients',
     load: async () => (await import('../convert/typescript.ts')).toTypescript,
   },
+  {
+    name: 'json-schema',
+    help: 'one JSON Schema 2020-12 with a definition for everything that travels',
+    load: async () => (await import('../convert/json-schema.ts')).toJsonSchemas,
+  },
 ];

@@ -33,6 +33,8 @@ export interface SchemaWriter {
   created(name: string): JsonMap;
   /** The request body of an endpoint, stated or following from its effect; nothing where it takes none or is open. */
   request(endpoint: Endpoint): JsonMap | undefined;
+  /** Gives a schema a name of its own, the wished one where that is free, and refers to it. */
+  define(name: string, schema: JsonMap): JsonMap;
   /** The definitions that were spoken of up to now, by name, those that they speak of among them. */
   definitions(): JsonMap;
 }
@@ -49,6 +51,7 @@ export function writeSchemas(spec: Spec, { prefix, knownFormats = [], knownWords
     knownWords: new Set(knownWords),
   };
   let same: ReadonlySet<string> | undefined;
+  let own = 0;
 
   /** The name of a definition by what it is of; it is written when all are. */
   function define(key: string, wish: string, write: () => JsonMap): JsonMap {
@@ -96,6 +99,10 @@ export function writeSchemas(spec: Spec, { prefix, knownFormats = [], knownWords
       if (effect.verb === 'update') return reference(effect.resource, 'update');
       if (effect.verb !== 'create' && effect.verb !== 'replace' && effect.verb !== 'upsert') return undefined;
       return bodyOf(effect.resource, boundByPath(spec, endpoint));
+    },
+    define(name, schema) {
+      own++;
+      return define(`own ${own}`, name, () => schema);
     },
     definitions() {
       const written: Record<string, Json> = Object.create(null);
