@@ -22,6 +22,8 @@ export interface SchemaOptions {
   readonly knownFormats?: readonly string[];
   /** Words that its readers know beside those of JSON Schema. */
   readonly knownWords?: readonly string[];
+  /** How a definition is called that is wished for by a word of the document; as that word, where it does not say. */
+  readonly called?: (word: string) => string;
 }
 
 /** Writes a document's shapes as plain JSON Schema 2020-12, and remembers which definitions they speak of. */
@@ -39,9 +41,9 @@ export interface SchemaWriter {
   definitions(): JsonMap;
 }
 
-export function writeSchemas(spec: Spec, { prefix, knownFormats = [], knownWords = [] }: SchemaOptions): SchemaWriter {
+export function writeSchemas(spec: Spec, { prefix, knownFormats = [], knownWords = [], called = (word) => word }: SchemaOptions): SchemaWriter {
   const names = new DefinitionNames();
-  const claimed = new Map(entriesOf(spec.resources.all).map(([name]) => [`answer ${name}`, names.claim(name)]));
+  const claimed = new Map(entriesOf(spec.resources.all).map(([name]) => [`answer ${name}`, names.claim(called(name))]));
   const spoken = new Map<string, () => JsonMap>();
   const shared = {
     spec,
@@ -55,7 +57,7 @@ export function writeSchemas(spec: Spec, { prefix, knownFormats = [], knownWords
 
   /** The name of a definition by what it is of; it is written when all are. */
   function define(key: string, wish: string, write: () => JsonMap): JsonMap {
-    const name = claimed.get(key) ?? names.claim(wish);
+    const name = claimed.get(key) ?? names.claim(called(wish));
     claimed.set(key, name);
     if (!spoken.has(name)) spoken.set(name, write);
     return { $ref: `${prefix}${name}` };
