@@ -14,6 +14,11 @@ export interface ExportFormat {
 /** The formats of `ninefold export`, in the order of the help. */
 export const exportFormats: readonly ExportFormat[] = [
   {
+    name: 'openapi',
+    help: 'OpenAPI 3.1',
+    load: async () => (await import('../convert/openapi.ts')).toOpenApi,
+  },
+  {
     name: 'typescript',
     help: 'types for handlers and clients',
     load: async () => (await import('../convert/typescript.ts')).toTypescript,

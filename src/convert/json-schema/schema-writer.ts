@@ -37,11 +37,16 @@ export interface SchemaWriter {
   request(endpoint: Endpoint): JsonMap | undefined;
   /** Gives a schema a name of its own, the wished one where that is free, and refers to it. */
   define(name: string, schema: JsonMap): JsonMap;
+  /** The same, where a schema that is equal to an earlier one of that wish has its name. */
+  defineOnce(name: string, schema: JsonMap): JsonMap;
   /** The definitions that were spoken of up to now, by name, those that they speak of among them. */
   definitions(): JsonMap;
 }
 
-export function writeSchemas(spec: Spec, { prefix, knownFormats = [], knownWords = [], called = (word) => word }: SchemaOptions): SchemaWriter {
+export function writeSchemas(
+  spec: Spec,
+  { prefix, knownFormats = [], knownWords = [], called = (word) => word }: SchemaOptions,
+): SchemaWriter {
   const names = new DefinitionNames();
   const claimed = new Map(entriesOf(spec.resources.all).map(([name]) => [`answer ${name}`, names.claim(called(name))]));
   const spoken = new Map<string, () => JsonMap>();
@@ -106,6 +111,7 @@ export function writeSchemas(spec: Spec, { prefix, knownFormats = [], knownWords
       own++;
       return define(`own ${own}`, name, () => schema);
     },
+    defineOnce: (name, schema) => define(`own ${name} ${JSON.stringify(schema)}`, name, () => schema),
     definitions() {
       const written: Record<string, Json> = Object.create(null);
       // Writing one may speak of another.

@@ -16,7 +16,8 @@ export function readResource(schema: JsonMap, reading: SchemaReading): ReadResou
   for (const [key, value] of Object.entries(schema)) {
     const word = carriedWord(key);
     if (word === 'states') states = value;
-    else if (word !== undefined && !['fields', 'required', 'flags', 'follows'].includes(word) && key !== resourceKey) out[word] = value;
+    else if (word !== undefined && !['fields', 'required', 'flags', 'follows'].includes(word) && key !== resourceKey)
+      out[word] = value;
   }
   if (schema.deprecated !== true && isMap(out.deprecated) === false) delete out.deprecated;
   if (schema.deprecated !== undefined && out.deprecated === undefined) out.deprecated = schema.deprecated;

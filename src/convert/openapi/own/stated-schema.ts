@@ -2,7 +2,7 @@ import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { expand, fieldWords } from '../../../parts/read-shape.ts';
 import { schemaKeys, schemaListKeys, schemaMapKeys } from '../../../parts/schema-keys.ts';
-import { carriedWord, followingWords, followsKey, formKey, isFollowing, resourceKey, statedKey } from './words.ts';
+import { carriedWord, followingWords, followsKey, formKey, isFollowing, originKey, resourceKey, statedKey } from './words.ts';
 
 /** What a reader of schemas knows of the rest of the export. */
 export interface SchemaReading {
@@ -15,6 +15,8 @@ export function readStated(node: Json, reading: SchemaReading): Json {
   if (!isMap(node)) return node;
   if (node[statedKey] !== undefined && Object.keys(node).every((key) => key === statedKey || key === followsKey))
     return node[statedKey];
+  if (node[formKey] === 'or refused' && Array.isArray(node.anyOf))
+    return readStated((node.anyOf as readonly Json[])[0] ?? {}, reading);
   const out = ownWords(node, reading);
   readDeprecated(node, out);
   readExtensible(out);
@@ -33,7 +35,7 @@ function wrapped(out: OpenMap): JsonMap {
   return { shape: shortened(shape), ...field };
 }
 
-const marks: ReadonlySet<string> = new Set([followsKey, formKey, resourceKey, statedKey]);
+const marks: ReadonlySet<string> = new Set([followsKey, formKey, originKey, resourceKey, statedKey]);
 
 function ownWords(node: JsonMap, reading: SchemaReading): OpenMap {
   const out = newMap();

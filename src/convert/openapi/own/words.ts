@@ -25,6 +25,9 @@ export const formKey = `${prefix}form`;
 /** The resource that a schema is of. */
 export const resourceKey = `${prefix}resource`;
 
+/** The resource that a schema was made of for requests. */
+export const originKey = `${prefix}of`;
+
 /** Whether an object says nothing of its own. */
 export function isFollowing(value: Json | undefined): boolean {
   return isMap(value) && value[followsKey] === true;

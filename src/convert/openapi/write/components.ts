@@ -6,7 +6,10 @@ type Kind = 'parameters' | 'headers' | 'responses';
 
 /** What several operations share, each once under a name of its own. */
 export class Components {
-  readonly #kinds = new Map<Kind, { readonly names: DefinitionNames; readonly refs: Map<string, string>; readonly all: OpenMap }>();
+  readonly #kinds = new Map<
+    Kind,
+    { readonly names: DefinitionNames; readonly refs: Map<string, string>; readonly all: OpenMap }
+  >();
 
   /** A reference to a thing: the one that is there already, or a new one under the wished name. */
   share(kind: Kind, wish: string, thing: JsonMap): JsonMap {

@@ -1,5 +1,5 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
-import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import { isMap, newMap } from '../../../document/values.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.ts';
 import type { Pagination } from '../../../parts/limits.ts';
@@ -10,7 +10,6 @@ import type { Shape } from '../../../parts/shape.ts';
 import { machineOf } from '../../../parts/states.ts';
 import { followsKey, prefix } from '../own/words.ts';
 import { componentName } from './names.ts';
-import { exampleOf } from './example.ts';
 import { statedSchema, writeDeprecated } from './stated-schema.ts';
 import { present, statedAt, type Writing } from './writing.ts';
 
@@ -44,8 +43,11 @@ function statedParameter(parameter: Parameter, endpoint: Endpoint, writing: Writ
   if (typeof words.description === 'string') out.description = words.description;
   if (words.deprecated !== undefined) writeDeprecated(out, words.deprecated);
   for (const word of ['style', 'explode'] as const) if (words[word] !== undefined) out[word] = words[word];
-  for (const word of ['filters', 'op', 'sorts', 'readOnly'] as const) if (words[word] !== undefined) out[`${prefix}${word}`] = words[word];
-  const schema = isMap(stated) ? parameterSchema(words) : (stated ?? newMap());
+  for (const word of ['filters', 'op', 'sorts', 'readOnly'] as const)
+    if (words[word] !== undefined) out[`${prefix}${word}`] = words[word];
+  const own = isMap(stated) ? parameterSchema(words) : (stated ?? newMap());
+  // A lone type says the same in short.
+  const schema = isMap(own) && typeof own.type === 'string' && Object.keys(own).length === 1 ? own.type : own;
   const isBare = isMap(schema) && Object.keys(schema).every((word) => word === 'default');
   if (isBare) follows.push('schema');
   out.schema = isBare
@@ -56,7 +58,9 @@ function statedParameter(parameter: Parameter, endpoint: Endpoint, writing: Writ
   return out;
 }
 
-const besides: ReadonlySet<string> = new Set('in required description deprecated style explode filters op sorts readOnly'.split(' '));
+const besides: ReadonlySet<string> = new Set(
+  'in required description deprecated style explode filters op sorts readOnly'.split(' '),
+);
 
 /** What is stated of a parameter's value. */
 function parameterSchema(words: JsonMap): JsonMap {
@@ -88,10 +92,14 @@ function pathOnes(endpoint: Endpoint, writing: Writing): JsonMap[] {
   const identifier = resource && statedValue(resource.identifier);
   return pathParameters(endpoint.path).map((name, index, all) => {
     const isLast = index === all.length - 1;
-    const field = resource && entryOf(resource.fields, isLast && identifier && entryOf(resource.fields, name) === undefined ? identifier.field : name);
+    const field =
+      resource &&
+      entryOf(resource.fields, isLast && identifier && entryOf(resource.fields, name) === undefined ? identifier.field : name);
     const shape = (field && statedValue(field.shape)) ?? { type: 'string' };
     const plain: Shape = shape.resource === undefined ? shape : { type: 'string' };
-    const example = exampleOf({ ...plain }, writing, { name: field?.name ?? name, ...(resource && { resource }) });
+    const isOwn = field !== undefined && field.name === identifier?.field;
+    const example =
+      isOwn && resource ? writing.examples.identifier(resource.name) : writing.examples.ofShape(plain, 'create', name);
     return following(name, 'path', writing.schemas.shape(plain, 'create'), { required: true, example });
   });
 }
@@ -102,11 +110,16 @@ function pageOnes(endpoint: Endpoint, { spec }: Writing): JsonMap[] {
   const expand = endpoint.expand;
   const expansion = expand
     ? [
-        following(expand.parameter, 'query', { type: 'array', items: { type: 'string' } }, {
-          description: `The references to show whole, up to ${expand.depth} deep: names of fields, joined by dots.`,
-          explode: false,
-          style: 'form',
-        }),
+        following(
+          expand.parameter,
+          'query',
+          { type: 'array', items: { type: 'string' } },
+          {
+            description: `The references to show whole, up to ${expand.depth} deep: names of fields, joined by dots.`,
+            explode: false,
+            style: 'form',
+          },
+        ),
       ]
     : [];
   if (!pagination || pagination.style === 'none') return expansion;
@@ -121,7 +134,12 @@ function pageOnes(endpoint: Endpoint, { spec }: Writing): JsonMap[] {
     style === 'offset' ? [whole(offset ?? 'offset', 0, 'How many to pass over.')] : [],
     style === 'page' ? [whole(page ?? 'page', 1, 'Which page, counted from 1.')] : [],
   ];
-  const bounds = present({ type: 'integer', minimum: 1, maximum: pagination.overMax === 'clamp' ? undefined : max, default: usual });
+  const bounds = present({
+    type: 'integer',
+    minimum: 1,
+    maximum: pagination.overMax === 'clamp' ? undefined : max,
+    default: usual,
+  });
   const many = size === undefined ? [] : [following(size, 'query', bounds, { description: sizeText(pagination) })];
   return [...steps.flat(), ...many, ...expansion];
 }
@@ -132,7 +150,10 @@ function sizeText({ max, overMax }: Pagination): string {
 }
 
 /** How a list is cut into pages: by the endpoint's own words, or the service's. */
-export function paginationOf(endpoint: Endpoint, ofService: Parameters<typeof statedValue<Pagination>>[0]): Pagination | undefined {
+export function paginationOf(
+  endpoint: Endpoint,
+  ofService: Parameters<typeof statedValue<Pagination>>[0],
+): Pagination | undefined {
   if (statedValue(endpoint.does)?.verb !== 'list') return undefined;
   return statedValue(endpoint.pagination ?? ofService);
 }
@@ -144,22 +165,40 @@ function headerOnes(endpoint: Endpoint, { spec }: Writing): JsonMap[] {
   return [
     ...(idempotency
       ? [
-          following(idempotency.header, 'header', { type: 'string', minLength: 1, maxLength: 255 }, {
-            required: idempotency.required ? true : undefined,
-            description: 'A key of the caller’s own: a request that is sent again with it is answered as the first one was, and changes nothing more.',
-          }),
+          following(
+            idempotency.header,
+            'header',
+            { type: 'string', minLength: 1, maxLength: 255 },
+            {
+              required: idempotency.required ? true : undefined,
+              description:
+                'A key of the caller’s own: a request that is sent again with it is answered as the first one was, and changes nothing more.',
+            },
+          ),
         ]
       : []),
     ...(conditional
       ? [
-          following('If-Match', 'header', { type: 'string' }, {
-            required: ifMatch === 'required' ? true : undefined,
-            description: 'The ETag that was read; the change is refused if it is no longer the current one.',
-          }),
+          following(
+            'If-Match',
+            'header',
+            { type: 'string' },
+            {
+              required: ifMatch === 'required' ? true : undefined,
+              description: 'The ETag that was read; the change is refused if it is no longer the current one.',
+            },
+          ),
         ]
       : []),
     ...(endpoint.etag !== undefined && (endpoint.method === 'GET' || endpoint.method === 'HEAD')
-      ? [following('If-None-Match', 'header', { type: 'string' }, { description: 'The ETag that is known: where it is still the current one, the answer is 304.' })]
+      ? [
+          following(
+            'If-None-Match',
+            'header',
+            { type: 'string' },
+            { description: 'The ETag that is known: where it is still the current one, the answer is 304.' },
+          ),
+        ]
       : []),
     ...versionOnes(spec),
   ];

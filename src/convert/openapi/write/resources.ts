@@ -49,7 +49,8 @@ function writeFields(out: OpenMap, stated: Json, resource: Resource, writing: Wr
   for (const [name, field] of entriesOf(resource.fields)) {
     const value = stated[name];
     if (value === undefined) continue;
-    if (isEverShown(field) || isWritable(writing.spec, resource, field)) properties[name] = propertyOf(value, resource, field, writing);
+    if (isEverShown(field) || isWritable(writing.spec, resource, field))
+      properties[name] = propertyOf(value, resource, field, writing);
     else unmet[name] = value;
   }
   out.properties = properties;

@@ -8,6 +8,7 @@ import { type SchemaWriter, writeSchemas } from '../../json-schema/schema-writer
 import { type Prose, proseOf } from '../../prose.ts';
 import type { SchemaReading } from '../own/stated-schema.ts';
 import { Components } from './components.ts';
+import { Examples } from './examples.ts';
 import { componentName, operationIdOf, UniqueNames } from './names.ts';
 
 /** The version of OpenAPI that is written first; 3.0 is made of 3.1 afterwards. */
@@ -19,6 +20,7 @@ export interface Writing {
   readonly edition: Edition;
   readonly schemas: SchemaWriter;
   readonly components: Components;
+  readonly examples: Examples;
   readonly prose: Prose;
   /** Whether some endpoint shows what a resource refers to whole, when it is asked to. */
   readonly expandable: (resource: string) => boolean;
@@ -45,6 +47,7 @@ export function startWriting(spec: Spec, edition: Edition): Writing {
     edition,
     schemas,
     components: new Components(),
+    examples: new Examples(spec),
     prose: proseOf(spec),
     expandable: expandableFields(spec),
     reading: { resourceOf: (ref) => resources.get(ref) },
