@@ -91,9 +91,13 @@ function shortened(out: OpenMap): Json {
   if (out.ref !== undefined) delete out.type;
   shortenEnum(out);
   const keys = Object.keys(out);
-  const [key] = keys;
-  if (keys.length === 1 && key === 'type' && typeof out.type === 'string') return out.type;
-  if (keys.length === 1 && key === 'oneOf') return nullableName(out.oneOf) ?? out;
+  if (keys.length === 1 && typeof out.type === 'string') return out.type;
+  const nullable = nullableName(out.oneOf);
+  if (nullable !== undefined && keys.length === 1) return nullable;
+  if (nullable !== undefined && type === undefined) {
+    delete out.oneOf;
+    out.type = nullable;
+  }
   const { items } = out;
   if (keys.length === 2 && out.type === 'array' && typeof items === 'string' && !jsonTypes.test(items)) return [items];
   return out;

@@ -65,7 +65,7 @@ function statedAnswer(value: Json, answers: readonly Answer[], endpoint: Endpoin
   const list: readonly Json[] | undefined =
     Array.isArray(value) && !(value.length === 1 && typeof value[0] === 'string') ? value : undefined;
   if (!list) return singleAnswer(value, answers[0], endpoint, writing);
-  const words = list.map((item) => (isFull(item) ? besideShape(item) : {}));
+  const words = list.map((item) => (isFull(item) ? besideShape(item) : null));
   const branches = list.map((item): JsonMap => {
     const shape = isFull(item) ? item.shape : item;
     return shape === undefined ? { [followsKey]: true } : statedSchema(shape, writing, 'answer');
