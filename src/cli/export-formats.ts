@@ -19,6 +19,16 @@ export const exportFormats: readonly ExportFormat[] = [
     load: async () => (await import('../convert/openapi.ts')).toOpenApi,
   },
   {
+    name: 'openapi-3.2',
+    help: 'OpenAPI 3.2',
+    load: async () => (await import('../convert/openapi.ts')).toOpenApi32,
+  },
+  {
+    name: 'openapi-3.0',
+    help: 'OpenAPI 3.0',
+    load: async () => (await import('../convert/openapi.ts')).toOpenApi30,
+  },
+  {
     name: 'typescript',
     help: 'types for handlers and clients',
     load: async () => (await import('../convert/typescript.ts')).toTypescript,

@@ -6,6 +6,7 @@ import { readOwnExport } from './openapi/own/read.ts';
 import { ownKey } from './openapi/own/words.ts';
 import { writtenForms } from './openapi/own/written.ts';
 import { openApiDocument } from './openapi/write/document.ts';
+import { lowered } from './openapi/write/lower.ts';
 import { type Edition, present } from './openapi/write/writing.ts';
 
 /**
@@ -26,4 +27,14 @@ export function toOpenApi(spec: Spec, edition: Edition = '3.1'): JsonMap {
       ...(Object.keys(order).length > 0 && { order }),
     },
   };
+}
+
+/** Writes it as OpenAPI 3.2, which also knows streams and methods of one's own. */
+export function toOpenApi32(spec: Spec): JsonMap {
+  return toOpenApi(spec, '3.2');
+}
+
+/** Writes it as OpenAPI 3.0 for tools that know no other. */
+export function toOpenApi30(spec: Spec): JsonMap {
+  return lowered(toOpenApi(spec));
 }

@@ -5,6 +5,7 @@ import { urlsOf } from './base-url.ts';
 import { type OperationReading, readEndpoints } from './endpoints.ts';
 import { readKinds } from './events.ts';
 import { inOrder } from './order.ts';
+import { raised } from './raise.ts';
 import { readResource } from './resources.ts';
 import { readScheme } from './schemes.ts';
 import { readStated } from './stated-schema.ts';
@@ -28,7 +29,8 @@ export function isOwnExport(source: Json): source is JsonMap {
  * Reads an export of ours back as the document that it was made of. OpenAPI's own words count first; `x-ninefold` and the
  * `x-ninefold-…` beside them say the rest.
  */
-export function readOwnExport(source: JsonMap): ReadBack {
+export function readOwnExport(given: JsonMap): ReadBack {
+  const source = raised(given);
   const carried = isMap(source[ownKey]) ? source[ownKey] : newMap();
   const { written, order, ...parts } = carried;
   const places = new Map<Pointer, Pointer>();
