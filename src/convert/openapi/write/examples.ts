@@ -109,7 +109,8 @@ export class Examples {
     const out = newMap();
     for (const [field, entry] of entriesOf(resource.fields)) {
       const isThere = subject.view === 'answer' ? isEverShown(entry) : isWritable(this.#spec, resource, entry);
-      if (!isThere) continue;
+      const isName = statedValue(resource.identifier)?.field === field;
+      if (!isThere || (isName && subject.view === 'update')) continue;
       const value = this.#field(resource, entry, subject);
       if (value !== undefined) out[field] = value;
       else if (statedValue(entry.required) === true && subject.view !== 'update') return undefined;

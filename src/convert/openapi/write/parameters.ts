@@ -42,7 +42,13 @@ function statedParameter(parameter: Parameter, endpoint: Endpoint, writing: Writ
   if (words.required === false) out[`${prefix}required`] = false;
   if (typeof words.description === 'string') out.description = words.description;
   if (words.deprecated !== undefined) writeDeprecated(out, words.deprecated);
-  for (const word of ['style', 'explode'] as const) if (words[word] !== undefined) out[word] = words[word];
+  for (const [word, type] of [
+    ['style', 'string'],
+    ['explode', 'boolean'],
+  ] as const) {
+    const value = words[word];
+    if (value !== undefined) out[typeof value === type ? word : `${prefix}${word}`] = value;
+  }
   for (const word of ['filters', 'op', 'sorts', 'readOnly'] as const)
     if (words[word] !== undefined) out[`${prefix}${word}`] = words[word];
   const own = isMap(stated) ? parameterSchema(words) : (stated ?? newMap());

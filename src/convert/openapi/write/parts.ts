@@ -17,7 +17,7 @@ export function remainders(spec: Spec): JsonMap {
 
 function remainderOf(part: string, stated: Json, spec: Spec): Json {
   if (!isMap(stated) || isStanding(stated)) return stated;
-  const said = saidElsewhere[part]?.(stated, spec);
+  const said = Object.hasOwn(saidElsewhere, part) ? saidElsewhere[part]?.(stated, spec) : undefined;
   if (!said) return stated;
   const rest = newMap();
   for (const [word, value] of Object.entries(stated)) {

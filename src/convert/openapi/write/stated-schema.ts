@@ -54,7 +54,7 @@ function mapSchema(stated: JsonMap, writing: Writing, view: View): JsonMap {
   if (typeof shape.resource === 'string') Object.assign(out, writing.schemas.resource(shape.resource, view));
   else if (isNullableName(stated.type, shape)) Object.assign(out, nullableResource(shape, writing, view));
   for (const [key, value] of Object.entries(stated)) writeWord(out, key, value, shape, writing, view);
-  if (out.type === undefined && shape.type !== undefined) out.type = shape.type;
+  if (out.type === undefined && shape.type !== undefined && !isStanding(shape.type)) out.type = shape.type;
   if (out.type === undefined && typeof shape.ref === 'string') out.type = identifierType(writing.spec, shape.ref);
   return view === 'answer' && stated.extensible === true ? extensible(out) : out;
 }
@@ -71,7 +71,8 @@ function isNullableName(type: Json | undefined, { oneOf }: JsonMap): boolean {
 
 function writeWord(out: OpenMap, key: string, value: Json, shape: JsonMap, writing: Writing, view: View): void {
   const one = (inner: Json): Json => (typeof inner === 'boolean' ? inner : statedSchema(inner, writing, view));
-  if (key === 'type') {
+  if (isStanding(value) && !valueWords.has(key) && !schemaKeys.has(key)) out[`${prefix}${key}`] = value;
+  else if (key === 'type') {
     if (shape.type !== undefined) out.type = shape.type;
     if (shape.items !== undefined && Array.isArray(value) && out.items === undefined)
       out.items = one(isMap(shape.items) && typeof shape.items.resource === 'string' ? shape.items.resource : shape.items);
@@ -87,6 +88,9 @@ function writeWord(out: OpenMap, key: string, value: Json, shape: JsonMap, writi
   else if (key === 'shape') Object.assign(out, schemaOf(value, writing, view), { [`${prefix}shape`]: true });
   else out[`${prefix}${key}`] = value;
 }
+
+/** Keywords whose value is any value at all, so that one that looks like a standing is none. */
+const valueWords: ReadonlySet<string> = new Set(['const', 'default', 'example']);
 
 /** OpenAPI knows whether, not since when. */
 export function writeDeprecated(out: OpenMap, value: Json): void {
