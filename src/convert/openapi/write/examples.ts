@@ -12,6 +12,7 @@ import type { Shape } from '../../../parts/shape.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { machineOf } from '../../../parts/states.ts';
 import type { View } from '../../json-schema/view.ts';
+import { titleOf } from './names.ts';
 
 /** What an example is of. */
 interface Subject {
@@ -138,10 +139,17 @@ export class Examples {
 
   #sample(shape: Shape, name: string): Json | undefined {
     const sampler = this.#samples.of(shape, name);
+    // A text of which nothing is known but how long it is reads best as the name of its field.
+    const title = titleOf(name);
+    const isFree = shape.type === 'string' && Object.keys(shape).every((word) => freeWords.has(word)) && !telling.test(name);
+    if (isFree && title !== '' && sampler.fits(title)) return title;
     const value = sampler.make(ground, `/${name}`);
     // What fits is JSON: samplers make nothing else but bytes of text and numbers.
     return value !== nothing && sampler.fits(value) ? (value as Json) : undefined;
   }
 }
+
+const freeWords: ReadonlySet<string> = new Set(['type', 'minLength', 'maxLength', 'description', 'title']);
+const telling = /mail|ur[il]$|href|link|phone|country|currency|_at$|id$/i;
 
 const ground: Ground = { seed: 'example', identifierOf: () => undefined, sampled: () => {} };

@@ -6,8 +6,8 @@ import { namesOperation, type Operation } from '../../../parts/operations.ts';
 import { identifierParameter } from '../../../parts/payload.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import type { Refused } from '../../refusals.ts';
+import { paginationOf } from './following-parameters.ts';
 import { componentName } from './names.ts';
-import { paginationOf } from './parameters.ts';
 import type { Writing } from './writing.ts';
 
 /** The header fields of an answer of success that follow from what the document states. */

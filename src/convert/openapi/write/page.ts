@@ -3,7 +3,7 @@ import { newMap } from '../../../document/values.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import type { Pagination } from '../../../parts/limits.ts';
 import { followsKey } from '../own/words.ts';
-import { paginationOf } from './parameters.ts';
+import { paginationOf } from './following-parameters.ts';
 import type { Writing } from './writing.ts';
 
 /** The schema of a list's answer: the stated envelope around its rows, or a bare array. */
