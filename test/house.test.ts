@@ -44,6 +44,8 @@ const dependencyReasons: Record<string, string> = {
   ajv: 'JSON Schema 2020-12, compiled to code; the reference that other tools are held to',
   'ajv-formats': 'the string formats of JSON Schema as ajv wants them',
   undici: 'connections of our own choosing for webhooks: checked where they lead, pooled, broken off',
+  'js-yaml':
+    'YAML of megabytes to plain values at six times the speed and half the memory, with the offsets of what is asked for later',
   jose: 'tokens signed and verified as RFC 7515 to 7519 say, by whoever does nothing else',
   negotiator: 'Accept headers: the quality rules have more corners than lines',
   yaml: 'YAML 1.2 with the place of every node and a bound on aliases',
