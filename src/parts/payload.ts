@@ -58,6 +58,16 @@ export function isSuppliedByService(field: Field, change: 'create' | 'replace'):
   );
 }
 
+/** Whether an answer may hold the field at all. */
+export function isEverShown(field: Field): boolean {
+  return field.stored && !field.writeOnly && field.visible?.length !== 0;
+}
+
+/** Whether every answer holds the field where it has a value: nothing hides it from some callers or after the first answer. */
+export function isAlwaysShown(field: Field): boolean {
+  return !field.writeOnly && field.reveal === undefined && field.visible === undefined && field.stored;
+}
+
 /** The fields that the path of an endpoint binds: its parameters but for the one that is the identifier. */
 export function boundByPath(spec: Spec, endpoint: Endpoint): string[] {
   const names = pathParameters(endpoint.path);

@@ -1,6 +1,6 @@
 import type { Json, JsonMap } from '../document/document.ts';
 import { entriesOf, entryOf, statedValue } from './fact.ts';
-import { isSuppliedByService, isWritable } from './payload.ts';
+import { isAlwaysShown, isSuppliedByService, isWritable } from './payload.ts';
 import type { Field, Resource } from './resources.ts';
 import { schemaKeys, schemaListKeys, schemaMapKeys } from './schema-keys.ts';
 import type { Shape } from './shape.ts';
@@ -68,6 +68,11 @@ function define(spec: Spec, name: string, use: SchemaUse, definitions: Record<st
   definitions[key] = {};
   const resource = entryOf(spec.resources.all, name);
   if (!resource) return;
+  const whole = resource.shape && statedValue(resource.shape);
+  if (whole) {
+    definitions[key] = translate(spec, whole, use, definitions);
+    return;
+  }
   const properties: Record<string, Json> = Object.create(null);
   const required: string[] = [];
   for (const [field, entry] of entriesOf(resource.fields)) {
@@ -97,7 +102,7 @@ function fieldSchema(spec: Spec, resource: Resource, field: Field, use: SchemaUs
 function isRequiredIn(spec: Spec, resource: Resource, field: Field, use: SchemaUse): boolean {
   if (use === 'stored') return field.stored && !(field.readOnly && !setsOnCreate(spec, resource, field));
   if (use === 'sent') return !isSuppliedByService(field, 'create');
-  return !field.writeOnly && field.reveal === undefined && field.visible === undefined && field.stored;
+  return isAlwaysShown(field);
 }
 
 /** Whether what is created has the field without its caller: it is set, generated, defaulted, the state or the identifier. */

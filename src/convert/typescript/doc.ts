@@ -1,4 +1,3 @@
-import type { Unstated } from '../../parts/fact.ts';
 import type { Deprecation } from '../../parts/versioning.ts';
 
 /** The columns of a line, by the project's own formatter settings. */
@@ -14,13 +13,6 @@ export function docLines(paragraphs: readonly string[], indent: string, deprecat
   if (all.length === 0) return [];
   if (all.length === 1 && indent.length + (all[0]?.length ?? 0) + 7 <= columns) return [`${indent}/** ${all[0]} */`];
   return [`${indent}/**`, ...all.map((line) => `${indent} * ${line}`.trimEnd()), `${indent} */`];
-}
-
-/** A line of its own that names a fact which the document does not settle, with its question. */
-export function unsettledLine(what: string, fact: Unstated): string {
-  if (fact.standing === 'none') return `None: ${what}.`;
-  if (fact.standing === 'any') return `Left to the implementation: ${what}.`;
-  return fact.question === undefined ? `Open: ${what}.` : `Open: ${what}: ${fact.question}`;
 }
 
 /** What is said of something that is given up. */

@@ -3,7 +3,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
 import { boundByPath, requestShape } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { unsettledLine } from './doc.ts';
+import { unsettledLine } from '../unsettled.ts';
 import { literal, type Names } from './names.ts';
 import { filledParameters, filledProperties, parameterMembers } from './parameters.ts';
 import { resourceType } from './resource-fields.ts';

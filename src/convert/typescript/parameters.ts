@@ -7,7 +7,8 @@ import type { Parameter } from '../../parts/parameters.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { machineOf } from '../../parts/states.ts';
-import { deprecationText, unsettledLine } from './doc.ts';
+import { unsettledLine } from '../unsettled.ts';
+import { deprecationText } from './doc.ts';
 import { type ShapeReading, shapeType } from './shape-type.ts';
 import { listOf, type Member, union, unknownType, word } from './syntax.ts';
 

@@ -5,9 +5,10 @@ import { identifierType } from '../../parts/schemas.ts';
 import { isMap } from '../../parts/source.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { machineOf } from '../../parts/states.ts';
-import { deprecationText, unsettledLine } from './doc.ts';
+import type { Prose } from '../prose.ts';
+import { unsettledLine } from '../unsettled.ts';
+import { deprecationText } from './doc.ts';
 import { literal } from './names.ts';
-import type { Prose } from './prose.ts';
 import { type ShapeReading, shapeType, type View } from './shape-type.ts';
 import { anyString, type Member, objectOf, type Type, union, unknownType, word } from './syntax.ts';
 

@@ -1,11 +1,11 @@
 import { entriesOf, type Fact, isStated } from '../../parts/fact.ts';
 import type { Resource } from '../../parts/resources.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { unsettledLine } from './doc.ts';
-import { expandableFields } from './expansion.ts';
+import { expandableFields } from '../expansion.ts';
+import { proseOf } from '../prose.ts';
+import { unsettledLine } from '../unsettled.ts';
 import { passingResources, speakersOf } from './mentions.ts';
 import type { Names } from './names.ts';
-import { proseOf } from './prose.ts';
 import { type FieldReading, isUnsaid, resourceType } from './resource-fields.ts';
 import type { ShapeReading, View } from './shape-type.ts';
 import { keyOf, type Type, word } from './syntax.ts';

@@ -1,7 +1,7 @@
 import type { Answer } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
-import { unsettledLine } from './doc.ts';
+import { unsettledLine } from '../unsettled.ts';
 import { literal } from './names.ts';
 import { paginationOf } from './parameters.ts';
 import type { ResourceTypes } from './resource-types.ts';

@@ -1,7 +1,7 @@
 import { entriesOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { machineOf } from '../../parts/states.ts';
-import { unsettledLine } from './doc.ts';
+import { unsettledLine } from '../unsettled.ts';
 import { literal } from './names.ts';
 import { isIdentifierOrState, neededFields } from './resource-fields.ts';
 import type { ResourceTypes } from './resource-types.ts';

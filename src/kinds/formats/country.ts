@@ -6,6 +6,7 @@ export const country: Format = {
   type: 'string',
   meaning: 'an ISO 3166-1 country code of two letters',
   example: 'DE',
+  schema: { pattern: '^[A-Z]{2}$' },
   test: (value) => {
     known ??= listCountries();
     return typeof value === 'string' && known.has(value);

@@ -6,6 +6,7 @@ export const currency: Format = {
   type: 'string',
   meaning: 'an ISO 4217 currency code',
   example: 'EUR',
+  schema: { pattern: '^[A-Z]{3}$' },
   test: (value) => {
     known ??= new Set(Intl.supportedValuesOf('currency'));
     return typeof value === 'string' && known.has(value);

@@ -6,5 +6,6 @@ export const decimal: Format = {
   type: 'string',
   meaning: 'a decimal number in a string',
   example: '12.50',
+  schema: { pattern: '^-?(?:0|[1-9]\\d*)(?:\\.\\d+)?$' },
   test: (value) => typeof value === 'string' && /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(value),
 };

@@ -6,5 +6,6 @@ export const int32: Format = {
   type: 'number',
   meaning: 'an integer of 32 bits',
   example: 2_147_483_647,
+  schema: { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 },
   test: (value) => typeof value === 'number' && Number.isInteger(value) && value >= -(2 ** 31) && value < 2 ** 31,
 };

@@ -8,6 +8,8 @@ export interface Format {
   readonly meaning: string;
   /** A value of it. */
   readonly example: string | number;
+  /** What keywords of JSON Schema can say of it to those who do not know the word; they may admit more than it does. */
+  readonly schema?: { readonly pattern: string } | { readonly minimum: number; readonly maximum: number };
   /** Whether a value is of it; time linear in the value's length. Integers past 2^53 come as BigInts. */
   test(value: string | number | bigint): boolean;
 }

@@ -6,5 +6,6 @@ export const phone: Format = {
   type: 'string',
   meaning: 'a telephone number in full, such as +4930901820',
   example: '+4930901820',
+  schema: { pattern: '^\\+[1-9]\\d{6,14}$' },
   test: (value) => typeof value === 'string' && /^\+[1-9]\d{6,14}$/.test(value),
 };

@@ -6,5 +6,6 @@ export const ulid: Format = {
   type: 'string',
   meaning: 'a ULID',
   example: '01ARZ3NDEKTSV4RRFFQ69G5FAV',
+  schema: { pattern: '^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$' },
   test: (value) => typeof value === 'string' && /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/i.test(value),
 };

@@ -6,5 +6,6 @@ export const unixTime: Format = {
   type: 'number',
   meaning: 'seconds since 1970',
   example: 1_767_225_600,
+  schema: { minimum: -8_640_000_000_000, maximum: 8_640_000_000_000 },
   test: (value) => typeof value === 'number' && Math.abs(value) <= 8_640_000_000_000,
 };

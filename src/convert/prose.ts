@@ -1,5 +1,5 @@
-import type { Pointer } from '../../document/document.ts';
-import type { Spec } from '../../parts/spec.ts';
+import type { Pointer } from '../document/document.ts';
+import type { Spec } from '../parts/spec.ts';
 
 /** What a document says in prose under a place, paragraph by paragraph. */
 export type Prose = (at: Pointer) => readonly string[];

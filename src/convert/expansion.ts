@@ -1,6 +1,6 @@
-import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
-import { resourceOfEffect } from '../../parts/operations.ts';
-import type { Spec } from '../../parts/spec.ts';
+import { entriesOf, entryOf, statedValue } from '../parts/fact.ts';
+import { resourceOfEffect } from '../parts/operations.ts';
+import type { Spec } from '../parts/spec.ts';
 
 /** Which references some endpoint shows whole when a caller asks for it (`expand`), as deep as it may ask. */
 export function expandableFields(spec: Spec): (resource: string) => boolean {

@@ -1,0 +1,42 @@
+import type { JsonMap } from '../document/document.ts';
+import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
+import type { Spec } from '../parts/spec.ts';
+import { errorSchema } from './json-schema/error-schema.ts';
+import { payloadSchema } from './json-schema/event-schema.ts';
+import { type SchemaWriter, writeSchemas } from './json-schema/schema-writer.ts';
+import type { View } from './json-schema/view.ts';
+
+/**
+ * One self-contained JSON Schema 2020-12 with a definition for everything that travels: each resource as it is answered, made and
+ * changed, the stated bodies and answers of endpoints, the payload of each kind of event, and the refusal.
+ */
+export function toJsonSchemas(spec: Spec): JsonMap {
+  const writer = writeSchemas(spec, { prefix: '#/$defs/' });
+  for (const [name] of entriesOf(spec.resources.all)) for (const view of views) writer.resource(name, view);
+  defineBodies(spec, writer);
+  for (const [name, kind] of entriesOf(spec.events.kinds)) define(writer, `${name}_payload`, payloadSchema(kind, writer));
+  define(writer, 'error', errorSchema(spec, writer));
+  const purpose = statedValue(spec.purpose.purpose);
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    ...(spec.title !== '' && { title: spec.title }),
+    ...(purpose !== undefined && { description: purpose }),
+    $defs: writer.definitions(),
+  };
+}
+
+const views: readonly View[] = ['answer', 'create', 'update'];
+
+/** What endpoints state of their own beside the shapes of resources. */
+function defineBodies(spec: Spec, writer: SchemaWriter): void {
+  for (const [, { operation, request, response }] of entriesOf(spec.endpoints.all)) {
+    if (isStated(request)) define(writer, `${operation}_request`, writer.shape(request.value, 'create'));
+    for (const { status, shape } of statedValue(response) ?? []) {
+      if (isStated(shape)) define(writer, `${operation}_${status}`, writer.shape(shape.value, 'answer'));
+    }
+  }
+}
+
+function define(writer: SchemaWriter, name: string, schema: JsonMap | undefined): void {
+  if (schema) writer.define(name, schema);
+}

@@ -1,0 +1,37 @@
+import type { Json, JsonMap } from '../../document/document.ts';
+import type { EventKind } from '../../parts/events.ts';
+import { statedValue } from '../../parts/fact.ts';
+import type { Spec } from '../../parts/spec.ts';
+import type { SchemaWriter } from './schema-writer.ts';
+
+/** What a kind of event carries; nothing where that is open. */
+export function payloadSchema(kind: EventKind, writer: SchemaWriter): JsonMap | undefined {
+  const shape = statedValue(kind.payload);
+  return shape && writer.shape(shape, 'answer');
+}
+
+/** An event as it is sent, its payload within the stated envelope or the one that follows by rule. */
+export function envelopeSchema(spec: Spec, kind: EventKind, payload: JsonMap): JsonMap {
+  const stated = statedValue(spec.events.delivery)?.envelope;
+  const expressions: [string, string][] = stated
+    ? Object.entries(stated).map(([name, { source }]) => [name, source])
+    : Object.entries(usual);
+  const properties: Record<string, Json> = Object.create(null);
+  for (const [name, source] of expressions) properties[name] = memberSchema(source.trim(), kind, payload);
+  return { type: 'object', properties, required: expressions.map(([name]) => name) };
+}
+
+/** The envelope of a document that states none. */
+const usual = { id: 'event.id', type: 'event.kind', timestamp: 'event.at', data: 'event.payload' };
+
+/** What is known of an expression's value without evaluating it. */
+function memberSchema(source: string, kind: EventKind, payload: JsonMap): JsonMap {
+  if (source === 'event.id') return { type: 'string', description: 'One over all tries.' };
+  if (source === 'event.kind') return { type: 'string', const: kind.name };
+  if (source === 'event.at') return { type: 'string', format: 'date-time' };
+  if (source === 'event.payload') return payload;
+  const literal = /^'([^'\\]*)'$|^"([^"\\]*)"$/.exec(source);
+  if (literal) return { type: 'string', const: literal[1] ?? literal[2] ?? '' };
+  if (/^-?\d+$/.test(source)) return { type: 'integer', const: Number(source) };
+  return source === 'true' || source === 'false' ? { type: 'boolean', const: source === 'true' } : {};
+}

@@ -1,0 +1,129 @@
+import type { Json, JsonMap } from '../../document/document.ts';
+import { isStanding } from '../../document/values.ts';
+import { formats } from '../../kinds/formats/all.ts';
+import { schemaKeys, schemaListKeys, schemaMapKeys } from '../../parts/schema-keys.ts';
+import { identifierType } from '../../parts/schemas.ts';
+import type { Shape } from '../../parts/shape.ts';
+import { isMap } from '../../parts/source.ts';
+import { nullable } from './nullable.ts';
+import type { Writing } from './view.ts';
+
+/** A shape as plain JSON Schema 2020-12: what is this language's own is said in the standard's words, or left out. */
+export function shapeSchema(shape: Shape, writing: Writing): JsonMap {
+  return write(shape, { writing, root: shape });
+}
+
+/** A schema that a shape holds inside itself, its references read where that shape has them. */
+export function innerSchema(shape: JsonMap, root: Shape, writing: Writing): JsonMap {
+  return write(shape, { writing, root });
+}
+
+interface Place {
+  readonly writing: Writing;
+  /** The shape that `#` means. */
+  readonly root: Shape;
+}
+
+function write(shape: JsonMap, place: Place): JsonMap {
+  const { writing, root } = place;
+  const out: Record<string, Json> = Object.create(null);
+  for (const [key, value] of Object.entries(shape)) {
+    if (key === 'example') out.examples ??= [value];
+    else if (key === 'deprecated') out.deprecated = value !== false;
+    else if (isKept(key, value, writing)) out[key] = keyword(key, value, place);
+  }
+  if (typeof shape.ref === 'string' && out.type === undefined) out.type = identifierType(writing.spec, shape.ref);
+  if (typeof shape.resource === 'string') Object.assign(out, writing.resource(shape.resource, writing.view));
+  if (typeof shape.$ref === 'string') Object.assign(out, referred(shape.$ref, place));
+  for (const [word, value] of Object.entries(constraintsOf(shape, writing))) out[word] ??= value;
+  if (writing.view === 'update') return partial(out, namesIn(shape.required));
+  return writing.view === 'answer' && shape.extensible === true ? extensible(out) : out;
+
+  function referred(ref: string, { writing: { inner, view } }: Place): JsonMap {
+    return ref.startsWith('#') ? inner(root, ref, view) : { $ref: ref };
+  }
+}
+
+/** Whether a keyword is JSON Schema's, with a value as it has them there, or one that the reader knows. */
+function isKept(key: string, value: Json, { view, knownWords }: Writing): boolean {
+  if (key === 'required') return Array.isArray(value);
+  if (key === 'default') return view !== 'update';
+  // A standing is no bound.
+  if (isStanding(value) && key !== 'const' && !schemaKeys.has(key)) return false;
+  return standardWords.has(key) || schemaKeys.has(key) || schemaListKeys.has(key) || isOuterMap(key) || knownWords.has(key);
+}
+
+/** The maps of schemas but `$defs`: what stands there is written beside the resources. */
+function isOuterMap(key: string): boolean {
+  return schemaMapKeys.has(key) && key !== '$defs';
+}
+
+/** A keyword's value; the items of a list in a change are sent whole. */
+function keyword(key: string, value: Json, place: Place): Json {
+  const inside = place.writing.view === 'update' && wholeIn.has(key) ? inView(place) : place;
+  const one = (inner: Json): Json => (isMap(inner) ? write(inner, inside) : inner);
+  if (schemaKeys.has(key)) return one(value);
+  if (schemaListKeys.has(key) && Array.isArray(value)) return (value as readonly Json[]).map(one);
+  if (!isOuterMap(key) || !isMap(value)) return value;
+  const map: Record<string, Json> = Object.create(null);
+  for (const [name, inner] of Object.entries(value)) map[name] = one(inner);
+  return map;
+}
+
+function inView(place: Place): Place {
+  return { ...place, writing: { ...place.writing, view: 'create' } };
+}
+
+const wholeIn: ReadonlySet<string> = new Set(['items', 'prefixItems', 'contains', 'unevaluatedItems']);
+
+/**
+ * A schema for a change (RFC 7396): any property may be left out, one that is not required may be null, and what speaks of the
+ * whole value is left to the service, which holds the result to it.
+ */
+function partial(schema: JsonMap, required: readonly string[]): JsonMap {
+  const { oneOf, properties, additionalProperties, patternProperties, ...rest } = schema;
+  const out: Record<string, Json> = Object.create(null);
+  for (const [key, value] of Object.entries(rest)) if (!ofWhole.has(key)) out[key] = value;
+  if (isMap(properties)) out.properties = removable(properties, (name) => !required.includes(name));
+  if (isMap(patternProperties)) out.patternProperties = removable(patternProperties, () => true);
+  if (additionalProperties !== undefined)
+    out.additionalProperties = isMap(additionalProperties) ? nullable(additionalProperties) : additionalProperties;
+  if (oneOf === undefined) return out;
+  return out.anyOf === undefined ? { ...out, anyOf: oneOf } : { allOf: [out, { anyOf: oneOf }] };
+}
+
+const ofWhole: ReadonlySet<string> = new Set(
+  'required minProperties maxProperties dependentRequired dependentSchemas unevaluatedProperties not if then else'.split(' '),
+);
+
+function removable(properties: JsonMap, mayGo: (name: string) => boolean): JsonMap {
+  const out: Record<string, Json> = Object.create(null);
+  for (const [name, inner] of Object.entries(properties)) out[name] = isMap(inner) && mayGo(name) ? nullable(inner) : inner;
+  return out;
+}
+
+/** Clients accept values that are not listed yet: the list is one branch, its type the other. */
+export function extensible(schema: JsonMap): JsonMap {
+  const { enum: values, type, ...rest } = schema;
+  if (values === undefined) return schema;
+  return { ...rest, anyOf: [{ ...(type !== undefined && { type }), enum: values }, type === undefined ? {} : { type }] };
+}
+
+/** What JSON Schema's own keywords can say of a format of this language, where the reader does not know its name. */
+function constraintsOf({ format }: JsonMap, { knownFormats }: Writing): JsonMap {
+  if (typeof format !== 'string' || knownFormats.has(format)) return {};
+  return formats.find(({ name }) => name === format)?.schema ?? {};
+}
+
+export function namesIn(list: Json | undefined): string[] {
+  return Array.isArray(list) ? list.filter((name: Json): name is string => typeof name === 'string') : [];
+}
+
+/** The keywords of JSON Schema 2020-12 whose value holds no schema, as far as a shape may use them. */
+const standardWords: ReadonlySet<string> = new Set(
+  (
+    'type title description $comment const enum examples format pattern minLength maxLength minimum maximum exclusiveMinimum ' +
+    'exclusiveMaximum multipleOf minContains maxContains minItems maxItems uniqueItems minProperties maxProperties ' +
+    'dependentRequired contentEncoding contentMediaType readOnly writeOnly'
+  ).split(' '),
+);
