@@ -3,8 +3,8 @@ import { isMap, newMap } from '../document/values.ts';
 import { formats } from '../kinds/formats/all.ts';
 import { entryOf } from '../parts/fact.ts';
 import { writableShape } from '../parts/payload.ts';
+import { sampleOfPattern } from '../parts/samples/pattern.ts';
 import type { Spec } from '../parts/spec.ts';
-import { sampleOfPattern } from './pattern-sample.ts';
 
 /**
  * A small value of a shape: required fields only, each as short as its bounds let it be. Undefined where none is found by

@@ -1,0 +1,71 @@
+import type { Json } from '../../document/document.ts';
+import type { Shape } from '../shape.ts';
+
+type Fits = (value: unknown) => boolean;
+
+/** The tests of values, numbers and texts that a shape asks for; each passes what it is not about. */
+export function compileScalar(shape: Shape): Fits[] {
+  const tests: Fits[] = [];
+  if (shape.const !== undefined) tests.push((value) => isSame(value, shape.const));
+  if (Array.isArray(shape.enum)) {
+    const listed: readonly Json[] = shape.enum;
+    tests.push((value) => listed.some((one) => isSame(value, one)));
+  }
+  number(tests, shape.minimum, (value, bound) => value >= bound);
+  number(tests, shape.maximum, (value, bound) => value <= bound);
+  number(tests, shape.exclusiveMinimum, (value, bound) => value > bound);
+  number(tests, shape.exclusiveMaximum, (value, bound) => value < bound);
+  number(tests, shape.multipleOf, (value, step) => isWhole(Number(value) / step));
+  const { minLength, maxLength, pattern } = shape;
+  if (typeof minLength === 'number') tests.push((value) => typeof value !== 'string' || lengthOf(value) >= minLength);
+  if (typeof maxLength === 'number') tests.push((value) => typeof value !== 'string' || lengthOf(value) <= maxLength);
+  if (typeof pattern === 'string') {
+    const expression = expressionOf(pattern);
+    tests.push((value) => typeof value !== 'string' || (expression?.test(value) ?? false));
+  }
+  return tests;
+}
+
+/** Whether a value is of a JSON type; integers beyond 2^53 come as BigInts. */
+export function isOfType(value: unknown, type: string): boolean {
+  if (type === 'null') return value === null;
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (type === 'integer') return typeof value === 'bigint' || Number.isInteger(value);
+  if (type === 'number') return typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value));
+  return typeof value === type;
+}
+
+/** Whether two JSON values are equal, whatever the order of their members. */
+export function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const [left, right] = [Object.entries(a), new Map(Object.entries(b))];
+  return left.length === right.size && left.every(([key, value]) => right.has(key) && isSame(value, right.get(key)));
+}
+
+function number(tests: Fits[], bound: Json | undefined, holds: (value: number | bigint, bound: number) => boolean): void {
+  if (typeof bound !== 'number') return;
+  tests.push((value) => (typeof value !== 'number' && typeof value !== 'bigint') || holds(value, bound));
+}
+
+function isWhole(quotient: number): boolean {
+  return Math.abs(quotient - Math.round(quotient)) < 1e-9 * Math.max(1, Math.abs(quotient));
+}
+
+/** In characters, not in halves of them. */
+function lengthOf(text: string): number {
+  let length = 0;
+  for (const _character of text) length += 1;
+  return length;
+}
+
+function expressionOf(pattern: string): RegExp | undefined {
+  for (const flags of ['u', '']) {
+    try {
+      return new RegExp(pattern, flags);
+    } catch {}
+  }
+  return undefined;
+}

@@ -1,0 +1,116 @@
+import type { Json } from '../../document/document.ts';
+import type { Shape } from '../shape.ts';
+import { isMap } from '../source.ts';
+import { nothing } from './nothing.ts';
+import type { Ground, Means, Sampler, SamplerOf } from './sampler.ts';
+
+const quietly = (ground: Ground): Ground => ({ ...ground, sampled: () => {} });
+
+/** Objects: what is required is made; of what is given, members that fit stay, others are mended or left out. */
+export function compileObject(shape: Shape, of: SamplerOf): Means {
+  const properties = isMap(shape.properties) ? shape.properties : {};
+  const required = new Set(Array.isArray(shape.required) ? shape.required.map(String) : []);
+  const names = [...new Set([...Object.keys(properties), ...required])];
+  const { additionalProperties, minProperties } = shape;
+  let others: Sampler | undefined;
+  const rest = (name: string): Sampler | undefined => {
+    if (additionalProperties === false) return undefined;
+    others ??= of(additionalProperties ?? {}, name);
+    return others;
+  };
+  const memberOf = (name: string): Sampler => {
+    const own = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    return own === undefined ? (rest(name) ?? of(false, name)) : of(own, name);
+  };
+  const least = typeof minProperties === 'number' ? minProperties : 0;
+
+  function fill(out: Record<string, unknown>, ground: Ground, path: string): unknown {
+    const wished = [...required, ...Object.keys(properties), ...Array.from({ length: least }, (_, at) => `key_${at + 1}`)];
+    for (const [at, name] of wished.entries()) {
+      if (at >= required.size && Object.keys(out).length >= least) break;
+      if (Object.hasOwn(out, name)) continue;
+      const place = `${path}/${step(name)}`;
+      const value = memberOf(name).make(quietly(ground), place);
+      if (value !== nothing) {
+        out[name] = value;
+        ground.sampled(place);
+      } else if (required.has(name)) return nothing;
+    }
+    return inOrder(out, names);
+  }
+
+  return {
+    make: (ground, path) => fill(Object.create(null), quietly(ground), path),
+    complete(given, ground, path) {
+      if (typeof given !== 'object' || given === null || Array.isArray(given)) return nothing;
+      const out: Record<string, unknown> = Object.create(null);
+      let kept = 0;
+      for (const [name, value] of Object.entries(given)) {
+        const isNamed = Object.hasOwn(properties, name);
+        const member = isNamed ? memberOf(name) : rest(name);
+        if (!member || value === undefined) continue;
+        const mended = keep(member, value, ground, `${path}/${step(name)}`, required.has(name));
+        if (mended !== nothing) out[name] = mended;
+        if (mended !== nothing) kept += 1;
+      }
+      return kept === 0 && Object.keys(given).length > 0 ? nothing : fill(out, ground, path);
+    },
+  };
+}
+
+/** A member that does not fit is mended if it is required or can keep something; else it is left out. */
+function keep(member: Sampler, value: unknown, ground: Ground, path: string, isRequired: boolean): unknown {
+  if (member.fits(value)) return value;
+  const told: string[] = [];
+  const mended = member.complete(value, { ...ground, sampled: (place) => told.push(place) }, path);
+  if (mended === nothing || (!isRequired && told.includes(path))) return nothing;
+  for (const place of told) ground.sampled(place);
+  return mended;
+}
+
+/** Lists: as short as they may be. */
+export function compileList(shape: Shape, of: SamplerOf, name: string): Means {
+  const least = typeof shape.minItems === 'number' ? shape.minItems : 0;
+  const first: readonly Json[] = Array.isArray(shape.prefixItems) ? shape.prefixItems : [];
+  const itemName = name.replace(/s$/, '');
+  const at = (index: number): Sampler => of(first[index] ?? shape.items ?? shape.contains ?? {}, itemName);
+  const fill = (out: unknown[], ground: Ground, path: string): unknown => {
+    while (out.length < least) {
+      const place = `${path}/${out.length}`;
+      const item = at(out.length).make(quietly(ground), place);
+      if (item === nothing) return nothing;
+      out.push(item);
+      ground.sampled(place);
+    }
+    return out;
+  };
+  return {
+    make: (ground, path) =>
+      fill(shape.contains !== undefined && least === 0 ? contained(shape, of, ground, path) : [], quietly(ground), path),
+    complete(given, ground, path) {
+      if (!Array.isArray(given)) return nothing;
+      const items = given.map((item, index) => keep(at(index), item, ground, `${path}/${index}`, false));
+      return fill(
+        items.filter((item) => item !== nothing),
+        ground,
+        path,
+      );
+    },
+  };
+}
+
+function contained({ contains = {} }: Shape, of: SamplerOf, ground: Ground, path: string): unknown[] {
+  const item = of(contains, '').make(quietly(ground), `${path}/0`);
+  return item === nothing ? [] : [item];
+}
+
+function inOrder(out: Record<string, unknown>, names: readonly string[]): Record<string, unknown> {
+  const ordered: Record<string, unknown> = Object.create(null);
+  for (const name of names) if (Object.hasOwn(out, name)) ordered[name] = out[name];
+  for (const name of Object.keys(out)) if (!Object.hasOwn(ordered, name)) ordered[name] = out[name];
+  return ordered;
+}
+
+function step(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}

@@ -1,0 +1,157 @@
+import type { Json, JsonMap } from '../../document/document.ts';
+import { entryOf, statedValue } from '../fact.ts';
+import type { Shape } from '../shape.ts';
+import { isMap } from '../source.ts';
+import type { Spec } from '../spec.ts';
+import { type Chance, chanceOf } from './chance.ts';
+import { admitsNull, Costs } from './costs.ts';
+import { Fitting } from './fit.ts';
+import { compileIdentifiers, type MakeIdentifier } from './identifiers.ts';
+import { compileLeaf, examplesIn } from './leaves.ts';
+import { compileList, compileObject } from './members.ts';
+import { nothing } from './nothing.ts';
+import type { Ground, Means, Sampler } from './sampler.ts';
+import { chooseBranch } from './unions.ts';
+import { WholeShapes } from './whole-shape.ts';
+
+/** Makes values of shapes: compiled once for each shape, when it is first asked for, and pure. */
+export class Samples {
+  readonly fitting: Fitting;
+  readonly #spec: Spec;
+  readonly #whole: WholeShapes;
+  readonly #costs: Costs;
+  readonly #known = new WeakMap<JsonMap, Map<string, Sampler>>();
+
+  constructor(spec: Spec) {
+    this.#spec = spec;
+    this.#whole = new WholeShapes(spec);
+    this.#costs = new Costs(this.#whole);
+    this.fitting = new Fitting(this.#whole);
+  }
+
+  /** The sampler of a shape; the name of its field tells what a text without a format is like. */
+  of(shape: Json, name = ''): Sampler {
+    const stated = isMap(shape) ? shape : shape === false ? impossible : anything;
+    const byName = this.#known.get(stated) ?? new Map<string, Sampler>();
+    this.#known.set(stated, byName);
+    const known = byName.get(name) ?? this.#later(stated, name);
+    byName.set(name, known);
+    return known;
+  }
+
+  /** The sampler of a row of a resource. */
+  ofResource(name: string): Sampler {
+    return this.of(this.#whole.ofResource(name), name);
+  }
+
+  /** Makes identifiers for a resource that does not say how. */
+  identifiers(name: string): MakeIdentifier {
+    const resource = entryOf(this.#spec.resources.all, name);
+    const field = resource && entryOf(resource.fields, statedValue(resource.identifier)?.field ?? 'id');
+    const shape = this.#whole.of((field && statedValue(field.shape)) ?? { type: 'string' });
+    return compileIdentifiers(name, shape, examplesIn(shape), this.fitting.of(shape));
+  }
+
+  /** A shape may hold itself, so nothing is compiled before it is needed. */
+  #later(shape: JsonMap, name: string): Sampler {
+    let compiled: Sampler | undefined;
+    const get = (): Sampler => {
+      compiled ??= this.#compile(shape, name);
+      return compiled;
+    };
+    return {
+      fits: this.fitting.of(shape),
+      get cost() {
+        return get().cost;
+      },
+      make: (ground, path) => get().make(ground, path),
+      complete: (given, ground, path) => get().complete(given, ground, path),
+    };
+  }
+
+  #compile(stated: Shape, name: string): Sampler {
+    const shape = this.#whole.of(stated);
+    const fits = this.fitting.of(stated);
+    const cost = this.#costs.of(stated);
+    const { make, complete } = this.#means(shape, name);
+    const surely = (ground: Ground, path: string): unknown => {
+      if (!Number.isFinite(cost)) return nothing;
+      const first = make(ground, path);
+      if (first === nothing || fits(first) || !this.fitting.decides(stated)) return first;
+      for (let again = 1; again <= triesMost; again++) {
+        const value = make({ ...ground, seed: `${ground.seed} ${again}` }, path);
+        if (value !== nothing && fits(value)) return value;
+      }
+      return nothing;
+    };
+    return {
+      fits,
+      cost,
+      make: surely,
+      complete(given, ground, path) {
+        if (given !== undefined && fits(given)) return given;
+        const completed = given === undefined || given === null ? nothing : complete(given, ground, path);
+        if (completed !== nothing) return completed;
+        const made = surely(ground, path);
+        if (made !== nothing) ground.sampled(path);
+        return made;
+      },
+    };
+  }
+
+  /** How a shape that is written out is made, and how a value that does not fit it is mended. */
+  #means(shape: Shape, name: string): Means {
+    const unmended = { complete: (): unknown => nothing };
+    const { ref } = shape;
+    if (admitsNull(shape)) return { ...this.#plain(withoutNull(shape), name), make: () => null };
+    if (typeof ref === 'string') return { ...unmended, make: (ground, path) => ground.identifierOf(ref, path) ?? nothing };
+    return this.#plain(shape, name);
+  }
+
+  #plain(shape: Shape, name: string): Means {
+    const branches = [shape.anyOf, shape.oneOf].find((list) => Array.isArray(list));
+    if (Array.isArray(branches)) {
+      const { anyOf: _any, oneOf: _one, ...rest } = shape;
+      const hasRest = Object.keys(rest).some((key) => key !== 'description' && key !== 'title');
+      return chooseBranch(branches.map((branch: Json) => this.of(hasRest ? this.#together(rest, branch) : branch, name)));
+    }
+    const of = (inner: Json, member: string) => this.of(inner, member);
+    const type = typeOf(shape);
+    if (type === 'object') return compileObject(shape, of);
+    if (type === 'array') return compileList(shape, of, name);
+    const make = compileLeaf(shape, type, name, this.fitting.of(shape));
+    return { complete: () => nothing, make: (ground, path) => make(chanceAt(ground, path)) };
+  }
+
+  #together(rest: Shape, branch: Json): Json {
+    return isMap(branch) ? { allOf: [rest, branch] } : branch;
+  }
+}
+
+const anything: JsonMap = Object.freeze({});
+const impossible: JsonMap = Object.freeze({ not: {} });
+const triesMost = 12;
+
+/** The chance of one place. */
+export function chanceAt({ seed }: Pick<Ground, 'seed'>, path: string): Chance {
+  return chanceOf(`${seed}\n${path}`);
+}
+
+function withoutNull(shape: Shape): Shape {
+  const { nullable: _nullable, ...rest } = shape;
+  if (!Array.isArray(shape.type)) return rest;
+  const types = shape.type.filter((type: Json) => type !== 'null');
+  return { ...rest, type: types.length === 1 ? (types[0] ?? []) : types };
+}
+
+/** The type of the values that are made: the first stated one, else the one that the keywords are about. */
+function typeOf(shape: Shape): string | undefined {
+  const types = Array.isArray(shape.type) ? shape.type : [shape.type];
+  const stated = types.find((type) => typeof type === 'string');
+  if (typeof stated === 'string') return stated;
+  if (shape.const !== undefined || Array.isArray(shape.enum)) return undefined;
+  if (shape.properties !== undefined || shape.required !== undefined || shape.additionalProperties !== undefined) return 'object';
+  if (shape.items !== undefined || shape.minItems !== undefined) return 'array';
+  if (shape.pattern !== undefined || shape.minLength !== undefined || shape.format !== undefined) return 'string';
+  return shape.minimum !== undefined || shape.maximum !== undefined ? 'number' : undefined;
+}

@@ -1,0 +1,31 @@
+import { nothing } from './nothing.ts';
+import type { Means, Sampler } from './sampler.ts';
+
+/** Makes the shallowest branch of a union, and mends a value in the branch that it is nearest to. */
+export function chooseBranch(branches: readonly Sampler[]): Means {
+  let ranked: readonly Sampler[] | undefined;
+  return {
+    make(ground, path) {
+      ranked ??= branches.filter(({ cost }) => Number.isFinite(cost)).toSorted((a, b) => a.cost - b.cost);
+      for (const branch of ranked) {
+        const made = branch.make(ground, path);
+        if (made !== nothing) return made;
+      }
+      return nothing;
+    },
+    complete(given, ground, path) {
+      if (typeof given !== 'object' || given === null) return nothing;
+      let best: { readonly value: unknown; readonly told: readonly string[] } | undefined;
+      for (const branch of branches) {
+        const told: string[] = [];
+        const value = branch.complete(given, { ...ground, sampled: (place) => told.push(place) }, path);
+        // A branch that had to make up the whole has kept nothing of what was given.
+        if (value === nothing || told.includes(path)) continue;
+        if (!best || told.length < best.told.length) best = { value, told };
+      }
+      if (!best) return nothing;
+      for (const place of best.told) ground.sampled(place);
+      return best.value;
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import type { Json } from '../../document/document.ts';
+import { entriesOf, entryOf, statedValue } from '../fact.ts';
+import { identifierType } from '../schemas.ts';
+import type { Shape } from '../shape.ts';
+import { isMap } from '../source.ts';
+import type { Spec } from '../spec.ts';
+import { machineOf } from '../states.ts';
+import { mergeShapes } from './merge.ts';
+
+/** Writes out one level of shapes: a resource as the object that its rows are, an `allOf` as one shape. What stands inside stays as it is. */
+export class WholeShapes {
+  readonly #spec: Spec;
+  readonly #ofResources = new Map<string, Shape>();
+
+  constructor(spec: Spec) {
+    this.#spec = spec;
+  }
+
+  /** A shape without `resource` and `allOf` at its top. */
+  of(shape: Shape): Shape {
+    if (typeof shape.resource === 'string') {
+      const { resource, ...rest } = shape;
+      const own = this.ofResource(resource);
+      return Object.keys(rest).length === 0 ? own : this.of({ allOf: [own, rest] });
+    }
+    if (!Array.isArray(shape.allOf)) return shape;
+    const { allOf, ...rest } = shape;
+    const parts = allOf.filter((part: Json) => isMap(part)).map((part) => this.of(part));
+    return mergeShapes([...parts, rest]);
+  }
+
+  /** A row of a resource with every field that it has to have. A state that is known to come first is the only one. */
+  ofResource(name: string): Shape {
+    const known = this.#ofResources.get(name);
+    if (known) return known;
+    const resource = entryOf(this.#spec.resources.all, name);
+    const machine = machineOf(this.#spec.states, name);
+    const states = machine && statedValue(machine.states);
+    const fields = entriesOf(resource?.fields ?? { standing: 'open', at: '' });
+    const properties = Object.fromEntries(
+      fields.map(([field, { shape }]): [string, Json] => {
+        const stated = statedValue(shape) ?? {};
+        return [
+          field,
+          machine?.field === field && states && stated.enum === undefined ? { ...stated, enum: [...states] } : stated,
+        ];
+      }),
+    );
+    const required = fields.flatMap(([field, entry]) => (statedValue(entry.required) && entry.stored ? [field] : []));
+    const isClosed = resource !== undefined && fields.length > 0 && !resource.additionalProperties;
+    const whole = { type: 'object', properties, required, ...(isClosed && { additionalProperties: false }) };
+    this.#ofResources.set(name, whole);
+    return whole;
+  }
+
+  /** The JSON type of the identifiers of a resource. */
+  identifierType(resource: string): Json {
+    return identifierType(this.#spec, resource);
+  }
+}
