@@ -118,7 +118,21 @@ const partsMost = 200;
 /** The keywords that fields, the list of required ones and prose hold; examples and titles of the whole are not carried. */
 const sayable: ReadonlySet<string> = new Set([
   ...['type', 'properties', 'required', 'allOf', 'additionalProperties', 'deprecated', 'nullable', 'discriminator'],
-  ...['title', 'description', 'example', 'examples', 'externalDocs', 'xml', '$comment', 'readOnly', 'writeOnly', '$defs'],
+  ...[
+    'title',
+    'description',
+    'example',
+    'examples',
+    'externalDocs',
+    'xml',
+    '$comment',
+    'readOnly',
+    'writeOnly',
+    '$defs',
+    'definitions',
+    '$schema',
+    '$id',
+  ],
 ]);
 
 function takeAll(properties: Properties, reader: Reader): Properties {
