@@ -1,10 +1,17 @@
 import type { Document } from '../document/document.ts';
-import { type Foreign, languageOf } from '../document/foreign.ts';
-import { importOpenApi } from './openapi/import.ts';
+import { type Foreign, type Language, languageOf } from '../document/foreign.ts';
+import { importAsyncApi } from './asyncapi/read/import.ts';
+import { importJsonSchema } from './json-schema/import.ts';
+import { type Imported, importOpenApi } from './openapi/import.ts';
 
 /** The document of this language that one in another says; nothing where that language is not known. */
 export function fromForeign(foreign: Foreign): Document | undefined {
   const known = languageOf(foreign.value);
-  if (known === undefined) return undefined;
-  return known.language === 'openapi' ? importOpenApi(foreign).document : undefined;
+  return known && importers[known.language](foreign).document;
 }
+
+const importers: Readonly<Record<Language['language'], (foreign: Foreign, traces?: boolean) => Imported>> = {
+  openapi: importOpenApi,
+  asyncapi: importAsyncApi,
+  'json-schema': importJsonSchema,
+};

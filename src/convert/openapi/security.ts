@@ -68,11 +68,11 @@ function writeSchemes(reader: Reader, trail: Trail): OpenMap {
   return schemes;
 }
 
-/** A bearer token that says nothing of its inside is carried like a key. */
-function writeScheme(map: MapAt, reader: Reader): OpenMap | undefined {
+/** Writes one scheme. A bearer token that says nothing of its inside is carried like a key. */
+export function writeScheme(map: MapAt, reader: Reader): OpenMap | undefined {
   const scheme: OpenMap = newMap();
   const type = reader.text(map, 'type');
-  if (type === 'apiKey') {
+  if (type === 'apiKey' || type === 'httpApiKey') {
     const place = reader.text(map, 'in');
     const name = reader.text(map, 'name');
     if (name === undefined || (place !== 'header' && place !== 'query' && place !== 'cookie')) return undefined;
@@ -109,7 +109,7 @@ function writeOauth(map: MapAt, reader: Reader, scheme: OpenMap): OpenMap {
       if (url !== undefined) words[key] = url;
     }
     written[name] = words;
-    const stated = reader.take(flow.value, 'scopes');
+    const stated = reader.take(flow.value, 'scopes') ?? reader.take(flow.value, 'availableScopes');
     if (isMap(stated)) for (const [scope, text] of Object.entries(stated)) scopes[scope] = typeof text === 'string' ? text : '';
   }
   if (Object.keys(written).length > 0) scheme.flows = written;
