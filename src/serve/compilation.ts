@@ -8,6 +8,7 @@ import { type Access, compileAccess } from './access.ts';
 import type { Evaluate } from './evaluate.ts';
 import { compileExpressions } from './expressions.ts';
 import { type OpenFacts, openFacts } from './open.ts';
+import type { Sampling } from './sampling/sampling.ts';
 import type { OlderVersion } from './versioning/versions.ts';
 import { createValidator, type Validate, type Validator } from './wire/ajv.ts';
 
@@ -23,13 +24,15 @@ export interface Compilation {
   readonly user: string | undefined;
   /** The version that is spoken, where its shapes are not the stored ones. */
   readonly version: OlderVersion | undefined;
+  /** What fills in what is open, where a stand-in is served. */
+  readonly sampling: Sampling | undefined;
   /** Compiles an expression in the scope of an operation, or where it is only one. */
   expression(expression: Expression, operation?: string): Evaluate;
   /** A validator for a shape, compiled on its first use. */
   validate(shape: Shape, use: SchemaUse): Validate;
 }
 
-export function startCompilation(spec: Spec, user: string | undefined): Compilation {
+export function startCompilation(spec: Spec, user: string | undefined, sampling?: Sampling): Compilation {
   const ledger = ledgerOf(spec);
   const facts = openFacts(ledger);
   const validator = createValidator();
@@ -42,6 +45,7 @@ export function startCompilation(spec: Spec, user: string | undefined): Compilat
     access: compileAccess(spec, facts, prepare),
     user,
     version: undefined,
+    sampling,
     expression: (expression, operation) => prepare(expression, operation).evaluate,
     validate: (shape, use) => {
       let compiled: Validate | undefined;

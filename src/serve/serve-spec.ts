@@ -139,6 +139,8 @@ function compileNote(onExchange: (entry: ExchangeEntry) => void, clock: { now():
       operation: exchange?.plan.operation.name,
       ms: exchange ? now - exchange.nowMs : 0,
       ...(code !== undefined && { refused: code }),
+      ...(exchange?.sampled && { sampled: exchange.sampled }),
+      ...(exchange?.warnings && { warnings: exchange.warnings }),
       ...(open && { open: open.map(({ kind, subject }) => `${kind} (${subject})`) }),
     });
   };

@@ -34,6 +34,14 @@ export interface ServeOptions {
   readonly allowPrivateWebhooks?: boolean;
   /** `accept`: let a request in doubt pass where the service can act at all, naming the facts in `Ninefold-Open`. */
   readonly open?: 'refuse' | 'accept';
+  /** Be a stand-in for somebody else's service: what only an open fact leaves undetermined is made up, and named in `Ninefold-Sampled`. It implies `open: 'accept'`. */
+  readonly sample?: boolean;
+  /** What is made up follows from this text; another one gives other values. */
+  readonly seedValue?: string;
+  /** `auth`: take any credential of the declared form. */
+  readonly relax?: 'auth';
+  /** Of a stand-in: refuse what the document refuses, also where the vendor's own client is known to break its document in that way. */
+  readonly strict?: boolean;
   /** Start although stored rows do not fit the document any more. */
   readonly acceptMisfits?: boolean;
   /** Called for each exchange; absent = nothing is noted down. */
@@ -54,6 +62,10 @@ export interface ExchangeEntry {
   /** The error code or condition of a refusal. */
   readonly refused?: string;
   readonly open?: readonly string[];
+  /** What a stand-in made up. */
+  readonly sampled?: readonly string[];
+  /** What was let pass although the document says otherwise. */
+  readonly warnings?: readonly string[];
 }
 
 /** A running service: one set of plans behind two doors. */

@@ -1,5 +1,5 @@
 import type { Pagination } from '../../parts/limits.ts';
-import type { Call } from '../exchange.ts';
+import type { Call, Fields } from '../exchange.ts';
 import type { Page } from './list.ts';
 
 /** Puts the texts of a page's rows into the stated envelope; without one, into a bare array. */
@@ -18,6 +18,18 @@ export function compileEnvelope(pagination: Pagination | undefined): (texts: rea
     name === undefined ? '' : `,${JSON.stringify(name)}:${JSON.stringify(value)}`;
   return (texts, page) =>
     `${head}${texts.join(',')}]${member(next, page.next)}${member(previous, page.previous)}${member(hasMore, page.hasMore)}${member(total, page.total)}}`;
+}
+
+/** A page in the stated envelope as a value; nothing where there is none. */
+export function envelopeOf(pagination: Pagination | undefined, items: readonly Fields[], page: Page): Fields | undefined {
+  if (pagination?.items === undefined) return undefined;
+  const { next, previous, hasMore, total, told, data } = pagination;
+  const out: Fields = { ...data, [pagination.items]: items };
+  if (next !== undefined && told !== 'link') out[next] = page.next;
+  if (previous !== undefined && told !== 'link') out[previous] = page.previous;
+  if (hasMore !== undefined) out[hasMore] = page.hasMore;
+  if (total !== undefined) out[total] = page.total;
+  return out;
 }
 
 /** The `Link` header of a page (RFC 8288), where pages are told by it: the caller's own query with the paging parameters changed. */

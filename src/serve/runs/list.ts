@@ -5,12 +5,13 @@ import type { Work } from '../acts/act.ts';
 import { compileOwnErrors } from '../acts/own-errors.ts';
 import { compileAnswers } from '../answers.ts';
 import type { Engine } from '../engine.ts';
-import type { Exchange, Reply } from '../exchange.ts';
-import { compileEnvelope, linkHeader } from '../lists/envelope.ts';
+import type { Exchange, Fields, Reply } from '../exchange.ts';
+import { compileEnvelope, envelopeOf, linkHeader } from '../lists/envelope.ts';
 import type { CompiledList, Page } from '../lists/list.ts';
 import type { Run } from '../plan.ts';
 import { compileRepresentation } from '../representation.ts';
 import type { RowModel } from '../rows/model.ts';
+import { namesOfRow, tellSampled } from '../sampling/names.ts';
 import { drawOnce, workFor } from '../scope.ts';
 import { contentTag } from '../wire/etag.ts';
 import { unlessFresh } from './read.ts';
@@ -42,6 +43,12 @@ export function compileListRun(
     if (found.isInDoubt) exchange.accepted = [...(exchange.accepted ?? []), ...openPages];
     const headers = headersOf(exchange, found);
     if (answers) return stated(work, exchange, found, headers);
+    if (compilation.sampling)
+      tellRows(
+        rows,
+        exchange,
+        found.rows.map((row) => model.parse(row)),
+      );
     const texts = representation.isPlain
       ? found.rows.map(({ doc }) => doc)
       : found.rows.map(({ doc }) => representation.text(work, exchange, doc));
@@ -61,10 +68,20 @@ export function compileListRun(
 
   function stated(work: Work<Reader>, exchange: Exchange, found: Page, headers: Record<string, string>): Reply {
     const items = found.rows.map(({ doc }) => representation.show(work, exchange, doc));
-    const scope = { ...work.scope, items, next_cursor: found.next, has_more: found.hasMore, total: found.total };
-    const made = answers?.(exchange, { status: 200, scope });
+    const told = { items, next_cursor: found.next, has_more: found.hasMore, total: found.total };
+    const scope = { ...work.scope, ...told, result: envelopeOf(pagination, items, found) };
+    if (compilation.sampling) tellRows(work.rows, exchange, items);
+    const made = answers?.(exchange, { status: 200, scope, work });
     if (!made || 'refusal' in made) return refused(exchange, made?.refusal ?? { when: 'internal' });
     return unlessFresh(exchange, { ...made.reply, headers: { ...headers, ...made.reply.headers } });
+  }
+
+  function tellRows(rows: Reader, exchange: Exchange, shown: readonly Fields[]): void {
+    const { field } = model.identifier;
+    tellSampled(
+      exchange,
+      shown.flatMap((fields) => namesOfRow(rows, model.name, String(fields[field]))),
+    );
   }
 
   return (exchange) => store.read((rows) => page(rows, exchange));
