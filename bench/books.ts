@@ -30,13 +30,23 @@ export function book(n: number): NewBook {
   };
 }
 
+/** Header fields, by name. */
+export type Headers = Readonly<Record<string, string>>;
+
 /** A whole HTTP/1.1 request that reads. */
-export function get(path: string): string {
-  return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
+export function get(path: string, headers: Headers = {}): string {
+  return `GET ${path} HTTP/1.1\r\n${lines({ Host: '127.0.0.1', ...headers })}\r\n`;
 }
 
 /** A whole HTTP/1.1 request that makes the book of a number. */
-export function post(n: number): string {
+export function post(n: number, headers: Headers = {}): string {
   const body = JSON.stringify(book(n));
-  return `POST /books HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  const all = { Host: '127.0.0.1', 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) };
+  return `POST /books HTTP/1.1\r\n${lines({ ...all, ...headers })}\r\n${body}`;
+}
+
+function lines(headers: Headers): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
 }

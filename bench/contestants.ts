@@ -1,13 +1,8 @@
-/** The three servers that `npm run bench serve` holds against each other, started, filled and looked through. */
-import { fileURLToPath } from 'node:url';
-import { get, post } from './books.ts';
+/** The servers that `npm run bench serve` holds against each other, started, filled and looked through. */
+import { get, type Headers, post } from './books.ts';
 import type { Generator } from './generator.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
-
-export const sides = ['Ninefold', 'by hand', 'bare'] as const;
-export type Side = (typeof sides)[number];
-export const acts = ['GET one', 'page of 20', 'durable create'] as const;
-export type Act = (typeof acts)[number];
+import { type Act, type Setting, type Side, uniqueText } from './settings.ts';
 
 export interface Contestant {
   readonly side: Side;
@@ -20,30 +15,40 @@ export interface Contestant {
   readonly bytes: { readonly one: number; readonly page: number };
 }
 
-/** The command lines, without the port. */
-const commands: Readonly<Record<Side, (store: string) => readonly string[]>> = {
-  Ninefold: (store) => [path('../bin/ninefold.js'), 'serve', path('small.md'), '--store', store],
-  'by hand': (store) => [path('by-hand/fastify-columns.ts'), '--store', store],
-  bare: () => [path('by-hand/bare-http.ts')],
-};
-
 /** Starts both processes of one side, fills the one that is read from, and makes the requests that will be sent. */
-export async function startContestant(side: Side, folder: string, rows: number, generator: Generator): Promise<Contestant> {
+export async function startContestant(
+  setting: Setting,
+  side: Side,
+  folder: string,
+  rows: number,
+  generator: Generator,
+): Promise<Contestant> {
   const start = (use: string): Promise<ServerProcess> => {
-    const name = `${side} ${use}`;
-    return startServer({ name, folder, args: commands[side](`${folder}/${name.replaceAll(' ', '-')}.sqlite`) });
+    const name = `${setting.name} ${side} ${use}`;
+    const store = `${folder}/${name.replaceAll(' ', '-')}.sqlite`;
+    setting.prepare(side, store);
+    return startServer({ name, folder, args: setting.command(side, store) });
   };
   const reads = await start('reads');
   try {
     const writes = await start('writes');
-    const creates = Array.from({ length: 1000 }, (_, n) => post(rows + n));
+    const create = (n: number): string => post(n, { ...setting.headers, ...setting.createHeaders });
+    const creates = Array.from({ length: 1000 }, (_, n) => create(rows + n));
     const { answers, errors, firstError } = await generator.run({
       ...{ port: reads.port, connections: 64, status: 201, count: rows, seconds: 60, warmSeconds: 0 },
-      requests: Array.from({ length: rows }, (_, n) => post(n)),
+      requests: Array.from({ length: rows }, (_, n) => create(n)),
+      unique: uniqueText,
     });
     if (answers !== rows || errors > 0) throw new Error(`${side}: ${answers} of ${rows} rows were created; ${firstError}`);
-    const { one, page, bytes } = side === 'bare' ? await lookOnce(reads.port) : await lookThrough(reads.port, rows);
-    return { side, reads, writes, requests: { 'GET one': one, 'page of 20': page, 'durable create': creates }, bytes };
+    const { ids, pages, bytes } = side === 'bare' ? await lookOnce(reads.port) : await lookThrough(reads.port, rows, setting);
+    const one = (headers: Headers): string[] => ids.map((id) => get(`/books/${id}`, headers));
+    const requests = {
+      'GET one': one(setting.headers),
+      'GET one, old version': one({ ...setting.headers, ...setting.oldVersion }),
+      'page of 20': pages.map((path) => get(path, setting.headers)),
+      'durable create': creates,
+    };
+    return { side, reads, writes, requests, bytes };
   } catch (error) {
     await reads.stop();
     throw error;
@@ -51,33 +56,34 @@ export async function startContestant(side: Side, folder: string, rows: number, 
 }
 
 interface Looked {
-  readonly one: readonly string[];
-  readonly page: readonly string[];
+  readonly ids: readonly string[];
+  /** The paths of pages. */
+  readonly pages: readonly string[];
   readonly bytes: { readonly one: number; readonly page: number };
 }
 
-/** Walks through all pages by their cursors: a read of each row, and of each page but the last, in no order. */
-async function lookThrough(port: number, rows: number): Promise<Looked> {
-  const one: string[] = [];
-  const page: string[] = [];
+/** Walks through all pages by their cursors: each row, and each page but the last, in no order. */
+async function lookThrough(port: number, rows: number, { headers }: Setting): Promise<Looked> {
+  const ids: string[] = [];
+  const pages: string[] = [];
   let path = '/books?limit=20';
   let first = { one: 0, page: 0 };
   for (;;) {
-    const { data, next_cursor, bytes } = await readPage(port, path);
-    if (page.length === 0) first = { one: JSON.stringify(data[0]).length, page: bytes };
-    for (const { id } of data) one.push(get(`/books/${id}`));
+    const { data, next_cursor, bytes } = await readPage(port, path, headers);
+    if (pages.length === 0) first = { one: JSON.stringify(data[0]).length, page: bytes };
+    for (const { id } of data) ids.push(id);
     if (next_cursor === null) break;
-    page.push(get(path));
+    pages.push(path);
     path = `/books?limit=20&cursor=${encodeURIComponent(next_cursor)}`;
   }
-  if (one.length !== rows) throw new Error(`port ${port}: the pages hold ${one.length} rows instead of ${rows}`);
-  return { one: mixed(one), page: mixed(page), bytes: first };
+  if (ids.length !== rows) throw new Error(`port ${port}: the pages hold ${ids.length} rows instead of ${rows}`);
+  return { ids: mixed(ids), pages: mixed(pages), bytes: first };
 }
 
 async function lookOnce(port: number): Promise<Looked> {
   const { data, bytes } = await readPage(port, '/books?limit=20');
   const one = JSON.stringify(data[0]).length;
-  return { one: [get(`/books/${data[0]!.id}`)], page: [get('/books?limit=20')], bytes: { one, page: bytes } };
+  return { ids: [data[0]!.id], pages: ['/books?limit=20'], bytes: { one, page: bytes } };
 }
 
 interface Page {
@@ -87,8 +93,8 @@ interface Page {
 }
 
 /** One page, which must hold rows. */
-export async function readPage(port: number, path: string): Promise<Page> {
-  const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+export async function readPage(port: number, path: string, headers: Headers = {}): Promise<Page> {
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
   const text = await answer.text();
   if (answer.status !== 200) throw new Error(`GET ${path} answered ${answer.status}: ${text.slice(0, 300)}`);
   // What is read of it is looked at on the next line.
@@ -108,8 +114,4 @@ export function mixed<T>(things: readonly T[]): T[] {
     [order[i], order[j]] = [order[j]!, order[i]!];
   }
   return order;
-}
-
-function path(relative: string): string {
-  return fileURLToPath(new URL(relative, import.meta.url));
 }

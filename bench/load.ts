@@ -8,6 +8,8 @@ export interface LoadJob {
   readonly connections: number;
   /** Whole requests, head and body; they are sent in this order, from the beginning again when they run out. */
   readonly requests: readonly string[];
+  /** A text that stands once in each request, and gives way to a number of as many digits that is sent in no other. */
+  readonly unique?: string;
   /** The status that every answer must have. */
   readonly status: number;
   /** How long answers are counted, after `warmSeconds` in which they are not. */
@@ -42,10 +44,15 @@ export function load(job: LoadJob): Promise<LoadResult> {
   return new Promise((resolve) => new Load(job, resolve));
 }
 
+/** Counts on through all the jobs of one process. */
+let lastUnique = 0;
+
 class Load {
   readonly #job: LoadJob;
   readonly #settle: (result: LoadResult) => void;
   readonly #requests: readonly Buffer[];
+  /** Where the unique text begins in each request. */
+  readonly #uniqueAt: readonly number[];
   readonly #sockets = new Set<Socket>();
   readonly #latenciesMs: number[] = [];
   readonly #cpuBefore = process.cpuUsage();
@@ -63,6 +70,8 @@ class Load {
     this.#job = job;
     this.#settle = settle;
     this.#requests = job.requests.map((text) => Buffer.from(text));
+    const { unique } = job;
+    this.#uniqueAt = unique === undefined ? [] : this.#requests.map((bytes) => bytes.indexOf(unique));
     this.#fromMs = this.#startMs + job.warmSeconds * 1000;
     this.#untilMs = this.#fromMs + job.seconds * 1000;
     this.#deadline = setTimeout(() => this.#giveUp(), this.#untilMs - this.#startMs + graceMs);
@@ -75,7 +84,7 @@ class Load {
     let sentMs = 0;
     const ask = (nowMs: number): void => {
       sentMs = nowMs;
-      socket.write(this.#requests[this.#sent++ % this.#requests.length]!);
+      socket.write(this.#next());
     };
     const read = (length: number, bytes: Uint8Array): boolean => {
       // It is the Buffer that is handed over below.
@@ -102,6 +111,15 @@ class Load {
       if (this.#isOver(performance.now())) this.#leave(socket);
       else setTimeout(() => this.#reopen(socket), 10);
     });
+  }
+
+  #next(): Buffer {
+    const i = this.#sent++ % this.#requests.length;
+    const request = this.#requests[i]!;
+    const at = this.#uniqueAt[i];
+    // A request that was sent has left the buffer long before its turn comes again.
+    if (at !== undefined) request.write(String(++lastUnique).padStart(this.#job.unique!.length, '0'), at, 'latin1');
+    return request;
   }
 
   #reopen(broken: Socket): void {

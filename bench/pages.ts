@@ -111,7 +111,7 @@ async function fill(folder: string, rows: number, generator: Generator): Promise
       server,
       fillSeconds,
       walked: paths.length,
-      requests: mixed(paths.slice(paths.length / 2).slice(-1000)).map(get),
+      requests: mixed(paths.slice(paths.length / 2).slice(-1000)).map((path) => get(path)),
     };
   } catch (error) {
     await server.stop();

@@ -1,12 +1,13 @@
-/** Requests a second: Ninefold, the same service by hand, and bare node:http, in one interleaved run. */
+/** Requests a second: Ninefold, the same service by hand, and bare node:http, in one interleaved run a setting. */
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { type Act, acts, type Contestant, type Side, sides, startContestant } from './contestants.ts';
+import { type Contestant, startContestant } from './contestants.ts';
 import { flushCounter } from './flushes.ts';
 import { type Generator, startGenerator } from './generator.ts';
 import type { LoadResult } from './load.ts';
 import { serveReport } from './serve-report.ts';
 import { DidNotStart } from './server-process.ts';
+import { type Act, connectionCounts, type Setting, type Side, settings, uniqueText } from './settings.ts';
 import { inTemporaryFolder } from './temporary-folder.ts';
 
 /** One side's answers to one kind of request at one number of connections in one round. */
@@ -31,6 +32,7 @@ export interface Memory {
 }
 
 export interface ServeRun {
+  readonly setting: Setting;
   readonly rounds: number;
   readonly seconds: number;
   readonly trials: readonly Trial[];
@@ -41,7 +43,6 @@ export interface ServeRun {
 }
 
 const rows = 10_000;
-export const connectionCounts = [64, 8] as const;
 
 /** Runs it and prints the report; gives the exit code. */
 export async function run(args: readonly string[]): Promise<number> {
@@ -50,27 +51,48 @@ export async function run(args: readonly string[]): Promise<number> {
     options: {
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '1.2' },
+      only: { type: 'string' },
       json: { type: 'string' },
       markdown: { type: 'boolean', default: false },
       strict: { type: 'boolean', default: false },
     },
   });
-  const result = await inTemporaryFolder((folder) => measure(folder, Number(values.rounds), Number(values.seconds)));
-  if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(result, undefined, 2)}\n`);
-  return serveReport(result, values.markdown, values.strict);
+  const chosen = settings.filter(({ name }) => values.only === undefined || values.only === name);
+  if (chosen.length === 0) {
+    console.log(`There is no setting "${values.only}": there are ${settings.map(({ name }) => name).join(' and ')}.`);
+    return 2;
+  }
+  const results: ServeRun[] = [];
+  let code = 0;
+  for (const setting of chosen) {
+    const options = { setting, rounds: Number(values.rounds), seconds: Number(values.seconds) };
+    const result = await inTemporaryFolder((folder) => measure(folder, options));
+    results.push(result);
+    if (results.length > 1) console.log('');
+    code = Math.max(code, serveReport(result, values.markdown, values.strict));
+  }
+  if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(results, undefined, 2)}\n`);
+  return code;
 }
 
-async function measure(folder: string, rounds: number, seconds: number): Promise<ServeRun> {
+interface Measuring {
+  readonly setting: Setting;
+  readonly rounds: number;
+  readonly seconds: number;
+}
+
+async function measure(folder: string, { setting, rounds, seconds }: Measuring): Promise<ServeRun> {
+  const cells = cellsOf(setting);
   const generator = startGenerator();
   const contestants: Contestant[] = [];
   const missing: string[] = [];
   const trials: Trial[] = [];
   const tell = (text: string): void => void (process.stderr.isTTY && process.stderr.write(`\r\u001b[K${text}`));
   try {
-    for (const side of sides) {
+    for (const side of setting.sides) {
       tell(`starting and filling: ${side}`);
       try {
-        contestants.push(await startContestant(side, folder, rows, generator));
+        contestants.push(await startContestant(setting, side, folder, rows, generator));
       } catch (error) {
         if (side !== 'Ninefold' || !(error instanceof Error)) throw error;
         missing.push(error instanceof DidNotStart ? error.message : `Ninefold could not be measured: ${error.message}`);
@@ -91,7 +113,7 @@ async function measure(folder: string, rounds: number, seconds: number): Promise
       ...{ side, idle: idle[i], afterReads: reads.memoryMib(), afterCreates: writes.memoryMib() },
     }));
     const bytes = Object.fromEntries(contestants.map((contestant) => [contestant.side, contestant.bytes]));
-    return { rounds, seconds, trials, memory, bytes, missing };
+    return { setting, rounds, seconds, trials, memory, bytes, missing };
   } finally {
     tell('');
     generator.stop();
@@ -104,7 +126,9 @@ interface Cell {
   readonly connections: number;
 }
 
-const cells: readonly Cell[] = connectionCounts.flatMap((connections) => acts.map((act) => ({ act, connections })));
+function cellsOf({ acts }: Setting): Cell[] {
+  return connectionCounts.flatMap((connections) => [...acts.keys()].map((act) => ({ act, connections })));
+}
 
 async function trial(
   generator: Generator,
@@ -122,6 +146,7 @@ async function trial(
   const result = await generator.run({
     ...{ port: server.port, connections, status: creates ? 201 : 200, seconds, warmSeconds },
     requests: requests[act],
+    ...(creates && { unique: uniqueText }),
   });
   const cpuAfter = server.cpuSeconds();
   const cpu = cpuBefore === undefined || cpuAfter === undefined ? undefined : cpuAfter - cpuBefore;

@@ -1,4 +1,5 @@
 import { type CheckReport, check as checkDocument } from './check/check.ts';
+import { fromForeign } from './convert/foreign.ts';
 import type { Document, Finding, JsonMap } from './document/document.ts';
 import { parseDocument as parseText } from './document/parse.ts';
 import { readBeside, readDocument as readFile } from './document/read.ts';
@@ -30,7 +31,7 @@ export { Misfits } from './serve/service.ts';
  * @throws {Unreadable} where its own file cannot be read.
  */
 export function readDocument(path: string): Promise<Document> {
-  return readFile(path, { isKey });
+  return readFile(path, { isKey, foreign: fromForeign });
 }
 
 /** How a text is read that is no file of this machine. */
@@ -41,7 +42,7 @@ export interface ParseOptions {
 
 /** Reads a document from its text. The ending of `file` says whether it is Markdown, YAML or JSON; messages show it as the place. */
 export function parseDocument(text: string | Uint8Array, file: string, options: ParseOptions = {}): Document {
-  return parseText(text, file, { isKey, ...options });
+  return parseText(text, file, { isKey, foreign: fromForeign, ...options });
 }
 
 /** What a document states, what it leaves open and what is wrong with it. It never throws. */

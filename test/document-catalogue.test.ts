@@ -8,6 +8,8 @@ type Snippet = Omit<Reading, 'says'>;
 const yaml = (text: string, more: Partial<Snippet> = {}): Snippet => ({ file: 'service.yaml', text, ...more });
 const markdown = (text: string): Snippet => ({ text });
 
+const foreign = (text: string): Snippet => ({ text, file: 'service.json' });
+
 /** One snippet for each finding that a text alone can make. */
 const made: Readonly<Record<string, Snippet>> = {
   'control-character': yaml('limits: "\u0007"'),
@@ -36,6 +38,8 @@ const made: Readonly<Record<string, Snippet>> = {
   'include-unreadable': yaml('include: a.yaml'),
   'include-cycle': yaml('include: service.yaml'),
   'include-bound': yaml('include: [a.yaml, b.yaml]', { files: { 'a.yaml': '', 'b.yaml': '' }, bounds: { files: 2 } }),
+  'ref-outside': foreign('{ "openapi": "3.1.0", "paths": { "$ref": "https://api.example/paths.json" } }'),
+  'ref-unreadable': foreign('{ "openapi": "3.1.0", "paths": { "$ref": "paths.json" } }'),
   'fence-open': markdown('## Limits\n```yaml\na: 1'),
   'fence-ignored': markdown('## Limit\n```yaml\na: 1\n```'),
   'table-ignored': markdown('## Errors\n| CODES |\n|---|\n| a |'),

@@ -24,6 +24,7 @@ const document = {
     'POST /tickets': { does: 'create ticket' },
     'GET /tickets': { does: 'list ticket' },
     'GET /tickets/{number}': { does: 'read ticket' },
+    'PATCH /tickets/{number}': { does: 'update ticket' },
     'POST /work': {
       does: 'handler work',
       request: { type: 'object', properties: { subject: 'string' } },
@@ -46,6 +47,22 @@ async function desk(handlers: GivenHandlers, before: GivenHandlers = {}) {
   };
   return { service, send, failures };
 }
+
+test('what others change while a handler stands before a change is kept', async () => {
+  let times = 0;
+  const { send } = await desk(
+    {},
+    {
+      'close ticket': async ({ next }: HandlerContext) => {
+        if (++times === 1) await send('PATCH', '/tickets/1', { subject: 'Printer is on fire' });
+        assert.ok(next);
+      },
+    },
+  );
+  await send('POST', '/tickets', { subject: 'Printer' });
+  const { status, body } = await send('POST', '/tickets/1/close');
+  assert.deepEqual([status, body.state, body.subject, times], [200, 'closed', 'Printer is on fire', 2]);
+});
 
 test('what a handler creates has its identifier, defaults, generated fields and first state at once', async () => {
   const { service, send } = await desk({

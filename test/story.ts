@@ -109,7 +109,7 @@ async function fire(server: StoryServer, words: string, isRefused: boolean, wher
   else await firing;
 }
 
-/** `administer: keys add` with its `input`; what comes out is kept by name. */
+/** `administer: keys add` with its `input`; what comes out is looked at like a body, and kept by name. */
 async function administer(server: StoryServer, step: JsonMap, kept: Map<string, Json>, where: string): Promise<void> {
   const command = String(step.administer);
   const told = server.administer(command, filled(step.input ?? {}, kept) as JsonMap);
@@ -118,6 +118,11 @@ async function administer(server: StoryServer, step: JsonMap, kept: Map<string, 
     return;
   }
   const result = (await told) as JsonMap;
+  const expected = (step.expect as JsonMap | undefined)?.body;
+  if (expected !== undefined) {
+    const different = differences(filled(expected, kept), result, 'body');
+    assert.deepEqual(different, [], `${where}, ${command}: ${JSON.stringify(result)}`);
+  }
   for (const [name, word] of Object.entries((step.keep ?? {}) as JsonMap)) {
     const value = result[String(word)];
     assert.ok(value !== undefined, `${where}: nothing to keep at ${String(word)} of ${command}`);

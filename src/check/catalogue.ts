@@ -1,4 +1,5 @@
 import { documentFindings, type FindingKind } from '../document/catalogue.ts';
+import { foreignFindings } from '../document/foreign-catalogue.ts';
 import { rules } from './all.ts';
 import { openFact } from './open-fact.ts';
 
@@ -27,6 +28,7 @@ export const formFindings: readonly FindingKind[] = [
 /** Every finding there is; `docs/findings.md` is held to this list. */
 export const findingKinds: readonly FindingKind[] = [
   ...documentFindings,
+  ...foreignFindings,
   ...formFindings,
   openFact,
   ...rules.map(({ code, severity, meaning, remedy }) => ({ code, severity, meaning, remedy })),

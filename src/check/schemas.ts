@@ -98,6 +98,13 @@ function addResources(ajv: Ajv2020, spec: Spec, names: Iterable<string>, added: 
     if (added.has(name)) continue;
     added.add(name);
     const resource = entryOf(spec.resources.all, name);
+    const whole = resource?.shape && statedValue(resource.shape);
+    if (whole) {
+      const written = plainSchema(whole);
+      ajv.addSchema(written.schema, idOf(name));
+      addResources(ajv, spec, written.resources, added);
+      continue;
+    }
     if (!resource || !isStated(resource.fields)) {
       ajv.addSchema({}, idOf(name));
       continue;

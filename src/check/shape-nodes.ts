@@ -16,7 +16,7 @@ export interface ShapeRoot {
   readonly raw: Json;
   /** Written out, without the words of a field or a parameter. */
   readonly shape: Shape;
-  readonly role: 'field' | 'parameter' | 'request' | 'answer' | 'payload' | 'error' | 'was' | 'show';
+  readonly role: 'value' | 'field' | 'parameter' | 'request' | 'answer' | 'payload' | 'error' | 'was' | 'show';
   /** The resource and the field that it is the shape of. */
   readonly resource?: Resource;
   readonly field?: Field;
@@ -49,6 +49,7 @@ export function shapeRootsOf(spec: Spec): ShapeRoot[] {
     if (isStated(fact) && raw !== undefined) roots.push({ at: fact.at, raw, shape: fact.value, role, ...more });
   };
   for (const [, resource] of entriesOf(spec.resources.all)) {
+    if (resource.shape) add(resource.shape, 'value', { resource });
     for (const [, field] of entriesOf(resource.fields)) {
       add(field.shape, 'field', { resource, field, ...(field.default && { default: field.default }) });
       if (typeof field.show === 'object') add(stated(field.show, below(field.at, 'show')), 'show');

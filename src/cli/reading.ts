@@ -1,4 +1,5 @@
 import { type CheckReport, check } from '../check/check.ts';
+import { fromForeign } from '../convert/foreign.ts';
 import { readDocument, Unreadable } from '../document/read.ts';
 import { isKey } from '../parts/form.ts';
 import { Misuse } from './verb.ts';
@@ -9,7 +10,7 @@ import { Misuse } from './verb.ts';
  */
 export async function reportOn(path: string): Promise<CheckReport> {
   try {
-    return check(await readDocument(path, { isKey }));
+    return check(await readDocument(path, { isKey, foreign: fromForeign }));
   } catch (error) {
     if (error instanceof Unreadable) throw new Misuse(error.message, { cause: error });
     throw error;

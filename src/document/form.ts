@@ -5,7 +5,7 @@ export type Form = 'markdown' | 'yaml' | 'json';
 
 /** The form of a file, by the ending of its name, else by its text. */
 export function formOf(file: string, text: string): Form {
-  const ending = /\.([^./\\]+)$/.exec(file)?.[1]?.toLowerCase() ?? '';
+  const ending = /\.([^./\\]+)$/.exec(file.replace(/\.gz$/i, ''))?.[1]?.toLowerCase() ?? '';
   return endings.get(ending) ?? formOfText(text);
 }
 

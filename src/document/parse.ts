@@ -1,5 +1,7 @@
 import { takeSource } from './decode.ts';
 import type { Document, Finding, Place } from './document.ts';
+import { type FromForeign, languageOf, looksForeign } from './foreign.ts';
+import { gatherForeign, type ReadOther } from './foreign-files.ts';
 import { formOf } from './form.ts';
 import { type Bounds, type Gathering, newGathering } from './gathering.ts';
 import { fileName, folderOf, includePath } from './include-path.ts';
@@ -20,10 +22,41 @@ export interface ParseOptions {
    */
   readonly include?: (path: string) => string | Uint8Array | Pick<Finding, 'code' | 'message' | 'remedy'>;
   readonly bounds?: Partial<Bounds>;
+  /** Makes a document of one in another language, such as OpenAPI; without it such a text is read as any other. */
+  readonly foreign?: FromForeign;
+  /** The content of a file that a document in another language refers to, by its path from the document's folder. */
+  readonly other?: ReadOther;
 }
+
+/** The bounds that hold for documents in other languages, which machines write. */
+export const foreignBounds: Partial<Bounds> & { readonly bytes: number } = {
+  bytes: 64 * 1024 * 1024,
+  depth: 200,
+  values: 20_000_000,
+  tokens: 30_000_000,
+};
 
 /** Reads a document from its text. Whatever the text, it gives a document; what is wrong is among its findings. */
 export function parseDocument(content: string | Uint8Array, file: string, options: ParseOptions): Document {
+  return parseForeign(content, file, options) ?? parseOwn(content, file, options);
+}
+
+/** A document in another language, where the text is one. */
+function parseForeign(
+  content: string | Uint8Array,
+  file: string,
+  { foreign, other, bounds }: ParseOptions,
+): Document | undefined {
+  if (foreign === undefined || formOf(file, '{') === 'markdown') return undefined;
+  const gathering = newGathering(() => false, { ...foreignBounds, ...bounds });
+  if (content.length > gathering.bounds.bytes) return undefined;
+  const source = takeSource(content, file, gathering);
+  if (!looksForeign(source.text)) return undefined;
+  const gathered = gatherForeign(source, gathering, other);
+  return gathered && languageOf(gathered.value) && foreign(gathered);
+}
+
+function parseOwn(content: string | Uint8Array, file: string, options: ParseOptions): Document {
   const gathering = newGathering(options.isKey, options.bounds);
   const reading: Reading = { gathering, options, folder: folderOf(file), done: new Set(), open: [] };
   const head = readFile(content, file, fileName(file), reading);

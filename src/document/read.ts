@@ -1,9 +1,10 @@
 import { readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import type { Document, Finding } from './document.ts';
 import { usualBounds } from './gathering.ts';
-import { type ParseOptions, parseDocument } from './parse.ts';
+import { foreignBounds, type ParseOptions, parseDocument } from './parse.ts';
 
 /** A document's own file cannot be read; the command line answers it with exit code 2. */
 export class Unreadable extends Error {
@@ -12,13 +13,31 @@ export class Unreadable extends Error {
 
 /**
  * Reads a document and what it includes from the disk. Rejects with `Unreadable` if the document's own file cannot be read;
- * everything else that is wrong is among its findings. Included files stay inside the document's folder, symlinks followed.
+ * everything else that is wrong is among its findings. Included files stay inside the document's folder, symlinks followed;
+ * what a document in another language refers to may lie beside that folder too. A file may be compressed by gzip.
  */
-export async function readDocument(path: string, options: Omit<ParseOptions, 'include'>): Promise<Document> {
+export async function readDocument(path: string, options: Omit<ParseOptions, 'include' | 'other'>): Promise<Document> {
   const limit = options.bounds?.bytes ?? usualBounds.bytes;
-  const content = await bytesOf(path, limit);
+  const most = options.foreign === undefined ? limit : Math.max(limit, foreignBounds.bytes);
+  const content = unpacked(path, await bytesOf(path, most), most);
   const folder = realpathSync(dirname(path));
-  return parseDocument(content, path, { ...options, include: (inner) => included(folder, inner, limit) });
+  return parseDocument(content, path, {
+    ...options,
+    include: (inner) => included(folder, inner, limit),
+    other: (inner) => included(folder, inner, most, dirname(folder)),
+  });
+}
+
+/** The bytes of a file, out of gzip (RFC 1952) where they are in it. */
+function unpacked(path: string, content: Uint8Array, limit: number): Uint8Array {
+  if (content[0] !== 0x1f || content[1] !== 0x8b) return content;
+  try {
+    return gunzipSync(content, { maxOutputLength: limit + 1 });
+  } catch (cause) {
+    throw new Unreadable(`${path} cannot be unpacked: it is no whole gzip file, or unpacks to more than ${limit} bytes.`, {
+      cause,
+    });
+  }
 }
 
 /**
@@ -51,10 +70,11 @@ async function bytesOf(path: string, limit: number): Promise<Uint8Array> {
 
 const chunkBytes = 64 * 1024;
 
-function included(folder: string, path: string, limit: number): Uint8Array | Pick<Finding, 'code' | 'message'> {
+/** A file by its path from the document's folder, which lies in that folder or, where another is given, anywhere in that one. */
+function included(folder: string, path: string, limit: number, within = folder): Uint8Array | Pick<Finding, 'code' | 'message'> {
   try {
     const real = realpathSync(join(folder, path));
-    const inside = relative(folder, real);
+    const inside = relative(within, real);
     if (inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)) {
       return { code: 'document/include-outside', message: `\`${path}\` is a link out of the document's folder.` };
     }

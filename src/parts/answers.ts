@@ -12,7 +12,10 @@ export interface Answer {
   readonly shape: Fact<Shape>;
   /** CEL over what came out, by field of the answer; a lone expression makes the whole. */
   readonly data?: Named<Expression> | Expression;
+  /** CEL by header, for those whose value is said. */
   readonly headers: Named<Expression>;
+  /** The shapes of headers that are stated by one. */
+  readonly headerShapes: Named<Shape>;
   readonly if?: Expression;
   readonly example?: { readonly value: Json };
 }
@@ -31,6 +34,25 @@ function isShortList(value: readonly Json[]): boolean {
   return value.length === 1 && typeof value[0] === 'string';
 }
 
+/** A header is an expression, or a map with its shape and, where that is said too, the expression. */
+function readHeaders(source: Source | undefined): Pick<Answer, 'headers' | 'headerShapes'> {
+  const entries = source?.entries() ?? [];
+  return {
+    headers: named(
+      entries.flatMap(([name, entry]) => {
+        const expression = (entry.isMap ? entry.get('data') : entry).expression();
+        return expression ? [[name, expression] as const] : [];
+      }),
+    ),
+    headerShapes: named(
+      entries.flatMap(([name, entry]) => {
+        const shape = entry.isMap ? readShape(entry.get('shape')) : undefined;
+        return shape ? [[name, shape] as const] : [];
+      }),
+    ),
+  };
+}
+
 function readAnswer(status: string, source: Source): Answer {
   // `example` and `if` are words of JSON Schema too: alone among schema words they make no full form.
   const keys = source.entries().map(([key]) => key);
@@ -47,7 +69,7 @@ function readAnswer(status: string, source: Source): Answer {
     status,
     shape: body.fact((value) => readShape(value)),
     ...(expression ? { data: expression } : data?.isMap && { data: data.expressions() }),
-    headers: isFull ? source.get('headers').expressions() : named([]),
+    ...readHeaders(isFull ? source.get('headers') : undefined),
     ...(condition && { if: condition }),
     ...(isFull && source.has('example') && { example: { value: source.get('example').value as Json } }),
   };

@@ -19,6 +19,8 @@ export interface Resource {
   /** None = a value, not a thing of its own. */
   readonly identifier: Fact<Identifier>;
   readonly fields: Fact<Named<Field>>;
+  /** What a value is that is no map of fields; absent = it is one. */
+  readonly shape?: Fact<Shape>;
   readonly unique: readonly Unique[];
   /** Whether fields that are not stated pass; false unless said. */
   readonly additionalProperties: boolean;
@@ -80,17 +82,23 @@ export function readResources(source: Source): Resources {
 
 function readResource(name: string, source: Source): Resource {
   const required = source.has('required') ? new Set(source.get('required').words()) : undefined;
+  const shape = source.has('shape') ? source.get('shape').fact((value) => readShape(value), 'tags only') : undefined;
+  // What has a shape in place of fields is a value, and has no fields.
+  const whole = shape && !source.has('fields') ? ({ standing: 'none', at: source.get('shape').at } as const) : undefined;
   return {
     name,
     at: source.at,
-    identifier: source.get('identifier').fact(readIdentifier),
-    fields: source
-      .get('fields')
-      .fact((value) =>
-        named(
-          value.entries().map(([field, entry]) => [field, readField(field, entry, required, source.get('required'))] as const),
+    identifier: whole && !source.has('identifier') ? whole : source.get('identifier').fact(readIdentifier),
+    ...(shape && { shape }),
+    fields:
+      whole ??
+      source
+        .get('fields')
+        .fact((value) =>
+          named(
+            value.entries().map(([field, entry]) => [field, readField(field, entry, required, source.get('required'))] as const),
+          ),
         ),
-      ),
     unique: source.get('unique').items().map(readUnique),
     additionalProperties: source.get('additionalProperties').flag() ?? false,
   };

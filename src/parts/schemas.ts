@@ -68,6 +68,11 @@ function define(spec: Spec, name: string, use: SchemaUse, definitions: Record<st
   definitions[key] = {};
   const resource = entryOf(spec.resources.all, name);
   if (!resource) return;
+  const whole = resource.shape && statedValue(resource.shape);
+  if (whole) {
+    definitions[key] = translate(spec, whole, use, definitions);
+    return;
+  }
   const properties: Record<string, Json> = Object.create(null);
   const required: string[] = [];
   for (const [field, entry] of entriesOf(resource.fields)) {

@@ -34,7 +34,7 @@ export const rooms: Readonly<Record<string, Room>> = {
 
 /** Single files that may do more than their room. */
 export const filePowers: Readonly<Record<string, readonly Power[]>> = {
-  'src/document/read.ts': ['machine'],
+  'src/document/read.ts': ['machine', 'streams'],
   'src/serve/clock.ts': ['clock'],
 };
 

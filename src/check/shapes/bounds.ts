@@ -3,7 +3,7 @@ import { isMap } from '../../document/values.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { error, type Rule, type Wrong } from '../rule.ts';
 import type { ShapeNode } from '../shape-nodes.ts';
-import { onlyType } from './json-types.ts';
+import { onlyType, typesOf } from './json-types.ts';
 import { shortestMatch } from './pattern.ts';
 
 /** Bounds, patterns and lists of names that leave no value. */
@@ -67,8 +67,11 @@ function bound(a: unknown, b: unknown, pick: (...numbers: number[]) => number): 
   return numbers.length === 0 ? undefined : pick(...numbers);
 }
 
-function emptyPattern({ pattern, maxLength }: Shape): Empty[] {
-  if (typeof pattern !== 'string' || !isRegExp(pattern)) return [];
+/** What may be something other than text is left its other values. */
+function emptyPattern(schema: Shape): Empty[] {
+  const { pattern, maxLength } = schema;
+  const types = typesOf(schema);
+  if (typeof pattern !== 'string' || !isRegExp(pattern) || (types && [...types].some((type) => type !== 'string'))) return [];
   const least = shortestMatch(pattern);
   if (least === Number.POSITIVE_INFINITY) return [['pattern', `No text matches \`${pattern}\`.`]];
   if (least === undefined || typeof maxLength !== 'number' || least <= maxLength) return [];

@@ -57,7 +57,7 @@ function typesOf(spec: Spec): Types {
 }
 
 function make(spec: Spec, shape: Shape): CelType {
-  if (typeof shape.resource === 'string') return typeOfResource(spec, shape.resource) ?? dyn;
+  if (typeof shape.resource === 'string') return typeOfNamed(spec, shape.resource);
   const resource = shape.ref;
   if (typeof resource === 'string') {
     const ref: CelType = { is: 'ref', resource, target: () => typeOfResource(spec, resource) };
@@ -71,6 +71,19 @@ function make(spec: Spec, shape: Shape): CelType {
   if (bare.length !== 1) return bare.length === 0 ? (words.length === 0 ? dyn : { is: 'null' }) : unstated;
   const type = ofWord(spec, bare[0] as string, shape);
   return allowsNull(shape) ? nullable(type) : type;
+}
+
+/** A resource that is a value with a shape has the type of that shape; inside itself, none that is known. */
+function typeOfNamed(spec: Spec, name: string): CelType {
+  const value = entryOf(spec.resources.all, name)?.shape;
+  const whole = value && statedValue(value);
+  if (!whole) return typeOfResource(spec, name) ?? dyn;
+  const types = typesOf(spec);
+  if (!types.shapes.has(whole)) types.shapes.set(whole, dyn);
+  else return types.shapes.get(whole) as CelType;
+  const type = make(spec, whole);
+  types.shapes.set(whole, type);
+  return type;
 }
 
 function ofWord(spec: Spec, word: string, shape: Shape): CelType {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { deprecation, schemaWords, shapeRef } from './shape.ts';
 import { cel, fact, keys, listing, named, ref, value, Words } from './standing.ts';
 
-const { example: _example, shape: _shape, ...parameterSchemaWords } = schemaWords;
+const { example: _example, ...parameterSchemaWords } = schemaWords;
 
 const ParameterForm = Type.Union([
   Type.String(),
@@ -41,7 +41,12 @@ const AnswerForm = Type.Unsafe<unknown>({
 export const FullAnswerForm = keys({
   shape: Type.Unsafe<unknown>({ anyOf: [{ $ref: '#/$defs/shape' }, { enum: ['none', 'any'] }] }),
   data: DataForm,
-  headers: named(Type.String()),
+  headers: named(
+    Type.Union([
+      cel('the value of this header'),
+      keys({ shape: Type.Unsafe<unknown>({ ...shapeRef }), data: cel('the value of this header') }),
+    ]),
+  ),
   if: cel('when this is the answer'),
   example: Type.Unknown(),
 });

@@ -22,6 +22,10 @@ const ResourceForm = keys({
     'What tells one from another; none = a value, not a thing of its own.',
   ),
   fields: fact(named(FieldForm), 'Its fields.'),
+  shape: value(
+    Type.Unsafe<unknown>({ $ref: '#/$defs/shape' }),
+    'What a value is, in place of fields: a union, a list, a word with bounds.',
+  ),
   required: fact(Words, 'The fields that answers always carry; this list states the flag of every field.'),
   unique: fact(
     Type.Array(Type.Union([Words, keys({ fields: Words, while: cel('over next: when the rule holds') })])),

@@ -44,8 +44,26 @@ export type Act = (work: Work, exchange: Exchange, hook?: Hook) => Outcome | Pau
 export interface Hook {
   readonly next: Fields | undefined;
 }
+/** What a `before` handler is shown. */
+export interface Paused {
+  readonly resource: Fields | undefined;
+  readonly next: Fields;
+  /** The stored row that `next` was made of, as it was then. */
+  readonly seen?: Seen;
+}
+/** A stored row in one revision. */
+export interface Seen {
+  readonly resource: string;
+  readonly id: string;
+  readonly rev: number;
+}
 export interface Pause {
-  readonly paused: { readonly resource: Fields | undefined; readonly next: Fields };
+  readonly paused: Paused;
+}
+
+/** The row as it is now, for whoever looks later whether it has changed. */
+export function seen(model: RowModel, { id, rev }: Row): Seen {
+  return { resource: model.name, id, rev };
 }
 
 export function refuse(when: NonNullable<Refusal['when']>, more: Omit<Refusal, 'when'> = {}): { readonly refusal: Refusal } {

@@ -4,7 +4,7 @@ import type { Compilation } from '../compilation.ts';
 import type { Value } from '../exchange.ts';
 import type { RowModel } from '../rows/model.ts';
 import { removeRow } from '../rows/remove.ts';
-import { type Act, type Models, refuse } from './act.ts';
+import { type Act, type Models, refuse, seen } from './act.ts';
 import { compileStatedBody } from './body.ts';
 import { compileLocator } from './locate.ts';
 import { compileOwnErrors } from './own-errors.ts';
@@ -32,7 +32,7 @@ export function compileDelete(
     const forbidden = pass.settle();
     if (forbidden) return { refusal: forbidden };
     if (allowed && model.machine && !allowed.has(fields[model.machine.field])) return refuse('transition.illegal');
-    if (hook && !hook.next) return { paused: { resource: fields, next: { ...fields } } };
+    if (hook && !hook.next) return { paused: { resource: fields, next: { ...fields }, seen: seen(model, row) } };
     const own = ownErrors?.({ ...work.scope, resource: fields });
     if (own) return { refusal: own };
     removeRow(work, model, row, fields, operation.name);

@@ -8,7 +8,7 @@ import { bare } from '../json.ts';
 import type { RowModel } from '../rows/model.ts';
 import { applySetters, asStored, updateRow } from '../rows/write.ts';
 import type { CompiledTransition } from '../states.ts';
-import { type Act, type Hook, type Models, type Outcome, type Pause, refuse, type Work } from './act.ts';
+import { type Act, type Hook, type Models, type Outcome, type Pause, refuse, seen, type Work } from './act.ts';
 import { compileStatedBody } from './body.ts';
 import { compileLocator } from './locate.ts';
 import { compileOwnErrors, type OwnErrors } from './own-errors.ts';
@@ -53,7 +53,7 @@ export function compileFiring(name: string, operation: Operation, model: RowMode
     const forbidden = pass?.settle(() => asStored(model.setters(words), { ...scope, next: hooked }, hooked));
     if (forbidden) return { refusal: forbidden };
     if ('refusal' in applied) return applied;
-    if (hook && !hook.next) return { paused: { resource: before, next: moved } };
+    if (hook && !hook.next) return { paused: { resource: before, next: moved, seen: seen(model, row) } };
     const next = applySetters(model.setters(words), { ...scope, next: hooked }, hooked);
     const own = ownErrors?.({ ...scope, next });
     if (own) return { refusal: own };

@@ -15,7 +15,7 @@ import { mendRow } from '../sampling/sampled-rows.ts';
 import { isHidden } from '../shown.ts';
 import { compileOlderUpdate } from '../versioning/older-update.ts';
 import { describeValue, type Violation } from '../wire/violation.ts';
-import { type Act, type Hook, type Models, type Outcome, type Pause, refuse, type Work } from './act.ts';
+import { type Act, type Hook, type Models, type Outcome, type Pause, refuse, seen, type Work } from './act.ts';
 import { bindPath, compileMissingReference, compileSent, droppedFor, invalid, isFields, withoutKeys } from './body.ts';
 import { compileMaker, make } from './create.ts';
 import { compileLocator } from './locate.ts';
@@ -149,7 +149,7 @@ function compileFinish(
     const forbidden = pass.settle(() => asStored(model.setters(words), scope, hooked));
     if (forbidden) return { refusal: forbidden };
     if (allowed && model.machine && !allowed.has(before[model.machine.field])) return refuse('transition.illegal');
-    if (hook && !hook.next) return { paused: { resource: before, next } };
+    if (hook && !hook.next) return { paused: { resource: before, next, seen: seen(model, row) } };
     const isSame = sameJson(before, kept(model, hooked));
     const set = isSame ? hooked : applySetters(model.setters(words), scope, hooked);
     const own: Refusal | undefined = ownErrors?.({ ...scope, next: set });

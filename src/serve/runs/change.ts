@@ -1,9 +1,9 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
 import type { Transaction } from '../../store/store.ts';
-import type { Act, Hook, Outcome, Pause } from '../acts/act.ts';
+import type { Act, Hook, Outcome, Pause, Paused } from '../acts/act.ts';
 import type { Engine } from '../engine.ts';
-import { type Exchange, type Fields, type Refusal, Refused, type Reply } from '../exchange.ts';
+import { type Exchange, type Refusal, Refused, type Reply } from '../exchange.ts';
 import type { Run } from '../plan.ts';
 import type { RowModel } from '../rows/model.ts';
 import { drawOnce, workFor } from '../scope.ts';
@@ -65,9 +65,9 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
   }
 
   /** What would be stored, found out without storing it. */
-  async function rehearse(exchange: Exchange, keyed: Keyed | undefined): Promise<Pause['paused'] | Reply> {
+  async function rehearse(exchange: Exchange, keyed: Keyed | undefined): Promise<Paused | Reply> {
     const draw = drawOnce(engine.chance, exchange.nowMs);
-    let paused: Pause['paused'] | Reply | undefined;
+    let paused: Paused | Reply | undefined;
     await engine.store
       .change((rows) => {
         draw.restart();
@@ -90,12 +90,14 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
     for (let tries = 0; tries < triesMax; tries++) {
       const paused = await rehearse(exchange, keyed);
       if ('status' in paused && 'headers' in paused) return paused as Reply;
-      const { resource, next } = paused as { resource: Fields | undefined; next: Fields };
+      const { resource, next, seen } = paused as Paused;
       const changed = await runBefore(engine, exchange, before as NonNullable<typeof before>, resource, next);
       if ('refusal' in changed) return refused(exchange, changed.refusal);
       const draw = drawOnce(engine.chance, exchange.nowMs);
       const answer = await engine.store.change((rows) => {
         draw.restart();
+        // What the handler was shown must still be there too, or another's change would be lost.
+        if (seen && rows.get(seen.resource, seen.id)?.rev !== seen.rev) return undefined;
         if (!isUnchanged(rows, changed.collected)) return undefined;
         return carryOut(rows, exchange, keyed, { next: structuredClone(changed.next) }, draw);
       });

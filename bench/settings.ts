@@ -1,0 +1,90 @@
+/** What `npm run bench serve` measures: the same books, alone, and with every part around them switched on. */
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Headers } from './books.ts';
+
+export const sides = ['Ninefold', 'by hand', 'bare'] as const;
+export type Side = (typeof sides)[number];
+export const acts = ['GET one', 'GET one, old version', 'page of 20', 'durable create'] as const;
+export type Act = (typeof acts)[number];
+
+/** The numbers of connections, and what to reach with each of them against the service by hand. */
+export const connectionCounts = [64, 8] as const;
+type Least = readonly [number, number];
+
+export interface Setting {
+  readonly name: 'plain' | 'guarded';
+  /** One sentence above the figures. */
+  readonly about: string;
+  readonly sides: readonly Side[];
+  /** What is asked, with the requests a second to reach, in times of the service by hand; nothing = no target. */
+  readonly acts: ReadonlyMap<Act, Least | undefined>;
+  /** The command line of a side, without the port. */
+  command(side: Side, store: string): readonly string[];
+  /** Done once to a store before its server starts. */
+  prepare(side: Side, store: string): void;
+  readonly headers: Headers;
+  /** The header that asks for the older version. */
+  readonly oldVersion: Headers;
+  /** What creates bear besides; the value is another one in each request. */
+  readonly createHeaders: Headers;
+}
+
+/** Stands in each create for its own number. */
+export const uniqueText = 'xxxxxxxxxxxx';
+const key = 'pk_bench_0123456789abcdefghijklmnopqrstuv';
+
+const plain: Setting = {
+  name: 'plain',
+  about: 'The service alone: no credentials, no limits, no events, one version.',
+  sides,
+  acts: new Map([
+    ['GET one', [1.3, 1.3]],
+    ['page of 20', [2.1, 2.1]],
+    ['durable create', [8, 3]],
+  ]),
+  command: (side, store) =>
+    ({
+      Ninefold: [path('../bin/ninefold.js'), 'serve', path('small.md'), '--store', store],
+      'by hand': [path('by-hand/fastify-columns.ts'), '--store', store],
+      bare: [path('by-hand/bare-http.ts')],
+    })[side],
+  prepare: () => undefined,
+  headers: {},
+  oldVersion: {},
+  createHeaders: {},
+};
+
+const guarded: Setting = {
+  name: 'guarded',
+  about:
+    'With an API key, two rates, a permission with a condition, two versions, and on a create an event and an idempotency key.',
+  sides: ['Ninefold', 'by hand'],
+  acts: new Map([
+    ['GET one', [1.2, 1.2]],
+    ['GET one, old version', undefined],
+    ['page of 20', [2, 2]],
+    ['durable create', [5, 5]],
+  ]),
+  command: (side, store) =>
+    side === 'Ninefold'
+      ? [path('../bin/ninefold.js'), 'serve', path('guarded.md'), '--store', store, '--production']
+      : [path('by-hand/fastify-guarded.ts'), '--store', store, '--key', key],
+  prepare: (side, store) => {
+    if (side !== 'Ninefold') return;
+    const words = ['keys', 'add', path('guarded.md'), '--store', store, '--user', 'seller', '--id', 's1', '--secret-stdin'];
+    execFileSync(process.execPath, [path('../bin/ninefold.js'), ...words], {
+      input: `${key}\n`,
+      stdio: 'pipe',
+    });
+  },
+  headers: { 'X-API-Key': key },
+  oldVersion: { 'Books-Version': '2026-01-15' },
+  createHeaders: { 'Idempotency-Key': uniqueText },
+};
+
+export const settings: readonly Setting[] = [plain, guarded];
+
+function path(relative: string): string {
+  return fileURLToPath(new URL(relative, import.meta.url));
+}

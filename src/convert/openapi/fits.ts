@@ -1,0 +1,58 @@
+import type { Json, JsonMap } from '../../document/document.ts';
+import { isMap } from '../../document/values.ts';
+
+/** Whether a value fits the keywords of a shape that speak of single values; what holds others is not gone into. */
+export function fits(shape: JsonMap, value: Json): boolean {
+  const { type, enum: allowed, pattern, minLength, maxLength, minimum, maximum } = shape;
+  const types = (Array.isArray(type) ? type : [type]).filter((word): word is string => typeof word === 'string');
+  if (types.length > 0 && !types.some((word) => isOfType(word, value))) return false;
+  if (Array.isArray(allowed) && !allowed.some((item: Json) => item === value || JSON.stringify(item) === JSON.stringify(value)))
+    return false;
+  if (typeof value === 'string') {
+    const { length } = [...value];
+    if (typeof minLength === 'number' && length < minLength) return false;
+    if (typeof maxLength === 'number' && length > maxLength) return false;
+    if (typeof pattern === 'string' && isPattern(pattern) && !new RegExp(pattern, 'u').test(value)) return false;
+    // Formats differ in what they admit; a default is held to those that a reader is held to.
+    return (
+      !(shape.format === 'uuid' || shape.format === 'date-time' || shape.format === 'uri' || shape.format === 'email') ||
+      value !== ''
+    );
+  }
+  if (Array.isArray(value)) return !(typeof shape.minItems === 'number' && value.length < shape.minItems);
+  if (isMap(value)) return !(typeof shape.minProperties === 'number' && Object.keys(value).length < shape.minProperties);
+  if (typeof value === 'number') {
+    if (typeof minimum === 'number' && value < minimum) return false;
+    if (typeof maximum === 'number' && value > maximum) return false;
+  }
+  return true;
+}
+
+/** Whether a value is of a JSON type; a word that is none, such as the name of a resource, takes maps. */
+function isOfType(word: string, value: Json): boolean {
+  if (word === 'null') return value === null;
+  if (word === 'string' || word === 'boolean') {
+    const type: string = typeof value;
+    return type === word;
+  }
+  if (word === 'number') return typeof value === 'number';
+  if (word === 'integer') return Number.isInteger(value);
+  if (word === 'array') return Array.isArray(value);
+  return word === 'object' ? isMap(value) : true;
+}
+
+/** Whether a text is a regular expression as JSON Schema reads it (ECMA-262 with the u flag). */
+export function isPattern(text: string): boolean {
+  try {
+    return new RegExp(text, 'u').flags === 'u';
+  } catch {
+    return false;
+  }
+}
+
+/** The same expression without escapes of letters and signs that need none, which the u flag does not allow. */
+export function unicodePattern(text: string): string {
+  if (isPattern(text)) return text;
+  const mended = text.replaceAll(/\\([^\dA-Za-z^$\\.*+?()[\]{}|/-])/gu, '$1').replaceAll(/\\-(?![^[]*\])/g, '-');
+  return isPattern(mended) ? mended : text;
+}

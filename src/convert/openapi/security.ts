@@ -1,0 +1,125 @@
+import type { Json, JsonMap } from '../../document/document.ts';
+import { below } from '../../document/pointer.ts';
+import { isMap, newMap, type OpenMap } from '../../document/values.ts';
+import type { Operation } from './operation.ts';
+import type { MapAt, Reader } from './reader.ts';
+import type { Trail } from './trail.ts';
+
+/** Writes the security schemes of a source, which of them are accepted, and where none is asked for. */
+export function writeAuthentication(
+  operations: readonly (readonly [Operation, string])[],
+  reader: Reader,
+  trail: Trail,
+): OpenMap | undefined {
+  const schemes = writeSchemes(reader, trail);
+  if (Object.keys(schemes).length === 0) return undefined;
+  const authentication: OpenMap = newMap();
+  authentication.schemes = schemes;
+  const whole = requirementsOf(reader.root.value, reader);
+  const own = operations.map(([operation, name]) => ({ operation, name, list: requirementsOf(operation.map.value, reader) }));
+  const accepted = new Set<string>();
+  const notCarried = (place: string) => reader.leave(place, 'several schemes at once, or scopes of one operation');
+  for (const { list, at } of [{ list: whole, at: '' }, ...own.map(({ list, operation }) => ({ list, at: operation.map.at }))]) {
+    for (const [index, requirement] of (list ?? []).entries()) {
+      const names = Object.keys(requirement);
+      if (names.length > 1 || names.some((name) => hasScopes(requirement[name]))) notCarried(below(below(at, 'security'), index));
+      for (const name of names) if (Object.hasOwn(schemes, name)) accepted.add(name);
+    }
+  }
+  if (accepted.size > 0 && accepted.size < Object.keys(schemes).length) {
+    authentication.accept = [...accepted];
+    trail.from('/authentication/accept', whole ? '/security' : (own.find(({ list }) => list)?.operation.map.at ?? ''));
+  }
+  const open = own.filter(
+    ({ list }) => list !== undefined && (list.length === 0 || list.some((entry) => Object.keys(entry).length === 0)),
+  );
+  if (open.length > 0) authentication.public = open.map(({ name }) => name);
+  for (const [index, { operation }] of open.entries()) {
+    trail.from(below('/authentication/public', index), below(operation.map.at, 'security'));
+  }
+  return authentication;
+}
+
+function requirementsOf(map: JsonMap, reader: Reader): JsonMap[] | undefined {
+  if (!Object.hasOwn(map, 'security') || !Array.isArray(map.security)) return undefined;
+  reader.mark(map, 'security');
+  return map.security.filter((entry: Json): entry is JsonMap => isMap(entry));
+}
+
+function hasScopes(value: Json | undefined): boolean {
+  return Array.isArray(value) && value.length > 0;
+}
+
+function writeSchemes(reader: Reader, trail: Trail): OpenMap {
+  const holder = reader.dialect === '2.0' ? reader.root : reader.map(reader.root, 'components');
+  const schemes: OpenMap = newMap();
+  if (!holder) return schemes;
+  for (const [name, map] of reader.maps(holder, reader.dialect === '2.0' ? 'securityDefinitions' : 'securitySchemes')) {
+    const scheme = writeScheme(map, reader);
+    if (scheme === undefined) {
+      reader.leave(map.at, 'a scheme that is none of this language');
+      continue;
+    }
+    const at = below('/authentication/schemes', name);
+    trail.from(at, map.at);
+    trail.prose(at, map.at, reader.text(map, 'description'));
+    schemes[name] = scheme;
+  }
+  return schemes;
+}
+
+/** A bearer token that says nothing of its inside is carried like a key. */
+function writeScheme(map: MapAt, reader: Reader): OpenMap | undefined {
+  const scheme: OpenMap = newMap();
+  const type = reader.text(map, 'type');
+  if (type === 'apiKey') {
+    const place = reader.text(map, 'in');
+    const name = reader.text(map, 'name');
+    if (name === undefined || (place !== 'header' && place !== 'query' && place !== 'cookie')) return undefined;
+    scheme.type = 'api_key';
+    scheme[place] = name;
+    return scheme;
+  }
+  if (type === 'basic' || (type === 'http' && /^basic$/i.test(String(map.value.scheme)))) {
+    reader.mark(map.value, 'scheme');
+    scheme.type = 'basic';
+    return scheme;
+  }
+  if (type === 'http' && /^bearer$/i.test(String(map.value.scheme))) {
+    reader.mark(map.value, 'scheme');
+    const format = reader.text(map, 'bearerFormat');
+    Object.assign(scheme, { type: 'api_key', header: 'Authorization', prefix: 'Bearer' });
+    if (format !== undefined) scheme.format = format;
+    return scheme;
+  }
+  return type === 'oauth2' ? writeOauth(map, reader, scheme) : undefined;
+}
+
+function writeOauth(map: MapAt, reader: Reader, scheme: OpenMap): OpenMap {
+  scheme.type = 'oauth2';
+  const old = reader.text(map, 'flow');
+  const flows = old === undefined ? reader.maps(map, 'flows') : [[oldFlows[old] ?? old, map] as const];
+  if (flows.length > 0) reader.mark(map.value, 'flows');
+  const written: OpenMap = newMap();
+  const scopes: OpenMap = newMap();
+  for (const [name, flow] of flows) {
+    const words: OpenMap = newMap();
+    for (const key of ['authorizationUrl', 'tokenUrl', 'refreshUrl', 'deviceAuthorizationUrl']) {
+      const url = reader.text(flow, key);
+      if (url !== undefined) words[key] = url;
+    }
+    written[name] = words;
+    const stated = reader.take(flow.value, 'scopes');
+    if (isMap(stated)) for (const [scope, text] of Object.entries(stated)) scopes[scope] = typeof text === 'string' ? text : '';
+  }
+  if (Object.keys(written).length > 0) scheme.flows = written;
+  if (Object.keys(scopes).length > 0) scheme.scopes = scopes;
+  return scheme;
+}
+
+const oldFlows: Readonly<Record<string, string>> = {
+  application: 'clientCredentials',
+  accessCode: 'authorizationCode',
+  implicit: 'implicit',
+  password: 'password',
+};

@@ -1,0 +1,178 @@
+import type { Json, JsonMap, Pointer } from '../../document/document.ts';
+import { below } from '../../document/pointer.ts';
+import { isMap, newMap, type OpenMap } from '../../document/values.ts';
+import { settle } from './contradictions.ts';
+import { isPattern, unicodePattern } from './fits.ts';
+import { isOfKind, jsonTypes, type KeywordKind, keywords } from './keywords.ts';
+import { orNull, shortened } from './nullable.ts';
+import { type At, type Reader, refOf } from './reader.ts';
+import type { SchemaNames } from './schema-names.ts';
+
+/** Writes the schemas of a source as shapes of this language. A reference becomes the name of the resource that it leads to. */
+export class Shapes {
+  readonly reader: Reader;
+  readonly names: SchemaNames;
+
+  constructor(reader: Reader, names: SchemaNames) {
+    this.reader = reader;
+    this.names = names;
+  }
+
+  /** The shape of a schema; undefined where none stands there. Short forms stand where they say it all. */
+  of({ value, at }: At, depth = 0): Json | undefined {
+    if (typeof value === 'boolean') return value ? newMap() : false;
+    if (!isMap(value)) {
+      if (value !== undefined) this.reader.find('import/invalid', at, 'A schema is a map.');
+      return undefined;
+    }
+    if (depth > depthMost) {
+      this.reader.find('import/too-deep', at, `Schemas are nested more than ${depthMost} deep.`);
+      return { $open: `What stands below ${at}?` };
+    }
+    const ref = refOf(value);
+    return shortened(ref === undefined ? this.#keywords(value, at, depth) : this.#reference(ref, value, at, depth));
+  }
+
+  /** Siblings of a reference count since 3.1; before, they are not read. `nullable` is meant wherever it stands. */
+  #reference(ref: string, schema: JsonMap, at: Pointer, depth: number): OpenMap {
+    this.reader.mark(schema, '$ref');
+    const name = this.names.of(ref);
+    const target: OpenMap = newMap();
+    if (name === undefined) {
+      this.reader.find('import/ref-unresolved', at, `\`${ref}\` leads to nothing.`);
+      target.$open = `What is ${ref}?`;
+      return target;
+    }
+    const isNullable = this.#isNullable(schema, at);
+    target.type = isNullable ? `${name}?` : name;
+    const siblings = this.reader.dialect === '3.1' ? this.#keywords(schema, at, depth, true) : newMap();
+    delete siblings.type;
+    return Object.assign(target, siblings);
+  }
+
+  /** Every keyword that the language has, as it has it. */
+  #keywords(schema: JsonMap, at: Pointer, depth: number, isBesideRef = false): OpenMap {
+    const shape: OpenMap = newMap();
+    this.#types(schema, at, shape);
+    for (const key of Object.keys(schema)) {
+      const kind = keywords.get(key);
+      if (kind === undefined) continue;
+      const value = schema[key] as Json;
+      const place = below(at, key);
+      if (kind === 'schema' || kind === 'schemas' || kind === 'schema map') this.#inner(shape, kind, key, schema, at, depth);
+      else if (isOfKind(kind, value)) this.#plain(shape, key, schema, place);
+      else this.#invalid(key, place);
+    }
+    this.#bounds(schema, at, shape);
+    if (!isBesideRef && this.#isNullable(schema, at)) return orNull(shape);
+    settle(shape, at, this.reader);
+    return shape;
+  }
+
+  #types(schema: JsonMap, at: Pointer, shape: OpenMap): void {
+    if (!Object.hasOwn(schema, 'type')) return;
+    const type = schema.type as Json;
+    const words = (Array.isArray(type) ? type : [type]).filter((word): word is string => typeof word === 'string');
+    if (type === 'file') {
+      this.reader.mark(schema, 'type');
+      shape.type = 'string';
+      shape.format = 'binary';
+    } else if (words.length === 0 || words.some((word) => !jsonTypes.has(word))) {
+      this.reader.find('import/invalid', below(at, 'type'), `${JSON.stringify(type)} is no type of JSON.`);
+    } else {
+      this.reader.mark(schema, 'type');
+      shape.type = words.length === 1 ? (words[0] as string) : [...new Set(words)];
+    }
+  }
+
+  #inner(shape: OpenMap, kind: KeywordKind, key: string, schema: JsonMap, at: Pointer, depth: number): void {
+    const value = schema[key] as Json;
+    const place = below(at, key);
+    const inner = (item: Json, pointer: Pointer): Json => this.of({ value: item, at: pointer }, depth + 1) ?? newMap();
+    if (kind === 'schemas' || (key === 'items' && Array.isArray(value))) {
+      if (!Array.isArray(value) || value.length === 0) {
+        this.#invalid(key, place);
+        return;
+      }
+      this.reader.mark(schema, key);
+      // A list under `items` is what later drafts call `prefixItems`.
+      shape[key === 'items' ? 'prefixItems' : key] = value.map((item: Json, index) => inner(item, below(place, index)));
+    } else if (kind === 'schema map') {
+      if (!isMap(value)) {
+        this.#invalid(key, place);
+        return;
+      }
+      this.reader.mark(schema, key);
+      const map: OpenMap = newMap();
+      for (const name of Object.keys(value)) map[name] = inner(value[name] as Json, below(place, name));
+      shape[key] = map;
+    } else if (isMap(value) || typeof value === 'boolean') {
+      this.reader.mark(schema, key);
+      shape[key] = inner(value, place);
+    } else this.#invalid(key, place);
+  }
+
+  #plain(shape: OpenMap, key: string, schema: JsonMap, place: Pointer): void {
+    const value = schema[key] as Json;
+    if (key === 'pattern') {
+      const pattern = unicodePattern(String(value));
+      if (!isPattern(pattern)) {
+        this.reader.find('import/invalid', place, 'This is no regular expression of ECMA-262.');
+        return;
+      }
+      shape[key] = pattern;
+    } else if (key === 'enum' && Array.isArray(value)) {
+      if (value.length === 0) {
+        this.#invalid(key, place);
+        return;
+      }
+      shape[key] = value;
+    } else if (key === 'required' && Array.isArray(value)) {
+      if (value.length > 0) shape[key] = [...new Set(value)] as Json[];
+    } else if (key === 'deprecated' || key === 'readOnly' || key === 'writeOnly' || key === 'uniqueItems') {
+      if (value === true) shape[key] = true;
+    } else shape[key] = value;
+    this.reader.mark(schema, key);
+  }
+
+  /** An end that is left out was a flag beside the bound before it was a bound of its own. */
+  #bounds(schema: JsonMap, at: Pointer, shape: OpenMap): void {
+    for (const [key, bound] of exclusives) {
+      const value = Object.hasOwn(schema, key) ? schema[key] : undefined;
+      if (value === undefined) continue;
+      if (typeof value === 'number') shape[key] = value;
+      else if (value === true && typeof schema[bound] === 'number') {
+        shape[key] = schema[bound] as number;
+        delete shape[bound];
+      } else if (typeof value !== 'boolean') {
+        this.#invalid(key, below(at, key));
+        continue;
+      }
+      this.reader.mark(schema, key);
+    }
+  }
+
+  /** `nullable` is a word of 3.0 alone, and is written in later documents all the same. */
+  #isNullable(schema: JsonMap, at: Pointer): boolean {
+    if (!Object.hasOwn(schema, 'nullable') && schema['x-nullable'] !== true) return false;
+    const key = Object.hasOwn(schema, 'nullable') ? 'nullable' : 'x-nullable';
+    if (typeof schema[key] !== 'boolean') return false;
+    this.reader.mark(schema, key);
+    if (key === 'nullable' && this.reader.dialect === '3.1')
+      this.reader.once('import/other-version', below(at, key), otherVersion);
+    return schema[key] === true;
+  }
+
+  #invalid(key: string, at: Pointer): void {
+    this.reader.find('import/invalid', at, `This is no value of \`${key}\`.`);
+    this.reader.leave(at, 'it has no valid form');
+  }
+}
+
+const depthMost = 100;
+const otherVersion = '`nullable` is no word of OpenAPI 3.1; it is read as it was meant in 3.0.';
+
+const exclusives = [
+  ['exclusiveMinimum', 'minimum'],
+  ['exclusiveMaximum', 'maximum'],
+] as const;

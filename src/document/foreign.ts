@@ -1,0 +1,53 @@
+import type { Document, Finding, Json, JsonMap, Place, Pointer } from './document.ts';
+
+/** A document in another language, OpenAPI or AsyncAPI, as plain values with a way to the place of any of them. */
+export interface Foreign {
+  /** The file as it was named. */
+  readonly file: string;
+  /**
+   * Its whole value. Files that it refers to are mounted below the key `$files`, by their path from its folder, and every
+   * `$ref` that named one leads there: `#/$files/common~1pets.yaml/Pet`.
+   */
+  readonly value: JsonMap;
+  /** Where a value stands (its key, for a pointer that ends in `#`), or what is nearest around it. Worked out when first asked. */
+  place(pointer: Pointer): Place;
+  /** The text of each file. */
+  readonly sources: ReadonlyMap<string, string>;
+  /** What was wrong with the texts. */
+  readonly findings: readonly Finding[];
+}
+
+/** Makes a document of this language out of one in another; nothing where that language is not known. */
+export type FromForeign = (foreign: Foreign) => Document | undefined;
+
+/** The key below which the other files of a document are mounted. */
+export const mountKey = '$files';
+
+/** Whether a text looks like one of another language; only its value says for sure. */
+export function looksForeign(text: string): boolean {
+  return foreignKey.test(text);
+}
+
+/** The version that a value says it is written in: `{ language: 'openapi', version: '3.1.0' }`. */
+export function languageOf(value: Json | undefined): Language | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const map = value as JsonMap;
+  for (const [key, language] of languages) {
+    const version = Object.hasOwn(map, key) ? map[key] : undefined;
+    if (typeof version === 'string' || typeof version === 'number') return { language, version: String(version) };
+  }
+  return undefined;
+}
+
+export interface Language {
+  readonly language: 'openapi' | 'asyncapi';
+  readonly version: string;
+}
+
+const languages: readonly (readonly [string, Language['language']])[] = [
+  ['openapi', 'openapi'],
+  ['swagger', 'openapi'],
+  ['asyncapi', 'asyncapi'],
+];
+
+const foreignKey = /(?:^|[{,\n])\s*["']?(?:openapi|swagger|asyncapi)["']?\s*:/;
