@@ -46,14 +46,19 @@ for (const engine of engines) {
         async (rows, order, newestFirst, filter, pages) => {
           const known = await fill(store, rows);
           const where: Condition = filter ? { op: '=', left: { column: 't' }, right: { value: filter } } : { op: 'true' };
-          const first: QuerySpec = { table: 'thing', where, order, newestFirst, keys: true, limit: 0 };
-          const next: QuerySpec = { ...first, after: 1 };
+          const spec: QuerySpec = { table: 'thing', where, order, newestFirst, keys: true, limit: 0, offset: 1 };
+          const asked = { first: formsOf(spec), next: formsOf({ ...spec, after: 2 }) };
           let last: FoundRow | undefined;
           for (let turn = 0; ; turn++) {
             const { most, between } = pages[turn % pages.length]!;
-            const found: FoundRow[] = await store.read((reader) =>
-              last ? reader.all(next, [most, ...(last.keys ?? []), last.seq]) : reader.all(first, [most]),
-            );
+            const forms = last ? asked.next : asked.first;
+            const after: Scalar[] = last ? [...(last.keys ?? []), last.seq] : [];
+            const [found, texts, joined, places] = await store.read((reader) => [
+              reader.all(forms.row, [most, 0, ...after]),
+              reader.all(forms.text, [most, 0, ...after]),
+              reader.joined(forms.text, [most, 0, ...after]),
+              reader.all(forms.place, [2, most - 1, ...after]),
+            ]);
             const model = known
               .filter(({ columns: { t } }) => !filter || t === filter)
               .sort((a, b) => compare(order, newestFirst, a, b));
@@ -63,6 +68,13 @@ for (const engine of engines) {
               found.map(({ id }) => id),
               expected.map(({ id }) => id),
             );
+            assert.deepEqual(
+              texts,
+              found.map(({ seq, doc, keys }) => ({ id: '', seq, rev: 0, entered: 0, doc, keys })),
+            );
+            assert.equal(joined, found.map(({ doc }) => doc).join(','));
+            assert.deepEqual(places[0]?.keys, found[most - 1]?.keys);
+            assert.equal(places[0]?.seq, found[most - 1]?.seq);
             for (const [index, { keys }] of found.entries()) {
               assert.deepEqual(
                 keys,
@@ -162,6 +174,40 @@ for (const engine of engines) {
     const last = await store.read((reader) => reader.get('thing', '0'));
     assert.equal(await found({ order: [{ column: 'n' }], after: 2, limit: 0, offset: 1 }, 2, 1, 0, last!.seq), '41');
   });
+
+  it('an order by very many columns continues too', async (store) => {
+    const count = 40;
+    const wide = table(
+      'wide',
+      Array.from({ length: count }, (_, at) => `c${at}:integer`),
+    );
+    store.prepare([wide], noRows);
+    // Equal in all columns but one, a later one each time; every third value is absent.
+    const values = (n: number): Scalar[] => Array.from({ length: count }, (_, at) => (at % 3 === 0 ? null : at > n ? 1 : 0));
+    await store.change((tx) => Array.from({ length: count }, (_, n) => tx.insert('wide', row(String(n), ...values(n)))));
+    const order = Array.from({ length: count }, (_, at) => ({ column: `c${at}`, descending: at % 2 === 0 }));
+    const query: QuerySpec = { table: 'wide', order, keys: true, limit: 0, offset: 1 };
+    const whole = await store.read((reader) => reader.all(query, [-1, 0]));
+    assert.equal(whole.length, count);
+    for (const at of [0, 1, 17, count - 2]) {
+      const { keys = [], seq } = whole[at]!;
+      const next: QuerySpec = { ...query, after: 2 };
+      assert.deepEqual(await store.read((reader) => reader.all(next, [5, 2, ...keys, seq])), whole.slice(at + 3, at + 8));
+      const joined = await store.read((reader) => reader.joined(next, [5, 2, ...keys, seq]));
+      assert.equal(
+        joined,
+        whole
+          .slice(at + 3, at + 8)
+          .map(({ doc }) => doc)
+          .join(','),
+      );
+    }
+  });
+}
+
+/** One question, wanting all of each row, its text, and its place alone. */
+function formsOf(spec: QuerySpec): Record<'row' | 'text' | 'place', QuerySpec> {
+  return { row: spec, text: { ...spec, wants: 'text' }, place: { ...spec, wants: 'place' } };
 }
 
 let made = 0;

@@ -178,6 +178,9 @@ test('the log is kept at its size and written over', async (context) => {
   assert.equal(sizes.at(-1), sizes[200]);
 });
 
+/** The steps of a plan that put the rows of others one after the other. */
+const isTogether = /^(?:COMPOUND QUERY|LEFT-MOST SUBQUERY|UNION ALL|CO-ROUTINE .*|SCAN \(subquery-\d+\))$/;
+
 test('a page anywhere in a sorted and filtered list is one range of an index, without sorting', async (context) => {
   const plans: [sql: string, plan: string][] = [];
   const { prepare } = DatabaseSync.prototype;
@@ -203,14 +206,19 @@ test('a page anywhere in a sorted and filtered list is one range of an index, wi
         const where = { op: '=', left: { column: 'a' }, right: { param: 0 } } as const;
         const query: QuerySpec = { table: 'row', where, order, newestFirst, limit: 1 };
         store.read((reader) => reader.all(query, ['x', 20]));
-        store.read((reader) => reader.all({ ...query, after: 2 }, ['x', 20, ...order.map(() => value), 1]));
+        const next = { ...query, after: 2 };
+        const values = ['x', 20, ...order.map(() => value), 1];
+        store.read((reader) => reader.all(next, values));
+        store.read((reader) => reader.joined({ ...next, wants: 'text' }, values));
       }
     }
   }
   await store.close();
   assert.ok(plans.length > 30);
   for (const [sql, plan] of plans) {
-    assert.match(plan, /^SEARCH t USING INDEX [^;]*\(a:text=\?[^;]*\)$/, sql);
-    if (/ AND t\./.test(sql)) assert.match(plan, / AND /, sql);
+    for (const step of plan.split('; ').filter((step) => !isTogether.test(step))) {
+      assert.match(step, /^SEARCH t USING INDEX .*\(a:text=\?.*\)$/, sql);
+      if (/ AND t\./.test(sql)) assert.match(step, / AND /, sql);
+    }
   }
 });

@@ -33,6 +33,8 @@ export interface Reply {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly body: string | Uint8Array | undefined;
+  /** How many bytes the body is, where whoever made it knows: a text that was put together of others need not be gone through again. */
+  readonly bodyLength?: number;
   /** In place of a body: one that goes on. */
   readonly stream?: ReplyStream;
 }

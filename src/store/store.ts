@@ -97,15 +97,16 @@ export interface QuerySpec {
   readonly offset?: number;
   /** Add the values of `order`'s columns, `seq` left out, to each row, so that a cursor can be made of the last. */
   readonly keys?: boolean;
-  /** Give `doc` and `seq` alone, and leave the rest of a row empty: what a page of many rows needs, for half the cost. */
-  readonly lean?: boolean;
+  /** What is wanted of a row: all of it unless said otherwise, `doc` and `seq`, or `seq` alone. The rest is left empty, and costs nothing. */
+  readonly wants?: 'row' | 'text' | 'place';
 }
 export interface FoundRow extends Row {
-  readonly keys?: readonly Scalar[];
+  readonly keys?: readonly Scalar[] | undefined;
 }
 
 export interface Query {
   all(params: readonly Scalar[]): FoundRow[];
+  joined(params: readonly Scalar[]): string;
   count(params: readonly Scalar[]): number;
 }
 
@@ -115,6 +116,8 @@ export interface Reader {
   /** The id of the row that holds `value` in a unique column. */
   holder(table: string, column: string, value: Scalar): string | undefined;
   all(query: QuerySpec, params: readonly Scalar[]): FoundRow[];
+  /** The `doc` of each row that `all` gives, with commas between them: rows that are only passed on, as one text. */
+  joined(query: QuerySpec, params: readonly Scalar[]): string;
   /** How many rows meet `where`, whatever `after`, `limit` and `offset` say. */
   count(query: QuerySpec, params: readonly Scalar[]): number;
   /** The rows after a creation number, oldest first: all rows of a table, a bounded page at a time. From 0. */

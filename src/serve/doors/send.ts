@@ -19,10 +19,10 @@ export function send(response: ServerResponse, reply: Reply, last: boolean, held
 }
 
 /** The headers of a reply, name after value, with those that part it from the next one (RFC 9112 section 6). */
-export function headerList({ status, headers, body }: Reply): (string | number)[] {
+export function headerList({ status, headers, body, bodyLength }: Reply): (string | number)[] {
   const list: (string | number)[] = [];
   for (const name in headers) if (!framing.has(name)) list.push(name, headers[name]!);
-  if (!isBodiless(status)) list.push('content-length', byteLength(body));
+  if (!isBodiless(status)) list.push('content-length', bodyLength ?? byteLength(body));
   return list;
 }
 

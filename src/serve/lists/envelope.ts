@@ -1,24 +1,38 @@
 import type { Pagination } from '../../parts/limits.ts';
 import type { Call, Fields } from '../exchange.ts';
-import type { Page } from './list.ts';
+import type { Page } from './page.ts';
 
-/** Puts the texts of a page's rows into the stated envelope; without one, into a bare array. */
-export function compileEnvelope(pagination: Pagination | undefined): (texts: readonly string[], page: Page) => string {
+/** Whether the answers of a list say where the page before it is. */
+export function tellsPrevious(pagination: Pagination | undefined): boolean {
+  return pagination !== undefined && (pagination.told !== 'body' || pagination.previous !== undefined);
+}
+
+/** Puts the joined texts of a page's rows into the stated envelope: what comes before them, and what comes after. Without one, they are a bare array. */
+export type Envelope = (page: Page) => readonly [head: string, tail: string];
+
+export function compileEnvelope(pagination: Pagination | undefined): Envelope {
   const items = pagination?.items;
-  if (!pagination || items === undefined) return (texts) => `[${texts.join(',')}]`;
+  if (!pagination || items === undefined) return () => bareArray;
   const constants = Object.entries(pagination.data)
     .map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)},`)
     .join('');
   const head = `{${constants}${JSON.stringify(items)}:[`;
   const isToldInBody = pagination.told !== 'link';
-  const next = isToldInBody ? pagination.next : undefined;
-  const previous = isToldInBody ? pagination.previous : undefined;
-  const { hasMore, total } = pagination;
-  const member = (name: string | undefined, value: unknown) =>
-    name === undefined ? '' : `,${JSON.stringify(name)}:${JSON.stringify(value)}`;
-  return (texts, page) =>
-    `${head}${texts.join(',')}]${member(next, page.next)}${member(previous, page.previous)}${member(hasMore, page.hasMore)}${member(total, page.total)}}`;
+  const told: readonly (readonly [name: string | undefined, of: 'next' | 'previous' | 'hasMore' | 'total'])[] = [
+    [isToldInBody ? pagination.next : undefined, 'next'],
+    [isToldInBody ? pagination.previous : undefined, 'previous'],
+    [pagination.hasMore, 'hasMore'],
+    [pagination.total, 'total'],
+  ];
+  const members = told.flatMap(([name, of]) => (name === undefined ? [] : [{ start: `,${JSON.stringify(name)}:`, of }]));
+  return (page) => {
+    let tail = ']';
+    for (const { start, of } of members) tail += start + JSON.stringify(page[of]);
+    return [head, `${tail}}`];
+  };
 }
+
+const bareArray = ['[', ']'] as const;
 
 /** A page in the stated envelope as a value; nothing where there is none. */
 export function envelopeOf(pagination: Pagination | undefined, items: readonly Fields[], page: Page): Fields | undefined {

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf } from '../../parts/fact.ts';
+import type { Pagination } from '../../parts/limits.ts';
 import type { Parameter } from '../../parts/parameters.ts';
 import type { FoundRow, Reader, Scalar } from '../../store/store.ts';
 import type { Listing } from '../access/listing.ts';
@@ -11,27 +12,22 @@ import { canonical } from '../rows/column.ts';
 import { sortableFields, sortsByAny } from '../rows/indexed.ts';
 import type { RowModel } from '../rows/model.ts';
 import type { Cursors, Position } from './cursor.ts';
+import { tellsPrevious } from './envelope.ts';
+import { type Asked, findRows, findTexts } from './found.ts';
 import { orderOf } from './order.ts';
+import type { Page } from './page.ts';
 import { compilePaging, type PageAsked, type Paging, refusePage, unpagedMost } from './paging.ts';
-import { type PageForm, Questions, type SortKey, type Test, valuesOf } from './query.ts';
+import { Questions, type SortKey, type Test, valuesOf } from './query.ts';
 import { hiddenFields, isSealed, unseenFilter } from './unseen.ts';
-
-/** A page of rows, and where the pages around it start. */
-export interface Page {
-  readonly rows: readonly FoundRow[];
-  readonly hasMore: boolean;
-  /** What the parameter of the next page takes. */
-  readonly next: string | number | null;
-  readonly previous: string | number | null;
-  readonly total: number | undefined;
-  readonly size: number;
-  /** Whether pagination is open and this list is longer than goes without it. */
-  readonly isInDoubt: boolean;
-}
 
 export interface CompiledList {
   readonly paging: Paging;
-  readonly run: (work: Work<Reader>, exchange: Exchange) => Page | { readonly refusal: Refusal } | { readonly tooMany: true };
+  /** `joins` = the texts of the rows are passed on as they are. */
+  readonly run: (
+    work: Work<Reader>,
+    exchange: Exchange,
+    joins: boolean,
+  ) => Page | { readonly refusal: Refusal } | { readonly tooMany: true };
 }
 
 /** Compiles `list RESOURCE`: filters, order, page, parents; a bad page is refused before a missing parent. */
@@ -52,15 +48,18 @@ export function compileList(
     model.code(field) ? [{ column: field, descending }] : [],
   );
   const sortable = sortsByAny(endpoint) ? new Set(sortableFields(model.resource)) : undefined;
-  const questions = new Questions(model.name);
+  const style = paging.pagination?.style;
+  const questions = new Questions(model.name, fixedOrder, style === 'cursor' ? 'keys' : style === 'after' ? 'id' : undefined);
   const spoken = `${endpoint.key} ${compilation.version?.index ?? ''}`;
   const usualQuery = queryName(spoken, [], fixedOrder);
   const hidden = hiddenFields(model, compilation.user);
   const unseenFilters = filters.filter(({ filters: field = '' }) => hidden.has(field));
   const listing = compilation.access.listing(operationAt(endpoint), compilation.user);
   const wantsTotal = paging.pagination?.total !== undefined;
+  const isBounded = style !== undefined && style !== 'none';
+  const isPreviousTold = tellsPrevious(paging.pagination);
 
-  function run(work: Work<Reader>, exchange: Exchange): ReturnType<CompiledList['run']> {
+  function run(work: Work<Reader>, exchange: Exchange, joins: boolean): ReturnType<CompiledList['run']> {
     const unseen = unseenFilter(exchange, unseenFilters);
     if (unseen) return { refusal: unseen };
     const tests = testsOf(exchange, locator, filters, model);
@@ -76,55 +75,39 @@ export function compileList(
     if (start && 'refusal' in start) return start;
     const parents = locator.parents(work, exchange);
     if (parents) return { refusal: parents };
+    const { size, offset } = asked;
+    const wanted: Asked = { question: questions.of(tests, filter, order, isUsual), tests, filter, size, offset, start };
     const isReversed = start?.back ?? false;
-    const isWhole = paging.pagination?.style === 'after';
-    const form: PageForm = {
-      tests,
-      filter,
-      order,
-      isReversed,
-      isContinued: start !== undefined,
-      isOffset: asked.offset !== undefined,
-      isWhole,
-    };
-    const after = start && [...start.keys, start.seq];
-    const found = work.rows.all(questions.of(form), valuesOf(tests, filter, asked.size + 1, asked.offset, after));
-    const isMore = found.length > asked.size;
-    if (paging.isOpen && isMore) return { tooMany: true };
-    if (isMore) found.pop();
-    if (isReversed) found.reverse();
-    const total = wantsTotal
-      ? work.rows.count(
-          questions.of({ ...form, isContinued: false, isOffset: false, isReversed: false, isWhole: false }),
-          valuesOf(tests, filter, 1, undefined, undefined),
-        )
-      : undefined;
-    const hasMore = isReversed ? true : isMore;
-    const isInDoubt = paging.isOpen && found.length > unpagedMost;
-    const write: Cursors['write'] = (position, name) => cursors.write(position, name, isSealed(order, hidden));
-    const hasPrevious = isReversed ? isMore : start !== undefined || (asked.offset ?? 0) > 0;
+    const goesBack = isPreviousTold && (start !== undefined || (offset ?? 0) > 0);
+    const found = joins && isBounded && !isReversed ? findTexts(work.rows, wanted, goesBack) : findRows(work.rows, wanted);
+    if (paging.isOpen && found.isMore) return { tooMany: true };
+    const step = stepper(asked, style, (row, back) =>
+      cursors.write({ keys: row.keys ?? [], seq: row.seq, back }, query, isSealed(order, hidden)),
+    );
+    const hasMore = isReversed || found.isMore;
+    const hasPrevious = isReversed ? found.isMore : goesBack;
     return {
-      rows: found,
+      items: found.items,
       hasMore,
-      ...around(found, hasMore, hasPrevious, asked, paging, { ...cursors, write }, query, (row) => keysOf(row, order, model)),
-      total,
-      size: asked.size,
-      isInDoubt,
+      next: hasMore ? step(found.last, false) : null,
+      previous: hasPrevious ? step(found.first, true) : null,
+      total: wantsTotal ? countOf(work.rows, wanted) : undefined,
+      size,
+      isInDoubt: paging.isOpen && found.items.length > unpagedMost,
     };
   }
   return { paging, run };
 }
 
+/** How many rows all pages hold together. */
+function countOf(rows: Reader, { question, tests, filter }: Asked): number {
+  const way = { isReversed: false, isContinued: false, isOffset: false, wants: 'places' } as const;
+  return rows.count(question.ask(way), valuesOf(tests, filter, 1, undefined, undefined));
+}
+
 /** What a cursor is bound to. */
 function queryName(key: string, tests: readonly Test[], order: readonly SortKey[]): string {
   return `${key}\n${canonical(tests.map(({ column, op, value }) => [column, op, value]))}\n${canonical(order)}`;
-}
-
-/** The values that a row is sorted by. */
-function keysOf(row: FoundRow, order: readonly SortKey[], model: RowModel): Scalar[] {
-  if (order.length === 0) return [];
-  const fields = model.parse(row);
-  return order.map(({ column }) => encode(model, column, fields[column]));
 }
 
 /** The path's fields and the filters that the request uses. */
@@ -177,23 +160,17 @@ function startOf(
   };
 }
 
-function around(
-  rows: readonly FoundRow[],
-  hasMore: boolean,
-  hasPrevious: boolean,
-  asked: PageAsked,
-  paging: Paging,
-  cursors: Cursors,
-  query: string,
-  keys: (row: FoundRow) => Scalar[],
-): Pick<Page, 'next' | 'previous'> {
-  const style = paging.pagination?.style;
-  const step = (row: FoundRow | undefined, back: boolean): string | number | null => {
+/** What leads to the page after a row, or to the one before it. */
+function stepper(
+  { size, offset = 0, page = 1 }: PageAsked,
+  style: Pagination['style'] | undefined,
+  cursor: (row: FoundRow, back: boolean) => string,
+): (row: FoundRow | undefined, back: boolean) => string | number | null {
+  return (row, back) => {
     if (!row) return null;
-    if (style === 'cursor') return cursors.write({ keys: keys(row), seq: row.seq, back }, query);
+    if (style === 'cursor') return cursor(row, back);
     if (style === 'after') return row.id;
-    if (style === 'offset') return back ? Math.max(0, (asked.offset ?? 0) - asked.size) : (asked.offset ?? 0) + asked.size;
-    return style === 'page' ? (asked.page ?? 1) + (back ? -1 : 1) : null;
+    if (style === 'offset') return back ? Math.max(0, offset - size) : offset + size;
+    return style === 'page' ? page + (back ? -1 : 1) : null;
   };
-  return { next: hasMore ? step(rows.at(-1), false) : null, previous: hasPrevious ? step(rows[0], true) : null };
 }

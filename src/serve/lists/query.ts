@@ -2,6 +2,7 @@ import type { Operator } from '../../parts/parameters.ts';
 import type { Condition, Operand, QuerySpec, Scalar } from '../../store/store.ts';
 import type { RowFilter } from '../access/listing.ts';
 import { toJson } from '../json.ts';
+import type { Position } from './cursor.ts';
 
 /** One test of a list: a column, how it is compared, and the value. */
 export interface Test {
@@ -15,61 +16,93 @@ export interface SortKey {
   readonly descending: boolean;
 }
 
-/** What a page asks of the store, apart from its values. */
-export interface PageForm {
-  readonly tests: readonly Test[];
-  /** Which rows the caller is shown. */
-  readonly filter: RowFilter | undefined;
-  readonly order: readonly SortKey[];
+/** How a page asks its question. */
+export interface Way {
   readonly isReversed: boolean;
+  /** Whether it goes on after a row. */
   readonly isContinued: boolean;
   readonly isOffset: boolean;
-  /** Whether the rows' identifiers are asked for too. */
-  readonly isWhole: boolean;
+  /** Rows to be shown one by one, rows that are passed on as one text, or where single rows stand. */
+  readonly wants: 'rows' | 'joined' | 'places';
 }
 
-/** How many forms of one list are kept compiled. */
-const knownMost = 256;
+/** What pages are told by: `id` where that is the identifier of a row, `keys` where it is what rows are sorted by. */
+export type Told = 'id' | 'keys' | undefined;
 
-/** Questions by their form: the same filters in the same order are one question, whatever their values. */
-export class Questions {
+/** What a list asks with the same filters in the same order, whatever their values, made once for each way to ask it. */
+export class Question {
+  readonly #made: (QuerySpec | undefined)[] = [];
   readonly #table: string;
-  readonly #known = new Map<string, QuerySpec>();
+  readonly #where: Condition | undefined;
+  readonly #order: readonly SortKey[];
+  readonly #told: Told;
+  /** The parameter that is the limit; the values of the tests come before it, and the offset and the row to go on after follow. */
+  readonly #limit: number;
 
-  constructor(table: string) {
+  /** `filter` = which rows the caller is shown. */
+  constructor(table: string, tests: readonly Test[], filter: RowFilter | undefined, order: readonly SortKey[], told: Told) {
+    const conditions = tests.map((test, index) => conditionOf(test, { param: index }));
+    if (filter) conditions.push(filter.where(tests.length));
     this.#table = table;
+    this.#where = conditions.length < 2 ? conditions[0] : { op: 'and', of: conditions };
+    this.#order = order;
+    this.#told = told;
+    this.#limit = tests.length + (filter?.values.length ?? 0);
   }
 
-  of(form: PageForm): QuerySpec {
-    const { tests, filter, order, isReversed, isContinued, isOffset, isWhole } = form;
-    const key = `${tests.map(({ column, op }) => `${op} ${column}`).join('\n')}\n\n${order.map(({ column, descending }) => `${descending ? '-' : ''}${column}`).join('\n')}\n${isReversed}${isContinued}${isOffset}${isWhole}${filter ? `\n${filter.form}` : ''}`;
-    const known = this.#known.get(key);
-    if (known) return known;
-    // A caller that makes up ever new orders must not fill the memory with them.
-    if (this.#known.size >= knownMost) this.#known.clear();
-    const made = this.#make(form);
-    this.#known.set(key, made);
+  ask(way: Way): QuerySpec {
+    const { isReversed, isContinued, isOffset, wants } = way;
+    const index = (isReversed ? 1 : 0) + (isContinued ? 2 : 0) + (isOffset ? 4 : 0) + 8 * wanted.indexOf(wants);
+    const made = this.#made[index] ?? this.#make(way);
+    this.#made[index] = made;
     return made;
   }
 
-  #make({ tests, filter, order, isReversed, isContinued, isOffset, isWhole }: PageForm): QuerySpec {
-    const conditions = tests.map((test, index) => conditionOf(test, { param: index }));
-    if (filter) conditions.push(filter.where(tests.length));
-    const where: Condition | undefined =
-      conditions.length === 0 ? undefined : conditions.length === 1 ? conditions[0] : { op: 'and', of: conditions };
-    const directed = order.map(({ column, descending }) => ({ column, descending: descending !== isReversed }));
-    const limit = tests.length + (filter?.values.length ?? 0);
+  #make({ isReversed, isContinued, isOffset, wants }: Way): QuerySpec {
+    const limit = this.#limit;
     const offset = limit + 1;
     return {
       table: this.#table,
-      ...(where && { where }),
-      order: directed,
+      ...(this.#where && { where: this.#where }),
+      order: this.#order.map(({ column, descending }) => ({ column, descending: descending !== isReversed })),
       newestFirst: isReversed,
       limit,
       ...(isOffset && { offset }),
       ...(isContinued && { after: isOffset ? offset + 1 : offset }),
-      lean: !isWhole,
+      wants: this.#told === 'id' && wants !== 'joined' ? 'row' : wants === 'places' ? 'place' : 'text',
+      keys: this.#told === 'keys' && wants !== 'joined',
     };
+  }
+}
+
+const wanted: readonly Way['wants'][] = ['rows', 'joined', 'places'];
+
+/** How many questions of one list are kept. */
+const knownMost = 256;
+
+/** The questions of one list: the usual one, of all rows in the stated order, and those with filters or another order. */
+export class Questions {
+  readonly #table: string;
+  readonly #told: Told;
+  readonly #usual: Question;
+  readonly #known = new Map<string, Question>();
+
+  constructor(table: string, order: readonly SortKey[], told: Told) {
+    this.#table = table;
+    this.#told = told;
+    this.#usual = new Question(table, [], undefined, order, told);
+  }
+
+  of(tests: readonly Test[], filter: RowFilter | undefined, order: readonly SortKey[], isUsual: boolean): Question {
+    if (isUsual && !filter) return this.#usual;
+    const key = `${tests.map(({ column, op }) => `${op} ${column}`).join('\n')}\n\n${order.map(({ column, descending }) => `${descending ? '-' : ''}${column}`).join('\n')}${filter ? `\n${filter.form}` : ''}`;
+    const known = this.#known.get(key);
+    if (known) return known;
+    // A caller that makes up ever new orders must not fill the memory with them.
+    if (this.#known.size >= knownMost) this.#known.clear();
+    const made = new Question(this.#table, tests, filter, order, this.#told);
+    this.#known.set(key, made);
+    return made;
   }
 }
 
@@ -79,10 +112,15 @@ export function valuesOf(
   filter: RowFilter | undefined,
   limit: number,
   offset: number | undefined,
-  after: readonly Scalar[] | undefined,
+  after: Position | undefined,
 ): Scalar[] {
-  const own = tests.map(({ value, op }): Scalar => (op === 'in' ? toJson(value) : (value as Scalar)));
-  return [...own, ...(filter?.values ?? []), limit, ...(offset === undefined ? [] : [offset]), ...(after ?? [])];
+  const values: Scalar[] = [];
+  for (const { value, op } of tests) values.push(op === 'in' ? toJson(value) : (value as Scalar));
+  if (filter) values.push(...filter.values);
+  values.push(limit);
+  if (offset !== undefined) values.push(offset);
+  if (after) values.push(...after.keys, after.seq);
+  return values;
 }
 
 function conditionOf({ column, op }: Test, right: Operand): Condition {

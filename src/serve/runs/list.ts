@@ -1,13 +1,14 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
-import type { Reader } from '../../store/store.ts';
+import type { FoundRow, Reader } from '../../store/store.ts';
 import type { Work } from '../acts/act.ts';
 import { compileOwnErrors } from '../acts/own-errors.ts';
 import { compileAnswers } from '../answers.ts';
 import type { Engine } from '../engine.ts';
 import type { Exchange, Fields, Reply } from '../exchange.ts';
 import { compileEnvelope, envelopeOf, linkHeader } from '../lists/envelope.ts';
-import type { CompiledList, Page } from '../lists/list.ts';
+import type { CompiledList } from '../lists/list.ts';
+import type { Page } from '../lists/page.ts';
 import type { Run } from '../plan.ts';
 import { compileRepresentation } from '../representation.ts';
 import type { RowModel } from '../rows/model.ts';
@@ -31,31 +32,36 @@ export function compileListRun(
   const envelope = compileEnvelope(pagination);
   const answers = compileAnswers(endpoint, compilation);
   const ownErrors = compileOwnErrors(operation, compilation);
+  const { sampling } = compilation;
+  // A stand-in names what was made up of each row.
+  const joins = representation.isPlain && !answers && !sampling;
   const openPages = compilation.facts.about('pagination bounds', endpoint.key);
 
   function page(rows: Reader, exchange: Exchange): Reply {
     const work: Work<Reader> = workFor(rows, models, exchange, drawOnce(chance, exchange.nowMs));
-    const found = list.run(work, exchange);
+    const found = list.run(work, exchange, joins);
     if ('tooMany' in found) return refused(exchange, { open: openPages });
     if ('refusal' in found) return refused(exchange, found.refusal);
     const own = ownErrors?.(work.scope);
     if (own) return refused(exchange, own);
     if (found.isInDoubt) exchange.accepted = [...(exchange.accepted ?? []), ...openPages];
     const headers = headersOf(exchange, found);
-    if (answers) return stated(work, exchange, found, headers);
-    if (compilation.sampling)
+    if (answers && typeof found.items !== 'string') return stated(work, exchange, found, found.items, headers);
+    const { items } = found;
+    if (sampling && typeof items !== 'string')
       tellRows(
         rows,
         exchange,
-        found.rows.map((row) => model.parse(row)),
+        items.map((row) => model.parse(row)),
       );
-    const texts = representation.isPlain
-      ? found.rows.map(({ doc }) => doc)
-      : found.rows.map(({ doc }) => representation.text(work, exchange, doc));
-    const body = envelope(texts, found);
+    const texts = typeof items === 'string' ? items : items.map(({ doc }) => representation.text(work, exchange, doc)).join(',');
+    const [head, tail] = envelope(found);
+    const body = head + texts + tail;
+    // Of three texts the long one is whole: the three together would be copied to be counted.
+    const bodyLength = Buffer.byteLength(head) + Buffer.byteLength(texts) + Buffer.byteLength(tail);
     headers['content-type'] = 'application/json';
     if (endpoint.etag) headers.etag = endpoint.etag === 'weak' ? `W/${contentTag(body)}` : contentTag(body);
-    return unlessFresh(exchange, { status: 200, headers, body });
+    return unlessFresh(exchange, { status: 200, headers, body, bodyLength });
   }
 
   function headersOf(exchange: Exchange, found: Page): Record<string, string> {
@@ -66,11 +72,17 @@ export function compileListRun(
     return headers;
   }
 
-  function stated(work: Work<Reader>, exchange: Exchange, found: Page, headers: Record<string, string>): Reply {
-    const items = found.rows.map(({ doc }) => representation.show(work, exchange, doc));
+  function stated(
+    work: Work<Reader>,
+    exchange: Exchange,
+    found: Page,
+    rows: readonly FoundRow[],
+    headers: Record<string, string>,
+  ): Reply {
+    const items = rows.map(({ doc }) => representation.show(work, exchange, doc));
     const told = { items, next_cursor: found.next, has_more: found.hasMore, total: found.total };
     const scope = { ...work.scope, ...told, result: envelopeOf(pagination, items, found) };
-    if (compilation.sampling) tellRows(work.rows, exchange, items);
+    if (sampling) tellRows(work.rows, exchange, items);
     const made = answers?.(exchange, { status: 200, scope, work });
     if (!made || 'refusal' in made) return refused(exchange, made?.refusal ?? { when: 'internal' });
     return unlessFresh(exchange, { ...made.reply, headers: { ...headers, ...made.reply.headers } });

@@ -56,6 +56,10 @@ export class SqliteReader implements Reader {
     return this.contents.tables.query(query).all(params);
   }
 
+  joined(query: QuerySpec, params: readonly Scalar[]): string {
+    return this.contents.tables.query(query).joined(params);
+  }
+
   count(query: QuerySpec, params: readonly Scalar[]): number {
     return this.contents.tables.query(query).count(params);
   }
