@@ -15,7 +15,8 @@ import { createValidator, type Validate, type Validator } from './wire/ajv.ts';
 /** What compiling a document into plans shares: its facts, and the compilers of expressions and validators. */
 export interface Compilation {
   readonly spec: Spec;
-  readonly ledger: Ledger;
+  /** Drawn up when it is first asked for. */
+  ledger(): Ledger;
   readonly facts: OpenFacts;
   readonly validator: Validator;
   /** Who may do what. */
@@ -33,13 +34,16 @@ export interface Compilation {
 }
 
 export function startCompilation(spec: Spec, user: string | undefined, sampling?: Sampling): Compilation {
-  const ledger = ledgerOf(spec);
-  const facts = openFacts(ledger);
+  let ledger: Ledger | undefined;
+  const facts = openFacts(spec);
   const validator = createValidator();
   const prepare = compileExpressions(spec);
   return {
     spec,
-    ledger,
+    ledger() {
+      ledger ??= ledgerOf(spec);
+      return ledger;
+    },
     facts,
     validator,
     access: compileAccess(spec, facts, prepare),

@@ -4,6 +4,7 @@ import type { Spec } from '../parts/spec.ts';
 import type { Store } from '../store/store.ts';
 import type { DevelopmentCredential } from './authentication/development.ts';
 import type { Chance, Clock } from './clock.ts';
+import type { Coverage } from './coverage.ts';
 import type { Call, Caller } from './exchange.ts';
 import type { GivenHandlers } from './handlers.ts';
 
@@ -44,6 +45,8 @@ export interface ServeOptions {
   readonly strict?: boolean;
   /** Start although stored rows do not fit the document any more. */
   readonly acceptMisfits?: boolean;
+  /** Count what clients touch, for `coverage`. */
+  readonly coverage?: boolean;
   /** Called for each exchange; absent = nothing is noted down. */
   readonly onExchange?: (entry: ExchangeEntry) => void;
   /** Called for failures, which callers see as `internal` alone. */
@@ -93,6 +96,8 @@ export interface Service {
   readonly notes: readonly string[];
   /** The prefix of the endpoints. */
   readonly basePath: string;
+  /** What clients have touched of the document by now; nothing where it is not counted. */
+  coverage(): Coverage | undefined;
   /** Resolves once the transitions and deliveries that are due by now are done. A receiver that does not answer is waited for. */
   settled(): Promise<void>;
   /** Settles what is under way and closes the store where this service opened it. */

@@ -40,6 +40,7 @@ export interface TriedOptions {
   readonly sample?: boolean;
   readonly seedValue?: string;
   readonly relax?: 'auth';
+  readonly coverage?: boolean;
   readonly strict?: boolean;
   readonly onExchange?: NonNullable<ServeOptions['onExchange']>;
   readonly identify?: NonNullable<ServeOptions['identify']>;

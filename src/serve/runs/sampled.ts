@@ -80,7 +80,7 @@ export function compileSampledRun(
   }
 
   return async (exchange) => {
-    exchange.accepted = [...(exchange.accepted ?? []), ...open];
+    exchange.accepted = [...(exchange.accepted ?? []), ...open.filter((fact) => isMet(fact, exchange))];
     const draw = drawOnce(engine.chance, exchange.nowMs);
     try {
       return await engine.store.change((rows) => {
@@ -92,6 +92,12 @@ export function compileSampledRun(
       throw failure;
     }
   };
+}
+
+/** Of a request without a query or a body it is no matter what those may be. */
+function isMet({ kind }: OpenFact, { call }: Exchange): boolean {
+  if (kind === 'parameters') return call.query !== '';
+  return kind !== 'request payload shapes' || call.hasBody;
 }
 
 /** What was sent, of which an answer keeps what it has under the same names. */
