@@ -3,6 +3,8 @@ import { type Foreign, languageOf } from '../../document/foreign.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../document/values.ts';
 import { writeEndpoint } from './endpoints.ts';
+import { inferAll } from './infer/all.ts';
+import { Written } from './infer/written.ts';
 import type { Operation } from './operation.ts';
 import { operationsOf } from './operations.ts';
 import { writePurpose } from './purpose.ts';
@@ -37,6 +39,10 @@ export function importOpenApi(foreign: Foreign, traces = false): Imported {
   if (Object.keys(resources).length > 0) tree.resources = resources;
   if (operations.length > 0) tree.endpoints = endpoints;
   put(tree, 'authentication', authentication);
+  const written = new Written(resources);
+  const done = operations.map(([operation]) => operation);
+  inferAll({ tree, resources, endpoints, operations: done, reader, shapes, names, trail, written, collections: new Map() });
+  nameTwins(endpoints);
   if (trail.evidence.length > 0) tree.evidence = trail.evidence.map((row) => ({ ...row }));
   const info = reader.map(reader.root, 'info');
   const title = (info && reader.text(info, 'title')) ?? '';
@@ -74,6 +80,16 @@ function nameOperations(operations: readonly Operation[], reader: Reader): [Oper
     used.add(id);
     return [operation, id];
   });
+}
+
+/** Endpoints without a name that do the same are called by their keys, since others speak of them by name. */
+function nameTwins(endpoints: OpenMap): void {
+  const used = new Set<string>();
+  for (const [key, endpoint] of Object.entries(endpoints)) {
+    if (!isMap(endpoint) || typeof endpoint.does !== 'string' || endpoint.as !== undefined) continue;
+    if (used.has(endpoint.does)) (endpoint as OpenMap).as = key;
+    used.add(endpoint.does);
+  }
 }
 
 /** Whether a source is an export of this project, which carries a whole document in words of its own. */

@@ -5,6 +5,7 @@ import { settle } from './contradictions.ts';
 import { isPattern, unicodePattern } from './fits.ts';
 import { isOfKind, jsonTypes, type KeywordKind, keywords } from './keywords.ts';
 import { orNull, shortened } from './nullable.ts';
+import { propertiesOf } from './properties.ts';
 import { type At, type Reader, refOf } from './reader.ts';
 import type { SchemaNames } from './schema-names.ts';
 
@@ -12,6 +13,7 @@ import type { SchemaNames } from './schema-names.ts';
 export class Shapes {
   readonly reader: Reader;
   readonly names: SchemaNames;
+  readonly #nullable = new Map<string, boolean>();
 
   constructor(reader: Reader, names: SchemaNames) {
     this.reader = reader;
@@ -43,11 +45,24 @@ export class Shapes {
       target.$open = `What is ${ref}?`;
       return target;
     }
-    const isNullable = this.#isNullable(schema, at);
+    const isNullable = this.#isNullable(schema, at) || this.#allowsNull(ref);
     target.type = isNullable ? `${name}?` : name;
     const siblings = this.reader.dialect === '3.1' ? this.#keywords(schema, at, depth, true) : newMap();
     delete siblings.type;
     return Object.assign(target, siblings);
+  }
+
+  /** A map of fields is never null itself, so where a schema allows null each use of it does. */
+  #allowsNull(ref: string): boolean {
+    const known = this.#nullable.get(ref);
+    if (known !== undefined) return known;
+    const target = this.reader.target(ref);
+    const isNullable =
+      isMap(target?.value) &&
+      this.#isNullable(target.value, target.at) &&
+      (propertiesOf({ value: target.value, at: target.at }, this.reader)?.fields.size ?? 0) > 0;
+    this.#nullable.set(ref, isNullable);
+    return isNullable;
   }
 
   /** Every keyword that the language has, as it has it. */
