@@ -20,6 +20,7 @@ export { Unfit } from './serve/admin/command.ts';
 export type { DevelopmentCredential } from './serve/authentication/development.ts';
 export type { Chance, Clock } from './serve/clock.ts';
 export { movableClock, systemChance, systemClock } from './serve/clock.ts';
+export type { Coverage, EndpointCoverage, OpenCoverage } from './serve/coverage.ts';
 export type { BeforeHandlers, GivenHandlers, Handler, HandlerContext, HandlerStore, Handlers } from './serve/handlers.ts';
 export { Answer } from './serve/runs/handler.ts';
 export { openStore } from './serve/serve-spec.ts';
@@ -99,6 +100,7 @@ function closing(service: Service, store: Store): Service {
     get basePath() {
       return service.basePath;
     },
+    coverage: () => service.coverage(),
     settled: () => service.settled(),
     close: () => service.close().finally(() => store.close()),
   };

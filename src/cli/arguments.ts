@@ -81,10 +81,14 @@ function actionOf({ name, actions }: Verb, words: string[]): string {
 
 function onlyDocument(verb: Verb, documents: readonly string[]): string {
   const [document, ...more] = documents;
+  if (verb.takes !== undefined && document === undefined) return '';
   if (document === undefined || document === '')
     throw new Misspelt(
       `${verb.name} needs a document: ninefold ${verb.name}${verb.actions ? ` ${verb.actions[0]}` : ''} service.md.`,
     );
-  if (more.length > 0) throw new Misspelt(`${verb.name} takes one document; ${documents.join(', ')} are ${documents.length}.`);
+  if (more.length > 0)
+    throw new Misspelt(
+      `${verb.name} takes one ${verb.takes?.toLowerCase() ?? 'document'}; ${documents.join(', ')} are ${documents.length}.`,
+    );
   return document;
 }

@@ -49,7 +49,7 @@ export function verbHelp(verb: Verb, terminal: Terminal): string {
 
 function usage(verb: Verb): string {
   if (verb.name === 'export') return 'ninefold export DOC --to FORMAT [-o FILE]';
-  return `ninefold ${verb.name}${verb.actions ? ` ${verb.actions.join('|')}` : ''} DOC [options]`;
+  return `ninefold ${verb.name}${verb.actions ? ` ${verb.actions.join('|')}` : ''} ${verb.takes ?? 'DOC'} [options]`;
 }
 
 function heading(terminal: Terminal, text: string): string {

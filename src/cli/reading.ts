@@ -1,7 +1,11 @@
 import { type CheckReport, check } from '../check/check.ts';
 import { fromForeign } from '../convert/foreign.ts';
-import { readDocument, Unreadable } from '../document/read.ts';
+import type { Document } from '../document/document.ts';
+import { parseContent, type ReadOptions, readContent, readDocument, Unreadable } from '../document/read.ts';
 import { isKey } from '../parts/form.ts';
+import { type Ledger, ledgerOf } from '../parts/ledger.ts';
+import { readSpec } from '../parts/spec.ts';
+import type { ImportCache } from './import-cache.ts';
 import { Misuse } from './verb.ts';
 
 /**
@@ -9,8 +13,52 @@ import { Misuse } from './verb.ts';
  * @throws {Misuse} where its own file cannot be read.
  */
 export async function reportOn(path: string): Promise<CheckReport> {
+  return orMisuse(async () => check(await readDocument(path, { isKey, foreign: fromForeign })));
+}
+
+/**
+ * Reads the document of a command that is to be served. One in another language is taken over as it is, or was before: what is
+ * made of it is sound, and looking at all of it once more would take longer than everything else together.
+ * @throws {Misuse} where its own file cannot be read.
+ */
+export async function reportOnServed(path: string, cache: ImportCache | undefined): Promise<CheckReport> {
+  return orMisuse(async () => {
+    let isForeign = false;
+    const options: ReadOptions = {
+      isKey,
+      foreign(foreign) {
+        isForeign = true;
+        return fromForeign(foreign);
+      },
+    };
+    const content = await readContent(path, options);
+    const read = (): Document => parseContent(path, content, options);
+    const cached = cache?.find(content, path, read);
+    if (cached) return servedReport(cached);
+    const document = read();
+    if (!isForeign) return check(document);
+    cache?.keep(content, path, document);
+    return servedReport(document);
+  });
+}
+
+/** The report on a document that was taken over: what was found on the way, and a ledger when somebody asks for it. */
+function servedReport(document: Document): CheckReport {
+  const { title, findings } = document;
+  const spec = readSpec(document);
+  let ledger: Ledger | undefined;
+  return {
+    ...{ title, findings, spec, sound: !findings.some(({ severity }) => severity === 'error') },
+    get ledger() {
+      ledger ??= ledgerOf(spec);
+      return ledger;
+    },
+  };
+}
+
+async function orMisuse(read: () => Promise<CheckReport>): Promise<CheckReport> {
   try {
-    return check(await readDocument(path, { isKey, foreign: fromForeign }));
+    return await read();
   } catch (error) {
     if (error instanceof Unreadable) throw new Misuse(error.message, { cause: error });
     throw error;

@@ -5,7 +5,7 @@ import { findingLines, summary } from './check-text.ts';
 import { loadHandlers, type OwnCode } from './handlers-file.ts';
 import { ledgerLine } from './ledger-table.ts';
 import type { Log } from './log.ts';
-import { reportOn } from './reading.ts';
+import { reportOnServed } from './reading.ts';
 import { checkExposure, type ServeSettings } from './serve-settings.ts';
 import { paint, type Terminal } from './terminal.ts';
 import { Misuse } from './verb.ts';
@@ -62,7 +62,7 @@ export function startReload(
     log.event('kept', fields, `${why}\n${still}`);
   };
   const reload = async (): Promise<void> => {
-    const report = await reportOn(document);
+    const report = await reportOnServed(document, undefined);
     const { sources } = report.spec.document;
     watch.follow(new Set([...served, ...sources.keys(), ...own]), !report.sound);
     if (!report.sound) {

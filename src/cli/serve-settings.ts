@@ -15,20 +15,55 @@ export interface ServeSettings {
   readonly store: string;
   readonly log: LogForm;
   readonly acceptsOpen: boolean;
+  /** How a stand-in for somebody else's service is to be; nothing where none is meant. */
+  readonly standIn: StandIn | undefined;
+  readonly relax: 'auth' | undefined;
+  /** Where it is noted down what clients touch. */
+  readonly coverage: string | undefined;
   /** Whether others than its maker are to use it: no credentials are made, and who may call must be settled. */
   readonly isProduction: boolean;
 }
 
+/** How a stand-in makes up what is open, and what it lets pass. */
+export interface StandIn {
+  readonly seedValue: string;
+  readonly isStrict: boolean;
+}
+
 /** @throws {Misuse} for a value that an option does not take. */
 export function readSettings(asked: Asked, terminal: Pick<Terminal, 'isTTY'>): ServeSettings {
+  const store = asked.value('store') ?? inMemory;
+  const standIn = readStandIn(asked);
   return {
     port: readPort(asked.value('port') ?? String(usualPort)),
     host: readHost(asked.value('host') ?? '127.0.0.1'),
-    store: asked.value('store') ?? inMemory,
+    store,
     log: oneOf(asked, 'log', ['pretty', 'json']) ?? (terminal.isTTY ? 'pretty' : 'quiet'),
     acceptsOpen: oneOf(asked, 'open', ['accept']) === 'accept',
-    isProduction: asked.has('production'),
+    ...{ standIn, relax: oneOf(asked, 'relax', ['auth']) },
+    coverage: asked.value('coverage') ?? (standIn && coverageBeside(store)),
+    isProduction: readProduction(asked),
   };
+}
+
+function readStandIn(asked: Asked): StandIn | undefined {
+  if (asked.has('sample')) return { seedValue: asked.value('seed-value') ?? '', isStrict: asked.has('strict') };
+  for (const option of ['seed-value', 'strict'])
+    if (asked.has(option)) throw new Misuse(`--${option} is for stand-ins: give --sample too.`);
+  return undefined;
+}
+
+/** A stand-in, or a service that takes any credential, is never one that others rely on. */
+function readProduction(asked: Asked): boolean {
+  if (!asked.has('production')) return false;
+  for (const option of ['sample', 'relax'])
+    if (asked.has(option)) throw new Misuse(`--production and --${option} do not go together.`);
+  return true;
+}
+
+/** Where the record of a run is kept that is given none: beside its data; nothing for data in memory. */
+export function coverageBeside(store: string): string | undefined {
+  return store === inMemory ? undefined : `${store}.coverage.json`;
 }
 
 export const inMemory = ':memory:';

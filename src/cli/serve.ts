@@ -5,10 +5,12 @@ import { Misfits, type ServeOptions, type Service } from '../serve/service.ts';
 import { openAdminFile } from './admin-file.ts';
 import { announce } from './announcement.ts';
 import { findingLines, summary } from './check-text.ts';
+import { keepCoverage } from './coverage-file.ts';
 import { loadHandlers } from './handlers-file.ts';
+import { ImportCache } from './import-cache.ts';
 import { createLog, type Log } from './log.ts';
 import { giveBackMemory } from './memory.ts';
-import { reportOn } from './reading.ts';
+import { reportOnServed } from './reading.ts';
 import { liveCode, startReload } from './reload.ts';
 import { readRows } from './rows-file.ts';
 import { checkExposure, checkKeys, checkUser, readSettings, type ServeSettings } from './serve-settings.ts';
@@ -21,7 +23,8 @@ export const runServe: Run = async (asked, terminal) => {
   const settings = readSettings(asked, terminal);
   const log = createLog(settings.log, terminal);
   const readMs = Date.now();
-  const report = await reportOn(asked.document);
+  const cache = asked.has('no-cache') ? undefined : new ImportCache(process.env);
+  const report = await reportOnServed(asked.document, cache);
   if (!report.sound) {
     const text = [...findingLines(report, terminal), `${summary(report, asked.document, terminal)}; nothing is served.`];
     log.event('unsound', { document: asked.document, findings: report.findings }, text.join('\n'));
@@ -44,6 +47,7 @@ export const runServe: Run = async (asked, terminal) => {
   return overStore(settings.store, async (store) => {
     const service = await started(serveSpec(report.spec, { ...options, store }), rows, log);
     if (service === undefined) return 1;
+    const coverage = settings.coverage === undefined ? undefined : keepCoverage(service, asked.document, settings.coverage);
     try {
       const server = await listen(service, settings);
       const { url } = server;
@@ -60,6 +64,7 @@ export const runServe: Run = async (asked, terminal) => {
       await server.close();
       await admin.close();
     } finally {
+      coverage?.close();
       await service.close();
       log.flush();
     }
@@ -68,11 +73,15 @@ export const runServe: Run = async (asked, terminal) => {
   });
 };
 
-function optionsOf(asked: Asked, { acceptsOpen, isProduction }: ServeSettings, log: Log): ServeOptions {
+function optionsOf(asked: Asked, settings: ServeSettings, log: Log): ServeOptions {
+  const { acceptsOpen, standIn, relax, coverage, isProduction } = settings;
   const user = asked.value('as');
   return {
     ...(user !== undefined && { as: user }),
     ...(acceptsOpen && { open: 'accept' }),
+    ...(standIn && { sample: true, seedValue: standIn.seedValue, strict: standIn.isStrict }),
+    ...(relax && { relax }),
+    ...(coverage !== undefined && { coverage: true }),
     ...(asked.has('webhook') && { webhooks: asked.values('webhook').map((url) => ({ url })) }),
     ...(asked.has('allow-private-webhooks') && { allowPrivateWebhooks: true }),
     development: !isProduction,

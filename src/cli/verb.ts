@@ -9,6 +9,8 @@ export interface Verb {
   readonly about: string;
   /** The words one of which stands before the document: `keys add DOC`; absent = none does. */
   readonly actions?: readonly string[];
+  /** What it takes in place of a document, and may do without. */
+  readonly takes?: string;
   readonly options: Readonly<Record<string, Option>>;
   /** Loads the module on first use, so that no verb waits for another's. */
   readonly load: () => Promise<Run>;
@@ -31,7 +33,7 @@ export type Run = (asked: Asked, terminal: Terminal) => Promise<number>;
 export interface Asked {
   /** The word before the document, of a verb that has some; else empty. */
   readonly action: string;
-  /** The path of the document. */
+  /** The path of the document, or of what the verb takes in its place; then empty where none was given. */
   readonly document: string;
   has(option: string): boolean;
   /** The value of an option; the last one where it was given several times. */

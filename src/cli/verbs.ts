@@ -49,6 +49,14 @@ export const verbs: readonly Verb[] = [
       },
       'allow-private-webhooks': { help: 'send webhooks to addresses of this machine and its network too' },
       open: { value: 'accept', help: 'let requests in doubt pass, naming the open facts in Ninefold-Open' },
+      sample: {
+        help: "be a stand-in for somebody else's service: make up what only open facts leave undetermined, named in Ninefold-Sampled",
+      },
+      'seed-value': { value: 'TEXT', help: '--sample: what is made up follows from this' },
+      strict: { help: '--sample: refuse what the document refuses, also where its own clients are known to break it' },
+      relax: { value: 'auth', help: 'take any credential of the declared form' },
+      coverage: { value: 'FILE', help: 'note down here what clients touch (a stand-in does so beside its --store)' },
+      'no-cache': { help: 'take a document in another language over anew' },
       'accept-misfits': { help: 'serve although stored rows do not fit the document' },
       watch: { help: 'serve the new document whenever a file of it, or the handlers, changes; rows stay' },
       log: { value: 'FORM', help: 'pretty or json (pretty in a terminal; elsewhere only failures)' },
@@ -96,6 +104,23 @@ export const verbs: readonly Verb[] = [
       json: { help: 'write what is told as JSON' },
     },
     load: async () => (await import('./deliveries.ts')).runDeliveries,
+  },
+  {
+    name: 'coverage',
+    summary: 'say what clients touched of a document while it was served',
+    about: [
+      'Reads what `ninefold serve DOC --coverage FILE` noted down, or a stand-in beside its --store: which endpoints were',
+      'called, with which answers, which open facts the requests met, what was made up and what was let pass. Exits with 0, with 1',
+      'if --least asks for more, and with 2 if the command is misspelt or there is no record.',
+    ].join('\n'),
+    takes: 'RECORD',
+    options: {
+      store: { value: 'FILE', help: 'the data of the stand-in, in place of the record' },
+      least: { value: 'SHARE', help: 'exit with 1 if fewer of a hundred endpoints were called, as in --least 80%' },
+      all: { help: 'list the endpoints that were not called too' },
+      json: { help: 'write the record as JSON' },
+    },
+    load: async () => (await import('./coverage.ts')).runCoverage,
   },
   {
     name: 'export',

@@ -16,16 +16,34 @@ export class Unreadable extends Error {
  * everything else that is wrong is among its findings. Included files stay inside the document's folder, symlinks followed;
  * what a document in another language refers to may lie beside that folder too. A file may be compressed by gzip.
  */
-export async function readDocument(path: string, options: Omit<ParseOptions, 'include' | 'other'>): Promise<Document> {
+export async function readDocument(path: string, options: ReadOptions): Promise<Document> {
+  return parseContent(path, await readContent(path, options), options);
+}
+
+/** How a document is read that is a file. */
+export type ReadOptions = Omit<ParseOptions, 'include' | 'other'>;
+
+/** The bytes of a document's own file, unpacked. @throws {Unreadable} where it cannot be read. */
+export async function readContent(path: string, options: ReadOptions): Promise<Uint8Array> {
+  const most = bytesMost(options);
+  return unpacked(path, await bytesOf(path, most), most);
+}
+
+/** The document that the bytes of its own file say, with what it includes. */
+export function parseContent(path: string, content: Uint8Array, options: ReadOptions): Document {
   const limit = options.bounds?.bytes ?? usualBounds.bytes;
-  const most = options.foreign === undefined ? limit : Math.max(limit, foreignBounds.bytes);
-  const content = unpacked(path, await bytesOf(path, most), most);
+  const most = bytesMost(options);
   const folder = realpathSync(dirname(path));
   return parseDocument(content, path, {
     ...options,
     include: (inner) => included(folder, inner, limit),
     other: (inner) => included(folder, inner, most, dirname(folder)),
   });
+}
+
+function bytesMost({ bounds, foreign }: ReadOptions): number {
+  const limit = bounds?.bytes ?? usualBounds.bytes;
+  return foreign === undefined ? limit : Math.max(limit, foreignBounds.bytes);
 }
 
 /** The bytes of a file, out of gzip (RFC 1952) where they are in it. */

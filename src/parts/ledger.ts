@@ -37,15 +37,31 @@ export function ledgerOf(spec: Spec): Ledger {
 const drawn = new WeakMap<Spec, Ledger>();
 
 function draw(spec: Spec): Ledger {
-  const facts = factKinds.flatMap(({ part, kind, arises }) =>
-    arises(spec).map((fact): LedgerFact => {
-      const prose = fact.standing === 'open' ? proseAt(spec.prose, fact.at) : undefined;
-      return { part, kind, ...fact, place: placeOf(spec.document, fact.at), ...(prose !== undefined && { prose }) };
-    }),
-  );
+  const facts = factsOf(spec);
   const parts = Object.fromEntries(partNames.map((part) => [part, count(facts.filter((fact) => fact.part === part))]));
   // fromEntries forgets the keys it was given: they are the nine part names.
   return { facts, parts: parts as Record<PartName, Counts>, total: count(facts) };
+}
+
+/** The facts of a document that are of one kind; of every kind unless one is named. */
+export function factsOf(spec: Spec, name?: string): LedgerFact[] {
+  const { document } = spec;
+  const prose = byPointer(spec.prose);
+  const kinds = name === undefined ? factKinds : factKinds.filter(({ kind }) => kind === name);
+  return kinds.flatMap(({ part, kind, arises }) =>
+    arises(spec).map(({ subject, at, standing, question }): LedgerFact => {
+      const told = standing === 'open' ? proseAt(prose, at) : undefined;
+      return {
+        ...{ part, kind, subject, at, standing },
+        // Finding a place in megabytes of text takes longer than drawing up the ledger; few are ever shown.
+        get place() {
+          return placeOf(document, at);
+        },
+        ...(question !== undefined && { question }),
+        ...(told !== undefined && { prose: told }),
+      };
+    }),
+  );
 }
 
 function count(facts: readonly LedgerFact[]): Counts {
@@ -55,10 +71,20 @@ function count(facts: readonly LedgerFact[]): Counts {
 }
 
 /** The prose under the innermost heading that the pointer stands under, but never that of the whole document. */
-function proseAt(prose: readonly Prose[], at: Pointer): string | undefined {
+function proseAt(prose: ReadonlyMap<Pointer, readonly string[]>, at: Pointer): string | undefined {
   for (let pointer = at; pointer !== ''; pointer = pointer.slice(0, pointer.lastIndexOf('/'))) {
-    const texts = prose.filter((entry) => entry.at === pointer).map((entry) => entry.text);
-    if (texts.length > 0) return texts.join('\n\n');
+    const texts = prose.get(pointer);
+    if (texts) return texts.join('\n\n');
   }
   return undefined;
+}
+
+function byPointer(prose: readonly Prose[]): ReadonlyMap<Pointer, readonly string[]> {
+  const texts = new Map<Pointer, string[]>();
+  for (const { at, text } of prose) {
+    const known = texts.get(at);
+    if (known) known.push(text);
+    else texts.set(at, [text]);
+  }
+  return texts;
 }

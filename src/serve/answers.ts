@@ -7,6 +7,8 @@ import type { Compilation } from './compilation.ts';
 import { type Evaluate, isFailed } from './evaluate.ts';
 import type { Exchange, Fields, Refusal, Reply, Value } from './exchange.ts';
 import { toJson } from './json.ts';
+import { compileCompletion } from './sampling/answers.ts';
+import type { Rows } from './sampling/sampled-rows.ts';
 import { compilePrune, type Prune } from './shown.ts';
 
 /** What an effect came to, for the stated answers to be made of. */
@@ -15,6 +17,8 @@ export interface Result {
   readonly status: number;
   /** Names for expressions: result, items, next_cursor, has_more, total. */
   readonly scope: Readonly<Record<string, Value>>;
+  /** The rows that what a stand-in makes up may refer to. */
+  readonly work: Rows;
 }
 
 /** Makes the stated answer of an endpoint, or says why none can be made. */
@@ -32,7 +36,7 @@ export function compileAnswers(endpoint: Endpoint, compilation: Compilation): Ma
     const fitting = candidates.filter(({ holds }) => holds === undefined || holds(scope) === true);
     const chosen = fitting.find(({ status }) => status === result.status) ?? fitting[0];
     if (!chosen) return { refusal: { when: 'internal', message: 'No stated answer fits what came out.' } };
-    return chosen.make(scope, result);
+    return chosen.make(scope, result, exchange);
   };
 }
 
@@ -43,7 +47,11 @@ function scopeOf(exchange: Exchange): Record<string, Value> {
 interface Candidate {
   readonly status: number;
   readonly holds: Evaluate | undefined;
-  make(scope: Readonly<Record<string, Value>>, result: Result): { readonly reply: Reply } | { readonly refusal: Refusal };
+  make(
+    scope: Readonly<Record<string, Value>>,
+    result: Result,
+    exchange: Exchange,
+  ): { readonly reply: Reply } | { readonly refusal: Refusal };
 }
 
 function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: Compilation): Candidate {
@@ -56,6 +64,9 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: Compilat
   const prune: Prune | undefined = isStated(answer.shape)
     ? compilePrune(compilation.spec, answer.shape.value, { user: compilation.user, reveals: true })
     : undefined;
+  const complete = isStated(answer.shape)
+    ? compileCompletion(answer.shape.value, statedValue(endpoint.does), compilation)
+    : undefined;
   const carry = compilation.version?.carries.expanding.shape(shapeOf(answer, endpoint));
   const hasBody = status !== 204 && status !== 304 && answer.shape.standing !== 'none';
   const contentType = endpoint.produces?.[0] ?? 'application/json';
@@ -64,7 +75,7 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: Compilat
   return {
     status,
     holds: answer.if && compilation.expression(answer.if, operation),
-    make(scope, result) {
+    make(scope, result, exchange) {
       const out: Record<string, string> = {};
       for (const [name, evaluate] of headers) {
         const value = evaluate(scope);
@@ -72,8 +83,9 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: Compilat
         if (value !== undefined && value !== null) out[name] = String(value);
       }
       if (!hasBody) return { reply: { status, headers: out, body: undefined } };
-      const value = body(scope, result);
-      if (isFailed(value)) return { refusal: { when: 'internal', message: `The answer's data failed: ${value.reason}` } };
+      const data = body(scope, result);
+      if (isFailed(data)) return { refusal: { when: 'internal', message: `The answer's data failed: ${data.reason}` } };
+      const value = complete ? complete(data, exchange, result.work) : data;
       prune?.(value);
       const told = carry ? carry.down(value) : value;
       return {

@@ -60,15 +60,16 @@ function withSchemes(engine: Engine): Identify {
   const read = compileCarriers(accepted);
   const proofs = new Map<Accepted, Prove>(accepted.map((one) => [one, compileProof(one, engine)]));
   const challenges = compileChallenges(
-    accepted.filter((one) => unsupportedBy(one) === undefined),
+    accepted.filter((one) => engine.relaxesAuth || unsupportedBy(one) === undefined),
     spec.title,
   );
   const users = usersOf(compilation);
   const isStatedUser = users ? new Set(users) : undefined;
   const origins = new Set((statedValue(spec.authentication.origins) ?? []).map((origin) => origin.toLowerCase()));
-  const missing = accepted.every((one) => unsupportedBy(one) !== undefined)
-    ? refuseUnsupported(accepted)
-    : ({ refusal: challenges.missing } satisfies Identified);
+  const missing =
+    !engine.relaxesAuth && accepted.every((one) => unsupportedBy(one) !== undefined)
+      ? refuseUnsupported(accepted)
+      : ({ refusal: challenges.missing } satisfies Identified);
   const asked = new Map<Operation, Asks>();
 
   function asksAt(operation: Operation): Asks {

@@ -8,13 +8,15 @@ import { type Access, compileAccess } from './access.ts';
 import type { Evaluate } from './evaluate.ts';
 import { compileExpressions } from './expressions.ts';
 import { type OpenFacts, openFacts } from './open.ts';
+import type { Sampling } from './sampling/sampling.ts';
 import type { OlderVersion } from './versioning/versions.ts';
 import { createValidator, type Validate, type Validator } from './wire/ajv.ts';
 
 /** What compiling a document into plans shares: its facts, and the compilers of expressions and validators. */
 export interface Compilation {
   readonly spec: Spec;
-  readonly ledger: Ledger;
+  /** Drawn up when it is first asked for. */
+  ledger(): Ledger;
   readonly facts: OpenFacts;
   readonly validator: Validator;
   /** Who may do what. */
@@ -23,25 +25,31 @@ export interface Compilation {
   readonly user: string | undefined;
   /** The version that is spoken, where its shapes are not the stored ones. */
   readonly version: OlderVersion | undefined;
+  /** What fills in what is open, where a stand-in is served. */
+  readonly sampling: Sampling | undefined;
   /** Compiles an expression in the scope of an operation, or where it is only one. */
   expression(expression: Expression, operation?: string): Evaluate;
   /** A validator for a shape, compiled on its first use. */
   validate(shape: Shape, use: SchemaUse): Validate;
 }
 
-export function startCompilation(spec: Spec, user: string | undefined): Compilation {
-  const ledger = ledgerOf(spec);
-  const facts = openFacts(ledger);
+export function startCompilation(spec: Spec, user: string | undefined, sampling?: Sampling): Compilation {
+  let ledger: Ledger | undefined;
+  const facts = openFacts(spec);
   const validator = createValidator();
   const prepare = compileExpressions(spec);
   return {
     spec,
-    ledger,
+    ledger() {
+      ledger ??= ledgerOf(spec);
+      return ledger;
+    },
     facts,
     validator,
     access: compileAccess(spec, facts, prepare),
     user,
     version: undefined,
+    sampling,
     expression: (expression, operation) => prepare(expression, operation).evaluate,
     validate: (shape, use) => {
       let compiled: Validate | undefined;

@@ -8,7 +8,7 @@ import type { Exchange } from './exchange.ts';
 import type { OpenFact } from './open.ts';
 
 /** The open facts without which an endpoint can do nothing at all (section 7 of the language). */
-export function doubtsAbout(endpoint: Endpoint, { spec, facts }: Compilation): OpenFact[] {
+export function doubtsAbout(endpoint: Endpoint, { spec, facts, sampling }: Compilation): OpenFact[] {
   const effect = statedValue(endpoint.does);
   const key = endpoint.key;
   if (!effect)
@@ -34,7 +34,7 @@ export function doubtsAbout(endpoint: Endpoint, { spec, facts }: Compilation): O
       : facts.about('resources', 'service');
   const doubts: OpenFact[] = [];
   if (!isStated(resource.identifier)) doubts.push(...facts.about('identifiers', resource.name));
-  else if (resource.identifier.value.generate === undefined && effect.verb === 'create')
+  else if (resource.identifier.value.generate === undefined && effect.verb === 'create' && !sampling)
     doubts.push(...facts.about('identifiers', resource.name));
   if (!isStated(resource.fields)) doubts.push(...facts.about('field names', resource.name));
   if (effect.verb === 'transition' && !machineOf(spec.states, effect.resource)?.transitions)

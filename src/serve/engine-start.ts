@@ -10,6 +10,7 @@ import { compileLimits } from './limits.ts';
 import { compileCursors } from './lists/cursor.ts';
 import { migrate } from './migrate.ts';
 import { compileModels } from './rows/model.ts';
+import { Sampling } from './sampling/sampling.ts';
 import type { ServeOptions } from './service.ts';
 import { compileVersionList } from './versioning/versions.ts';
 
@@ -18,7 +19,8 @@ export type Lasting = Pick<Engine, 'inFlight' | 'timersChanged' | 'events' | 'co
 
 /** Compiles a document over a store. @throws {Misfits} where stored rows do not fit it. */
 export async function startEngine(spec: Spec, store: Store, lasting: Lasting, options: ServeOptions): Promise<Engine> {
-  const compilation = startCompilation(spec, options.as ?? entriesOf(spec.purpose.users)[0]?.[0]);
+  const sampling = options.sample ? new Sampling(spec, options.seedValue ?? '', options.strict ?? false) : undefined;
+  const compilation = startCompilation(spec, options.as ?? entriesOf(spec.purpose.users)[0]?.[0], sampling);
   const models = compileModels(compilation);
   const chance = options.chance ?? systemChance;
   await migrate(store, models, compilation, options.acceptMisfits ?? false);
@@ -41,7 +43,8 @@ export async function startEngine(spec: Spec, store: Store, lasting: Lasting, op
     ...lasting,
     versions: compileVersionList(spec, compilation.validator, () => clock.now()),
     basePath: basePath(spec.purpose),
-    acceptsOpen: options.open === 'accept',
+    acceptsOpen: options.open === 'accept' || sampling !== undefined,
+    relaxesAuth: options.relax === 'auth',
     onFailure,
     limits: compileLimits(spec.limits, { clock, counters: lasting.counters, onFailure }),
   };

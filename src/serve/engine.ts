@@ -39,6 +39,8 @@ export interface Engine {
   readonly basePath: string;
   /** Whether requests in doubt are let through. */
   readonly acceptsOpen: boolean;
+  /** Whether any credential of the declared form is taken. */
+  readonly relaxesAuth: boolean;
   /** The versions that the document lists. */
   readonly versions: Versions | undefined;
   readonly events: Events;

@@ -1,26 +1,19 @@
 import { ownMessage, ownStatus } from '../parts/condition-words.ts';
-import type { ErrorCode, ErrorCondition, ErrorPayload, ErrorRule } from '../parts/errors.ts';
+import type { ErrorCode, ErrorCondition, ErrorRule } from '../parts/errors.ts';
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
 import { namesOperation, type Operation } from '../parts/operations.ts';
 import type { Spec } from '../parts/spec.ts';
-import { type CompileExpression, type Evaluate, isFailed } from './evaluate.ts';
-import type { Refusal, RefusedRequest, Reply, Value } from './exchange.ts';
+import { compilePayload, problem, type ErrorRow as Row } from './error-payloads.ts';
+import type { CompileExpression } from './evaluate.ts';
+import type { Refusal, RefusedRequest, Reply } from './exchange.ts';
 import type { OpenFact, OpenFacts } from './open.ts';
-import { phrase } from './statuses.ts';
+import { compileErrorAnswers } from './sampling/refusals.ts';
+import type { Sampling } from './sampling/sampling.ts';
 import { compileTelling } from './told.ts';
-import type { Violation } from './wire/violation.ts';
 
 /** How one operation's refusals look: everything that can be known of them before there is one. */
 export interface RefusalTable {
   answer(refusal: Refusal, request: RefusedRequest): Reply;
-}
-
-interface Row {
-  readonly status: number;
-  readonly code: string | undefined;
-  readonly message: string;
-  readonly constants: Readonly<Record<string, Value>>;
-  readonly open: readonly OpenFact[];
 }
 
 /** Compiles the refusals of an operation; without one, those of requests that reach none. */
@@ -29,13 +22,18 @@ export function compileRefusals(
   operation: Operation | undefined,
   facts: OpenFacts,
   compile: CompileExpression,
+  sampling?: Sampling,
 ): RefusalTable {
   const codes = entriesOf(spec.errors.codes).map(([, code]) => code);
-  const payload = compilePayload(spec, compile);
+  const payload = compilePayload(spec, compile, sampling);
   const telling = compileTelling(spec, operation);
   const byCondition = new Map<ErrorCondition, Row>();
   const byCode = new Map<string, Row>();
   const openPayload = spec.errors.payload.standing === 'open' ? facts.about('error payload shapes', 'service') : [];
+
+  // Where it is open what errors look like in all, a stand-in goes by what its endpoint says.
+  const isOpen = spec.errors.payload.standing === 'open';
+  const answerError = sampling && isOpen ? compileErrorAnswers(operation?.endpoint, sampling) : undefined;
 
   const rowOf = (refusal: Refusal): Row => {
     if (refusal.code !== undefined) {
@@ -63,6 +61,16 @@ export function compileRefusals(
       const row = rowOf(refusal);
       const status = row.code === undefined && refusal.status !== undefined ? refusal.status : row.status;
       const open = [...row.open, ...openPayload];
+      if (answerError) {
+        const told = {
+          status,
+          code: row.code,
+          message: refusal.when === 'internal' ? row.message : (refusal.message ?? row.message),
+        };
+        const violations = refusal.violations && telling.violations(refusal.violations, request);
+        const reply = answerError(refusal, { ...told, violations }, request.requestId);
+        if (reply) return withHeaders(reply, refusal.headers);
+      }
       return withHeaders(
         payload(
           {
@@ -70,6 +78,7 @@ export function compileRefusals(
             status,
             open,
             message: refusal.when === 'internal' ? row.message : (refusal.message ?? row.message),
+            condition: refusal.when,
             violations: refusal.violations && telling.violations(refusal.violations, request),
           },
           request,
@@ -86,12 +95,6 @@ function openReply(open: readonly OpenFact[], request: RefusedRequest): Reply {
   const names = [...new Set(open.map((fact) => `${fact.kind} (${fact.subject})`))];
   const detail = `This exchange needs ${names.length === 1 ? 'a fact that is' : 'facts that are'} open: ${names.join(', ')}.`;
   return problem({ type: 'urn:ninefold:open', status: 501, detail, request_id: request.requestId, open: told });
-}
-
-function problem(members: { readonly type?: string; readonly status: number } & Readonly<Record<string, Value>>): Reply {
-  const { type = 'about:blank', status, ...rest } = members;
-  const body = JSON.stringify({ type, title: phrase(status), status, ...rest });
-  return { status, headers: { 'content-type': 'application/problem+json' }, body };
 }
 
 function withHeaders(reply: Reply, headers: Readonly<Record<string, string>> | undefined): Reply {
@@ -140,50 +143,4 @@ function row(code: ErrorCode, rule: ErrorRule, status: number, message: string, 
     constants: code.constants,
     open,
   };
-}
-
-type Told = Row & { readonly violations: readonly Violation[] | undefined };
-type Payload = (told: Told, request: RefusedRequest) => Reply;
-
-function compilePayload(spec: Spec, compile: CompileExpression): Payload {
-  const stated: ErrorPayload | undefined = statedValue(spec.errors.payload);
-  if (stated === undefined || stated === 'problem') return problemPayload;
-  const data = stated.data;
-  const whole =
-    'source' in data && typeof data.source === 'string' ? compile({ source: data.source, at: String(data.at) }) : undefined;
-  const fields: [string, Evaluate][] = whole ? [] : Object.entries(data).map(([name, expression]) => [name, compile(expression)]);
-  return (told, request) => {
-    const scope = {
-      ...told.constants,
-      code: told.code ?? null,
-      status: told.status,
-      message: told.message,
-      path: request.path,
-      violations: told.violations ?? [],
-      request_id: request.requestId,
-    };
-    const body = whole
-      ? whole(scope)
-      : Object.fromEntries(
-          fields
-            .map(([name, evaluate]) => [name, evaluate(scope)] as const)
-            .filter(([, value]) => !isFailed(value) && value !== undefined),
-        );
-    if (isFailed(body)) return problemPayload(told, request);
-    return { status: told.status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
-  };
-}
-
-/** RFC 9457 section 3, with `code`, `request_id` and `violations` as extension members. */
-function problemPayload(told: Told, request: RefusedRequest): Reply {
-  const open = told.open.map((fact) => (request.tellsProse ? fact : { ...fact, prose: undefined, question: undefined }));
-  return problem({
-    status: told.status,
-    detail: told.message,
-    ...(told.code !== undefined && { code: told.code }),
-    ...told.constants,
-    request_id: request.requestId,
-    ...(told.violations && told.violations.length > 0 && { violations: told.violations }),
-    ...(open.length > 0 && { open }),
-  });
 }

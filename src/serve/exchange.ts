@@ -158,6 +158,10 @@ export interface Exchange {
   refusedWith: Refusal | undefined;
   /** Facts that were taken as they came, under `--open accept`. */
   accepted: OpenFact[] | undefined;
+  /** What a stand-in made up in the answer. */
+  sampled: readonly string[] | undefined;
+  /** What was let pass although the document says otherwise. */
+  warnings: readonly string[] | undefined;
   /** The time that it has, where that is stated. */
   deadline: Deadline | undefined;
 }

@@ -20,6 +20,7 @@ export interface Input {
   parameters(
     call: Call,
     path: Readonly<Record<string, string>>,
+    forgive: (violations: readonly Violation[]) => readonly Violation[],
   ): { readonly params: Readonly<Record<string, Value>> } | { readonly refusal: Refusal };
   body(call: Call, bytes: Buffer): { readonly value: Value } | { readonly refusal: Refusal };
 }
@@ -56,10 +57,10 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
   };
   return {
     takesBody,
-    parameters(call, path) {
+    parameters(call, path, forgive) {
       const { values, violations } = read(path, call.query, call.headers);
       const wrong = validate(values);
-      const all = violations.length === 0 ? wrong : [...violations, ...wrong];
+      const all = violations.length === 0 ? wrong : forgive([...violations, ...wrong]);
       const bad = all.length > 0 ? all : badExpansion(values);
       return bad.length > 0 ? { refusal: { when: 'request.parameter', violations: bad } } : { params: values };
     },

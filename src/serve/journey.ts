@@ -18,6 +18,8 @@ export function startJourney(start: Start, newRequestId: () => string): Journey 
     older: undefined,
     bytes: undefined,
     accepted: undefined,
+    sampled: undefined,
+    warnings: undefined,
     refusedWith: undefined,
     deadline: undefined,
     requestId: () => {

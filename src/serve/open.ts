@@ -1,5 +1,6 @@
 import type { Place } from '../document/document.ts';
-import type { Ledger, LedgerFact } from '../parts/ledger.ts';
+import { factsOf, type LedgerFact } from '../parts/ledger.ts';
+import type { Spec } from '../parts/spec.ts';
 
 /** An open fact, as an answer names it. */
 export interface OpenFact {
@@ -22,19 +23,29 @@ export interface OpenFacts {
   others(part: string): OpenFact[];
 }
 
-export function openFacts(ledger: Ledger): OpenFacts {
-  const bySubject = new Map<string, OpenFact[]>();
-  const byPart = new Map<string, OpenFact[]>();
-  for (const fact of ledger.facts) {
-    if (fact.standing !== 'open') continue;
-    const open = toOpenFact(fact);
-    push(bySubject, `${fact.kind}\n${fact.subject}`, open);
-    push(byPart, fact.part, open);
-  }
+/** Facts are looked for kind by kind, when one of the kind is first asked for: a large document has tens of thousands. */
+export function openFacts(spec: Spec): OpenFacts {
+  const byKind = new Map<string, Map<string, OpenFact[]>>();
+  const subjectsOf = (kind: string): Map<string, OpenFact[]> => {
+    const known = byKind.get(kind);
+    if (known) return known;
+    const subjects = new Map<string, OpenFact[]>();
+    for (const fact of factsOf(spec, kind)) if (fact.standing === 'open') push(subjects, fact.subject, toOpenFact(fact));
+    byKind.set(kind, subjects);
+    return subjects;
+  };
+  let all: readonly LedgerFact[] | undefined;
+  const facts = (): readonly LedgerFact[] => {
+    all ??= factsOf(spec);
+    return all;
+  };
   return {
-    about: (kind, subject) => bySubject.get(`${kind}\n${subject}`) ?? bySubject.get(`${kind}\nservice`) ?? [],
-    ofPart: (part) => byPart.get(part) ?? [],
-    others: (part) => ledger.facts.filter((fact) => fact.part === part && fact.subject === 'others').map(toOpenFact),
+    about(kind, subject) {
+      const subjects = subjectsOf(kind);
+      return subjects.get(subject) ?? subjects.get('service') ?? [];
+    },
+    ofPart: (part) => facts().flatMap((fact) => (fact.part === part && fact.standing === 'open' ? [toOpenFact(fact)] : [])),
+    others: (part) => facts().flatMap((fact) => (fact.part === part && fact.subject === 'others' ? [toOpenFact(fact)] : [])),
   };
 }
 
@@ -44,13 +55,13 @@ function push(map: Map<string, OpenFact[]>, key: string, fact: OpenFact): void {
   else map.set(key, [fact]);
 }
 
-function toOpenFact({ part, kind, subject, at, place, question, prose }: LedgerFact): OpenFact {
+function toOpenFact(fact: LedgerFact): OpenFact {
+  const { part, kind, subject, at, question, prose } = fact;
   return {
-    part,
-    kind,
-    subject,
-    at,
-    place: shortPlace(place),
+    ...{ part, kind, subject, at },
+    get place() {
+      return shortPlace(fact.place);
+    },
     ...(question !== undefined && { question }),
     ...(prose !== undefined && { prose }),
   };

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
-import { type Operation, operationsOf } from '../parts/operations.ts';
+import { type Operation, operationsOf, resourceOfEffect } from '../parts/operations.ts';
 
 import type { OperationAccess } from './access/passing.ts';
 import { compileCreate } from './acts/create.ts';
@@ -20,6 +20,7 @@ import { compileHandlerRun } from './runs/handler.ts';
 import { compileListRun } from './runs/list.ts';
 import { compileRead } from './runs/read.ts';
 import { compileReplyRun } from './runs/reply.ts';
+import { compileSampledRun } from './runs/sampled.ts';
 import { compileSpending } from './runs/spending.ts';
 import { compileAccept } from './wire/accept.ts';
 
@@ -61,7 +62,13 @@ function compilePlan(operation: Operation, endpoint: Endpoint, engine: Engine): 
   const { compilation } = engine;
   const { access } = compilation;
   const undecided = access.doubts(operation);
-  const inDoubt = [...doubtsAbout(endpoint, compilation), ...(engine.acceptsOpen ? [] : undecided)];
+  const { sampling } = compilation;
+  const doubts = doubtsAbout(endpoint, compilation);
+  const unsupported = unsupportedBy(endpoint, engine);
+  // A stand-in answers all the same, in the stated shape.
+  const isUnable = doubts.length > 0 || unsupported?.type === 'urn:ninefold:handler' || !isKept(endpoint, engine);
+  const isSampled = sampling !== undefined && isUnable;
+  const inDoubt = [...(isSampled ? [] : doubts), ...(engine.acceptsOpen ? [] : undecided)];
   const runs: Run[] = [];
   const allowances: OperationAccess[] = [];
   const list = statedValue(endpoint.does)?.verb === 'list' ? lazily(() => listOf(endpoint, engine)) : undefined;
@@ -69,7 +76,13 @@ function compilePlan(operation: Operation, endpoint: Endpoint, engine: Engine): 
   return {
     endpoint,
     operation,
-    refusals: compileRefusals(compilation.spec, operation, compilation.facts, (expression) => compilation.expression(expression)),
+    refusals: compileRefusals(
+      compilation.spec,
+      operation,
+      compilation.facts,
+      (expression) => compilation.expression(expression),
+      sampling,
+    ),
     input: compileInput(endpoint, paging, compilation),
     paging,
     negotiate: compileAccept(endpoint.produces ?? ['application/json']),
@@ -81,12 +94,12 @@ function compilePlan(operation: Operation, endpoint: Endpoint, engine: Engine): 
     headers: varyByCredential(compilation.spec, operation),
     inDoubt,
     doubtsOf: compileDoubts(endpoint, compilation, engine.acceptsOpen ? undecided : [], paging),
-    unsupported: inDoubt.length > 0 ? undefined : unsupportedBy(endpoint, engine),
+    unsupported: inDoubt.length > 0 || isSampled ? undefined : unsupported,
     run(exchange) {
       const { index, engine: seen } = exchange.view;
       let run = runs[index];
       if (!run) {
-        run = compileRun(operation, endpoint, seen);
+        run = isSampled ? compileSampledRun(operation, endpoint, doubts, sampling, seen) : compileRun(operation, endpoint, seen);
         runs[index] = run;
       }
       return run(exchange);
@@ -133,6 +146,12 @@ function modelOf(name: string, engine: Engine): RowModel {
   const model = engine.models.get(name);
   if (!model) throw new Error(`${name} is no resource that can be kept.`);
   return model;
+}
+
+/** Whether there are rows of the resource that an endpoint is about, if it is about one. */
+function isKept({ does }: Endpoint, engine: Engine): boolean {
+  const resource = resourceOfEffect(statedValue(does));
+  return resource === undefined || engine.models.has(resource);
 }
 
 /** What this service has no means for: a handler that was not given, an answer in a media type that it cannot write. */

@@ -8,6 +8,7 @@ import { Credentials } from './authentication/credentials.ts';
 import { Development } from './authentication/development.ts';
 import { compileTargets } from './authentication/shown.ts';
 import { systemChance, systemClock } from './clock.ts';
+import { CoverageCount } from './coverage.ts';
 import { fetchDoor } from './doors/fetch.ts';
 import { type DoorRefusal, doorRefusals, type RefuseRaw } from './doors/refusals.ts';
 import { createListener, listen } from './doors/socket.ts';
@@ -45,7 +46,14 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   const clock = options.clock ?? systemClock;
   const inFlight = new Set<string>();
   const timers = startTimers(() => engine);
-  const note = options.onExchange && compileNote(options.onExchange, clock, (call) => target(call));
+  const logged = options.onExchange && compileNote(options.onExchange, clock, (call) => target(call));
+  const count = options.coverage ? new CoverageCount() : undefined;
+  const note: Note | undefined =
+    count &&
+    ((call, exchange, reply, refusal) => {
+      count.note(call, exchange, reply, refusal);
+      logged?.(call, exchange, reply, refusal);
+    });
   const chance = options.chance ?? systemChance;
   const webhooks = givenWebhooks(options.webhooks ?? [], store, chance);
   const events = startEvents(() => engine, { webhooks, allowsPrivate: options.allowPrivateWebhooks ?? false });
@@ -56,7 +64,7 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   let engine: Engine = await startEngine(spec, store, lasting, options);
   await development?.issue(engine.compilation);
   let target = compileTargets(spec);
-  let road: AnswerCall = compileServe(engine, note);
+  let road: AnswerCall = compileServe(engine, note ?? logged);
   let refuseRaw = compileRawRefusals(engine);
   if (options.rows) await seedRows(engine, options.rows);
   timers.changed();
@@ -85,7 +93,7 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
       const made = await startEngine(next, store, lasting, options);
       await development?.issue(made.compilation);
       target = compileTargets(next);
-      road = compileServe(made, note);
+      road = compileServe(made, note ?? logged);
       refuseRaw = compileRawRefusals(made);
       engine = made;
       timers.changed();
@@ -102,6 +110,7 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
     get basePath() {
       return engine.basePath;
     },
+    coverage: () => count?.of(engine.compilation.spec, engine.compilation.ledger().total.open),
     async settled() {
       // What is fired emits, and what is sent can disable a subscriber, which emits too.
       for (let round = 0; round < 2; round++) {
@@ -139,6 +148,8 @@ function compileNote(onExchange: (entry: ExchangeEntry) => void, clock: { now():
       operation: exchange?.plan.operation.name,
       ms: exchange ? now - exchange.nowMs : 0,
       ...(code !== undefined && { refused: code }),
+      ...(exchange?.sampled && { sampled: exchange.sampled }),
+      ...(exchange?.warnings && { warnings: exchange.warnings }),
       ...(open && { open: open.map(({ kind, subject }) => `${kind} (${subject})`) }),
     });
   };

@@ -11,6 +11,8 @@ import { bodyBytesProtected } from './limits/stated-bounds.ts';
 import type { Journey, Plan, Planned } from './plan.ts';
 import { plansOf } from './plans.ts';
 import { refused } from './runs/refused.ts';
+import { compileForgiving, warningHeader } from './sampling/forgiving.ts';
+import { sampledHeader } from './sampling/names.ts';
 import { openRoutesOf } from './unlisted.ts';
 import { compileVersions, type Routed } from './versioning.ts';
 import { startViews } from './views.ts';
@@ -40,6 +42,7 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
   const identify = compileAuthentication(engine);
   const versions = compileVersions(engine, plansOf(engine));
   const { limits } = engine;
+  const forgive = compileForgiving(compilation);
   const unrouted = compileRefusals(spec, undefined, facts, (expression) => compilation.expression(expression));
   const views = startViews(engine);
   const wellKnown = compileWellKnown(engine, identify);
@@ -105,7 +108,9 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
   }
 
   function readParameters(exchange: Journey): Refusal | undefined {
-    const taken = exchange.plan.input.parameters(exchange.call, exchange.pathParams);
+    const taken = exchange.plan.input.parameters(exchange.call, exchange.pathParams, (violations) =>
+      forgive(exchange, violations),
+    );
     if ('refusal' in taken) return taken.refusal;
     exchange.params = taken.params;
     return undefined;
@@ -162,6 +167,8 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
     addHeaders(headers, versions.headers(exchange, reply));
     if (limits.headers) addHeaders(headers, limits.headers(exchange));
     if (exchange.accepted) headers['ninefold-open'] = nameFacts(exchange.accepted);
+    if (exchange.sampled) headers['ninefold-sampled'] = sampledHeader(exchange.sampled);
+    if (exchange.warnings) headers['ninefold-warning'] = warningHeader(exchange.warnings);
     note?.(exchange.call, exchange, reply, exchange.refusedWith);
     return reply;
   }

@@ -4,6 +4,7 @@ import type { Spec } from '../parts/spec.ts';
 import type { Store } from '../store/store.ts';
 import type { DevelopmentCredential } from './authentication/development.ts';
 import type { Chance, Clock } from './clock.ts';
+import type { Coverage } from './coverage.ts';
 import type { Call, Caller } from './exchange.ts';
 import type { GivenHandlers } from './handlers.ts';
 
@@ -34,8 +35,18 @@ export interface ServeOptions {
   readonly allowPrivateWebhooks?: boolean;
   /** `accept`: let a request in doubt pass where the service can act at all, naming the facts in `Ninefold-Open`. */
   readonly open?: 'refuse' | 'accept';
+  /** Be a stand-in for somebody else's service: what only an open fact leaves undetermined is made up, and named in `Ninefold-Sampled`. It implies `open: 'accept'`. */
+  readonly sample?: boolean;
+  /** What is made up follows from this text; another one gives other values. */
+  readonly seedValue?: string;
+  /** `auth`: take any credential of the declared form. */
+  readonly relax?: 'auth';
+  /** Of a stand-in: refuse what the document refuses, also where the vendor's own client is known to break its document in that way. */
+  readonly strict?: boolean;
   /** Start although stored rows do not fit the document any more. */
   readonly acceptMisfits?: boolean;
+  /** Count what clients touch, for `coverage`. */
+  readonly coverage?: boolean;
   /** Called for each exchange; absent = nothing is noted down. */
   readonly onExchange?: (entry: ExchangeEntry) => void;
   /** Called for failures, which callers see as `internal` alone. */
@@ -54,6 +65,10 @@ export interface ExchangeEntry {
   /** The error code or condition of a refusal. */
   readonly refused?: string;
   readonly open?: readonly string[];
+  /** What a stand-in made up. */
+  readonly sampled?: readonly string[];
+  /** What was let pass although the document says otherwise. */
+  readonly warnings?: readonly string[];
 }
 
 /** A running service: one set of plans behind two doors. */
@@ -81,6 +96,8 @@ export interface Service {
   readonly notes: readonly string[];
   /** The prefix of the endpoints. */
   readonly basePath: string;
+  /** What clients have touched of the document by now; nothing where it is not counted. */
+  coverage(): Coverage | undefined;
   /** Resolves once the transitions and deliveries that are due by now are done. A receiver that does not answer is waited for. */
   settled(): Promise<void>;
   /** Settles what is under way and closes the store where this service opened it. */

@@ -1,4 +1,4 @@
-import { statedValue } from '../parts/fact.ts';
+import { isStated, statedValue } from '../parts/fact.ts';
 import type { Machine, Target, Transition } from '../parts/states.ts';
 import type { Compilation } from './compilation.ts';
 import { type Evaluate, isFailed } from './evaluate.ts';
@@ -9,6 +9,9 @@ import { instantMicroseconds } from './rows/column.ts';
 export interface CompiledMachine {
   readonly field: string;
   readonly states: ReadonlySet<string>;
+  /** Whether it is stated what a row starts in, and what leads from one state to another. */
+  readonly hasInitial: boolean;
+  readonly hasTransitions: boolean;
   /** The state of a row that an operation makes; nothing where no target holds. */
   initial(operation: string): (scope: Scope) => string | undefined;
   /** A transition as one operation fires it. */
@@ -38,6 +41,8 @@ export function compileMachine(machine: Machine, compilation: Compilation): Comp
   return {
     field: machine.field,
     states: new Set(statedValue(machine.states)),
+    hasInitial: machine.initial.length > 0,
+    hasTransitions: isStated(machine.transitions),
     initial: (operation) => compileTargets(machine.initial, compilation, operation),
     transition(name, operation) {
       const transition = all[name];

@@ -56,9 +56,10 @@ export function compileWellKnown({ compilation, clock, limits }: Engine, identif
 }
 
 function describe({ spec, ledger, facts }: Engine['compilation']) {
+  const { total, parts } = ledger();
   return {
     title: spec.title,
-    counts: { total: ledger.total, parts: ledger.parts },
+    counts: { total, parts },
     open: partNames.flatMap((part) => facts.ofPart(part)),
   };
 }

@@ -37,6 +37,12 @@ export interface TriedOptions {
   readonly before?: BeforeHandlers;
   readonly as?: string;
   readonly open?: 'accept';
+  readonly sample?: boolean;
+  readonly seedValue?: string;
+  readonly relax?: 'auth';
+  readonly coverage?: boolean;
+  readonly strict?: boolean;
+  readonly onExchange?: NonNullable<ServeOptions['onExchange']>;
   readonly identify?: NonNullable<ServeOptions['identify']>;
   readonly rows?: NonNullable<ServeOptions['rows']>;
   readonly environment?: NonNullable<ServeOptions['environment']>;

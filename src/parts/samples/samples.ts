@@ -44,6 +44,17 @@ export class Samples {
     return this.of(this.#whole.ofResource(name), name);
   }
 
+  /** The members that a shape names, with their shapes. */
+  membersOf(shape: Shape): Readonly<Record<string, Json>> {
+    const { properties } = this.#whole.of(shape);
+    return isMap(properties) ? properties : {};
+  }
+
+  /** A shape with its resource or its parts written out at the top. */
+  whole(shape: Shape): Shape {
+    return this.#whole.of(shape);
+  }
+
   /** Makes identifiers for a resource that does not say how. */
   identifiers(name: string): MakeIdentifier {
     const resource = entryOf(this.#spec.resources.all, name);

@@ -15,6 +15,8 @@ export interface Work<Rows extends Reader = Transaction> {
   readonly scope: Readonly<Record<string, Value>>;
   /** What the change stored, in order; events are made of it. */
   readonly stored: StoredChange[];
+  /** The fields of rows that a stand-in made up, for the answer to name. */
+  sampled?: readonly string[];
 }
 
 /** One thing that a change stored. */

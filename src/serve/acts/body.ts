@@ -9,6 +9,7 @@ import type { Exchange, Fields, Refusal, Value } from '../exchange.ts';
 import { bare } from '../json.ts';
 import type { RowModel } from '../rows/model.ts';
 import { compileReferences, type FoundReference } from '../rows/references.ts';
+import { compileForgiving } from '../sampling/forgiving.ts';
 import { describeValue, type Violation } from '../wire/violation.ts';
 import { refuse, type Work } from './act.ts';
 import { boundValue, type Locator } from './locate.ts';
@@ -24,16 +25,16 @@ export function compileSent(
   compilation: Compilation,
 ): (exchange: Exchange, before?: Fields) => Sent {
   const { spec } = compilation;
-  const shape: Shape = statedValue(requestShape(spec, endpoint)) ?? {};
+  const shape: Shape = shapeSent(endpoint, model, compilation);
   const isOwnShape = isStated(endpoint.request);
   const validate = compilation.validate(shape, 'sent');
-  const validateWhole = isOwnShape ? model.validateStored : undefined;
+  const forgive = compileForgiving(compilation);
   const fill = compileDefaults(spec, shape);
-  const dropped = droppedFor(model, compilation.user);
+  const dropped = droppedFor(model, compilation);
   const older = isOwnShape ? undefined : compilation.version?.carries.resource(model.name);
   /** A stated body that is no object, such as a text, fills no field by itself: what it sets is for `set` to say. */
   function valueAsRequest(exchange: Exchange): Sent {
-    const violations = validate(exchange.request);
+    const violations = forgive(exchange, validate(exchange.request));
     if (violations.length > 0) return invalid(violations);
     const fields: Fields = Object.create(null);
     bindPath(fields, exchange, model, locator);
@@ -57,12 +58,20 @@ export function compileSent(
     if (disagreements.length > 0) return invalid(disagreements);
     fill?.(fields);
     if (before) for (const name of older?.unseen ?? []) if (before[name] === undefined) delete fields[name];
-    const violations = validate(fields);
+    const violations = forgive(exchange, validate(fields));
     if (violations.length > 0) return invalid(violations);
-    if (!validateWhole) return { fields };
+    if (!isOwnShape) return { fields: compilation.sampling ? onlyOwn(model, fields) : fields };
     const own = onlyOwn(model, withoutKeys(fields, dropped));
     return { fields: own };
   };
+}
+
+/** What has to be sent; of a stand-in no identifier, where it is open who makes it. */
+function shapeSent(endpoint: Endpoint, { identifier }: RowModel, { spec, sampling }: Compilation): Shape {
+  const shape: Shape = statedValue(requestShape(spec, endpoint)) ?? {};
+  const isMade = sampling && identifier.generate.by === 'open' && !isStated(endpoint.request);
+  if (!isMade || !Array.isArray(shape.required)) return shape;
+  return { ...shape, required: shape.required.filter((name) => name !== identifier.field) };
 }
 
 /** Compiles the validation of a body that is stated for an operation which does not make it a row: a transition's, a deletion's, a handler's. */
@@ -75,10 +84,12 @@ export function compileStatedBody(
   const validate = compilation.validate(shape, 'sent');
   const fill = compileDefaults(compilation.spec, shape);
   const findReferences = compileReferences(compilation.spec, shape);
-  return (work, { request, older }) => {
+  const forgive = compileForgiving(compilation);
+  return (work, exchange) => {
+    const { request, older } = exchange;
     if (older && older.violations.length > 0) return { when: 'request.invalid', violations: older.violations, inVersion: true };
     fill?.(request);
-    const violations = validate(request);
+    const violations = forgive(exchange, validate(request));
     if (violations.length > 0) return { when: 'request.invalid', violations };
     return findReferences && missingAmong(work, findReferences(request), compilation);
   };
@@ -104,11 +115,15 @@ export function bindPath(fields: Fields, exchange: Exchange, model: RowModel, lo
 }
 
 /** What a caller of this user cannot write: dropped without a word. */
-export function droppedFor(model: RowModel, user: string | undefined): ReadonlySet<string> {
+export function droppedFor(model: RowModel, { user, sampling }: Compilation): ReadonlySet<string> {
   const denied = [...model.fields.values()].filter(
     ({ writable }) => writable !== undefined && (user === undefined || !writable.includes(user)),
   );
-  return new Set([...model.readOnly, ...denied.map(({ name }) => name)]);
+  const dropped = new Set([...model.readOnly, ...denied.map(({ name }) => name)]);
+  // Where it is open what moves a row from state to state, a stand-in takes the state that is sent.
+  const { machine } = model;
+  if (sampling && machine && !machine.hasTransitions && !model.fields.get(machine.field)?.readOnly) dropped.delete(machine.field);
+  return dropped;
 }
 
 /** What a request refers to must be there, and its caller must be able to read it. */

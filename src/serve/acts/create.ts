@@ -2,11 +2,12 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
 import type { Pass } from '../access/passing.ts';
 import type { Compilation } from '../compilation.ts';
-import type { Exchange, Fields } from '../exchange.ts';
+import { type Exchange, type Fields, Refused } from '../exchange.ts';
 import { bare, copy } from '../json.ts';
 import { identifierText, identifierValue } from '../rows/identifier.ts';
 import type { RowModel } from '../rows/model.ts';
 import { applySetters, asStored, insertRow } from '../rows/write.ts';
+import { completeRow, newIdentifier } from '../sampling/sampled-rows.ts';
 import { describeValue } from '../wire/violation.ts';
 import type { Act, Hook, Models, Outcome, Pause, Work } from './act.ts';
 import { refuse } from './act.ts';
@@ -22,6 +23,7 @@ export interface Maker {
   readonly ownErrors: OwnErrors | undefined;
   readonly initial: ((scope: Work['scope']) => string | undefined) | undefined;
   readonly missingReference: MissingReference;
+  readonly sampling: Compilation['sampling'];
 }
 
 export function compileMaker(operation: Operation, model: RowModel, compilation: Compilation): Maker {
@@ -30,8 +32,10 @@ export function compileMaker(operation: Operation, model: RowModel, compilation:
     operation,
     words: [operation.name, 'create', 'write'],
     ownErrors: compileOwnErrors(operation, compilation),
-    initial: model.machine?.initial(operation.name),
+    // Where it is open what a row starts in, a stand-in makes it up.
+    initial: compilation.sampling && !model.machine?.hasInitial ? undefined : model.machine?.initial(operation.name),
     missingReference: compileMissingReference(compilation),
+    sampling: compilation.sampling,
   };
 }
 
@@ -64,7 +68,7 @@ export function make(
   hook: Hook | undefined,
   pass: Pass,
 ): Outcome | Pause {
-  const { model, operation, words, ownErrors, missingReference } = maker;
+  const { model, operation, words, ownErrors, missingReference, sampling } = maker;
   for (const { field, value } of model.defaults) if (sent[field] === undefined) sent[field] = copy(value);
   const missing = missingReference(work, model, sent, undefined);
   if (missing) return { refusal: missing };
@@ -77,13 +81,16 @@ export function make(
   if (hook && !hook.next) return { paused: { resource: undefined, next: generated } };
   const scope = { ...work.scope, next: hooked };
   const next = applySetters(model.setters(words), scope, hooked);
-  const identifier = id ?? identify(work, model, next);
+  const identifier = id ?? identify(work, maker, next);
   if (identifier === undefined) return refuse('request.invalid', { violations: [noIdentifier(model, next)] });
   next[model.identifier.field] = identifierValue(identifier, model.identifier.isInteger);
-  const own = ownErrors?.({ ...work.scope, next });
+  const whole = sampling ? completeRow(sampling, work, model, identifier, next) : next;
+  const own = ownErrors?.({ ...work.scope, next: whole });
+  // What a stand-in made besides the row is undone with it.
+  if (own && sampling) throw new Refused(own);
   if (own) return { refusal: own };
-  const row = insertRow(work, model, identifier, next, operation.name);
-  return { did: 'created', row, fields: next };
+  const row = insertRow(work, model, identifier, whole, operation.name);
+  return { did: 'created', row, fields: whole };
 }
 
 /** The state that a new row starts in; nothing where no target holds. */
@@ -100,11 +107,12 @@ function generate(work: Work, model: RowModel, fields: Fields): Fields {
   return next;
 }
 
-function identify(work: Work, model: RowModel, next: Fields): string | undefined {
+function identify(work: Work, { model, sampling }: Maker, next: Fields): string | undefined {
   const { generate: how, field } = model.identifier;
   if (how.by === 'template') return how.make(work.draw);
   if (how.by === 'sequence') return String(work.rows.next(model.name));
-  return identifierText(next[field]);
+  const given = identifierText(next[field]);
+  return given === undefined && how.by === 'open' && sampling ? newIdentifier(sampling, work, model) : given;
 }
 
 function noIdentifier(model: RowModel, next: Fields) {

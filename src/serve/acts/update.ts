@@ -5,11 +5,13 @@ import { mergeJson } from '../../parts/versions/json-merge.ts';
 import type { Row } from '../../store/store.ts';
 import type { Pass } from '../access/passing.ts';
 import type { Compilation } from '../compilation.ts';
-import type { Exchange, Fields, Refusal, Value } from '../exchange.ts';
+import type { Fields, Refusal, Value } from '../exchange.ts';
 import { bare, sameJson } from '../json.ts';
-import { identifierValue } from '../rows/identifier.ts';
 import type { RowModel } from '../rows/model.ts';
 import { applySetters, asStored, kept, updateRow } from '../rows/write.ts';
+import { compileForgiving } from '../sampling/forgiving.ts';
+import { keepNames } from '../sampling/names.ts';
+import { mendRow } from '../sampling/sampled-rows.ts';
 import { isHidden } from '../shown.ts';
 import { compileOlderUpdate } from '../versioning/older-update.ts';
 import { describeValue, type Violation } from '../wire/violation.ts';
@@ -17,9 +19,10 @@ import { type Act, type Hook, type Models, type Outcome, type Pause, refuse, see
 import { bindPath, compileMissingReference, compileSent, droppedFor, invalid, isFields, withoutKeys } from './body.ts';
 import { compileMaker, make } from './create.ts';
 import { compileLocator } from './locate.ts';
+import { otherIdentifier, withIdentifier } from './named-identifier.ts';
 import { compileOwnErrors } from './own-errors.ts';
 import { compilePrecondition } from './precondition.ts';
-import { changedField, unknownField } from './wrong-fields.ts';
+import { changedField, ownFields, unknownField } from './wrong-fields.ts';
 
 /** A found row and what would become of it. */
 interface Changing {
@@ -40,7 +43,8 @@ export function compileUpdate(
   const locator = compileLocator(endpoint, model, models, compilation);
   const precondition = compilePrecondition(endpoint, model, compilation);
   const finish = compileFinish(operation, endpoint, model, 'update', compilation);
-  const dropped = droppedFor(model, compilation.user);
+  const dropped = droppedFor(model, compilation);
+  const forgive = compileForgiving(compilation);
   const older = isStated(endpoint.request) ? undefined : compileOlderUpdate(model, compilation);
   const ownShape = isStated(endpoint.request) ? compilation.validate(endpoint.request.value, 'sent') : undefined;
   return (work, exchange, hook) => {
@@ -53,18 +57,21 @@ export function compileUpdate(
     if (misfits.length > 0) return concealed(pass, misfits, true);
     const patch = exchange.request;
     const badShape = isFields(patch)
-      ? (ownShape?.(patch) ?? [])
+      ? forgive(exchange, ownShape?.(patch) ?? [])
       : [{ in: 'body' as const, path: '', found: describeValue(patch), expected: 'an object' }];
     if (badShape.length > 0 || !isFields(patch)) return concealed(pass, badShape);
     const changes = withoutKeys(patch, dropped);
     const made = older?.(exchange, before);
     if (made && 'violations' in made) return concealed(pass, made.violations, true);
     const wrong = [
-      ...(made ? [] : [...unknownFields(model, changes, ownShape !== undefined), ...changedImmutables(model, changes, before)]),
+      ...(made ? [] : forgive(exchange, unknownFields(model, changes, ownShape !== undefined))),
+      ...(made ? [] : changedImmutables(model, changes, before)),
       ...bindPath({ ...changes }, exchange, model, locator),
     ];
     if (wrong.length > 0) return concealed(pass, wrong);
-    const next = made?.next ?? bare(mergeJson(before, ownShape ? pick(model, changes) : changes) as Fields);
+    const next =
+      made?.next ??
+      bare(mergeJson(before, ownShape || compilation.sampling ? ownFields(model.fields, changes) : changes) as Fields);
     return finish(work, { row, before, next, pass }, hook);
   };
 }
@@ -83,7 +90,7 @@ export function compileReplace(
   const sent = compileSent(endpoint, model, locator, compilation);
   const finish = compileFinish(operation, endpoint, model, 'replace', compilation);
   const maker = compileMaker(operation, model, compilation);
-  const isKept = keptOnReplace(model, compilation.user);
+  const isKept = keptOnReplace(model, compilation);
   return (work, exchange, hook) => {
     const found = locator.find(work, exchange);
     const id = locator.idOf(work, exchange);
@@ -127,9 +134,13 @@ function compileFinish(
   const allowed = endpoint.in && new Set<Value>(endpoint.in);
   const words = [operation.name, verb, 'write'];
   const missingReference = compileMissingReference(compilation);
+  const { sampling } = compilation;
   return (work: Work, changing: Changing, hook: Hook | undefined): Outcome | Pause => {
-    const { row, before, next, pass } = changing;
-    const violations = model.validateStored(next);
+    const { row, before, pass } = changing;
+    const mended = sampling && mendRow(sampling, work, model, row.id, changing.next, before);
+    const next = mended?.whole ?? changing.next;
+    // What a stand-in has mended fits, and its shapes may be too many to be compiled for that.
+    const violations = sampling ? [] : model.validateStored(next);
     if (violations.length > 0) return concealed(pass, violations);
     const missing = missingReference(work, model, next, before);
     if (missing) return { refusal: pass.conceal(missing) };
@@ -144,6 +155,7 @@ function compileFinish(
     const own: Refusal | undefined = ownErrors?.({ ...scope, next: set });
     if (own) return { refusal: own };
     if (isSame) return { did: 'unchanged', row, fields: before };
+    if (mended) keepNames(work.rows, model.name, row.id, mended.names);
     const written = updateRow(work, model, row, before, set, row.entered, operation.name);
     return { did: 'changed', row: written, fields: set };
   };
@@ -166,31 +178,11 @@ function changedImmutables(model: RowModel, sent: Fields, before: Fields): Viola
     .map((name) => changedField(name, sent[name]));
 }
 
-function pick(model: RowModel, fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => model.fields.has(name)));
-}
-
 /** Replace keeps what its caller could not have sent: read-only, state and hidden fields, and those it may not write. */
-function keptOnReplace(model: RowModel, user: string | undefined): (name: string) => boolean {
-  const dropped = droppedFor(model, user);
+function keptOnReplace(model: RowModel, compilation: Compilation): (name: string) => boolean {
+  const { user } = compilation;
+  const dropped = droppedFor(model, compilation);
   const hidden = [...model.fields.values()].filter((field) => isHidden(field, { user, reveals: false })).map(({ name }) => name);
   const kept = new Set([...dropped, ...hidden, model.identifier.field]);
   return (name) => kept.has(name);
-}
-
-/** A body may repeat the identifier that the path names, and name no other. */
-function otherIdentifier({ request }: Exchange, model: RowModel, id: string): Violation | undefined {
-  const { field } = model.identifier;
-  const sent = isFields(request) && !model.readOnly.has(field) ? request[field] : undefined;
-  if (sent === undefined || String(sent) === id) return undefined;
-  return { in: 'body', path: `/${field}`, found: describeValue(sent), expected: `${describeValue(id)}, as the path says` };
-}
-
-/** The path says the identifier of a replace or upsert where the resource's own is the client's. */
-function withIdentifier(exchange: Exchange, model: RowModel, id: string): Exchange {
-  const { request } = exchange;
-  if (model.readOnly.has(model.identifier.field) || !isFields(request) || request[model.identifier.field] !== undefined)
-    return exchange;
-  const { field, isInteger } = model.identifier;
-  return { ...exchange, request: Object.assign(bare(request), { [field]: identifierValue(id, isInteger) }) };
 }

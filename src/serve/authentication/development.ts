@@ -159,7 +159,7 @@ export class Development {
 }
 
 /** Every scope that a permission asks for or a scheme lists. */
-function scopesOf(spec: Spec, scheme: Scheme): string[] {
+export function scopesOf(spec: Spec, scheme: Scheme): string[] {
   const asked = (statedValue(spec.authentication.permissions) ?? []).flatMap(({ scopes }) => scopes);
   return [...new Set([...asked, ...Object.keys(scheme.scopes)])];
 }

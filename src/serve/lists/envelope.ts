@@ -1,5 +1,5 @@
 import type { Pagination } from '../../parts/limits.ts';
-import type { Call } from '../exchange.ts';
+import type { Call, Fields } from '../exchange.ts';
 import type { Page } from './page.ts';
 
 /** Whether the answers of a list say where the page before it is. */
@@ -33,6 +33,18 @@ export function compileEnvelope(pagination: Pagination | undefined): Envelope {
 }
 
 const bareArray = ['[', ']'] as const;
+
+/** A page in the stated envelope as a value; nothing where there is none. */
+export function envelopeOf(pagination: Pagination | undefined, items: readonly Fields[], page: Page): Fields | undefined {
+  if (pagination?.items === undefined) return undefined;
+  const { next, previous, hasMore, total, told, data } = pagination;
+  const out: Fields = { ...data, [pagination.items]: items };
+  if (next !== undefined && told !== 'link') out[next] = page.next;
+  if (previous !== undefined && told !== 'link') out[previous] = page.previous;
+  if (hasMore !== undefined) out[hasMore] = page.hasMore;
+  if (total !== undefined) out[total] = page.total;
+  return out;
+}
 
 /** The `Link` header of a page (RFC 8288), where pages are told by it: the caller's own query with the paging parameters changed. */
 export function linkHeader(pagination: Pagination | undefined, page: Page, call: Call): string | undefined {

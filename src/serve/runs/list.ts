@@ -5,13 +5,14 @@ import type { Work } from '../acts/act.ts';
 import { compileOwnErrors } from '../acts/own-errors.ts';
 import { compileAnswers } from '../answers.ts';
 import type { Engine } from '../engine.ts';
-import type { Exchange, Reply } from '../exchange.ts';
-import { compileEnvelope, linkHeader } from '../lists/envelope.ts';
+import type { Exchange, Fields, Reply } from '../exchange.ts';
+import { compileEnvelope, envelopeOf, linkHeader } from '../lists/envelope.ts';
 import type { CompiledList } from '../lists/list.ts';
 import type { Page } from '../lists/page.ts';
 import type { Run } from '../plan.ts';
 import { compileRepresentation } from '../representation.ts';
 import type { RowModel } from '../rows/model.ts';
+import { namesOfRow, tellSampled } from '../sampling/names.ts';
 import { drawOnce, workFor } from '../scope.ts';
 import { contentTag } from '../wire/etag.ts';
 import { unlessFresh } from './read.ts';
@@ -31,7 +32,9 @@ export function compileListRun(
   const envelope = compileEnvelope(pagination);
   const answers = compileAnswers(endpoint, compilation);
   const ownErrors = compileOwnErrors(operation, compilation);
-  const joins = representation.isPlain && !answers;
+  const { sampling } = compilation;
+  // A stand-in names what was made up of each row.
+  const joins = representation.isPlain && !answers && !sampling;
   const openPages = compilation.facts.about('pagination bounds', endpoint.key);
 
   function page(rows: Reader, exchange: Exchange): Reply {
@@ -45,6 +48,12 @@ export function compileListRun(
     const headers = headersOf(exchange, found);
     if (answers && typeof found.items !== 'string') return stated(work, exchange, found, found.items, headers);
     const { items } = found;
+    if (sampling && typeof items !== 'string')
+      tellRows(
+        rows,
+        exchange,
+        items.map((row) => model.parse(row)),
+      );
     const texts = typeof items === 'string' ? items : items.map(({ doc }) => representation.text(work, exchange, doc)).join(',');
     const [head, tail] = envelope(found);
     const body = head + texts + tail;
@@ -71,10 +80,20 @@ export function compileListRun(
     headers: Record<string, string>,
   ): Reply {
     const items = rows.map(({ doc }) => representation.show(work, exchange, doc));
-    const scope = { ...work.scope, items, next_cursor: found.next, has_more: found.hasMore, total: found.total };
-    const made = answers?.(exchange, { status: 200, scope });
+    const told = { items, next_cursor: found.next, has_more: found.hasMore, total: found.total };
+    const scope = { ...work.scope, ...told, result: envelopeOf(pagination, items, found) };
+    if (sampling) tellRows(work.rows, exchange, items);
+    const made = answers?.(exchange, { status: 200, scope, work });
     if (!made || 'refusal' in made) return refused(exchange, made?.refusal ?? { when: 'internal' });
     return unlessFresh(exchange, { ...made.reply, headers: { ...headers, ...made.reply.headers } });
+  }
+
+  function tellRows(rows: Reader, exchange: Exchange, shown: readonly Fields[]): void {
+    const { field } = model.identifier;
+    tellSampled(
+      exchange,
+      shown.flatMap((fields) => namesOfRow(rows, model.name, String(fields[field]))),
+    );
   }
 
   return (exchange) => store.read((rows) => page(rows, exchange));

@@ -21,7 +21,7 @@ export function compileReplyRun(operation: Operation, endpoint: Endpoint, engine
       const pass = access.enter(scope, undefined);
       const bad = 'refusal' in pass ? pass.refusal : (badBody(work, exchange) ?? pass.settle() ?? ownErrors?.(scope));
       if (bad) return refused(exchange, bad);
-      const made = answers?.(exchange, { status: 200, scope });
+      const made = answers?.(exchange, { status: 200, scope, work });
       if (!made || 'refusal' in made) return refused(exchange, made?.refusal ?? { when: 'internal' });
       return endpoint.cache === undefined
         ? made.reply

@@ -48,8 +48,8 @@ function inVersion(input: Input): Input {
   const mark = (refusal: Refusal): { readonly refusal: Refusal } => ({ refusal: { ...refusal, inVersion: true } });
   return {
     takesBody: input.takesBody,
-    parameters(call, path) {
-      const taken = input.parameters(call, path);
+    parameters(call, path, forgive) {
+      const taken = input.parameters(call, path, forgive);
       return 'refusal' in taken ? mark(taken.refusal) : taken;
     },
     body(call, bytes) {

@@ -1,0 +1,44 @@
+import type { Json } from '../../document/document.ts';
+import type { Effect } from '../../parts/effects.ts';
+import { nothing } from '../../parts/samples/nothing.ts';
+import type { Shape } from '../../parts/shape.ts';
+import { isMap } from '../../parts/source.ts';
+import { isFields } from '../acts/body.ts';
+import type { Compilation } from '../compilation.ts';
+import type { Exchange, Value } from '../exchange.ts';
+import { nameOf, tellSampled } from './names.ts';
+import { groundOf, type Rows } from './sampled-rows.ts';
+
+/** Completes what came out to the shape that an answer states, naming what it had to make up. */
+export type CompleteAnswer = (value: Value, exchange: Exchange, work: Rows) => Value;
+
+/** Compiles it for one shape; nothing where no stand-in is served. */
+export function compileCompletion(shape: Shape, does: Effect | undefined, { sampling }: Compilation): CompleteAnswer | undefined {
+  if (!sampling) return undefined;
+  const { samples } = sampling;
+  const sampler = samples.of(shape);
+  const members = samples.membersOf(shape);
+  const rowsAt = does?.verb === 'list' ? memberOfRows(members, does.resource) : undefined;
+  /** What is given, as the answer can hold it: of a row that is gone what is named, and a list where the rows of it stand. */
+  const asGiven = (value: Value): Value => {
+    if (does?.verb === 'delete' && isFields(value))
+      return Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(members, name)));
+    return rowsAt !== undefined && Array.isArray(value) ? { [rowsAt]: value } : value;
+  };
+  return (given, exchange, work) => {
+    const value = asGiven(given);
+    const told: string[] = [];
+    const ground = groundOf(sampling, work, `${exchange.call.method} ${exchange.call.path}`, (path) => told.push(path));
+    const whole = sampler.complete(value, ground, '');
+    if (whole === nothing) return value;
+    tellSampled(exchange, told.map(nameOf));
+    return whole;
+  };
+}
+
+/** The member of an envelope that holds the rows of a resource: the list of that resource, else the only list. */
+function memberOfRows(members: Readonly<Record<string, Json>>, resource: string): string | undefined {
+  const lists = Object.entries(members).filter(([, shape]) => isMap(shape) && shape.items !== undefined);
+  const own = lists.find(([, shape]) => isMap(shape) && isMap(shape.items) && shape.items.resource === resource);
+  return own?.[0] ?? (lists.length === 1 ? lists[0]?.[0] : undefined);
+}

@@ -1,0 +1,54 @@
+import type { Compilation } from '../compilation.ts';
+import type { Exchange } from '../exchange.ts';
+import type { Violation } from '../wire/violation.ts';
+
+/** What is left of the violations of a request once those are gone that a stand-in lets pass; each of these is a warning. */
+export type Forgive = (exchange: Exchange, violations: readonly Violation[]) => readonly Violation[];
+
+/**
+ * Compiles which violations pass. Vendors' own clients send what their documents do not name, since they are newer, and leave
+ * out a required `token` since they show it as a credential. With `--strict`, and where no stand-in is served, none passes.
+ */
+export function compileForgiving({ sampling }: Compilation): Forgive {
+  if (!sampling || sampling.isStrict) return (_exchange, violations) => violations;
+  return (exchange, violations) => {
+    if (violations.length === 0) return violations;
+    const rest = violations.filter((violation) => !isForgiven(violation, exchange));
+    if (rest.length === 0) warn(exchange, violations.map(wordsFor));
+    return rest;
+  };
+}
+
+/** Notes down what was let pass. */
+export function warn(exchange: Exchange, warnings: readonly string[]): void {
+  exchange.warnings = [...new Set([...(exchange.warnings ?? []), ...warnings])];
+}
+
+/** The warnings as a header carries them. */
+export function warningHeader(warnings: readonly string[]): string {
+  return warnings
+    .slice(0, toldMost)
+    .join(', ')
+    .replaceAll(/[^\x20-\x7e]/g, encodeURIComponent);
+}
+
+const toldMost = 20;
+
+function isForgiven({ path, found, expected }: Violation, { caller }: Exchange): boolean {
+  if (unstated.has(found) || expected.startsWith('no such field')) return true;
+  const isShown = caller?.key !== undefined || caller?.claims !== undefined;
+  return found === 'nothing' && isShown && isCredential(path.replace(/^\//, ''));
+}
+
+/** What violations say of something that the document does not name. */
+const unstated: ReadonlySet<string> = new Set(['a field that is not stated', 'a parameter that is not stated']);
+
+/** The names under which documents ask for the credential of a scheme once more. */
+function isCredential(name: string): boolean {
+  return /^(?:(?:access|auth|api|bot|user)?[_-]?token|api[_-]?key|authorization)$/i.test(name);
+}
+
+function wordsFor({ in: place, path, found }: Violation): string {
+  const name = path.replace(/^\//, '');
+  return found === 'nothing' ? `${place} ${name} is required and was not sent` : `${place} ${name} is not stated`;
+}

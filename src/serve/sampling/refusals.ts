@@ -1,0 +1,99 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { isStated } from '../../parts/fact.ts';
+import { nothing } from '../../parts/samples/nothing.ts';
+import type { Ground, Sampler } from '../../parts/samples/sampler.ts';
+import type { Shape } from '../../parts/shape.ts';
+import { mergeJson } from '../../parts/versions/json-merge.ts';
+import type { Refusal, Reply, Value } from '../exchange.ts';
+import { toJson } from '../json.ts';
+import type { Violation } from '../wire/violation.ts';
+import { compileErrorFields, type ToldError } from './error-fields.ts';
+import { nameOf, sampledHeader } from './names.ts';
+import type { Sampling } from './sampling.ts';
+
+/** What a refusal comes to before it has a shape. */
+export interface Refused {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly message: string;
+  readonly violations: readonly Violation[] | undefined;
+}
+
+/** Gives a refusal the shape of an error that the endpoint states; nothing where it states none for it. */
+export type AnswerError = (refusal: Refusal, told: Refused, requestId: string) => Reply | undefined;
+
+/**
+ * Compiles it for an endpoint whose service has no error payload of its own: the error of the very status, of one that is as
+ * usual for the condition, of its range, or the default one.
+ */
+export function compileErrorAnswers(endpoint: Endpoint | undefined, sampling: Sampling): AnswerError {
+  const stated = endpoint && isStated(endpoint.response) ? endpoint.response.value : [];
+  const errors = new Map(
+    stated.flatMap(({ status, shape }) =>
+      isStated(shape) && /^(?:[45]|default)/i.test(status) ? [[status.toUpperCase(), shape.value]] : [],
+    ),
+  );
+  const compiled = new Map<string, { readonly sampler: Sampler; readonly fieldsOf: (told: ToldError) => Value }>();
+  const isProblem = (shape: Shape) => Object.hasOwn(sampling.samples.membersOf(shape), 'detail');
+  const mediaOf = (shape: Shape): string => {
+    const json = (endpoint?.produces ?? []).filter((type) => type === 'application/json' || type.endsWith('+json'));
+    return (
+      (isProblem(shape)
+        ? json.find((type) => type.endsWith('problem+json'))
+        : json.find((type) => !type.endsWith('problem+json'))) ?? 'application/json'
+    );
+  };
+  return (refusal, told, requestId) => {
+    const key = chosen(errors, told.status);
+    const shape = key === undefined ? undefined : errors.get(key);
+    if (key === undefined || !shape) return undefined;
+    const { sampler, fieldsOf } = compiled.get(key) ?? {
+      sampler: sampling.samples.of(shape),
+      fieldsOf: compileErrorFields(shape, sampling.samples),
+    };
+    compiled.set(key, { sampler, fieldsOf });
+    const status = /^\d{3}$/.test(key) ? Number(key) : told.status;
+    const names: string[] = [];
+    const ground: Ground = { seed: sampling.seed, identifierOf: () => undefined, sampled: (path) => names.push(nameOf(path)) };
+    const body = sampler.complete(fieldsOf({ ...told, status, condition: refusal.when, requestId }), ground, '');
+    if (body === nothing) return undefined;
+    return {
+      status,
+      headers: { 'content-type': mediaOf(shape), ...(names.length > 0 && { 'ninefold-sampled': sampledHeader(names) }) },
+      body: toJson(body),
+    };
+  };
+}
+
+/** Statuses by which services say the same thing. */
+const alike: Readonly<Record<number, readonly number[] | undefined>> = {
+  400: [400, 422],
+  422: [422, 400],
+  409: [409, 422, 400],
+  403: [403, 401],
+  404: [404, 400],
+  415: [415, 400, 422],
+};
+
+function chosen(errors: ReadonlyMap<string, Shape>, status: number): string | undefined {
+  const keys = [...(alike[status] ?? [status]).map(String), `${Math.floor(status / 100)}XX`, 'DEFAULT'];
+  return keys.find((key) => errors.has(key));
+}
+
+/** Completes what the stated payload makes of a refusal to the shape that is stated for it. */
+export type CompletePayload = (
+  body: Value,
+  told: Refused & Pick<ToldError, 'condition'>,
+  requestId: string,
+) => { readonly body: Value; readonly names: readonly string[] };
+
+export function compilePayloadCompletion(shape: Shape, { samples, seed }: Sampling): CompletePayload {
+  const sampler = samples.of(shape);
+  const fieldsIn = compileErrorFields(shape, samples);
+  return (made, told, requestId) => {
+    const names: string[] = [];
+    const ground: Ground = { seed, identifierOf: () => undefined, sampled: (path) => names.push(nameOf(path)) };
+    const body = sampler.complete(mergeJson(fieldsIn({ ...told, requestId }), made), ground, '');
+    return body === nothing ? { body: made, names: [] } : { body, names };
+  };
+}
