@@ -59,6 +59,33 @@ export const verbs: readonly Verb[] = [
     load: async () => (await import('./serve.ts')).runServe,
   },
   {
+    name: 'verify',
+    summary: 'hold a running service to its document',
+    about: [
+      'Asks the service at --url, whoever wrote it and in whatever, and says of every fact of the document whether it is held,',
+      'broken, not testable or open; each broken one with the shortest requests that show it, as shell commands. Data is made',
+      "through the service's own operations and removed again. Exits with 0 if nothing is broken, with 1 if something is, and",
+      'with 2 if the command is misspelt, a file cannot be read, nothing answers, or it ended before all was asked.',
+    ].join('\n'),
+    options: {
+      url: { value: 'URL', help: 'where the service answers; without a path, the path of the base address is put behind it' },
+      as: { value: 'USER=CREDENTIAL', many: true, help: 'a credential to speak with, once for each user' },
+      auth: { value: 'FILE', help: 'credentials: a YAML or JSON map from user to { scheme, credential, id }, or a list of them' },
+      only: { value: 'WORDS', many: true, help: 'hold it to these parts, kinds of fact, subjects or trials alone' },
+      'read-only': { help: 'send nothing that changes anything' },
+      'yes-this-host': { value: 'HOST', help: 'the host that is meant, where it is not this machine' },
+      requests: { value: 'N', help: 'send at most so many requests (20000)' },
+      time: { value: 'DURATION', help: 'take at most so long (60s)' },
+      seed: { value: 'N', help: 'draw everything from this number; the same one asks the same' },
+      clock: { value: 'URL', help: "where the service's clock can be moved, for what takes days" },
+      'seed-data': { value: 'FILE', help: 'rows that are there already: a YAML or JSON map from resource to list' },
+      baseline: { value: 'FILE', help: 'a report of before, as --json writes it: what it has broken does not fail again' },
+      replay: { value: 'ID', help: 'only what found this breach' },
+      json: { help: 'write the report as JSON' },
+    },
+    load: async () => (await import('./verify.ts')).runVerify,
+  },
+  {
     name: 'keys',
     summary: 'give out keys and passwords, list them, replace them and take them back',
     about: [
