@@ -8,9 +8,12 @@ import {
   parseDocument,
   readDocument,
   type ServeOptions,
+  type Service,
   serve,
   type VerifyOptions,
 } from '../../src/index.ts';
+import { settableClock } from '../../src/serve/clock.ts';
+import { openClock } from '../../src/serve/clock-door.ts';
 import type { VerifyReport } from '../../src/verify/report.ts';
 import { verify } from '../../src/verify/verify.ts';
 
@@ -39,14 +42,23 @@ export interface StandOptions {
   /** Spoils answers on their way, so that a trial has something to find. */
   readonly spoil?: (passing: Passing) => Partial<Passing>;
   readonly serve?: ServeOptions;
+  /** Another document to be served than the one that is held against it: what it states otherwise is the fault. */
+  readonly served?: string;
+  /** Whether each user has a second caller, where keys are given out. */
+  readonly inPairs?: boolean;
+  /** Whether its clock can be moved. */
+  readonly isMoved?: boolean;
 }
 
 /** Our own service over a document, the path of one from the project's root or its text, on a free port. */
-export async function openStand(given: string, { handlers, spoil, serve: more }: StandOptions = {}): Promise<Stand> {
+export async function openStand(given: string, stand: StandOptions = {}): Promise<Stand> {
+  const { handlers, spoil, serve: more, served = given } = stand;
   const document = await documentOf(given);
+  const clock = stand.isMoved ? settableClock() : undefined;
   const code = handlers === undefined ? {} : await import(pathToFileURL(join(root, handlers)).href);
   const failures: unknown[] = [];
-  const service = await serve(document, {
+  const service = await serve(await documentOf(served), {
+    ...(clock && { clock }),
     ...{ development: true, environment: { CLINIC_TOKEN_SECRET: 'x'.repeat(64) } },
     onFailure: (failure) => failures.push(failure),
     ...(code.handlers && { handlers: code.handlers, before: code.before ?? {} }),
@@ -55,17 +67,33 @@ export async function openStand(given: string, { handlers, spoil, serve: more }:
   const server = await service.listen({ port: 0, host: '127.0.0.1' });
   const proxy = spoil && (await openProxy(server.port, spoil));
   const url = `http://127.0.0.1:${proxy?.port ?? server.port}`;
-  const callers = service.credentials.map(({ user, id, scheme, value }) => ({ user, id, scheme, credential: value }));
+  const door = clock && (await openClock({ clock, settled: () => service.settled() }, 0));
+  const first = service.credentials.map(({ user, id, scheme, value }) => ({ user, id, scheme, credential: value }));
+  const callers = [...first, ...(stand.inPairs ? await secondCallers(service) : [])];
   return {
     url,
     failures,
-    verify: (options = {}) => verify(check(document).spec, { url, callers, seed: 1, ...options }),
+    verify: (options = {}) =>
+      verify(check(document).spec, { url, callers, seed: 1, ...(door && { clockUrl: door.url }), ...options }),
     async close() {
+      await door?.close();
       await proxy?.close();
       await server.close();
       await service.close();
     },
   };
+}
+
+/** A second caller of each user, by a key that was given out. */
+async function secondCallers(service: Service) {
+  const made = service.credentials.map(async ({ user }) => {
+    const id = `${user}-the-second`;
+    const key = await service.administer('keys add', { user, id }).catch(() => undefined);
+    // What `keys add` gives: the key beside what is told of it.
+    const { secret, scheme } = (key ?? {}) as { readonly secret?: string; readonly scheme?: string };
+    return secret === undefined ? [] : [{ user, id, credential: secret, ...(scheme !== undefined && { scheme }) }];
+  });
+  return (await Promise.all(made)).flat();
 }
 
 async function documentOf(given: string): Promise<Document> {

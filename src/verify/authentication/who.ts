@@ -89,10 +89,9 @@ function publicAt(model: Model, { operation, endpoint }: Door): Case {
 /** Every credential that can be made bad from outside, at one operation that changes nothing; and the good one, which is known. */
 function badOnes(model: Model, { operation, endpoint }: Door, scheme: string, good: Caller | undefined): Case {
   const carrier = { kind: 'header names', subject: scheme };
-  const format = { kind: 'token formats', subject: scheme };
   return {
     name: `${scheme}: credentials that are not good`,
-    facts: [schemesFact, carrier, format],
+    facts: [schemesFact, carrier],
     async run(session: Session) {
       session.need(good?.credential !== undefined, `no credential of the scheme ${scheme} was given`);
       const { credential } = good;
@@ -119,19 +118,30 @@ function badOnes(model: Model, { operation, endpoint }: Door, scheme: string, go
             ? unknownFlaw(model.spec, operation, seen, `with the given credential, but ${how}`)
             : moot('the good one is not');
         session.claim({ fact: schemesFact, reason: `${scheme}: ${how}`, of: [known, done], judge });
-        session.claim({ fact: format, reason: how, of: [known, done], judge });
       }
     },
   };
 }
 
-/** The same credential where none is looked for: in another header, or behind no prefix where one is stated. */
+/** The same credential where none is looked for. */
 async function elsewhere(session: Session, model: Model, { operation, endpoint }: Door, credential: Credential): Promise<void> {
-  const other: Credential = { ...credential, in: 'header', carrier: 'X-Ninefold-Verify' };
-  const done = await session.send(knocking(model, endpoint, { name: 'stranger', user: '', credential: other }));
   const fact = { kind: 'header names', subject: credential.scheme.name };
-  const judge = (seen: Exchange) => unknownFlaw(model.spec, operation, seen, 'with the credential in another header');
-  session.claim({ fact, reason: 'elsewhere', of: [done], judge });
+  const { text } = partsOf(credential);
+  const places: readonly (readonly [place: 'header' | 'query', carrier: string, value: string])[] = [
+    ['header', 'X-Ninefold-Verify', credential.value],
+    ['header', 'Authorization', `Bearer ${text}`],
+    ['header', 'X-API-Key', text],
+    ['query', 'access_token', text],
+    ['query', 'api_key', text],
+  ];
+  const taken = new Set(acceptedSchemes(model).map((scheme) => `${scheme.in} ${statedValue(scheme.carrier)?.toLowerCase()}`));
+  for (const [place, carrier, value] of places) {
+    if (taken.has(`${place} ${carrier.toLowerCase()}`)) continue;
+    const other: Credential = { ...credential, in: place, carrier, value };
+    const done = await session.send(knocking(model, endpoint, { name: 'stranger', user: '', credential: other }));
+    const judge = (seen: Exchange) => unknownFlaw(model.spec, operation, seen, `with the credential in the ${place} ${carrier}`);
+    session.claim({ fact, reason: `in ${carrier}`, of: [done], judge });
+  }
 }
 
 /** That an answer is the refusal of somebody unknown. */
