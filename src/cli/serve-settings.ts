@@ -22,6 +22,8 @@ export interface ServeSettings {
   readonly coverage: string | undefined;
   /** Whether others than its maker are to use it: no credentials are made, and who may call must be settled. */
   readonly isProduction: boolean;
+  /** The port of the door by which trials move the clock. */
+  readonly clockPort?: number;
 }
 
 /** How a stand-in makes up what is open, and what it lets pass. */
@@ -34,8 +36,9 @@ export interface StandIn {
 export function readSettings(asked: Asked, terminal: Pick<Terminal, 'isTTY'>): ServeSettings {
   const store = asked.value('store') ?? inMemory;
   const standIn = readStandIn(asked);
+  const clock = asked.value('clock');
   return {
-    port: readPort(asked.value('port') ?? String(usualPort)),
+    port: readPort('port', asked.value('port') ?? String(usualPort)),
     host: readHost(asked.value('host') ?? '127.0.0.1'),
     store,
     log: oneOf(asked, 'log', ['pretty', 'json']) ?? (terminal.isTTY ? 'pretty' : 'quiet'),
@@ -43,6 +46,7 @@ export function readSettings(asked: Asked, terminal: Pick<Terminal, 'isTTY'>): S
     ...{ standIn, relax: oneOf(asked, 'relax', ['auth']) },
     coverage: asked.value('coverage') ?? (standIn && coverageBeside(store)),
     isProduction: readProduction(asked),
+    ...(clock !== undefined && { clockPort: readPort('clock', clock) }),
   };
 }
 
@@ -53,10 +57,10 @@ function readStandIn(asked: Asked): StandIn | undefined {
   return undefined;
 }
 
-/** A stand-in, or a service that takes any credential, is never one that others rely on. */
+/** A stand-in, a service that takes any credential, or one whose clock can be moved is never one that others rely on. */
 function readProduction(asked: Asked): boolean {
   if (!asked.has('production')) return false;
-  for (const option of ['sample', 'relax'])
+  for (const option of ['sample', 'relax', 'clock'])
     if (asked.has(option)) throw new Misuse(`--production and --${option} do not go together.`);
   return true;
 }
@@ -69,10 +73,10 @@ export function coverageBeside(store: string): string | undefined {
 export const inMemory = ':memory:';
 const usualPort = 4009;
 
-function readPort(text: string): number {
+function readPort(option: string, text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (port <= 65_535) return port;
-  throw new Misuse(`--port ${text}: a port is a number from 1 to 65535, or 0 for a free one.`);
+  throw new Misuse(`--${option} ${text}: a port is a number from 1 to 65535, or 0 for a free one.`);
 }
 
 function readHost(text: string): string {
