@@ -101,7 +101,7 @@ export const date: Check = (value, path) => {
 
 const word = "[a-z0-9!#$%&'*+/=?^_`{|}~-]+";
 const label = '[a-z0-9](?:[a-z0-9-]*[a-z0-9])?';
-const address = new RegExp(`^${word}(?:\\.${word})*@(?:${label}\\.)*${label}$`, 'i');
+const address = new RegExp(`^${word}(?:\\.${word})*@(?:${label}\\.)+${label}$`, 'i');
 
 export const email: Check = (value, path) =>
   typeof value === 'string' && address.test(value) ? [] : [wrong(path, value, 'a mail address')];

@@ -5,9 +5,9 @@ import { isAcceptable, readBody } from './bodies.ts';
 import { statuses } from './codes.ts';
 import { type Answer, type Exchange, Refusal, type Route } from './exchange.ts';
 import type { Rate } from './quotas.ts';
-import { matched, type Table } from './routing.ts';
+import { matched, type Table, unrouted } from './routing.ts';
 import type { Caller, Shop, Version } from './shop.ts';
-import { answeredHeaders, askedVersion, servedVersion, toldVersion } from './versions.ts';
+import { answeredHeaders, askedVersion, servedVersion } from './versions.ts';
 
 const urlBytesMax = 2048;
 const prefix = '/shop';
@@ -34,8 +34,7 @@ export function openDoor(shop: Shop, table: Table, postage: Rate): Server {
 
 async function answer(shop: Shop, table: Table, postage: Rate, request: IncomingMessage): Promise<Answer> {
   const answered = await carryOut(shop, table, postage, request).catch((error: unknown) => problemOf(error, shop));
-  const version = toldVersion(askedVersion(shop, request));
-  return { ...answered, headers: { ...answered.headers, ...answeredHeaders(shop, request, version) } };
+  return { ...answered, headers: { ...answered.headers, ...answeredHeaders(shop, request, answered.isUnrouted ?? false) } };
 }
 
 /** The order of refusals, from the size of the address to the body; the rest is each operation's own. */
@@ -44,7 +43,7 @@ async function carryOut(shop: Shop, table: Table, postage: Rate, request: Incomi
   if (Buffer.byteLength(target) > (shop.faults.has('long-address-taken') ? 8192 : urlBytesMax)) throw new Refusal('too_large');
   const { pathname, searchParams } = new URL(target, 'http://shop');
   const found = matched(table, request.method ?? 'GET', pathInside(pathname, shop), shop);
-  if ('answered' in found) return found.answered;
+  if ('answered' in found) return { ...found.answered, isUnrouted: true };
   const { route, path } = found;
   const version = servedVersion(shop, askedVersion(shop, request));
   const caller = route.users ? identify(shop, request) : nobody;
@@ -60,7 +59,7 @@ function pathInside(pathname: string, { faults }: Shop): string {
   if (pathname === prefix || pathname.startsWith(`${prefix}/`)) return pathname.slice(prefix.length);
   // The gateway takes the prefix away, and so it was never asked for.
   if (faults.has('prefix-not-needed')) return pathname;
-  throw new Refusal('not_found');
+  throw unrouted('not_found');
 }
 
 function identify({ keys, revoked, faults }: Shop, request: IncomingMessage): Caller {
@@ -97,7 +96,7 @@ function readParameters(shop: Shop, route: Route, sent: URLSearchParams, version
 function problemOf(error: unknown, { faults }: Shop): Answer {
   const refusal = error instanceof Refusal ? error : new Refusal('broken');
   if (!(error instanceof Refusal)) console.error(error);
-  const { code, violations, headers } = refusal;
+  const { code, violations, headers, isUnrouted } = refusal;
   const status = statusOf(code, faults.has('malformed-is-broken'), faults.has('invalid-is-400'), faults.has('missing-is-410'));
   const problem = {
     ...{ type: 'about:blank', title: STATUS_CODES[status], status, detail: code.replaceAll('_', ' ') },
@@ -106,7 +105,7 @@ function problemOf(error: unknown, { faults }: Shop): Answer {
     ...(faults.has('stack-in-problem') && code === 'malformed' && { stack: refusal.stack }),
   };
   const type = faults.has('problem-as-json') ? 'application/json' : 'application/problem+json';
-  return { status, headers: { 'Content-Type': type, ...headers }, body: problem };
+  return { status, headers: { 'Content-Type': type, ...headers }, body: problem, isUnrouted };
 }
 
 function statusOf(code: string, breaks: boolean, isOld: boolean, isGone: boolean): number {

@@ -19,6 +19,8 @@ export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
+  /** It was made before the request reached a route: no version of a route was deprecated. */
+  readonly isUnrouted?: boolean;
 }
 
 /** What is wrong with one place of a request. */
@@ -34,6 +36,7 @@ export class Refusal extends Error {
   readonly code: string;
   readonly violations: readonly Violation[];
   readonly headers: Readonly<Record<string, string>>;
+  isUnrouted = false;
 
   constructor(code: string, violations: readonly Violation[] = [], headers: Readonly<Record<string, string>> = {}) {
     super(code);

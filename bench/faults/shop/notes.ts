@@ -8,7 +8,7 @@ import type { Caller, Note, Shop, User } from './shop.ts';
 import { tellNote } from './told.ts';
 
 const everybody: readonly User[] = ['customer', 'clerk'];
-const pageNames = ['after', 'before', 'limit'];
+const pageNames = ['after', 'limit'];
 
 export const noteRoutes: readonly Route[] = [
   { method: 'POST', path: '/orders/{order}/notes', operation: 'create note', users: everybody, takesBody: 'json', run: create },
@@ -39,25 +39,17 @@ function readList(sent: URLSearchParams) {
   return readQuery(sent, {}, pageNames);
 }
 
-/** A page of those after, or before, the note that the query names. */
+/** A page of those after the note that the query names. */
 function listNotes({ shop, caller, path, request }: Exchange): Answer {
   const sent = new URL(request.url ?? '/', 'http://shop').searchParams;
   const size = readSize(sent, 'limit', 5, 20);
   const after = one(sent, 'after');
-  const before = one(sent, 'before');
   const order = findOrder(shop, { id: path.order ?? '' }, caller);
   const rows = [...shop.notes.values()].filter((note) => note.order === order.id);
-  for (const [name, id] of Object.entries({ after, before })) {
-    if (id !== undefined && !rows.some((row) => row.id === id)) throw badPage(name, id);
-  }
-  const from =
-    after !== undefined && shop.faults.has('page-repeats-last-note')
-      ? (id: string) => id >= after
-      : (id: string) => after === undefined || id > after;
-  const between = rows.filter(({ id }) => from(id) && (before === undefined || id < before));
-  const isBackwards = before !== undefined && after === undefined;
-  const notes = isBackwards ? between.slice(-size) : between.slice(0, size);
-  return { status: 200, body: { notes: notes.map(tellNote), more: between.length > size } };
+  if (after !== undefined && !rows.some(({ id }) => id === after)) throw badPage('after', after);
+  const repeats = shop.faults.has('page-repeats-last-note');
+  const rest = after === undefined ? rows : rows.filter(({ id }) => (repeats ? id >= after : id > after));
+  return { status: 200, body: { notes: rest.slice(0, size).map(tellNote), more: rest.length > size } };
 }
 
 function read({ shop, caller, path }: Exchange): Answer {

@@ -53,7 +53,7 @@ export function readSize(sent: URLSearchParams, name: string, usual: number, max
 
 export function one(sent: URLSearchParams, name: string): string | undefined {
   const values = sent.getAll(name);
-  if (values.length > 1) throw badPage(name, values.join(', '));
+  if (values.length > 1) throw badParameter(name, values.join(', '));
   return values[0];
 }
 

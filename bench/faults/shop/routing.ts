@@ -25,7 +25,7 @@ export function matched(table: Table, method: string, path: string, { faults }: 
   });
   if (fitting.length === 0) {
     if (faults.has('unknown-path-answered')) return { answered: { status: 200, body: { name: 'Corner Shop' } } };
-    throw new Refusal('not_found');
+    throw unrouted('not_found');
   }
   const wanted = method === 'HEAD' ? 'GET' : method;
   const meant =
@@ -35,7 +35,14 @@ export function matched(table: Table, method: string, path: string, { faults }: 
   const methods = fitting.map(({ route }) => route.method);
   const Allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
   if (method === 'OPTIONS') return { answered: { status: 204, headers: { Allow } } };
-  throw new Refusal(faults.has('method-is-not-found') ? 'not_found' : 'method_not_allowed', [], { Allow });
+  throw unrouted(faults.has('method-is-not-found') ? 'not_found' : 'method_not_allowed', { Allow });
+}
+
+/** A refusal of a request that reaches no route. */
+export function unrouted(code: string, headers: Readonly<Record<string, string>> = {}): Refusal {
+  const refusal = new Refusal(code, [], headers);
+  refusal.isUnrouted = true;
+  return refusal;
 }
 
 function bind(stated: readonly string[], steps: readonly string[]): Record<string, string> | undefined {

@@ -15,7 +15,7 @@ export function askedVersion({ faults }: Shop, request: IncomingMessage): string
 }
 
 /** The version in which an answer is told: the one that is asked for, if there is such a version. */
-export function toldVersion(asked: string): string {
+function toldVersion(asked: string): string {
   return asked === older || asked === retired ? asked : current;
 }
 
@@ -33,11 +33,11 @@ export function servedVersion({ faults }: Shop, version: string): Version {
 }
 
 /** What every answer says: its version, and that an older one will not stay. */
-export function answeredHeaders({ faults }: Shop, request: IncomingMessage, version: string = current): Record<string, string> {
-  const headers = {
-    ...(!faults.has('version-not-named') && { 'Shop-Version': version }),
-    Vary: 'X-Shop-Key, Shop-Version',
-  };
+export function answeredHeaders(shop: Shop, request: IncomingMessage, isUnrouted: boolean): Record<string, string> {
+  const { faults } = shop;
+  const version = toldVersion(askedVersion(shop, request));
+  const headers = { ...(!faults.has('version-not-named') && { 'Shop-Version': version }), Vary: 'X-Shop-Key, Shop-Version' };
+  if (isUnrouted) return headers;
   if (version === retired) return { ...headers, Deprecation: seconds('2023-09-01'), Sunset: day('2024-05-01') };
   if (version !== older || faults.has('deprecation-not-told')) return headers;
   return {
