@@ -1,6 +1,7 @@
 /** Starts the shop in this process. */
 import { once } from 'node:events';
-import { type Clock, startClock } from '../clock.ts';
+import { startClock } from '../clock.ts';
+import type { RunningService } from '../command.ts';
 import { switchesOf } from '../fault.ts';
 import { counterRoutes } from './counter.ts';
 import { couponRoutes } from './coupons.ts';
@@ -28,13 +29,6 @@ export const revokedShopKeys: ReadonlyMap<string, Caller> = new Map([
   ['sk_Emma0000000000000000000e', { id: 'emma', user: 'customer' }],
   ['sk_Finn0000000000000000000f', { id: 'finn', user: 'clerk' }],
 ]);
-
-export interface RunningService {
-  /** Where it listens, without the prefix of the document. */
-  readonly url: string;
-  readonly clock: Clock;
-  close(): Promise<void>;
-}
 
 export async function startShop({
   fault,
