@@ -5,6 +5,8 @@ import { readBeside, readDocument as readFile } from './document/read.ts';
 import { isKey } from './parts/form.ts';
 import { openStore, serveSpec } from './serve/serve-spec.ts';
 import type { Service, ServeOptions as SpecOptions } from './serve/service.ts';
+import type { VerifyOptions } from './verify/options.ts';
+import type { VerifyReport } from './verify/report.ts';
 
 export type { CheckReport } from './check/check.ts';
 export { requireClosed } from './check/check.ts';
@@ -24,6 +26,10 @@ export { Answer } from './serve/runs/handler.ts';
 export { openStore } from './serve/serve-spec.ts';
 export type { ExchangeEntry, Service } from './serve/service.ts';
 export { Misfits } from './serve/service.ts';
+export { NoScheme } from './verify/model/callers.ts';
+export type { Progress, VerifyOptions } from './verify/options.ts';
+export { CannotRun } from './verify/options.ts';
+export type { Breach, FactVerdict, Unsteady, Verdict, VerifyReport } from './verify/report.ts';
 
 /**
  * Reads a document and what it includes from the disk. What is wrong with it is among its `findings`.
@@ -77,6 +83,18 @@ export async function serve(document: string | Document | JsonMap, options: Serv
     await opened.close();
     throw error;
   }
+}
+
+/**
+ * Holds a running service to its document: the path of one, one that was read, or its nine parts as a plain JSON tree.
+ * @throws {Unsound} where a finding is an error.
+ * @throws {CannotRun} where the address may not be used or nothing answers there.
+ */
+export async function verify(document: string | Document | JsonMap, options: VerifyOptions): Promise<VerifyReport> {
+  const report = checkDocument(await documentOf(document));
+  if (!report.sound) throw new Unsound(report.findings);
+  const { verify: verifySpec } = await import('./verify/verify.ts');
+  return verifySpec(report.spec, options);
 }
 
 /** The same service, which closes its store as well. */

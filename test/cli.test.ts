@@ -59,7 +59,7 @@ function file(name: string, text: string): string {
 
 const misuses: readonly (readonly [words: readonly string[], says: string])[] = [
   [['chek', 'a.md'], 'chek is no verb. Did you mean check?'],
-  [['frobnicate'], 'frobnicate is no verb. There is check, serve, keys,'],
+  [['frobnicate'], 'frobnicate is no verb. There is check, serve, verify, keys,'],
   [['--versoin'], '--versoin is no option. Did you mean --version?'],
   [['check'], 'check needs a document'],
   [['check', 'a.md', 'b.md'], 'check takes one document; a.md, b.md are 2.'],

@@ -24,6 +24,7 @@ import {
   noCircles,
   noClockNorChance,
   noProcessNorConsole,
+  onlyServeListens,
   pureRoomsWaitForNothing,
   type Rule,
   unshippedIsNotImported,
@@ -44,6 +45,7 @@ const dependencyReasons: Record<string, string> = {
   ajv: 'JSON Schema 2020-12, compiled to code; the reference that other tools are held to',
   'ajv-formats': 'the string formats of JSON Schema as ajv wants them',
   undici: 'connections of our own choosing for webhooks: checked where they lead, pooled, broken off',
+  'fast-check': 'values of a shape drawn so that they come again from a seed, for what `verify` sends',
   jose: 'tokens signed and verified as RFC 7515 to 7519 say, by whoever does nothing else',
   negotiator: 'Accept headers: the quality rules have more corners than lines',
   yaml: 'YAML 1.2 with the place of every node and a bound on aliases',
@@ -132,6 +134,26 @@ const rules: readonly { readonly name: string; readonly rule: Rule; readonly see
           'src/parts/a.ts': "import { setTimeout } from 'node:timers/promises';",
         },
         breaks: ['src/check/a.ts:1', 'src/serve/a.ts:1', 'src/serve/a.ts:2', 'src/store/a.ts:1', 'src/parts/a.ts:1'],
+      },
+    ],
+  },
+  {
+    name: 'only serve and the receiver of web hooks listen',
+    rule: onlyServeListens,
+    seeds: [
+      {
+        files: {
+          'src/serve/doors/a.ts': 'const server = createServer({}, answer);',
+          'src/verify/events/receiver.ts': 'const server = createServer(take);',
+          'src/verify/client/a.ts': '// createServer() is for others\nconst name = "createServer()";',
+        },
+      },
+      {
+        files: {
+          'src/verify/client/a.ts': 'import { createServer } from "node:http";\nhttp.createServer(take);',
+          'src/cli/a.ts': 'createSecureServer(x)',
+        },
+        breaks: ['src/verify/client/a.ts:2', 'src/cli/a.ts:1'],
       },
     ],
   },
@@ -234,7 +256,7 @@ const rules: readonly { readonly name: string; readonly rule: Rule; readonly see
         },
       },
       {
-        files: { 'src/document/a.ts': "import { Root } from 'mdast';\nimport fc from 'fast-check';\nimport http from 'http';" },
+        files: { 'src/document/a.ts': "import { Root } from 'mdast';\nimport { Box } from 'fastify';\nimport http from 'http';" },
         breaks: ['src/document/a.ts:1', 'src/document/a.ts:2', 'src/document/a.ts:3'],
       },
     ],

@@ -1,0 +1,86 @@
+import { durationMs } from '../kinds/durations.ts';
+import { isFailed } from '../verify/failed.ts';
+import { NoScheme } from '../verify/model/callers.ts';
+import { CannotRun, type VerifyOptions } from '../verify/options.ts';
+import { verify } from '../verify/verify.ts';
+import { complainUnsound } from './check-text.ts';
+import { reportOn } from './reading.ts';
+import { readRows } from './rows-file.ts';
+import type { Terminal } from './terminal.ts';
+import { type Asked, Misspelt, Misuse, type Run } from './verb.ts';
+import { readBaseline } from './verify-baseline.ts';
+import { callerOf, readCallers } from './verify-callers.ts';
+import { startProgress } from './verify-progress.ts';
+import { verifyText } from './verify-text.ts';
+
+/** `ninefold verify DOC --url URL`. */
+export const runVerify: Run = async (asked, terminal) => {
+  const options = await optionsOf(asked);
+  const report = await reportOn(asked.document);
+  if (!report.sound) {
+    complainUnsound(report, asked.document, terminal);
+    return 2;
+  }
+  const rows = asked.value('seed-data');
+  const progress = startProgress(terminal);
+  try {
+    const verified = await verify(report.spec, {
+      ...options,
+      ...(rows !== undefined && { rows: await readRows(rows, report.spec) }),
+      onProgress: progress.show,
+    });
+    progress.clear();
+    terminal.write(
+      asked.has('json') ? `${JSON.stringify(verified, undefined, 2)}\n` : verifyText(verified, report.spec.document, terminal),
+    );
+    return exitCode(verified, terminal);
+  } catch (error) {
+    progress.clear();
+    if (error instanceof CannotRun || error instanceof NoScheme) throw new Misuse(error.message, { cause: error });
+    throw error;
+  }
+};
+
+function exitCode(report: Awaited<ReturnType<typeof verify>>, terminal: Terminal): number {
+  if (isFailed(report)) return 1;
+  if (report.stopped === undefined) return 0;
+  terminal.complain(`ninefold: not everything was asked: ${report.stopped}.\n`);
+  return 2;
+}
+
+async function optionsOf(asked: Asked): Promise<VerifyOptions> {
+  const url = asked.value('url');
+  if (url === undefined) throw new Misspelt('verify needs the address of a running service: --url http://127.0.0.1:4009.');
+  const auth = asked.value('auth');
+  const callers = [...asked.values('as').map(callerOf), ...(auth === undefined ? [] : await readCallers(auth))];
+  const baseline = asked.value('baseline');
+  const time = asked.value('time');
+  const timeMs = time === undefined ? undefined : durationMs(time);
+  if (time !== undefined && timeMs === undefined) throw new Misspelt(`--time ${time}: write a duration, as in 60s or 5m.`);
+  const only = asked.values('only').flatMap((words) => words.split(','));
+  return {
+    url,
+    ...(callers.length > 0 && { callers }),
+    ...numberOption(asked, 'requests'),
+    ...numberOption(asked, 'seed'),
+    ...(timeMs !== undefined && { timeMs }),
+    ...(only.length > 0 && { only }),
+    ...(asked.has('read-only') && { readOnly: true }),
+    ...textOption(asked, 'yes-this-host', 'yesThisHost'),
+    ...textOption(asked, 'clock', 'clockUrl'),
+    ...textOption(asked, 'replay', 'replay'),
+    ...(baseline !== undefined && { baseline: await readBaseline(baseline) }),
+  };
+}
+
+function numberOption<K extends 'requests' | 'seed'>(asked: Asked, name: K): { readonly [key in K]?: number } {
+  const text = asked.value(name);
+  if (text === undefined) return {};
+  if (!/^\d{1,9}$/.test(text)) throw new Misspelt(`--${name} ${text}: write a whole number.`);
+  return { [name]: Number(text) } as { readonly [key in K]?: number };
+}
+
+function textOption<K extends string>(asked: Asked, option: string, name: K): { readonly [key in K]?: string } {
+  const text = asked.value(option);
+  return text === undefined ? {} : ({ [name]: text } as { readonly [key in K]?: string });
+}

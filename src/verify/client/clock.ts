@@ -1,0 +1,58 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** The service's clock, as far as it is known from here. */
+export interface Clock {
+  /** What the service's clock shows when ours shows this. */
+  toService(ms: number): number;
+  /** How far off it may be. */
+  readonly toleranceMs: number;
+  /** Lets so much time go by, on the service's clock where it can be moved. */
+  wait(ms: number): Promise<void>;
+  /** Moves the service's clock. Absent = it cannot be moved. */
+  readonly advance?: (ms: number) => Promise<void>;
+  /** Learns from an answer's `Date` how far the clocks are apart. */
+  learn(date: string | undefined, fromMs: number, toMs: number): void;
+}
+
+/** A clock that goes by itself: what is known of it comes from the `Date` of answers, which has whole seconds. */
+export function ownClock(): Clock {
+  let offsetMs = 0;
+  let known = false;
+  return {
+    toService: (ms) => ms + offsetMs,
+    toleranceMs: 2_000,
+    wait: async (ms) => void (await pause(ms)),
+    learn(date, fromMs, toMs) {
+      const shown = Date.parse(date ?? '');
+      if (known || !Number.isFinite(shown)) return;
+      known = true;
+      const off = shown + 500 - (fromMs + toMs) / 2;
+      offsetMs = Math.abs(off) <= 2_000 ? 0 : off;
+    },
+  };
+}
+
+/**
+ * A clock that can be moved over HTTP: GET gives `{ "now": "2026-06-01T09:00:00.000Z" }`, POST of `{ "advance_ms": 60000 }` moves
+ * it on and gives the same once what became due is done. It goes on by itself in between.
+ */
+export async function movedClock(url: string): Promise<Clock> {
+  let offsetMs = (await told(url)) - Date.now();
+  const advance = async (ms: number) => {
+    offsetMs = (await told(url, ms)) - Date.now();
+  };
+  return { toService: (ms) => ms + offsetMs, toleranceMs: 2_000, wait: advance, advance, learn: () => {} };
+}
+
+async function told(url: string, advanceMs?: number): Promise<number> {
+  const init = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ advance_ms: advanceMs }),
+  };
+  const response = await fetch(url, advanceMs === undefined ? undefined : init);
+  const body: unknown = await response.json();
+  const now = typeof body === 'object' && body !== null && 'now' in body ? Date.parse(String(body.now)) : Number.NaN;
+  if (!response.ok || !Number.isFinite(now)) throw new Error(`the clock at ${url} does not say what time it is`);
+  return now;
+}

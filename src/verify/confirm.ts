@@ -1,0 +1,78 @@
+import { placeOf } from '../document/place.ts';
+import type { Made } from './made.ts';
+import type { Model } from './model/model.ts';
+import type { Breach, Unsteady } from './report.ts';
+import { type Flaw, isFlaw } from './script/claim.ts';
+import { isExchange } from './script/exchange.ts';
+import { type Replayed, replay, type Suspect, shrink } from './script/replay.ts';
+import type { Run } from './script/run.ts';
+import { shellScript, tellSteps } from './script/scripted.ts';
+import type { Session, Suspicion } from './script/session.ts';
+import type { Step } from './script/step.ts';
+
+export interface Confirming {
+  readonly session: Session;
+  readonly suspicion: Suspicion;
+  readonly start: () => Run;
+  readonly model: Model;
+  readonly made: Made;
+  readonly origin: string;
+  readonly id: string;
+  /** The trial and the case. */
+  readonly found: string;
+}
+
+const shrinkingRuns = 40;
+
+/**
+ * Replays what failed from a clean start. What comes again every time is made as small as it goes and is a breach; what comes
+ * again sometimes is unsteady; what does not come again at all was nothing that can be shown, unless it was seen twice.
+ */
+export async function confirm(confirming: Confirming): Promise<Breach | Unsteady | undefined> {
+  const { session, suspicion, start } = confirming;
+  const steps = new Map<number, Step<unknown>>(session.script.slice(0, suspicion.steps).map((step, number) => [number, step]));
+  const suspect: Suspect = { steps, claim: suspicion.claim };
+  const tries = suspicion.claim.tries ?? 2;
+  const replays: Replayed[] = [];
+  for (let at = 0; at < tries; at++) replays.push(await replayed(suspect, confirming));
+  const flawed = replays.filter(({ judgement }) => isFlaw(judgement));
+  const again = flawed[0];
+  if (!again) return undefined;
+  const isSteady = suspicion.claim.tries === undefined ? flawed.length === tries : true;
+  if (!isSteady) return { ...tell(suspect, again, confirming), seenTimes: flawed.length + 1, tries: tries + 1 };
+  const smallest =
+    suspicion.claim.tries === undefined ? await shrink(suspect, () => noting(start(), confirming), shrinkingRuns) : suspect;
+  const last = await replayed(smallest, confirming);
+  return isFlaw(last.judgement) ? tell(smallest, last, confirming) : tell(suspect, again, confirming);
+}
+
+async function replayed(suspect: Suspect, confirming: Confirming): Promise<Replayed> {
+  const run = confirming.start();
+  const result = await replay(suspect, run);
+  for (const exchange of result.results) if (isExchange(exchange)) confirming.made.note(exchange, confirming.model);
+  return result;
+}
+
+/** A run whose exchanges are noted as they come, so that what shrinking makes is removed too. */
+function noting(run: Run, { made, model }: Confirming): Run {
+  const results = new Proxy(run.results, {
+    set(target, key, value) {
+      if (isExchange(value)) made.note(value, model);
+      return Reflect.set(target, key, value);
+    },
+  });
+  return { ...run, results };
+}
+
+function tell(suspect: Suspect, replayed: Replayed, { model, id, found, origin }: Confirming): Breach {
+  const { claim } = suspect;
+  const [fact] = model.facts.promised(claim.fact);
+  // The cast holds: nothing is told of a replay but of one that came to a flaw.
+  const { promised, seen } = replayed.judgement as Flaw;
+  const at = claim.at ?? fact?.at ?? '';
+  return {
+    ...{ id, part: fact?.part ?? 'purpose', kind: claim.fact.kind, subject: claim.fact.subject, reason: claim.reason },
+    ...{ at, place: placeOf(model.spec.document, at), promised, seen, found },
+    ...{ steps: tellSteps(suspect, replayed), script: shellScript(suspect, replayed, origin), witnesses: 1 },
+  };
+}

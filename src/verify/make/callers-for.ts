@@ -1,0 +1,19 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import type { Caller } from '../model/callers.ts';
+import type { Session } from '../script/session.ts';
+import type { Row } from './row.ts';
+
+/** Those who may do something, about a row where one is given: the row's maker first, then those of whom it is certain. */
+export function callersFor(session: Session, endpoint: Endpoint, row?: Row): Caller[] {
+  const { model } = session;
+  const operation = model.operationOf(endpoint);
+  const known = row?.fields
+    ? { context: { resource: row.fields }, unseen: { resource: model.unseenBy(row.resource, row.caller) } }
+    : undefined;
+  const ranked = model.callers.flatMap((caller) => {
+    const allowed = model.access.allows(operation, caller, known);
+    if (allowed === 'no') return [];
+    return [{ caller, rank: (allowed === 'yes' ? 2 : 0) + (row !== undefined && row.caller === caller ? 1 : 0) }];
+  });
+  return ranked.sort((one, other) => other.rank - one.rank).map(({ caller }) => caller);
+}

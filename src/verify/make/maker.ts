@@ -1,0 +1,135 @@
+import { isMap } from '../../document/values.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { paramsShape } from '../../parts/expressions/operation-scope.ts';
+import { statedValue } from '../../parts/fact.ts';
+import { boundByPath, identifierParameter, pathParameters } from '../../parts/payload.ts';
+import type { Caller } from '../model/callers.ts';
+import { briefly, type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
+import { Captured, type Symbolic } from '../script/symbol.ts';
+import { Untestable } from '../untestable.ts';
+import { Reference, valuesOf } from '../values/values.ts';
+import { draftBody } from './body.ts';
+import type { Row, RowMaker, Wanted } from './row.ts';
+import { walkTo } from './walk.ts';
+
+/** Rows that need each other in a circle cannot be made. */
+const depthMax = 6;
+
+/** Makes rows through the service's own operations: what a row refers to first, then the row, then the transitions to its state. */
+export class Maker implements RowMaker {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async make(resource: string, wanted: Wanted, depth = 0): Promise<Row> {
+    if (depth > depthMax) throw new Untestable(`a row of ${resource} needs rows that need rows, without an end`);
+    const row = await this.#create(resource, wanted, depth);
+    if (wanted.state !== undefined) await walkTo(this.#session, row, wanted.state);
+    return row;
+  }
+
+  /** Everything that a request to an endpoint needs to be valid but for the row it is about: parents, and a body with its references. */
+  async parts(endpoint: Endpoint, wanted: Wanted, depth = 0) {
+    const path: Record<string, Symbolic> = {};
+    const last = identifierParameter(endpoint);
+    for (const name of pathParameters(endpoint.path)) {
+      if (name !== last) path[name] = await this.#parent(endpoint, name, wanted, depth);
+    }
+    const make = (target: string) => this.make(target, {}, depth + 1).then(({ id }) => id);
+    const bound = new Set(boundByPath(this.#session.model.spec, endpoint));
+    const json = await draftBody(this.#session, endpoint, { ...wanted, bound, make });
+    return { path, json };
+  }
+
+  async #create(resource: string, wanted: Wanted, depth: number): Promise<Row> {
+    const { model } = this.#session;
+    const given = model.seeds.take(resource, wanted);
+    if (given) return given;
+    const ways = waysToCreate(this.#session, resource, wanted.caller);
+    if (ways.length === 0) throw new Untestable(`nobody who can be spoken for may create a ${resource}`);
+    let refused = '';
+    for (const { endpoint, caller } of ways.slice(0, 4)) {
+      const { path, json } = await this.parts(endpoint, wanted, depth);
+      const last = identifierParameter(endpoint);
+      const id = last === undefined ? undefined : clientIdentifier(this.#session, resource);
+      const target = { ...path, ...(last !== undefined && { [last]: id ?? null }) };
+      const request = model.request(endpoint, { path: target, caller, ...(json !== undefined && { json }) });
+      const done = await this.#session.send(request);
+      if (isDone(done.value)) return rowOf(this.#session, { resource, endpoint, done, caller, path: target, json });
+      refused ||= `${endpoint.key} as ${caller?.name ?? 'nobody'} was answered ${done.value.status}${briefly(done.value)}`;
+    }
+    throw new Untestable(`no ${resource} could be made: ${refused}`);
+  }
+
+  /** A path parameter that is no identifier is a field of its name: a parent's identifier, or a value. */
+  async #parent(endpoint: Endpoint, name: string, wanted: Wanted, depth: number): Promise<Symbolic> {
+    const known = wanted.parents?.[name];
+    if (known) return known.id;
+    const { model } = this.#session;
+    const target = model.parentOf(endpoint, name);
+    if (target !== undefined) return (await this.make(target, {}, depth + 1)).id;
+    const properties = paramsShape(model.spec, endpoint).properties;
+    const shape = isMap(properties) ? properties[name] : undefined;
+    const draft = this.#session.chance.value(valuesOf(model.spec, isMap(shape) ? shape : { type: 'string' }, 'plain'));
+    return draft instanceof Reference ? (await this.make(draft.resource, {}, depth + 1)).id : (draft as Symbolic);
+  }
+}
+
+/** Who can create a row by which endpoint, those first who may also read it. */
+function waysToCreate(session: Session, resource: string, wanted: Caller | undefined) {
+  const { model } = session;
+  const endpoints = [...model.endpointsThat('create', resource), ...model.endpointsThat('upsert', resource)];
+  const reads = [...model.endpointsThat('read', resource), ...model.endpointsThat('list', resource)];
+  const callers: readonly (Caller | undefined)[] = wanted ? [wanted] : model.callers;
+  const ways = endpoints.flatMap((endpoint) => {
+    const operation = model.operationOf(endpoint);
+    const isPublic = model.access.isPublic(operation);
+    const allowed = callers.filter((caller) => model.access.allows(operation, caller) !== 'no');
+    if (allowed.length === 0 && isPublic) return [{ endpoint, caller: undefined, rank: 0 }];
+    return allowed.map((caller) => {
+      const mayRead = reads.some((read) => model.access.allows(model.operationOf(read), caller) !== 'no');
+      const isSure = model.access.allows(operation, caller) === 'yes';
+      return { endpoint, caller, rank: (isSure ? 2 : 0) + (mayRead ? 1 : 0) };
+    });
+  });
+  return ways.sort((one, other) => other.rank - one.rank);
+}
+
+function clientIdentifier(session: Session, resource: string): Symbolic | undefined {
+  const { model } = session;
+  const identifier = statedValue(model.resource(resource)?.identifier ?? { standing: 'open', at: '' });
+  return identifier && model.freshValue(resource, identifier.field);
+}
+
+function rowOf(
+  session: Session,
+  made: {
+    readonly resource: string;
+    readonly endpoint: Endpoint;
+    readonly done: Done<Exchange>;
+    readonly caller: Caller | undefined;
+    readonly path: Readonly<Record<string, Symbolic>>;
+    readonly json: Symbolic | undefined;
+  },
+): Row {
+  const { resource, endpoint, done, caller, path, json } = made;
+  const { model } = session;
+  const fields = fieldsOf(done.value);
+  const identifier = statedValue(model.resource(resource)?.identifier ?? { standing: 'open', at: '' });
+  const field = identifier?.field ?? 'id';
+  const last = identifierParameter(endpoint);
+  const isShown = fields?.[field] !== undefined;
+  const sent =
+    typeof json === 'object' && json !== null && field in json ? (json as Readonly<Record<string, Symbolic>>)[field] : undefined;
+  const inPath = last === undefined ? undefined : path[last];
+  const id = isShown ? session.captured(done, field) : (inPath ?? sent);
+  if (id === undefined)
+    throw new Untestable(`the answer to ${endpoint.key} shows no ${field}, so that what it made cannot be named`);
+  const known: Record<string, Symbolic> = { ...path };
+  for (const name of Object.keys(fields ?? {})) known[name] = new Captured(done.step, { in: 'body', pointer: [name] });
+  return { resource, id, known, made: done, caller, shown: fields ? done : undefined, fields };
+}

@@ -1,0 +1,40 @@
+import type { Json } from '../../document/document.ts';
+import type { Caller } from '../model/callers.ts';
+import type { Exchange } from '../script/exchange.ts';
+import type { Done } from '../script/step.ts';
+import type { Symbolic } from '../script/symbol.ts';
+
+/** A row that a session has made or was given. */
+export interface Row {
+  readonly resource: string;
+  readonly id: Symbolic;
+  /** What its path parameters and fields are known to be, beside its identifier, as later requests can name them. */
+  readonly known: Readonly<Record<string, Symbolic>>;
+  /** The exchange that made it; absent for one that was given. */
+  readonly made?: Done<Exchange>;
+  /** Who made it. */
+  readonly caller: Caller | undefined;
+  /** The last exchange that showed it, and what it showed. */
+  shown: Done<Exchange> | undefined;
+  fields: Readonly<Record<string, Json>> | undefined;
+}
+
+/** What is wanted of a row that is made. */
+export interface Wanted {
+  /** The state that it is to be in. */
+  readonly state?: string;
+  /** Who is to make it; anybody who may, unless said. */
+  readonly caller?: Caller | undefined;
+  /** Members of the body that are to be so. */
+  readonly body?: Readonly<Record<string, Symbolic>>;
+  /** The values of path parameters and references that are to be so. */
+  readonly parents?: Readonly<Record<string, Row>>;
+  /** `full`: everything that the shape admits is drawn. */
+  readonly style?: 'plain' | 'full';
+}
+
+/** Makes rows for a session. */
+export interface RowMaker {
+  /** @throws {Untestable} where that cannot be. */
+  make(resource: string, wanted: Wanted): Promise<Row>;
+}

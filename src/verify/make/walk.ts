@@ -1,0 +1,99 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
+import type { Caller } from '../model/callers.ts';
+import { briefly, type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
+import { Untestable } from '../untestable.ts';
+import { callersFor } from './callers-for.ts';
+import { requestAbout } from './request-about.ts';
+import type { Row } from './row.ts';
+
+const attemptsMax = 4;
+
+/** Fires transitions until a row is in a state, by the shortest way that the machine allows. @throws {Untestable} */
+export async function walkTo(session: Session, row: Row, state: string): Promise<void> {
+  const machine = machineOf(session.model.spec.states, row.resource);
+  if (!machine) throw new Untestable(`${row.resource} has no machine`);
+  const tried = new Set<string>();
+  for (let steps = 0; steps < 12; steps++) {
+    const now = stateOf(row, machine);
+    if (now === undefined) throw new Untestable(`the state of a ${row.resource} is not shown`);
+    if (now === state) return;
+    const [next] = wayTo(session, machine, now, state, tried);
+    if (!next) throw new Untestable(`no caller can bring a ${row.resource} from ${now} to ${state}`);
+    const done = await fire(session, row, next.endpoint, next.transition, next.to);
+    if (stateOf(row, machine) !== next.to) tried.add(`${now} ${next.transition.name} ${next.to}`);
+    if (!isDone(done.value) && tried.size > attemptsMax) {
+      throw new Untestable(
+        `${next.transition.name} of a ${row.resource} in ${now} was answered ${done.value.status}${briefly(done.value)}`,
+      );
+    }
+  }
+  throw new Untestable(`a ${row.resource} did not come to ${state}`);
+}
+
+/** The state that a row was last seen in. */
+export function stateOf(row: Row, machine: Machine): string | undefined {
+  const value = row.fields?.[machine.field];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Fires one transition on a row, as somebody who may; the row is as the answer shows it. */
+export async function fire(
+  session: Session,
+  row: Row,
+  endpoint: Endpoint,
+  transition: Transition,
+  target?: string,
+  caller?: Caller,
+): Promise<Done<Exchange>> {
+  const [allowed] = caller ? [caller] : callersFor(session, endpoint, row);
+  const request = await requestAbout(session, row, endpoint, {
+    caller: allowed,
+    transition,
+    ...(target !== undefined && { target }),
+  });
+  const done = await session.send(request);
+  const fields = fieldsOf(done.value);
+  const machine = machineOf(session.model.spec.states, row.resource);
+  if (isDone(done.value) && fields && machine && fields[machine.field] !== undefined) {
+    row.fields = fields;
+    row.shown = done;
+  }
+  return done;
+}
+
+interface Leg {
+  readonly transition: Transition;
+  readonly endpoint: Endpoint;
+  readonly to: string;
+}
+
+/** The shortest way between two states over transitions that callers can fire. */
+function wayTo(session: Session, machine: Machine, from: string, to: string, tried: ReadonlySet<string>): readonly Leg[] {
+  const ways = new Map<string, readonly Leg[]>([[from, []]]);
+  // Entries that are added while the map is gone through are gone through as well: breadth first.
+  for (const [state, way] of ways) {
+    if (state === to) return way;
+    for (const leg of legsFrom(session, machine, state)) {
+      if (!tried.has(`${state} ${leg.transition.name} ${leg.to}`) && !ways.has(leg.to)) ways.set(leg.to, [...way, leg]);
+    }
+  }
+  return [];
+}
+
+function legsFrom(session: Session, machine: Machine, state: string): Leg[] {
+  return entriesOf(machine.transitions).flatMap(([name, transition]) => {
+    if (transition.from !== '*' && !transition.from.includes(state)) return [];
+    const endpoint = session.model.endpointOfTransition(machine.resource, name);
+    if (!endpoint || callersFor(session, endpoint).length === 0) return [];
+    return transition.to.map(({ state: to }) => ({ transition, endpoint, to }));
+  });
+}
+
+/** The stated states of a machine. */
+export function statesOf(machine: Machine): readonly string[] {
+  return statedValue(machine.states) ?? [];
+}

@@ -1,0 +1,68 @@
+import type { Permission } from '../../parts/authentication.ts';
+import { isStated, statedValue } from '../../parts/fact.ts';
+import { namesOperation, type Operation } from '../../parts/operations.ts';
+import type { Spec } from '../../parts/spec.ts';
+import type { Caller } from './callers.ts';
+import type { Expressions, Known } from './expressions.ts';
+
+/** Whether somebody may do something: yes, no, or not to be known from outside. */
+export type Allowed = 'yes' | 'no' | 'unknown';
+
+/** The permission rules of a document, as far as they can be decided here. */
+export class Access {
+  readonly #spec: Spec;
+  readonly #expressions: Expressions;
+
+  constructor(spec: Spec, expressions: Expressions) {
+    this.#spec = spec;
+    this.#expressions = expressions;
+  }
+
+  /** Whether no credential is looked at. */
+  isPublic(operation: Operation): boolean {
+    const { authentication } = this.#spec;
+    return namesOperation(authentication.public, operation) || authentication.schemes.standing === 'none';
+  }
+
+  /** The rules that stand for a caller and an operation, whatever their conditions; nothing where rules are not stated. */
+  rules(operation: Operation, caller: Caller | undefined): readonly Permission[] | undefined {
+    const { permissions, schemes } = this.#spec.authentication;
+    if (!isStated(permissions) || !isStated(schemes)) return undefined;
+    return permissions.value.filter((rule) => {
+      if (!namesOperation(rule.allow, operation)) return false;
+      if (rule.to === 'anyone') return true;
+      if (!caller || !rule.to.includes(caller.user)) return false;
+      return caller.scopes === undefined || rule.scopes.every((scope) => caller.scopes?.includes(scope));
+    });
+  }
+
+  /** Whether a caller may do it, given what is known of the row and the request. */
+  allows(operation: Operation, caller: Caller | undefined, known: Known = { context: {} }): Allowed {
+    if (this.isPublic(operation)) return 'yes';
+    const { permissions, schemes } = this.#spec.authentication;
+    if (isStated(schemes) && !caller?.credential && !this.#letsAnyone(operation)) return 'no';
+    if (permissions.standing === 'none') return 'yes';
+    const rules = this.rules(operation, caller);
+    if (!rules) return isStated(permissions) || isStated(schemes) ? 'unknown' : 'yes';
+    const context = { ...callerContext(caller), ...known.context };
+    let answer: Allowed = 'no';
+    for (const rule of rules) {
+      if (!rule.if) return 'yes';
+      const evaluated = this.#expressions.evaluate(rule.if, operation.name, { ...known, context });
+      if (evaluated === 'unknown') answer = 'unknown';
+      else if (evaluated !== 'failed' && evaluated.value === true) return 'yes';
+    }
+    return answer;
+  }
+
+  #letsAnyone(operation: Operation): boolean {
+    const rules = statedValue(this.#spec.authentication.permissions) ?? [];
+    return rules.some((rule) => rule.to === 'anyone' && namesOperation(rule.allow, operation));
+  }
+}
+
+/** `caller` as expressions read it; absent where its identifier is not known. */
+export function callerContext(caller: Caller | undefined): Known['context'] {
+  if (caller?.id === undefined) return {};
+  return { caller: { id: caller.id, user: caller.user, scopes: [...(caller.scopes ?? [])] } };
+}

@@ -1,0 +1,94 @@
+import { schemeKinds } from '../../kinds/schemes/all.ts';
+import type { Scheme } from '../../parts/authentication.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
+import type { Spec } from '../../parts/spec.ts';
+
+/** A credential as it is given: for `--as`, in a file, or by code. */
+export interface GivenCaller {
+  readonly user: string;
+  /** The caller's identifier, as `caller.id` has it; unknown unless said. */
+  readonly id?: string;
+  readonly scopes?: readonly string[];
+  /** The scheme that the credential is of; the first accepted one that it can be of, unless said. */
+  readonly scheme?: string;
+  /** The key, token, or `user:password`, without the scheme's prefix. */
+  readonly credential: string;
+}
+
+/** Somebody that requests are sent as. */
+export interface Caller {
+  /** For people, and for the variable of a shell: `merchant`, `merchant-2`. */
+  readonly name: string;
+  readonly user: string;
+  readonly id?: string;
+  readonly scopes?: readonly string[];
+  readonly credential?: Credential;
+}
+
+/** A credential as it is sent. */
+export interface Credential {
+  readonly scheme: Scheme;
+  readonly in: 'header' | 'query' | 'cookie';
+  readonly carrier: string;
+  /** Prefix and all. */
+  readonly value: string;
+}
+
+/** A credential that no scheme of the document takes. */
+export class NoScheme extends Error {
+  override readonly name = 'NoScheme';
+}
+
+/**
+ * Everybody that requests can be sent as. Where no scheme is stated there is one, who shows nothing; where one is, nobody but
+ * the given. @throws {NoScheme}
+ */
+export function callersOf(spec: Spec, given: readonly GivenCaller[]): Caller[] {
+  const seen = new Map<string, number>();
+  const nameOf = (user: string) => {
+    const count = (seen.get(user) ?? 0) + 1;
+    seen.set(user, count);
+    return count === 1 ? user : `${user}-${count}`;
+  };
+  if (given.length === 0 && entriesOf(spec.authentication.schemes).length === 0) {
+    const [user = ''] = entriesOf(spec.purpose.users).map(([name]) => name);
+    return [{ name: user === '' ? 'anyone' : user, user }];
+  }
+  return given.map(({ user, id, scopes, scheme, credential }) => ({
+    ...{ name: nameOf(user), user },
+    ...(id !== undefined && { id }),
+    ...(scopes && { scopes }),
+    credential: credentialOf(spec, scheme, credential),
+  }));
+}
+
+/** A credential of a scheme, where it is sent. @throws {NoScheme} */
+export function credentialOf(spec: Spec, name: string | undefined, text: string): Credential {
+  const { accept, schemes } = spec.authentication;
+  const accepted = entriesOf(schemes).filter(([one]) => accept === undefined || accept.includes(one));
+  const scheme =
+    name === undefined ? accepted.find(([, one]) => canBe(one, text))?.[1] : accepted.find(([one]) => one === name)?.[1];
+  const carrier = scheme && statedValue(scheme.carrier);
+  if (!scheme || carrier === undefined) {
+    const known = accepted.map(([one]) => one).join(', ');
+    throw new NoScheme(`${name ?? 'a credential'} is of no scheme that the document accepts${known === '' ? '' : `: ${known}`}`);
+  }
+  const usual = schemeKinds.find(({ type }) => type === scheme.type)?.prefix;
+  const isUsual = scheme.in === 'header' && carrier.toLowerCase() === 'authorization';
+  const prefix = scheme.prefix ?? (isUsual ? usual : undefined) ?? '';
+  const sent = scheme.type === 'basic' ? Buffer.from(text).toString('base64') : text;
+  const value = prefix === '' || text.toLowerCase().startsWith(`${prefix.toLowerCase()} `) ? sent : joined(prefix, sent);
+  return { scheme, in: scheme.in, carrier, value: prefix !== '' && sent !== text ? joined(prefix, sent) : value };
+}
+
+function joined(prefix: string, text: string): string {
+  return /\w$/.test(prefix) ? `${prefix} ${text}` : `${prefix}${text}`;
+}
+
+/** Tokens have three parts, basic credentials a colon; a key can be anything else. */
+function canBe({ type }: Scheme, text: string): boolean {
+  const isToken = /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text);
+  if (type === 'jwt' || type === 'oauth2') return isToken;
+  if (type === 'basic') return text.includes(':');
+  return !isToken;
+}

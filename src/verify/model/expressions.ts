@@ -1,0 +1,63 @@
+import type { Json } from '../../document/document.ts';
+import { Failed } from '../../parts/expressions/cel-value.ts';
+import { type Compiled, compileExpression } from '../../parts/expressions/compile.ts';
+import type { Context } from '../../parts/expressions/frame.ts';
+import type { ExpressionUse } from '../../parts/expressions/use.ts';
+import { expressionUses } from '../../parts/expressions/uses.ts';
+import type { Expression } from '../../parts/fact.ts';
+import type { Spec } from '../../parts/spec.ts';
+
+/** What an expression comes to, as far as it can be known from outside. */
+export type Evaluated = { readonly value: Json } | 'failed' | 'unknown';
+
+/** What is known when an expression is evaluated: its variables, and what of them is not seen from here. */
+export interface Known {
+  readonly context: Context;
+  /** The members of a variable that it may have without our seeing them: `resource` to the fields that its reader is not shown. */
+  readonly unseen?: Readonly<Record<string, ReadonlySet<string>>>;
+}
+
+/** The expressions of a document by their places, ready to be evaluated here as the service has to. */
+export class Expressions {
+  readonly #spec: Spec;
+  #uses: Map<string, ExpressionUse> | undefined;
+  readonly #compiled = new Map<string, Compiled | undefined>();
+
+  constructor(spec: Spec) {
+    this.#spec = spec;
+  }
+
+  evaluate(expression: Expression, operation: string | undefined, { context, unseen = {} }: Known): Evaluated {
+    const compiled = this.#compile(expression, operation);
+    if (!compiled) return 'unknown';
+    for (const { root, path, follows } of compiled.reads) {
+      const isGiven = root === 'now' ? context.now !== undefined : root in context;
+      const hides = unseen[root];
+      if (!isGiven || (follows && context.follow === undefined)) return 'unknown';
+      if (hides && (path[0] === undefined ? hides.size > 0 : hides.has(path[0]))) return 'unknown';
+    }
+    const value = compiled.evaluate(context);
+    if (value instanceof Failed) return 'failed';
+    // A bigint has no form in JSON that the rest would understand.
+    return typeof value === 'bigint' ? 'unknown' : { value: (value ?? null) as Json };
+  }
+
+  /** Whether an expression reads a variable. */
+  reads(expression: Expression, operation: string | undefined, root: string): boolean {
+    return this.#compile(expression, operation)?.reads.some((read) => read.root === root) ?? false;
+  }
+
+  #compile(expression: Expression, operation: string | undefined): Compiled | undefined {
+    const key = `${expression.at}\n${operation ?? ''}`;
+    if (this.#compiled.has(key)) return this.#compiled.get(key);
+    this.#uses ??= new Map(expressionUses(this.#spec).map((use) => [use.at, use]));
+    const use = this.#uses.get(expression.at);
+    const scope = use?.scopes.find((candidate) => candidate.operation === operation) ?? use?.scopes[0];
+    const compiled =
+      use && scope
+        ? compileExpression(this.#spec, { source: use.source, scope: scope.scope, expected: use.expected })
+        : undefined;
+    this.#compiled.set(key, compiled);
+    return compiled;
+  }
+}

@@ -1,0 +1,41 @@
+import type { Pointer } from '../../document/document.ts';
+import type { Ledger, LedgerFact } from '../../parts/ledger.ts';
+
+/** A fact of the ledger, by its kind and subject; `at` tells two of one subject apart. */
+export interface FactName {
+  readonly kind: string;
+  readonly subject: string;
+  readonly at?: Pointer;
+}
+
+/** The facts that a service can be held to: what is stated, promised absent or read off by a tool. */
+export class Facts {
+  readonly all: readonly LedgerFact[];
+  readonly #byName = new Map<string, LedgerFact[]>();
+
+  constructor(ledger: Ledger) {
+    this.all = ledger.facts;
+    for (const fact of ledger.facts) {
+      const key = keyOf(fact);
+      this.#byName.set(key, [...(this.#byName.get(key) ?? []), fact]);
+    }
+  }
+
+  /** The facts of this name that are promises. */
+  promised({ at, ...name }: FactName): readonly LedgerFact[] {
+    const named = this.#byName.get(keyOf(name)) ?? [];
+    return named.filter((fact) => isPromise(fact) && (at === undefined || fact.at === at));
+  }
+
+  isPromised(name: FactName): boolean {
+    return this.promised(name).length > 0;
+  }
+}
+
+export function isPromise({ standing }: Pick<LedgerFact, 'standing'>): boolean {
+  return standing === 'stated' || standing === 'none' || standing === 'inferred';
+}
+
+export function keyOf({ kind, subject }: Pick<FactName, 'kind' | 'subject'>): string {
+  return `${kind}\n${subject}`;
+}

@@ -1,0 +1,33 @@
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import type { Field } from '../../parts/resources.ts';
+import type { Spec } from '../../parts/spec.ts';
+import type { Caller } from './callers.ts';
+
+/** Whether a caller is not shown a field, in any answer but the first where it is revealed once. */
+export function isHidden(field: Field, caller: Caller | undefined): boolean {
+  if (field.writeOnly || field.reveal === 'once' || !field.stored) return true;
+  return field.visible !== undefined && (caller === undefined || !field.visible.includes(caller.user));
+}
+
+/** The fields of a resource that a caller is not shown. */
+export function hiddenFields(spec: Spec, resource: string, caller: Caller | undefined): Set<string> {
+  const stated = entryOf(spec.resources.all, resource);
+  const fields = stated ? entriesOf(stated.fields) : [];
+  return new Set(fields.filter(([, field]) => isHidden(field, caller)).map(([name]) => name));
+}
+
+/** The fields that no two rows may share a value of, one of each combination and no reference where there is another; a client's identifier among them. */
+export function uniqueFields(spec: Spec, resource: string): string[] {
+  const stated = entryOf(spec.resources.all, resource);
+  if (!stated) return [];
+  const identifier = statedValue(stated.identifier);
+  const own = identifier?.generate === 'client' ? [identifier.field] : [];
+  const combined = stated.unique.flatMap(({ fields }) => {
+    const free = fields.find((name) => {
+      const field = entryOf(stated.fields, name);
+      return field !== undefined && field.ref === undefined && !field.readOnly;
+    });
+    return free === undefined ? [] : [free];
+  });
+  return [...new Set([...own, ...combined])];
+}

@@ -1,0 +1,151 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import { type Ledger, ledgerOf } from '../../parts/ledger.ts';
+import { callableOperations, type Operation, resourceOfEffect } from '../../parts/operations.ts';
+import type { Resource } from '../../parts/resources.ts';
+import type { Spec } from '../../parts/spec.ts';
+import type { Body, RequestPlan } from '../script/plan.ts';
+import { type Fresh, freshText, type Symbolic } from '../script/symbol.ts';
+import { freshOf } from '../values/fresh.ts';
+import { Access } from './access.ts';
+import type { Caller } from './callers.ts';
+import { Expressions } from './expressions.ts';
+import { Facts } from './facts.ts';
+import { hiddenFields, uniqueFields } from './fields.ts';
+import { Schemas } from './schemas.ts';
+import { type GivenRows, Seeds } from './seeds.ts';
+
+/** What goes into a request beside its endpoint. */
+export interface RequestParts {
+  readonly path?: Readonly<Record<string, Symbolic>>;
+  readonly query?: Readonly<Record<string, Symbolic>>;
+  readonly headers?: Readonly<Record<string, Symbolic>>;
+  /** The value of the body, sent in the endpoint's first media type. */
+  readonly json?: Symbolic;
+  readonly body?: Body;
+  readonly caller?: Caller | undefined;
+}
+
+/** The document as a model of the service: what can be asked, by whom, and what has to come of it. */
+export class Model {
+  readonly spec: Spec;
+  readonly ledger: Ledger;
+  readonly facts: Facts;
+  readonly callers: readonly Caller[];
+  readonly operations: readonly Operation[];
+  readonly schemas: Schemas;
+  readonly expressions: Expressions;
+  readonly access: Access;
+  readonly seeds: Seeds;
+  /** What stands before every path: that of the base address, and the version where it is chosen by path. */
+  readonly prefix: string;
+  /** The prefix of the base address alone. */
+  readonly basePath: string;
+
+  constructor(spec: Spec, callers: readonly Caller[], basePath: string, rows: GivenRows = {}) {
+    this.seeds = new Seeds(spec, rows);
+    this.spec = spec;
+    this.ledger = ledgerOf(spec);
+    this.facts = new Facts(this.ledger);
+    this.callers = callers;
+    this.operations = callableOperations(spec);
+    this.schemas = new Schemas(spec);
+    this.expressions = new Expressions(spec);
+    this.access = new Access(spec, this.expressions);
+    this.basePath = basePath;
+    this.prefix = basePath + (statedValue(spec.versioning.select)?.by === 'path' ? versionPath(spec) : '');
+  }
+
+  get endpoints(): readonly Endpoint[] {
+    return entriesOf(this.spec.endpoints.all).map(([, endpoint]) => endpoint);
+  }
+
+  resource(name: string): Resource | undefined {
+    return entryOf(this.spec.resources.all, name);
+  }
+
+  /** The operation that an endpoint is. */
+  operationOf(endpoint: Endpoint): Operation {
+    const known = this.operations.find((operation) => operation.endpoint?.key === endpoint.key);
+    return known ?? { name: endpoint.operation, endpoint };
+  }
+
+  /** The endpoints that do this to a resource. */
+  endpointsThat(verb: string, resource: string): readonly Endpoint[] {
+    return this.endpoints.filter((endpoint) => {
+      const effect = statedValue(endpoint.does);
+      return effect?.verb === verb && resourceOfEffect(effect) === resource;
+    });
+  }
+
+  /** The endpoint that fires a transition. */
+  endpointOfTransition(resource: string, name: string): Endpoint | undefined {
+    return this.endpointsThat('transition', resource).find((endpoint) => {
+      const effect = statedValue(endpoint.does);
+      return effect?.verb === 'transition' && effect.transition === name;
+    });
+  }
+
+  /** The resource whose identifier a path parameter is, where it is the field of its name and that is a reference. */
+  parentOf(endpoint: Endpoint, parameter: string): string | undefined {
+    const resource = this.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
+    const field = resource && entryOf(resource.fields, parameter);
+    const stated = entryOf(endpoint.parameters, parameter);
+    return field?.ref ?? (stated && statedValue(stated.shape)?.ref);
+  }
+
+  /** A value that no other row has for a field. */
+  freshValue(resource: string, field: string): Fresh | undefined {
+    const stated = entryOf(this.resource(resource)?.fields ?? { standing: 'open', at: '' }, field);
+    const shape = stated && statedValue(stated.shape);
+    return shape && freshOf(this.spec, shape);
+  }
+
+  uniqueFields(resource: string): readonly string[] {
+    return uniqueFields(this.spec, resource);
+  }
+
+  /** The fields of a row that a caller is not shown. */
+  unseenBy(resource: string, caller: Caller | undefined): ReadonlySet<string> {
+    return hiddenFields(this.spec, resource, caller);
+  }
+
+  /** A request to an endpoint, in the newest version, with what the endpoint asks of every request. */
+  request(endpoint: Endpoint, parts: RequestParts = {}): RequestPlan {
+    const type = endpoint.consumes?.[0] ?? 'application/json';
+    const body = parts.body ?? (parts.json === undefined ? undefined : { value: parts.json, type });
+    const key = endpoint.idempotency?.required ? { [endpoint.idempotency.header]: freshText('key-') } : {};
+    const version = this.version();
+    return {
+      method: endpoint.method,
+      template: endpoint.path,
+      prefix: this.prefix,
+      path: parts.path ?? {},
+      query: { ...version.query, ...parts.query },
+      headers: { ...version.headers, ...key, ...parts.headers },
+      ...(body && { body }),
+      ...(parts.caller && { caller: parts.caller }),
+      endpoint,
+    };
+  }
+
+  /** The version that everything is asked in: the current one, named wherever a request can name it. */
+  version(): { readonly name?: string; readonly query: Record<string, string>; readonly headers: Record<string, string> } {
+    const select = statedValue(this.spec.versioning.select);
+    const name = currentVersion(this.spec);
+    if (!select || name === undefined || select.by === 'pin' || select.by === 'path') return { query: {}, headers: {} };
+    const named = { [select.carrier]: name };
+    return select.by === 'header' ? { name, query: {}, headers: named } : { name, query: named, headers: {} };
+  }
+}
+
+/** The newest version: the one that is said to be current, else the last. */
+export function currentVersion(spec: Spec): string | undefined {
+  const versions = entriesOf(spec.versioning.versions).map(([, version]) => version);
+  return (versions.find(({ current }) => current) ?? versions.at(-1))?.name;
+}
+
+function versionPath(spec: Spec): string {
+  const carrier = statedValue(spec.versioning.select)?.carrier ?? '';
+  return carrier.replaceAll(/\{[^{}]+\}/g, currentVersion(spec) ?? '');
+}

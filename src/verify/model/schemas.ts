@@ -1,0 +1,88 @@
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { fullFormats } from 'ajv-formats/dist/formats.js';
+import type { Json, JsonMap } from '../../document/document.ts';
+import { isMap } from '../../document/values.ts';
+import { formats } from '../../kinds/formats/all.ts';
+import { type SchemaUse, toJsonSchema } from '../../parts/schemas.ts';
+import type { Shape } from '../../parts/shape.ts';
+import type { Spec } from '../../parts/spec.ts';
+
+/** One way in which a value does not fit its shape. */
+export interface Misfit {
+  /** The members on the way to it. */
+  readonly path: readonly (string | number)[];
+  /** The keyword that it breaks: `required`, `maximum`, `format` … */
+  readonly keyword: string;
+  /** The member that is missing or too many, where the keyword is about one. */
+  readonly member?: string;
+  /** What it should be, for people. */
+  readonly message: string;
+}
+
+/** Says what does not fit; an empty list where all does. */
+export type Validate = (value: Json) => readonly Misfit[];
+
+/**
+ * Validators of a document's shapes. They are not those of `serve`, on purpose: each end of the house is held to the document by
+ * itself, so that a fault in one is found by the other.
+ */
+export class Schemas {
+  readonly #spec: Spec;
+  readonly #ajv: Ajv2020;
+  readonly #known = new WeakMap<object, Map<SchemaUse, Validate>>();
+
+  constructor(spec: Spec) {
+    this.#spec = spec;
+    this.#ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false, logger: false, ownProperties: true });
+    for (const [name, format] of Object.entries(fullFormats)) this.#ajv.addFormat(name, format);
+    for (const { name, type, test } of formats) {
+      if (type === 'number') this.#ajv.addFormat(name, { type, validate: (value: number) => test(value) });
+      else this.#ajv.addFormat(name, (value: string) => test(value));
+    }
+  }
+
+  /** The validator of a shape, compiled on its first use. */
+  of(shape: Shape, use: SchemaUse): Validate {
+    const uses = this.#known.get(shape) ?? new Map<SchemaUse, Validate>();
+    this.#known.set(shape, uses);
+    const known = uses.get(use) ?? this.#compile(withoutUnknownFormats(toJsonSchema(this.#spec, shape, use), this.#ajv));
+    uses.set(use, known);
+    return known;
+  }
+
+  #compile(schema: JsonMap): Validate {
+    let validate: ValidateFunction;
+    try {
+      validate = this.#ajv.compile(schema);
+    } catch {
+      // What ajv refuses nothing can be held to; `check` has said so.
+      return () => [];
+    }
+    return (value) => (validate(value) ? [] : misfits(validate.errors ?? []));
+  }
+}
+
+function misfits(errors: readonly ErrorObject[]): Misfit[] {
+  return errors.map(({ instancePath, keyword, params, message = '' }) => {
+    const member: unknown = params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty;
+    const path = instancePath
+      .split('/')
+      .slice(1)
+      .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+    return { path, keyword, message, ...(typeof member === 'string' && { member }) };
+  });
+}
+
+/** Ajv throws at a format that it does not know; the standard says that it then constrains nothing. */
+function withoutUnknownFormats(schema: JsonMap, ajv: Ajv2020): JsonMap {
+  const walk = (value: Json): Json => {
+    if (Array.isArray(value)) return value.map(walk);
+    if (!isMap(value)) return value;
+    const entries = Object.entries(value).filter(
+      ([key, item]) => key !== 'format' || typeof item !== 'string' || ajv.formats[item] !== undefined,
+    );
+    return Object.fromEntries(entries.map(([key, item]) => [key, walk(item)]));
+  };
+  return walk(schema) as JsonMap;
+}

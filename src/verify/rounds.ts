@@ -1,0 +1,188 @@
+import type { Budget } from './client/budget.ts';
+import { Spent } from './client/budget.ts';
+import type { Client } from './client/client.ts';
+import { confirm } from './confirm.ts';
+import type { Made } from './made.ts';
+import type { RowMaker } from './make/row.ts';
+import type { Model } from './model/model.ts';
+import type { Observer } from './observer.ts';
+import type { VerifyOptions } from './options.ts';
+import type { Breach, Unsteady, VerifyReport } from './report.ts';
+import type { Run } from './script/run.ts';
+import { type Ledgering, Session, type Suspicion } from './script/session.ts';
+import { Missing } from './script/symbol.ts';
+import type { Tally } from './tally.ts';
+import type { Case, Trial } from './trial.ts';
+import { Untestable } from './untestable.ts';
+import { Chance } from './values/chance.ts';
+
+export interface RoundsGiven {
+  readonly model: Model;
+  readonly seed: number;
+  readonly client: Client;
+  readonly budget: Budget;
+  readonly tally: Tally;
+  readonly startRun: () => Run;
+  readonly observers: readonly Observer[];
+  readonly options: VerifyOptions;
+  readonly made: Made;
+  readonly origin: string;
+  readonly beside: number;
+  readonly rows: (session: Session) => RowMaker;
+}
+
+/** One case of one trial, that can be told apart from all others. */
+export interface Planned {
+  readonly trial: Trial;
+  readonly testCase: Case;
+}
+
+type Found = Pick<VerifyReport, 'breaches' | 'unsteady' | 'notes' | 'stopped'>;
+
+/** After so many requests in a row without an answer the service counts as gone. */
+const troublesMax = 40;
+/** A claim that was seen to fail and did not fail again is looked at so often; then it is unsteady. */
+const suspicionsMax = 3;
+
+/** Carries out the cases of all trials: quiet ones beside each other, then those that want to be alone, the loud ones last. */
+export class Rounds {
+  readonly #given: RoundsGiven;
+  readonly #breaches = new Map<string, Breach>();
+  readonly #unsteady = new Map<string, Unsteady>();
+  readonly #suspected = new Map<string, number>();
+  readonly #witnesses = new Map<string, number>();
+  readonly #notes: string[] = [];
+  #stopped: string | undefined;
+  #done = 0;
+  #of = 0;
+
+  constructor(given: RoundsGiven) {
+    this.#given = given;
+  }
+
+  async all(trials: readonly Trial[]): Promise<Found> {
+    const { options, beside, client } = this.#given;
+    const planned = this.#plan(trials);
+    this.#of = planned.length;
+    for (const noise of ['quiet', 'alone', 'loud'] as const) {
+      const queue = planned.filter(({ trial }) => trial.noise === noise);
+      const workers = Array.from({ length: noise === 'quiet' ? beside : 1 }, () => this.#work(queue));
+      await Promise.all(workers);
+    }
+    if (client.waitedMs > 1000)
+      this.#notes.push(`${Math.round(client.waitedMs / 1000)} s were spent waiting for rates to refill.`);
+    const known = new Set(options.baseline ?? []);
+    const told = (breach: Breach) => ({
+      ...breach,
+      witnesses: this.#witnesses.get(keyOfBreach(breach)) ?? 1,
+      ...(known.has(baselineKey(breach)) && { isKnown: true }),
+    });
+    return {
+      breaches: [...this.#breaches.values()].map(told),
+      unsteady: [...this.#unsteady.values()],
+      notes: this.#notes,
+      ...(this.#stopped !== undefined && { stopped: this.#stopped }),
+    };
+  }
+
+  #plan(trials: readonly Trial[]): Planned[] {
+    const { model, options } = this.#given;
+    const planned: Planned[] = [];
+    for (const trial of trials) {
+      if (options.readOnly && !trial.isReading) continue;
+      for (const testCase of trial.cases(model)) {
+        if (isAsked({ trial, testCase }, options)) planned.push({ trial, testCase });
+      }
+    }
+    const { replay } = options;
+    return replay === undefined
+      ? planned
+      : planned.filter(({ trial, testCase }) => replay.includes(`@${trial.name}@${testCase.name}@`));
+  }
+
+  async #work(queue: Planned[]): Promise<void> {
+    for (let next = queue.shift(); next; next = queue.shift()) {
+      if (this.#stopped === undefined) await this.#carryOut(next);
+      else this.#leaveOut(next, this.#stopped);
+      this.#done += 1;
+      const { options, budget } = this.#given;
+      options.onProgress?.({
+        ...{ done: this.#done, of: this.#of, requests: budget.requests, broken: this.#breaches.size, now: next.trial.name },
+      });
+    }
+  }
+
+  async #carryOut(planned: Planned): Promise<void> {
+    const { client, budget } = this.#given;
+    const { trial, testCase } = planned;
+    const found: { readonly suspicion: Suspicion; readonly session: Session }[] = [];
+    const session = this.#session(planned, (suspicion, own) => found.push({ suspicion, session: own }));
+    try {
+      await testCase.run(session);
+    } catch (error) {
+      if (!(error instanceof Untestable || error instanceof Missing || error instanceof Spent)) throw error;
+      this.#leaveOut(planned, error.message);
+      if (error instanceof Spent) this.#stopped ??= `${error.message}; ${trial.name} was under way`;
+    }
+    for (const { suspicion } of found) await this.#settle(planned, session, suspicion);
+    if (client.troublesInARow >= troublesMax) this.#stopped ??= 'the service no longer answers';
+    if (budget.isSpent) this.#stopped ??= 'the requests or the time that were given are used up';
+  }
+
+  #session(planned: Planned, suspected: Ledgering['suspected']): Session {
+    const { model, seed, startRun, observers, tally, made, rows } = this.#given;
+    const name = `${planned.trial.name}@${planned.testCase.name}`;
+    return new Session({
+      ...{ model, observers, rows, name, run: startRun(), chance: new Chance(`${seed}\n${name}`) },
+      ledgering: {
+        held: (claim) => tally.held(claim.fact, claim.reason),
+        suspected,
+        exchanged: (exchange) => made.note(exchange, model),
+      },
+    });
+  }
+
+  /** Looks at a failed claim again, from a clean start; one fact is reported once for one reason. */
+  async #settle({ trial, testCase }: Planned, session: Session, suspicion: Suspicion): Promise<void> {
+    const { tally, seed, startRun, made, model, origin, budget } = this.#given;
+    const key = keyOfBreach({ ...suspicion.claim.fact, reason: suspicion.claim.reason });
+    this.#witnesses.set(key, (this.#witnesses.get(key) ?? 0) + 1);
+    const looked = this.#suspected.get(key) ?? 0;
+    if (this.#breaches.has(key) || looked >= suspicionsMax) return;
+    this.#suspected.set(key, looked + 1);
+    const found = `${trial.name}@${testCase.name}`;
+    const id = `${suspicion.claim.fact.kind}:${suspicion.claim.fact.subject}:${suspicion.claim.reason}@${found}@${seed}`;
+    const start = () => startRun();
+    budget.lift();
+    const confirmed = await confirm({ session, suspicion, start, model, made, origin, id, found });
+    if (!confirmed) return;
+    if ('tries' in confirmed) this.#unsteady.set(key, confirmed);
+    else {
+      tally.broken(suspicion.claim.fact);
+      this.#unsteady.delete(key);
+      this.#breaches.set(key, confirmed);
+    }
+  }
+
+  #leaveOut({ testCase }: Planned, why: string): void {
+    for (const fact of testCase.facts) this.#given.tally.untestable(fact, why);
+  }
+}
+
+/** What a baseline knows a breach by: what is broken, and not how it was found. */
+export function baselineKey({ kind, subject, reason }: Pick<Breach, 'kind' | 'subject' | 'reason'>): string {
+  return `${kind}:${subject}:${reason}`;
+}
+
+function keyOfBreach(breach: Pick<Breach, 'kind' | 'subject' | 'reason'>): string {
+  return baselineKey(breach);
+}
+
+/** Whether a case is about anything that was asked for. */
+function isAsked({ trial, testCase }: Planned, { only }: VerifyOptions): boolean {
+  if (only === undefined || only.length === 0) return true;
+  return only.some((word) => {
+    if (word === trial.part || word === trial.name) return true;
+    return testCase.facts.some(({ kind, subject }) => word === kind || word === subject || word === `${kind}:${subject}`);
+  });
+}

@@ -1,0 +1,23 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import type { Caller } from '../model/callers.ts';
+import type { Symbolic } from './symbol.ts';
+
+/** A request that is to be sent, with values in it that only a run knows. `Model.request` begins one for an endpoint. */
+export interface RequestPlan {
+  readonly method: string;
+  /** The path's template from the prefix on, and the values for it. A template without braces is sent as it is. */
+  readonly template: string;
+  readonly path: Readonly<Record<string, Symbolic>>;
+  readonly query: Readonly<Record<string, Symbolic>>;
+  readonly headers: Readonly<Record<string, Symbolic>>;
+  readonly body?: Body;
+  readonly caller?: Caller;
+  readonly endpoint?: Endpoint;
+  /** The address, where it is not that of the service under the prefix of its version. */
+  readonly prefix?: string;
+}
+
+/** What is sent: a value in a media type, or a text as it is. */
+export type Body =
+  | { readonly value: Symbolic; readonly type: string }
+  | { readonly text: string; readonly type?: string | undefined };

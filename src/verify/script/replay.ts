@@ -1,0 +1,107 @@
+import { type Claim, isFlaw, type Judgement, moot } from './claim.ts';
+import type { Run } from './run.ts';
+import type { Step } from './step.ts';
+import { Missing } from './symbol.ts';
+
+/** The steps that lead to a claim, and the claim. Numbers of steps are those of the session that it is from. */
+export interface Suspect {
+  readonly steps: ReadonlyMap<number, Step<unknown>>;
+  readonly claim: Claim;
+}
+
+/** What came of one replay. */
+export interface Replayed {
+  readonly judgement: Judgement;
+  readonly results: readonly unknown[];
+  readonly run: Run;
+}
+
+/** Runs a script again from a clean start, and judges the claim anew. */
+export async function replay({ steps, claim }: Suspect, run: Run): Promise<Replayed> {
+  for (const [number, step] of steps) {
+    try {
+      run.results[number] = await step.act(run);
+    } catch (error) {
+      if (error instanceof Missing) return { judgement: moot(error.message), results: run.results, run };
+      throw error;
+    }
+  }
+  const results = claim.of.map(({ step }) => run.results[step]);
+  if (results.some((result) => result === undefined)) return { judgement: moot('a step is missing'), results: run.results, run };
+  return { judgement: claim.judge(...results), results: run.results, run };
+}
+
+/** Makes a script smaller for as long as it still shows the same: first whole steps are left out, then parts of requests. */
+export async function shrink(suspect: Suspect, start: () => Run, runsMax: number): Promise<Suspect> {
+  let left = runsMax;
+  let best = suspect;
+  const shows = async (candidate: Suspect): Promise<boolean> => {
+    if (left <= 0) return false;
+    left -= 1;
+    return isFlaw((await replay(candidate, start())).judgement);
+  };
+  best = await withoutSteps(best, shows);
+  for (let isSmaller = true; isSmaller && left > 0; ) {
+    isSmaller = false;
+    for (const candidate of smallerScripts(best)) {
+      if (!(await shows(candidate))) continue;
+      best = candidate;
+      isSmaller = true;
+      break;
+    }
+  }
+  return best;
+}
+
+/** At first everything that the claim does not need goes at once; where that is too much, one step after another. */
+async function withoutSteps(suspect: Suspect, shows: (candidate: Suspect) => Promise<boolean>): Promise<Suspect> {
+  const bare = { ...suspect, steps: only(suspect, needed(suspect)) };
+  if (bare.steps.size === suspect.steps.size || (await shows(bare))) return bare;
+  let best = suspect;
+  for (const number of [...suspect.steps.keys()].reverse()) {
+    const steps = new Map(best.steps);
+    steps.delete(number);
+    const candidate = { ...best, steps };
+    if (isWhole(candidate) && (await shows(candidate))) best = candidate;
+  }
+  return best;
+}
+
+function* smallerScripts(suspect: Suspect): Iterable<Suspect> {
+  for (const [number, step] of suspect.steps) {
+    for (const smaller of step.smaller?.() ?? []) {
+      const candidate = { ...suspect, steps: new Map(suspect.steps).set(number, smaller) };
+      // A value that is no longer taken may leave a step that nobody needs.
+      yield { ...candidate, steps: only(candidate, new Set([...needed(candidate), ...suspect.steps.keys()])) };
+    }
+  }
+}
+
+/** The steps that a claim's own steps cannot do without. */
+function needed({ steps, claim }: Suspect): Set<number> {
+  const found = new Set<number>();
+  const visit = (number: number) => {
+    const step = steps.get(number);
+    if (found.has(number) || !step) return;
+    found.add(number);
+    for (const other of neededBy(step)) visit(other);
+  };
+  for (const { step } of claim.of) visit(step);
+  return found;
+}
+
+function neededBy(step: Step<unknown>): number[] {
+  return [...step.takes.map((captured) => captured.step), ...(step.needs ?? [])];
+}
+
+function isWhole(suspect: Suspect): boolean {
+  const { steps, claim } = suspect;
+  return (
+    claim.of.every(({ step }) => steps.has(step)) &&
+    [...steps.values()].every((step) => neededBy(step).every((one) => steps.has(one)))
+  );
+}
+
+function only({ steps }: Suspect, numbers: ReadonlySet<number>): Map<number, Step<unknown>> {
+  return new Map([...steps].filter(([number]) => numbers.has(number)));
+}

@@ -1,0 +1,99 @@
+import type { Json } from '../../document/document.ts';
+import type { Exchange, Sent } from './exchange.ts';
+import { type Outgoing, writeBody, writeQuery, writeTarget } from './outgoing.ts';
+import type { RequestPlan } from './plan.ts';
+import type { Run } from './run.ts';
+import { curlOf } from './shell.ts';
+import type { Step } from './step.ts';
+import { type Captured, capturesIn, resolve, type Symbolic } from './symbol.ts';
+
+/** The step that sends a request. */
+export function sending(plan: RequestPlan): Step<Exchange> {
+  return {
+    says: `${plan.method} ${plan.template}${plan.caller === undefined ? '' : ` as ${plan.caller.name}`}`,
+    isRequest: true,
+    takes: capturesOf(plan),
+    act: (run) => send(plan, run),
+    tell: ({ status, text, trouble }) => (trouble ? trouble.message : `${status}${text === '' ? '' : ` ${text}`}`),
+    shell: (names) => curlOf(plan, names),
+    *smaller() {
+      for (const smaller of smallerPlans(plan)) yield sending(smaller);
+    },
+  };
+}
+
+function capturesOf(plan: RequestPlan): Captured[] {
+  const values: Symbolic[] = [plan.path, plan.query, plan.headers];
+  if (plan.body && 'value' in plan.body) values.push(plan.body.value);
+  return values.flatMap(capturesIn);
+}
+
+async function send(plan: RequestPlan, run: Run): Promise<Exchange> {
+  const { outgoing, sent } = concrete(plan, run);
+  const answer = await run.client.send(outgoing, run.takesRefusalsOfRates === true);
+  return {
+    ...(plan.endpoint && { endpoint: plan.endpoint }),
+    ...(plan.caller && { caller: plan.caller }),
+    sent,
+    ...answer,
+    fromMs: run.clock.toService(answer.fromMs),
+    toMs: run.clock.toService(answer.toMs),
+  };
+}
+
+/** The request as it goes out in a run. */
+export function concrete(plan: RequestPlan, run: Run): { readonly outgoing: Outgoing; readonly sent: Sent } {
+  const path = resolve(plan.path, run) as Readonly<Record<string, Json>>;
+  const query = resolve(plan.query, run) as Readonly<Record<string, Json>>;
+  const stated = resolve(plan.headers, run) as Readonly<Record<string, Json>>;
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(stated)) headers[name.toLowerCase()] = String(value);
+  const json = plan.body && 'value' in plan.body ? resolve(plan.body.value, run) : undefined;
+  const body = plan.body && writeBody(plan.body, json);
+  if (body?.type !== undefined) headers['content-type'] = body.type;
+  const pairs = writeQuery(query, plan.endpoint);
+  const credential = plan.caller?.credential;
+  if (credential?.in === 'header') headers[credential.carrier.toLowerCase()] = credential.value;
+  if (credential?.in === 'cookie') headers.cookie = `${credential.carrier}=${credential.value}`;
+  if (credential?.in === 'query') pairs.push(`${encodeURIComponent(credential.carrier)}=${encodeURIComponent(credential.value)}`);
+  const target = writeTarget(plan, path, pairs);
+  return {
+    outgoing: { method: plan.method, target, headers, ...(body && { body: body.bytes }) },
+    sent: {
+      ...{ method: plan.method, target, headers, path, query },
+      ...(json !== undefined && { json }),
+      ...(body && { text: body.text }),
+    },
+  };
+}
+
+/** The plan without one of its parts: a query parameter, a member of the body. */
+function* smallerPlans(plan: RequestPlan): Iterable<RequestPlan> {
+  for (const name of Object.keys(plan.query)) yield { ...plan, query: without(plan.query, name) };
+  const { body } = plan;
+  if (!body || !('value' in body)) return;
+  for (const value of smallerValues(body.value)) yield { ...plan, body: { ...body, value } };
+}
+
+/** A map without one of its members, a list without one of its items; then the same inside. */
+function* smallerValues(value: Symbolic): Iterable<Symbolic> {
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) yield value.toSpliced(at, 1);
+    return;
+  }
+  if (!isPlainMap(value)) return;
+  for (const name of Object.keys(value)) yield without(value, name);
+  for (const [name, inner] of Object.entries(value)) {
+    for (const smaller of smallerValues(inner)) yield { ...value, [name]: smaller };
+  }
+}
+
+function isPlainMap(value: Symbolic): value is { readonly [key: string]: Symbolic } {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+function without<T>(map: Readonly<Record<string, T>>, name: string): Record<string, T> {
+  return Object.fromEntries(Object.entries(map).filter(([key]) => key !== name));
+}

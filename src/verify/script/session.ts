@@ -1,0 +1,183 @@
+import type { Json } from '../../document/document.ts';
+import type { Row, RowMaker, Wanted } from '../make/row.ts';
+import type { Model } from '../model/model.ts';
+import type { Observer } from '../observer.ts';
+import { Untestable } from '../untestable.ts';
+import type { Chance } from '../values/chance.ts';
+import { type Claim, isFlaw, type Judgement } from './claim.ts';
+import type { Exchange } from './exchange.ts';
+import type { RequestPlan } from './plan.ts';
+import { sending } from './request.ts';
+import type { Run } from './run.ts';
+import type { Done, Step } from './step.ts';
+import { Captured, type Spot } from './symbol.ts';
+
+/** A claim that did not hold, and how much of the script had run by then. */
+export interface Suspicion {
+  readonly claim: Claim;
+  readonly steps: number;
+}
+
+/** What a session tells those who keep count. */
+export interface Ledgering {
+  held(claim: Claim): void;
+  suspected(suspicion: Suspicion, session: Session): void;
+  /** Something was made that has to be removed again. */
+  exchanged(exchange: Exchange): void;
+}
+
+/** What one case works with: it sends requests, makes the data that it needs, and makes claims. Everything it does is kept as a script. */
+export class Session {
+  readonly model: Model;
+  /** The trial and the case that it carries out. */
+  readonly name: string;
+  /** What is drawn here is the same in every run of the case with one seed. */
+  readonly chance: Chance;
+  readonly script: Step<unknown>[] = [];
+  readonly run: Run;
+  readonly suspicions: Suspicion[] = [];
+  readonly #observers: readonly Observer[];
+  readonly #ledgering: Ledgering;
+  readonly #rows: RowMaker;
+
+  constructor(given: {
+    readonly model: Model;
+    readonly name: string;
+    readonly chance: Chance;
+    readonly run: Run;
+    readonly observers: readonly Observer[];
+    readonly ledgering: Ledgering;
+    readonly rows: (session: Session) => RowMaker;
+  }) {
+    this.model = given.model;
+    this.name = given.name;
+    this.chance = given.chance;
+    this.run = given.run;
+    this.#observers = given.observers;
+    this.#ledgering = given.ledgering;
+    this.#rows = given.rows(this);
+  }
+
+  /** Does a step and keeps it in the script. */
+  async do<T>(step: Step<T>): Promise<Done<T>> {
+    const number = this.script.length;
+    this.script.push(step);
+    const value = await step.act(this.run);
+    this.run.results[number] = value;
+    return { step: number, value };
+  }
+
+  /** Sends a request; its answer is held to everything that every answer is held to. @throws {Untestable} where none comes. */
+  async send(plan: RequestPlan): Promise<Done<Exchange>> {
+    const done = await this.do(sending(plan));
+    this.#look(done);
+    return done;
+  }
+
+  /** Sends several at once. */
+  async together(plans: readonly RequestPlan[]): Promise<Done<Exchange>[]> {
+    const steps = plans.map(sending);
+    const group = await this.do<readonly Exchange[]>({
+      says: steps.map(({ says }) => says).join(' and at once '),
+      takes: steps.flatMap(({ takes }) => takes),
+      act: (run) => Promise.all(steps.map((step) => step.act(run))),
+      tell: (results) => results.map((result, at) => steps[at]?.tell(result)).join(' and '),
+      shell: (names) => [...steps.flatMap((step) => step.shell(names).map((line) => `${line} &`)), 'wait'],
+    });
+    const members: Done<Exchange>[] = [];
+    for (const at of plans.keys()) {
+      members.push(
+        await this.do<Exchange>({
+          says: `the answer to ${steps[at]?.says}`,
+          takes: [],
+          needs: [group.step],
+          // The cast holds: the step of that number is the group, which gives a list of exchanges.
+          act: async (run) => (run.results[group.step] as readonly Exchange[])[at] as Exchange,
+          tell: (result) => steps[at]?.tell(result) ?? '',
+          shell: () => [],
+        }),
+      );
+    }
+    for (const member of members) this.#look(member);
+    return members;
+  }
+
+  /** Lets time go by: the service's own, where its clock can be moved. */
+  wait(ms: number): Promise<Done<undefined>> {
+    return this.do({
+      says: `wait ${ms} ms`,
+      takes: [],
+      act: async (run) => run.clock.wait(ms).then(() => undefined),
+      tell: () => '',
+      shell: () => [`sleep ${Math.ceil(ms / 1000)}`],
+    });
+  }
+
+  /** Makes a row through the service's own operations. @throws {Untestable} where that cannot be. */
+  make(resource: string, wanted: Wanted = {}): Promise<Row> {
+    return this.#rows.make(resource, wanted);
+  }
+
+  /** A value of an answer for later requests: a member by its path, or a header. */
+  captured(of: Done<Exchange>, ...pointer: readonly (string | number)[]): Captured {
+    return new Captured(of.step, { in: 'body', pointer });
+  }
+
+  capturedHeader(of: Done<Exchange>, name: string): Captured {
+    const spot: Spot = { in: 'header', name: name.toLowerCase() };
+    return new Captured(of.step, spot);
+  }
+
+  /** Claims something of what was seen; returns whether it held. One about a fact that is no promise is dropped. */
+  claim<const T extends readonly unknown[]>(claim: Claim<T>): boolean {
+    if (!this.model.facts.isPromised(claim.fact)) return true;
+    const judgement = claim.judge(...(claim.of.map(({ value }) => value) as unknown as T));
+    return this.#settle(claim as unknown as Claim, judgement);
+  }
+
+  /** Ends the case where something that it needs is not so. @throws {Untestable} */
+  need(condition: boolean, why: string): asserts condition {
+    if (!condition) throw new Untestable(why);
+  }
+
+  #settle(claim: Claim, judgement: Judgement): boolean {
+    if (isFlaw(judgement)) {
+      const suspicion = { claim, steps: this.script.length };
+      this.suspicions.push(suspicion);
+      this.#ledgering.suspected(suspicion, this);
+      return false;
+    }
+    if (judgement === undefined) this.#ledgering.held(claim);
+    return true;
+  }
+
+  #look(done: Done<Exchange>): void {
+    const exchange = done.value;
+    this.#ledgering.exchanged(exchange);
+    for (const observer of this.#observers) {
+      for (const { fact, reason, judgement } of observer.observe(exchange, this.model)) {
+        if (!this.model.facts.isPromised(fact)) continue;
+        const claim: Claim<readonly [Exchange]> = {
+          fact,
+          reason,
+          of: [done],
+          judge: (seen) => judgementOf(observer, seen, this.model, fact, reason),
+        };
+        this.#settle(claim as unknown as Claim, judgement);
+      }
+    }
+    if (exchange.trouble) throw new Untestable(`${exchange.sent.method} ${exchange.sent.target}: ${exchange.trouble.message}`);
+  }
+}
+
+/** What an observer says again of another exchange, of the same fact for the same reason. */
+function judgementOf(observer: Observer, seen: Exchange, model: Model, fact: Claim['fact'], reason: string): Judgement {
+  for (const observed of observer.observe(seen, model)) {
+    const isSame = observed.reason === reason && observed.fact.kind === fact.kind && observed.fact.subject === fact.subject;
+    if (isSame && observed.judgement !== undefined) return observed.judgement;
+  }
+  return undefined;
+}
+
+/** A map of fields. */
+export type Fields = Readonly<Record<string, Json>>;

@@ -1,0 +1,88 @@
+import type { Json } from '../../document/document.ts';
+import type { Caller } from '../model/callers.ts';
+import type { Outgoing } from './outgoing.ts';
+import type { RequestPlan } from './plan.ts';
+import { Captured, Fresh, isList, type Symbolic } from './symbol.ts';
+
+/** How a script names what it cannot write as text. */
+export interface ShellNames {
+  /** The variable of an earlier answer's value: `id_1`. */
+  captured(value: Captured): string;
+  /** What the value was in the run that the script tells of, for its type. */
+  valueOf(value: Captured | Fresh): Json;
+  /** The variable of a caller's credential: `MERCHANT`. */
+  credential(caller: Caller): string;
+  /** The request with a mark in place of every value that has a variable. */
+  written(plan: RequestPlan): Outgoing;
+}
+
+/** One curl command. Credentials and earlier values are variables; the last header line of an answer is shown with `-i`. */
+export function curlOf(plan: RequestPlan, names: ShellNames): string[] {
+  const marks = new Marks(names);
+  const marked = names.written({
+    ...plan,
+    path: marks.mark(plan.path) as RequestPlan['path'],
+    query: marks.mark(plan.query) as RequestPlan['query'],
+    headers: marks.mark(plan.headers) as RequestPlan['headers'],
+    ...(plan.body && 'value' in plan.body && { body: { ...plan.body, value: marks.mark(plan.body.value) } }),
+    ...(plan.caller && { caller: withVariable(plan.caller, marks, names) }),
+  });
+  const headers = Object.entries(marked.headers).map(([name, value]) => ` \\\n  -H ${marks.quoted(`${name}: ${value}`)}`);
+  const text = marked.body === undefined ? undefined : new TextDecoder().decode(marked.body);
+  const body = text === undefined ? '' : ` \\\n  --data-binary ${marks.quoted(text)}`;
+  const method = marked.method === 'HEAD' ? '-I' : `-X ${marked.method}`;
+  return [`curl -s -i ${method} "$URL"${marks.quoted(marked.target)}${headers.join('')}${body}`];
+}
+
+/** Each value that has a variable is written as a mark that survives JSON and percent-encoding, and found again afterwards. */
+class Marks {
+  readonly #names: ShellNames;
+  readonly #variables: { readonly variable: string; readonly isText: boolean }[] = [];
+
+  constructor(names: ShellNames) {
+    this.#names = names;
+  }
+
+  mark(value: Symbolic): Symbolic {
+    if (value instanceof Captured) {
+      return this.add(`$${this.#names.captured(value)}`, typeof this.#names.valueOf(value) === 'string');
+    }
+    if (value instanceof Fresh) {
+      return value.prefix === undefined ? this.#names.valueOf(value) : `${value.prefix}${this.add('$N', true)}`;
+    }
+    if (isList(value)) return value.map((item) => this.mark(item));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, this.mark(item as Symbolic)]));
+  }
+
+  add(variable: string, isText: boolean): string {
+    this.#variables.push({ variable, isText });
+    return `~mark${this.#variables.length - 1}~`;
+  }
+
+  /** The text as one shell word: what is literal in single quotes, variables in double quotes between them. */
+  quoted(text: string): string {
+    const pieces = text.split(/("?~mark\d+~"?)/);
+    return pieces
+      .filter((piece) => piece !== '')
+      .map((piece) => {
+        const match = /^("?)~mark(\d+)~("?)$/.exec(piece);
+        const found = match && this.#variables[Number(match[2])];
+        if (!match || !found) return singleQuoted(piece);
+        const isBare = !found.isText && match[1] === '"' && match[3] === '"';
+        const [before, after] = isBare ? ['', ''] : [match[1] ?? '', match[3] ?? ''];
+        return `${before === '' ? '' : singleQuoted(before)}"${found.variable}"${after === '' ? '' : singleQuoted(after)}`;
+      })
+      .join('');
+  }
+}
+
+function withVariable(caller: Caller, marks: Marks, names: ShellNames): Caller {
+  if (!caller.credential) return caller;
+  return { ...caller, credential: { ...caller.credential, value: marks.add(`$${names.credential(caller)}`, true) } };
+}
+
+/** A word for a POSIX shell, in quotes where it needs them. */
+export function singleQuoted(word: string): string {
+  return /^[\w\-./:@%+,=]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,102 @@
+import type { Json } from '../../document/document.ts';
+import type { Draw } from '../../kinds/generators/kind.ts';
+import { isExchange } from './exchange.ts';
+
+/** Where in an answer a value stands. */
+export type Spot =
+  | { readonly in: 'body'; readonly pointer: readonly (string | number)[] }
+  | { readonly in: 'header'; readonly name: string };
+
+/** A value of an earlier answer, which is another one in every run. */
+export class Captured {
+  readonly step: number;
+  readonly spot: Spot;
+  constructor(step: number, spot: Spot) {
+    this.step = step;
+    this.spot = spot;
+  }
+}
+
+/** A value that is made anew for every run, so that nothing that is there already has it. */
+export class Fresh {
+  /** The text before the new part, for a value that is such a text; a shell can then make one too. */
+  readonly prefix: string | undefined;
+  readonly make: (draw: Draw) => Json;
+  constructor(make: (draw: Draw) => Json, prefix?: string) {
+    this.make = make;
+    this.prefix = prefix;
+  }
+}
+
+/** JSON with values in it that only a run knows. */
+export type Symbolic = Json | Captured | Fresh | readonly Symbolic[] | { readonly [key: string]: Symbolic };
+
+/** What values are found in: the answers so far, and what is new in this run. */
+export interface Values {
+  /** What each step gave so far, by its number. */
+  readonly results: unknown[];
+  /** The values that are new in this run. */
+  readonly fresh: Map<Fresh, Json>;
+  readonly draw: Draw;
+}
+
+/** A text that no earlier run has used. */
+export function freshText(prefix: string, length = 10): Fresh {
+  return new Fresh((draw) => `${prefix}${token(draw, length)}`, prefix);
+}
+
+/** The value in a run. @throws {Missing} where the answer that it comes from does not have it. */
+export function resolve(value: Symbolic, run: Values): Json {
+  if (value instanceof Captured) return valueAt(value, run);
+  if (value instanceof Fresh) {
+    const known = run.fresh.get(value);
+    if (known !== undefined) return known;
+    const made = value.make(run.draw);
+    run.fresh.set(value, made);
+    return made;
+  }
+  if (isList(value)) return value.map((item) => resolve(item, run));
+  if (typeof value !== 'object' || value === null) return value;
+  const out: Record<string, Json> = Object.create(null);
+  for (const [key, item] of Object.entries(value)) out[key] = resolve(item as Symbolic, run);
+  return out;
+}
+
+/** An earlier answer lacks a value that a later request needs. */
+export class Missing extends Error {
+  override readonly name = 'Missing';
+}
+
+/** Every value in it that comes from an earlier answer. */
+export function capturesIn(value: Symbolic): Captured[] {
+  if (value instanceof Captured) return [value];
+  if (value instanceof Fresh || typeof value !== 'object' || value === null) return [];
+  return (isList(value) ? [...value] : Object.values(value)).flatMap((item) => capturesIn(item as Symbolic));
+}
+
+export function isList(value: Symbolic): value is readonly Symbolic[] {
+  return Array.isArray(value);
+}
+
+function valueAt({ step, spot }: Captured, run: Values): Json {
+  const exchange = run.results[step];
+  const value = isExchange(exchange) ? spotIn(exchange, spot) : undefined;
+  if (value === undefined)
+    throw new Missing(`step ${step + 1} gave no ${spot.in === 'header' ? spot.name : spot.pointer.join('/')}`);
+  return value;
+}
+
+function spotIn(exchange: { readonly headers: Readonly<Record<string, string>>; readonly body: Json | undefined }, spot: Spot) {
+  if (spot.in === 'header') return exchange.headers[spot.name];
+  return spot.pointer.reduce<Json | undefined>((at, key) => {
+    if (typeof at !== 'object' || at === null) return undefined;
+    // The cast holds: a list and a map both answer to an own key, and give nothing for one that they do not have.
+    return Object.hasOwn(at, key) ? (at as Record<string | number, Json>)[key] : undefined;
+  }, exchange.body);
+}
+
+const letters = 'abcdefghijklmnopqrstuvwxyz0123456789';
+
+function token(draw: Draw, length: number): string {
+  return [...draw.bytes(length)].map((byte) => letters[byte % letters.length]).join('');
+}

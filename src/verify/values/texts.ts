@@ -1,0 +1,109 @@
+import * as fc from 'fast-check';
+import type { JsonMap } from '../../document/document.ts';
+import { formats } from '../../kinds/formats/all.ts';
+import { NoValue } from './no-value.ts';
+import type { Style } from './style.ts';
+
+/** Texts of a shape. Lengths count code points, as JSON Schema does. */
+export function texts(shape: JsonMap, style: Style): fc.Arbitrary<string> {
+  const least = typeof shape.minLength === 'number' ? shape.minLength : 0;
+  const most = typeof shape.maxLength === 'number' ? shape.maxLength : Number.POSITIVE_INFINITY;
+  const fits = (text: string) => {
+    const length = [...text].length;
+    return length >= least && length <= most;
+  };
+  if (typeof shape.pattern === 'string') return ofPattern(shape.pattern, shape.format, least, most).filter(fits);
+  if (typeof shape.format === 'string' && shape.format !== 'binary' && shape.format !== 'password') {
+    const known = ofFormat(shape.format);
+    if (known) return (style === 'plain' ? known.plain : known.full).filter(fits);
+  }
+  if (least > 100_000) throw new NoValue(`a text of ${least} characters`);
+  const short = Math.min(Math.max(least, 8), most);
+  if (style === 'plain') return word(Math.max(least, Math.min(4, most)), short);
+  const long = Math.min(most, Math.max(least, 60));
+  const any = fc
+    .string({ unit: fc.constantFrom(...characters), minLength: least, maxLength: long })
+    .map(unpadded)
+    .filter(fits);
+  const atLeast = word(Math.max(least, Math.min(1, most)), Math.max(least, Math.min(1, most)));
+  return most <= 10_000 ? fc.oneof(any, atLeast, word(most, most)) : fc.oneof(any, atLeast);
+}
+
+/** Letters of several alphabets, signs that quoting has to survive, and one beyond the basic plane. No controls: HTTP and JSON have rules of their own for those. */
+const characters = [
+  ...'abcdefghijklmnopqrstuvwxyzABCXYZ0123456789 -_.,:;!?()[]{}<>&\'"/\\%+#@*=$€äöüßéñøåçλжя日本語한글عربيहिन्दी😀🚀',
+];
+
+function word(min: number, max: number): fc.Arbitrary<string> {
+  return fc.string({ unit: fc.constantFrom(...'abcdefghijkmnopqrstuvwxyz'), minLength: min, maxLength: max });
+}
+
+/** Blanks at an end are cut off by some, and no document says whether they may be. */
+function unpadded(text: string): string {
+  return text.replace(/^ | $/g, 'x');
+}
+
+function ofPattern(pattern: string, format: unknown, least: number, most: number): fc.Arbitrary<string> {
+  try {
+    const expression = new RegExp(pattern, 'u');
+    const size = Number.isFinite(most) ? { size: 'medium' as const } : {};
+    const made = fc.stringMatching(expression, size).filter((text) => expression.test(text) && !/[\p{Cc}\p{Cs}]/u.test(text));
+    const kind = formats.find(({ name }) => name === format);
+    return kind ? made.filter((text) => kind.test(text)) : made.filter((text) => text.length >= least || least === 0);
+  } catch {
+    throw new NoValue(`texts of the pattern ${pattern} are not made here`);
+  }
+}
+
+interface FormatValues {
+  readonly plain: fc.Arbitrary<string>;
+  readonly full: fc.Arbitrary<string>;
+}
+
+/** Texts of a format; nothing for one that constrains nothing. @throws {NoValue} for one that we have no values of. */
+function ofFormat(format: string): FormatValues | undefined {
+  const full = made.get(format);
+  const own = formats.find(({ name, type }) => name === format && type === 'string')?.example;
+  const plain = typeof own === 'string' ? own : examples.get(format);
+  if (full) return { full, plain: plain === undefined ? full : fc.constant(plain) };
+  if (plain !== undefined) return { plain: fc.constant(plain), full: fc.constant(plain) };
+  return undefined;
+}
+
+const instants = fc.date({ min: new Date('2000-01-01T00:00:00Z'), max: new Date('2037-12-31T23:59:59Z'), noInvalidDate: true });
+const host = fc
+  .tuple(word(1, 8), fc.constantFrom('example.com', 'example.org', 'example'))
+  .map(([name, top]) => `${name}.${top}`);
+
+const made: ReadonlyMap<string, fc.Arbitrary<string>> = new Map([
+  ['date-time', instants.map((date) => date.toISOString())],
+  ['date', instants.map((date) => date.toISOString().slice(0, 10))],
+  ['time', instants.map((date) => `${date.toISOString().slice(11, 19)}Z`)],
+  ['email', fc.tuple(word(1, 10), host).map(([name, at]) => `${name}@${at}`)],
+  ['idn-email', fc.tuple(word(1, 10), host).map(([name, at]) => `${name}@${at}`)],
+  ['hostname', host],
+  ['idn-hostname', host],
+  ['ipv4', fc.tuple(fc.integer({ min: 1, max: 254 }), fc.integer({ min: 0, max: 255 })).map(([a, b]) => `192.0.${b}.${a}`)],
+  ['uri', fc.tuple(host, word(0, 8)).map(([at, path]) => `https://${at}/${path}`)],
+  ['iri', fc.tuple(host, word(0, 8)).map(([at, path]) => `https://${at}/${path}`)],
+  ['uuid', fc.uuid()],
+  ['decimal', fc.integer({ min: -99_999, max: 99_999 }).map((cents) => (cents / 100).toFixed(2))],
+]);
+
+/** A value of each format of JSON Schema 2020-12 of which one is enough (section 7.3 of its validation vocabulary). */
+const examples: ReadonlyMap<string, string> = new Map([
+  ['date', '2030-01-01'],
+  ['time', '09:00:00Z'],
+  ['duration', 'P1D'],
+  ['email', 'somebody@example.com'],
+  ['hostname', 'example.com'],
+  ['ipv4', '192.0.2.1'],
+  ['ipv6', '2001:db8::1'],
+  ['uri', 'https://example.com/'],
+  ['uri-reference', '/example'],
+  ['uri-template', '/example/{id}'],
+  ['uuid', '3f2b8f4e-6c1d-4a57-9f0e-1b2c3d4e5f60'],
+  ['json-pointer', '/example'],
+  ['relative-json-pointer', '0'],
+  ['regex', 'example'],
+]);

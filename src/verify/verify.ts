@@ -1,0 +1,93 @@
+import { statedValue } from '../parts/fact.ts';
+import type { Spec } from '../parts/spec.ts';
+import { startBudget } from './client/budget.ts';
+import { Client } from './client/client.ts';
+import { movedClock, ownClock } from './client/clock.ts';
+import { cleanUp, Made } from './made.ts';
+import { Maker } from './make/maker.ts';
+import { callersOf } from './model/callers.ts';
+import { Model } from './model/model.ts';
+import { CannotRun, type VerifyOptions } from './options.ts';
+import type { VerifyReport } from './report.ts';
+import { Rounds } from './rounds.ts';
+import type { Run } from './script/run.ts';
+import { countVerdicts, Tally } from './tally.ts';
+import { observers, trials } from './trials.ts';
+import { runDraw } from './values/chance.ts';
+
+const defaults = { requests: 20_000, timeMs: 60_000, answerMs: 10_000, beside: 16 };
+
+/**
+ * Holds a running service to its document: of every fact of the ledger it says whether it is held, broken, not testable or open.
+ * @throws {CannotRun} where the address may not be used or nothing answers there.
+ */
+export async function verify(spec: Spec, options: VerifyOptions): Promise<VerifyReport> {
+  const startMs = Date.now();
+  const address = addressOf(options);
+  const basePath = basePathOf(spec, address);
+  const callers = callersOf(spec, options.callers ?? []);
+  const model = new Model(spec, callers, basePath, options.rows);
+  const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31);
+  const budget = startBudget(options.requests ?? defaults.requests, options.timeMs ?? defaults.timeMs);
+  const clock = options.clockUrl === undefined ? ownClock() : await movedClock(options.clockUrl);
+  const connections = 2 * (options.beside ?? defaults.beside);
+  const client = new Client({
+    origin: address.origin,
+    connections,
+    timeoutMs: options.answerMs ?? defaults.answerMs,
+    budget,
+    clock,
+  });
+  const startRun = (): Run => ({ client, clock, results: [], fresh: new Map(), draw: runDraw() });
+  const made = new Made();
+  const tally = new Tally(model.facts);
+  try {
+    await reach(client, address, basePath);
+    const rounds = new Rounds({
+      ...{ model, seed, client, budget, tally, startRun, observers, options, made, origin: address.origin },
+      beside: options.beside ?? defaults.beside,
+      rows: (session) => new Maker(session),
+    });
+    const found = await rounds.all(trials);
+    const verdicts = tally.verdicts();
+    const leftovers = await cleanUp(made, model, startRun);
+    return {
+      ...{ title: spec.title, url: options.url, seed, facts: verdicts, ...countVerdicts(verdicts), ...found },
+      ...{ requests: budget.requests, ms: Date.now() - startMs, leftovers },
+    };
+  } finally {
+    await client.close();
+  }
+}
+
+/** @throws {CannotRun} */
+function addressOf({ url, yesThisHost }: VerifyOptions): URL {
+  let address: URL;
+  try {
+    address = new URL(url);
+  } catch {
+    throw new CannotRun(`${url} is no address: write http://127.0.0.1:4009.`);
+  }
+  if (address.protocol !== 'http:' && address.protocol !== 'https:') throw new CannotRun(`${url} is no HTTP address.`);
+  const host = address.hostname.replace(/^\[|\]$/g, '');
+  const isOwn = host === 'localhost' || host.endsWith('.localhost') || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
+  if (isOwn || yesThisHost === host || yesThisHost === address.host) return address;
+  throw new CannotRun(
+    `${host} is not this machine, and holding a service to its document changes its data. Name the host to say that this is meant: --yes-this-host ${host}.`,
+  );
+}
+
+/** The prefix of the endpoints: the path of the address, else that of the document's first base address. */
+function basePathOf(spec: Spec, address: URL): string {
+  const own = address.pathname.replace(/\/+$/, '');
+  if (own !== '') return own;
+  const [stated] = statedValue(spec.purpose.baseUrls) ?? [];
+  if (stated === undefined || !URL.canParse(stated)) return '';
+  return new URL(stated).pathname.replace(/\/+$/, '');
+}
+
+async function reach(client: Client, address: URL, basePath: string): Promise<void> {
+  const answered = await client.send({ method: 'GET', target: basePath === '' ? '/' : basePath, headers: {} });
+  if (answered.trouble?.kind === 'refused')
+    throw new CannotRun(`Nothing answers at ${address.origin}: ${answered.trouble.message}.`);
+}

@@ -1,0 +1,115 @@
+import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import {
+  check,
+  type Document,
+  parseDocument,
+  readDocument,
+  type ServeOptions,
+  serve,
+  type VerifyOptions,
+} from '../../src/index.ts';
+import type { VerifyReport } from '../../src/verify/report.ts';
+import { verify } from '../../src/verify/verify.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+/** An answer of the service on its way to whoever asked; a spoiler gives it back changed. */
+export interface Passing {
+  readonly method: string;
+  readonly target: string;
+  readonly sent: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+export interface Stand {
+  /** Holds the service to its document. */
+  verify(options?: Partial<VerifyOptions>): Promise<VerifyReport>;
+  readonly url: string;
+  readonly failures: readonly unknown[];
+  close(): Promise<void>;
+}
+
+export interface StandOptions {
+  readonly handlers?: string;
+  /** Spoils answers on their way, so that a trial has something to find. */
+  readonly spoil?: (passing: Passing) => Partial<Passing>;
+  readonly serve?: ServeOptions;
+}
+
+/** Our own service over a document, the path of one from the project's root or its text, on a free port. */
+export async function openStand(given: string, { handlers, spoil, serve: more }: StandOptions = {}): Promise<Stand> {
+  const document = await documentOf(given);
+  const code = handlers === undefined ? {} : await import(pathToFileURL(join(root, handlers)).href);
+  const failures: unknown[] = [];
+  const service = await serve(document, {
+    ...{ development: true, environment: { CLINIC_TOKEN_SECRET: 'x'.repeat(64) } },
+    onFailure: (failure) => failures.push(failure),
+    ...(code.handlers && { handlers: code.handlers, before: code.before ?? {} }),
+    ...more,
+  });
+  const server = await service.listen({ port: 0, host: '127.0.0.1' });
+  const proxy = spoil && (await openProxy(server.port, spoil));
+  const url = `http://127.0.0.1:${proxy?.port ?? server.port}`;
+  const callers = service.credentials.map(({ user, id, scheme, value }) => ({ user, id, scheme, credential: value }));
+  return {
+    url,
+    failures,
+    verify: (options = {}) => verify(check(document).spec, { url, callers, seed: 1, ...options }),
+    async close() {
+      await proxy?.close();
+      await server.close();
+      await service.close();
+    },
+  };
+}
+
+async function documentOf(given: string): Promise<Document> {
+  if (!given.includes('\n')) return readDocument(join(root, given));
+  return parseDocument(given, /^#{1,2} /.test(given) ? 'stand.md' : 'stand.yaml');
+}
+
+/** A proxy in front of a port, which changes answers on their way back. */
+async function openProxy(port: number, spoil: NonNullable<StandOptions['spoil']>) {
+  const server = createServer(async (request, response) => {
+    const sent = await textOf(request);
+    const { method = 'GET', url: target = '/' } = request;
+    const forward = httpRequest({ host: '127.0.0.1', port, method, path: target, headers: request.headers }, async (answer) => {
+      const passing = {
+        method,
+        target,
+        sent,
+        status: answer.statusCode ?? 0,
+        headers: answer.headers,
+        text: await textOf(answer),
+      };
+      const { status, headers, text } = { ...passing, ...spoil(passing) };
+      const { 'content-length': _length, 'transfer-encoding': _encoding, ...rest } = headers;
+      const isBodiless = method === 'HEAD' || status === 204 || status === 304;
+      response.writeHead(status, { ...rest, ...(!isBodiless && { 'content-length': String(Buffer.byteLength(text)) }) });
+      response.end(isBodiless ? undefined : text);
+    });
+    forward.on('error', () => response.destroy());
+    forward.end(sent);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    // The cast holds: a server that listens on a port has an address with one.
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+async function textOf(stream: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
