@@ -1,0 +1,60 @@
+/** The clock of a reference service: the machine's, moved forward by whoever holds its door. */
+
+export interface Clock {
+  now(): number;
+  /** Runs something once the time has come, in the order of their times; what is given back calls it off. */
+  at(ms: number, run: () => void | Promise<void>): () => void;
+  /** Moves the clock and waits until what has become due is done. */
+  advance(ms: number): Promise<void>;
+  close(): void;
+}
+
+interface Due {
+  readonly ms: number;
+  readonly run: () => void | Promise<void>;
+}
+
+/** Timers of Node take no more than this. */
+const timerMsMax = 2 ** 31 - 1;
+
+export function startClock(): Clock {
+  const waiting = new Set<Due>();
+  let movedMs = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const now = (): number => Date.now() + movedMs;
+
+  function arm(): void {
+    clearTimeout(timer);
+    if (waiting.size === 0) return;
+    const next = Math.min(...[...waiting].map(({ ms }) => ms));
+    timer = setTimeout(() => void runDue(), Math.min(timerMsMax, Math.max(0, next - now())));
+    timer.unref();
+  }
+
+  async function runDue(): Promise<void> {
+    const due = [...waiting].filter(({ ms }) => ms <= now()).sort((one, other) => one.ms - other.ms);
+    for (const one of due) {
+      // One that ran before may have called it off.
+      if (waiting.delete(one)) await one.run();
+    }
+    arm();
+  }
+
+  return {
+    now,
+    at(ms, run) {
+      const due = { ms, run };
+      waiting.add(due);
+      arm();
+      return () => waiting.delete(due);
+    },
+    async advance(ms) {
+      movedMs += ms;
+      await runDue();
+    },
+    close() {
+      waiting.clear();
+      clearTimeout(timer);
+    },
+  };
+}
