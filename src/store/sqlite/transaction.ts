@@ -97,8 +97,12 @@ export class SqliteTransaction extends SqliteReader implements Transaction {
   }
 
   insert(table: string, row: NewRow): Row {
-    const { tables, revisions } = this.contents;
-    return this.#write(() => tables.rows(table).insert(row, revisions.next()));
+    const rows = this.contents.tables.rows(table);
+    const rev = this.contents.revisions.next();
+    return this.#write(
+      () => rows.insert(row, rev),
+      () => rows.takeBack(rev),
+    );
   }
 
   update(table: string, row: NewRow): Row {
@@ -156,9 +160,9 @@ export class SqliteTransaction extends SqliteReader implements Transaction {
     return this.#outbox;
   }
 
-  #write<T>(write: () => T): T {
+  #write<T>(write: () => T, takeBack?: () => void): T {
     if (this.#ended) throw new Error('the change that this transaction was given to has ended; start another');
-    this.#savepoints.open();
+    this.#savepoints.open(takeBack);
     try {
       return write();
     } catch (error) {
