@@ -3,6 +3,7 @@ import {
   type CredentialSearch,
   Duplicate,
   type FoundRow,
+  type JoinedRows,
   type NewRow,
   type QuerySpec,
   type Reader,
@@ -56,8 +57,8 @@ export class SqliteReader implements Reader {
     return this.contents.tables.query(query).all(params);
   }
 
-  joined(query: QuerySpec, params: readonly Scalar[]): string {
-    return this.contents.tables.query(query).joined(params);
+  joined(query: QuerySpec, params: readonly Scalar[], wantsFirst: boolean): JoinedRows {
+    return this.contents.tables.query(query).joined(params, wantsFirst);
   }
 
   count(query: QuerySpec, params: readonly Scalar[]): number {
