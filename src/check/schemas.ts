@@ -77,8 +77,13 @@ function refusedByForm(schema: JsonMap): Compiled | undefined {
 }
 
 function compileSchema(ajv: Ajv2020, schema: JsonMap): Compiled {
+  // A schema that names itself as a whole has to have a name.
+  const namesItself = JSON.stringify(schema).includes('"$ref":"#"');
+  const key = namesItself ? `shape:${Object.keys(ajv.schemas).length}` : undefined;
   try {
-    return { validate: ajv.compile(schema) };
+    if (key === undefined) return { validate: ajv.compile(schema) };
+    const validate = ajv.addSchema(schema, key).getSchema(key);
+    return validate ? { validate } : { refusal: 'it cannot be compiled' };
   } catch (cause) {
     return { refusal: cause instanceof Error ? cause.message : String(cause) };
   }

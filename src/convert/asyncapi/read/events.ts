@@ -4,7 +4,7 @@ import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import type { At, MapAt, Reader } from '../../openapi/reader.ts';
 import type { Shapes } from '../../openapi/shapes.ts';
 import type { Trail } from '../../openapi/trail.ts';
-import type { NamedMessage, Operation } from './sending.ts';
+import type { NamedMessage, Operation } from './operation.ts';
 
 /** Writes what a service sends as kinds of event. What is sent to it over a channel is nothing that the nine parts hold. */
 export function writeEvents(operations: readonly Operation[], shapes: Shapes, trail: Trail): OpenMap | undefined {

@@ -10,8 +10,8 @@ import { Shapes } from '../../openapi/shapes.ts';
 import { Trail } from '../../openapi/trail.ts';
 import { withOwnStatements } from '../../own-statements.ts';
 import { writeEvents } from './events.ts';
+import { operationsOf } from './operations.ts';
 import { writeAuthentication } from './security.ts';
-import { operationsOf } from './sending.ts';
 import { baseUrls } from './servers.ts';
 
 /** Reads a document of AsyncAPI, whatever its version, as one of this language. */
