@@ -3,6 +3,7 @@ import ajvFormats from 'ajv-formats';
 import type { Json, JsonMap } from '../document/document.ts';
 import { isMap } from '../document/values.ts';
 import { formats } from '../kinds/formats/all.ts';
+import { isMultiple } from '../kinds/multiples.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../parts/fact.ts';
 import type { Shape } from '../parts/shape.ts';
 import type { Spec } from '../parts/spec.ts';
@@ -60,6 +61,9 @@ function newAjv(withMeta = false): Ajv2020 {
   const ajv = new Ajv2020(withMeta ? options : { ...options, meta: false, validateSchema: false });
   // The package is CommonJS: what it exports by default stands one step deeper.
   ajvFormats.default(ajv);
+  ajv.removeKeyword('multipleOf');
+  const validate = (factor: number, value: number): boolean => isMultiple(value, factor);
+  ajv.addKeyword({ keyword: 'multipleOf', type: 'number', schemaType: 'number', validate });
   for (const format of formats) {
     const definition =
       format.type === 'number'
@@ -165,6 +169,7 @@ function mapped(map: JsonMap, write: (value: Json) => Json): JsonMap {
 const values: ReadonlySet<string> = new Set(['enum', 'const', 'required', 'dependentRequired']);
 const maps: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'dependentSchemas']);
 const ignored: ReadonlySet<string> = new Set([
+  '$schema',
   'resource',
   'ref',
   'shape',

@@ -20,7 +20,7 @@ export type SchemaUse = 'sent' | 'stored' | 'shown';
  */
 export function toJsonSchema(spec: Spec, shape: Shape, use: SchemaUse): JsonMap {
   const writing: Writing = { spec, use, definitions: Object.create(null), inner: new Map() };
-  const translated = translate(shape, writing, noNames);
+  const { $defs: _moved, ...translated } = translate(shape, writing, noNames);
   return Object.keys(writing.definitions).length === 0 ? translated : { ...translated, $defs: writing.definitions };
 }
 
@@ -42,8 +42,8 @@ type Names = ReadonlyMap<string, string>;
 const noNames: Names = new Map();
 
 function translate(shape: JsonMap, writing: Writing, names: Names): JsonMap {
-  const { resource, ref, $defs, ...rest } = shape;
-  const known = isMap($defs) ? moveUp($defs, writing) : names;
+  const { resource, ref, ...rest } = shape;
+  const known = isMap(shape.$defs) ? moveUp(shape.$defs, writing, names) : names;
   const out: Record<string, Json> = Object.create(null);
   for (const [key, value] of Object.entries(rest)) {
     out[key] = key === '$ref' && typeof value === 'string' ? renamed(value, known) : translateKeyword(key, value, writing, known);
@@ -66,13 +66,18 @@ function translateKeyword(key: string, value: Json, writing: Writing, names: Nam
   return out;
 }
 
-/** Gives the definitions of a shape names that no resource has, and writes them at the top. */
-function moveUp($defs: JsonMap, writing: Writing): Names {
+/**
+ * Gives the definitions of a shape names that no resource has, and writes them at the top. Those of the shape around it come
+ * first, for `#` is the outermost one.
+ */
+function moveUp($defs: JsonMap, writing: Writing, outer: Names): Names {
   const known = writing.inner.get($defs);
   if (known) return known;
-  const names = new Map(Object.keys($defs).map((name) => [name, `:${writing.inner.size}:${name}`]));
+  const own = Object.keys($defs).filter((name) => !outer.has(name));
+  const tops = own.map((name): [string, string] => [name, `:${writing.inner.size}:${name}`]);
+  const names = new Map([...outer, ...tops]);
   writing.inner.set($defs, names);
-  for (const [name, top] of names) {
+  for (const [name, top] of tops) {
     const entry = $defs[name] as Json;
     writing.definitions[top] = isMap(entry) ? translate(entry, writing, names) : entry;
   }
@@ -81,8 +86,8 @@ function moveUp($defs: JsonMap, writing: Writing): Names {
 
 /** A reference into the definitions of a shape, as it is at the top; what stands deeper in one moves with it. */
 function renamed(ref: string, names: Names): string {
-  const [, word = '', rest = ''] = /^#\/\$defs\/([^/]+)(.*)$/s.exec(ref) ?? [];
-  const top = names.get(decoded(word));
+  const [, word, rest = ''] = /^#\/\$defs\/([^/]*)(.*)$/s.exec(ref) ?? [];
+  const top = word === undefined ? undefined : names.get(decoded(word));
   return top === undefined ? ref : `${definitionRef(top)}${rest}`;
 }
 

@@ -9,8 +9,8 @@ export interface Group {
   readonly tests: readonly { readonly description: string; readonly data: unknown; readonly valid: boolean }[];
 }
 
-/** What became of a value: a request that carried it was answered, or refused; or no document can state the schema. */
-export type Verdict = 'taken' | 'refused' | `unstatable: ${string}`;
+/** What became of a value: a request that carried it was answered, refused, or is no JSON to us; or no document can state the schema. */
+export type Verdict = 'taken' | 'refused' | 'unreadable' | `unstatable: ${string}`;
 
 /**
  * Asks a service: the schema is the stated body of an endpoint, and each value is sent to it. So it goes the way of every
@@ -21,7 +21,7 @@ export async function verdictsOf({ schema, tests }: Pick<Group, 'schema' | 'test
     title: 'Takes values',
     endpoints: { 'POST /value': { does: 'reply', request: schema, response: { 200: { example: 1 } } } },
   };
-  const document = parseDocument(JSON.stringify(tree), 'values.json');
+  const document = parseDocument(stringifyJson(tree), 'values.json');
   const { findings } = check(document);
   const error = findings.find(({ severity }) => severity === 'error');
   if (error) return tests.map((): Verdict => `unstatable: ${error.code}`);
@@ -38,6 +38,7 @@ export async function verdictsOf({ schema, tests }: Pick<Group, 'schema' | 'test
     const { status, text } = await tried.send('POST', '/value', { body: stringifyJson(data), headers: json });
     if (status === 200) return 'taken';
     if (status === 422) return 'refused';
+    if (status === 400) return 'unreadable';
     throw new Error(`${status} for ${stringifyJson(data)}: ${text} ${String(tried.failures[0] ?? '')}`);
   }
 }
