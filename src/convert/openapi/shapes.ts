@@ -110,8 +110,10 @@ export class Shapes {
         return;
       }
       this.reader.mark(schema, key);
-      // A list under `items` is what later drafts call `prefixItems`.
-      shape[key === 'items' ? 'prefixItems' : key] = value.map((item: Json, index) => inner(item, below(place, index)));
+      if (key === 'items' && this.reader.dialect !== '3.1') this.reader.once('import/other-version', place, listedItems);
+      shape[key === 'items' ? this.#wordForItems(schema) : key] = value.map((item: Json, index) =>
+        inner(item, below(place, index)),
+      );
     } else if (kind === 'schema map') {
       if (!isMap(value)) {
         this.#invalid(key, place);
@@ -125,6 +127,11 @@ export class Shapes {
       this.reader.mark(schema, key);
       shape[key] = inner(value, place);
     } else this.#invalid(key, place);
+  }
+
+  /** A list under `items` is what later drafts call `prefixItems`; beside no `type: array` it is written where alternatives are meant. */
+  #wordForItems(schema: JsonMap): 'prefixItems' | 'anyOf' {
+    return schema.type === undefined && this.reader.dialect !== '3.1' ? 'anyOf' : 'prefixItems';
   }
 
   #plain(shape: OpenMap, key: string, schema: JsonMap, place: Pointer): void {
@@ -186,6 +193,8 @@ export class Shapes {
 
 const depthMost = 100;
 const otherVersion = '`nullable` is no word of OpenAPI 3.1; it is read as it was meant in 3.0.';
+
+const listedItems = 'A list under `items` is no word of this version; beside no `type` it is read as alternatives.';
 
 const exclusives = [
   ['exclusiveMinimum', 'minimum'],
