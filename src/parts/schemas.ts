@@ -7,6 +7,7 @@ import type { Shape } from './shape.ts';
 import { isMap } from './source.ts';
 import type { Spec } from './spec.ts';
 import { machineOf } from './states.ts';
+import { resolvedShape, valueShape } from './value-shape.ts';
 
 /**
  * What a JSON Schema of a shape is for. `sent`: a body as a caller may write it, resources in it closed. `stored`: a whole
@@ -114,7 +115,7 @@ export function identifierType(spec: Spec, name: string): Json {
   const resource = entryOf(spec.resources.all, name);
   const identifier = resource && statedValue(resource.identifier);
   const field = resource && identifier && entryOf(resource.fields, identifier.field);
-  const type = field && statedValue(field.shape)?.type;
+  const type = field && resolvedShape(spec, statedValue(field.shape) ?? {}).type;
   return type === 'integer' || identifier?.generate === 'integer' ? 'integer' : 'string';
 }
 
@@ -124,7 +125,7 @@ function define(key: string, writing: Writing): void {
   definitions[key] = {};
   const resource = entryOf(spec.resources.all, key);
   if (!resource) return;
-  const whole = resource.shape && statedValue(resource.shape);
+  const whole = valueShape(spec, key);
   if (whole) {
     definitions[key] = translate(whole, writing, noNames);
     return;

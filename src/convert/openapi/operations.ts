@@ -6,7 +6,7 @@ import type { Body, Content, Operation, Parameter, Response } from './operation.
 import type { MapAt, Reader } from './reader.ts';
 import { swaggerBody, swaggerParameter, swaggerResponse } from './swagger.ts';
 
-const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'] as const;
+const methods: ReadonlySet<string> = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query']);
 
 /** Every operation of a source, in its order. */
 export function operationsOf(reader: Reader): Operation[] {
@@ -22,7 +22,9 @@ export function operationsOf(reader: Reader): Operation[] {
 
 /** The operations of one path item; also those of a webhook or a callback, whose path is no path. */
 export function itemOperations(path: string, item: MapAt, reader: Reader): Operation[] {
-  const own = methods.map((method): readonly [string, MapAt | undefined] => [method.toUpperCase(), reader.map(item, method)]);
+  const own = Object.keys(item.value)
+    .filter((key) => methods.has(key))
+    .map((key): readonly [string, MapAt | undefined] => [key.toUpperCase(), reader.map(item, key)]);
   const more = reader.maps(item, 'additionalOperations');
   return [...own, ...more].flatMap(([method, map]) => (map === undefined ? [] : [operationOf(method, path, item, map, reader)]));
 }

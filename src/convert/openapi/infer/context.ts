@@ -1,0 +1,82 @@
+import type { Json, JsonMap, Pointer } from '../../../document/document.ts';
+import { below } from '../../../document/pointer.ts';
+import { isMap, type OpenMap } from '../../../document/values.ts';
+import type { Operation } from '../operation.ts';
+import type { Reader } from '../reader.ts';
+import type { SchemaNames } from '../schema-names.ts';
+import type { Shapes } from '../shapes.ts';
+import type { Trail } from '../trail.ts';
+import type { Written } from './written.ts';
+
+/** What rules read and write: the document as far as it is made, and the source that it came from. */
+export interface Context {
+  readonly tree: OpenMap;
+  readonly resources: OpenMap;
+  readonly endpoints: OpenMap;
+  readonly operations: readonly Operation[];
+  readonly reader: Reader;
+  readonly shapes: Shapes;
+  readonly names: SchemaNames;
+  readonly trail: Trail;
+  readonly written: Written;
+  /** What the paths are about, once the rule of that name has found it. */
+  readonly collections: Map<string, Collection>;
+}
+
+/** Things of one kind below one path: `/v1/customers`, each of them at `/v1/customers/{customer}`. */
+export interface Collection {
+  /** The path of the collection, its parameters unnamed. */
+  readonly path: string;
+  /** The name of the parameter that tells one from another. */
+  readonly parameter: string;
+  /** The resource that its things are. */
+  readonly resource: string;
+}
+
+/** One rule of inference: it reads something off the source that the source does not say in so many words. */
+export interface InferenceRule {
+  readonly name: string;
+  /** What it reads off what, as one sentence; a row of `docs/inference.md`. */
+  readonly says: string;
+  readonly infer: (context: Context) => void;
+}
+
+/** The endpoint of an operation as it is written so far. */
+export function endpointOf(context: Context, { key }: Operation): OpenMap {
+  // Every operation was written as a map.
+  return context.endpoints[key] as OpenMap;
+}
+
+/** Where an endpoint stands in the document. */
+export function placeOfEndpoint({ key }: Operation): Pointer {
+  return below('/endpoints', key);
+}
+
+/** The status of the answer that tells of success: the first of 200, 201, 202, then any other of 2xx. */
+export function successOf(endpoint: JsonMap): string | undefined {
+  if (!isMap(endpoint.response)) return undefined;
+  const statuses = Object.keys(endpoint.response);
+  return (
+    ['200', '201', '202'].find((status) => statuses.includes(status)) ?? statuses.find((status) => /^2(?:\d\d|XX)$/.test(status))
+  );
+}
+
+/** The shape of an answer, in its short or its full form; nothing where it is none. */
+export function shapeOfAnswer(endpoint: JsonMap, status: string | undefined): Json | undefined {
+  if (status === undefined || !isMap(endpoint.response)) return undefined;
+  const answer = endpoint.response[status];
+  const shape = isMap(answer) && Object.hasOwn(answer, 'shape') ? answer.shape : answer;
+  return shape === 'none' ? undefined : shape;
+}
+
+/** Writes words beside the shape of an answer, which then stands in its full form. */
+export function extendAnswer(context: Context, operation: Operation, status: string, words: JsonMap): void {
+  const endpoint = endpointOf(context, operation);
+  const responses = endpoint.response as OpenMap;
+  const answer = responses[status];
+  const at = below(below(placeOfEndpoint(operation), 'response'), status);
+  const origin = context.trail.origin(below(at, 'shape'));
+  const full = isMap(answer) && Object.hasOwn(answer, 'shape') ? answer : { shape: answer ?? {} };
+  responses[status] = { ...full, ...words };
+  if (origin !== undefined) context.trail.from(below(at, 'shape'), origin);
+}

@@ -1,0 +1,35 @@
+import type { Json } from '../../../document/document.ts';
+import { below } from '../../../document/pointer.ts';
+import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import type { InferenceRule } from './context.ts';
+
+/** A resource that comes in several forms has the fields of all of them. */
+export const fieldsOfUnion: InferenceRule = {
+  name: 'fields-of-union',
+  says: 'A resource that is one of several forms has the fields of every form; those that all forms require are required.',
+  infer({ collections, resources, written, trail }) {
+    for (const name of new Set([...collections.values()].map(({ resource }) => resource))) {
+      const resource = resources[name];
+      const union = written.alternativesOf(name);
+      if (!isMap(resource) || isMap(resource.fields) || union === undefined) continue;
+      const forms = union.flatMap((one) => written.propertiesOf(one) ?? []);
+      const fields: OpenMap = newMap();
+      for (const { all } of forms) {
+        for (const [field, shape] of Object.entries(all)) fields[field] = joined(fields[field], shape);
+      }
+      const [first, ...more] = forms;
+      const required = first?.required.filter((word) => more.every((form) => form.required.includes(word))) ?? [];
+      resources[name] = { ...resource, fields, required, additionalProperties: true };
+      const at = below('/resources', name);
+      const from = trail.origin(below(at, 'shape')) ?? '';
+      for (const part of ['fields', 'required']) trail.infer(below(at, part), fieldsOfUnion.name, from, 0.8);
+    }
+  },
+};
+
+/** A field that two forms have may be what either says. */
+function joined(known: Json | undefined, shape: Json): Json {
+  if (known === undefined || JSON.stringify(known) === JSON.stringify(shape)) return shape;
+  const branches = isMap(known) && Array.isArray(known.anyOf) && Object.keys(known).length === 1 ? known.anyOf : [known];
+  return branches.some((one: Json) => JSON.stringify(one) === JSON.stringify(shape)) ? known : { anyOf: [...branches, shape] };
+}

@@ -1,0 +1,125 @@
+import type { Json, JsonMap } from '../../../document/document.ts';
+import { isMap } from '../../../document/values.ts';
+import { wordsOfName } from './paths.ts';
+import type { Properties, Written } from './written.ts';
+
+/** A thing that an answer shows: which resource it is, or its shape where it has no name, and the property that holds it. */
+export interface Row {
+  readonly resource: string | undefined;
+  readonly shape: Json;
+  /** The property of the answer that holds the row; absent = the answer is the row. */
+  readonly wrapper?: string;
+}
+
+/** The row that an answer shows, told from others by what a path's parameter names. */
+export function rowOf(written: Written, shape: Json | undefined, parameter: string, depth = 0): Row | undefined {
+  if (shape === undefined || depth > 4) return undefined;
+  const resource = written.resourceOf(shape);
+  const union = written.alternativesOf(shape);
+  if (union !== undefined) return rowOfUnion(written, shape, resource, union, parameter, depth);
+  const properties = written.propertiesOf(shape);
+  if (properties === undefined) return undefined;
+  if (identifierOf(written, properties, parameter) !== undefined) return { resource, shape };
+  return wrappedRow(written, properties, parameter, depth);
+}
+
+/** A union with a name is one resource in several forms; one without is the first of its members that is still there. */
+function rowOfUnion(
+  written: Written,
+  shape: Json,
+  resource: string | undefined,
+  union: readonly Json[],
+  parameter: string,
+  depth: number,
+): Row | undefined {
+  const there = union.filter((one) => !isReceipt(written, one));
+  const rows = there.map((one) => rowOf(written, one, parameter, depth + 1));
+  if (resource !== undefined && there.length > 0 && rows.every((row) => row !== undefined && row.wrapper === undefined)) {
+    return { resource, shape };
+  }
+  return there.length === 1 ? rows[0] : undefined;
+}
+
+/** `{ ok: true, channel: … }`, `{ data: … }`: the one thing among flags and words. */
+function wrappedRow(written: Written, { all }: Properties, parameter: string, depth: number): Row | undefined {
+  const held = Object.entries(all).flatMap(([wrapper, inner]): Row[] => {
+    if (written.itemsOf(inner) !== undefined) return [];
+    const row = rowOf(written, inner, parameter, depth + 1);
+    return row && row.wrapper === undefined ? [{ ...row, wrapper }] : [];
+  });
+  return held.length === 1 ? held[0] : undefined;
+}
+
+/** Says that something was deleted, and is not the thing itself. */
+export function isReceipt(written: Written, shape: Json): boolean {
+  const properties = written.propertiesOf(shape);
+  if (properties === undefined) return false;
+  return Object.entries(properties.all).some(
+    ([name, inner]) =>
+      /^(?:is_?)?deleted$/i.test(name) && Object.keys(properties.all).length <= 5 && written.typeOf(inner) === 'boolean',
+  );
+}
+
+/** The property by which a path's parameter tells one thing from another. */
+export function identifierOf(written: Written, { all }: Properties, parameter: string): string | undefined {
+  const isScalar = (name: string): boolean => {
+    const shape = all[name];
+    const type = shape === undefined ? undefined : written.typeOf(shape);
+    return type === 'string' || type === 'integer' || type === 'number';
+  };
+  if (Object.hasOwn(all, parameter) && isScalar(parameter)) return parameter;
+  const last = wordsOfName(parameter).at(-1) ?? '';
+  if (Object.hasOwn(all, 'id') && isScalar('id') && !(nameWords.has(last) && Object.hasOwn(all, last))) return 'id';
+  if (nameWords.has(last) && Object.hasOwn(all, last) && isScalar(last)) return last;
+  return ['uid', 'uuid', 'guid', 'gid', 'sid'].find((name) => Object.hasOwn(all, name) && isScalar(name));
+}
+
+/** Words at the end of a parameter that are fields of their own. */
+const nameWords: ReadonlySet<string> = new Set([
+  'name',
+  'key',
+  'slug',
+  'code',
+  'number',
+  'uid',
+  'uuid',
+  'token',
+  'email',
+  'username',
+  'ts',
+]);
+
+/** The list in an answer: the property that holds it, none for a bare list, and the shape of what it lists. */
+export interface ListOf {
+  readonly property: string | undefined;
+  readonly items: Json;
+}
+
+/** The list that an answer is, or that it holds among flags and words. */
+export function listIn(written: Written, shape: Json | undefined, plural: string | undefined): ListOf | undefined {
+  const bare = written.itemsOf(shape);
+  if (bare !== undefined) return isThing(written, bare) ? { property: undefined, items: bare } : undefined;
+  const properties = written.propertiesOf(shape);
+  if (properties === undefined) return undefined;
+  const lists = Object.entries(properties.all).flatMap(([property, inner]): ListOf[] => {
+    const items = written.itemsOf(inner);
+    return items !== undefined && isThing(written, items) ? [{ property, items }] : [];
+  });
+  if (lists.length <= 1) return lists[0];
+  const names = [...listNames, plural];
+  return lists.find(({ property }) => names.includes(property));
+}
+
+const listNames: readonly (string | undefined)[] = ['data', 'items', 'results', 'entries', 'records', 'values', 'rows'];
+
+function isThing(written: Written, shape: Json): boolean {
+  if (written.alternativesOf(shape) !== undefined)
+    return written.alternativesOf(shape)?.some((one) => isThing(written, one)) ?? false;
+  return written.propertiesOf(shape) !== undefined;
+}
+
+/** Whether a map of the document has this shape for one of its fields. */
+export function fieldsOf(resources: JsonMap, name: string): JsonMap {
+  const resource = resources[name];
+  return isMap(resource) && isMap(resource.fields) ? resource.fields : {};
+}
