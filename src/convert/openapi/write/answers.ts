@@ -32,7 +32,7 @@ function statedResponses(operation: Operation, endpoint: Endpoint, writing: Writ
     const answers = byStatus.get(status) ?? [];
     responses.set(/^\dxx$/.test(status) ? status.toUpperCase() : status, {
       description: isSuccess(status) ? descriptionOf(endpoint, status) : phraseOf(status),
-      ...withHeaders(answers, operation, status, writing),
+      ...withHeaders(value, operation, status, writing),
       ...statedAnswer(value, answers, endpoint, writing),
       ...(own === undefined && { [followsKey]: true }),
     });
@@ -52,11 +52,26 @@ function isSuccess(status: string): boolean {
   return /^[23]/.test(status);
 }
 
-function withHeaders(answers: readonly Answer[], operation: Operation, status: string, writing: Writing): JsonMap {
+function withHeaders(value: Json, operation: Operation, status: string, writing: Writing): JsonMap {
   const own = newMap();
-  for (const { headers } of answers) for (const name of Object.keys(headers)) own[name] = { schema: { type: 'string' } };
+  const stated = isFull(value) ? value.headers : undefined;
+  for (const [name, header] of isMap(stated) ? Object.entries(stated) : []) own[name] = headerObject(header, writing);
   const headers = isSuccess(status) ? { ...answerHeaders(operation, status, writing), ...own } : own;
   return Object.keys(headers).length > 0 ? { headers } : {};
+}
+
+/** A header by its expression, its shape, or both. */
+function headerObject(stated: Json, writing: Writing): JsonMap {
+  if (!isMap(stated) || isStanding(stated))
+    return { schema: { type: 'string' }, [`${prefix}data`]: stated, [followsKey]: ['schema'] };
+  const { shape, data } = stated;
+  const schema = shape === undefined ? { type: 'string' } : statedSchema(shape, writing, 'answer');
+  return present({
+    schema,
+    [`${prefix}data`]: data,
+    [followsKey]: shape === undefined ? ['schema'] : undefined,
+    [formKey]: 'full',
+  });
 }
 
 /** What is stated of one status: a shape, an answer in full, or several of which the first that holds is given. */
@@ -82,7 +97,8 @@ function singleAnswer(value: Json, answer: Answer | undefined, endpoint: Endpoin
   const shape = full ? value.shape : value;
   const words = full ? besideShape(value) : newMap();
   const out = newMap();
-  for (const [word, inner] of Object.entries(words)) if (word !== 'example') out[`${prefix}${word}`] = inner;
+  for (const [word, inner] of Object.entries(words))
+    if (word !== 'example' && !(word === 'headers' && isMap(inner) && !isStanding(inner))) out[`${prefix}${word}`] = inner;
   if (full && Object.keys(words).length === 0) out[formKey] = 'full';
   const isBodiless = shape === undefined || isStanding(shape) || shape === 'none' || shape === 'any';
   if (isBodiless && shape !== undefined) out[`${prefix}shape`] = shape;

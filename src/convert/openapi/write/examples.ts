@@ -1,4 +1,4 @@
-import type { Json } from '../../../document/document.ts';
+import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, newMap } from '../../../document/values.ts';
 import { readTemplate } from '../../../kinds/generators/template.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.ts';
@@ -76,11 +76,18 @@ export class Examples {
     if (!/"(?:resource|ref)":/.test(JSON.stringify(shape))) return this.#sample(shape, subject.name);
     const branches = [shape.oneOf, shape.anyOf].find((list) => Array.isArray(list));
     if (Array.isArray(branches)) return this.#branch(branches, shape, subject);
-    if (shape.type === 'array' && isMap(shape.items)) {
-      const item = this.#value(shape.items, subject);
-      return item === undefined ? undefined : [item];
-    }
+    if (Object.keys(shape).some((word) => !composing.has(word))) return undefined;
+    if (shape.type === 'array' && isMap(shape.items)) return this.#list(shape.items, shape, subject);
     return isMap(shape.properties) ? this.#members(shape, subject) : undefined;
+  }
+
+  /** As many items as there have to be, one at least. */
+  #list(items: JsonMap, { minItems, maxItems }: Shape, subject: Subject): Json | undefined {
+    const least = typeof minItems === 'number' ? minItems : 0;
+    if (maxItems === 0) return [];
+    const item = least > itemsMost ? undefined : this.#value(items, subject);
+    if (item === undefined) return least === 0 ? [] : undefined;
+    return Array.from({ length: Math.max(least, 1) }, () => item);
   }
 
   /** The first branch of a union, where nothing else is asked for: resources are told apart by their constants. */
@@ -106,6 +113,8 @@ export class Examples {
 
   #whole(name: string, subject: Subject): Json | undefined {
     const resource = entryOf(this.#spec.resources.all, name);
+    const shape = resource?.shape && statedValue(resource.shape);
+    if (shape) return this.#value(shape, subject);
     if (!resource || !isStated(resource.fields) || subject.depth > depthMost) return undefined;
     const out = newMap();
     for (const [field, entry] of entriesOf(resource.fields)) {
@@ -148,6 +157,12 @@ export class Examples {
     return value !== nothing && sampler.fits(value) ? (value as Json) : undefined;
   }
 }
+
+/** The words of a shape around resources that examples are made by; any other may ask for more. */
+const composing: ReadonlySet<string> = new Set(
+  'type items minItems maxItems properties required additionalProperties description title example examples default'.split(' '),
+);
+const itemsMost = 8;
 
 const freeWords: ReadonlySet<string> = new Set(['type', 'minLength', 'maxLength', 'description', 'title']);
 const telling = /mail|ur[il]$|href|link|phone|country|currency|_at$|id$/i;

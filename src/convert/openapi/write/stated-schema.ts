@@ -17,8 +17,11 @@ import type { Writing } from './writing.ts';
 export function statedSchema(stated: Json, writing: Writing, view: View): JsonMap {
   const schema = schemaOf(stated, writing, view);
   if (isSame(readStated(schema, writing.reading), stated)) return schema;
-  const long = { ...schema, [formKey]: 'long' };
-  return isSame(readStated(long, writing.reading), stated) ? long : schema;
+  for (const form of ['long', 'list']) {
+    const formed = { ...schema, [formKey]: form };
+    if (isSame(readStated(formed, writing.reading), stated)) return formed;
+  }
+  return schema;
 }
 
 function schemaOf(stated: Json, writing: Writing, view: View): JsonMap {
