@@ -90,8 +90,9 @@ export class Examples {
     return Array.from({ length: Math.max(least, 1) }, () => item);
   }
 
-  /** The first branch of a union, where nothing else is asked for: resources are told apart by their constants. */
+  /** The first branch of a union, where nothing else is asked for and no other branch takes what is of it. */
   #branch(branches: readonly Json[], shape: Shape, subject: Subject): Json | undefined {
+    if (shape.oneOf !== undefined && !this.#areApart(branches)) return undefined;
     if (Object.keys(shape).some((key) => !['oneOf', 'anyOf', 'description', 'title', 'discriminator'].includes(key)))
       return undefined;
     for (const branch of branches) {
@@ -99,6 +100,29 @@ export class Examples {
       if (value !== undefined) return value;
     }
     return undefined;
+  }
+
+  /** Whether branches exclude each other for sure: by their types, or as resources by a constant of theirs. */
+  #areApart(branches: readonly Json[]): boolean {
+    const constants = branches.map((branch) => {
+      const resource =
+        isMap(branch) && typeof branch.resource === 'string' ? entryOf(this.#spec.resources.all, branch.resource) : undefined;
+      const fields = resource ? entriesOf(resource.fields) : [];
+      return fields.flatMap(([name, field]) => {
+        const constant = statedValue(field.required) === true ? statedValue(field.shape)?.const : undefined;
+        return constant === undefined ? [] : [`${name} ${JSON.stringify(constant)}`];
+      });
+    });
+    const types = branches.map((branch) =>
+      isMap(branch) ? (branch.resource === undefined ? branch.type : 'object') : undefined,
+    );
+    if (types.every((type) => typeof type === 'string') && new Set(types).size === types.length) return true;
+    const names = constants.map((list) => list.map((text) => text.slice(0, text.indexOf(' '))));
+    const shared = names[0]?.filter((name) => names.every((list) => list.includes(name))) ?? [];
+    return shared.some((name) => {
+      const values = constants.map((list) => list.find((text) => text.startsWith(`${name} `)));
+      return new Set(values).size === values.length;
+    });
   }
 
   #members(shape: Shape, subject: Subject): Json | undefined {
