@@ -14,6 +14,21 @@ export interface ExportFormat {
 /** The formats of `ninefold export`, in the order of the help. */
 export const exportFormats: readonly ExportFormat[] = [
   {
+    name: 'openapi',
+    help: 'OpenAPI 3.1',
+    load: async () => (await import('../convert/openapi.ts')).toOpenApi,
+  },
+  {
+    name: 'openapi-3.2',
+    help: 'OpenAPI 3.2',
+    load: async () => (await import('../convert/openapi.ts')).toOpenApi32,
+  },
+  {
+    name: 'openapi-3.0',
+    help: 'OpenAPI 3.0',
+    load: async () => (await import('../convert/openapi.ts')).toOpenApi30,
+  },
+  {
     name: 'typescript',
     help: 'types for handlers and clients',
     load: async () => (await import('../convert/typescript.ts')).toTypescript,

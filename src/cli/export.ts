@@ -38,7 +38,8 @@ function readFormat(asked: Asked): ExportFormat {
 
 function textOf(written: string | JsonMap, file: string | undefined): string {
   if (typeof written === 'string') return written;
-  if (file !== undefined && /\.ya?ml$/i.test(file)) return stringify(written, { lineWidth: 120, aliasDuplicateObjects: false });
+  if (file !== undefined && /\.ya?ml$/i.test(file))
+    return stringify(written, { lineWidth: 120, aliasDuplicateObjects: false, compat: 'yaml-1.1' });
   return `${JSON.stringify(written, undefined, 2)}\n`;
 }
 

@@ -2,10 +2,12 @@ import type { Document } from '../document/document.ts';
 import { type Foreign, type Language, languageOf } from '../document/foreign.ts';
 import { importAsyncApi } from './asyncapi/read/import.ts';
 import { importJsonSchema } from './json-schema/import.ts';
-import { type Imported, importOpenApi } from './openapi/import.ts';
+import { type Imported, importOpenApi, isOwnExport } from './openapi/import.ts';
+import { ownDocument } from './openapi/own-document.ts';
 
 /** The document of this language that one in another says; nothing where that language is not known. */
 export function fromForeign(foreign: Foreign): Document | undefined {
+  if (languageOf(foreign.value)?.language === 'openapi' && isOwnExport(foreign)) return ownDocument(foreign);
   return importForeign(foreign)?.document;
 }
 

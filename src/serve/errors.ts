@@ -1,3 +1,4 @@
+import { ownMessage, ownStatus } from '../parts/condition-words.ts';
 import type { ErrorCode, ErrorCondition, ErrorPayload, ErrorRule } from '../parts/errors.ts';
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
 import { namesOperation, type Operation } from '../parts/operations.ts';
@@ -5,7 +6,7 @@ import type { Spec } from '../parts/spec.ts';
 import { type CompileExpression, type Evaluate, isFailed } from './evaluate.ts';
 import type { Refusal, RefusedRequest, Reply, Value } from './exchange.ts';
 import type { OpenFact, OpenFacts } from './open.ts';
-import { ownMessage, ownStatus, phrase } from './statuses.ts';
+import { phrase } from './statuses.ts';
 import { compileTelling } from './told.ts';
 import type { Violation } from './wire/violation.ts';
 

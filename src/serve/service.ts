@@ -34,6 +34,8 @@ export interface ServeOptions {
   readonly allowPrivateWebhooks?: boolean;
   /** `accept`: let a request in doubt pass where the service can act at all, naming the facts in `Ninefold-Open`. */
   readonly open?: 'refuse' | 'accept';
+  /** Writes a document as OpenAPI, which `GET {base}/openapi.json` gives; called once for each document, when it is first asked for. */
+  readonly openapi?: (spec: Spec) => string | Promise<string>;
   /** Start although stored rows do not fit the document any more. */
   readonly acceptMisfits?: boolean;
   /** Called for each exchange; absent = nothing is noted down. */

@@ -22,6 +22,8 @@ export interface SchemaOptions {
   readonly knownFormats?: readonly string[];
   /** Words that its readers know beside those of JSON Schema. */
   readonly knownWords?: readonly string[];
+  /** How a definition is called that is wished for by a word of the document; as that word, where it does not say. */
+  readonly called?: (word: string) => string;
 }
 
 /** Writes a document's shapes as plain JSON Schema 2020-12, and remembers which definitions they speak of. */
@@ -35,13 +37,18 @@ export interface SchemaWriter {
   request(endpoint: Endpoint): JsonMap | undefined;
   /** Gives a schema a name of its own, the wished one where that is free, and refers to it. */
   define(name: string, schema: JsonMap): JsonMap;
+  /** The same, where a schema that is equal to an earlier one of that wish has its name. */
+  defineOnce(name: string, schema: JsonMap): JsonMap;
   /** The definitions that were spoken of up to now, by name, those that they speak of among them. */
   definitions(): JsonMap;
 }
 
-export function writeSchemas(spec: Spec, { prefix, knownFormats = [], knownWords = [] }: SchemaOptions): SchemaWriter {
+export function writeSchemas(
+  spec: Spec,
+  { prefix, knownFormats = [], knownWords = [], called = (word) => word }: SchemaOptions,
+): SchemaWriter {
   const names = new DefinitionNames();
-  const claimed = new Map(entriesOf(spec.resources.all).map(([name]) => [`answer ${name}`, names.claim(name)]));
+  const claimed = new Map(entriesOf(spec.resources.all).map(([name]) => [`answer ${name}`, names.claim(called(name))]));
   const spoken = new Map<string, () => JsonMap>();
   const shared = {
     spec,
@@ -55,7 +62,7 @@ export function writeSchemas(spec: Spec, { prefix, knownFormats = [], knownWords
 
   /** The name of a definition by what it is of; it is written when all are. */
   function define(key: string, wish: string, write: () => JsonMap): JsonMap {
-    const name = claimed.get(key) ?? names.claim(wish);
+    const name = claimed.get(key) ?? names.claim(called(wish));
     claimed.set(key, name);
     if (!spoken.has(name)) spoken.set(name, write);
     return { $ref: `${prefix}${name}` };
@@ -104,6 +111,7 @@ export function writeSchemas(spec: Spec, { prefix, knownFormats = [], knownWords
       own++;
       return define(`own ${own}`, name, () => schema);
     },
+    defineOnce: (name, schema) => define(`own ${name} ${JSON.stringify(schema)}`, name, () => schema),
     definitions() {
       const written: Record<string, Json> = Object.create(null);
       // Writing one may speak of another.

@@ -1,4 +1,5 @@
 import type { Json, JsonMap } from '../../document/document.ts';
+import { isStanding } from '../../document/values.ts';
 import { formats } from '../../kinds/formats/all.ts';
 import { schemaKeys, schemaListKeys, schemaMapKeys } from '../../parts/schema-keys.ts';
 import { identifierType } from '../../parts/schemas.ts';
@@ -47,6 +48,8 @@ function write(shape: JsonMap, place: Place): JsonMap {
 function isKept(key: string, value: Json, { view, knownWords }: Writing): boolean {
   if (key === 'required') return Array.isArray(value);
   if (key === 'default') return view !== 'update';
+  // A standing is no bound.
+  if (isStanding(value) && key !== 'const' && !schemaKeys.has(key)) return false;
   return standardWords.has(key) || schemaKeys.has(key) || schemaListKeys.has(key) || isOuterMap(key) || knownWords.has(key);
 }
 

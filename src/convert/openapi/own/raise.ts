@@ -1,0 +1,83 @@
+import type { Json, JsonMap } from '../../../document/document.ts';
+import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import { schemaKeys, schemaListKeys, schemaMapKeys } from '../../../parts/schema-keys.ts';
+import { isSame } from '../../../parts/versions/json-merge.ts';
+import { eachSchema } from './each-schema.ts';
+
+/** At a schema of 3.0: the words of 3.1 that stood there, and those of 3.0 that stand for them. */
+export const raisedKey = 'x-ninefold-3.1';
+
+/** An export as OpenAPI 3.0 as the one of 3.1 that it was made of; any other as it is. */
+export function raised(document: JsonMap): JsonMap {
+  if (typeof document.openapi !== 'string' || !document.openapi.startsWith('3.0')) return document;
+  const { info, 'x-webhooks': webhooks, ...rest } = eachSchema(document, raiseSchema);
+  return { ...rest, info: raiseInfo(isMap(info) ? info : newMap()), ...(webhooks !== undefined && { webhooks }) };
+}
+
+function raiseInfo({ 'x-ninefold-summary': summary, ...info }: JsonMap): JsonMap {
+  const { description } = info;
+  if (typeof summary !== 'string' || typeof description !== 'string' || !description.startsWith(summary)) return info;
+  const rest = description.slice(summary.length).trimStart();
+  const { description: _description, ...others } = info;
+  return { ...others, summary, ...(rest !== '' && { description: rest }) };
+}
+
+function raiseSchema(schema: Json): Json {
+  if (!isMap(schema)) return schema;
+  const own = schema[raisedKey];
+  const { words, instead } = isMap(own) ? own : newMap();
+  const stands = (words !== undefined || instead !== undefined) && isSame(standing(schema, instead), instead ?? newMap());
+  if (stands && typeof words === 'boolean') return words;
+  const out = newMap();
+  for (const [key, value] of Object.entries(schema)) {
+    if (key === raisedKey || (stands && isMap(instead) && Object.hasOwn(instead, key))) continue;
+    out[key] = inside(key, value);
+  }
+  raiseTypes(out);
+  raiseBounds(out);
+  return stands && isMap(words) ? { ...out, ...words } : out;
+}
+
+/** What stands now of the words that were put in place of others. */
+function standing(schema: JsonMap, instead: Json | undefined): JsonMap {
+  const out = newMap();
+  for (const word of Object.keys(isMap(instead) ? instead : {})) if (schema[word] !== undefined) out[word] = schema[word];
+  return out;
+}
+
+function inside(key: string, value: Json): Json {
+  if (schemaKeys.has(key)) return raiseSchema(value);
+  if (schemaListKeys.has(key) && Array.isArray(value)) return (value as readonly Json[]).map((item) => raiseSchema(item));
+  if (!schemaMapKeys.has(key) || !isMap(value)) return value;
+  const map = newMap();
+  for (const [name, inner] of Object.entries(value)) map[name] = raiseSchema(inner);
+  return map;
+}
+
+function raiseTypes(out: OpenMap): void {
+  const { nullable, type } = out;
+  delete out.nullable;
+  if (nullable === true && typeof type === 'string') out.type = [type, 'null'];
+}
+
+function raiseBounds(out: OpenMap): void {
+  for (const [exclusive, inclusive] of [
+    ['exclusiveMinimum', 'minimum'],
+    ['exclusiveMaximum', 'maximum'],
+  ] as const) {
+    const flag = out[exclusive];
+    if (typeof flag === 'boolean') {
+      const bound = out[inclusive];
+      delete out[exclusive];
+      if (flag && bound !== undefined) {
+        delete out[inclusive];
+        out[exclusive] = bound;
+      }
+    }
+    for (const word of [inclusive, exclusive]) {
+      const carried = out[`x-ninefold-3.0-${word}`];
+      delete out[`x-ninefold-3.0-${word}`];
+      if (carried !== undefined) out[word] = carried;
+    }
+  }
+}

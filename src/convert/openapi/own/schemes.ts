@@ -1,0 +1,41 @@
+import type { Json, JsonMap } from '../../../document/document.ts';
+import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import { isSame } from '../../../parts/versions/json-merge.ts';
+import { openApiFlows, statedFlows } from './flows.ts';
+import { carriedWord, statedKey } from './words.ts';
+
+/** Reads a security scheme back. */
+export function readScheme(scheme: JsonMap): Json {
+  const whole = scheme[statedKey];
+  if (whole !== undefined) return whole;
+  const out = newMap();
+  out.type = typeOf(scheme);
+  for (const [key, value] of Object.entries(scheme)) {
+    const word = carriedWord(key);
+    if (word !== undefined && word !== 'name') out[word] = value;
+  }
+  if (scheme.type === 'apiKey') takeCarrier(scheme, out);
+  if (isMap(scheme.flows)) takeFlows(scheme.flows, out);
+  return out;
+}
+
+function typeOf(scheme: JsonMap): string {
+  if (scheme.type === 'http') return scheme.scheme === 'basic' ? 'basic' : 'jwt';
+  return scheme.type === 'apiKey' ? 'api_key' : 'oauth2';
+}
+
+/** Where the credential stands; what is open of it is carried, and a place that was never stated stays so. */
+function takeCarrier({ in: place, name }: JsonMap, out: OpenMap): void {
+  if (typeof place !== 'string' || typeof name !== 'string' || out[place] !== undefined) return;
+  if (out.type !== 'api_key' && name === 'Authorization') return;
+  for (const other of ['header', 'query', 'cookie']) delete out[other];
+  out[place] = name;
+}
+
+function takeFlows(flows: JsonMap, out: OpenMap): void {
+  const carried = isMap(out.flows) ? openApiFlows(out.flows, isMap(out.scopes) ? out.scopes : {}) : undefined;
+  if (carried && isSame(carried, flows)) return;
+  const read = statedFlows(flows);
+  out.flows = read.flows;
+  if (Object.keys(read.scopes).length > 0) out.scopes = read.scopes;
+}

@@ -1,0 +1,126 @@
+import type { Json, JsonMap } from '../../../document/document.ts';
+import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import { expand, fieldWords } from '../../../parts/read-shape.ts';
+import { schemaKeys, schemaListKeys, schemaMapKeys } from '../../../parts/schema-keys.ts';
+import { carriedWord, followingWords, followsKey, formKey, isFollowing, originKey, resourceKey, statedKey } from './words.ts';
+
+/** What a reader of schemas knows of the rest of the export. */
+export interface SchemaReading {
+  /** The resource that a `$ref` names, if it names one. */
+  readonly resourceOf: (ref: string) => string | undefined;
+}
+
+/** Reads a schema of our own export back as the shape, or the field, that was stated. */
+export function readStated(node: Json, reading: SchemaReading): Json {
+  if (!isMap(node)) return node;
+  if (node[statedKey] !== undefined && Object.keys(node).every((key) => key === statedKey || key === followsKey))
+    return node[statedKey];
+  if (node[formKey] === 'or refused' && Array.isArray(node.anyOf))
+    return readStated((node.anyOf as readonly Json[])[0] ?? {}, reading);
+  const out = ownWords(node, reading);
+  readDeprecated(node, out);
+  readExtensible(out);
+  if (out.shape === true) return wrapped(out);
+  if (node[formKey] === 'list' && out.type === 'array' && out.items !== undefined && Object.keys(out).length === 2)
+    return [out.items];
+  return node[formKey] === 'long' ? out : shortened(out);
+}
+
+/** A field whose shape stands under `shape`, beside the words of the field. */
+function wrapped(out: OpenMap): JsonMap {
+  const words: readonly string[] = fieldWords;
+  const field = newMap();
+  const shape = newMap();
+  for (const [key, value] of Object.entries(out)) {
+    if (key !== 'shape') (words.includes(key) && !Array.isArray(value) ? field : shape)[key] = value;
+  }
+  return { shape: shortened(shape), ...field };
+}
+
+const marks: ReadonlySet<string> = new Set([followsKey, formKey, originKey, resourceKey, statedKey]);
+
+function ownWords(node: JsonMap, reading: SchemaReading): OpenMap {
+  const out = newMap();
+  const follows = followingWords(node);
+  for (const [key, value] of Object.entries(node)) {
+    if (marks.has(key) || follows.includes(key)) continue;
+    const resource = key === '$ref' && typeof value === 'string' ? reading.resourceOf(value) : undefined;
+    if (resource !== undefined) out.type = resource;
+    else out[carriedWord(key) ?? key] = carriedWord(key) === undefined ? keyword(key, value, reading) : value;
+  }
+  return out;
+}
+
+function keyword(key: string, value: Json, reading: SchemaReading): Json {
+  if (schemaKeys.has(key)) return readStated(value, reading);
+  if (schemaListKeys.has(key) && Array.isArray(value)) {
+    const branches: readonly Json[] = value;
+    return branches.filter((branch) => !isFollowing(branch)).map((branch) => readStated(branch, reading));
+  }
+  if (!schemaMapKeys.has(key) || !isMap(value)) return value;
+  const map = newMap();
+  for (const [name, inner] of Object.entries(value)) map[name] = readStated(inner, reading);
+  return map;
+}
+
+/** What is carried of a deprecation counts while OpenAPI's own flag stands. */
+function readDeprecated(node: JsonMap, out: OpenMap): void {
+  const carried = node['x-ninefold-deprecated'];
+  if (carried === undefined || !isDeprecating(carried) || node.deprecated === true) return;
+  delete out.deprecated;
+}
+
+/** Whether what `deprecated` says means that something is given up. */
+export function isDeprecating(value: Json): boolean {
+  if (isMap(value)) return !('$open' in value || '$none' in value || '$any' in value);
+  return value === true || (typeof value === 'string' && value !== 'none' && value !== 'any');
+}
+
+/** A list of values to which more may come is written as two branches: the list, and its type. */
+function readExtensible(out: OpenMap): void {
+  const branches = out.anyOf;
+  if (out.extensible !== true || !Array.isArray(branches)) return;
+  const [listed] = branches as readonly Json[];
+  if (!isMap(listed) || listed.enum === undefined) return;
+  delete out.anyOf;
+  Object.assign(out, listed);
+}
+
+/** The short form that people write, where the words say nothing that it does not. */
+function shortened(out: OpenMap): Json {
+  const { type } = out;
+  if (Array.isArray(type) && type.length === 2 && type[1] === 'null' && typeof type[0] === 'string') out.type = `${type[0]}?`;
+  if (out.ref !== undefined) delete out.type;
+  shortenEnum(out);
+  const keys = Object.keys(out);
+  if (keys.length === 1 && typeof out.type === 'string') return out.type;
+  const nullable = nullableName(out.oneOf);
+  if (nullable !== undefined && keys.length === 1) return nullable;
+  if (nullable !== undefined && type === undefined) {
+    delete out.oneOf;
+    out.type = nullable;
+  }
+  const { items } = out;
+  if (keys.length === 2 && out.type === 'array' && typeof items === 'string' && !jsonTypes.test(items)) return [items];
+  return out;
+}
+
+/** An enum has the type of its values; a nullable one takes null without listing it. */
+function shortenEnum(out: OpenMap): void {
+  const { type, enum: values } = out;
+  if (!Array.isArray(values)) return;
+  if (typeof type === 'string' && type.endsWith('?')) {
+    if (values.at(-1) === null) out.enum = values.slice(0, -1);
+    return;
+  }
+  const inferred = (expand({ enum: values }) as JsonMap).type;
+  if (type !== undefined && JSON.stringify(type) === JSON.stringify(inferred)) delete out.type;
+}
+
+const jsonTypes = /^(?:string|integer|number|boolean|array|object|null)\??$/;
+
+function nullableName(branches: Json | undefined): string | undefined {
+  if (!Array.isArray(branches) || branches.length !== 2) return undefined;
+  const [name, nothing]: readonly Json[] = branches;
+  return typeof name === 'string' && !jsonTypes.test(name) && nothing === 'null' ? `${name}?` : undefined;
+}

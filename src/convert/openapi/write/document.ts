@@ -1,0 +1,137 @@
+import type { Json, JsonMap } from '../../../document/document.ts';
+import { newMap, type OpenMap } from '../../../document/values.ts';
+import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
+import { callableOperations } from '../../../parts/operations.ts';
+import { isMap } from '../../../parts/source.ts';
+import type { Spec } from '../../../parts/spec.ts';
+import { urlsOf } from '../own/base-url.ts';
+import { followsKey, originKey, ownKey, resourceKey } from '../own/words.ts';
+import { webhooksOf } from './events.ts';
+import { tagOf } from './operations.ts';
+import { remainders } from './parts.ts';
+import { pathsOf } from './paths.ts';
+import { errorPayload } from './refusals.ts';
+import { resourceSchema } from './resources.ts';
+import { securityOf, securitySchemes } from './security.ts';
+import { type Edition, present, startWriting, statedAt, type Writing } from './writing.ts';
+
+/** Writes a document as OpenAPI: all that OpenAPI can say in its own words, and the rest beside them. */
+export function openApiDocument(spec: Spec, edition: Edition): JsonMap {
+  const writing = startWriting(spec, edition);
+  const payload = errorPayload(writing);
+  const usual = securityOf({ name: '' }, spec);
+  const paths = pathsOf(writing, payload, usual);
+  const webhooks = webhooksOf(writing);
+  const schemes = securitySchemes(writing);
+  return withoutUnused(
+    present({
+      openapi: edition === '3.2' ? '3.2.0' : '3.1.1',
+      info: infoOf(spec, writing),
+      servers: serversOf(spec),
+      security: usual,
+      tags: tagsOf(writing, webhooks !== undefined),
+      paths,
+      webhooks,
+      components: present({
+        schemas: schemasOf(writing),
+        ...writing.components.all(),
+        securitySchemes: Object.keys(schemes).length > 0 ? schemes : undefined,
+      }),
+      [ownKey]: remainders(spec),
+    }),
+  );
+}
+
+function infoOf(spec: Spec, writing: Writing): JsonMap {
+  const current = entriesOf(spec.versioning.versions).find(([, version]) => version.current)?.[0];
+  const purpose = statedValue(spec.purpose.purpose);
+  const description = [...writing.prose(''), ...writing.prose('/purpose')].join('\n\n');
+  const follows = [...(spec.title === '' ? ['title'] : []), 'version'];
+  return present({
+    title: spec.title === '' ? 'A service' : spec.title,
+    summary: purpose === '' ? undefined : purpose,
+    description: description === '' ? undefined : description,
+    version: current ?? entriesOf(spec.versioning.versions).at(-1)?.[0] ?? 'unversioned',
+    [followsKey]: follows,
+  });
+}
+
+/** The base addresses; where the path chooses the version, each a second time with the version in it. */
+function serversOf({ document, versioning }: Spec): readonly Json[] | undefined {
+  const urls = urlsOf(statedAt(document.tree, 'purpose', 'base_url'));
+  if (!urls) return undefined;
+  const select = statedValue(versioning.select);
+  const versions = entriesOf(versioning.versions);
+  const current = versions.find(([, { current: isCurrent }]) => isCurrent)?.[0] ?? versions.at(-1)?.[0];
+  if (select?.by !== 'path' || current === undefined) return urls.map((url) => ({ url }));
+  const variables = { version: { default: current, enum: versions.map(([name]) => name) } };
+  const chosen = urls.map((url) => ({
+    url: `${url.replace(/\/$/, '')}${select.carrier}`,
+    description: 'The version that the path names.',
+    variables,
+    [followsKey]: true,
+  }));
+  return [...urls.map((url) => ({ url })), ...chosen];
+}
+
+/** A tag for each group of operations, in the order in which they come, with what the document says of the resource. */
+function tagsOf(writing: Writing, hasWebhooks: boolean): readonly Json[] {
+  const { spec } = writing;
+  const tags = new Map<string, Json>();
+  for (const { endpoint, resource, name } of callableOperations(spec)) {
+    if (!endpoint && name !== 'stream events') continue;
+    const tag = endpoint ? tagOf(endpoint) : 'Events';
+    if (tags.has(tag)) continue;
+    const at = resource === undefined ? undefined : entryOf(spec.resources.all, resource)?.at;
+    const description = at === undefined ? '' : writing.prose(at).join('\n\n');
+    tags.set(tag, present({ name: tag, description: description === '' ? undefined : description }));
+  }
+  const events = writing.prose('/events').join('\n\n');
+  if (hasWebhooks || tags.has('Events'))
+    tags.set('Events', present({ name: 'Events', description: events === '' ? undefined : events }));
+  return [...tags.values()];
+}
+
+/** Every definition by its name: each resource's whole statement with what is made of it for requests, then the rest. */
+function schemasOf(writing: Writing): JsonMap {
+  const { spec, schemas, reading } = writing;
+  const wholes = new Map(
+    entriesOf(spec.resources.all).map(([name, resource]) => [
+      String(schemas.resource(name, 'answer').$ref),
+      resourceSchema(resource, writing),
+    ]),
+  );
+  const groups = new Map<string, OpenMap>(entriesOf(spec.resources.all).map(([name]) => [name, newMap()]));
+  const others = newMap();
+  for (const [name, schema] of Object.entries(schemas.definitions())) {
+    const ref = `#/components/schemas/${name}`;
+    const resource = reading.resourceOf(ref);
+    const group = resource === undefined ? undefined : groups.get(resource);
+    if (group)
+      group[name] = wholes.get(ref) ?? { ...(isMap(schema) ? schema : {}), [originKey]: resource ?? '', [followsKey]: true };
+    else others[name] = schema;
+  }
+  return Object.assign(newMap(), ...groups.values(), others);
+}
+
+/** Leaves out definitions that nothing speaks of; a resource's own speaks for itself. */
+function withoutUnused(document: JsonMap): JsonMap {
+  const { components, ...rest } = document;
+  const { schemas, ...shared } = isMap(components) ? components : {};
+  if (!isMap(schemas)) return document;
+  const roots = Object.values(schemas).filter((schema) => isMap(schema) && schema[resourceKey] !== undefined);
+  const waiting = [JSON.stringify([rest, shared, roots])];
+  const used = new Set<string>();
+  for (const text of waiting) {
+    for (const [, name = ''] of text.matchAll(/"#\/components\/schemas\/([^"/]+)/g)) {
+      if (used.has(name)) continue;
+      used.add(name);
+      waiting.push(JSON.stringify(schemas[name] ?? null));
+    }
+  }
+  const kept = newMap();
+  for (const [name, schema] of Object.entries(schemas)) {
+    if (used.has(name) || (isMap(schema) && schema[resourceKey] !== undefined)) kept[name] = schema;
+  }
+  return { ...document, components: { ...(Object.keys(kept).length > 0 && { schemas: kept }), ...shared } };
+}

@@ -1,0 +1,160 @@
+import type { Json, JsonMap } from '../../../document/document.ts';
+import { newMap } from '../../../document/values.ts';
+import type { EventKind, Stream, Webhook } from '../../../parts/events.ts';
+import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
+import type { Operation } from '../../../parts/operations.ts';
+import { isMap } from '../../../parts/source.ts';
+import { envelopeSchema } from '../../json-schema/event-schema.ts';
+import { followsKey, prefix } from '../own/words.ts';
+import { componentName, operationIdOf, titleOf } from './names.ts';
+import { statedSchema } from './stated-schema.ts';
+import { present, statedAt, type Writing } from './writing.ts';
+
+/** Marks the schema of what a kind of event carries, inside its envelope. */
+export const payloadKey = `${prefix}payload`;
+
+/** What the service sends to those who subscribed: an entry a kind, where events go out by webhook. */
+export function webhooksOf(writing: Writing): JsonMap | undefined {
+  const webhook = statedValue(writing.spec.events.delivery)?.webhook;
+  const kinds = entriesOf(writing.spec.events.kinds);
+  if (!webhook || kinds.length === 0) return undefined;
+  const out = newMap();
+  for (const [name, kind] of kinds) out[name] = { post: sentOperation(kind, webhook, writing, true) };
+  return out;
+}
+
+/** The same events beside the operation that subscribes to them: they come to the address that its body names. */
+export function callbacksOf(operation: Operation, writing: Writing): JsonMap | undefined {
+  const webhook = statedValue(writing.spec.events.delivery)?.webhook;
+  const subscribers = webhook?.subscribers;
+  const effect = operation.endpoint && statedValue(operation.endpoint.does);
+  if (!webhook || subscribers?.url === undefined || effect?.verb !== 'create' || effect.resource !== subscribers.resource)
+    return undefined;
+  const out = newMap();
+  for (const [name, kind] of entriesOf(writing.spec.events.kinds))
+    out[name] = { [`{$request.body#/${subscribers.url}}`]: { post: sentOperation(kind, webhook, writing, false) } };
+  return Object.keys(out).length > 0 ? out : undefined;
+}
+
+function sentOperation(kind: EventKind, webhook: Webhook, writing: Writing, isOwn: boolean): JsonMap {
+  const { tree } = writing.spec.document;
+  const stated = statedAt(tree, 'events', 'kinds', kind.name);
+  const carried = newMap();
+  if (isOwn && isMap(stated))
+    for (const [word, value] of Object.entries(stated))
+      if (word !== 'payload' || !isStated(kind.payload)) carried[prefix + word] = value;
+  if (isOwn && !isMap(stated) && stated !== undefined) carried[`${prefix}stated`] = stated;
+  const description = writing.prose(kind.at).join('\n\n');
+  return present({
+    operationId: isOwn ? operationIdOf(`on ${kind.name}`) : undefined,
+    summary: titleOf(kind.name.replaceAll('.', ' ')),
+    description: description === '' ? undefined : description,
+    tags: ['Events'],
+    parameters: signatureHeaders(webhook),
+    requestBody: { required: true, content: { 'application/json': eventBody(kind, writing) } },
+    responses: {
+      '2XX': { description: 'It is accepted.' },
+      default: { description: 'It is tried again later.' },
+    },
+    security: [],
+    ...carried,
+    [followsKey]: isOwn ? undefined : true,
+  });
+}
+
+function eventBody(kind: EventKind, writing: Writing): JsonMap {
+  const schema = writing.schemas.defineOnce(`${kind.name} event`, eventSchema(kind, writing));
+  const shape = statedValue(kind.payload);
+  const payload = shape ? writing.examples.ofShape(shape, 'answer', 'payload') : undefined;
+  return present({ schema, example: payload === undefined ? undefined : envelopeExample(kind, payload, writing) });
+}
+
+/** An event in its envelope. */
+function eventSchema(kind: EventKind, writing: Writing): JsonMap {
+  const stated = statedAt(writing.spec.document.tree, 'events', 'kinds', kind.name, 'payload');
+  const isWritten = stated !== undefined && isStated(kind.payload);
+  const payload = isWritten ? { ...statedSchema(stated, writing, 'answer'), [payloadKey]: kind.name } : {};
+  return envelopeSchema(writing.spec, kind, payload);
+}
+
+function envelopeExample(kind: EventKind, payload: Json, { spec }: Writing): Json | undefined {
+  const known: Readonly<Record<string, Json>> = {
+    'event.id': 'evt_01JZ8Q4N6W3H9T5V7X2B1C0D4E',
+    'event.kind': kind.name,
+    'event.at': '2026-01-01T09:00:00.000Z',
+    'event.payload': payload,
+  };
+  const stated = statedValue(spec.events.delivery)?.envelope;
+  const members: readonly [string, string][] = stated
+    ? Object.entries(stated).map(([name, { source }]) => [name, source.trim()])
+    : [
+        ['id', 'event.id'],
+        ['type', 'event.kind'],
+        ['timestamp', 'event.at'],
+        ['data', 'event.payload'],
+      ];
+  if (members.some(([, source]) => known[source] === undefined)) return undefined;
+  return Object.fromEntries(members.map(([name, source]) => [name, known[source] ?? null]));
+}
+
+/** The header fields that show where an event comes from, and those that the document adds. */
+function signatureHeaders({ signature, headers }: Webhook): JsonMap[] {
+  const header = (name: string, description: string): JsonMap => ({
+    name,
+    in: 'header',
+    required: true,
+    description,
+    schema: { type: 'string' },
+  });
+  const signed =
+    signature === 'standard-webhooks'
+      ? [
+          header('webhook-id', 'The event’s own identifier, the same over all tries (Standard Webhooks 1.0.0).'),
+          header('webhook-timestamp', 'When this try was sent, in whole seconds since 1970.'),
+          header(
+            'webhook-signature',
+            '`v1,` and the base64 of an HMAC-SHA256 over `{id}.{timestamp}.{body}`; one for each secret that is good, parted by spaces.',
+          ),
+        ]
+      : signature
+        ? [header(signature.header, `\`${signature.value}\`, which signs \`${signature.signs}\`.`)]
+        : [];
+  return [...signed, ...Object.keys(headers).map((name) => header(name, 'Stated for every delivery.'))];
+}
+
+/** The operation by which a caller listens to the stream of events. */
+export function streamOperation(stream: Stream, writing: Writing): JsonMap {
+  const schemas = entriesOf(writing.spec.events.kinds).map(([, kind]) =>
+    writing.schemas.defineOnce(`${kind.name} event`, eventSchema(kind, writing)),
+  );
+  const data: JsonMap = schemas.length === 1 ? (schemas[0] ?? {}) : { oneOf: schemas };
+  const item: JsonMap = {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      event: { type: 'string', enum: entriesOf(writing.spec.events.kinds).map(([name]) => name) },
+      data: { type: 'string', contentMediaType: 'application/json', contentSchema: data },
+    },
+    required: ['id', 'event', 'data'],
+  };
+  const named = writing.schemas.defineOnce(componentName('server sent event'), { ...item, [followsKey]: true });
+  const body =
+    writing.edition === '3.2'
+      ? { itemSchema: named }
+      : { schema: { type: 'string', description: 'Server-sent events (WHATWG HTML section 9.2).', [`${prefix}item`]: named } };
+  return {
+    operationId: 'streamEvents',
+    summary: 'Stream events',
+    description: `Events as they happen, over one connection that stays open${stream.keepMs === undefined ? '' : '; what was missed is sent first'}.`,
+    tags: ['Events'],
+    parameters: [
+      {
+        name: 'Last-Event-ID',
+        in: 'header',
+        description: 'The last event that was heard: what came after it is sent first.',
+        schema: { type: 'string' },
+      },
+    ],
+    responses: { '200': { description: 'The stream.', content: { 'text/event-stream': body } } },
+  };
+}

@@ -1,0 +1,194 @@
+import type { Json, JsonMap } from '../../../document/document.ts';
+import { isMap, newMap } from '../../../document/values.ts';
+import { readTemplate } from '../../../kinds/generators/template.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.ts';
+import { isEverShown, isWritable } from '../../../parts/payload.ts';
+import type { Field, Resource } from '../../../parts/resources.ts';
+import { chanceOf } from '../../../parts/samples/chance.ts';
+import { nothing } from '../../../parts/samples/nothing.ts';
+import type { Ground } from '../../../parts/samples/sampler.ts';
+import { Samples } from '../../../parts/samples/samples.ts';
+import type { Shape } from '../../../parts/shape.ts';
+import type { Spec } from '../../../parts/spec.ts';
+import { machineOf } from '../../../parts/states.ts';
+import type { View } from '../../json-schema/view.ts';
+import { titleOf } from './names.ts';
+
+/** What an example is of. */
+interface Subject {
+  readonly view: View;
+  /** The name of the field or parameter, which texts without a format are like. */
+  readonly name: string;
+  /** How deep it stands inside other resources. */
+  readonly depth: number;
+  /** The state of the resource, where it is known. */
+  readonly state?: string;
+}
+
+const depthMost = 3;
+
+/** Examples of shapes: the same for the same document, each valid, and none where that is beyond these means. */
+export class Examples {
+  readonly #spec: Spec;
+  readonly #samples: Samples;
+  readonly #identifiers = new Map<string, Json | undefined>();
+
+  constructor(spec: Spec) {
+    this.#spec = spec;
+    this.#samples = new Samples(spec);
+  }
+
+  ofShape(shape: Shape, view: View, name = ''): Json | undefined {
+    return this.#value(shape, { view, name, depth: 0 });
+  }
+
+  /** A whole resource; in a state, where that is known. */
+  ofResource(name: string, view: View, state?: string): Json | undefined {
+    return this.#whole(name, { view, name, depth: 0, ...(state !== undefined && { state }) });
+  }
+
+  /** The same identifier wherever a resource is spoken of. */
+  identifier(name: string): Json | undefined {
+    if (!this.#identifiers.has(name)) this.#identifiers.set(name, this.#identifierOf(name));
+    return this.#identifiers.get(name);
+  }
+
+  #identifierOf(name: string): Json | undefined {
+    const resource = entryOf(this.#spec.resources.all, name);
+    const identifier = resource && statedValue(resource.identifier);
+    const field = resource && identifier && entryOf(resource.fields, identifier.field);
+    const shape: Shape = (field && statedValue(field.shape)) ?? { type: 'string' };
+    const ref = shape.ref;
+    if (typeof ref === 'string') return ref === name ? undefined : this.identifier(ref);
+    const { generate } = identifier ?? {};
+    if (generate === 'integer') return 1;
+    const read = generate === undefined || generate === 'client' ? undefined : readTemplate(generate);
+    const made =
+      read && 'template' in read ? read.template.make(chanceOf(name)) : this.#samples.identifiers(name)(chanceOf(name), 1);
+    return made !== undefined && this.#samples.of(shape, 'id').fits(made) ? made : undefined;
+  }
+
+  #value(shape: Shape, subject: Subject): Json | undefined {
+    if (subject.depth > depthMost) return undefined;
+    if (typeof shape.resource === 'string' && Object.keys(shape).length === 1)
+      return this.#whole(shape.resource, { ...subject, depth: subject.depth + 1 });
+    if (typeof shape.ref === 'string') return this.#fitting(shape, this.identifier(shape.ref));
+    if (!/"(?:resource|ref)":/.test(JSON.stringify(shape))) return this.#sample(shape, subject.name);
+    const branches = [shape.oneOf, shape.anyOf].find((list) => Array.isArray(list));
+    if (Array.isArray(branches)) return this.#branch(branches, shape, subject);
+    if (Object.keys(shape).some((word) => !composing.has(word))) return undefined;
+    if (shape.type === 'array' && isMap(shape.items)) return this.#list(shape.items, shape, subject);
+    return isMap(shape.properties) ? this.#members(shape, subject) : undefined;
+  }
+
+  /** As many items as there have to be, one at least. */
+  #list(items: JsonMap, { minItems, maxItems }: Shape, subject: Subject): Json | undefined {
+    const least = typeof minItems === 'number' ? minItems : 0;
+    if (maxItems === 0) return [];
+    const item = least > itemsMost ? undefined : this.#value(items, subject);
+    if (item === undefined) return least === 0 ? [] : undefined;
+    return Array.from({ length: Math.max(least, 1) }, () => item);
+  }
+
+  /** The first branch of a union, where nothing else is asked for and no other branch takes what is of it. */
+  #branch(branches: readonly Json[], shape: Shape, subject: Subject): Json | undefined {
+    if (shape.oneOf !== undefined && !this.#areApart(branches)) return undefined;
+    if (Object.keys(shape).some((key) => !['oneOf', 'anyOf', 'description', 'title', 'discriminator'].includes(key)))
+      return undefined;
+    for (const branch of branches) {
+      const value = isMap(branch) ? this.#value(branch, subject) : undefined;
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  }
+
+  /** Whether branches exclude each other for sure: by their types, or as resources by a constant of theirs. */
+  #areApart(branches: readonly Json[]): boolean {
+    const constants = branches.map((branch) => {
+      const resource =
+        isMap(branch) && typeof branch.resource === 'string' ? entryOf(this.#spec.resources.all, branch.resource) : undefined;
+      const fields = resource ? entriesOf(resource.fields) : [];
+      return fields.flatMap(([name, field]) => {
+        const constant = statedValue(field.required) === true ? statedValue(field.shape)?.const : undefined;
+        return constant === undefined ? [] : [`${name} ${JSON.stringify(constant)}`];
+      });
+    });
+    const types = branches.map((branch) =>
+      isMap(branch) ? (branch.resource === undefined ? branch.type : 'object') : undefined,
+    );
+    if (types.every((type) => typeof type === 'string') && new Set(types).size === types.length) return true;
+    const names = constants.map((list) => list.map((text) => text.slice(0, text.indexOf(' '))));
+    const shared = names[0]?.filter((name) => names.every((list) => list.includes(name))) ?? [];
+    return shared.some((name) => {
+      const values = constants.map((list) => list.find((text) => text.startsWith(`${name} `)));
+      return new Set(values).size === values.length;
+    });
+  }
+
+  #members(shape: Shape, subject: Subject): Json | undefined {
+    const out = newMap();
+    const required: readonly Json[] = Array.isArray(shape.required) ? shape.required : [];
+    for (const [name, inner] of Object.entries(isMap(shape.properties) ? shape.properties : {})) {
+      const value = isMap(inner) ? this.#value(inner, { ...subject, name }) : undefined;
+      if (value !== undefined) out[name] = value;
+    }
+    return required.every((name) => typeof name === 'string' && Object.hasOwn(out, name)) ? out : undefined;
+  }
+
+  #whole(name: string, subject: Subject): Json | undefined {
+    const resource = entryOf(this.#spec.resources.all, name);
+    const shape = resource?.shape && statedValue(resource.shape);
+    if (shape) return this.#value(shape, subject);
+    if (!resource || !isStated(resource.fields) || subject.depth > depthMost) return undefined;
+    const out = newMap();
+    for (const [field, entry] of entriesOf(resource.fields)) {
+      const isThere = subject.view === 'answer' ? isEverShown(entry) : isWritable(this.#spec, resource, entry);
+      const isName = statedValue(resource.identifier)?.field === field;
+      if (!isThere || (isName && subject.view === 'update')) continue;
+      const value = this.#field(resource, entry, subject);
+      if (value !== undefined) out[field] = value;
+      else if (statedValue(entry.required) === true && subject.view !== 'update') return undefined;
+      if (subject.view === 'update' && Object.keys(out).length === 2) break;
+    }
+    return out;
+  }
+
+  #field(resource: Resource, field: Field, subject: Subject): Json | undefined {
+    const machine = machineOf(this.#spec.states, resource.name);
+    if (machine?.field === field.name) return subject.state ?? machine.initial[0]?.state;
+    const identifier = statedValue(resource.identifier);
+    if (identifier?.field === field.name) return this.identifier(resource.name);
+    const shape = statedValue(field.shape);
+    if (!shape) return undefined;
+    if (field.default && this.#samples.of(shape, field.name).fits(field.default.value)) return field.default.value;
+    const read = field.generate === undefined ? undefined : readTemplate(field.generate);
+    if (read && 'template' in read) return this.#fitting(shape, read.template.make(chanceOf(`${resource.name} ${field.name}`)));
+    return this.#value(shape, { ...subject, name: field.name, view: subject.view === 'update' ? 'create' : subject.view });
+  }
+
+  #fitting(shape: Shape, value: Json | undefined): Json | undefined {
+    return value !== undefined && this.#samples.of(shape).fits(value) ? value : undefined;
+  }
+
+  #sample(shape: Shape, name: string): Json | undefined {
+    const sampler = this.#samples.of(shape, name);
+    // A text of which nothing is known but how long it is reads best as the name of its field.
+    const title = titleOf(name);
+    const isFree = shape.type === 'string' && Object.keys(shape).every((word) => freeWords.has(word)) && !telling.test(name);
+    if (isFree && title !== '' && sampler.fits(title)) return title;
+    const value = sampler.make(ground, `/${name}`);
+    // What fits is JSON: samplers make nothing else but bytes of text and numbers.
+    return value !== nothing && sampler.fits(value) ? (value as Json) : undefined;
+  }
+}
+
+/** The words of a shape around resources that examples are made by; any other may ask for more. */
+const composing: ReadonlySet<string> = new Set(
+  'type items minItems maxItems properties required additionalProperties description title example examples default'.split(' '),
+);
+const itemsMost = 8;
+
+const freeWords: ReadonlySet<string> = new Set(['type', 'minLength', 'maxLength', 'description', 'title']);
+const telling = /mail|ur[il]$|href|link|phone|country|currency|_at$|id$/i;
+
+const ground: Ground = { seed: 'example', identifierOf: () => undefined, sampled: () => {} };

@@ -1,0 +1,150 @@
+import type { Json, JsonMap } from '../../../document/document.ts';
+import type { Endpoint } from '../../../parts/endpoints.ts';
+import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
+import type { Pagination } from '../../../parts/limits.ts';
+import { resourceOfEffect } from '../../../parts/operations.ts';
+import { pathParameters } from '../../../parts/payload.ts';
+import type { Shape } from '../../../parts/shape.ts';
+import { followsKey } from '../own/words.ts';
+import { present, type Writing } from './writing.ts';
+
+/** The parameters that an endpoint's path, its pages, its headers and its version bring. */
+export function followingParameters(endpoint: Endpoint, writing: Writing): JsonMap[] {
+  return [...pathOnes(endpoint, writing), ...pageOnes(endpoint, writing), ...headerOnes(endpoint, writing)];
+}
+
+function following(name: string, place: string, schema: JsonMap, more: Readonly<Record<string, Json | undefined>> = {}): JsonMap {
+  return present({ name, in: place, ...more, schema, [followsKey]: true });
+}
+
+function pathOnes(endpoint: Endpoint, writing: Writing): JsonMap[] {
+  const resource = entryOf(writing.spec.resources.all, resourceOfEffect(statedValue(endpoint.does)) ?? '');
+  const identifier = resource && statedValue(resource.identifier);
+  return pathParameters(endpoint.path).map((name, index, all) => {
+    const isLast = index === all.length - 1;
+    const field =
+      resource &&
+      entryOf(resource.fields, isLast && identifier && entryOf(resource.fields, name) === undefined ? identifier.field : name);
+    const shape = (field && statedValue(field.shape)) ?? { type: 'string' };
+    const plain: Shape = shape.resource === undefined ? shape : { type: 'string' };
+    const isOwn = field !== undefined && field.name === identifier?.field;
+    const example =
+      isOwn && resource ? writing.examples.identifier(resource.name) : writing.examples.ofShape(plain, 'create', name);
+    return following(name, 'path', writing.schemas.shape(plain, 'create'), { required: true, example });
+  });
+}
+
+/** The parameters that a list's pages bring. */
+function pageOnes(endpoint: Endpoint, { spec }: Writing): JsonMap[] {
+  const pagination = paginationOf(endpoint, spec.limits.pagination);
+  const expand = endpoint.expand;
+  const expansion = expand
+    ? [
+        following(
+          expand.parameter,
+          'query',
+          { type: 'array', items: { type: 'string' } },
+          {
+            description: `The references to show whole, up to ${expand.depth} deep: names of fields, joined by dots.`,
+            explode: false,
+            style: 'form',
+          },
+        ),
+      ]
+    : [];
+  if (!pagination || pagination.style === 'none') return expansion;
+  const { style, cursor, after, before, offset, page, size, max, default: usual } = pagination;
+  const text = (name: string, description: string) => following(name, 'query', { type: 'string' }, { description });
+  const whole = (name: string, least: number, description: string) =>
+    following(name, 'query', { type: 'integer', minimum: least, default: least }, { description });
+  const steps: readonly (readonly JsonMap[])[] = [
+    style === 'cursor' ? [text(cursor ?? 'cursor', 'Where to go on: what the page before gave as the next one.')] : [],
+    style === 'after' ? [text(after ?? 'after', 'The identifier after which to go on.')] : [],
+    style === 'after' && before !== undefined ? [text(before, 'The identifier before which to go back.')] : [],
+    style === 'offset' ? [whole(offset ?? 'offset', 0, 'How many to pass over.')] : [],
+    style === 'page' ? [whole(page ?? 'page', 1, 'Which page, counted from 1.')] : [],
+  ];
+  const bounds = present({
+    type: 'integer',
+    minimum: 1,
+    maximum: pagination.overMax === 'clamp' ? undefined : max,
+    default: usual,
+  });
+  const many = size === undefined ? [] : [following(size, 'query', bounds, { description: sizeText(pagination) })];
+  return [...steps.flat(), ...many, ...expansion];
+}
+
+function sizeText({ max, overMax }: Pagination): string {
+  if (max === undefined) return 'How many at the most.';
+  return overMax === 'clamp' ? `How many at the most; more than ${max} count as ${max}.` : `How many at the most, up to ${max}.`;
+}
+
+/** How a list is cut into pages: by the endpoint's own words, or the service's. */
+export function paginationOf(
+  endpoint: Endpoint,
+  ofService: Parameters<typeof statedValue<Pagination>>[0],
+): Pagination | undefined {
+  if (statedValue(endpoint.does)?.verb !== 'list') return undefined;
+  return statedValue(endpoint.pagination ?? ofService);
+}
+
+/** Idempotency keys, conditions, and the header or query that chooses a version. */
+function headerOnes(endpoint: Endpoint, { spec }: Writing): JsonMap[] {
+  const { idempotency, ifMatch } = endpoint;
+  const conditional = ifMatch === 'required' || ifMatch === 'accepted';
+  return [
+    ...(idempotency
+      ? [
+          following(
+            idempotency.header,
+            'header',
+            { type: 'string', minLength: 1, maxLength: 255 },
+            {
+              required: idempotency.required ? true : undefined,
+              description:
+                'A key of the caller’s own: a request that is sent again with it is answered as the first one was, and changes nothing more.',
+            },
+          ),
+        ]
+      : []),
+    ...(conditional
+      ? [
+          following(
+            'If-Match',
+            'header',
+            { type: 'string' },
+            {
+              required: ifMatch === 'required' ? true : undefined,
+              description: 'The ETag that was read; the change is refused if it is no longer the current one.',
+            },
+          ),
+        ]
+      : []),
+    ...(endpoint.etag !== undefined && (endpoint.method === 'GET' || endpoint.method === 'HEAD')
+      ? [
+          following(
+            'If-None-Match',
+            'header',
+            { type: 'string' },
+            { description: 'The ETag that is known: where it is still the current one, the answer is 304.' },
+          ),
+        ]
+      : []),
+    ...versionOnes(spec),
+  ];
+}
+
+/** The parameter by which a request chooses its version. */
+export function versionOnes(spec: Writing['spec']): JsonMap[] {
+  const select = statedValue(spec.versioning.select);
+  const versions = entriesOf(spec.versioning.versions).map(([name]) => name);
+  if (!select || versions.length === 0 || (select.by !== 'header' && select.by !== 'query')) return [];
+  const current = entriesOf(spec.versioning.versions).find(([, version]) => version.current)?.[0];
+  const usual = select.default === 'current' ? current : select.default === 'oldest' ? versions[0] : undefined;
+  return [
+    following(select.carrier, select.by, present({ type: 'string', enum: versions, default: usual }), {
+      description: 'The version that the request is made in.',
+      required: select.default === 'none' ? true : undefined,
+    }),
+  ];
+}

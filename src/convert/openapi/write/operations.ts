@@ -1,0 +1,105 @@
+import type { Json, JsonMap } from '../../../document/document.ts';
+import { isMap, isStanding, newMap, type OpenMap } from '../../../document/values.ts';
+import type { Endpoint } from '../../../parts/endpoints.ts';
+import { statedValue } from '../../../parts/fact.ts';
+import { type Operation, resourceOfEffect } from '../../../parts/operations.ts';
+import { isSame } from '../../../parts/versions/json-merge.ts';
+import { followsKey, formKey, prefix, statedKey } from '../own/words.ts';
+import { answerResponses } from './answers.ts';
+import { callbacksOf } from './events.ts';
+import { linksOf } from './links.ts';
+import { titleOf } from './names.ts';
+import { parametersOf } from './parameters.ts';
+import { phraseOf } from './phrases.ts';
+import { type Payload, refusalResponses } from './refusals.ts';
+import { requestBody } from './request-body.ts';
+import { securityOf } from './security.ts';
+import { writeDeprecated } from './stated-schema.ts';
+import { present, statedAt, type Writing } from './writing.ts';
+
+/** One operation, with all that is stated of its endpoint and all that follows from it. */
+export function operationObject(
+  operation: Operation,
+  endpoint: Endpoint,
+  writing: Writing,
+  payload: Payload,
+  usual: Json | undefined,
+): JsonMap {
+  const stated = statedAt(writing.spec.document.tree, 'endpoints', endpoint.key);
+  const security = securityOf(operation, writing.spec);
+  const parameters = parametersOf(endpoint, writing);
+  const description = writing.prose(endpoint.at).join('\n\n');
+  return present({
+    operationId: writing.operationId(operation),
+    summary: summaryOf(operation, endpoint),
+    description: description === '' ? undefined : description,
+    tags: [tagOf(endpoint)],
+    parameters: parameters.length > 0 ? parameters : undefined,
+    requestBody: requestBody(endpoint, writing),
+    responses: responsesOf(operation, endpoint, writing, payload),
+    callbacks: callbacksOf(operation, writing),
+    security: security === undefined || isSame(security, usual) ? undefined : security,
+    ...carriedWords(stated),
+  });
+}
+
+/** `Create parcel`; a handler by its own name; the key where the operation has no other. */
+function summaryOf({ name }: Operation, { key, path, method }: Endpoint): string {
+  return name === key ? `${method} ${path}` : titleOf(name.replace(/^handler /, ''));
+}
+
+/** Operations are kept together by their resource, or by where their path begins. */
+export function tagOf({ does, path }: Endpoint): string {
+  const resource = resourceOfEffect(statedValue(does));
+  const segment = path.split(/[/?#]/).find((part) => part !== '' && !part.startsWith('{'));
+  return titleOf(resource ?? segment?.replace(/[^\p{L}\p{N}_-]+/gu, ' ').trim() ?? 'Service') || 'Service';
+}
+
+function responsesOf(operation: Operation, endpoint: Endpoint, writing: Writing, payload: Payload): JsonMap {
+  const out = newMap();
+  const links = linksOf(endpoint, writing);
+  for (const [status, response] of answerResponses(operation, endpoint, writing))
+    out[status] = links && status === '201' ? { ...response, links } : response;
+  for (const [status, response] of refusalResponses(operation, writing, payload)) {
+    const known = out[status];
+    out[status] = isMap(known) ? withRefusal(known, payload) : response;
+  }
+  return out;
+}
+
+/** An answer under whose status the service also refuses. */
+function withRefusal(response: JsonMap, { media, schema }: Payload): JsonMap {
+  if (schema === undefined) return response;
+  const content = isMap(response.content) ? response.content : {};
+  const known = content[media];
+  const refused = { ...schema, [followsKey]: true };
+  const own = isMap(known) ? known : {};
+  const both: JsonMap = isMap(known)
+    ? { ...own, schema: { anyOf: [own.schema ?? {}, refused], [formKey]: 'or refused' } }
+    : { schema: refused, [followsKey]: true };
+  return {
+    ...response,
+    description: `${String(response.description ?? phraseOf(200))} Refusals have this status too.`,
+    content: { ...content, [media]: both },
+  };
+}
+
+/** The words of an endpoint that OpenAPI has none for. */
+function carriedWords(stated: Json | undefined): JsonMap {
+  const out: OpenMap = newMap();
+  if (stated === undefined) return out;
+  if (!isMap(stated) || isStanding(stated)) return { [statedKey]: stated };
+  for (const [word, value] of Object.entries(stated)) {
+    if (word === 'deprecated') writeDeprecated(out, value);
+    else if (!(inOwnWords.has(word) && isFilled(value))) out[prefix + word] = value;
+  }
+  return out;
+}
+
+const inOwnWords: ReadonlySet<string> = new Set(['parameters', 'response', 'request']);
+
+/** Whether OpenAPI's words hold it: a map with something in it, or a shape. */
+function isFilled(value: Json): boolean {
+  if (value === 'none' || value === 'any') return false;
+  return !isMap(value) || (!isStanding(value) && Object.keys(value).length > 0);
+}

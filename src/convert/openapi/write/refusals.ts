@@ -1,0 +1,160 @@
+import type { Json, JsonMap } from '../../../document/document.ts';
+import { newMap } from '../../../document/values.ts';
+import { Failed } from '../../../parts/expressions/cel-value.ts';
+import { compileExpression } from '../../../parts/expressions/compile.ts';
+import { errorScope } from '../../../parts/expressions/uses-of-errors.ts';
+import { type Expression, isStated, type Named, statedValue } from '../../../parts/fact.ts';
+import type { Operation } from '../../../parts/operations.ts';
+import { isMap } from '../../../parts/source.ts';
+import { errorMedia, errorSchema } from '../../json-schema/error-schema.ts';
+import { type Refused, refusalsOf } from '../../refusals.ts';
+import { followsKey } from '../own/words.ts';
+import { refusalHeaders } from './headers.ts';
+import { componentName } from './names.ts';
+import { phraseOf } from './phrases.ts';
+import { statedSchema } from './stated-schema.ts';
+import { present, statedAt, type Writing } from './writing.ts';
+
+/** Marks the component whose words are the stated payload of errors. */
+export const errorPayloadKey = 'x-ninefold-error-payload';
+
+/** The refusals of an operation as responses, by status: each with its codes, its payload and an example a code. */
+export function refusalResponses(operation: Operation, writing: Writing, payload: Payload): Map<string, JsonMap> {
+  const byStatus = Map.groupBy(refusalsOf(writing.spec, operation), ({ status }) => status);
+  const statuses = [...byStatus.keys()].sort((one, other) => one - other);
+  return new Map(statuses.map((status) => [String(status), responseOf(byStatus.get(status) ?? [], operation, writing, payload)]));
+}
+
+/** How a refusal's body looks, whatever it is about. */
+export interface Payload {
+  readonly media: string;
+  /** Nothing where it is open. */
+  readonly schema: JsonMap | undefined;
+  /** The member that holds the code, where one does. */
+  readonly codeMember: string | undefined;
+  /** A body as the service writes it; nothing where none can be made. */
+  readonly example: (refused: Refused, path: string) => Json | undefined;
+}
+
+/** Writes the schema of refusals once, under the name that readers expect. */
+export function errorPayload(writing: Writing): Payload {
+  const { spec, schemas } = writing;
+  const stated = statedValue(spec.errors.payload);
+  const media = errorMedia(spec);
+  if (stated === undefined) return { media, schema: undefined, codeMember: undefined, example: () => undefined };
+  if (stated === 'problem') {
+    const schema = schemas.define('Problem', { ...errorSchema(spec, schemas), [followsKey]: true });
+    return { media, schema, codeMember: 'code', example: problemExample };
+  }
+  const written = statedAt(spec.document.tree, 'errors', 'payload', 'shape');
+  const shape = isStated(stated.shape) && written !== undefined ? statedSchema(written, writing, 'answer') : {};
+  const schema = schemas.define('Error', { ...shape, [errorPayloadKey]: true });
+  const members = isWhole(stated.data) ? [] : Object.entries(stated.data);
+  const codeMember = members.find(([, { source }]) => source.trim() === 'code')?.[0];
+  return { media, schema, codeMember, example: exampleMaker(writing, statedValue(stated.shape) ?? {}, stated.data) };
+}
+
+function responseOf(refused: readonly Refused[], { endpoint }: Operation, writing: Writing, payload: Payload): JsonMap {
+  const [first] = refused;
+  const codes = refused.flatMap(({ code }) => code ?? []);
+  const lines = refused.map(({ code, message }) => (code === undefined ? message : `\`${code}\`: ${message}`));
+  const examples = newMap();
+  for (const one of refused) {
+    const value = payload.example(one, endpoint?.path ?? '/');
+    if (value !== undefined) examples[one.code ?? one.when ?? 'refused'] = present({ summary: one.message, value });
+  }
+  const headers = refusalHeaders(refused, writing);
+  const response = present({
+    description: lines.length === 1 ? (lines[0] ?? '') : lines.map((line) => `- ${line}`).join('\n'),
+    headers: Object.keys(headers).length > 0 ? headers : undefined,
+    content: payload.schema && {
+      [payload.media]: present({
+        schema: narrowed(payload, codes),
+        examples: Object.keys(examples).length > 0 ? examples : undefined,
+      }),
+    },
+    [followsKey]: true,
+  });
+  return writing.components.share('responses', nameOf(codes, first?.status ?? 500), response);
+}
+
+/** The schema of refusals with these codes alone. */
+function narrowed({ schema = {}, codeMember }: Payload, codes: readonly string[]): JsonMap {
+  if (codeMember === undefined || codes.length === 0) return schema;
+  const code = codes.length === 1 ? { const: codes[0] ?? '' } : { enum: codes };
+  return { allOf: [schema, { type: 'object', properties: { [codeMember]: { type: 'string', ...code } } }] };
+}
+
+/** `NotFound`, `WrongStateOrTooLate`: the codes while they are few, else what the status says. */
+function nameOf(codes: readonly string[], status: number): string {
+  return componentName(codes.length > 0 && codes.length <= 2 ? codes.join(' or ') : phraseOf(status));
+}
+
+function problemExample({ status, code, message, constants, when }: Refused): Json {
+  const violation = when === undefined ? undefined : violations[when];
+  return present({
+    type: 'about:blank',
+    title: phraseOf(status),
+    status,
+    detail: message,
+    code,
+    ...constants,
+    request_id: requestId,
+    violations: violation && [violation],
+  });
+}
+
+const requestId = '01JZ8Q4N6W3H9T5V7X2B1C0D4E';
+
+/** What a violation looks like, under the conditions that bring some. */
+const violations: Readonly<Record<string, JsonMap>> = {
+  'request.malformed': { in: 'body', path: '', found: 'a text that is no JSON', expected: 'JSON' },
+  'request.parameter': { in: 'query', path: 'no_such', found: 'a parameter that is not declared', expected: 'none of this name' },
+  'request.invalid': { in: 'body', path: '/field', found: 'nothing', expected: 'a value' },
+  'limit.page': { in: 'query', path: 'limit', found: '0', expected: 'a whole number from 1' },
+};
+
+function isWhole(data: Named<Expression> | Expression): data is Expression {
+  return typeof data.source === 'string';
+}
+
+/** Makes examples as the service makes answers: by the stated expressions. */
+function exampleMaker(writing: Writing, shape: JsonMap, data: Named<Expression> | Expression): Payload['example'] {
+  const scope = errorScope(writing.spec);
+  const compiled = (source: string, expected: JsonMap) =>
+    compileExpression(writing.spec, { source, scope, expected: { shape: expected, optional: true } });
+  const properties = isMap(shape.properties) ? shape.properties : {};
+  const whole = isWhole(data) ? compiled(data.source, shape) : undefined;
+  const members = isWhole(data)
+    ? []
+    : Object.entries(data).map(([name, { source }]) => {
+        const member = properties[name];
+        return [name, compiled(source, isMap(member) ? member : {})] as const;
+      });
+  return ({ status, code, message, constants, when }, path) => {
+    const violation = when === undefined ? undefined : violations[when];
+    const context = {
+      ...constants,
+      code: code ?? null,
+      status,
+      message,
+      path,
+      violations: violation ? [violation] : [],
+      request_id: requestId,
+    };
+    if (whole) return jsonOf(whole.evaluate(context));
+    const out = newMap();
+    for (const [name, one] of members) {
+      const value = jsonOf(one.evaluate(context));
+      if (value !== undefined) out[name] = value;
+    }
+    return out;
+  };
+}
+
+/** A value as JSON; nothing for what failed. */
+function jsonOf(value: unknown): Json | undefined {
+  if (value instanceof Failed || value === undefined) return undefined;
+  // What evaluations give is JSON but for whole numbers past 2^53.
+  return JSON.parse(JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? Number(inner) : inner))) as Json;
+}

@@ -1,0 +1,121 @@
+import type { Json, JsonMap } from '../../../document/document.ts';
+import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
+import { isAlwaysShown, isEverShown, isWritable } from '../../../parts/payload.ts';
+import type { Field, Resource } from '../../../parts/resources.ts';
+import { identifierType } from '../../../parts/schemas.ts';
+import { machineOf } from '../../../parts/states.ts';
+import { followsKey, prefix, resourceKey, valueKey } from '../own/words.ts';
+import { statedSchema, writeDeprecated } from './stated-schema.ts';
+import { statedAt, type Writing } from './writing.ts';
+
+/**
+ * A resource as the schema of its answers. What is stated of it beside its fields, its machine among it, stands there too, and
+ * what is neither ever shown nor sent is no property.
+ */
+export function resourceSchema(resource: Resource, writing: Writing): JsonMap {
+  const { name } = resource;
+  const { tree } = writing.spec.document;
+  const stated = statedAt(tree, 'resources', name);
+  const out = newMap();
+  const description = writing.prose(resource.at).join('\n\n');
+  if (description !== '') out.description = description;
+  const whole = resource.shape && isStated(resource.shape) && isMap(stated) ? stated.shape : undefined;
+  if (whole === undefined) out.type = 'object';
+  else {
+    const schema = statedSchema(whole, writing, 'answer');
+    if (description !== '' && schema.description === undefined) out[followsKey] = ['description'];
+    Object.assign(out, schema, { [valueKey]: true });
+  }
+  out[resourceKey] = name;
+  if (!isMap(stated)) return out;
+  for (const [key, value] of Object.entries(stated)) {
+    if (whole !== undefined) {
+      if (key !== 'shape') out[`${prefix}${key}`] = value;
+    } else if (key === 'fields') writeFields(out, value, resource, writing);
+    else if (key === 'required') continue;
+    else if (key === 'additionalProperties' && typeof value === 'boolean') continue;
+    else if (key === 'deprecated') writeDeprecated(out, value);
+    else out[`${prefix}${key}`] = value;
+  }
+  if (whole === undefined && isStated(resource.fields)) {
+    writeRequired(out, stated, resource);
+    out.additionalProperties = resource.additionalProperties;
+  }
+  const machine = statedAt(tree, 'states', name);
+  if (machine !== undefined) out[`${prefix}states`] = machine;
+  return out;
+}
+
+function writeFields(out: OpenMap, stated: Json, resource: Resource, writing: Writing): void {
+  if (!isMap(stated) || !isStated(resource.fields)) {
+    out[`${prefix}fields`] = stated;
+    return;
+  }
+  const properties = newMap();
+  const unmet = newMap();
+  for (const [name, field] of entriesOf(resource.fields)) {
+    const value = stated[name];
+    if (value === undefined) continue;
+    if (isEverShown(field) || isWritable(writing.spec, resource, field))
+      properties[name] = propertyOf(value, resource, field, writing);
+    else unmet[name] = value;
+  }
+  out.properties = properties;
+  if (Object.keys(unmet).length > 0) out[`${prefix}fields`] = unmet;
+}
+
+/** The required properties: of a list as far as every answer has them, of the fields' own flags those that say so. */
+function writeRequired(out: OpenMap, stated: JsonMap, { fields }: Resource): void {
+  const required = entriesOf(fields).filter(([, field]) => statedValue(field.required) === true && isAlwaysShown(field));
+  const list: readonly Json[] = Array.isArray(stated.required) ? stated.required : [];
+  const names = required.map(([name]) => name).sort((one, other) => list.indexOf(one) - list.indexOf(other));
+  if (stated.required === undefined) out[`${prefix}flags`] = 'own';
+  else if (!Array.isArray(stated.required) || list.join('\n') !== names.join('\n')) out[`${prefix}required`] = stated.required;
+  if (names.length > 0) out.required = names;
+}
+
+function propertyOf(stated: Json, resource: Resource, field: Field, writing: Writing): JsonMap {
+  const { spec } = writing;
+  const written = statedSchema(stated, writing, 'answer');
+  const follows: string[] = [];
+  const property = newMap();
+  const add = (word: string, value: Json): void => {
+    if (Object.hasOwn(written, word)) return;
+    follows.push(word);
+    property[word] = value;
+  };
+  const description = writing.prose(field.at).join('\n\n');
+  if (description !== '') add('description', description);
+  Object.assign(property, written);
+  const machine = machineOf(spec.states, resource.name);
+  const states = machine?.field === field.name ? statedValue(machine.states) : undefined;
+  if (states && !Object.hasOwn(written, 'anyOf')) {
+    add('type', 'string');
+    add('enum', [...states]);
+  }
+  if (!isStated(field.shape) && statedValue(resource.identifier)?.field === field.name)
+    add('type', identifierType(spec, resource.name));
+  if (!isEverShown(field)) add('writeOnly', true);
+  else if (!isWritable(spec, resource, field)) add('readOnly', true);
+  const whole = shownWhole(resource, field, writing);
+  if (whole) showWhole(property, whole, follows);
+  if (follows.length > 0) property[followsKey] = follows;
+  return property;
+}
+
+/** What may stand in the place of a reference's identifier. */
+function shownWhole(resource: Resource, { ref, show }: Field, writing: Writing): JsonMap | undefined {
+  if (typeof show === 'object') return writing.schemas.shape(show, 'answer');
+  if (ref === undefined || show === 'id' || !(show === 'expand' || writing.expandable(resource.name))) return undefined;
+  return writing.schemas.resource(ref, 'answer');
+}
+
+/** The identifier or the whole: the type stands in a branch, and both branches follow. */
+function showWhole(property: OpenMap, whole: JsonMap, follows: string[]): void {
+  const { type } = property;
+  if (property.anyOf !== undefined || type === undefined) return;
+  delete property.type;
+  property.anyOf = [{ type }, whole];
+  follows.push('anyOf');
+}

@@ -1,0 +1,72 @@
+import type { Json, JsonMap } from '../../../document/document.ts';
+import { isMap, newMap } from '../../../document/values.ts';
+import type { Scheme } from '../../../parts/authentication.ts';
+import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
+import { namesOperation, type Operation } from '../../../parts/operations.ts';
+import type { Spec } from '../../../parts/spec.ts';
+import { DefinitionNames } from '../../json-schema/definition-names.ts';
+import { openApiFlows } from '../own/flows.ts';
+import { prefix } from '../own/words.ts';
+import { statedAt, type Writing } from './writing.ts';
+
+/** How OpenAPI calls each scheme: by its own name, where that is made of the letters that it allows. */
+export function schemeNames({ authentication }: Spec): ReadonlyMap<string, string> {
+  const names = new DefinitionNames();
+  return new Map(entriesOf(authentication.schemes).map(([name]) => [name, names.claim(name)]));
+}
+
+/** The stated schemes. What OpenAPI has no word for stands beside each. */
+export function securitySchemes(writing: Writing): JsonMap {
+  const { spec } = writing;
+  const called = schemeNames(spec);
+  const out = newMap();
+  for (const [name, scheme] of entriesOf(spec.authentication.schemes)) {
+    const stated = statedAt(spec.document.tree, 'authentication', 'schemes', name);
+    const key = called.get(name) ?? name;
+    const written = isMap(stated)
+      ? schemeOf(scheme, stated)
+      : { type: 'http', scheme: 'bearer', [`${prefix}stated`]: stated ?? null };
+    const description = writing.prose(scheme.at).join('\n\n');
+    out[key] = { ...(description !== '' && { description }), ...written, ...(key !== name && { [`${prefix}name`]: name }) };
+  }
+  return out;
+}
+
+function schemeOf(scheme: Scheme, stated: JsonMap): JsonMap {
+  const out = newMap();
+  const carrier = statedValue(scheme.carrier) ?? 'Authorization';
+  const isBearer = carrier.toLowerCase() === 'authorization' && (scheme.prefix ?? 'Bearer').toLowerCase() === 'bearer';
+  const told = new Set<string>(['type']);
+  if (scheme.type === 'basic') Object.assign(out, { type: 'http', scheme: 'basic' });
+  else if (scheme.type === 'oauth2' && flowsOf(scheme)) Object.assign(out, { type: 'oauth2', flows: flowsOf(scheme) });
+  else if ((scheme.type === 'jwt' || scheme.type === 'oauth2') && isBearer)
+    Object.assign(out, { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' });
+  else {
+    Object.assign(out, { type: 'apiKey', in: scheme.in, name: carrier });
+    if (typeof stated[scheme.in] === 'string') told.add(scheme.in);
+  }
+  if (scheme.type !== 'api_key' && scheme.type !== 'basic') out[`${prefix}type`] = stated.type ?? null;
+  for (const [word, value] of Object.entries(stated)) if (!told.has(word)) out[`${prefix}${word}`] = value;
+  return out;
+}
+
+function flowsOf({ flows, scopes }: Scheme): JsonMap | undefined {
+  return openApiFlows(flows, scopes);
+}
+
+/** What a caller has to show at an operation: one of the accepted schemes, nothing, or either; undefined where that is open. */
+export function securityOf(operation: Operation, spec: Spec): readonly Json[] | undefined {
+  const { schemes, accept, public: open, permissions } = spec.authentication;
+  if (!isStated(schemes)) return schemes.standing === 'none' ? [] : undefined;
+  if (namesOperation(open, operation)) return [];
+  const called = schemeNames(spec);
+  const rules = (statedValue(permissions) ?? []).filter((rule) => namesOperation(rule.allow, operation));
+  const accepted = Object.entries(schemes.value).filter(([name]) => accept === undefined || accept.includes(name));
+  const wanted = accepted.flatMap(([name, scheme]) => {
+    const scopes = scheme.type === 'oauth2' && flowsOf(scheme) ? rules.map((rule) => rule.scopes) : [];
+    const sets = scopes.length === 0 ? [[]] : scopes;
+    const distinct = [...new Map(sets.map((set) => [set.join('\n'), set])).values()];
+    return distinct.map((set): Json => ({ [called.get(name) ?? name]: [...set] }));
+  });
+  return rules.some((rule) => rule.to === 'anyone') ? [{}, ...wanted] : wanted;
+}

@@ -1,0 +1,75 @@
+import type { Json, JsonMap } from '../../../document/document.ts';
+import { isMap, newMap } from '../../../document/values.ts';
+import { entriesOf } from '../../../parts/fact.ts';
+import type { Operation } from '../../../parts/operations.ts';
+import type { Spec } from '../../../parts/spec.ts';
+import { expandableFields } from '../../expansion.ts';
+import { type SchemaWriter, writeSchemas } from '../../json-schema/schema-writer.ts';
+import { type Prose, proseOf } from '../../prose.ts';
+import type { SchemaReading } from '../own/stated-schema.ts';
+import { Components } from './components.ts';
+import { Examples } from './examples.ts';
+import { componentName, operationIdOf, UniqueNames } from './names.ts';
+
+/** The version of OpenAPI that is written first; 3.0 is made of 3.1 afterwards. */
+export type Edition = '3.1' | '3.2';
+
+/** What every part of an export is written with. */
+export interface Writing {
+  readonly spec: Spec;
+  readonly edition: Edition;
+  readonly schemas: SchemaWriter;
+  readonly components: Components;
+  readonly examples: Examples;
+  readonly prose: Prose;
+  /** Whether some endpoint shows what a resource refers to whole, when it is asked to. */
+  readonly expandable: (resource: string) => boolean;
+  /** How what is written will be read back. */
+  readonly reading: SchemaReading;
+  readonly operationId: (operation: Operation) => string;
+}
+
+const prefix = '#/components/schemas/';
+
+export function startWriting(spec: Spec, edition: Edition): Writing {
+  const schemas = writeSchemas(spec, { prefix, knownFormats: [], knownWords: ['discriminator'], called: componentName });
+  const resources = new Map<string, string>();
+  for (const [name] of entriesOf(spec.resources.all)) {
+    for (const view of ['answer', 'create', 'update'] as const) {
+      const { $ref } = schemas.resource(name, view);
+      if (typeof $ref === 'string' && !resources.has($ref)) resources.set($ref, name);
+    }
+  }
+  const ids = new Map<string, string>();
+  const unique = new UniqueNames();
+  return {
+    spec,
+    edition,
+    schemas,
+    components: new Components(),
+    examples: new Examples(spec),
+    prose: proseOf(spec),
+    expandable: expandableFields(spec),
+    reading: { resourceOf: (ref) => resources.get(ref) },
+    operationId: ({ name, endpoint }) => {
+      const key = endpoint?.key ?? name;
+      const known = ids.get(key) ?? unique.claim(operationIdOf(name.replace(/^handler /, '')));
+      ids.set(key, known);
+      return known;
+    },
+  };
+}
+
+/** The value that the document states at a path of keys; nothing where it states none. */
+export function statedAt(tree: Json | undefined, ...path: readonly string[]): Json | undefined {
+  let value: Json | undefined = tree;
+  for (const key of path) value = isMap(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  return value;
+}
+
+/** A map of what is there: entries without a value are left out. */
+export function present(entries: Readonly<Record<string, Json | undefined>>): JsonMap {
+  const map = newMap();
+  for (const [key, value] of Object.entries(entries)) if (value !== undefined) map[key] = value;
+  return map;
+}

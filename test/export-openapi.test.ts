@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import type { Document, JsonMap } from '../src/document/document.ts';
+import { valueAt } from '../src/document/place.ts';
+import { isMap } from '../src/document/values.ts';
+import { check, parseDocument, readDocument } from '../src/index.ts';
+import { changedTrees } from './check/changed-trees.ts';
+import { editions, exported, flaws, misfits, plain, readBack } from './openapi/harness.ts';
+import { generateDocument } from './serving/generated-document.ts';
+
+const root = join(import.meta.dirname, '..');
+const examples = readdirSync(join(root, 'examples')).filter((name) => /\.(?:md|yaml)$/.test(name));
+
+for (const name of examples) {
+  suite(`examples/${name}`, async () => {
+    const document = await readDocument(join(root, 'examples', name));
+    for (const to of Object.keys(editions)) {
+      const openapi = exported(document, to);
+      test(`is valid as ${to}`, async () => {
+        assert.deepEqual(await flaws(openapi), []);
+      });
+      test(`is read back from ${to} as the same tree, its endpoints and fields in the same order`, () => {
+        const back = readBack(openapi);
+        assert.deepEqual(back, plain(document.tree));
+        assert.deepEqual(keysOf(back), keysOf(plain(document.tree)));
+      });
+    }
+    test('carries no statement a second time in its written form', () => {
+      assert.equal(valueAt(exported(document), '/x-ninefold/written'), undefined);
+    });
+    test('has examples that fit their schemas', () => {
+      assert.deepEqual(misfits(exported(document)), []);
+    });
+  });
+}
+
+/** The keys whose order people choose. */
+function keysOf(tree: JsonMap): readonly (readonly string[])[] {
+  const resources = valueAt(tree, '/resources');
+  const places = [
+    '/endpoints',
+    '/resources',
+    ...Object.keys(isMap(resources) ? resources : {}).map((name) => `/resources/${name}/fields`),
+  ];
+  return places.map((at) => {
+    const value = valueAt(tree, at);
+    return isMap(value) ? Object.keys(value) : [];
+  });
+}
+
+test('whatever document is exported, the export is valid, its examples fit, and it is read back as the same tree', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.gen(), fc.constantFrom(...Object.keys(editions)), async (draw, to) => {
+      const document = parseDocument(JSON.stringify(generateDocument(draw).document), 'generated.json');
+      const openapi = exported(document, to);
+      assert.deepEqual(readBack(openapi), plain(document.tree));
+      assert.deepEqual(await flaws(openapi), []);
+      if (to === 'openapi') assert.deepEqual(misfits(openapi), []);
+    }),
+    { numRuns: Number(process.env.NINEFOLD_RUNS ?? 60) },
+  );
+});
+
+test('whatever is changed in a document, as long as it is sound its export is valid and is read back as the same tree', async () => {
+  const parcels = await readDocument(join(root, 'examples/parcels.md'));
+  let sound = 0;
+  await fc.assert(
+    fc.asyncProperty(changedTrees(parcels.tree), fc.constantFrom(...Object.keys(editions)), async (tree, to) => {
+      const document: Document = { ...parcels, tree };
+      if (Object.keys(tree).some((part) => !Object.hasOwn(parcels.tree, part)) || !check(document).sound) return;
+      sound += 1;
+      const openapi = exported(document, to);
+      assert.deepEqual(readBack(openapi), plain(tree));
+      assert.deepEqual(await flaws(openapi), []);
+    }),
+    { numRuns: Number(process.env.NINEFOLD_RUNS ?? 60) * 10 },
+  );
+  assert.ok(sound > 20, `${sound}`);
+});
