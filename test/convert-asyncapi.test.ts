@@ -131,6 +131,12 @@ const written: readonly Written[] = [
     },
   },
   {
+    says: 'nothing stands around a payload that is sent as it is',
+    tree: { events: { kinds, delivery: { envelope: 'none' } } },
+    at: '/components/messages/a_b_c/payload',
+    value: { type: 'string' },
+  },
+  {
     says: 'an own signature has the header that it names, beside the stated ones',
     tree: {
       events: {

@@ -49,6 +49,16 @@ test('a webhook verifies with the library of Standard Webhooks, and says what ha
   assert.equal(headers['content-type'], 'application/json');
 });
 
+test('without an envelope a payload is sent as it is, signed and with its own header fields', async (context) => {
+  const document = things().replace('    stream:', '    envelope: none\n    stream:');
+  const { receiver, trial, hook } = await hooked(context, document, { startMs: Math.floor(Date.now() / second) * second });
+  const id = await make(trial);
+  await trial.service.settled();
+  const [got] = receiver.received;
+  assert.deepEqual(JSON.parse(got!.body), { id, owner: 'o1', name: 'a', status: 'new' });
+  new Webhook(hook.secret).verify(got!.body, got!.headers as Record<string, string>);
+});
+
 test('a signature of one’s own, own headers and an own envelope are written as they are stated', async (context) => {
   const document = things('headers: { X-Kind: event.kind, X-Hook: subscriber.id }')
     .replace(

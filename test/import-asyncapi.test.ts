@@ -25,7 +25,7 @@ const text = { type: 'string' };
 const three = (words: JsonMap): JsonMap => ({ asyncapi: '3.0.0', info: { title: 'T', version: '1' }, ...words });
 const two = (words: JsonMap): JsonMap => ({ asyncapi: '2.6.0', info: { title: 'T', version: '1' }, ...words });
 const one = (words: JsonMap): JsonMap => ({ asyncapi: '1.2.0', info: { title: 'T', version: '1' }, ...words });
-const event = (kinds: JsonMap): JsonMap => ({ events: { kinds } });
+const event = (kinds: JsonMap): JsonMap => ({ events: { envelope: 'none', kinds } });
 const sends = { action: 'send', channel: { $ref: '#/channels/c' } };
 const schemes = (stated: JsonMap, accept?: Json): JsonMap => ({
   authentication: { schemes: stated, ...(accept !== undefined && { accept }) },

@@ -46,7 +46,7 @@ export function readTree(reader: Reader, trail: Trail, version: string, isOwn: b
   const urls = baseUrls(reader, trail);
   if (urls.length > 0) purpose.base_url = urls.length === 1 ? (urls[0] as string) : urls;
   const authentication = writeAuthentication(reader, trail);
-  const events = writeEvents(operationsOf(reader, version), shapes, trail);
+  const events = writeEvents(operationsOf(reader, version), shapes, trail, isOwn);
   const resources = isOwn ? newMap() : writeResources(names, shapes, trail);
   const tree: OpenMap = newMap();
   for (const [part, value] of Object.entries({ purpose, resources, authentication, events })) {
