@@ -24,7 +24,11 @@ export function writeAuthentication(
     for (const [index, requirement] of (list ?? []).entries()) {
       const names = Object.keys(requirement);
       if (names.length > 1 || names.some((name) => hasScopes(requirement[name]))) notCarried(below(below(at, 'security'), index));
-      for (const name of names) if (Object.hasOwn(schemes, name)) accepted.add(name);
+      for (const name of names) {
+        if (!Object.hasOwn(schemes, name)) continue;
+        accepted.add(name);
+        reader.mark(requirement, name);
+      }
     }
   }
   if (accepted.size > 0 && accepted.size < Object.keys(schemes).length) {
