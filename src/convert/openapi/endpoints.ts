@@ -49,8 +49,9 @@ function writeParameters(operation: Operation, at: Pointer, shapes: Shapes, trai
     } else {
       const inner = below(below(at, 'parameters'), name);
       trail.from(inner, parameter.schema.value === undefined ? map.at : parameter.schema.at);
-      for (const word of ['in', 'required', 'style', 'explode', 'deprecated', 'description'])
-        trail.from(below(inner, word), below(map.at, word));
+      for (const word of ['in', 'required', 'style', 'explode', 'deprecated', 'description']) {
+        trail.from(below(inner, word), Object.hasOwn(map.value, word) ? below(map.at, word) : map.at);
+      }
       parameters[name] = writeParameter(parameter, shapes);
     }
   }
@@ -153,6 +154,7 @@ function writeResponse(response: Response, at: Pointer, shapes: Shapes, trail: T
   for (const { name, map, schema } of response.headers) {
     const place = below(below(at, 'headers'), name);
     trail.from(below(place, 'shape'), schema.at);
+    trail.from(below(below(place, 'shape'), 'description'), below(map.at, 'description'));
     const written = shapes.of(schema);
     const description = reader.text(map, 'description');
     headers[name] = { shape: withDescription(written === undefined || written === false ? newMap() : written, description) };
@@ -165,7 +167,10 @@ function writeResponse(response: Response, at: Pointer, shapes: Shapes, trail: T
     return hasHeaders ? { shape: written, headers } : written;
   }
   trail.from(below(at, 'shape'), main?.schema.at ?? response.map.at);
-  if (typeof shape === 'string' && !hasHeaders) return shape;
+  if (typeof shape === 'string' && !hasHeaders) {
+    trail.from(at, main?.schema.at ?? response.map.at);
+    return shape;
+  }
   return { shape, ...(hasHeaders && { headers }) };
 }
 
