@@ -28,7 +28,8 @@ export function writeEvents(operations: readonly Operation[], shapes: Shapes, tr
   if (Object.keys(kinds).length === 0) return undefined;
   trail.from('/events/delivery', below('', key));
   // What a webhook's schema describes is the whole body.
-  trail.from('/events/delivery/envelope', below('', key));
+  const [first = ''] = Object.keys(kinds);
+  trail.from('/events/delivery/envelope', trail.origin(below('/events/kinds', first)) ?? below('', key));
   return { delivery: { webhook: newMap(), envelope: 'none' }, kinds };
 }
 

@@ -19,6 +19,7 @@ export function importAsyncApi(foreign: Foreign, traces = false): Imported {
   const reader = new Reader(foreign, '3.0', traces);
   const trail = new Trail(foreign);
   const own = ownPart(foreign.value);
+  for (const key of ['asyncapi', 'defaultContentType']) reader.mark(reader.root.value, key);
   const read = readTree(reader, trail, languageOf(foreign.value)?.version ?? '', own !== undefined);
   if (own) {
     trail.from('', '/x-ninefold');
