@@ -1,17 +1,12 @@
-import type { Json, JsonMap } from '../../document/document.ts';
-import { newMap } from '../../document/values.ts';
-import { schemeKinds } from '../../kinds/schemes/all.ts';
-import type { Endpoint } from '../../parts/endpoints.ts';
+import type { JsonMap } from '../../document/document.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
-import { callableOperations, type Operation } from '../../parts/operations.ts';
-import { pathParameters } from '../../parts/payload.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { operationIdOf, UniqueNames } from '../operation-names.ts';
 import { refusalsOf } from '../refusals.ts';
 import { clientPrelude } from './client-prelude.ts';
+import { codeMember, constant, serviceConstant, statedOperation, tableRow } from './client-table.ts';
 import { literal, type Names, propertyName } from './names.ts';
 import { type OperationTypes, operationWord } from './operation-types.ts';
-import { parameterMembers } from './parameters.ts';
 import type { ResourceTypes } from './resource-types.ts';
 import { shapeType } from './shape-type.ts';
 import { applied, both, type Member, neverType, objectOf, type Type, undefinedType, union, unknownType, word } from './syntax.ts';
@@ -76,7 +71,7 @@ function callType(operation: OperationTypes, refusals: string): Type {
 
 /** The refusals of an operation by status, and whatever else may come back. */
 function refusalType(operation: OperationTypes, spec: Spec): Type {
-  const byStatus = Map.groupBy(refusalsOf(spec, stated(operation, spec)), ({ status }) => status);
+  const byStatus = Map.groupBy(refusalsOf(spec, statedOperation(operation, spec)), ({ status }) => status);
   const refusals = [...byStatus]
     .sort(([one], [other]) => one - other)
     .flatMap(([status, refused]) => {
@@ -84,23 +79,6 @@ function refusalType(operation: OperationTypes, spec: Spec): Type {
       return codes.length === 0 ? [] : [applied('Refusal', word(String(status)), union(codes))];
     });
   return union([...(codeMember(spec) === undefined ? [] : refusals), word('Unexpected')]);
-}
-
-/** The operation with its transition, which types do not keep. */
-function stated({ endpoint, operation }: OperationTypes, spec: Spec): Operation {
-  return callableOperations(spec).find((other) => other.endpoint?.key === endpoint.key) ?? { name: operation, endpoint };
-}
-
-/** The member of a refusal's body that holds its code. */
-function codeMember(spec: Spec): string | undefined {
-  const payload = statedValue(spec.errors.payload);
-  if (payload === undefined) return undefined;
-  if (payload === 'problem') return 'code';
-  const { data } = payload;
-  if (typeof data.source === 'string') return undefined;
-  return Object.entries(data).find(
-    ([, expression]) => typeof expression === 'object' && expression.source.trim() === 'code',
-  )?.[0];
 }
 
 function errorBodyType({ reading, shapes }: ResourceTypes): Type {
@@ -137,79 +115,4 @@ function credentialType({ authentication }: Spec): Type {
     : union(
         accepted.map(([name, { type }]) => objectOf([{ name, type: type === 'basic' ? pair : word('string'), readonly: true }])),
       );
-}
-
-/** What the client knows of the service as a whole. */
-function serviceConstant(spec: Spec): JsonMap {
-  const [url] = statedValue(spec.purpose.baseUrls) ?? [];
-  const schemes = newMap();
-  for (const [name, scheme] of entriesOf(spec.authentication.schemes)) {
-    const carrier = statedValue(scheme.carrier);
-    if (carrier === undefined) continue;
-    const isUsual = scheme.in === 'header' && carrier.toLowerCase() === 'authorization';
-    const usual = schemeKinds.find(({ type }) => type === scheme.type)?.prefix;
-    const prefix = scheme.prefix ?? (isUsual ? usual : undefined);
-    schemes[name] = { in: scheme.in, name: carrier, ...(prefix !== undefined && { prefix }) };
-  }
-  const select = statedValue(spec.versioning.select);
-  const current = entriesOf(spec.versioning.versions).find(([, version]) => version.current)?.[0];
-  const member = codeMember(spec);
-  return {
-    ...(url !== undefined && /^https?:/i.test(url) && { baseUrl: url }),
-    ...(member !== undefined && { codeMember: member }),
-    ...(select && select.by !== 'pin' && current !== undefined && { version: { in: select.by, name: select.carrier, current } }),
-    schemes,
-  };
-}
-
-/** What the client knows of one operation. */
-function tableRow(operation: OperationTypes, spec: Spec): JsonMap {
-  const { endpoint, request } = operation;
-  const codes = [...new Set(refusalsOf(spec, stated(operation, spec)).flatMap(({ code }) => code ?? []))];
-  const media = endpoint.consumes?.[0] ?? 'application/json';
-  return {
-    method: endpoint.method,
-    path: endpoint.path.replace(/#.*$/, ''),
-    params: carriers(endpoint, spec),
-    ...(request !== undefinedType && { media }),
-    ...(endpoint.idempotency && { key: endpoint.idempotency.header }),
-    codes,
-  };
-}
-
-/** Where each parameter is carried. */
-function carriers(endpoint: Endpoint, spec: Spec): JsonMap {
-  const out = newMap();
-  const inPath = new Set(pathParameters(endpoint.path));
-  const names = parameterMembers(endpoint, { spec, view: 'create', typeOf: () => undefined }).map(({ name }) => name);
-  for (const name of names) {
-    const parameter = entriesOf(endpoint.parameters).find(([own]) => own === name)?.[1];
-    const { style, explode } = parameter ?? {};
-    out[name] = {
-      in: parameter?.in ?? (inPath.has(name) ? 'path' : 'query'),
-      ...(style !== undefined && { style }),
-      ...(explode !== undefined && { explode }),
-    };
-  }
-  return out;
-}
-
-/** A value as TypeScript writes it. */
-function constant(value: Json, indent: string): string {
-  if (typeof value === 'string') return literal(value);
-  if (typeof value !== 'object' || value === null) return String(value);
-  if (Array.isArray(value)) return `[${value.map((item: Json) => constant(item, indent)).join(', ')}]`;
-  // A key that is computed is only a key.
-  const entries = Object.entries(value).map(
-    ([key, inner]) => `${key === '__proto__' ? "['__proto__']" : propertyName(key)}: ${constant(inner, indent)}`,
-  );
-  if (entries.length === 0) return '{}';
-  const line = `{ ${entries.join(', ')} }`;
-  if (line.length + indent.length <= 120) return line;
-  return `{\n${Object.entries(value)
-    .map(
-      ([key, inner]) =>
-        `${indent}  ${key === '__proto__' ? "['__proto__']" : propertyName(key)}: ${constant(inner, `${indent}  `)},`,
-    )
-    .join('\n')}\n${indent}}`;
 }
