@@ -125,7 +125,11 @@ function isEmptyForm({ schema: { value } }: Content): boolean {
 function sameShape(content: readonly Content[], main: Content, reader: Reader): string[] {
   const text = JSON.stringify(main.schema.value);
   return content.flatMap(({ type, schema }) => {
-    if (type === main.type || JSON.stringify(schema.value) === text) return [type];
+    if (type === main.type) return [type];
+    if (JSON.stringify(schema.value) === text) {
+      if (isMap(schema.value)) reader.again.add(schema.value);
+      return [type];
+    }
     reader.leave(schema.at, 'another media type of the same body says another schema');
     return [];
   });
