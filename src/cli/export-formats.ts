@@ -30,7 +30,7 @@ export const exportFormats: readonly ExportFormat[] = [
   },
   {
     name: 'typescript',
-    help: 'types for handlers and clients',
+    help: 'types, handler signatures and a client that uses fetch',
     load: async () => (await import('../convert/typescript.ts')).toTypescript,
   },
   {
