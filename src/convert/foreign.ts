@@ -3,11 +3,10 @@ import { type Foreign, type Language, languageOf } from '../document/foreign.ts'
 import { importAsyncApi } from './asyncapi/read/import.ts';
 import { importJsonSchema } from './json-schema/import.ts';
 import { type Imported, importOpenApi, isOwnExport } from './openapi/import.ts';
-import { ownDocument } from './openapi/own-document.ts';
+import { importOwn } from './openapi/own-import.ts';
 
 /** The document of this language that one in another says; nothing where that language is not known. */
 export function fromForeign(foreign: Foreign): Document | undefined {
-  if (languageOf(foreign.value)?.language === 'openapi' && isOwnExport(foreign)) return ownDocument(foreign);
   return importForeign(foreign)?.document;
 }
 
@@ -17,8 +16,8 @@ export function importForeign(foreign: Foreign, traces = false): Imported | unde
   return known && importers[known.language](foreign, traces);
 }
 
-const importers: Readonly<Record<Language['language'], (foreign: Foreign, traces?: boolean) => Imported>> = {
-  openapi: importOpenApi,
+const importers: Readonly<Record<Language['language'], (foreign: Foreign, traces: boolean) => Imported>> = {
+  openapi: (foreign, traces) => (isOwnExport(foreign) ? importOwn(foreign, traces) : importOpenApi(foreign, traces)),
   asyncapi: importAsyncApi,
   'json-schema': importJsonSchema,
 };

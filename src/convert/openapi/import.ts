@@ -70,7 +70,8 @@ function inOrder(tree: OpenMap, trail: Trail): OpenMap {
   return ordered;
 }
 
-function dialectOf(foreign: Foreign): Dialect {
+/** The form of schemas that a source is written in. */
+export function dialectOf(foreign: Foreign): Dialect {
   const version = languageOf(foreign.value)?.version ?? '';
   return version.startsWith('2') ? '2.0' : version.startsWith('3.0') ? '3.0' : '3.1';
 }

@@ -23,11 +23,6 @@ export interface ReadBack {
   readonly prose: readonly { readonly at: Pointer; readonly from: Pointer; readonly text: string }[];
 }
 
-/** Whether an OpenAPI document is one of our own exports. */
-export function isOwnExport(source: Json): source is JsonMap {
-  return isMap(source) && typeof source.openapi === 'string' && isMap(source[ownKey]);
-}
-
 /**
  * Reads an export of ours back as the document that it was made of. OpenAPI's own words count first; `x-ninefold` and the
  * `x-ninefold-…` beside them say the rest.

@@ -5,8 +5,8 @@ import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
 import { isMap } from '../../../parts/source.ts';
 import { envelopeSchema, isBare } from '../../json-schema/event-schema.ts';
+import { componentName, operationIdOf, titleOf } from '../../operation-names.ts';
 import { followsKey, prefix } from '../own/words.ts';
-import { componentName, operationIdOf, titleOf } from './names.ts';
 import { statedSchema } from './stated-schema.ts';
 import { present, statedAt, type Writing } from './writing.ts';
 

@@ -12,7 +12,7 @@ import type { Shape } from '../../../parts/shape.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { machineOf } from '../../../parts/states.ts';
 import type { View } from '../../json-schema/view.ts';
-import { titleOf } from './names.ts';
+import { titleOf } from '../../operation-names.ts';
 
 /** What an example is of. */
 interface Subject {

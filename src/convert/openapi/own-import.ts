@@ -1,56 +1,57 @@
-import type { Document, Finding, Json, JsonMap, Pointer } from '../../document/document.ts';
+import type { Document, Json, JsonMap, Pointer } from '../../document/document.ts';
 import type { Foreign } from '../../document/foreign.ts';
-import { foreignFindings } from '../../document/foreign-catalogue.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
 import { readSpec } from '../../parts/spec.ts';
 import { isSame } from '../../parts/versions/json-merge.ts';
 import { toOpenApi, toOpenApi30 } from '../openapi.ts';
+import { dialectOf, type Imported } from './import.ts';
 import { readOwnExport } from './own/read.ts';
 import { ownKey } from './own/words.ts';
+import { Reader } from './reader.ts';
 import { Trail } from './trail.ts';
 
 /**
  * The document that an export of this project was made of. What was changed in it since counts where OpenAPI's own words say
  * it; where the change is of something that only follows, a finding shows it, since nothing of the document says that.
  */
-export function ownDocument(foreign: Foreign): Document {
-  const { title, tree, from, prose } = readOwnExport(foreign.value);
+export function importOwn(foreign: Foreign, traces = false): Imported {
+  const reader = new Reader(foreign, dialectOf(foreign), traces);
   const trail = new Trail(foreign);
+  const { title, tree, from, prose } = readOwnExport(foreign.value);
   for (const [at, source] of from) trail.from(at, source);
   for (const { at, from: source, text } of prose) trail.prose(at, source, text);
-  const document: Document = {
-    title,
-    tree,
-    places: trail.places(),
-    prose: trail.proses,
-    sources: foreign.sources,
-    findings: foreign.findings,
-  };
-  return { ...document, findings: [...foreign.findings, ...unread(document, foreign)] };
+  const document: Document = { title, tree, places: trail.places(), prose: trail.proses, sources: foreign.sources, findings: [] };
+  if (traces) takeAll(foreign.value, reader);
+  for (const at of unread(document, foreign)) {
+    reader.find('import/not-read-back', at, `${at} was changed where it only repeats what stands elsewhere.`);
+    reader.leave(at, 'it only repeats what stands elsewhere');
+  }
+  return { document: { ...document, findings: [...foreign.findings, ...reader.findings] }, reader, trail };
 }
 
-/** Findings of what the document does not say again when it is exported. */
-function unread(document: Document, foreign: Foreign): Finding[] {
+/** All of an export is read. */
+function takeAll(value: Json, reader: Reader): void {
+  if (Array.isArray(value)) for (const item of value as readonly Json[]) takeAll(item, reader);
+  if (!isMap(value)) return;
+  for (const [key, inner] of Object.entries(value)) {
+    reader.mark(value, key);
+    takeAll(inner, reader);
+  }
+}
+
+/** The places of an export that the document does not say again when it is exported. */
+function unread(document: Document, foreign: Foreign): Pointer[] {
   const spec = readSpec(document);
   const version = String(foreign.value.openapi);
   const again = version.startsWith('3.0') ? toOpenApi30(spec) : toOpenApi(spec, version.startsWith('3.2') ? '3.2' : '3.1');
   const { [ownKey]: _own, ...said } = foreign.value;
   const { [ownKey]: _again, ...saidAgain } = again;
-  const [kind] = foreignFindings.filter(({ code }) => code === 'import/not-read-back');
-  return differences(said, saidAgain, '')
-    .slice(0, findingsMost)
-    .map((at) => ({
-      code: kind?.code ?? 'import/not-read-back',
-      severity: 'warning',
-      message: `${at} was changed where it only repeats what stands elsewhere.`,
-      ...(kind && { remedy: kind.remedy }),
-      place: foreign.place(at),
-    }));
+  return differences(said, saidAgain, '').slice(0, placesMost);
 }
 
 /** More of them would say no more. */
-const findingsMost = 50;
+const placesMost = 50;
 
 /** The innermost places at which two values differ. */
 function differences(one: Json | undefined, other: Json | undefined, at: Pointer): Pointer[] {
