@@ -211,6 +211,25 @@ suite('what a document of AsyncAPI says, and no more', () => {
   }
 });
 
+test('a JSON Schema by itself is a resource, and so is each of its definitions', () => {
+  const source = {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'thing',
+    type: 'object',
+    properties: { a: { $ref: '#/definitions/size' }, b: { $ref: '#/$defs/list' } },
+    definitions: { size: { enum: [1, 2] } },
+    $defs: { list: { type: 'array', items: [{ type: 'string' }] }, alone: { type: 'boolean' } },
+  };
+  assert.deepEqual(JSON.parse(JSON.stringify(take(JSON.stringify(source)).tree)), {
+    resources: {
+      thing: { fields: { a: 'size', b: 'list' }, required: [], additionalProperties: true },
+      list: { shape: { type: 'array', prefixItems: ['string'] } },
+      size: { shape: { enum: [1, 2] } },
+      alone: { shape: 'boolean' },
+    },
+  });
+});
+
 test('what is said in words is prose where it belongs', () => {
   const source = three({
     channels: { c: { messages: { k: { title: 'Made', summary: 'A thing was made.', description: 'By somebody.' } } } },
