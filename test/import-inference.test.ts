@@ -215,7 +215,7 @@ const trials: Readonly<Record<string, Trial>> = {
     ),
     infers: {
       '/resources/Owner/fields/pet/ref': 'Pet',
-      '/resources/Owner/fields/pet/show': 'expand',
+
       [endpoint('GET /owners/{owner}', 'expand')]: { parameter: 'expand' },
     },
   },
