@@ -27,10 +27,10 @@ if (step === 'import') {
   if (imported === undefined) process.exit(1);
   const { total } = ledgerOf(readSpec(document));
   const { notCarried } = reportOfImport(imported);
-  const { stated, none, any, inferred, open } = total;
+  const { stated, none, any, open } = total;
   const counts = {
     stated: stated + none + any,
-    inferred,
+    inferred: imported.trail.evidence.length,
     open,
     notCarried: notCarried.reduce((sum, { count }) => sum + count, 0),
   };
