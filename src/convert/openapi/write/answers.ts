@@ -6,6 +6,7 @@ import { isStated, statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import { followsKey, formKey, prefix, statedKey } from '../own/words.ts';
+import type { Act } from './examples.ts';
 import { answerHeaders } from './headers.ts';
 import { pageExample, pageSchema } from './page.ts';
 import { phraseOf } from './phrases.ts';
@@ -168,13 +169,15 @@ function effectResponses(operation: Operation, endpoint: Endpoint, writing: Writ
     case 'upsert':
       return new Map([answer('200', whole(shown, writing.examples.ofResource(resource, 'answer'))), answer('201', made())]);
     default:
-      return new Map([answer('200', whole(shown, writing.examples.ofResource(resource, 'answer', stateAfter(operation))))]);
+      return new Map([answer('200', whole(shown, writing.examples.ofResource(resource, 'answer', actOf(operation))))]);
   }
 }
 
-/** The state that a transition leads to, where it is one. */
-function stateAfter({ transition }: Operation): string | undefined {
-  return transition?.to[0]?.state;
+/** What was done with the resource that is answered. */
+function actOf({ name, transition, endpoint }: Operation): Act {
+  const verb = (endpoint && statedValue(endpoint.does)?.verb) ?? '';
+  const [target] = transition?.to ?? [];
+  return { words: [name, transition?.name ?? verb], ...(target && { state: target.state }) };
 }
 
 function descriptionOf(endpoint: Endpoint, status: string): string {

@@ -13,6 +13,7 @@ import type { Spec } from '../../../parts/spec.ts';
 import { machineOf } from '../../../parts/states.ts';
 import type { View } from '../../json-schema/view.ts';
 import { titleOf } from '../../operation-names.ts';
+import { areApart } from './apart.ts';
 
 /** What an example is of. */
 interface Subject {
@@ -21,7 +22,13 @@ interface Subject {
   readonly name: string;
   /** How deep it stands inside other resources. */
   readonly depth: number;
-  /** The state of the resource, where it is known. */
+  /** What was just done with it; nothing but its making, where that is not said. */
+  readonly after?: Act;
+}
+
+/** What was done with a resource: the words by which `set` speaks of it, and the state that it led to. */
+export interface Act {
+  readonly words: readonly string[];
   readonly state?: string;
 }
 
@@ -42,9 +49,9 @@ export class Examples {
     return this.#value(shape, { view, name, depth: 0 });
   }
 
-  /** A whole resource; in a state, where that is known. */
-  ofResource(name: string, view: View, state?: string): Json | undefined {
-    return this.#whole(name, { view, name, depth: 0, ...(state !== undefined && { state }) });
+  /** A whole resource, as it is after something was done with it. */
+  ofResource(name: string, view: View, after?: Act): Json | undefined {
+    return this.#whole(name, { view, name, depth: 0, ...(after && { after }) });
   }
 
   /** The same identifier wherever a resource is spoken of. */
@@ -92,7 +99,7 @@ export class Examples {
 
   /** The first branch of a union, where nothing else is asked for and no other branch takes what is of it. */
   #branch(branches: readonly Json[], shape: Shape, subject: Subject): Json | undefined {
-    if (shape.oneOf !== undefined && !this.#areApart(branches)) return undefined;
+    if (shape.oneOf !== undefined && !areApart(branches, this.#spec)) return undefined;
     if (Object.keys(shape).some((key) => !['oneOf', 'anyOf', 'description', 'title', 'discriminator'].includes(key)))
       return undefined;
     for (const branch of branches) {
@@ -100,29 +107,6 @@ export class Examples {
       if (value !== undefined) return value;
     }
     return undefined;
-  }
-
-  /** Whether branches exclude each other for sure: by their types, or as resources by a constant of theirs. */
-  #areApart(branches: readonly Json[]): boolean {
-    const constants = branches.map((branch) => {
-      const resource =
-        isMap(branch) && typeof branch.resource === 'string' ? entryOf(this.#spec.resources.all, branch.resource) : undefined;
-      const fields = resource ? entriesOf(resource.fields) : [];
-      return fields.flatMap(([name, field]) => {
-        const constant = statedValue(field.required) === true ? statedValue(field.shape)?.const : undefined;
-        return constant === undefined ? [] : [`${name} ${JSON.stringify(constant)}`];
-      });
-    });
-    const types = branches.map((branch) =>
-      isMap(branch) ? (branch.resource === undefined ? branch.type : 'object') : undefined,
-    );
-    if (types.every((type) => typeof type === 'string') && new Set(types).size === types.length) return true;
-    const names = constants.map((list) => list.map((text) => text.slice(0, text.indexOf(' '))));
-    const shared = names[0]?.filter((name) => names.every((list) => list.includes(name))) ?? [];
-    return shared.some((name) => {
-      const values = constants.map((list) => list.find((text) => text.startsWith(`${name} `)));
-      return new Set(values).size === values.length;
-    });
   }
 
   #members(shape: Shape, subject: Subject): Json | undefined {
@@ -144,7 +128,7 @@ export class Examples {
     for (const [field, entry] of entriesOf(resource.fields)) {
       const isThere = subject.view === 'answer' ? isEverShown(entry) : isWritable(this.#spec, resource, entry);
       const isName = statedValue(resource.identifier)?.field === field;
-      if (!isThere || (isName && subject.view === 'update')) continue;
+      if (!isThere || (isName && subject.view === 'update') || isLater(entry, subject)) continue;
       const value = this.#field(resource, entry, subject);
       if (value !== undefined) out[field] = value;
       else if (statedValue(entry.required) === true && subject.view !== 'update') return undefined;
@@ -155,7 +139,7 @@ export class Examples {
 
   #field(resource: Resource, field: Field, subject: Subject): Json | undefined {
     const machine = machineOf(this.#spec.states, resource.name);
-    if (machine?.field === field.name) return subject.state ?? machine.initial[0]?.state;
+    if (machine?.field === field.name) return subject.after?.state ?? machine.initial[0]?.state;
     const identifier = statedValue(resource.identifier);
     if (identifier?.field === field.name) return this.identifier(resource.name);
     const shape = statedValue(field.shape);
@@ -176,7 +160,8 @@ export class Examples {
     const title = titleOf(name);
     const isFree = shape.type === 'string' && Object.keys(shape).every((word) => freeWords.has(word)) && !telling.test(name);
     if (isFree && title !== '' && sampler.fits(title)) return title;
-    const value = sampler.make(ground, `/${name}`);
+    // All moments of an example are one.
+    const value = sampler.make(ground, shape.format === 'date-time' ? '/moment' : `/${name}`);
     // What fits is JSON: samplers make nothing else but bytes of text and numbers.
     return value !== nothing && sampler.fits(value) ? (value as Json) : undefined;
   }
@@ -190,5 +175,12 @@ const itemsMost = 8;
 
 const freeWords: ReadonlySet<string> = new Set(['type', 'minLength', 'maxLength', 'description', 'title']);
 const telling = /mail|ur[il]$|href|link|phone|country|currency|_at$|id$/i;
+
+/** Whether a field is set by nothing that has been done yet. */
+function isLater({ readOnly, required, set }: Field, { after, view }: Subject): boolean {
+  const setters = Object.keys(set);
+  if (view !== 'answer' || !readOnly || statedValue(required) === true || setters.length === 0) return false;
+  return !['create', 'write', ...(after?.words ?? [])].some((word) => setters.includes(word));
+}
 
 const ground: Ground = { seed: 'example', identifierOf: () => undefined, sampled: () => {} };
