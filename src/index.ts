@@ -4,6 +4,7 @@ import type { Document, Finding, JsonMap } from './document/document.ts';
 import { parseDocument as parseText } from './document/parse.ts';
 import { readBeside, readDocument as readFile } from './document/read.ts';
 import { isKey } from './parts/form.ts';
+import type { Spec } from './parts/spec.ts';
 import { openStore, serveSpec } from './serve/serve-spec.ts';
 import type { Service, ServeOptions as SpecOptions } from './serve/service.ts';
 import type { VerifyOptions } from './verify/options.ts';
@@ -74,7 +75,8 @@ export interface ServeOptions extends Omit<SpecOptions, 'store'> {
 export async function serve(document: string | Document | JsonMap, options: ServeOptions = {}): Promise<Service> {
   const report = checkDocument(await documentOf(document));
   if (!report.sound) throw new Unsound(report.findings);
-  const { store, ...given } = options;
+  const { store, ...asked } = options;
+  const given = { openapi: writeOpenApi, ...asked };
   const rest = typeof document === 'string' ? { readFile: (path: string) => readBeside(document, path), ...given } : given;
   if (typeof store !== 'string') return serveSpec(report.spec, { ...rest, ...(store && { store }) });
   const opened = openStore(store);
@@ -97,6 +99,12 @@ export async function verify(document: string | Document | JsonMap, options: Ver
   if (!report.sound) throw new Unsound(report.findings);
   const { verify: verifySpec } = await import('./verify/verify.ts');
   return verifySpec(report.spec, options);
+}
+
+/** The document as OpenAPI; what writes it is loaded by the first who asks. */
+async function writeOpenApi(spec: Spec): Promise<string> {
+  const { toOpenApi } = await import('./convert/openapi.ts');
+  return JSON.stringify(toOpenApi(spec));
 }
 
 /** The same service, which closes its store as well. */

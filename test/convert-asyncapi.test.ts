@@ -85,6 +85,33 @@ test('every example fits the schema of its message', () => {
   }
 });
 
+test('an example shows what everybody is shown, and identifiers as they are made', () => {
+  const fields = {
+    id: 'string',
+    name: { const: 'a' },
+    pin: { type: 'string', writeOnly: true },
+    cost: { type: 'integer', visible: ['clerk'] },
+  };
+  const tree = {
+    resources: { thing: { identifier: { field: 'id', generate: 'thg_{uuid}' }, fields, required: Object.keys(fields) } },
+    events: {
+      kinds: {
+        k: { payload: { type: 'array', items: 'thing', minItems: 1 } },
+        odd: { payload: { oneOf: ['thing', { type: 'object', required: ['z'] }] } },
+      },
+      delivery: { envelope: 'none' },
+    },
+  };
+  const written = plain(toAsyncapi(readSpec(parseDocument(JSON.stringify(tree), 'trial.json'))));
+  const shape = { kinds: valueAt(written, '/components/messages') as JsonMap };
+  const [example] = (shape.kinds.k as JsonMap).examples as readonly { readonly payload: readonly JsonMap[] }[];
+  for (const one of example?.payload ?? []) {
+    assert.deepEqual(Object.keys(one), ['id', 'name']);
+    assert.match(String(one.id), /^thg_[\da-f-]{36}$/);
+  }
+  assert.equal((shape.kinds.odd as JsonMap).examples, undefined);
+});
+
 interface Written {
   readonly says: string;
   readonly tree: JsonMap;
@@ -129,6 +156,12 @@ const written: readonly Written[] = [
       about: { type: 'string' },
       odd: {},
     },
+  },
+  {
+    says: 'nothing stands around a payload that is sent as it is',
+    tree: { events: { kinds, delivery: { envelope: 'none' } } },
+    at: '/components/messages/a_b_c/payload',
+    value: { type: 'string' },
   },
   {
     says: 'an own signature has the header that it names, beside the stated ones',

@@ -340,6 +340,56 @@ declare const parcel: Parcel;
 // @ts-expect-error it may not be shown
 export const shown: number = parcel.price;
 `,
+  'parcels-client': `
+import { createClient, type Credential, type CreateParcelError, type Parcel } from './parcels.types.ts';
+const client = createClient({ baseUrl: 'http://localhost/v1', credential: async (): Promise<Credential> => ({ key: 'k' }), version: '2026-01-15' });
+const to = { name: 'A', street: 'B', city: 'C', country: 'DE' };
+export async function book(): Promise<Parcel | string> {
+  const made = await client.createParcel({ body: { to, weight_g: 1 }, idempotencyKey: 'a' });
+  if (made.ok) {
+    const bought = await client.buyParcel({ params: { id: made.data.id }, idempotencyKey: 'b', signal: new AbortController().signal });
+    if (bought.ok) return bought.data;
+    if (bought.code === 'too_heavy') return \`\${bought.status satisfies 422} \${bought.error.detail}\`;
+    return bought.code ?? String(bought.status);
+  }
+  switch (made.code) {
+    case 'invalid':
+      return (made.error.violations ?? []).map(({ path }) => path).join();
+    case undefined:
+      return \`not of the document: \${made.status}\`;
+    default:
+      return made.code;
+  }
+}
+export async function more(): Promise<unknown> {
+  await client.listParcel();
+  const page = await client.listParcel({ params: { status: 'draft', limit: 5 }, headers: { 'X-A': 'b' } });
+  const gone = await client.deleteWebhook({ params: { id: 'w' } });
+  const nothing: undefined = gone.ok ? gone.data : undefined;
+  await client.updateParcel({ params: { id: 'p' }, body: { reference: null }, ifMatch: '"1"' });
+  return page.ok ? [page.data.data[0]?.weight_g, page.data.next_cursor, nothing] : page.headers.get('Retry-After');
+}
+export const codes: CreateParcelError['code'][] = ['invalid', 'exists', undefined];
+export async function wrong() {
+  // @ts-expect-error the weight is needed
+  await client.createParcel({ body: { to } });
+  // @ts-expect-error there is no such state
+  await client.listParcel({ params: { status: 'lost' } });
+  // @ts-expect-error the identifier is needed
+  await client.readParcel();
+  // @ts-expect-error there is no such operation
+  await client.makeParcel();
+  // @ts-expect-error nothing is kept by a key here
+  await client.collectParcel({ params: { id: 'p' }, idempotencyKey: 'a' });
+  const read = await client.readParcel({ params: { id: 'p' } });
+  // @ts-expect-error it may be a refusal
+  read.data.id;
+  // @ts-expect-error reading is never too heavy
+  if (!read.ok && read.code === 'too_heavy') return;
+  // @ts-expect-error there is no such scheme
+  createClient({ credential: { password: 'p' } });
+}
+`,
   'library-good': `
 import type { BeforeHandlers, Book, Handlers, Loan, Member } from './library.types.ts';
 export const handlers: Handlers = {
@@ -452,6 +502,8 @@ test('the modules of the examples and of made-up documents compile, good usages 
       );
     }
     put('page.ts', fencesOf('docs/handlers.md').find((text) => text.includes("from './parcels.types.ts'")) ?? 'not found');
+    const client = fencesOf('docs/export.md').find((text) => text.includes("from './parcels.ts'")) ?? 'not found';
+    put('client-page.ts', client.replace('./parcels.ts', './parcels.types.ts'));
     fc.sample(madeUpDocument, { numRuns: 60, seed: 9 }).forEach((tree, index) => {
       put(`made-up-${index}.types.ts`, moduleOf(tree));
     });

@@ -224,7 +224,7 @@ events: none`,
     text: '# Nothing yet\n\nIt will come.',
     file: 'folder/deep/nothing.md',
     has: [
-      '// The types of Nothing yet.\n// Made by `ninefold export nothing.md --to typescript`.',
+      '// The types and the client of Nothing yet.\n// Made by `ninefold export nothing.md --to typescript`.',
       'export type CallerUser = string;',
       'export type ErrorCode = string;',
       'export type EventPayloads = { [key: string]: unknown };',
@@ -288,7 +288,7 @@ endpoints:
       // What `data` reads is not stated.
       'd: (context: DContext) => unknown',
     ],
-    lacks: ['CResponse', 'hours:', 'HoursContext'],
+    lacks: ['CResponse', 'hours: (context', 'HoursContext'],
   },
   {
     says: 'a handler reads its defaults filled in, and somebody known only where somebody has to be known',
@@ -396,7 +396,7 @@ fields:
 `,
     file: 'service.md',
     has: [
-      '// The types of A *\\/ title.',
+      '// The types and the client of A *\\/ title.',
       '/**\n * It ends *\\/ here. \\@deprecated it is not, says me@example.com.\n *\n * Two paragraphs.',
       '  /**\n   * Long word',
       '   * @deprecated Since 2026-01-01. Gone after 2027-01-01. Use b.\n   */\n  a?: string;',

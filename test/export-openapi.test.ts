@@ -37,6 +37,23 @@ for (const name of examples) {
   });
 }
 
+test('an example shows what is there after the operation: no price before it is bought, no reason before it is returned', async () => {
+  const openapi = exported(await readDocument(join(root, 'examples/parcels.md')));
+  const shown = (path: string, status: string) => {
+    const example = valueAt(openapi, `/paths/${path}/post/responses/${status}/content/application~1json/example`);
+    return isMap(example) ? [example.status, example.price !== undefined, example.reason !== undefined] : [];
+  };
+  assert.deepEqual(shown('~1parcels', '201'), ['draft', false, false]);
+  assert.deepEqual(shown('~1parcels~1{id}~1buy', '200'), ['bought', true, false]);
+  assert.deepEqual(shown('~1parcels~1{id}~1return', '200'), ['returned', false, true]);
+});
+
+test('the same document is exported as the same text', async () => {
+  const document = await readDocument(join(root, 'examples/library.md'));
+  for (const to of Object.keys(editions))
+    assert.equal(JSON.stringify(exported(document, to)), JSON.stringify(exported(document, to)));
+});
+
 /** The keys whose order people choose. */
 function keysOf(tree: JsonMap): readonly (readonly string[])[] {
   const resources = valueAt(tree, '/resources');
@@ -76,7 +93,7 @@ test('whatever is changed in a document, as long as it is sound its export is va
       assert.deepEqual(readBack(openapi), plain(tree));
       assert.deepEqual(await flaws(openapi), []);
     }),
-    { numRuns: Number(process.env.NINEFOLD_RUNS ?? 60) * 10 },
+    { numRuns: Number(process.env.NINEFOLD_RUNS ?? 60) * 2 },
   );
-  assert.ok(sound > 20, `${sound}`);
+  assert.ok(sound > 5, `${sound}`);
 });

@@ -25,7 +25,7 @@ const text = { type: 'string' };
 const three = (words: JsonMap): JsonMap => ({ asyncapi: '3.0.0', info: { title: 'T', version: '1' }, ...words });
 const two = (words: JsonMap): JsonMap => ({ asyncapi: '2.6.0', info: { title: 'T', version: '1' }, ...words });
 const one = (words: JsonMap): JsonMap => ({ asyncapi: '1.2.0', info: { title: 'T', version: '1' }, ...words });
-const event = (kinds: JsonMap): JsonMap => ({ events: { kinds } });
+const event = (kinds: JsonMap): JsonMap => ({ events: { envelope: 'none', kinds } });
 const sends = { action: 'send', channel: { $ref: '#/channels/c' } };
 const schemes = (stated: JsonMap, accept?: Json): JsonMap => ({
   authentication: { schemes: stated, ...(accept !== undefined && { accept }) },
@@ -211,6 +211,25 @@ suite('what a document of AsyncAPI says, and no more', () => {
   }
 });
 
+test('a JSON Schema by itself is a resource, and so is each of its definitions', () => {
+  const source = {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'thing',
+    type: 'object',
+    properties: { a: { $ref: '#/definitions/size' }, b: { $ref: '#/$defs/list' } },
+    definitions: { size: { enum: [1, 2] } },
+    $defs: { list: { type: 'array', items: [{ type: 'string' }] }, alone: { type: 'boolean' } },
+  };
+  assert.deepEqual(JSON.parse(JSON.stringify(take(JSON.stringify(source)).tree)), {
+    resources: {
+      thing: { fields: { a: 'size', b: 'list' }, required: [], additionalProperties: true },
+      list: { shape: { type: 'array', prefixItems: ['string'] } },
+      size: { shape: { enum: [1, 2] } },
+      alone: { shape: 'boolean' },
+    },
+  });
+});
+
 test('what is said in words is prose where it belongs', () => {
   const source = three({
     channels: { c: { messages: { k: { title: 'Made', summary: 'A thing was made.', description: 'By somebody.' } } } },
@@ -231,7 +250,7 @@ test('what is not carried has its reason', () => {
 
 /** How many kinds of event and resources each file of the corpus has. */
 const whole: Readonly<Record<string, readonly [kinds: number, resources: number]>> = {
-  'asyncapi/adeo-kafka-request-reply-asyncapi.yml': [0, 10],
+  'asyncapi/adeo-kafka-request-reply-asyncapi.yml.gz': [0, 10],
   'asyncapi/correlation-id-asyncapi.yml': [1, 3],
   'asyncapi/kraken-websocket-request-reply-multiple-channels-asyncapi.yml': [2, 20],
   'asyncapi/oneof-asyncapi.yml': [2, 2],

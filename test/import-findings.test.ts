@@ -22,6 +22,7 @@ const made: Readonly<Record<string, readonly [Source, line: number]>> = {
     }),
     20,
   ],
+  'import/not-read-back': [{ 'x-ninefold': {}, components: { headers: { Left: { schema: { type: 'integer' } } } } }, 9],
   'import/other-version': [schema({ type: 'string', nullable: true }), 14],
 };
 

@@ -23,6 +23,7 @@ function isPattern(text: string): boolean {
 
 /** What a shape says besides the schema that it is. */
 export const ignored: ReadonlySet<string> = new Set([
+  '$schema',
   'resource',
   'ref',
   'shape',

@@ -4,6 +4,7 @@ import { fullFormats } from 'ajv-formats/dist/formats.js';
 import type { Json, JsonMap } from '../document/document.ts';
 import { isMap } from '../document/values.ts';
 import { formats } from '../kinds/formats/all.ts';
+import { isMultiple } from '../kinds/multiples.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../parts/fact.ts';
 import type { Shape } from '../parts/shape.ts';
 import type { Spec } from '../parts/spec.ts';
@@ -61,6 +62,9 @@ let validator: Ajv2020 | undefined;
 function newAjv(withMeta = false): Ajv2020 {
   const ajv = new Ajv2020(withMeta ? options : { ...options, meta: false, validateSchema: false });
   for (const [name, format] of Object.entries(fullFormats)) ajv.addFormat(name, format as Format);
+  ajv.removeKeyword('multipleOf');
+  const validate = (factor: number, value: number): boolean => isMultiple(value, factor);
+  ajv.addKeyword({ keyword: 'multipleOf', type: 'number', schemaType: 'number', validate });
   for (const format of formats) {
     const definition =
       format.type === 'number'
@@ -79,8 +83,13 @@ function refusedByForm(schema: JsonMap): Compiled | undefined {
 }
 
 function compileSchema(ajv: Ajv2020, schema: JsonMap): Compiled {
+  // A schema that names itself as a whole has to have a name.
+  const namesItself = JSON.stringify(schema).includes('"$ref":"#"');
+  const key = namesItself ? `shape:${Object.keys(ajv.schemas).length}` : undefined;
   try {
-    return { validate: ajv.compile(schema) };
+    if (key === undefined) return { validate: ajv.compile(schema) };
+    const validate = ajv.addSchema(schema, key).getSchema(key);
+    return validate ? { validate } : { refusal: 'it cannot be compiled' };
   } catch (cause) {
     return { refusal: cause instanceof Error ? cause.message : String(cause) };
   }

@@ -30,7 +30,7 @@ export const exportFormats: readonly ExportFormat[] = [
   },
   {
     name: 'typescript',
-    help: 'types for handlers and clients',
+    help: 'types, handler signatures and a client that uses fetch',
     load: async () => (await import('../convert/typescript.ts')).toTypescript,
   },
   {
@@ -42,5 +42,21 @@ export const exportFormats: readonly ExportFormat[] = [
     name: 'json-schema',
     help: 'one JSON Schema 2020-12 with a definition for everything that travels',
     load: async () => (await import('../convert/json-schema.ts')).toJsonSchemas,
+  },
+  {
+    name: 'markdown',
+    help: 'this language, as a page that people read',
+    load: async () => {
+      const { writeMarkdown } = await import('../convert/nine-parts/write-markdown.ts');
+      return ({ document }) => writeMarkdown(document);
+    },
+  },
+  {
+    name: 'yaml',
+    help: 'this language, as one YAML map',
+    load: async () => {
+      const { writeYaml } = await import('../convert/nine-parts/write-yaml.ts');
+      return ({ document }) => writeYaml(document);
+    },
   },
 ];

@@ -98,6 +98,7 @@ function optionsOf(asked: Asked, settings: ServeSettings, log: Log): ServeOption
     ...(asked.has('webhook') && { webhooks: asked.values('webhook').map((url) => ({ url })) }),
     ...(asked.has('allow-private-webhooks') && { allowPrivateWebhooks: true }),
     development: !isProduction,
+    openapi: async (spec) => JSON.stringify((await import('../convert/openapi.ts')).toOpenApi(spec)),
     ...(asked.has('accept-misfits') && { acceptMisfits: true }),
     ...(log.exchange && { onExchange: log.exchange }),
     onFailure: log.failure,

@@ -1,4 +1,5 @@
 import type { Spec } from '../parts/spec.ts';
+import { clientSection } from './typescript/client.ts';
 import { harmless } from './typescript/doc.ts';
 import { beforeTypes, handlerTypes } from './typescript/handler-types.ts';
 import { Names } from './typescript/names.ts';
@@ -8,8 +9,8 @@ import { resourceTypes } from './typescript/resource-types.ts';
 import { callerTypes, errorCodes, eventTypes, storedTypes, transitionTypes } from './typescript/service-types.ts';
 
 /**
- * Writes a document as one TypeScript module of types that stands alone: its resources, its operations, and what the
- * service's own code is given and answers. The same document gives the same text.
+ * Writes a document as one TypeScript module that stands alone: the types of its resources and its operations, of what the
+ * service's own code is given and answers, and a client. The same document gives the same text.
  */
 export function toTypescript(spec: Spec): string {
   const names = new Names();
@@ -19,6 +20,7 @@ export function toTypescript(spec: Spec): string {
   const before = beforeTypes(operations, types, names);
   const stored = storedTypes(types);
   const events = eventTypes(types);
+  const client = clientSection(operations, types, names);
   // Only now is it known which types of resources the rest speaks of.
   const resources = types.declarations();
   const sections: readonly (readonly [title: string, declarations: readonly string[]])[] = [
@@ -27,6 +29,7 @@ export function toTypescript(spec: Spec): string {
     ['Caller, errors, events, states', [...callerTypes(spec), callerPrelude, errorCodes(spec), ...events, transitionTypes(spec)]],
     ['What is stored', stored],
     ["The service's own code", [handlerPrelude, ...handlers, ...before]],
+    ['A client', client],
   ];
   const body = sections.flatMap(([title, declarations]) => (declarations.length === 0 ? [] : [`// ${title}`, ...declarations]));
   return `${[heading(spec), ...body].join('\n\n')}\n`;
@@ -38,7 +41,7 @@ function heading(spec: Spec): string {
   const file = path.split(/[\\/]/).at(-1) ?? path;
   const title = oneLine(spec.title);
   return [
-    `// The types of ${title === '' ? 'a document without a title' : title}.`,
+    `// The types and the client of ${title === '' ? 'a document without a title' : title}.`,
     `// Made by \`ninefold export ${oneLine(file)} --to typescript\`. Change the document and make them again.`,
   ].join('\n');
 }

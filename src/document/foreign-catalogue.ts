@@ -28,6 +28,11 @@ export const foreignFindings = [
     'A word of another version of the format stands in the document.',
     'Write the word of the version that the document names; it was read as it was meant.',
   ),
+  warning(
+    'not-read-back',
+    'An export of this project was changed where it only repeats what stands elsewhere in it.',
+    'Change it where it is stated: the schema of the resource, the parameter, the answer, or the words under `x-ninefold`.',
+  ),
 ] as const satisfies readonly FindingKind[];
 
 /** The code of a finding of taking over. */

@@ -40,6 +40,7 @@ export async function startEngine(spec: Spec, store: Store, lasting: Lasting, op
     identify: options.identify,
     environment: options.environment ?? {},
     readFile: options.readFile,
+    openapi: options.openapi,
     ...lasting,
     versions: compileVersionList(spec, compilation.validator, () => clock.now()),
     basePath: basePath(spec.purpose),

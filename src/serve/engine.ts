@@ -32,6 +32,8 @@ export interface Engine {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Reads a file that stands beside the document. */
   readonly readFile: ((path: string) => string) | undefined;
+  /** Writes the document as OpenAPI, where somebody gave the means. */
+  readonly openapi: ServeOptions['openapi'];
   readonly inFlight: InFlight;
   /** What rates have counted. */
   readonly counters: RateCounters;

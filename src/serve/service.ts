@@ -43,6 +43,8 @@ export interface ServeOptions {
   readonly relax?: 'auth';
   /** Of a stand-in: refuse what the document refuses, also where the vendor's own client is known to break its document in that way. */
   readonly strict?: boolean;
+  /** Writes a document as OpenAPI, which `GET {base}/openapi.json` gives; called once for each document, when it is first asked for. */
+  readonly openapi?: (spec: Spec) => string | Promise<string>;
   /** Start although stored rows do not fit the document any more. */
   readonly acceptMisfits?: boolean;
   /** Count what clients touch, for `coverage`. */

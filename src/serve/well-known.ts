@@ -10,21 +10,36 @@ export type Own = Reply | { readonly refusal: Refusal };
 export type AnswerOwn = (call: Call) => Own | Promise<Own> | undefined;
 
 /**
- * The service's own address at the host's root: `GET /.well-known/ninefold` gives the ledger. A stated endpoint of the same path
- * comes first. From this machine everybody may read it; from elsewhere it is the operation `read ledger`, where a document names that.
+ * The service's own addresses: `GET /.well-known/ninefold`, at the host's root, gives the ledger, and `GET {base}/openapi.json`
+ * the document as OpenAPI. A stated endpoint of the same path comes first. From this machine everybody may read them; from
+ * elsewhere they are the operation `read ledger`, where a document names that.
  */
-export function compileWellKnown({ compilation, clock, limits }: Engine, identify: Identify): AnswerOwn {
+export function compileWellKnown(
+  { compilation, clock, limits, openapi, basePath, onFailure }: Engine,
+  identify: Identify,
+): AnswerOwn {
   const { spec, access } = compilation;
   const operation = callableOperations(spec).find(({ name }) => name === 'read ledger');
   const plan = operation && { operation };
-  let body: string | undefined;
+  const pages = new Map<string, () => string | Promise<string>>([
+    ['/.well-known/ninefold', once(() => JSON.stringify(describe(compilation), null, 2))],
+  ]);
+  if (openapi)
+    pages.set(
+      `${basePath}/openapi.json`,
+      once(() => openapi(spec)),
+    );
 
-  function tell(): Reply {
-    body ??= JSON.stringify(describe(compilation), null, 2);
-    return { status: 200, headers: { 'content-type': 'application/json' }, body };
+  async function tell(write: () => string | Promise<string>): Promise<Own> {
+    try {
+      return { status: 200, headers: { 'content-type': 'application/json' }, body: await write() };
+    } catch (failure) {
+      onFailure(failure, 'page');
+      return { refusal: { when: 'internal' } };
+    }
   }
 
-  function tellTo(who: Identified): Own {
+  function tellTo(who: Identified, write: () => string | Promise<string>): Own | Promise<Own> {
     if ('refusal' in who) return who;
     const { caller } = who;
     // It is asked only where there is such an operation.
@@ -36,22 +51,39 @@ export function compileWellKnown({ compilation, clock, limits }: Engine, identif
     if (forbidden) return { refusal: forbidden };
     const pass = asked.enter({ caller, now: clock.now(), operation: own.name, version: '' }, undefined);
     const late = 'refusal' in pass ? pass.refusal : pass.settle();
-    return late ? { refusal: late } : tell();
+    return late ? { refusal: late } : tell(write);
   }
 
   return (call) => {
-    if (call.path !== '/.well-known/ninefold') return undefined;
+    const write = pages.get(call.path);
+    if (!write) return undefined;
     const isHere = isOnLoopback(call);
     if (!isHere && !operation) return undefined;
     if (call.method !== 'GET' && call.method !== 'HEAD') {
       return { status: call.method === 'OPTIONS' ? 204 : 405, headers: { allow: 'GET, HEAD, OPTIONS' }, body: undefined };
     }
-    if (isHere || !plan) return tell();
+    if (isHere || !plan) return tell(write);
     // Failed logins count here as everywhere.
     const hurried = limits.first?.(call, plan, clock.now());
     if (hurried) return { refusal: hurried };
     const who = identify(call, plan);
-    return who instanceof Promise ? who.then(tellTo) : tellTo(who);
+    return who instanceof Promise ? who.then((identified) => tellTo(identified, write)) : tellTo(who, write);
+  };
+}
+
+/** What is made when it is first asked for, and kept. What could not be made is tried again. */
+function once<T>(make: () => T | Promise<T>): () => T | Promise<T> {
+  let made: { readonly value: T | Promise<T> } | undefined;
+  return () => {
+    if (made) return made.value;
+    const value = make();
+    made = { value };
+    if (value instanceof Promise) {
+      value.catch(() => {
+        made = undefined;
+      });
+    }
+    return value;
   };
 }
 

@@ -19,6 +19,7 @@ export function generateEvents(draw: Draw): JsonMap {
   const envelope = pick<Json | undefined>(draw, [
     undefined,
     undefined,
+    'none',
     { 'the/id': 'event.id', about: 'event.payload' },
     { fixed: "'1'", n: 7, at: 'event.at' },
   ]);

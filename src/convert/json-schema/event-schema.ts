@@ -10,16 +10,23 @@ export function payloadSchema(kind: EventKind, writer: SchemaWriter): JsonMap | 
   return shape && writer.shape(shape, 'answer');
 }
 
-/** An event as it is sent, its payload within the envelope. */
+/** An event as it is sent: its payload within the envelope, or alone. */
 export function envelopeSchema(spec: Spec, kind: EventKind, payload: JsonMap): JsonMap {
+  if (isBare(spec)) return payload;
   const members = envelopeMembers(spec);
   const properties: Record<string, Json> = Object.create(null);
   for (const [name, source] of members) properties[name] = memberSchema(source, kind, payload);
   return { type: 'object', properties, required: members.map(([name]) => name) };
 }
 
-/** What an envelope is made of, each with its expression: as stated, or as it follows by rule. */
+/** Whether payloads are sent as they are. */
+export function isBare(spec: Spec): boolean {
+  return statedValue(spec.events.delivery)?.isBare === true;
+}
+
+/** What an envelope is made of, each with its expression: as stated, or as it follows by rule; nothing where there is none. */
 export function envelopeMembers(spec: Spec): readonly (readonly [name: string, source: string])[] {
+  if (isBare(spec)) return [];
   const stated = statedValue(spec.events.delivery)?.envelope;
   return stated ? Object.entries(stated).map(([name, { source }]) => [name, source.trim()]) : usual;
 }

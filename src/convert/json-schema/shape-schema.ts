@@ -48,6 +48,7 @@ function write(shape: JsonMap, place: Place): JsonMap {
 function isKept(key: string, value: Json, { view, knownWords }: Writing): boolean {
   if (key === 'required') return Array.isArray(value);
   if (key === 'default') return view !== 'update';
+  if (key === 'type' && Array.isArray(value) && value.length === 0) return false;
   // A standing is no bound.
   if (isStanding(value) && key !== 'const' && !schemaKeys.has(key)) return false;
   return standardWords.has(key) || schemaKeys.has(key) || schemaListKeys.has(key) || isOuterMap(key) || knownWords.has(key);

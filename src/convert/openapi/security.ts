@@ -7,7 +7,8 @@ import type { Trail } from './trail.ts';
 
 /** Writes the security schemes of a source, which of them are accepted, and where none is asked for. */
 export function writeAuthentication(
-  operations: readonly (readonly [Operation, string])[],
+  operations: readonly Operation[],
+  endpoints: OpenMap,
   reader: Reader,
   trail: Trail,
 ): OpenMap | undefined {
@@ -16,14 +17,18 @@ export function writeAuthentication(
   const authentication: OpenMap = newMap();
   authentication.schemes = schemes;
   const whole = requirementsOf(reader.root.value, reader);
-  const own = operations.map(([operation, name]) => ({ operation, name, list: requirementsOf(operation.map.value, reader) }));
+  const own = operations.map((operation) => ({ operation, list: requirementsOf(operation.map.value, reader) }));
   const accepted = new Set<string>();
   const notCarried = (place: string) => reader.leave(place, 'several schemes at once, or scopes of one operation');
   for (const { list, at } of [{ list: whole, at: '' }, ...own.map(({ list, operation }) => ({ list, at: operation.map.at }))]) {
     for (const [index, requirement] of (list ?? []).entries()) {
       const names = Object.keys(requirement);
       if (names.length > 1 || names.some((name) => hasScopes(requirement[name]))) notCarried(below(below(at, 'security'), index));
-      for (const name of names) if (Object.hasOwn(schemes, name)) accepted.add(name);
+      for (const name of names) {
+        if (!Object.hasOwn(schemes, name)) continue;
+        accepted.add(name);
+        reader.mark(requirement, name);
+      }
     }
   }
   if (accepted.size > 0 && accepted.size < Object.keys(schemes).length) {
@@ -33,11 +38,17 @@ export function writeAuthentication(
   const open = own.filter(
     ({ list }) => list !== undefined && (list.length === 0 || list.some((entry) => Object.keys(entry).length === 0)),
   );
-  if (open.length > 0) authentication.public = open.map(({ name }) => name);
+  if (open.length > 0) authentication.public = open.map(({ operation }) => nameOfOperation(endpoints, operation));
   for (const [index, { operation }] of open.entries()) {
     trail.from(below('/authentication/public', index), below(operation.map.at, 'security'));
   }
   return authentication;
+}
+
+/** The name by which other parts speak of an operation. */
+export function nameOfOperation(endpoints: OpenMap, { key }: Operation): string {
+  const endpoint = endpoints[key];
+  return isMap(endpoint) ? String(endpoint.as ?? endpoint.does ?? key) : key;
 }
 
 function requirementsOf(map: JsonMap, reader: Reader): JsonMap[] | undefined {
@@ -55,7 +66,7 @@ function writeSchemes(reader: Reader, trail: Trail): OpenMap {
   const schemes: OpenMap = newMap();
   if (!holder) return schemes;
   for (const [name, map] of reader.maps(holder, reader.dialect === '2.0' ? 'securityDefinitions' : 'securitySchemes')) {
-    const scheme = writeScheme(map, reader);
+    const scheme = writeScheme(name, map, reader, trail);
     if (scheme === undefined) {
       reader.leave(map.at, 'a scheme that is none of this language');
       continue;
@@ -69,15 +80,15 @@ function writeSchemes(reader: Reader, trail: Trail): OpenMap {
 }
 
 /** Writes one scheme. A bearer token that says nothing of its inside is carried like a key. */
-export function writeScheme(map: MapAt, reader: Reader): OpenMap | undefined {
+export function writeScheme(name: string, map: MapAt, reader: Reader, trail: Trail): OpenMap | undefined {
   const scheme: OpenMap = newMap();
   const type = reader.text(map, 'type');
   if (type === 'apiKey' || type === 'httpApiKey') {
     const place = reader.text(map, 'in');
-    const name = reader.text(map, 'name');
-    if (name === undefined || (place !== 'header' && place !== 'query' && place !== 'cookie')) return undefined;
+    const carrier = reader.text(map, 'name');
+    if (carrier === undefined || (place !== 'header' && place !== 'query' && place !== 'cookie')) return undefined;
     scheme.type = 'api_key';
-    scheme[place] = name;
+    scheme[place] = carrier;
     return scheme;
   }
   if (type === 'basic' || (type === 'http' && /^basic$/i.test(String(map.value.scheme)))) {
@@ -92,11 +103,13 @@ export function writeScheme(map: MapAt, reader: Reader): OpenMap | undefined {
     if (format !== undefined) scheme.format = format;
     return scheme;
   }
-  return type === 'oauth2' ? writeOauth(map, reader, scheme) : undefined;
+  return type === 'oauth2' ? writeOauth(name, map, reader, trail) : undefined;
 }
 
-function writeOauth(map: MapAt, reader: Reader, scheme: OpenMap): OpenMap {
-  scheme.type = 'oauth2';
+function writeOauth(scheme: string, map: MapAt, reader: Reader, trail: Trail): OpenMap {
+  const whole: OpenMap = newMap();
+  whole.type = 'oauth2';
+  const at = below(below('/authentication/schemes', scheme), 'scopes');
   const old = reader.text(map, 'flow');
   const flows = old === undefined ? reader.maps(map, 'flows') : [[oldFlows[old] ?? old, map] as const];
   if (flows.length > 0) reader.mark(map.value, 'flows');
@@ -109,12 +122,16 @@ function writeOauth(map: MapAt, reader: Reader, scheme: OpenMap): OpenMap {
       if (url !== undefined) words[key] = url;
     }
     written[name] = words;
-    const stated = reader.take(flow.value, 'scopes') ?? reader.take(flow.value, 'availableScopes');
-    if (isMap(stated)) for (const [scope, text] of Object.entries(stated)) scopes[scope] = typeof text === 'string' ? text : '';
+    const key = Object.hasOwn(flow.value, 'availableScopes') ? 'availableScopes' : 'scopes';
+    const stated = reader.take(flow.value, key);
+    for (const [scope, text] of isMap(stated) ? Object.entries(stated) : []) {
+      scopes[scope] = typeof text === 'string' ? text : '';
+      trail.from(below(at, scope), below(below(flow.at, key), scope));
+    }
   }
-  if (Object.keys(written).length > 0) scheme.flows = written;
-  if (Object.keys(scopes).length > 0) scheme.scopes = scopes;
-  return scheme;
+  if (Object.keys(written).length > 0) whole.flows = written;
+  if (Object.keys(scopes).length > 0) whole.scopes = scopes;
+  return whole;
 }
 
 const oldFlows: Readonly<Record<string, string>> = {

@@ -18,6 +18,11 @@ export interface OperationTypes {
   readonly operation: string;
   readonly endpoint: Endpoint;
   readonly effect: Effect | undefined;
+  /** What a caller gives as parameters; none where it has none, and whether it may give none of them. */
+  readonly parameters: Type;
+  readonly mayLackParameters: boolean;
+  /** What is answered on success. */
+  readonly response: Type;
   /** What its own code is given, defaults filled in. */
   readonly params: Type;
   /** The body as it was sent. */
@@ -63,6 +68,9 @@ function oneOperation(endpoint: Endpoint, types: ResourceTypes, names: Names): O
     operation,
     endpoint,
     effect: statedValue(endpoint.does),
+    parameters: params,
+    mayLackParameters: parameters.mayLack,
+    response,
     params: params === undefinedType ? word('object') : filled(params, filledParameters(endpoint)),
     request,
     received: isStated(endpoint.request) ? filled(request, filledProperties(endpoint.request.value)) : request,
@@ -72,13 +80,17 @@ function oneOperation(endpoint: Endpoint, types: ResourceTypes, names: Names): O
 }
 
 /** The parameters as one object; none where there are none. */
-function paramsType(endpoint: Endpoint, types: ResourceTypes): { readonly type: Type; readonly doc: readonly string[] } {
+function paramsType(
+  endpoint: Endpoint,
+  types: ResourceTypes,
+): { readonly type: Type; readonly mayLack: boolean; readonly doc: readonly string[] } {
   const members = parameterMembers(endpoint, types.shapes('create'));
+  const mayLack = members.every(({ optional }) => optional);
   const fact = endpoint.parameters;
   if (!isStated(fact) && fact.standing !== 'none' && !isStated(endpoint.does)) {
-    return { type: objectOf(members, unknownType), doc: [unsettledLine('its parameters', fact)] };
+    return { type: objectOf(members, unknownType), mayLack, doc: [unsettledLine('its parameters', fact)] };
   }
-  return { type: members.length === 0 ? undefinedType : objectOf(members), doc: [] };
+  return { type: members.length === 0 ? undefinedType : objectOf(members), mayLack, doc: [] };
 }
 
 /** The body: the stated one, or what is sent of the resource without what the path says already. */

@@ -4,10 +4,10 @@ import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import type { At, MapAt, Reader } from '../../openapi/reader.ts';
 import type { Shapes } from '../../openapi/shapes.ts';
 import type { Trail } from '../../openapi/trail.ts';
-import type { NamedMessage, Operation } from './sending.ts';
+import type { NamedMessage, Operation } from './operation.ts';
 
 /** Writes what a service sends as kinds of event. What is sent to it over a channel is nothing that the nine parts hold. */
-export function writeEvents(operations: readonly Operation[], shapes: Shapes, trail: Trail): OpenMap | undefined {
+export function writeEvents(operations: readonly Operation[], shapes: Shapes, trail: Trail, isOwn: boolean): OpenMap | undefined {
   const { reader } = shapes;
   const kinds: OpenMap = newMap();
   const places = new Map<string, string>();
@@ -19,7 +19,11 @@ export function writeEvents(operations: readonly Operation[], shapes: Shapes, tr
     for (const message of messages) writeKind(message, kinds, places, shapes, trail);
   }
   if (Object.keys(kinds).length === 0) return undefined;
-  return Object.assign(newMap(), { kinds });
+  if (isOwn) return Object.assign(newMap(), { kinds });
+  // A message of others carries its payload and nothing around it.
+  const [first = ''] = places.values();
+  trail.from('/events/envelope', below(first, 'payload'));
+  return Object.assign(newMap(), { envelope: 'none', kinds });
 }
 
 /** A message that several operations send is one kind; another one of the same name is told apart by a number. */

@@ -10,8 +10,8 @@ import { Shapes } from '../../openapi/shapes.ts';
 import { Trail } from '../../openapi/trail.ts';
 import { withOwnStatements } from '../../own-statements.ts';
 import { writeEvents } from './events.ts';
+import { operationsOf } from './operations.ts';
 import { writeAuthentication } from './security.ts';
-import { operationsOf } from './sending.ts';
 import { baseUrls } from './servers.ts';
 
 /** Reads a document of AsyncAPI, whatever its version, as one of this language. */
@@ -19,6 +19,7 @@ export function importAsyncApi(foreign: Foreign, traces = false): Imported {
   const reader = new Reader(foreign, '3.0', traces);
   const trail = new Trail(foreign);
   const own = ownPart(foreign.value);
+  for (const key of ['asyncapi', 'defaultContentType']) reader.mark(reader.root.value, key);
   const read = readTree(reader, trail, languageOf(foreign.value)?.version ?? '', own !== undefined);
   if (own) {
     trail.from('', '/x-ninefold');
@@ -46,7 +47,7 @@ export function readTree(reader: Reader, trail: Trail, version: string, isOwn: b
   const urls = baseUrls(reader, trail);
   if (urls.length > 0) purpose.base_url = urls.length === 1 ? (urls[0] as string) : urls;
   const authentication = writeAuthentication(reader, trail);
-  const events = writeEvents(operationsOf(reader, version), shapes, trail);
+  const events = writeEvents(operationsOf(reader, version), shapes, trail, isOwn);
   const resources = isOwn ? newMap() : writeResources(names, shapes, trail);
   const tree: OpenMap = newMap();
   for (const [part, value] of Object.entries({ purpose, resources, authentication, events })) {

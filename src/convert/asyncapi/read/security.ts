@@ -1,4 +1,4 @@
-import type { Json } from '../../../document/document.ts';
+import type { Json, Pointer } from '../../../document/document.ts';
 import { below, pathOf } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import type { MapAt, Reader } from '../../openapi/reader.ts';
@@ -16,26 +16,25 @@ export function writeAuthentication(reader: Reader, trail: Trail): OpenMap | und
     const name = reader.text(map, 'x-ninefold-name') ?? key;
     if (take(name, map, schemes, reader, trail)) known.set(map.at, name);
   }
-  const accepted = new Set<string>();
+  const accepted = new Map<string, Pointer>();
   const holders = [...serversOf(reader), ...reader.maps(reader.root, 'operations').map(([, map]) => map)];
   for (const holder of holders) for (const used of requirements(holder, reader)) accept(used);
   if (Object.keys(schemes).length === 0) return undefined;
   const authentication: OpenMap = newMap();
   authentication.schemes = schemes;
   if (accepted.size > 0 && accepted.size < Object.keys(schemes).length) {
-    authentication.accept = [...accepted];
-    const holder = holders.find(({ value }) => Object.hasOwn(value, 'security'));
-    trail.from('/authentication/accept', below(holder?.at ?? '', 'security'));
+    authentication.accept = [...accepted.keys()];
+    for (const [index, place] of [...accepted.values()].entries()) trail.from(below('/authentication/accept', index), place);
   }
   return authentication;
 
   /** A scheme that stands where it is asked for has no name but its type. */
-  function accept({ name, map }: Requirement): void {
+  function accept({ name, map, at }: Requirement): void {
     const own = known.get(map.at) ?? name;
-    if (Object.hasOwn(schemes, own) && (known.has(map.at) || name !== own)) accepted.add(own);
+    if (Object.hasOwn(schemes, own) && (known.has(map.at) || name !== own)) accepted.set(own, accepted.get(own) ?? at);
     else if (!known.has(map.at) && take(own, map, schemes, reader, trail)) {
       known.set(map.at, own);
-      accepted.add(own);
+      accepted.set(own, at);
     }
   }
 }
@@ -43,6 +42,8 @@ export function writeAuthentication(reader: Reader, trail: Trail): OpenMap | und
 interface Requirement {
   readonly name: string;
   readonly map: MapAt;
+  /** Where it is asked for. */
+  readonly at: Pointer;
 }
 
 /** What a server or an operation asks for: schemes themselves since 3.0, before that the names of schemes with their scopes. */
@@ -57,18 +58,18 @@ function requirements(holder: MapAt, reader: Reader): Requirement[] {
     if (!map) return [];
     if (refOf(item) !== undefined || Object.hasOwn(map.value, 'type')) {
       if (Object.hasOwn(map.value, 'scopes')) reader.leave(below(map.at, 'scopes'), 'scopes of one operation');
-      return [{ name: refOf(item) === undefined ? String(map.value.type) : (pathOf(map.at).at(-1) ?? ''), map }];
+      return [{ name: refOf(item) === undefined ? String(map.value.type) : (pathOf(map.at).at(-1) ?? ''), map, at: place }];
     }
     return Object.keys(item).flatMap((name) => {
       const target = reader.target(`#${below('/components/securitySchemes', name)}`);
       if (target === undefined) reader.find('import/ref-unresolved', place, `There is no scheme \`${name}\`.`);
-      return target && isMap(target.value) ? [{ name, map: { value: target.value, at: target.at } }] : [];
+      return target && isMap(target.value) ? [{ name, map: { value: target.value, at: target.at }, at: place }] : [];
     });
   });
 }
 
 function take(name: string, map: MapAt, schemes: OpenMap, reader: Reader, trail: Trail): boolean {
-  const scheme = writeScheme(map, reader);
+  const scheme = writeScheme(name, map, reader, trail);
   if (scheme === undefined) {
     reader.leave(map.at, 'a scheme that is none of this language');
     return false;

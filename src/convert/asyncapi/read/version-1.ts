@@ -1,7 +1,7 @@
 import type { Json } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import type { MapAt, Reader } from '../../openapi/reader.ts';
-import type { NamedMessage, Operation } from './sending.ts';
+import type { NamedMessage, Operation } from './operation.ts';
 import { messagesOf } from './version-2.ts';
 
 /**

@@ -3,7 +3,7 @@ import { below } from '../../../document/pointer.ts';
 import { isMap } from '../../../document/values.ts';
 import type { At, MapAt, Reader } from '../../openapi/reader.ts';
 import { messageName } from './message-names.ts';
-import type { NamedMessage, Operation } from './sending.ts';
+import type { NamedMessage, Operation } from './operation.ts';
 
 /** AsyncAPI 2: under a channel stands what its users may do: `subscribe` to what the service sends, `publish` to it. */
 export function operationsOfVersion2(reader: Reader): Operation[] {

@@ -3,7 +3,7 @@ import { below, pathOf } from '../../../document/pointer.ts';
 import { isMap } from '../../../document/values.ts';
 import type { At, MapAt, Reader } from '../../openapi/reader.ts';
 import { messageName } from './message-names.ts';
-import type { NamedMessage, Operation } from './sending.ts';
+import type { NamedMessage, Operation } from './operation.ts';
 
 /** AsyncAPI 3: operations stand by themselves, and name a channel and those of its messages that they are about. */
 export function operationsOfVersion3(reader: Reader): Operation[] {

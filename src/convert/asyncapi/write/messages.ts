@@ -4,10 +4,11 @@ import type { EventKind, Webhook } from '../../../parts/events.ts';
 import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { DefinitionNames } from '../../json-schema/definition-names.ts';
-import { envelopeMembers, envelopeSchema, payloadSchema } from '../../json-schema/event-schema.ts';
+import { envelopeMembers, envelopeSchema, isBare, payloadSchema } from '../../json-schema/event-schema.ts';
 import type { SchemaWriter } from '../../json-schema/schema-writer.ts';
 import type { Prose } from '../../prose.ts';
 import { unsettledLine } from '../../unsettled.ts';
+import { toDraft07 } from './draft-07.ts';
 import { payloadExamples } from './examples.ts';
 
 /** One kind of event as AsyncAPI speaks of it. */
@@ -30,16 +31,18 @@ export function writeMessages(spec: Spec, writer: SchemaWriter, prose: Prose): M
     const description = prose(kind.at).join('\n\n');
     const carried = isStated(kind.payload) ? payloadSchema(kind, writer) : undefined;
     const open = isStated(kind.payload) ? {} : { $comment: unsettledLine(`what ${name} carries`, kind.payload) };
-    const example = envelopeExample(members, kind, exampleOf(kind));
+    const example = isBare(spec) ? exampleOf(kind) : envelopeExample(members, kind, exampleOf(kind));
     return {
       key,
       bare: {
         name,
         ...(description !== '' && { description }),
         contentType: 'application/json',
-        payload: writer.define(`${key}_event`, envelopeSchema(spec, kind, carried ?? open)),
+        payload: isBare(spec)
+          ? toDraft07(carried ?? open)
+          : writer.define(`${key}_event`, envelopeSchema(spec, kind, carried ?? open)),
         ...(id !== undefined && { correlationId: correlationId(`$message.payload#/${pointerWord(id)}`) }),
-        ...(example && { examples: [{ payload: example }] }),
+        ...(example !== undefined && { examples: [{ payload: example }] }),
         ...(payload !== undefined && { 'x-ninefold-payload': payload }),
       },
     };

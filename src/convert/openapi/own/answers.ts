@@ -24,6 +24,8 @@ function readResponse(response: JsonMap, reading: SchemaReading): Json {
     const word = carriedWord(key);
     if (word !== undefined && word !== 'follows' && word !== 'form') words[word] = value;
   }
+  const headers = readHeaders(response.headers, reading);
+  if (headers) words.headers = headers;
   if (body && !followingWords(body).includes('example') && body.example !== undefined) words.example = body.example;
   if (schema !== undefined && !isFollowing(schema)) {
     const shape = readStated(schema, reading);
@@ -31,6 +33,19 @@ function readResponse(response: JsonMap, reading: SchemaReading): Json {
     words.shape = shape;
   }
   return words;
+}
+
+/** The headers that are stated of an answer; those that follow are references. */
+function readHeaders(headers: Json | undefined, reading: SchemaReading): JsonMap | undefined {
+  const out = newMap();
+  for (const [name, header] of isMap(headers) ? Object.entries(headers) : []) {
+    if (!isMap(header) || header.$ref !== undefined || isFollowing(header)) continue;
+    const data = header['x-ninefold-data'];
+    const shape = followingWords(header).includes('schema') ? undefined : readStated(header.schema ?? {}, reading);
+    const isExpression = header[formKey] !== 'full' && data !== undefined && shape === undefined;
+    out[name] = isExpression ? data : { ...(shape !== undefined && { shape }), ...(data !== undefined && { data }) };
+  }
+  return Object.keys(out).length > 0 ? out : undefined;
 }
 
 /** Several answers under one status: the branches of the schema, each beside what is carried of it. */

@@ -1,5 +1,6 @@
 import type { Json, JsonMap, Pointer } from '../../../document/document.ts';
-import { below, pointerOf } from '../../../document/pointer.ts';
+import { valueAt } from '../../../document/place.ts';
+import { pointerOf } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { urlsOf } from './base-url.ts';
 import { type OperationReading, readEndpoints } from './endpoints.ts';
@@ -18,11 +19,8 @@ export interface ReadBack {
   readonly tree: JsonMap;
   /** Where each place of the tree is read from: a pointer into the export by a pointer into the tree. */
   readonly from: ReadonlyMap<Pointer, Pointer>;
-}
-
-/** Whether an OpenAPI document is one of our own exports. */
-export function isOwnExport(source: Json): source is JsonMap {
-  return isMap(source) && typeof source.openapi === 'string' && isMap(source[ownKey]);
+  /** What is said in prose: of a place of the tree, by the description of a place of the export. */
+  readonly prose: readonly { readonly at: Pointer; readonly from: Pointer; readonly text: string }[];
 }
 
 /**
@@ -37,6 +35,7 @@ export function readOwnExport(given: JsonMap): ReadBack {
   const reading = readingOf(source);
   const tree: OpenMap = Object.assign(newMap(), parts);
   const note = (at: readonly string[], from: readonly string[]) => places.set(pointerOf(at), pointerOf(from));
+  for (const part of Object.keys(parts)) note([part], [ownKey, part]);
   takePurpose(source, tree, note);
   takeResources(source, tree, reading, note);
   takeEndpoints(source, tree, reading, note);
@@ -45,7 +44,12 @@ export function readOwnExport(given: JsonMap): ReadBack {
   takeErrorPayload(source, tree, reading, note);
   const info = isMap(source.info) ? source.info : newMap();
   const title = typeof info.title === 'string' && !followingWords(info).includes('title') ? info.title : '';
-  return { title, tree: inOrder(withWrittenForms(tree, readWrittenForms(written)), order), from: places };
+  return {
+    title,
+    tree: inOrder(withWrittenForms(tree, readWrittenForms(written)), order),
+    from: places,
+    prose: proseIn(source, places),
+  };
 }
 
 type Note = (at: readonly string[], from: readonly string[]) => void;
@@ -155,11 +159,22 @@ function takeErrorPayload(source: JsonMap, tree: OpenMap, reading: OperationRead
   }
 }
 
-/** The place in an export that a place of the tree is read from: its own, or that of the nearest thing around it. */
-export function sourceOf({ from }: ReadBack, at: Pointer): Pointer {
-  for (let pointer = at; pointer !== ''; pointer = pointer.slice(0, pointer.lastIndexOf('/'))) {
-    const found = from.get(pointer);
-    if (found !== undefined) return found;
-  }
-  return below('', ownKey);
+/** Descriptions are prose wherever this language has no word for one: of the whole, of groups, and of what says that it follows. */
+function proseIn(source: JsonMap, places: ReadonlyMap<Pointer, Pointer>): ReadBack['prose'] {
+  const found = [...places].flatMap(([at, from]) => {
+    const place = valueAt(source, from);
+    const isStated = /^\/resources\/[^/]+\/fields\//.test(at) && isMap(place) && !followingWords(place).includes('description');
+    const isProse = /^\/(?:resources|endpoints)\/|^\/authentication\/schemes\/|^\/events\/kinds\//.test(at);
+    const text = isMap(place) && isProse && !isStated ? place.description : undefined;
+    return typeof text === 'string' ? [{ at, from, text }] : [];
+  });
+  const info = isMap(source.info) ? source.info.description : undefined;
+  const tags = Array.isArray(source.tags) ? (source.tags as readonly Json[]) : [];
+  const events = tags.findIndex((tag) => isMap(tag) && tag.name === 'Events' && typeof tag.description === 'string');
+  const said = events >= 0 ? valueAt(source, `/tags/${events}/description`) : undefined;
+  return [
+    ...(typeof info === 'string' ? [{ at: '', from: '/info', text: info }] : []),
+    ...found,
+    ...(typeof said === 'string' ? [{ at: '/events', from: `/tags/${events}`, text: said }] : []),
+  ];
 }

@@ -1,7 +1,7 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { readStated, type SchemaReading } from './stated-schema.ts';
-import { carriedWord, followingWords, resourceKey } from './words.ts';
+import { carriedWord, followingWords, resourceKey, valueKey } from './words.ts';
 
 /** A resource that was read back: what is stated of it, and its machine where one is. */
 export interface ReadResource {
@@ -11,6 +11,33 @@ export interface ReadResource {
 
 /** Reads the schema of a resource back; `states` and the name are stated elsewhere. */
 export function readResource(schema: JsonMap, reading: SchemaReading): ReadResource {
+  return schema[valueKey] === true ? readValue(schema, reading) : readThing(schema, reading);
+}
+
+/** A value that is no map of fields: what is no word of a resource is its shape. */
+function readValue(schema: JsonMap, reading: SchemaReading): ReadResource {
+  const out = newMap();
+  const shape = newMap();
+  for (const [key, value] of Object.entries(schema)) {
+    if (key === valueKey || key === resourceKey || key === 'x-ninefold-states') continue;
+    const word = carriedWord(key);
+    if (word !== undefined && valueWords.has(word)) out[word] = value;
+    else shape[key] = value;
+  }
+  const states = schema['x-ninefold-states'];
+  return { stated: { shape: readStated(shape, reading), ...out }, ...(states !== undefined && { states }) };
+}
+
+const valueWords: ReadonlySet<string> = new Set([
+  'identifier',
+  'unique',
+  'fields',
+  'required',
+  'additionalProperties',
+  'deprecated',
+]);
+
+function readThing(schema: JsonMap, reading: SchemaReading): ReadResource {
   const out = newMap();
   let states: Json | undefined;
   for (const [key, value] of Object.entries(schema)) {

@@ -21,6 +21,8 @@ export function readStated(node: Json, reading: SchemaReading): Json {
   readDeprecated(node, out);
   readExtensible(out);
   if (out.shape === true) return wrapped(out);
+  if (node[formKey] === 'list' && out.type === 'array' && out.items !== undefined && Object.keys(out).length === 2)
+    return [out.items];
   return node[formKey] === 'long' ? out : shortened(out);
 }
 

@@ -19,11 +19,14 @@ export const followsKey = `${prefix}follows`;
 /** A schema stands for this very value, which is no schema: a standing, `true` or `false`. */
 export const statedKey = `${prefix}stated`;
 
-/** `long`: what could be written as a short name is written out. */
+/** `long`: what could be written as a short name is written out. `list`: a list is written as `[string]`. */
 export const formKey = `${prefix}form`;
 
 /** The resource that a schema is of. */
 export const resourceKey = `${prefix}resource`;
+
+/** The schema of a resource is its whole shape, in place of fields. */
+export const valueKey = `${prefix}value`;
 
 /** The resource that a schema was made of for requests. */
 export const originKey = `${prefix}of`;

@@ -6,6 +6,7 @@ import { isStated, statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import { followsKey, formKey, prefix, statedKey } from '../own/words.ts';
+import type { Act } from './examples.ts';
 import { answerHeaders } from './headers.ts';
 import { pageExample, pageSchema } from './page.ts';
 import { phraseOf } from './phrases.ts';
@@ -32,7 +33,7 @@ function statedResponses(operation: Operation, endpoint: Endpoint, writing: Writ
     const answers = byStatus.get(status) ?? [];
     responses.set(/^\dxx$/.test(status) ? status.toUpperCase() : status, {
       description: isSuccess(status) ? descriptionOf(endpoint, status) : phraseOf(status),
-      ...withHeaders(answers, operation, status, writing),
+      ...withHeaders(value, operation, status, writing),
       ...statedAnswer(value, answers, endpoint, writing),
       ...(own === undefined && { [followsKey]: true }),
     });
@@ -52,11 +53,26 @@ function isSuccess(status: string): boolean {
   return /^[23]/.test(status);
 }
 
-function withHeaders(answers: readonly Answer[], operation: Operation, status: string, writing: Writing): JsonMap {
+function withHeaders(value: Json, operation: Operation, status: string, writing: Writing): JsonMap {
   const own = newMap();
-  for (const { headers } of answers) for (const name of Object.keys(headers)) own[name] = { schema: { type: 'string' } };
+  const stated = isFull(value) ? value.headers : undefined;
+  for (const [name, header] of isMap(stated) ? Object.entries(stated) : []) own[name] = headerObject(header, writing);
   const headers = isSuccess(status) ? { ...answerHeaders(operation, status, writing), ...own } : own;
   return Object.keys(headers).length > 0 ? { headers } : {};
+}
+
+/** A header by its expression, its shape, or both. */
+function headerObject(stated: Json, writing: Writing): JsonMap {
+  if (!isMap(stated) || isStanding(stated))
+    return { schema: { type: 'string' }, [`${prefix}data`]: stated, [followsKey]: ['schema'] };
+  const { shape, data } = stated;
+  const schema = shape === undefined ? { type: 'string' } : statedSchema(shape, writing, 'answer');
+  return present({
+    schema,
+    [`${prefix}data`]: data,
+    [followsKey]: shape === undefined ? ['schema'] : undefined,
+    [formKey]: 'full',
+  });
 }
 
 /** What is stated of one status: a shape, an answer in full, or several of which the first that holds is given. */
@@ -82,7 +98,8 @@ function singleAnswer(value: Json, answer: Answer | undefined, endpoint: Endpoin
   const shape = full ? value.shape : value;
   const words = full ? besideShape(value) : newMap();
   const out = newMap();
-  for (const [word, inner] of Object.entries(words)) if (word !== 'example') out[`${prefix}${word}`] = inner;
+  for (const [word, inner] of Object.entries(words))
+    if (word !== 'example' && !(word === 'headers' && isMap(inner) && !isStanding(inner))) out[`${prefix}${word}`] = inner;
   if (full && Object.keys(words).length === 0) out[formKey] = 'full';
   const isBodiless = shape === undefined || isStanding(shape) || shape === 'none' || shape === 'any';
   if (isBodiless && shape !== undefined) out[`${prefix}shape`] = shape;
@@ -152,13 +169,15 @@ function effectResponses(operation: Operation, endpoint: Endpoint, writing: Writ
     case 'upsert':
       return new Map([answer('200', whole(shown, writing.examples.ofResource(resource, 'answer'))), answer('201', made())]);
     default:
-      return new Map([answer('200', whole(shown, writing.examples.ofResource(resource, 'answer', stateAfter(operation))))]);
+      return new Map([answer('200', whole(shown, writing.examples.ofResource(resource, 'answer', actOf(operation))))]);
   }
 }
 
-/** The state that a transition leads to, where it is one. */
-function stateAfter({ transition }: Operation): string | undefined {
-  return transition?.to[0]?.state;
+/** What was done with the resource that is answered. */
+function actOf({ name, transition, endpoint }: Operation): Act {
+  const verb = (endpoint && statedValue(endpoint.does)?.verb) ?? '';
+  const [target] = transition?.to ?? [];
+  return { words: [name, transition?.name ?? verb], ...(target && { state: target.state }) };
 }
 
 function descriptionOf(endpoint: Endpoint, status: string): string {

@@ -1,4 +1,4 @@
-import type { Json } from '../../../document/document.ts';
+import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, newMap } from '../../../document/values.ts';
 import { readTemplate } from '../../../kinds/generators/template.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.ts';
@@ -12,7 +12,8 @@ import type { Shape } from '../../../parts/shape.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { machineOf } from '../../../parts/states.ts';
 import type { View } from '../../json-schema/view.ts';
-import { titleOf } from './names.ts';
+import { titleOf } from '../../operation-names.ts';
+import { areApart } from './apart.ts';
 
 /** What an example is of. */
 interface Subject {
@@ -21,7 +22,13 @@ interface Subject {
   readonly name: string;
   /** How deep it stands inside other resources. */
   readonly depth: number;
-  /** The state of the resource, where it is known. */
+  /** What was just done with it; nothing but its making, where that is not said. */
+  readonly after?: Act;
+}
+
+/** What was done with a resource: the words by which `set` speaks of it, and the state that it led to. */
+export interface Act {
+  readonly words: readonly string[];
   readonly state?: string;
 }
 
@@ -42,9 +49,9 @@ export class Examples {
     return this.#value(shape, { view, name, depth: 0 });
   }
 
-  /** A whole resource; in a state, where that is known. */
-  ofResource(name: string, view: View, state?: string): Json | undefined {
-    return this.#whole(name, { view, name, depth: 0, ...(state !== undefined && { state }) });
+  /** A whole resource, as it is after something was done with it. */
+  ofResource(name: string, view: View, after?: Act): Json | undefined {
+    return this.#whole(name, { view, name, depth: 0, ...(after && { after }) });
   }
 
   /** The same identifier wherever a resource is spoken of. */
@@ -76,15 +83,23 @@ export class Examples {
     if (!/"(?:resource|ref)":/.test(JSON.stringify(shape))) return this.#sample(shape, subject.name);
     const branches = [shape.oneOf, shape.anyOf].find((list) => Array.isArray(list));
     if (Array.isArray(branches)) return this.#branch(branches, shape, subject);
-    if (shape.type === 'array' && isMap(shape.items)) {
-      const item = this.#value(shape.items, subject);
-      return item === undefined ? undefined : [item];
-    }
+    if (Object.keys(shape).some((word) => !composing.has(word))) return undefined;
+    if (shape.type === 'array' && isMap(shape.items)) return this.#list(shape.items, shape, subject);
     return isMap(shape.properties) ? this.#members(shape, subject) : undefined;
   }
 
-  /** The first branch of a union, where nothing else is asked for: resources are told apart by their constants. */
+  /** As many items as there have to be, one at least. */
+  #list(items: JsonMap, { minItems, maxItems }: Shape, subject: Subject): Json | undefined {
+    const least = typeof minItems === 'number' ? minItems : 0;
+    if (maxItems === 0) return [];
+    const item = least > itemsMost ? undefined : this.#value(items, subject);
+    if (item === undefined) return least === 0 ? [] : undefined;
+    return Array.from({ length: Math.max(least, 1) }, () => item);
+  }
+
+  /** The first branch of a union, where nothing else is asked for and no other branch takes what is of it. */
   #branch(branches: readonly Json[], shape: Shape, subject: Subject): Json | undefined {
+    if (shape.oneOf !== undefined && !areApart(branches, this.#spec)) return undefined;
     if (Object.keys(shape).some((key) => !['oneOf', 'anyOf', 'description', 'title', 'discriminator'].includes(key)))
       return undefined;
     for (const branch of branches) {
@@ -106,12 +121,14 @@ export class Examples {
 
   #whole(name: string, subject: Subject): Json | undefined {
     const resource = entryOf(this.#spec.resources.all, name);
+    const shape = resource?.shape && statedValue(resource.shape);
+    if (shape) return this.#value(shape, subject);
     if (!resource || !isStated(resource.fields) || subject.depth > depthMost) return undefined;
     const out = newMap();
     for (const [field, entry] of entriesOf(resource.fields)) {
       const isThere = subject.view === 'answer' ? isEverShown(entry) : isWritable(this.#spec, resource, entry);
       const isName = statedValue(resource.identifier)?.field === field;
-      if (!isThere || (isName && subject.view === 'update')) continue;
+      if (!isThere || (isName && subject.view === 'update') || isLater(entry, subject)) continue;
       const value = this.#field(resource, entry, subject);
       if (value !== undefined) out[field] = value;
       else if (statedValue(entry.required) === true && subject.view !== 'update') return undefined;
@@ -122,7 +139,7 @@ export class Examples {
 
   #field(resource: Resource, field: Field, subject: Subject): Json | undefined {
     const machine = machineOf(this.#spec.states, resource.name);
-    if (machine?.field === field.name) return subject.state ?? machine.initial[0]?.state;
+    if (machine?.field === field.name) return subject.after?.state ?? machine.initial[0]?.state;
     const identifier = statedValue(resource.identifier);
     if (identifier?.field === field.name) return this.identifier(resource.name);
     const shape = statedValue(field.shape);
@@ -143,13 +160,27 @@ export class Examples {
     const title = titleOf(name);
     const isFree = shape.type === 'string' && Object.keys(shape).every((word) => freeWords.has(word)) && !telling.test(name);
     if (isFree && title !== '' && sampler.fits(title)) return title;
-    const value = sampler.make(ground, `/${name}`);
+    // All moments of an example are one.
+    const value = sampler.make(ground, shape.format === 'date-time' ? '/moment' : `/${name}`);
     // What fits is JSON: samplers make nothing else but bytes of text and numbers.
     return value !== nothing && sampler.fits(value) ? (value as Json) : undefined;
   }
 }
 
+/** The words of a shape around resources that examples are made by; any other may ask for more. */
+const composing: ReadonlySet<string> = new Set(
+  'type items minItems maxItems properties required additionalProperties description title example examples default'.split(' '),
+);
+const itemsMost = 8;
+
 const freeWords: ReadonlySet<string> = new Set(['type', 'minLength', 'maxLength', 'description', 'title']);
 const telling = /mail|ur[il]$|href|link|phone|country|currency|_at$|id$/i;
+
+/** Whether a field is set by nothing that has been done yet. */
+function isLater({ readOnly, required, set }: Field, { after, view }: Subject): boolean {
+  const setters = Object.keys(set);
+  if (view !== 'answer' || !readOnly || statedValue(required) === true || setters.length === 0) return false;
+  return !['create', 'write', ...(after?.words ?? [])].some((word) => setters.includes(word));
+}
 
 const ground: Ground = { seed: 'example', identifierOf: () => undefined, sampled: () => {} };

@@ -5,9 +5,9 @@ import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../../parts/operations.ts';
 import { identifierParameter } from '../../../parts/payload.ts';
 import type { Spec } from '../../../parts/spec.ts';
+import { componentName } from '../../operation-names.ts';
 import type { Refused } from '../../refusals.ts';
 import { paginationOf } from './following-parameters.ts';
-import { componentName } from './names.ts';
 import type { Writing } from './writing.ts';
 
 /** The header fields of an answer of success that follow from what the document states. */

@@ -6,8 +6,8 @@ import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.t
 import { callableOperations, type Operation } from '../../../parts/operations.ts';
 import { identifierParameter, pathParameters } from '../../../parts/payload.ts';
 import { machineOf } from '../../../parts/states.ts';
+import { titleOf } from '../../operation-names.ts';
 import { followsKey } from '../own/words.ts';
-import { titleOf } from './names.ts';
 import type { Writing } from './writing.ts';
 
 /** Where one can go on from the answer that makes a resource: the operations on it that its first state allows, whose path the answer fills. */

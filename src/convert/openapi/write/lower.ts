@@ -92,8 +92,16 @@ function lowerTypes(schema: JsonMap, out: OpenMap, words: OpenMap, put: Put): vo
   const others = types.filter((type) => type !== 'null');
   const isNullable = others.length < types.length;
   if (isNullable) out.nullable = true;
-  if (others.length === 1 && isNullable) out.type = others[0] ?? '';
-  else if (others.length === 0 && isNullable) {
+  const [only] = others;
+  if (others.length === 1 && isNullable && only !== undefined) {
+    out.type = only;
+    // Reading puts null last.
+    if (types[0] === 'null') {
+      put('type', only);
+      put('nullable', true);
+    }
+  }
+  if (others.length === 0 && isNullable) {
     delete out.type;
     words.type = schema.type ?? 'null';
     put('nullable', true);

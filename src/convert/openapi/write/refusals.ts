@@ -7,10 +7,10 @@ import { type Expression, isStated, type Named, statedValue } from '../../../par
 import type { Operation } from '../../../parts/operations.ts';
 import { isMap } from '../../../parts/source.ts';
 import { errorMedia, errorSchema } from '../../json-schema/error-schema.ts';
+import { componentName } from '../../operation-names.ts';
 import { type Refused, refusalsOf } from '../../refusals.ts';
 import { followsKey } from '../own/words.ts';
 import { refusalHeaders } from './headers.ts';
-import { componentName } from './names.ts';
 import { phraseOf } from './phrases.ts';
 import { statedSchema } from './stated-schema.ts';
 import { present, statedAt, type Writing } from './writing.ts';

@@ -5,7 +5,7 @@ import { isAlwaysShown, isEverShown, isWritable } from '../../../parts/payload.t
 import type { Field, Resource } from '../../../parts/resources.ts';
 import { identifierType } from '../../../parts/schemas.ts';
 import { machineOf } from '../../../parts/states.ts';
-import { followsKey, prefix, resourceKey } from '../own/words.ts';
+import { followsKey, prefix, resourceKey, valueKey } from '../own/words.ts';
 import { statedSchema, writeDeprecated } from './stated-schema.ts';
 import { statedAt, type Writing } from './writing.ts';
 
@@ -20,17 +20,25 @@ export function resourceSchema(resource: Resource, writing: Writing): JsonMap {
   const out = newMap();
   const description = writing.prose(resource.at).join('\n\n');
   if (description !== '') out.description = description;
-  out.type = 'object';
+  const whole = resource.shape && isStated(resource.shape) && isMap(stated) ? stated.shape : undefined;
+  if (whole === undefined) out.type = 'object';
+  else {
+    const schema = statedSchema(whole, writing, 'answer');
+    if (description !== '' && schema.description === undefined) out[followsKey] = ['description'];
+    Object.assign(out, schema, { [valueKey]: true });
+  }
   out[resourceKey] = name;
   if (!isMap(stated)) return out;
   for (const [key, value] of Object.entries(stated)) {
-    if (key === 'fields') writeFields(out, value, resource, writing);
+    if (whole !== undefined) {
+      if (key !== 'shape') out[`${prefix}${key}`] = value;
+    } else if (key === 'fields') writeFields(out, value, resource, writing);
     else if (key === 'required') continue;
     else if (key === 'additionalProperties' && typeof value === 'boolean') continue;
     else if (key === 'deprecated') writeDeprecated(out, value);
     else out[`${prefix}${key}`] = value;
   }
-  if (isStated(resource.fields)) {
+  if (whole === undefined && isStated(resource.fields)) {
     writeRequired(out, stated, resource);
     out.additionalProperties = resource.additionalProperties;
   }

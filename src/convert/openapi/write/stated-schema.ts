@@ -17,8 +17,11 @@ import type { Writing } from './writing.ts';
 export function statedSchema(stated: Json, writing: Writing, view: View): JsonMap {
   const schema = schemaOf(stated, writing, view);
   if (isSame(readStated(schema, writing.reading), stated)) return schema;
-  const long = { ...schema, [formKey]: 'long' };
-  return isSame(readStated(long, writing.reading), stated) ? long : schema;
+  for (const form of ['long', 'list']) {
+    const formed = { ...schema, [formKey]: form };
+    if (isSame(readStated(formed, writing.reading), stated)) return formed;
+  }
+  return schema;
 }
 
 function schemaOf(stated: Json, writing: Writing, view: View): JsonMap {
@@ -54,9 +57,14 @@ function mapSchema(stated: JsonMap, writing: Writing, view: View): JsonMap {
   if (typeof shape.resource === 'string') Object.assign(out, writing.schemas.resource(shape.resource, view));
   else if (isNullableName(stated.type, shape)) Object.assign(out, nullableResource(shape, writing, view));
   for (const [key, value] of Object.entries(stated)) writeWord(out, key, value, shape, writing, view);
-  if (out.type === undefined && shape.type !== undefined && !isStanding(shape.type)) out.type = shape.type;
+  if (out.type === undefined && isType(shape.type)) out.type = shape.type;
   if (out.type === undefined && typeof shape.ref === 'string') out.type = identifierType(writing.spec, shape.ref);
   return view === 'answer' && stated.extensible === true ? extensible(out) : out;
+}
+
+/** A type, or some; a list of none is no word of JSON Schema. */
+function isType(type: Json | undefined): type is Json {
+  return typeof type === 'string' || (Array.isArray(type) && type.length > 0);
 }
 
 /** Words of a field are no part of its shape. */
@@ -73,7 +81,8 @@ function writeWord(out: OpenMap, key: string, value: Json, shape: JsonMap, writi
   const one = (inner: Json): Json => (typeof inner === 'boolean' ? inner : statedSchema(inner, writing, view));
   if (isStanding(value) && !valueWords.has(key) && !schemaKeys.has(key)) out[`${prefix}${key}`] = value;
   else if (key === 'type') {
-    if (shape.type !== undefined) out.type = shape.type;
+    if (isType(shape.type)) out.type = shape.type;
+    else if (shape.type !== undefined) out[`${prefix}type`] = value;
     if (shape.items !== undefined && Array.isArray(value) && out.items === undefined)
       out.items = one(isMap(shape.items) && typeof shape.items.resource === 'string' ? shape.items.resource : shape.items);
   } else if (key === 'enum' && Array.isArray(shape.enum)) out.enum = shape.enum;

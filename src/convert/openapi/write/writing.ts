@@ -5,11 +5,11 @@ import type { Operation } from '../../../parts/operations.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { expandableFields } from '../../expansion.ts';
 import { type SchemaWriter, writeSchemas } from '../../json-schema/schema-writer.ts';
+import { componentName, operationIdOf, UniqueNames } from '../../operation-names.ts';
 import { type Prose, proseOf } from '../../prose.ts';
 import type { SchemaReading } from '../own/stated-schema.ts';
 import { Components } from './components.ts';
 import { Examples } from './examples.ts';
-import { componentName, operationIdOf, UniqueNames } from './names.ts';
 
 /** The version of OpenAPI that is written first; 3.0 is made of 3.1 afterwards. */
 export type Edition = '3.1' | '3.2';

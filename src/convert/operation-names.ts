@@ -1,4 +1,4 @@
-import { typeName } from '../../typescript/names.ts';
+import { typeName } from './typescript/names.ts';
 
 /** `create parcel` is `createParcel`; `GET /parcels/{id}` is `getParcelsId`. */
 export function operationIdOf(operation: string): string {

@@ -1,21 +1,8 @@
-import type { MapAt, Reader } from '../../openapi/reader.ts';
+import type { Reader } from '../../openapi/reader.ts';
+import type { Operation } from './operation.ts';
 import { operationsOfVersion1 } from './version-1.ts';
 import { operationsOfVersion2 } from './version-2.ts';
 import { operationsOfVersion3 } from './version-3.ts';
-
-/** One operation of a source, whatever its version: what the service sends, or takes, over a channel. */
-export interface Operation {
-  readonly at: string;
-  /** Whether the service sends the messages; else whoever uses it does. */
-  readonly sends: boolean;
-  readonly messages: readonly NamedMessage[];
-}
-
-/** A message and the name that stands nearest to it. */
-export interface NamedMessage {
-  readonly name: string;
-  readonly map: MapAt;
-}
 
 /** Every operation of a source. Its form says which version it is of, for that is what was shipped. */
 export function operationsOf(reader: Reader, version: string): Operation[] {
