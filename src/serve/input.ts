@@ -136,9 +136,11 @@ function filterShape(shape: Shape, op: Parameter['op']): Shape {
 function validateParameters(specs: readonly ParameterSpec[], compilation: Compilation): Validate {
   const checked = specs.filter(({ shape }) => Object.keys(shape).some((key) => key !== 'type') || shape.type !== 'string');
   if (checked.length === 0) return () => [];
-  const properties = Object.fromEntries(checked.map(({ name, shape }) => [name, shape]));
+  const properties = Object.fromEntries(checked.map(({ name, shape: { $defs: _definitions, ...rest } }) => [name, rest]));
+  // A parameter's shape may name others, which are found from the top of a schema.
+  const $defs = Object.assign({}, ...checked.map(({ shape }) => shape.$defs ?? {}));
   const places = new Map(specs.map(({ name, in: place }) => [name, place]));
-  const validate = compilation.validator.compile({ type: 'object', properties }, (name) => places.get(name) ?? 'query');
+  const validate = compilation.validator.compile({ type: 'object', properties, $defs }, (name) => places.get(name) ?? 'query');
   const names = checked.map(({ name }) => name);
   return (values) => {
     // A record of parameters by name.
