@@ -6,6 +6,7 @@ import { formats } from '../kinds/formats/all.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../parts/fact.ts';
 import type { Shape } from '../parts/shape.ts';
 import type { Spec } from '../parts/spec.ts';
+import { valueShape } from '../parts/value-shape.ts';
 import { isPlain } from './plain-shape.ts';
 
 /** The document's shapes as JSON Schema, compiled when they are asked for and once each. */
@@ -98,7 +99,7 @@ function addResources(ajv: Ajv2020, spec: Spec, names: Iterable<string>, added: 
     if (added.has(name)) continue;
     added.add(name);
     const resource = entryOf(spec.resources.all, name);
-    const whole = resource?.shape && statedValue(resource.shape);
+    const whole = valueShape(spec, name);
     if (whole) {
       const written = plainSchema(whole);
       ajv.addSchema(written.schema, idOf(name));

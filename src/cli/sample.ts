@@ -5,6 +5,7 @@ import { entryOf } from '../parts/fact.ts';
 import { writableShape } from '../parts/payload.ts';
 import { sampleOfPattern } from '../parts/samples/pattern.ts';
 import type { Spec } from '../parts/spec.ts';
+import { valueShape } from '../parts/value-shape.ts';
 
 /**
  * A small value of a shape: required fields only, each as short as its bounds let it be. Undefined where none is found by
@@ -19,6 +20,8 @@ export function sampleOf(spec: Spec, shape: JsonMap, name = 'text', depth = 0): 
   const alternatives = shape.oneOf ?? shape.anyOf;
   if (Array.isArray(alternatives)) return firstSample(spec, alternatives, name, depth);
   if (typeof shape.resource === 'string') {
+    const whole = valueShape(spec, shape.resource);
+    if (whole) return sampleOf(spec, whole, shape.resource, depth + 1);
     const resource = entryOf(spec.resources.all, shape.resource);
     return resource && sampleOf(spec, writableShape(spec, resource, []), shape.resource, depth + 1);
   }

@@ -7,6 +7,7 @@ import type { Shape } from './shape.ts';
 import { isMap } from './source.ts';
 import type { Spec } from './spec.ts';
 import { machineOf } from './states.ts';
+import { resolvedShape, valueShape } from './value-shape.ts';
 
 /**
  * What a JSON Schema of a shape is for. `sent`: a body as a caller may write it, resources in it closed. `stored`: a whole
@@ -58,7 +59,7 @@ export function identifierType(spec: Spec, name: string): Json {
   const resource = entryOf(spec.resources.all, name);
   const identifier = resource && statedValue(resource.identifier);
   const field = resource && identifier && entryOf(resource.fields, identifier.field);
-  const type = field && statedValue(field.shape)?.type;
+  const type = field && resolvedShape(spec, statedValue(field.shape) ?? {}).type;
   return type === 'integer' || identifier?.generate === 'integer' ? 'integer' : 'string';
 }
 
@@ -68,7 +69,7 @@ function define(spec: Spec, name: string, use: SchemaUse, definitions: Record<st
   definitions[key] = {};
   const resource = entryOf(spec.resources.all, name);
   if (!resource) return;
-  const whole = resource.shape && statedValue(resource.shape);
+  const whole = valueShape(spec, name);
   if (whole) {
     definitions[key] = translate(spec, whole, use, definitions);
     return;

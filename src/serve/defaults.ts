@@ -3,6 +3,7 @@ import { entriesOf, entryOf, statedValue } from '../parts/fact.ts';
 import type { Shape } from '../parts/shape.ts';
 import { isMap } from '../parts/source.ts';
 import type { Spec } from '../parts/spec.ts';
+import { valueShape } from '../parts/value-shape.ts';
 import { constantsOf, fits } from './branches.ts';
 import type { Fields, Value } from './exchange.ts';
 import { copy } from './json.ts';
@@ -58,6 +59,11 @@ class Filler {
     if (known) return (value) => known.fill?.(value);
     const entry: { fill: Fill | undefined } = { fill: undefined };
     this.#byResource.set(name, entry);
+    const whole = valueShape(this.#spec, name);
+    if (whole) {
+      entry.fill = this.ofShape(whole, depth + 1);
+      return entry.fill;
+    }
     const resource = entryOf(this.#spec.resources.all, name);
     const fields = resource ? entriesOf(resource.fields) : [];
     entry.fill = combine(

@@ -4,6 +4,7 @@ import type { Field } from '../parts/resources.ts';
 import type { Shape } from '../parts/shape.ts';
 import { isMap } from '../parts/source.ts';
 import type { Spec } from '../parts/spec.ts';
+import { valueShape } from '../parts/value-shape.ts';
 import { constantsOf, fits } from './branches.ts';
 import type { Fields, Value } from './exchange.ts';
 
@@ -50,6 +51,8 @@ export function isHiddenAt(spec: Spec, shape: Shape, pointer: string, reader: Re
 function leadsToHidden(spec: Spec, shape: JsonMap, [key, ...rest]: readonly string[], reader: Reader): boolean {
   if (key === undefined) return false;
   if (typeof shape.resource === 'string') {
+    const whole = valueShape(spec, shape.resource);
+    if (whole) return leadsToHidden(spec, whole, [key, ...rest], reader);
     const resource = entryOf(spec.resources.all, shape.resource);
     const field = resource && entryOf(resource.fields, key);
     return field !== undefined && (isHidden(field, reader) || leadsToHidden(spec, statedValue(field.shape) ?? {}, rest, reader));
@@ -79,6 +82,8 @@ class Pruner {
       const name = shape.resource;
       if (seen.has(name)) return false;
       seen.add(name);
+      const whole = valueShape(this.#spec, name);
+      if (whole) return this.hides(whole, seen);
       const resource = entryOf(this.#spec.resources.all, name);
       const fields = resource ? entriesOf(resource.fields) : [];
       return fields.some(([, field]) => this.#removes(field) || this.hides(statedValue(field.shape) ?? {}, seen));
@@ -123,6 +128,11 @@ class Pruner {
     if (known) return known;
     let compiled: Prune = () => {};
     this.#byResource.set(name, (value) => compiled(value));
+    const whole = valueShape(this.#spec, name);
+    if (whole) {
+      compiled = this.ofShape(whole);
+      return compiled;
+    }
     const resource = entryOf(this.#spec.resources.all, name);
     const fields = resource ? entriesOf(resource.fields) : [];
     const hidden = fields.filter(([, field]) => this.#removes(field)).map(([field]) => field);

@@ -1,7 +1,9 @@
 import { below } from '../../document/pointer.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import type { Field } from '../../parts/resources.ts';
+import type { Shape } from '../../parts/shape.ts';
 import type { Machine } from '../../parts/states.ts';
+import { resolvedShape } from '../../parts/value-shape.ts';
 import { fieldOf, fieldsOf, listed, unstated } from '../names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
 import { typesOf } from '../shapes/json-types.ts';
@@ -35,7 +37,8 @@ export const stateFieldRules: readonly Rule[] = [
   ),
   error('states/field-type', 'The field that holds the state is not text.', 'Write `type: string`.', (subject) =>
     eachStateField(subject, ({ name, shape, at }) => {
-      const value = statedValue(shape);
+      const stated = statedValue(shape);
+      const value: Shape | undefined = stated && resolvedShape(subject.spec, stated);
       const types = value && typesOf(value);
       const isText = value?.resource === undefined && value?.ref === undefined && (types === undefined || types.has('string'));
       return isText ? [] : [{ message: `\`${name}\` holds the name of a state, which is text.`, at: below(at, 'type') }];

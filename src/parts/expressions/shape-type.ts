@@ -4,6 +4,7 @@ import type { Field, Resource } from '../resources.ts';
 import type { Shape } from '../shape.ts';
 import { isMap } from '../source.ts';
 import type { Spec } from '../spec.ts';
+import { valueShape } from '../value-shape.ts';
 import {
   bool,
   type CelType,
@@ -75,8 +76,7 @@ function make(spec: Spec, shape: Shape): CelType {
 
 /** A resource that is a value with a shape has the type of that shape; inside itself, none that is known. */
 function typeOfNamed(spec: Spec, name: string): CelType {
-  const value = entryOf(spec.resources.all, name)?.shape;
-  const whole = value && statedValue(value);
+  const whole = valueShape(spec, name);
   if (!whole) return typeOfResource(spec, name) ?? dyn;
   const types = typesOf(spec);
   if (!types.shapes.has(whole)) types.shapes.set(whole, dyn);

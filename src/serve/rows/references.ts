@@ -3,6 +3,7 @@ import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { isMap } from '../../parts/source.ts';
 import type { Spec } from '../../parts/spec.ts';
+import { valueShape } from '../../parts/value-shape.ts';
 import { constantsOf, fits } from '../branches.ts';
 import type { Value } from '../exchange.ts';
 
@@ -32,6 +33,8 @@ function holdsReference(spec: Spec, shape: JsonMap, seen: Set<string>): boolean 
   if (typeof resource === 'string') {
     if (seen.has(resource)) return false;
     seen.add(resource);
+    const whole = valueShape(spec, resource);
+    if (whole) return holdsReference(spec, whole, seen);
     const stated = entryOf(spec.resources.all, resource);
     return entriesOf(stated?.fields ?? { standing: 'open', at: '' }).some(([, field]) =>
       holdsReference(spec, statedValue(field.shape) ?? {}, seen),
@@ -52,6 +55,8 @@ function collect(spec: Spec, shape: JsonMap, value: Value, path: string, found: 
     return;
   }
   if (typeof resource === 'string') {
+    const whole = valueShape(spec, resource);
+    if (whole) collect(spec, whole, value, path, found);
     const stated = entryOf(spec.resources.all, resource);
     if (!isFields(value) || !stated) return;
     for (const [name, field] of entriesOf(stated.fields))

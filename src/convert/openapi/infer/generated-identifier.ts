@@ -1,0 +1,66 @@
+import type { Json } from '../../../document/document.ts';
+import { below } from '../../../document/pointer.ts';
+import { isMap } from '../../../document/values.ts';
+import { readEffect } from '../../../parts/effects.ts';
+import { fits, isPattern } from '../fits.ts';
+import { type Context, endpointOf, type InferenceRule } from './context.ts';
+import { fieldsOf } from './rows.ts';
+
+/** How identifiers are made is only sometimes plain: a required one is the client's, a UUID says so itself, a pattern has a prefix. */
+export const generatedIdentifier: InferenceRule = {
+  name: 'generated-identifier',
+  says: 'The client makes an identifier that a creation requires; else a UUID, a number and a pattern with a prefix say how they are made.',
+  infer(context) {
+    const { resources, trail } = context;
+    for (const [name, resource] of Object.entries(resources)) {
+      if (!isMap(resource) || !isMap(resource.identifier) || resource.identifier.generate !== undefined) continue;
+      const field = String(resource.identifier.field);
+      const made = howMade(context, name, field, fieldsOf(resources, name)[field]);
+      if (made === undefined) continue;
+      resources[name] = { ...resource, identifier: { field, generate: made.generate } };
+      const at = below(below('/resources', name), 'identifier');
+      trail.infer(below(at, 'generate'), generatedIdentifier.name, trail.origin(at) ?? '', made.confidence);
+    }
+  },
+};
+
+interface Made {
+  readonly generate: string;
+  readonly confidence: number;
+}
+
+function howMade(context: Context, name: string, field: string, shape: Json | undefined): Made | undefined {
+  const creations = context.operations
+    .map((operation) => endpointOf(context, operation))
+    .filter((endpoint) => {
+      const effect = typeof endpoint.does === 'string' ? readEffect(endpoint.does) : undefined;
+      return effect?.verb === 'create' && effect.resource === name;
+    });
+  const sent = creations.flatMap(({ request }) => context.written.propertiesOf(request) ?? []);
+  if (sent.some(({ required }) => required.includes(field))) return { generate: 'client', confidence: 0.8 };
+  if (sent.some(({ all }) => Object.hasOwn(all, field))) return undefined;
+  const type = context.written.typeOf(shape);
+  if (type === 'integer') return { generate: 'integer', confidence: 0.6 };
+  const { format, pattern, maxLength } = keywordsOf(context, shape);
+  if (type !== 'string') return undefined;
+  if (format === 'uuid') return { generate: 'uuid', confidence: 0.8 };
+  const prefix = typeof pattern === 'string' ? prefixOf(pattern) : undefined;
+  if (prefix === undefined) return undefined;
+  const sample = `${prefix}${'a1'.repeat(8)}`;
+  const isFit =
+    isPattern(String(pattern)) &&
+    fits({ type: 'string', pattern: String(pattern), ...(typeof maxLength === 'number' && { maxLength }) }, sample);
+  return isFit ? { generate: `${prefix}{random:16}`, confidence: 0.6 } : undefined;
+}
+
+/** The keywords of a shape and of the parts that it is made of. */
+function keywordsOf(context: Context, shape: Json | undefined, steps = 0): Readonly<Record<string, Json>> {
+  const own = context.written.expand(shape);
+  const parts = Array.isArray(own.allOf) && steps < 8 ? own.allOf : [];
+  return Object.assign({}, ...parts.map((part: Json) => keywordsOf(context, part, steps + 1)), own);
+}
+
+/** The letters that a pattern begins with, up to their last separator: `^adr_[a-zA-Z0-9]+$` has `adr_`. */
+function prefixOf(pattern: string): string | undefined {
+  return /^\^([A-Za-z]+[_-])\[/.exec(pattern)?.[1];
+}

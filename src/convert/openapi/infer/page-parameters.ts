@@ -1,0 +1,97 @@
+import { below } from '../../../document/pointer.ts';
+import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import type { Operation, Parameter } from '../operation.ts';
+import { type Context, endpointOf, type InferenceRule, placeOfEndpoint } from './context.ts';
+
+/** `limit` and `starting_after`, `page` and `per_page`, `cursor`: by which parameters a list is asked for its next page. */
+export const pageParameters: InferenceRule = {
+  name: 'page-parameters',
+  says: 'Parameters with the usual names ask for the next page of a list, and say how many rows it holds; their bounds are its bounds.',
+  infer(context) {
+    for (const operation of context.operations) {
+      const endpoint = endpointOf(context, operation);
+      if (typeof endpoint.does !== 'string' || !endpoint.does.startsWith('list ') || endpoint.pagination !== undefined) continue;
+      const style = pageStyleOf(context, operation, false);
+      if (style.style === 'none') continue;
+      endpoint.pagination = style;
+      context.trail.infer(below(placeOfEndpoint(operation), 'pagination'), pageParameters.name, operation.map.at, 0.8);
+    }
+  },
+};
+
+/** The style of pages that the parameters of a list speak of, with their names. */
+export function pageStyleOf(context: Context, operation: Operation, hasNext: boolean): OpenMap {
+  const queries = operation.parameters.flatMap((parameter) => namesOf(context, operation, parameter));
+  const named = (names: ReadonlySet<string>) => queries.find(({ name }) => names.has(plain(name)));
+  const style: OpenMap = newMap();
+  const [after, before] = [named(afters), named(befores)];
+  const [cursor, offset, page] = [named(cursors), named(offsets), named(pages)];
+  if (cursor && (hasNext || !offset)) Object.assign(style, { style: 'cursor', cursor: cursor.name });
+  else if (after && hasNext) Object.assign(style, { style: 'cursor', cursor: after.name });
+  else if (after) Object.assign(style, { style: 'after', after: after.name, ...(before && { before: before.name }) });
+  else if (offset) Object.assign(style, { style: 'offset', offset: offset.name });
+  else if (page && hasNext && context.written.typeOf(shapeOf(context, operation, page.name)) === 'string') {
+    Object.assign(style, { style: 'cursor', cursor: page.name });
+  } else if (page) Object.assign(style, { style: 'page', page: page.name });
+  else style.style = 'none';
+  const size = style.style === 'none' ? undefined : named(sizes);
+  if (size) Object.assign(style, { size: size.name }, boundsOf(context, operation, size.name));
+  return style;
+}
+
+/** The names that a parameter has in a query: its own, or those of the properties that it is exploded into. */
+function namesOf(
+  context: Context,
+  operation: Operation,
+  { in: place, name, style, explode }: Parameter,
+): { readonly name: string }[] {
+  if (place !== 'query' && place !== 'header') return [];
+  const isExploded = place === 'query' && (style ?? 'form') === 'form' && explode !== false;
+  const properties = isExploded ? context.written.propertiesOf(shapeOf(context, operation, name)) : undefined;
+  return properties === undefined ? [{ name }] : Object.keys(properties.all).map((property) => ({ name: property }));
+}
+
+const cursors: ReadonlySet<string> = new Set([
+  'cursor',
+  'marker',
+  'iterator',
+  'pagetoken',
+  'nexttoken',
+  'continuationtoken',
+  'pagecursor',
+  'startcursor',
+  'nextcursor',
+]);
+const afters: ReadonlySet<string> = new Set(['startingafter', 'after']);
+const befores: ReadonlySet<string> = new Set(['endingbefore', 'before']);
+const offsets: ReadonlySet<string> = new Set(['offset', 'skip']);
+const pages: ReadonlySet<string> = new Set(['page', 'pagenumber', 'pageno']);
+const sizes: ReadonlySet<string> = new Set(['limit', 'pagesize', 'perpage', 'maxresults', 'size', 'count', 'top', 'first']);
+
+function plain(name: string): string {
+  return name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
+}
+
+/** How many rows a page holds where nothing is asked for, and at the most, where the parameter's own shape says so. */
+function boundsOf(context: Context, operation: Operation, name: string): OpenMap {
+  const bounds: OpenMap = newMap();
+  const shape = shapeOf(context, operation, name);
+  const usual = isMap(shape) ? shape.default : undefined;
+  const { maximum } = context.written.expand(shape);
+  if (typeof maximum === 'number' && Number.isInteger(maximum) && maximum >= 1) bounds.max = maximum;
+  if (
+    typeof usual === 'number' &&
+    Number.isInteger(usual) &&
+    usual >= 1 &&
+    !(typeof bounds.max === 'number' && usual > bounds.max)
+  ) {
+    bounds.default = usual;
+  }
+  return bounds;
+}
+
+function shapeOf(context: Context, operation: Operation, name: string) {
+  const { parameters } = endpointOf(context, operation);
+  const parameter = isMap(parameters) ? parameters[name] : undefined;
+  return isMap(parameter) && parameter.shape !== undefined ? parameter.shape : parameter;
+}

@@ -1,0 +1,46 @@
+import type { Json } from '../../../document/document.ts';
+import { below } from '../../../document/pointer.ts';
+import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import { readEffect } from '../../../parts/effects.ts';
+import { type Context, endpointOf, type InferenceRule } from './context.ts';
+import { fieldsOf } from './rows.ts';
+import { wordsOf } from './written.ts';
+
+/** A status that nobody can send is moved by the service; how, the source never says. */
+export const statusStates: InferenceRule = {
+  name: 'status-states',
+  says: 'A field `status` or `state` with listed words that no request sends holds the state of its resource; its transitions are open.',
+  infer(context) {
+    const { resources, tree, trail, written } = context;
+    const states: OpenMap = newMap();
+    for (const [name, resource] of Object.entries(resources)) {
+      if (!isMap(resource) || !isMap(resource.identifier)) continue;
+      const fields = fieldsOf(resources, name);
+      const field = ['status', 'state'].find((word) => Object.hasOwn(fields, word));
+      if (field === undefined || written.typeOf(fields[field]) !== 'string' || isSent(context, name, field)) continue;
+      const { enum: listed } = written.expand(fields[field]);
+      const words = wordsOf(listed);
+      if (words.length < 2 || (Array.isArray(listed) && listed.includes(null))) continue;
+      const at = below('/states', name);
+      const from = trail.origin(below(below(below('/resources', name), 'fields'), field)) ?? '';
+      states[name] = {
+        field,
+        states: [...new Set(words)],
+        transitions: { $open: `What moves a ${name} from one state to another?` },
+      };
+      trail.infer(at, statusStates.name, from, 0.6);
+      trail.infer(below(at, 'states'), statusStates.name, from, 0.9);
+    }
+    if (Object.keys(states).length > 0) tree.states = states;
+  },
+};
+
+/** Whether a request about the resource may carry the field. */
+function isSent(context: Context, resource: string, field: string): boolean {
+  return context.operations.some((operation) => {
+    const { does, request } = endpointOf(context, operation);
+    const effect = typeof does === 'string' ? readEffect(does) : undefined;
+    if (!effect || !('resource' in effect) || effect.resource !== resource) return false;
+    return Object.hasOwn(context.written.propertiesOf(request as Json | undefined)?.all ?? {}, field);
+  });
+}
