@@ -7,21 +7,42 @@ export function isPlain(shape: Shape): boolean {
     if (key === 'items' || key === 'additionalProperties') return !isMap(value) || isPlain(value);
     if (key === 'properties') return isMap(value) && Object.values(value).every((inner) => isMap(inner) && isPlain(inner));
     if (key === 'required') return Array.isArray(value) && new Set(value).size === value.length;
-    return plainKeywords.has(key);
+    if (key === 'pattern') return typeof value === 'string' && isPattern(value);
+    return plainKeywords.has(key) || ignored.has(key);
   });
 }
+
+/** Whether a text is a regular expression as validators read it (ECMA-262, with the flag `u`). */
+function isPattern(text: string): boolean {
+  try {
+    return new RegExp(text, 'u').unicode;
+  } catch {
+    return false;
+  }
+}
+
+/** What a shape says besides the schema that it is. */
+export const ignored: ReadonlySet<string> = new Set([
+  'resource',
+  'ref',
+  'shape',
+  'title',
+  'description',
+  '$comment',
+  'example',
+  'examples',
+  'default',
+  'discriminator',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+]);
 
 const plainKeywords: ReadonlySet<string> = new Set([
   'type',
   'enum',
   'const',
   'format',
-  'resource',
-  'ref',
-  'title',
-  'description',
-  'example',
-  'examples',
   'minLength',
   'maxLength',
   'minimum',

@@ -7,7 +7,7 @@ import { entriesOf, entryOf, isStated, statedValue } from '../parts/fact.ts';
 import type { Shape } from '../parts/shape.ts';
 import type { Spec } from '../parts/spec.ts';
 import { valueShape } from '../parts/value-shape.ts';
-import { isPlain } from './plain-shape.ts';
+import { ignored, isPlain } from './plain-shape.ts';
 
 /** The document's shapes as JSON Schema, compiled when they are asked for and once each. */
 export interface Schemas {
@@ -160,18 +160,3 @@ function mapped(map: JsonMap, write: (value: Json) => Json): JsonMap {
 
 const values: ReadonlySet<string> = new Set(['enum', 'const', 'required', 'dependentRequired']);
 const maps: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'dependentSchemas']);
-const ignored: ReadonlySet<string> = new Set([
-  'resource',
-  'ref',
-  'shape',
-  'title',
-  'description',
-  '$comment',
-  'example',
-  'examples',
-  'default',
-  'discriminator',
-  'deprecated',
-  'readOnly',
-  'writeOnly',
-]);

@@ -39,9 +39,18 @@ export function statedValue<T>(fact: Fact<T>): T | undefined {
 }
 
 /** The stated map, or an empty one. */
-export function entriesOf<T>(fact: Fact<Named<T>>): [string, T][] {
-  return isStated(fact) ? Object.entries(fact.value) : [];
+export function entriesOf<T>(fact: Fact<Named<T>>): readonly [string, T][] {
+  if (!isStated(fact)) return [];
+  // A fact never changes, and the large maps are gone through once for each of their entries.
+  const known = entries.get(fact.value);
+  // What is kept under a map are the entries of that very map.
+  if (known) return known as [string, T][];
+  const listed = Object.entries(fact.value);
+  entries.set(fact.value, listed);
+  return listed;
 }
+
+const entries = new WeakMap<Named<unknown>, readonly [string, unknown][]>();
 
 /** One entry of a stated map. */
 export function entryOf<T>(fact: Fact<Named<T>>, name: string): T | undefined {

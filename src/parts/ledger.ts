@@ -28,6 +28,15 @@ export interface Ledger {
 
 /** Draws up the ledger of a document. Prose stands beside open facts alone. */
 export function ledgerOf(spec: Spec): Ledger {
+  const known = drawn.get(spec) ?? draw(spec);
+  drawn.set(spec, known);
+  return known;
+}
+
+/** Checking and serving ask for the same one. */
+const drawn = new WeakMap<Spec, Ledger>();
+
+function draw(spec: Spec): Ledger {
   const facts = factsOf(spec);
   const parts = Object.fromEntries(partNames.map((part) => [part, count(facts.filter((fact) => fact.part === part))]));
   // fromEntries forgets the keys it was given: they are the nine part names.

@@ -1,4 +1,5 @@
 import type { Fields, Value } from './exchange.ts';
+import { newBare } from './wire/bare.ts';
 import { parseJson, stringifyJson } from './wire/json.ts';
 
 /** The fields of a stored row; integers beyond 2^53 come back as bigint, exactly. */
@@ -11,7 +12,7 @@ export function parseStored(text: string): Fields {
 
 /** The same fields in an object that inherits nothing: one that is named `constructor` is absent unless it is there. */
 export function bare(fields: Fields): Fields {
-  return Object.assign(Object.create(null), fields);
+  return Object.assign(newBare<Value>(), fields);
 }
 
 /** JSON text of a value, integers beyond 2^53 exactly. */

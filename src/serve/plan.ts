@@ -34,6 +34,23 @@ export interface Plan {
   readonly run: (journey: Journey) => Reply | Promise<Reply>;
 }
 
+/** An endpoint and its plan, which is compiled when it is first called: a large document is served as soon as a small one. */
+export class Planned {
+  readonly endpoint: Endpoint;
+  readonly #compile: () => Plan;
+  #plan: Plan | undefined;
+
+  constructor(endpoint: Endpoint, compile: () => Plan) {
+    this.endpoint = endpoint;
+    this.#compile = compile;
+  }
+
+  get plan(): Plan {
+    this.#plan ??= this.#compile();
+    return this.#plan;
+  }
+}
+
 /** An exchange whose plan and view are known in whole. */
 export interface Journey extends Exchange {
   readonly plan: Plan;

@@ -13,7 +13,7 @@ import type { Engine } from './engine.ts';
 import { compileRefusals } from './errors.ts';
 import { compileInput } from './input.ts';
 import { compileList } from './lists/list.ts';
-import type { Plan, Run } from './plan.ts';
+import { type Plan, Planned, type Run } from './plan.ts';
 import type { RowModel } from './rows/model.ts';
 import { compileChange } from './runs/change.ts';
 import { compileHandlerRun } from './runs/handler.ts';
@@ -24,21 +24,22 @@ import { compileSampledRun } from './runs/sampled.ts';
 import { compileSpending } from './runs/spending.ts';
 import { compileAccept } from './wire/accept.ts';
 
-/** Compiles every endpoint of a document. What is only needed once an endpoint is called is compiled then. */
-export function compilePlans(engine: Engine): Plan[] {
+/** The plans of every endpoint of a document. */
+export function plansOf(engine: Engine): Planned[] {
   const operations = new Map(
     operationsOf(engine.compilation.spec).flatMap((operation) =>
       operation.endpoint ? [[operation.endpoint.key, operation] as const] : [],
     ),
   );
-  const plans = entriesOf(engine.compilation.spec.endpoints.all).map(([key, endpoint]) =>
-    compilePlan(operations.get(key) ?? { name: endpoint.operation, endpoint }, endpoint, engine),
+  const plans = entriesOf(engine.compilation.spec.endpoints.all).map(
+    ([key, endpoint]) =>
+      new Planned(endpoint, () => compilePlan(operations.get(key) ?? { name: endpoint.operation, endpoint }, endpoint, engine)),
   );
   return [...plans, ...streamPlan(engine)];
 }
 
 /** `stream events`, which goes the way of every operation up to its answer; a stated endpoint of the same path comes first. */
-function streamPlan(engine: Engine): Plan[] {
+function streamPlan(engine: Engine): Planned[] {
   const { spec } = engine.compilation;
   const stream = statedValue(spec.events.delivery)?.stream;
   if (stream?.method !== 'GET' || stream.format !== 'sse' || !stream.path.startsWith('/')) return [];
@@ -49,10 +50,12 @@ function streamPlan(engine: Engine): Plan[] {
     ...{ key, at: stream.at, method: 'GET', path: stream.path, operation: 'stream events' },
     ...{ does: none, parameters: none, request: none, response: none, produces: ['text/event-stream'], order: [] },
   };
-  const plan = compilePlan({ name: 'stream events' }, endpoint, engine);
-  const { access } = engine.compilation;
-  const inDoubt = engine.acceptsOpen ? [] : access.doubts(plan.operation);
-  return [{ ...plan, inDoubt, doubtsOf: undefined, unsupported: undefined, run: engine.events.open }];
+  const compile = () => {
+    const plan = compilePlan({ name: 'stream events' }, endpoint, engine);
+    const inDoubt = engine.acceptsOpen ? [] : engine.compilation.access.doubts(plan.operation);
+    return { ...plan, inDoubt, doubtsOf: undefined, unsupported: undefined, run: engine.events.open };
+  };
+  return [new Planned(endpoint, compile)];
 }
 
 function compilePlan(operation: Operation, endpoint: Endpoint, engine: Engine): Plan {

@@ -8,8 +8,8 @@ import { compileRefusals, type RefusalTable } from './errors.ts';
 import type { Call, Exchange, Refusal, Reply } from './exchange.ts';
 import { startJourney } from './journey.ts';
 import { bodyBytesProtected } from './limits/stated-bounds.ts';
-import type { Journey, Plan } from './plan.ts';
-import { compilePlans } from './plans.ts';
+import type { Journey, Plan, Planned } from './plan.ts';
+import { plansOf } from './plans.ts';
 import { refused } from './runs/refused.ts';
 import { compileForgiving, warningHeader } from './sampling/forgiving.ts';
 import { sampledHeader } from './sampling/names.ts';
@@ -40,7 +40,7 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
   const sizes = statedValue(spec.limits.size) ?? {};
   const bodyBytesMax = sizes.body ?? bodyBytesProtected;
   const identify = compileAuthentication(engine);
-  const versions = compileVersions(engine, compilePlans(engine));
+  const versions = compileVersions(engine, plansOf(engine));
   const { limits } = engine;
   const forgive = compileForgiving(compilation);
   const unrouted = compileRefusals(spec, undefined, facts, (expression) => compilation.expression(expression));
@@ -55,7 +55,7 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
     const routed = versions.route(call);
     const { found, version, refusal } = routed;
     if (found.kind !== 'found') return answerUnrouted(call, found, version);
-    const plan = found.value;
+    const { plan } = found.value;
     if (refusal && (routed.isAsked || !versions.pinned)) return refusePlanned(call, plan, refusal, version);
     const nowMs = clock.now();
     const hurried = limits.first?.(call, plan, nowMs);
@@ -70,7 +70,7 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
     const caller = 'caller' in who ? who.caller : undefined;
     const { found, version, refusal } = caller && versions.pinned ? versions.pinned(call, caller, selected) : selected;
     if (found.kind !== 'found') return answerUnrouted(call, found, version);
-    const plan = found.value;
+    const { plan } = found.value;
     const bad = 'refusal' in who ? who.refusal : refusal;
     if (bad) return refusePlanned(call, plan, bad, version);
     const exchange = startJourney(
@@ -191,7 +191,7 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
   /** Step 2, where no endpoint is meant: the service's own addresses, another method's path, an open list, nothing. */
   function answerUnrouted(
     call: Call,
-    found: Exclude<Found<Plan>, { readonly kind: 'found' }>,
+    found: Exclude<Found<Planned>, { readonly kind: 'found' }>,
     version: string | undefined,
   ): Reply | Promise<Reply> {
     const own = wellKnown(call);

@@ -1,5 +1,5 @@
-import { STATUS_CODES } from 'node:http';
 import type { ErrorCondition } from '../parts/errors.ts';
+import { STATUS_CODES } from './node-http.ts';
 
 /** HTTP's own status for each condition, which stands where no code is stated for it (RFC 9110 section 15, RFC 6585). */
 export const ownStatus: Readonly<Record<ErrorCondition, number>> = {

@@ -3,7 +3,7 @@ import { isServed } from '../parts/versions/endpoint-in-version.ts';
 import type { Engine } from './engine.ts';
 import type { Call, Caller, Exchange, Refusal, Reply } from './exchange.ts';
 import type { OpenFact } from './open.ts';
-import type { Plan } from './plan.ts';
+import { Planned } from './plan.ts';
 import { planInVersion } from './versioning/older-plan.ts';
 import { openPins } from './versioning/pins.ts';
 import { compileAsked, isSunset, pathReader, sunsetMsOf, unknownVersion } from './versioning/selection.ts';
@@ -14,7 +14,7 @@ import type { Found } from './wire/route-leaf.ts';
 
 /** Where a call leads: the endpoint as the call's version has it, or why that version cannot be used. */
 export interface Routed {
-  readonly found: Found<Plan>;
+  readonly found: Found<Planned>;
   /** The version by its name; nothing where the document states none. */
   readonly version: string | undefined;
   /** Whether the call itself says which version it is in. */
@@ -37,7 +37,7 @@ export interface CompiledVersions {
 }
 
 /** Compiles the versions of a document over the plans of its newest shape. */
-export function compileVersions(engine: Engine, plans: readonly Plan[]): CompiledVersions {
+export function compileVersions(engine: Engine, plans: readonly Planned[]): CompiledVersions {
   const { versions, basePath } = engine;
   const told = compileToldVersion(engine.compilation.spec, versions?.history, versions?.selection, basePath);
   const hooks = { headers: told.of, unrouted: told.unrouted };
@@ -58,24 +58,26 @@ export function compileVersions(engine: Engine, plans: readonly Plan[]): Compile
 function compileSelection(
   engine: Engine,
   versions: Versions,
-  plans: readonly Plan[],
+  plans: readonly Planned[],
 ): Pick<CompiledVersions, 'route' | 'pinned'> {
   const { history, selection } = versions;
   const { basePath, clock, compilation } = engine;
-  const routers = new Map<string, Router<Plan>>();
+  const routers = new Map<string, Router<Planned>>();
   const asked = compileAsked(selection, history, basePath);
   const sunsets = new Map(history.versions.map((version) => [version.name, sunsetMsOf(version)]));
   const usual = selection?.default === 'oldest' ? (history.versions[0]?.name ?? history.current) : history.current;
   const unlisted = compilation.facts.others('versioning');
   const unversioned = selection?.by === 'path' ? pathReader(selection.carrier, basePath) : undefined;
 
-  function routerOf(version: string): Router<Plan> {
+  function routerOf(version: string): Router<Planned> {
     const known = routers.get(version);
     if (known) return known;
     const older = versions.older(version);
     const open = openFactsOf(engine, versions, version);
     const served = plans.filter(({ endpoint }) => isServed(history, version, endpoint.key));
-    const own = older ? served.map((plan) => planInVersion(plan, older, open, engine)) : served;
+    const own = older
+      ? served.map((newest) => new Planned(newest.endpoint, () => planInVersion(newest.plan, older, open, engine)))
+      : served;
     const router = routesOf(
       own,
       basePath,
@@ -125,7 +127,11 @@ function compilePinned(
   };
 }
 
-function routesOf(plans: readonly Plan[], base: string, pathOf = ({ endpoint }: Plan): string => endpoint.path): Router<Plan> {
+function routesOf(
+  plans: readonly Planned[],
+  base: string,
+  pathOf = ({ endpoint }: Planned): string => endpoint.path,
+): Router<Planned> {
   return compileRoutes(
     plans.map((plan) => ({ method: plan.endpoint.method, path: pathOf(plan), value: plan })),
     { base },

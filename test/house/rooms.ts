@@ -36,6 +36,8 @@ export const rooms: Readonly<Record<string, Room>> = {
 export const filePowers: Readonly<Record<string, readonly Power[]>> = {
   'src/document/read.ts': ['machine', 'streams'],
   'src/serve/clock.ts': ['clock'],
+  // Nothing but `node:http`, loaded without what an import of it brings along.
+  'src/serve/node-http.ts': ['machine'],
 };
 
 export const powerRemedies: Readonly<Record<Power, string>> = {

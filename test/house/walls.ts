@@ -46,10 +46,15 @@ export const modulesStayInTheirRooms: Rule = (files) =>
     return `imports ${specifier}: ${powerRemedies[power]}`;
   });
 
+/** Loads a built-in module, known by its name, without what an import of it brings along. */
+const builtinLoader = 'src/serve/node-http.ts';
+
 /** A file that is only known at run time, such as a handlers file, is imported by the command line alone. */
 export const dynamicImportsAreLiteral: Rule = (files) =>
   inCode(files, /(?<![.\w$])(?:import\s*\(\s*(?!['"`\s])|require\s*\(|createRequire\b)/g, ({ path }) =>
-    roomOf(path) === 'cli' ? undefined : 'loads what is only known at run time: let cli load it and hand it over',
+    roomOf(path) === 'cli' || path === builtinLoader
+      ? undefined
+      : 'loads what is only known at run time: let cli load it and hand it over',
   );
 
 const machineWords = /(?<![.\w$])(?:process\s*(?:\.|\?\.|\[)|console\s*(?:\.|\?\.|\[)|globalThis\s*\.\s*(?:process|console)\b)/g;

@@ -10,6 +10,7 @@ import { bare } from '../json.ts';
 import type { RowModel } from '../rows/model.ts';
 import { compileReferences, type FoundReference } from '../rows/references.ts';
 import { compileForgiving } from '../sampling/forgiving.ts';
+import { newBare } from '../wire/bare.ts';
 import { describeValue, type Violation } from '../wire/violation.ts';
 import { refuse, type Work } from './act.ts';
 import { boundValue, type Locator } from './locate.ts';
@@ -36,7 +37,7 @@ export function compileSent(
   function valueAsRequest(exchange: Exchange): Sent {
     const violations = forgive(exchange, validate(exchange.request));
     if (violations.length > 0) return invalid(violations);
-    const fields: Fields = Object.create(null);
+    const fields: Fields = newBare();
     bindPath(fields, exchange, model, locator);
     return { fields };
   }
@@ -181,7 +182,7 @@ function onlyOwn(model: RowModel, fields: Fields): Fields {
 }
 
 export function withoutKeys(fields: Fields, dropped: ReadonlySet<string>): Fields {
-  const rest: Fields = Object.create(null);
+  const rest: Fields = newBare();
   for (const name of Object.keys(fields)) if (!dropped.has(name)) rest[name] = fields[name];
   return rest;
 }

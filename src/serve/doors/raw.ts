@@ -1,7 +1,7 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Socket } from 'node:net';
 import { systemClock } from '../clock.ts';
 import type { Reply } from '../exchange.ts';
+import { validateHeaderName, validateHeaderValue } from '../node-http.ts';
 import { phrase } from '../statuses.ts';
 import type { Bounds } from './bounds.ts';
 import { part, underWay } from './parting.ts';

@@ -1,5 +1,6 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { createServer } from '../node-http.ts';
 import { keepConnections } from './connections.ts';
 import { refuseConnection, refuseTunnel } from './raw.ts';
 import { type Answer, type DoorOptions, SocketDoor } from './socket-door.ts';

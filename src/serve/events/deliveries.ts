@@ -109,8 +109,8 @@ export class Deliveries {
     if (this.#running || this.#isStopped) return;
     this.#running = true;
     try {
-      this.#posts ??= new (await import('./posting.ts')).Posts();
       for (const line of this.#hot) {
+        this.#posts ??= new (await import('./posting.ts')).Posts();
         this.#hot.delete(line);
         await this.#serve(line);
         if (this.#isStopped) return;

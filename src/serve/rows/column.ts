@@ -32,8 +32,11 @@ export function columnCode(shape: Shape, ignoreCase: boolean): ColumnCode {
 /** Microseconds since 1970 of an RFC 3339 date-time; finer fractions are cut. */
 export function instantMicroseconds(value: Value): number | null {
   if (typeof value !== 'string') return null;
-  const ms = Date.parse(value.replace(/(\.\d{3})\d+/, '$1'));
+  // With three digits of a second, as times are set here, there is nothing to cut.
+  const isWhole = value.length === 24 && value[19] === '.' && value[23] === 'Z';
+  const ms = Date.parse(isWhole ? value : value.replace(/(\.\d{3})\d+/, '$1'));
   if (Number.isNaN(ms)) return null;
+  if (isWhole) return ms * 1000;
   const fraction = /\.\d{3}(\d{1,3})/.exec(value)?.[1] ?? '';
   return ms * 1000 + Number(fraction.padEnd(3, '0'));
 }

@@ -3,6 +3,7 @@ import type { Work } from '../acts/act.ts';
 import { isFailed } from '../evaluate.ts';
 import { type Fields, Refused, type Value } from '../exchange.ts';
 import { bare, copy, toJson } from '../json.ts';
+import { newBare } from '../wire/bare.ts';
 import { describeValue } from '../wire/violation.ts';
 import type { RowModel } from './model.ts';
 import type { Setter } from './setters.ts';
@@ -75,7 +76,7 @@ function newRow(model: RowModel, id: string, fields: Fields, entered: number): N
 export function kept(model: RowModel, fields: Fields): Fields {
   const source = model.forget ? copy(fields) : fields;
   model.forget?.(source);
-  const ordered = bare({});
+  const ordered: Fields = newBare();
   for (const name of model.fields.keys())
     if (Object.hasOwn(source, name) && source[name] !== undefined) ordered[name] = source[name];
   if (model.resource.additionalProperties) {

@@ -1,3 +1,4 @@
+import { newBare } from './bare.ts';
 import { type Absent, absent, type Carried, compileReader, type ParameterSpec, type Reader } from './parameter-reader.ts';
 import { type Query, splitQuery } from './query.ts';
 import type { Resolve } from './schema.ts';
@@ -51,7 +52,7 @@ export function compileParameters(list: readonly ParameterSpec[], options: Param
     const violations: Violation[] = [];
     const query = splitQuery(rawQuery);
     const carried: Carried = { path, rawPath, query, headers, cookies: undefined, violations };
-    const values: Record<string, unknown> = Object.create(null);
+    const values = newBare<unknown>();
     readAll(readers, carried, values);
     for (const name in path) if (!(name in values)) values[name] = path[name];
     refuseBadNames(query, violations);

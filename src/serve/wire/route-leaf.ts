@@ -1,3 +1,4 @@
+import { newBare } from './bare.ts';
 import { decodeFormText } from './percent.ts';
 import { type Query, splitQuery } from './query.ts';
 import type { FixedQuery } from './route-template.ts';
@@ -87,17 +88,11 @@ export class LazyQuery {
   }
 }
 
-/** Objects made by `new` keep V8's fast layout without a prototype, which `Object.create(null)` does not. */
-function Bare(): void {}
-Bare.prototype = Object.create(null);
-// The cast holds: `new` on a function whose prototype inherits nothing gives an empty object that inherits nothing.
-const NamedTexts = Bare as unknown as new () => Record<string, string>;
-
-const noParams: Params = Object.freeze(new NamedTexts());
+const noParams: Params = Object.freeze(newBare<string>());
 
 function named(names: readonly string[], values: readonly string[]): Params {
   if (names.length === 0) return noParams;
-  const params = new NamedTexts();
+  const params = newBare<string>();
   for (let i = 0; i < names.length; i++) params[names[i] ?? ''] = values[i] ?? '';
   return params;
 }
