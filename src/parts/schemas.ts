@@ -18,37 +18,53 @@ export type SchemaUse = 'sent' | 'stored' | 'shown';
 /** Writes a shape as plain JSON Schema 2020-12: resources become `$ref`s into `$defs`, references plain identifiers. */
 export function toJsonSchema(spec: Spec, shape: Shape, use: SchemaUse): JsonMap {
   const definitions: Record<string, Json> = Object.create(null);
-  const translated = translate(spec, shape, use, definitions);
+  const refer: Refer = (name) => {
+    if (!Object.hasOwn(definitions, name)) {
+      definitions[name] = {};
+      definitions[name] = definitionOf(spec, name, use, refer);
+    }
+    return `#/$defs/${encodeURIComponent(name)}`;
+  };
+  const translated = translate(spec, shape, refer);
   return Object.keys(definitions).length === 0
     ? translated
     : { ...translated, $defs: { ...(own(translated, '$defs') as JsonMap), ...definitions } };
 }
 
-/** The schema of one whole resource. */
-export function resourceSchema(spec: Spec, resource: Resource, use: SchemaUse): JsonMap {
-  return toJsonSchema(spec, { resource: resource.name }, use);
+/**
+ * The same, but resources are named alone, as `named:sent/parcel`: of a document with hundreds of them that hold each other,
+ * only those are written that somebody asks for.
+ */
+export function toNamingSchema(spec: Spec, shape: Shape, use: SchemaUse): JsonMap {
+  return translate(spec, shape, (name) => `named:${use}/${name}`);
 }
 
-function translate(spec: Spec, shape: JsonMap, use: SchemaUse, definitions: Record<string, Json>): JsonMap {
+/** The schema that is named so, as in `sent/parcel`. */
+export function namedSchema(spec: Spec, word: string): JsonMap {
+  const slash = word.indexOf('/');
+  const use = word.slice(0, slash) as SchemaUse;
+  return definitionOf(spec, word.slice(slash + 1), use, (name) => `named:${use}/${name}`);
+}
+
+/** How a schema refers to a resource. */
+type Refer = (name: string) => string;
+
+function translate(spec: Spec, shape: JsonMap, refer: Refer): JsonMap {
   const { resource, ref, ...rest } = shape;
   const out: Record<string, Json> = Object.create(null);
-  for (const [key, value] of Object.entries(rest)) out[key] = translateKeyword(spec, key, value, use, definitions);
+  for (const [key, value] of Object.entries(rest)) out[key] = translateKeyword(spec, key, value, refer);
   if (typeof ref === 'string' && out.type === undefined) out.type = identifierType(spec, ref);
-  if (typeof resource === 'string') {
-    out.$ref = `#/$defs/${encodeURIComponent(resource)}`;
-    define(spec, resource, use, definitions);
-  }
+  if (typeof resource === 'string') out.$ref = refer(resource);
   return out;
 }
 
-function translateKeyword(spec: Spec, key: string, value: Json, use: SchemaUse, definitions: Record<string, Json>): Json {
-  if (schemaKeys.has(key) && isMap(value)) return translate(spec, value, use, definitions);
+function translateKeyword(spec: Spec, key: string, value: Json, refer: Refer): Json {
+  if (schemaKeys.has(key) && isMap(value)) return translate(spec, value, refer);
   if (schemaListKeys.has(key) && Array.isArray(value))
-    return value.map((item: Json) => (isMap(item) ? translate(spec, item, use, definitions) : item));
+    return value.map((item: Json) => (isMap(item) ? translate(spec, item, refer) : item));
   if (schemaMapKeys.has(key) && isMap(value)) {
     const out: Record<string, Json> = Object.create(null);
-    for (const [name, entry] of Object.entries(value))
-      out[name] = isMap(entry) ? translate(spec, entry, use, definitions) : entry;
+    for (const [name, entry] of Object.entries(value)) out[name] = isMap(entry) ? translate(spec, entry, refer) : entry;
     return out;
   }
   return value;
@@ -63,36 +79,30 @@ export function identifierType(spec: Spec, name: string): Json {
   return type === 'integer' || identifier?.generate === 'integer' ? 'integer' : 'string';
 }
 
-function define(spec: Spec, name: string, use: SchemaUse, definitions: Record<string, Json>): void {
-  const key = name;
-  if (Object.hasOwn(definitions, key)) return;
-  definitions[key] = {};
+function definitionOf(spec: Spec, name: string, use: SchemaUse, refer: Refer): JsonMap {
   const resource = entryOf(spec.resources.all, name);
-  if (!resource) return;
+  if (!resource) return {};
   const whole = valueShape(spec, name);
-  if (whole) {
-    definitions[key] = translate(spec, whole, use, definitions);
-    return;
-  }
+  if (whole) return translate(spec, whole, refer);
   const properties: Record<string, Json> = Object.create(null);
   const required: string[] = [];
   for (const [field, entry] of entriesOf(resource.fields)) {
     if (use === 'sent' && !isWritable(spec, resource, entry)) continue;
-    properties[field] = fieldSchema(spec, resource, entry, use, definitions);
+    properties[field] = fieldSchema(spec, resource, entry, use, refer);
     if (statedValue(entry.required) === true && isRequiredIn(spec, resource, entry, use)) required.push(field);
   }
   const known = resource.fields.standing === 'stated' || resource.fields.standing === 'inferred';
-  definitions[key] = {
+  return {
     type: 'object',
     ...(known && { properties, required, additionalProperties: resource.additionalProperties }),
   };
 }
 
-function fieldSchema(spec: Spec, resource: Resource, field: Field, use: SchemaUse, definitions: Record<string, Json>): Json {
+function fieldSchema(spec: Spec, resource: Resource, field: Field, use: SchemaUse, refer: Refer): Json {
   const machine = machineOf(spec.states, resource.name);
   const states = machine?.field === field.name ? statedValue(machine.states) : undefined;
   const shape = statedValue(field.shape) ?? {};
-  const schema = translate(spec, shape, use, definitions);
+  const schema = translate(spec, shape, refer);
   return {
     ...schema,
     ...(states && schema.enum === undefined && { enum: [...states] }),

@@ -3,8 +3,9 @@ import { entriesOf, entryOf, isStated, statedValue } from '../parts/fact.ts';
 import { resourceOfEffect } from '../parts/operations.ts';
 import type { Parameter } from '../parts/parameters.ts';
 import { pathParameters, requestShape } from '../parts/payload.ts';
-import { toJsonSchema } from '../parts/schemas.ts';
+import { toNamingSchema } from '../parts/schemas.ts';
 import type { Shape } from '../parts/shape.ts';
+import { isMap } from '../parts/source.ts';
 import { credentialQueries } from './authentication/shown.ts';
 import type { Compilation } from './compilation.ts';
 import type { Call, Refusal, Value } from './exchange.ts';
@@ -12,6 +13,7 @@ import type { Validate } from './wire/ajv.ts';
 import { compileBody, type DecodeBody } from './wire/body.ts';
 import type { ParameterSpec } from './wire/parameter-reader.ts';
 import { compileParameters, type ReadParameters } from './wire/parameters.ts';
+import type { Resolve } from './wire/schema.ts';
 import { describeValue, noViolations, type Violation } from './wire/violation.ts';
 
 /** Reads what a request carries: its parameters and its body, each refused where it is not right. */
@@ -31,6 +33,7 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
   const read: ReadParameters = compileParameters(specs, {
     known: [...fixedQuery(endpoint.path), ...credentialQueries(spec), ...versionQuery(spec)],
     undeclared: isOpenList(endpoint) ? 'ignore' : 'refuse',
+    resolve: resolverOf(compilation, {}),
   });
   const validate = validateParameters(specs, compilation);
   const shape = requestShape(spec, endpoint);
@@ -45,12 +48,11 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
       (statedValue(endpoint.does)?.verb === 'update'
         ? ['application/json', 'application/merge-patch+json']
         : ['application/json']);
-    const schema = toJsonSchema(spec, statedValue(shape) ?? {}, 'sent');
-    const definitions = schema.$defs as Readonly<Record<string, Shape>> | undefined;
+    const schema = toNamingSchema(spec, statedValue(shape) ?? {}, 'sent');
     decode = compileBody({
       accepted,
       shape: schema,
-      resolve: (ref) => definitions?.[decodeURIComponent(ref.replace('#/$defs/', ''))],
+      resolve: resolverOf(compilation, schema),
       ...(files !== undefined && { fileBytes: files }),
     });
     return decode;
@@ -76,6 +78,16 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
       const when = decoded.kind === 'media' ? 'request.media' : decoded.kind === 'size' ? 'limit.size' : 'request.malformed';
       return { refusal: { when, violations: decoded.violations } };
     },
+  };
+}
+
+/** Finds what a schema refers to: a resource by its name, or one of the schema's own definitions. */
+function resolverOf({ named }: Compilation, { $defs }: Shape): Resolve {
+  const own = isMap($defs) ? $defs : {};
+  return (ref) => {
+    if (ref.startsWith('named:')) return named(ref.slice('named:'.length));
+    const definition = own[decodeURIComponent(ref.replace('#/$defs/', ''))];
+    return isMap(definition) ? definition : undefined;
   };
 }
 
@@ -115,7 +127,7 @@ function specOf(parameter: Parameter, fieldShape: (name: string) => Shape, spec:
   const { name, in: place, required, filters, op, style, explode } = parameter;
   const own = statedValue(parameter.shape);
   const base = own ?? (filters === undefined ? { type: 'string' } : filterShape(fieldShape(filters), op));
-  const shape = toJsonSchema(spec, base, 'sent');
+  const shape = toNamingSchema(spec, base, 'sent');
   return {
     name,
     in: place,
@@ -136,11 +148,9 @@ function filterShape(shape: Shape, op: Parameter['op']): Shape {
 function validateParameters(specs: readonly ParameterSpec[], compilation: Compilation): Validate {
   const checked = specs.filter(({ shape }) => Object.keys(shape).some((key) => key !== 'type') || shape.type !== 'string');
   if (checked.length === 0) return () => [];
-  const properties = Object.fromEntries(checked.map(({ name, shape: { $defs: _definitions, ...rest } }) => [name, rest]));
-  // A parameter's shape may name others, which are found from the top of a schema.
-  const $defs = Object.assign({}, ...checked.map(({ shape }) => shape.$defs ?? {}));
+  const properties = Object.fromEntries(checked.map(({ name, shape }) => [name, shape]));
   const places = new Map(specs.map(({ name, in: place }) => [name, place]));
-  const validate = compilation.validator.compile({ type: 'object', properties, $defs }, (name) => places.get(name) ?? 'query');
+  const validate = compilation.validator.compile({ type: 'object', properties }, (name) => places.get(name) ?? 'query');
   const names = checked.map(({ name }) => name);
   return (values) => {
     // A record of parameters by name.
