@@ -118,8 +118,10 @@ const misuses: readonly (readonly [words: readonly string[], says: string])[] = 
   ],
   [['serve', parcels, '--rows', file('row.yaml', 'parcel: [1]')], 'row 1 of `parcel` is no map of fields'],
   [['serve', parcels, '--store', join(root, 'package.json')], 'package.json is not a store of Ninefold.'],
-  [['export', parcels], 'export needs a format: --to typescript.'],
-  [['export', parcels, '--to', 'openapi'], '--to openapi: not yet: for now there is typescript.'],
+  [['export', parcels], 'export needs a format: --to '],
+  [['export', parcels, '--to', 'typescript', '-o', join(root, 'nowhere', 'x.ts')], 'x.ts cannot be written: '],
+  [['export', parcels, '--to', 'typescript', '-o'], '-o needs a value: -o FILE.'],
+  [['export', parcels, '--to', 'smoke'], '--to smoke: no such format. There is '],
   [['export', parcels, '--to', 'typescrpt'], '--to typescrpt: no such format. Did you mean typescript?'],
 ];
 
@@ -158,8 +160,8 @@ test('--help names each verb, and with a verb each of its options, as docs/comma
     const asked = await Promise.all([run([verb.name, '--help']), run(['help', verb.name]), run([verb.name, 'a.md', '-h'])]);
     assert.deepEqual(new Set(asked.map(({ code, out }) => `${code}\n${out}`)).size, 1);
     const section = page.split(/^## /m).find((text) => text.startsWith(`\`ninefold ${verb.name}`)) ?? '';
-    for (const [name, { value }] of Object.entries(verb.options)) {
-      const option = `--${name}${value === undefined ? '' : ` ${value}`}`;
+    for (const [name, { value, short }] of Object.entries(verb.options)) {
+      const option = `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`;
       assert.ok(asked[0].out.includes(`  ${option} `), `${verb.name} --help does not name ${option}`);
       assert.ok(section.includes(`\`${option}\``), `docs/command-line.md does not name ${option} under ${verb.name}`);
     }

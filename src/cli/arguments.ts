@@ -12,7 +12,10 @@ export function readArguments(verb: Verb, words: readonly string[]): Asked | 'he
     options: {
       help: { type: 'boolean', short: 'h' },
       ...Object.fromEntries(
-        Object.entries(verb.options).map(([name, { value }]) => [name, { type: value ? 'string' : 'boolean' } as const]),
+        Object.entries(verb.options).map(([name, { value, short }]) => [
+          name,
+          { type: value ? ('string' as const) : ('boolean' as const), ...(short !== undefined && { short }) },
+        ]),
       ),
     },
     strict: false,

@@ -1,29 +1,53 @@
+import { writeFileSync } from 'node:fs';
+import { stringify } from 'yaml';
+import type { JsonMap } from '../document/document.ts';
 import { nearest } from '../document/nearest.ts';
 import { complainUnsound } from './check-text.ts';
+import { type ExportFormat, exportFormats } from './export-formats.ts';
 import { reportOn } from './reading.ts';
 import { type Asked, Misspelt, Misuse, type Run } from './verb.ts';
 
 /** `ninefold export DOC --to FORMAT`. */
 export const runExport: Run = async (asked, terminal) => {
-  readFormat(asked);
+  const format = readFormat(asked);
   const report = await reportOn(asked.document);
   if (!report.sound) {
     complainUnsound(report, asked.document, terminal);
     return 1;
   }
-  const { toTypescript } = await import('../convert/typescript.ts');
-  terminal.write(toTypescript(report.spec));
+  const write = await format.load();
+  const file = asked.value('output');
+  const text = textOf(write(report.spec), file);
+  if (file === undefined) terminal.write(text);
+  else writeFile(file, text);
   return 0;
 };
 
-/** @throws {Misuse} for a format that is not written yet, or that there is not. */
-function readFormat(asked: Asked): 'typescript' {
-  const format = asked.value('to');
-  if (format === undefined) throw new Misspelt('export needs a format: --to typescript.');
-  if (format === 'typescript') return format;
-  if (later.includes(format)) throw new Misuse(`--to ${format}: not yet: for now there is typescript.`);
-  const meant = nearest(format, ['typescript', ...later]);
-  throw new Misuse(`--to ${format}: no such format. ${meant === undefined ? 'There is typescript.' : `Did you mean ${meant}?`}`);
+/** @throws {Misuse} for a format that there is not. */
+function readFormat(asked: Asked): ExportFormat {
+  const name = asked.value('to');
+  const names = exportFormats.map((format) => format.name);
+  if (name === undefined) throw new Misspelt(`export needs a format: --to ${names.join(', ')}.`);
+  const format = exportFormats.find((one) => one.name === name);
+  if (format) return format;
+  const meant = nearest(name, names);
+  throw new Misuse(
+    `--to ${name}: no such format. ${meant === undefined ? `There is ${names.join(', ')}.` : `Did you mean ${meant}?`}`,
+  );
 }
 
-const later: readonly string[] = ['openapi', 'asyncapi', 'markdown', 'yaml', 'json'];
+function textOf(written: string | JsonMap, file: string | undefined): string {
+  if (typeof written === 'string') return written;
+  if (file !== undefined && /\.ya?ml$/i.test(file)) return stringify(written, { lineWidth: 120, aliasDuplicateObjects: false });
+  return `${JSON.stringify(written, undefined, 2)}\n`;
+}
+
+/** @throws {Misuse} where the file cannot be written. */
+function writeFile(file: string, text: string): void {
+  try {
+    writeFileSync(file, text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Misuse(`${file} cannot be written: ${why}.`, { cause: error });
+  }
+}

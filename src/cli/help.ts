@@ -23,7 +23,8 @@ export function overallHelp(verbs: readonly Verb[], terminal: Terminal): string 
 /** What `ninefold VERB --help` says. */
 export function verbHelp(verb: Verb, terminal: Terminal): string {
   const names = Object.entries(verb.options).map(
-    ([name, { value, help }]) => [`--${name}${value === undefined ? '' : ` ${value}`}`, help] as const,
+    ([name, { value, short, help }]) =>
+      [`${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`, help] as const,
   );
   const rows = [...names, ['-h, --help', 'show this'] as const];
   const width = Math.max(...rows.map(([name]) => name.length));
@@ -47,7 +48,7 @@ export function verbHelp(verb: Verb, terminal: Terminal): string {
 }
 
 function usage(verb: Verb): string {
-  if (verb.name === 'export') return 'ninefold export DOC --to FORMAT';
+  if (verb.name === 'export') return 'ninefold export DOC --to FORMAT [-o FILE]';
   return `ninefold ${verb.name}${verb.actions ? ` ${verb.actions.join('|')}` : ''} ${verb.takes ?? 'DOC'} [options]`;
 }
 

@@ -20,6 +20,8 @@ export interface Option {
   /** What stands for its value in the help; absent = the option takes none. */
   readonly value?: string;
   readonly help: string;
+  /** The letter that stands for it: `-o` for `--output`. */
+  readonly short?: string;
   /** Whether it may be given several times. */
   readonly many?: boolean;
 }

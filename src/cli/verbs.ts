@@ -1,3 +1,4 @@
+import { exportFormats } from './export-formats.ts';
 import type { Verb } from './verb.ts';
 
 /** The verbs of the command line, in the order of the help. */
@@ -125,11 +126,12 @@ export const verbs: readonly Verb[] = [
     name: 'export',
     summary: 'write a document in another format',
     about: [
-      'Writes the document in the format that --to names to the standard output. Exits with 1 if the document is not sound,',
-      'and with 2 if the command is misspelt or the document cannot be read.',
+      'Writes the document in the format that --to names to the standard output, or into a file. Exits with 1 if the',
+      'document is not sound, and with 2 if the command is misspelt or the document cannot be read.',
     ].join('\n'),
     options: {
-      to: { value: 'FORMAT', help: 'typescript: the types that handlers are written with' },
+      to: { value: 'FORMAT', help: exportFormats.map(({ name, help }) => `${name}: ${help}`).join('; ') },
+      output: { value: 'FILE', short: 'o', help: 'write into this file; JSON becomes YAML where its name ends in .yaml or .yml' },
     },
     load: async () => (await import('./export.ts')).runExport,
   },

@@ -31,9 +31,9 @@ export function compileRefusals(
   const byCode = new Map<string, Row>();
   const openPayload = spec.errors.payload.standing === 'open' ? facts.about('error payload shapes', 'service') : [];
 
-  // Where it is open what errors look like in all, a stand-in goes by what its endpoint says.
-  const isOpen = spec.errors.payload.standing === 'open';
-  const answerError = sampling && isOpen ? compileErrorAnswers(operation?.endpoint, sampling) : undefined;
+  // Unless it is stated what errors look like in all, a stand-in goes by what its endpoint says.
+  const isStatedPayload = spec.errors.payload.standing === 'stated';
+  const answerError = sampling && !isStatedPayload ? compileErrorAnswers(operation?.endpoint, sampling) : undefined;
 
   const rowOf = (refusal: Refusal): Row => {
     if (refusal.code !== undefined) {

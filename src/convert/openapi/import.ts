@@ -1,9 +1,10 @@
-import type { Document, Json } from '../../document/document.ts';
+import { type Document, type Json, partNames } from '../../document/document.ts';
 import { type Foreign, languageOf } from '../../document/foreign.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../document/values.ts';
 import { writeEndpoint } from './endpoints.ts';
-import { inferAll } from './infer/all.ts';
+import { writeEvents } from './events.ts';
+import { applyRules, effectRules, otherRules } from './infer/all.ts';
 import { Written } from './infer/written.ts';
 import type { Operation } from './operation.ts';
 import { operationsOf } from './operations.ts';
@@ -28,27 +29,27 @@ export function importOpenApi(foreign: Foreign, traces = false): Imported {
   const trail = new Trail(foreign);
   const names = new SchemaNames(reader);
   const shapes = new Shapes(reader, names);
-  const operations = nameOperations(operationsOf(reader), reader);
+  const named = nameOperations(operationsOf(reader), reader);
+  const operations = named.map(([operation]) => operation);
   const tree: OpenMap = newMap();
   put(tree, 'purpose', writePurpose(reader, trail));
   const endpoints: OpenMap = newMap();
-  for (const [operation, name] of operations)
-    endpoints[operation.key] = writeEndpoint(operation, name === operation.key ? undefined : name, shapes, trail);
-  const authentication = writeAuthentication(operations, reader, trail);
+  for (const [operation, name] of named) endpoints[operation.key] = writeEndpoint(operation, name, shapes, trail);
+  put(tree, 'events', writeEvents(operations, shapes, trail));
   const resources = writeResources(names, shapes, trail);
+  const written = new Written(resources);
+  const context = { tree, resources, endpoints, operations, reader, shapes, names, trail, written, collections: new Map() };
+  applyRules(effectRules, context);
+  nameTwins(endpoints);
+  put(tree, 'authentication', writeAuthentication(operations, endpoints, reader, trail));
+  applyRules(otherRules, context);
   if (Object.keys(resources).length > 0) tree.resources = resources;
   if (operations.length > 0) tree.endpoints = endpoints;
-  put(tree, 'authentication', authentication);
-  const written = new Written(resources);
-  const done = operations.map(([operation]) => operation);
-  inferAll({ tree, resources, endpoints, operations: done, reader, shapes, names, trail, written, collections: new Map() });
-  nameTwins(endpoints);
-  if (trail.evidence.length > 0) tree.evidence = trail.evidence.map((row) => ({ ...row }));
   const info = reader.map(reader.root, 'info');
   const title = (info && reader.text(info, 'title')) ?? '';
   const document: Document = {
     title,
-    tree,
+    tree: inOrder(tree, trail),
     places: trail.places(),
     prose: trail.proses,
     sources: foreign.sources,
@@ -61,21 +62,29 @@ function put(tree: OpenMap, part: string, value: Json | undefined): void {
   if (value !== undefined) tree[part] = value;
 }
 
+/** The parts in their order, and what was inferred at the end. */
+function inOrder(tree: OpenMap, trail: Trail): OpenMap {
+  const ordered: OpenMap = newMap();
+  for (const part of partNames) if (tree[part] !== undefined) ordered[part] = tree[part];
+  if (trail.evidence.length > 0) ordered.evidence = trail.evidence.map((row) => ({ ...row }));
+  return ordered;
+}
+
 function dialectOf(foreign: Foreign): Dialect {
   const version = languageOf(foreign.value)?.version ?? '';
   return version.startsWith('2') ? '2.0' : version.startsWith('3.0') ? '3.0' : '3.1';
 }
 
-/** Each operation with its name: its identifier, where no other has the same; else its key. */
-function nameOperations(operations: readonly Operation[], reader: Reader): [Operation, string][] {
+/** Each operation with its name: its identifier, where no other has the same. */
+function nameOperations(operations: readonly Operation[], reader: Reader): [Operation, string | undefined][] {
   const used = new Set<string>();
   return operations.map((operation) => {
-    const { id, key, map } = operation;
-    if (id === undefined || id === '') return [operation, key];
+    const { id, map } = operation;
+    if (id === undefined || id === '') return [operation, undefined];
     if (used.has(id)) {
       reader.find('import/contradiction', below(map.at, 'operationId'), `Two operations are called \`${id}\`.`);
       reader.leave(below(map.at, 'operationId'), 'another operation has this name');
-      return [operation, key];
+      return [operation, undefined];
     }
     used.add(id);
     return [operation, id];

@@ -28,6 +28,7 @@ export class Reader {
   /** Why values were not carried, by pointer. */
   readonly reasons = new Map<Pointer, string>();
   readonly #found = new Set<string>();
+  readonly #copies = new Map<JsonMap, JsonMap>();
 
   constructor(foreign: Foreign, dialect: Dialect, traces: boolean) {
     this.foreign = foreign;
@@ -50,9 +51,16 @@ export class Reader {
 
   mark(map: JsonMap, key: string): void {
     if (!this.taken) return;
-    const keys = this.taken.get(map);
+    const real = this.#copies.get(map) ?? map;
+    const keys = this.taken.get(real);
     if (keys) keys.add(key);
-    else this.taken.set(map, new Set([key]));
+    else this.taken.set(real, new Set([key]));
+  }
+
+  /** Says that a map was made of one of the source, so that what is taken of it counts there. */
+  copied(copy: JsonMap, of: JsonMap): JsonMap {
+    if (this.taken) this.#copies.set(copy, of);
+    return copy;
   }
 
   text(map: MapAt, key: string): string | undefined {

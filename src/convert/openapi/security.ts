@@ -7,7 +7,8 @@ import type { Trail } from './trail.ts';
 
 /** Writes the security schemes of a source, which of them are accepted, and where none is asked for. */
 export function writeAuthentication(
-  operations: readonly (readonly [Operation, string])[],
+  operations: readonly Operation[],
+  endpoints: OpenMap,
   reader: Reader,
   trail: Trail,
 ): OpenMap | undefined {
@@ -16,7 +17,7 @@ export function writeAuthentication(
   const authentication: OpenMap = newMap();
   authentication.schemes = schemes;
   const whole = requirementsOf(reader.root.value, reader);
-  const own = operations.map(([operation, name]) => ({ operation, name, list: requirementsOf(operation.map.value, reader) }));
+  const own = operations.map((operation) => ({ operation, list: requirementsOf(operation.map.value, reader) }));
   const accepted = new Set<string>();
   const notCarried = (place: string) => reader.leave(place, 'several schemes at once, or scopes of one operation');
   for (const { list, at } of [{ list: whole, at: '' }, ...own.map(({ list, operation }) => ({ list, at: operation.map.at }))]) {
@@ -33,11 +34,17 @@ export function writeAuthentication(
   const open = own.filter(
     ({ list }) => list !== undefined && (list.length === 0 || list.some((entry) => Object.keys(entry).length === 0)),
   );
-  if (open.length > 0) authentication.public = open.map(({ name }) => name);
+  if (open.length > 0) authentication.public = open.map(({ operation }) => nameOfOperation(endpoints, operation));
   for (const [index, { operation }] of open.entries()) {
     trail.from(below('/authentication/public', index), below(operation.map.at, 'security'));
   }
   return authentication;
+}
+
+/** The name by which other parts speak of an operation. */
+export function nameOfOperation(endpoints: OpenMap, { key }: Operation): string {
+  const endpoint = endpoints[key];
+  return isMap(endpoint) ? String(endpoint.as ?? endpoint.does ?? key) : key;
 }
 
 function requirementsOf(map: JsonMap, reader: Reader): JsonMap[] | undefined {

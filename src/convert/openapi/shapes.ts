@@ -2,6 +2,7 @@ import type { Json, JsonMap, Pointer } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../document/values.ts';
 import { settle } from './contradictions.ts';
+import { readExclusives } from './exclusive-bounds.ts';
 import { isPattern, unicodePattern } from './fits.ts';
 import { isOfKind, jsonTypes, type KeywordKind, keywords } from './keywords.ts';
 import { orNull, shortened } from './nullable.ts';
@@ -78,7 +79,7 @@ export class Shapes {
       else if (isOfKind(kind, value)) this.#plain(shape, key, schema, place);
       else this.#invalid(key, place);
     }
-    this.#bounds(schema, at, shape);
+    for (const key of readExclusives(shape, schema, this.reader)) this.#invalid(key, below(at, key));
     if (!isBesideRef && this.#isNullable(schema, at)) return orNull(shape);
     settle(shape, at, this.reader);
     return shape;
@@ -110,8 +111,10 @@ export class Shapes {
         return;
       }
       this.reader.mark(schema, key);
-      // A list under `items` is what later drafts call `prefixItems`.
-      shape[key === 'items' ? 'prefixItems' : key] = value.map((item: Json, index) => inner(item, below(place, index)));
+      if (key === 'items' && this.reader.dialect !== '3.1') this.reader.once('import/other-version', place, listedItems);
+      shape[key === 'items' ? this.#wordForItems(schema) : key] = value.map((item: Json, index) =>
+        inner(item, below(place, index)),
+      );
     } else if (kind === 'schema map') {
       if (!isMap(value)) {
         this.#invalid(key, place);
@@ -125,6 +128,11 @@ export class Shapes {
       this.reader.mark(schema, key);
       shape[key] = inner(value, place);
     } else this.#invalid(key, place);
+  }
+
+  /** A list under `items` is what later drafts call `prefixItems`; beside no `type: array` it is written where alternatives are meant. */
+  #wordForItems(schema: JsonMap): 'prefixItems' | 'anyOf' {
+    return schema.type === undefined && this.reader.dialect !== '3.1' ? 'anyOf' : 'prefixItems';
   }
 
   #plain(shape: OpenMap, key: string, schema: JsonMap, place: Pointer): void {
@@ -150,23 +158,6 @@ export class Shapes {
     this.reader.mark(schema, key);
   }
 
-  /** An end that is left out was a flag beside the bound before it was a bound of its own. */
-  #bounds(schema: JsonMap, at: Pointer, shape: OpenMap): void {
-    for (const [key, bound] of exclusives) {
-      const value = Object.hasOwn(schema, key) ? schema[key] : undefined;
-      if (value === undefined) continue;
-      if (typeof value === 'number') shape[key] = value;
-      else if (value === true && typeof schema[bound] === 'number') {
-        shape[key] = schema[bound] as number;
-        delete shape[bound];
-      } else if (typeof value !== 'boolean') {
-        this.#invalid(key, below(at, key));
-        continue;
-      }
-      this.reader.mark(schema, key);
-    }
-  }
-
   /** `nullable` is a word of 3.0 alone, and is written in later documents all the same. */
   #isNullable(schema: JsonMap, at: Pointer): boolean {
     if (!Object.hasOwn(schema, 'nullable') && schema['x-nullable'] !== true) return false;
@@ -187,7 +178,4 @@ export class Shapes {
 const depthMost = 100;
 const otherVersion = '`nullable` is no word of OpenAPI 3.1; it is read as it was meant in 3.0.';
 
-const exclusives = [
-  ['exclusiveMinimum', 'minimum'],
-  ['exclusiveMaximum', 'maximum'],
-] as const;
+const listedItems = 'A list under `items` is no word of this version; beside no `type` it is read as alternatives.';

@@ -14,7 +14,7 @@ export function swaggerParameter(name: string, place: Parameter['in'], map: MapA
     name,
     in: place,
     map,
-    schema: { value: schemaWords(map.value), at: map.at },
+    schema: { value: reader.copied(schemaWords(map.value), map.value), at: map.at },
     style: place === 'query' ? style : undefined,
     explode,
   };
@@ -58,7 +58,7 @@ function swaggerForm(operation: MapAt, fields: readonly MapAt[], reader: Reader)
   for (const field of fields) {
     for (const key of ['name', 'in', 'type']) reader.mark(field.value, key);
     const name = String(field.value.name);
-    properties[name] = schemaWords(field.value);
+    properties[name] = reader.copied(schemaWords(field.value), field.value);
     if (reader.flag(field, 'required')) required.push(name);
   }
   const schema: JsonMap = Object.assign(newMap(), { type: 'object', properties, ...(required.length > 0 && { required }) });

@@ -1,4 +1,4 @@
-import type { Json, Place, Pointer, Prose } from '../../document/document.ts';
+import type { Place, Pointer, Prose } from '../../document/document.ts';
 import type { Foreign } from '../../document/foreign.ts';
 import { valueAt } from '../../document/place.ts';
 import { above, below, pathOf } from '../../document/pointer.ts';
@@ -65,12 +65,15 @@ export class Trail {
   #down(from: Pointer, rest: readonly string[]): Pointer {
     let at = from;
     for (const word of rest) {
-      const next = below(at, word);
-      const value: Json | undefined = valueAt(this.#foreign.value, next);
-      if (value === undefined) return at;
+      const next = [word, ...(formerWords.get(word) ?? [])].map((one) => below(at, one)).find((one) => this.#holds(one));
+      if (next === undefined) return at;
       at = next;
     }
     return at;
+  }
+
+  #holds(pointer: Pointer): boolean {
+    return valueAt(this.#foreign.value, pointer) !== undefined;
   }
 
   /** The places of a document's facts, each looked for in the source when it is asked for. */
@@ -78,6 +81,15 @@ export class Trail {
     return new OriginPlaces(this, this.#foreign);
   }
 }
+
+/** Words of a schema with what stands in their place in a source. */
+const formerWords: ReadonlyMap<string, readonly string[]> = new Map([
+  ['anyOf', ['items']],
+  ['prefixItems', ['items']],
+  ['examples', ['example']],
+  ['exclusiveMinimum', ['minimum']],
+  ['exclusiveMaximum', ['maximum']],
+]);
 
 /** A map of places that is never filled: half a million of them would cost more than the document itself. */
 class OriginPlaces extends Map<string, Place> {

@@ -65,7 +65,7 @@ export function identifierOf(written: Written, { all }: Properties, parameter: s
   const isScalar = (name: string): boolean => {
     const shape = all[name];
     const type = shape === undefined ? undefined : written.typeOf(shape);
-    return (type === 'string' || type === 'integer' || type === 'number') && written.alternativesOf(shape) === undefined;
+    return type === 'string' || type === 'integer' || type === 'number';
   };
   if (Object.hasOwn(all, parameter) && isScalar(parameter)) return parameter;
   const last = wordsOfName(parameter).at(-1) ?? '';

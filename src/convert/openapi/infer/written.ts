@@ -73,6 +73,11 @@ export class Written {
     if (type === undefined && Array.isArray(allOf) && steps < 16) {
       return allOf.map((part: Json) => this.typeOf(part, steps + 1)).find((word) => word !== undefined);
     }
+    const union = type === undefined && steps < 16 ? this.alternativesOf(shape) : undefined;
+    if (union !== undefined) {
+      const types = new Set(union.map((one) => this.typeOf(one, steps + 1)));
+      return types.size === 1 ? [...types][0] : undefined;
+    }
     if (typeof type === 'string') return type.replace(/\?$/, '');
     if (Array.isArray(type)) {
       const own = type.filter((word) => word !== 'null');

@@ -1,0 +1,137 @@
+import type { Json, JsonMap } from '../../document/document.ts';
+import { isMap, isStanding } from '../../document/values.ts';
+
+/**
+ * Writes a value as YAML 1.2 that reads back as the same value: a map on one line where it is short, else one line for each
+ * key; standings as `!open "…"`, `!none` and `!any`; long texts as blocks.
+ */
+export function yamlText(value: Json, indent = ''): string {
+  const lines: string[] = [];
+  writeEntries(value, indent, lines);
+  return lines.join('\n');
+}
+
+const widthMost = 110;
+
+function writeEntries(value: Json, indent: string, lines: string[]): void {
+  if (isMap(value) && !isStanding(value)) {
+    for (const [key, inner] of Object.entries(value)) writeEntry(`${indent}${keyText(key)}:`, inner, indent, lines);
+  } else if (Array.isArray(value)) for (const item of value) writeItem(item, indent, lines);
+  else lines.push(`${indent}${scalarText(value, false)}`);
+}
+
+function writeEntry(head: string, value: Json, indent: string, lines: string[]): void {
+  const block = typeof value === 'string' ? blockText(value, `${indent}  `) : undefined;
+  if (block !== undefined) {
+    lines.push(`${head} ${block}`);
+    return;
+  }
+  const flow = flowText(value, widthMost - head.length);
+  if (flow !== undefined) lines.push(`${head} ${flow}`);
+  else {
+    lines.push(head);
+    writeEntries(value, `${indent}  `, lines);
+  }
+}
+
+/** An item stands after its dash, a map's first key beside it. */
+function writeItem(value: Json, indent: string, lines: string[]): void {
+  const flow = flowText(value, widthMost - indent.length);
+  if (flow !== undefined) {
+    lines.push(`${indent}- ${flow}`);
+    return;
+  }
+  const inner: string[] = [];
+  writeEntries(value, `${indent}  `, inner);
+  const [first = '', ...more] = inner;
+  lines.push(`${indent}- ${first.slice(indent.length + 2)}`, ...more);
+}
+
+/** A value on one line, where it is a scalar or short enough. */
+function flowText(value: Json, room: number): string | undefined {
+  if (!Array.isArray(value) && !isMap(value)) return scalarText(value, false);
+  const text = flowOf(value, room);
+  return text === undefined || text.length > room ? undefined : text;
+}
+
+function flowOf(value: Json, room: number): string | undefined {
+  if (room < 0) return undefined;
+  if (isMap(value) && !isStanding(value)) {
+    const entries = Object.entries(value);
+    if (entries.length === 0) return '{}';
+    const parts = joined(
+      entries.map(([key, inner]) => [`${flowKey(key)}: `, inner] as const),
+      room,
+    );
+    return parts === undefined ? undefined : `{ ${parts} }`;
+  }
+  if (Array.isArray(value)) {
+    const parts = joined(
+      value.map((inner: Json) => ['', inner] as const),
+      room,
+    );
+    return parts === undefined ? undefined : `[${parts}]`;
+  }
+  return scalarText(value, true);
+}
+
+function joined(entries: readonly (readonly [string, Json])[], room: number): string | undefined {
+  let text = '';
+  for (const [head, inner] of entries) {
+    const written = flowOf(inner, room - text.length);
+    if (written === undefined) return undefined;
+    text += `${text === '' ? '' : ', '}${head}${written}`;
+    if (text.length > room) return undefined;
+  }
+  return text;
+}
+
+function scalarText(value: Json, inFlow: boolean): string {
+  if (typeof value === 'string') return plainWord(value, inFlow) ? value : quotedText(value);
+  if (isMap(value)) return standingText(value);
+  return Array.isArray(value) ? '[]' : JSON.stringify(value);
+}
+
+function standingText(value: JsonMap): string {
+  if (typeof value.$open === 'string') return value.$open === '' ? '!open' : `!open ${quotedText(value.$open)}`;
+  return '$none' in value ? '!none' : '!any';
+}
+
+/** Whether a text is itself when it stands without quotes: words that begin with a letter and hold nothing that YAML reads. */
+function plainWord(text: string, inFlow: boolean): boolean {
+  if (
+    text.length > 80 ||
+    !(inFlow ? /^[A-Za-z_/][\w./$-]*(?: [\w./$-]+)*$/ : /^[A-Za-z_/][\w.,;/()$'-]*(?: [\w.,;/()$'-]+)*$/).test(text)
+  ) {
+    return false;
+  }
+  return !/^(?:true|false|null|y|n|yes|no|on|off)$/i.test(text);
+}
+
+/** Method and path, and every plain word, need no quotes as a key. */
+function keyText(key: string): string {
+  return /^[A-Z]+ \/[\w./{}$#=&?-]*$/.test(key) || plainWord(key, true) ? key : quotedText(key);
+}
+
+function flowKey(key: string): string {
+  return plainWord(key, true) ? key : quotedText(key);
+}
+
+/** JSON's form of a text is YAML's in double quotes, but for what JSON leaves as it is and a reader of files does not. */
+function quotedText(text: string): string {
+  return JSON.stringify(text).replaceAll(
+    /[\u007f-\u009f\u2028\u2029\ufeff]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** A text of several lines as a literal block; nothing where a block would not say it exactly. */
+function blockText(text: string, indent: string): string | undefined {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what no block can hold.
+  if (!text.includes('\n') || /^\s|\n\n$|[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff]/.test(text))
+    return undefined;
+  const whole = text.endsWith('\n');
+  const lines = (whole ? text.slice(0, -1) : text).split('\n');
+  if (lines.at(-1)?.trim() === '') return undefined;
+  return `${whole ? '|' : '|-'}\n${lines.map((line) => (line === '' ? '' : `${indent}${line}`)).join('\n')}`;
+}
