@@ -9,12 +9,13 @@ import { isMap } from '../parts/source.ts';
 import { credentialQueries } from './authentication/shown.ts';
 import type { Compilation } from './compilation.ts';
 import type { Call, Refusal, Value } from './exchange.ts';
+import { compileExpansion } from './expansion.ts';
 import type { Validate } from './wire/ajv.ts';
 import { compileBody, type DecodeBody } from './wire/body.ts';
 import type { ParameterSpec } from './wire/parameter-reader.ts';
 import { compileParameters, type ReadParameters } from './wire/parameters.ts';
 import type { Resolve } from './wire/schema.ts';
-import { describeValue, noViolations, type Violation } from './wire/violation.ts';
+import type { Violation } from './wire/violation.ts';
 
 /** Reads what a request carries: its parameters and its body, each refused where it is not right. */
 export interface Input {
@@ -157,40 +158,6 @@ function validateParameters(specs: readonly ParameterSpec[], compilation: Compil
     const record = values as Readonly<Record<string, Value>>;
     return names.some((name) => record[name] !== undefined) ? validate(values) : [];
   };
-}
-
-/** What is asked to be shown whole must be references, as deep as the endpoint says. */
-function compileExpansion(
-  { does, expand }: Endpoint,
-  { spec }: Compilation,
-): (values: Readonly<Record<string, Value>>) => readonly Violation[] {
-  const root = resourceOfEffect(statedValue(does));
-  if (!expand || root === undefined) return () => noViolations;
-  const leads = (resource: string | undefined, [field, ...rest]: readonly string[], depth: number): boolean => {
-    if (field === undefined) return true;
-    const stated = resource === undefined || depth === 0 ? undefined : entryOf(spec.resources.all, resource);
-    const target = stated && entryOf(stated.fields, field)?.ref;
-    return target !== undefined && leads(target, rest, depth - 1);
-  };
-  return (values) => {
-    const bad = expansionPaths(values[expand.parameter]).filter((path) => !leads(root, path.split('.'), expand.depth));
-    return bad.map((path) => ({
-      in: 'query',
-      path: expand.parameter,
-      found: describeValue(path),
-      expected: 'a field that refers to something',
-    }));
-  };
-}
-
-/** The paths that an expansion names: several parameters, or one text parted by commas. */
-export function expansionPaths(value: Value): string[] {
-  if (value === undefined) return [];
-  const list = Array.isArray(value) ? value : [value];
-  return list
-    .flatMap((entry) => String(entry).split(','))
-    .map((path) => path.trim())
-    .filter((path) => path !== '');
 }
 
 /** The query parameter that chooses a version needs no naming. */

@@ -3,7 +3,7 @@ import type { Reader as Rows } from '../store/store.ts';
 import type { Models, Work } from './acts/act.ts';
 import type { Compilation } from './compilation.ts';
 import type { Exchange, Fields, Value } from './exchange.ts';
-import { expansionPaths } from './input.ts';
+import { expansionPaths } from './expansion.ts';
 import { toJson } from './json.ts';
 import type { RowModel } from './rows/model.ts';
 import { compilePrune, type Prune } from './shown.ts';

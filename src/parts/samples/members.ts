@@ -30,10 +30,11 @@ export function compileObject(shape: Shape, of: SamplerOf): Means {
       if (at >= required.size && Object.keys(out).length >= least) break;
       if (Object.hasOwn(out, name)) continue;
       const place = `${path}/${step(name)}`;
-      const value = memberOf(name).make(quietly(ground), place);
+      const member = memberOf(name);
+      const value = member.make(quietly(ground), place);
       if (value !== nothing) {
         out[name] = value;
-        ground.sampled(place);
+        if (!member.isFixed) ground.sampled(place);
       } else if (required.has(name)) return nothing;
     }
     return inOrder(out, names);

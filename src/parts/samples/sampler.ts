@@ -16,6 +16,8 @@ export interface Sampler {
   readonly fits: Fits;
   /** How deep the shallowest value is. */
   readonly cost: number;
+  /** Whether there is only one value, so that nothing is made up. */
+  readonly isFixed: boolean;
   /** A value from nothing: what is required and no more; `nothing` where there is none. */
   make(ground: Ground, path: string): unknown;
   /** A value that keeps of a given one what fits, and makes up what is required and not there. */

@@ -60,7 +60,22 @@ export class Samples {
     const resource = entryOf(this.#spec.resources.all, name);
     const field = resource && entryOf(resource.fields, statedValue(resource.identifier)?.field ?? 'id');
     const shape = this.#whole.of((field && statedValue(field.shape)) ?? { type: 'string' });
-    return compileIdentifiers(name, shape, examplesIn(shape), this.fitting.of(shape));
+    const fits = this.fitting.of(shape);
+    const makers = this.#alternatives(shape).map((one) => compileIdentifiers(name, one, examplesIn(one), fits));
+    return (chance, sequence) => {
+      for (const make of makers) {
+        const made = make(chance, sequence);
+        if (made !== undefined) return made;
+      }
+      return undefined;
+    };
+  }
+
+  /** The branches of a union, each written out; a shape that is none is its own only one. */
+  #alternatives(shape: Shape): Shape[] {
+    const branches = [shape.anyOf, shape.oneOf].find((list) => Array.isArray(list));
+    if (!Array.isArray(branches)) return [shape];
+    return branches.flatMap((branch: Json) => (isMap(branch) ? this.#alternatives(this.#whole.of(branch)) : []));
   }
 
   /** A shape may hold itself, so nothing is compiled before it is needed. */
@@ -74,6 +89,9 @@ export class Samples {
       fits: this.fitting.of(shape),
       get cost() {
         return get().cost;
+      },
+      get isFixed() {
+        return get().isFixed;
       },
       make: (ground, path) => get().make(ground, path),
       complete: (given, ground, path) => get().complete(given, ground, path),
@@ -98,6 +116,7 @@ export class Samples {
     return {
       fits,
       cost,
+      isFixed: shape.const !== undefined || (Array.isArray(shape.enum) && shape.enum.length === 1),
       make: surely,
       complete(given, ground, path) {
         if (given !== undefined && fits(given)) return given;

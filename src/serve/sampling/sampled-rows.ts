@@ -109,8 +109,10 @@ function complete(
   const whole = sampling.samples.ofResource(model.name).complete(fields, ground, '');
   if (whole === nothing)
     throw new Refused({ when: 'internal', message: `Nothing can be made up that is a ${model.name}: its shape has no end.` });
-  // A row's shape is an object's.
-  return { whole: whole as Fields, names: [...new Set(told.map(nameOf))] };
+  // A row's shape is an object's. It is known by the identifier that it was made with, whichever form of it has come out.
+  const row = whole as Fields;
+  if (fields[model.identifier.field] !== undefined) row[model.identifier.field] = fields[model.identifier.field];
+  return { whole: row, names: [...new Set(told.map(nameOf))] };
 }
 
 /** The identifier of a row of a resource: one that is there, else, inside a change, of one that is made to be. */
