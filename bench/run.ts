@@ -55,6 +55,14 @@ const benches = new Map<string, Bench>([
       load: () => import('./events.ts'),
     },
   ],
+  [
+    'standin',
+    {
+      about: "a stand-in of Stripe's document: its start, its first calls, its reads beside Prism's (about 3 minutes)",
+      options: '--corpus DIR  --starts 5  --rounds 5  --seconds 1.2  --markdown  --json FILE  --strict',
+      load: () => import('./standin.ts'),
+    },
+  ],
 ]);
 
 const [name = '', ...args] = process.argv.slice(2);

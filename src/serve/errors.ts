@@ -2,7 +2,7 @@ import type { ErrorCode, ErrorCondition, ErrorRule } from '../parts/errors.ts';
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
 import { namesOperation, type Operation } from '../parts/operations.ts';
 import type { Spec } from '../parts/spec.ts';
-import { compilePayload, problem, type ErrorRow as Row } from './error-payloads.ts';
+import { compilePayload, type Payload, problem, type ErrorRow as Row } from './error-payloads.ts';
 import type { CompileExpression } from './evaluate.ts';
 import type { Refusal, RefusedRequest, Reply } from './exchange.ts';
 import type { OpenFact, OpenFacts } from './open.ts';
@@ -25,7 +25,12 @@ export function compileRefusals(
   sampling?: Sampling,
 ): RefusalTable {
   const codes = entriesOf(spec.errors.codes).map(([, code]) => code);
-  const payload = compilePayload(spec, compile, sampling);
+  let payload: Payload | undefined;
+  const tell: Payload = (told, request) => {
+    // Its expressions are typed against all of a document, which is left until something is refused.
+    payload ??= compilePayload(spec, compile, sampling);
+    return payload(told, request);
+  };
   const telling = compileTelling(spec, operation);
   const byCondition = new Map<ErrorCondition, Row>();
   const byCode = new Map<string, Row>();
@@ -72,7 +77,7 @@ export function compileRefusals(
         if (reply) return withHeaders(reply, refusal.headers);
       }
       return withHeaders(
-        payload(
+        tell(
           {
             ...row,
             status,

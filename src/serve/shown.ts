@@ -25,7 +25,9 @@ export function compilePrune(spec: Spec, shape: Shape, reader: Reader): Prune | 
 
 /** Compiles what is taken out of a value before it is kept: the fields that are never stored. */
 export function compileForgetting(spec: Spec, shape: Shape): Prune | undefined {
-  return compileRemoval(spec, shape, (field) => !field.stored);
+  const pruner = forgetting.get(spec) ?? new Pruner(spec, (field) => !field.stored);
+  forgetting.set(spec, pruner);
+  return pruner.hides(shape) ? pruner.ofShape(shape) : undefined;
 }
 
 function compileRemoval(spec: Spec, shape: Shape, removes: (field: Field) => boolean): Prune | undefined {
@@ -147,6 +149,9 @@ class Pruner {
     };
   }
 }
+
+/** One for all the rows of a document. */
+const forgetting = new WeakMap<Spec, Pruner>();
 
 function schemaList(value: Json | undefined): JsonMap[] {
   return Array.isArray(value) ? value.filter((entry: Json): entry is JsonMap => isMap(entry)) : [];
