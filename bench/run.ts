@@ -63,6 +63,14 @@ const benches = new Map<string, Bench>([
       load: () => import('./standin.ts'),
     },
   ],
+  [
+    'corpus',
+    {
+      about: 'real interface descriptions taken over: facts, time and memory of each (about a minute)',
+      options: '--corpus DIR  --rounds 3  --markdown',
+      load: () => import('./corpus.ts'),
+    },
+  ],
 ]);
 
 const [name = '', ...args] = process.argv.slice(2);

@@ -123,6 +123,23 @@ export const verbs: readonly Verb[] = [
     load: async () => (await import('./coverage.ts')).runCoverage,
   },
   {
+    name: 'import',
+    summary: 'take over a document of OpenAPI or AsyncAPI',
+    about: [
+      'Reads a document of Swagger 2.0, OpenAPI or AsyncAPI, in YAML, JSON or either in gzip, with the files that it refers',
+      'to, and writes it in nine parts to the standard output, or into a file. What it states is stated, what can be read',
+      'off with good reason has a row under evidence, everything else is open. Exits with 1 if a file that is referred to',
+      'cannot be read, and with 2 if the command is misspelt or the file itself cannot. Every other verb takes such a file too.',
+    ].join('\n'),
+    options: {
+      to: { value: 'FORMAT', help: 'md or yaml (what the name of the output ends in, else md)' },
+      output: { value: 'FILE', short: 'o', help: 'write into this file' },
+      report: { help: 'say what was taken, inferred, left open and not carried, in place of the document' },
+      json: { help: 'write the report as JSON' },
+    },
+    load: async () => (await import('./import.ts')).runImport,
+  },
+  {
     name: 'export',
     summary: 'write a document in another format',
     about: [

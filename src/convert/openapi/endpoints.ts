@@ -49,8 +49,9 @@ function writeParameters(operation: Operation, at: Pointer, shapes: Shapes, trai
     } else {
       const inner = below(below(at, 'parameters'), name);
       trail.from(inner, parameter.schema.value === undefined ? map.at : parameter.schema.at);
-      for (const word of ['in', 'required', 'style', 'explode', 'deprecated', 'description'])
-        trail.from(below(inner, word), below(map.at, word));
+      for (const word of ['in', 'required', 'style', 'explode', 'deprecated', 'description']) {
+        trail.from(below(inner, word), Object.hasOwn(map.value, word) ? below(map.at, word) : map.at);
+      }
       parameters[name] = writeParameter(parameter, shapes);
     }
   }
@@ -125,7 +126,11 @@ function isEmptyForm({ schema: { value } }: Content): boolean {
 function sameShape(content: readonly Content[], main: Content, reader: Reader): string[] {
   const text = JSON.stringify(main.schema.value);
   return content.flatMap(({ type, schema }) => {
-    if (type === main.type || JSON.stringify(schema.value) === text) return [type];
+    if (type === main.type) return [type];
+    if (JSON.stringify(schema.value) === text) {
+      if (isMap(schema.value)) reader.again.add(schema.value);
+      return [type];
+    }
     reader.leave(schema.at, 'another media type of the same body says another schema');
     return [];
   });
@@ -149,6 +154,7 @@ function writeResponse(response: Response, at: Pointer, shapes: Shapes, trail: T
   for (const { name, map, schema } of response.headers) {
     const place = below(below(at, 'headers'), name);
     trail.from(below(place, 'shape'), schema.at);
+    trail.from(below(below(place, 'shape'), 'description'), below(map.at, 'description'));
     const written = shapes.of(schema);
     const description = reader.text(map, 'description');
     headers[name] = { shape: withDescription(written === undefined || written === false ? newMap() : written, description) };
@@ -161,7 +167,10 @@ function writeResponse(response: Response, at: Pointer, shapes: Shapes, trail: T
     return hasHeaders ? { shape: written, headers } : written;
   }
   trail.from(below(at, 'shape'), main?.schema.at ?? response.map.at);
-  if (typeof shape === 'string' && !hasHeaders) return shape;
+  if (typeof shape === 'string' && !hasHeaders) {
+    trail.from(at, main?.schema.at ?? response.map.at);
+    return shape;
+  }
   return { shape, ...(hasHeaders && { headers }) };
 }
 

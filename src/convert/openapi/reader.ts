@@ -25,6 +25,8 @@ export class Reader {
   readonly findings: Finding[] = [];
   /** By map of the source, the keys whose values were taken; only kept where somebody asks for the report. */
   readonly taken: Map<JsonMap, Set<string>> | undefined;
+  /** Maps that say again what was taken elsewhere. */
+  readonly again = new Set<JsonMap>();
   /** Why values were not carried, by pointer. */
   readonly reasons = new Map<Pointer, string>();
   readonly #found = new Set<string>();

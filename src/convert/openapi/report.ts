@@ -71,6 +71,7 @@ function walk(map: JsonMap, at: Pointer, label: string | undefined, reader: Read
     const place = below(at, key);
     const reason = reader.reasons.get(place);
     if (reason !== undefined) add(reason, place);
+    else if (at === '' && (key === 'openapi' || key === 'swagger')) continue;
     else if (isMap(value) && holdsMaps(key, label)) walk(value, place, key, reader, add);
     else if (isMap(value)) walkMap(value, place, key, taken?.has(key) ?? false, reader, add);
     else if (Array.isArray(value) && value.some((item: Json) => isMap(item))) {
@@ -88,6 +89,7 @@ function walkList(list: readonly Json[], at: Pointer, key: string, isTaken: bool
 /** A map of which nothing was taken is one row; of another, what is left over in it. */
 function walkMap(map: JsonMap, at: Pointer, key: string, isTaken: boolean, reader: Reader, add: Add): void {
   const reason = reader.reasons.get(at);
+  if (reader.again.has(map)) return;
   if (reason !== undefined) add(reason, at);
   else if (isTaken && isWhole(key)) return;
   else if (!isTaken && !reader.taken?.has(map) && !holdsTaken(map, reader)) add(key, at);

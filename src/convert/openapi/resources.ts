@@ -38,10 +38,12 @@ function writeResource(pointer: Pointer, name: string, shapes: Shapes, trail: Tr
   const taken = takeAll(properties, reader);
   const fields: OpenMap = newMap();
   for (const [field, places] of taken.fields) {
-    const written = places.map((place) => shapes.of(place) ?? newMap());
-    const [only, ...more] = written.filter((shape, index) => index === 0 || JSON.stringify(shape) !== JSON.stringify(written[0]));
+    const parts = places.filter((one, index) => index === 0 || JSON.stringify(one.value) !== JSON.stringify(places[0]?.value));
+    const [only, ...more] = parts.map((one) => shapes.of(one) ?? newMap());
     fields[field] = more.length === 0 ? (only as Json) : { allOf: [only as Json, ...more] };
-    trail.from(below(below(at, 'fields'), field), places.at(-1)?.at ?? pointer);
+    const place = below(below(at, 'fields'), field);
+    trail.from(place, places.at(-1)?.at ?? pointer);
+    if (more.length > 0) for (const [index, part] of parts.entries()) trail.from(below(below(place, 'allOf'), index), part.at);
   }
   resource.fields = fields;
   const required = [...taken.required].filter(([word]) => Object.hasOwn(fields, word));
