@@ -20,18 +20,20 @@ export interface Reader {
 
 /** Compiles what is taken out of a value of a shape; nothing where all of it may be shown as it is. */
 export function compilePrune(spec: Spec, shape: Shape, reader: Reader): Prune | undefined {
-  return compileRemoval(spec, shape, (field) => isHidden(field, reader));
+  return compileRemoval(spec, shape, `${reader.reveals} ${reader.user ?? ''}`, (field) => isHidden(field, reader));
 }
 
 /** Compiles what is taken out of a value before it is kept: the fields that are never stored. */
 export function compileForgetting(spec: Spec, shape: Shape): Prune | undefined {
-  const pruner = forgetting.get(spec) ?? new Pruner(spec, (field) => !field.stored);
-  forgetting.set(spec, pruner);
-  return pruner.hides(shape) ? pruner.ofShape(shape) : undefined;
+  return compileRemoval(spec, shape, 'stored', (field) => !field.stored);
 }
 
-function compileRemoval(spec: Spec, shape: Shape, removes: (field: Field) => boolean): Prune | undefined {
-  const pruner = new Pruner(spec, removes);
+/** What is removed for one reader, named, is found once for all the shapes of a document. */
+function compileRemoval(spec: Spec, shape: Shape, name: string, removes: (field: Field) => boolean): Prune | undefined {
+  const pruners = prunersBySpec.get(spec) ?? new Map<string, Pruner>();
+  prunersBySpec.set(spec, pruners);
+  const pruner = pruners.get(name) ?? new Pruner(spec, removes);
+  pruners.set(name, pruner);
   return pruner.hides(shape) ? pruner.ofShape(shape) : undefined;
 }
 
@@ -150,8 +152,7 @@ class Pruner {
   }
 }
 
-/** One for all the rows of a document. */
-const forgetting = new WeakMap<Spec, Pruner>();
+const prunersBySpec = new WeakMap<Spec, Map<string, Pruner>>();
 
 function schemaList(value: Json | undefined): JsonMap[] {
   return Array.isArray(value) ? value.filter((entry: Json): entry is JsonMap => isMap(entry)) : [];
