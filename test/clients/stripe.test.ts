@@ -8,7 +8,10 @@ const stripe = new Stripe('sk_test_x', {
   ...{ host: '127.0.0.1', port: stand.port, protocol: 'http', telemetry: false, maxNetworkRetries: 0 },
   apiVersion: '2023-08-16',
 });
-after(() => assert.deepEqual(stand.failures, []));
+after(() => {
+  assert.deepEqual(stand.failures, []);
+  assert.ok(stand.asked.length >= 40, `${stand.asked.length} calls`);
+});
 
 test('customers are created, retrieved, updated, listed with auto-paging and deleted', async () => {
   const made = await stripe.customers.create({
@@ -73,10 +76,14 @@ test('subscriptions belong to customers, and are expanded', async () => {
   });
   const made = await stripe.subscriptions.create({ customer: customer.id, items: [{ price: price.id }], description: 'first' });
   assert.deepEqual([made.object, made.customer, made.description], ['subscription', customer.id, 'first']);
-  assert.equal(made.items.object, 'list');
+  assert.deepEqual(
+    [made.items.object, made.items.data[0]?.price.id, made.items.data[0]?.price.unit_amount],
+    ['list', price.id, 5],
+  );
   const read = await stripe.subscriptions.retrieve(made.id, { expand: ['customer'] });
   assert.equal((read.customer as Stripe.Customer).name, 'Sub');
-  assert.equal((await stripe.subscriptions.update(made.id, { cancel_at_period_end: true })).cancel_at_period_end, true);
+  const changed = await stripe.subscriptions.update(made.id, { cancel_at_period_end: true, expand: ['customer'] });
+  assert.deepEqual([changed.cancel_at_period_end, (changed.customer as Stripe.Customer).name], [true, 'Sub']);
   const all = await stripe.subscriptions.list({ customer: customer.id }).autoPagingToArray({ limit: 10 });
   assert.deepEqual(
     all.map(({ id }) => id),

@@ -7,6 +7,8 @@ export interface Ground {
   readonly seed: string;
   /** The identifier of a row that is there; nothing where none can be had. */
   identifierOf(resource: string, path: string): Json | undefined;
+  /** A row that is there, for where the thing itself is to stand and its identifier was given. */
+  rowOf?(resource: string, id: string | number): unknown;
   /** Told each place that was made up, not what stands inside it. */
   sampled(path: string): void;
 }

@@ -120,7 +120,9 @@ export class Samples {
       make: surely,
       complete(given, ground, path) {
         if (given !== undefined && fits(given)) return given;
-        const completed = given === undefined || given === null ? nothing : complete(given, ground, path);
+        const meant = rowMeant(stated, given, ground);
+        if (fits(meant)) return meant;
+        const completed = meant === undefined || meant === null ? nothing : complete(meant, ground, path);
         if (completed !== nothing) return completed;
         const made = surely(ground, path);
         if (made !== nothing) ground.sampled(path);
@@ -165,6 +167,12 @@ const triesMost = 12;
 /** The chance of one place. */
 export function chanceAt({ seed }: Pick<Ground, 'seed'>, path: string): Chance {
   return chanceOf(`${seed}\n${path}`);
+}
+
+/** Where a thing is to stand and its identifier is given, the thing; else what is given. */
+function rowMeant({ resource }: Shape, given: unknown, ground: Ground): unknown {
+  const isIdentifier = typeof given === 'string' || typeof given === 'number';
+  return typeof resource === 'string' && isIdentifier ? (ground.rowOf?.(resource, given) ?? given) : given;
 }
 
 function withoutNull(shape: Shape): Shape {

@@ -1,4 +1,4 @@
-import { chanceOf } from '../../parts/samples/chance.ts';
+import { type Chance, chanceOf } from '../../parts/samples/chance.ts';
 import { Samples } from '../../parts/samples/samples.ts';
 import type { Spec } from '../../parts/spec.ts';
 
@@ -16,10 +16,15 @@ export class Sampling {
     this.isStrict = isStrict;
   }
 
+  /** The chance of one place. */
+  chance(place: string): Chance {
+    return chanceOf(`${this.seed}\n${place}`);
+  }
+
   /** An identifier for a resource that does not say how they are made, the same for the same place and number. */
   identifier(resource: string, place: string, sequence: number): string | number | undefined {
     const make = this.#identifiers.get(resource) ?? this.samples.identifiers(resource);
     this.#identifiers.set(resource, make);
-    return make(chanceOf(`${this.seed}\n${place}`), sequence);
+    return make(this.chance(place), sequence);
   }
 }
