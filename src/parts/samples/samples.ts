@@ -22,11 +22,12 @@ export class Samples {
   readonly #costs: Costs;
   readonly #known = new WeakMap<JsonMap, Map<string, Sampler>>();
 
-  constructor(spec: Spec) {
+  /** `showsWhole`: in answers a reference may be the thing itself. */
+  constructor(spec: Spec, showsWhole = false) {
     this.#spec = spec;
     this.#whole = new WholeShapes(spec);
     this.#costs = new Costs(this.#whole);
-    this.fitting = new Fitting(this.#whole);
+    this.fitting = new Fitting(this.#whole, showsWhole);
   }
 
   /** The sampler of a shape; the name of its field tells what a text without a format is like. */

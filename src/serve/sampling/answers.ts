@@ -16,7 +16,7 @@ export type CompleteAnswer = (value: Value, exchange: Exchange, work: Rows) => V
 /** Compiles it for one shape; nothing where no stand-in is served. */
 export function compileCompletion(shape: Shape, does: Effect | undefined, { sampling }: Compilation): CompleteAnswer | undefined {
   if (!sampling) return undefined;
-  const { samples } = sampling;
+  const samples = sampling.shown;
   const sampler = samples.of(shape);
   const members = samples.membersOf(shape);
   const rowsAt = does?.verb === 'list' ? memberOfRows(members, does.resource) : undefined;

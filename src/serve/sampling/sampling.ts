@@ -5,6 +5,8 @@ import type { Spec } from '../../parts/spec.ts';
 /** What fills in, for a stand-in, what nothing but an open fact leaves undetermined: from shapes, the same for the same seed. */
 export class Sampling {
   readonly samples: Samples;
+  /** Those of answers, in which a reference may be shown whole. */
+  readonly shown: Samples;
   readonly seed: string;
   /** Whether a request that breaks the document in a forgivable way is refused all the same. */
   readonly isStrict: boolean;
@@ -12,6 +14,7 @@ export class Sampling {
 
   constructor(spec: Spec, seed: string, isStrict: boolean) {
     this.samples = new Samples(spec);
+    this.shown = new Samples(spec, true);
     this.seed = seed;
     this.isStrict = isStrict;
   }
