@@ -120,6 +120,12 @@ const trials: Readonly<Record<string, Trial>> = {
     infers: { [endpoint('GET /pets.info', 'does')]: 'read Pet', [endpoint('GET /pets.info', 'identity')]: 'params.pet' },
     leaves: [endpoint('POST /pets.feed', 'does')],
   },
+  'example-replies': {
+    source: service({
+      '/version': { get: { responses: { 200: { description: 'ok', content: { 'text/plain': { example: '1.0' } } } } } },
+    }),
+    infers: { [endpoint('GET /version', 'does')]: 'reply' },
+  },
   'parent-in-path': {
     source: service(
       { '/owners/{owner}': { get: answers(ref('Owner')) }, '/owners/{owner}/pets/{petId}': { get: answers(ref('Pet')) } },
@@ -215,7 +221,7 @@ const trials: Readonly<Record<string, Trial>> = {
     ),
     infers: {
       '/resources/Owner/fields/pet/ref': 'Pet',
-      '/resources/Owner/fields/pet/show': 'expand',
+
       [endpoint('GET /owners/{owner}', 'expand')]: { parameter: 'expand' },
     },
   },

@@ -64,6 +64,7 @@ const sayings: Readonly<Record<string, Saying>> = {
     isMap(said) && (said.required === value || (Array.isArray(said.required) && said.required.includes(value))),
   accept: (value, _said, source) => JSON.stringify(source).includes(`"${value}":[`),
   public: () => true,
+  on: (_value, said) => isMap(said) && isMap(said.callbacks),
   prefix: (value, said) => value === 'Bearer' && isMap(said) && /bearer/i.test(String(said.scheme)),
   header: (value, said) =>
     isMap(said) && (said.name === value || (value === 'Authorization' && /bearer/i.test(String(said.scheme)))),
@@ -82,6 +83,7 @@ function shapeSays(value: Json, said: Json | undefined, source: JsonMap, path: r
   if (value === 'api_key' || value === 'basic' || value === 'oauth2') return isMap(said) && typeof said.type === 'string';
   if (Array.isArray(said))
     return said.some((item: Json) => isDeepStrictEqual(item, value)) || formFieldSays(value, said, source, path);
+  if (typeof said === 'string' && typeof value === 'string' && said.startsWith('#/')) return namesSchema(said, value);
   if (!isMap(said)) return typeof said === 'boolean' && value === (said ? undefined : false);
   if (typeof value !== 'string') return Object.values(said).some((one) => isDeepStrictEqual(one, value));
   const name = value.replace(/\?$/, '');

@@ -2,7 +2,7 @@ import type { Json, JsonMap, Pointer } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../document/values.ts';
 import { type Content, isJson, mainContent, type Operation, type Parameter, type Response } from './operation.ts';
-import type { Reader } from './reader.ts';
+import type { At, MapAt, Reader } from './reader.ts';
 import type { Shapes } from './shapes.ts';
 import type { Trail } from './trail.ts';
 
@@ -163,6 +163,11 @@ function writeResponse(response: Response, at: Pointer, shapes: Shapes, trail: T
   if (main) sameShape(response.content, main, reader);
   const hasHeaders = Object.keys(headers).length > 0;
   if (shape === undefined || shape === false) {
+    const example = main?.map && exampleOf(main.map, reader);
+    if (example !== undefined) {
+      trail.from(below(at, 'example'), example.at);
+      return { example: example.value as Json, ...(hasHeaders && { headers }) };
+    }
     const written = main === undefined ? 'none' : newMap();
     return hasHeaders ? { shape: written, headers } : written;
   }
@@ -172,6 +177,13 @@ function writeResponse(response: Response, at: Pointer, shapes: Shapes, trail: T
     return shape;
   }
   return { shape, ...(hasHeaders && { headers }) };
+}
+
+/** The first example of a media type that has no schema: all that is known of such an answer. */
+function exampleOf(map: MapAt, reader: Reader): At | undefined {
+  if (Object.hasOwn(map.value, 'example')) return reader.get(map, 'example');
+  const [[, first] = []] = reader.maps(map, 'examples');
+  return first && Object.hasOwn(first.value, 'value') ? reader.get(first, 'value') : undefined;
 }
 
 function withDescription(shape: Json, description: string | undefined): Json {
