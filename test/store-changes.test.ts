@@ -57,6 +57,39 @@ for (const engine of engines) {
     assert.equal(store.nextDue(), undefined);
   });
 
+  it('a body that throws after its first row was stored, or refused, takes nothing from others', async (store) => {
+    await store.change((tx) => tx.insert('parcel', row('a', 'x')));
+    const bodies: ((tx: Transaction) => void)[] = [
+      (tx) => tx.insert('parcel', row('b', 'y')),
+      (tx) => tx.insert('parcel', row('a', 'y')),
+      (tx) => assert.throws(() => tx.insert('parcel', row('a', 'y')), Duplicate),
+      (tx) => {
+        assert.throws(() => tx.insert('parcel', row('b', 'x')), Duplicate);
+        tx.insert('parcel', row('b', 'y'));
+        tx.insert('parcel', row('c', 'z'));
+        tx.remove('parcel', 'a');
+        tx.remove('parcel', 'b');
+      },
+      (tx) => {
+        tx.insert('parcel', row('b', 'y'));
+        tx.update('parcel', row('b', 'z'));
+      },
+    ];
+    const settled = await Promise.allSettled(
+      bodies.map((body) =>
+        store.change((tx) => {
+          body(tx);
+          throw new Error('no');
+        }),
+      ),
+    );
+    assert.ok(settled.every(({ status }) => status === 'rejected'));
+    assert.deepEqual(await ids(store), ['a']);
+    assert.equal(await store.read((reader) => reader.holder('parcel', 'slug', 'x')), 'a');
+    await store.change((tx) => ['b', 'c'].map((id) => tx.insert('parcel', row(id, id))));
+    assert.deepEqual(await ids(store), ['a', 'b', 'c']);
+  });
+
   it('a body that returns a promise is refused, and has changed nothing', async (store) => {
     const waiting = store.change(async (tx) => {
       tx.insert('parcel', row('a', 'x'));

@@ -47,17 +47,19 @@ for (const engine of engines) {
           const known = await fill(store, rows);
           const where: Condition = filter ? { op: '=', left: { column: 't' }, right: { value: filter } } : { op: 'true' };
           const spec: QuerySpec = { table: 'thing', where, order, newestFirst, keys: true, limit: 0, offset: 1 };
-          const asked = { first: formsOf(spec), next: formsOf({ ...spec, after: 2 }) };
+          const lean: QuerySpec = { ...spec, lean: true };
+          const next = { spec: { ...spec, after: 2 }, lean: { ...lean, after: 2 } };
           let last: FoundRow | undefined;
           for (let turn = 0; ; turn++) {
             const { most, between } = pages[turn % pages.length]!;
-            const forms = last ? asked.next : asked.first;
+            const asked = last ? next : { spec, lean };
             const after: Scalar[] = last ? [...(last.keys ?? []), last.seq] : [];
-            const [found, texts, joined, places] = await store.read((reader) => [
-              reader.all(forms.row, [most, 0, ...after]),
-              reader.all(forms.text, [most, 0, ...after]),
-              reader.joined(forms.text, [most, 0, ...after]),
-              reader.all(forms.place, [2, most - 1, ...after]),
+            const [found, texts, whole, joined, following] = await store.read((reader) => [
+              reader.all(asked.spec, [most, 0, ...after]),
+              reader.all(asked.lean, [most, 0, ...after]),
+              reader.joined(asked.spec, [most, 0, ...after], true),
+              reader.joined(asked.lean, [most, 0, ...after], turn % 2 === 0),
+              reader.all(asked.spec, [1, most, ...after]),
             ]);
             const model = known
               .filter(({ columns: { t } }) => !filter || t === filter)
@@ -72,9 +74,16 @@ for (const engine of engines) {
               texts,
               found.map(({ seq, doc, keys }) => ({ id: '', seq, rev: 0, entered: 0, doc, keys })),
             );
-            assert.equal(joined, found.map(({ doc }) => doc).join(','));
-            assert.deepEqual(places[0]?.keys, found[most - 1]?.keys);
-            assert.equal(places[0]?.seq, found[most - 1]?.seq);
+            for (const { docs, isMore } of [whole, joined]) {
+              assert.equal(docs, found.map(({ doc }) => doc).join(','));
+              assert.equal(isMore, following.length > 0);
+            }
+            if (following.length > 0) {
+              assert.deepEqual([whole.last?.id, whole.last?.keys], [found.at(-1)?.id, found.at(-1)?.keys]);
+              assert.deepEqual([joined.last?.seq, joined.last?.keys], [found.at(-1)?.seq, found.at(-1)?.keys]);
+            }
+            assert.deepEqual([whole.first?.id, whole.first?.seq], [found[0]?.id, found[0]?.seq]);
+            if (turn % 2 === 0) assert.deepEqual([joined.first?.seq, joined.first?.keys], [found[0]?.seq, found[0]?.keys]);
             for (const [index, { keys }] of found.entries()) {
               assert.deepEqual(
                 keys,
@@ -193,9 +202,9 @@ for (const engine of engines) {
       const { keys = [], seq } = whole[at]!;
       const next: QuerySpec = { ...query, after: 2 };
       assert.deepEqual(await store.read((reader) => reader.all(next, [5, 2, ...keys, seq])), whole.slice(at + 3, at + 8));
-      const joined = await store.read((reader) => reader.joined(next, [5, 2, ...keys, seq]));
+      const { docs } = await store.read((reader) => reader.joined(next, [5, 2, ...keys, seq], false));
       assert.equal(
-        joined,
+        docs,
         whole
           .slice(at + 3, at + 8)
           .map(({ doc }) => doc)
@@ -203,11 +212,6 @@ for (const engine of engines) {
       );
     }
   });
-}
-
-/** One question, wanting all of each row, its text, and its place alone. */
-function formsOf(spec: QuerySpec): Record<'row' | 'text' | 'place', QuerySpec> {
-  return { row: spec, text: { ...spec, wants: 'text' }, place: { ...spec, wants: 'place' } };
 }
 
 let made = 0;

@@ -117,8 +117,12 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
     return undefined;
   }
 
-  async function withBody(exchange: Journey): Promise<Reply> {
-    const bytes = await exchange.call.body(bodyBytesMax);
+  function withBody(exchange: Journey): Reply | Promise<Reply> {
+    const bytes = exchange.call.body(bodyBytesMax);
+    return bytes instanceof Promise ? bytes.then((read) => withBytes(exchange, read)) : withBytes(exchange, bytes);
+  }
+
+  function withBytes(exchange: Journey, bytes: Buffer | 'too large'): Reply | Promise<Reply> {
     if (bytes === 'too large') return refused(exchange, badMedia(exchange) ?? { when: 'limit.size' });
     const decoded = exchange.plan.input.body(exchange.call, bytes);
     if ('refusal' in decoded) return refused(exchange, decoded.refusal);

@@ -97,16 +97,28 @@ export interface QuerySpec {
   readonly offset?: number;
   /** Add the values of `order`'s columns, `seq` left out, to each row, so that a cursor can be made of the last. */
   readonly keys?: boolean;
-  /** What is wanted of a row: all of it unless said otherwise, `doc` and `seq`, or `seq` alone. The rest is left empty, and costs nothing. */
-  readonly wants?: 'row' | 'text' | 'place';
+  /** Give `doc`, `seq` and `keys` alone, and leave the rest of a row empty: what a page of many rows needs, for half the cost. */
+  readonly lean?: boolean;
 }
 export interface FoundRow extends Row {
   readonly keys?: readonly Scalar[] | undefined;
 }
 
+/** Rows that are only passed on, as one text, and where it begins and ends. */
+export interface JoinedRows {
+  /** The `doc` of each row, with commas between them. */
+  readonly docs: string;
+  /** Whether more rows follow. */
+  readonly isMore: boolean;
+  /** The last row, without its `doc` where the question is lean; there where more rows follow. */
+  readonly last: FoundRow | undefined;
+  /** The first row in the same way, where it was asked for and there is one. */
+  readonly first: FoundRow | undefined;
+}
+
 export interface Query {
   all(params: readonly Scalar[]): FoundRow[];
-  joined(params: readonly Scalar[]): string;
+  joined(params: readonly Scalar[], wantsFirst: boolean): JoinedRows;
   count(params: readonly Scalar[]): number;
 }
 
@@ -116,8 +128,8 @@ export interface Reader {
   /** The id of the row that holds `value` in a unique column. */
   holder(table: string, column: string, value: Scalar): string | undefined;
   all(query: QuerySpec, params: readonly Scalar[]): FoundRow[];
-  /** The `doc` of each row that `all` gives, with commas between them: rows that are only passed on, as one text. */
-  joined(query: QuerySpec, params: readonly Scalar[]): string;
+  /** The same rows joined, for a question with a limit. */
+  joined(query: QuerySpec, params: readonly Scalar[], wantsFirst: boolean): JoinedRows;
   /** How many rows meet `where`, whatever `after`, `limit` and `offset` say. */
   count(query: QuerySpec, params: readonly Scalar[]): number;
   /** The rows after a creation number, oldest first: all rows of a table, a bounded page at a time. From 0. */

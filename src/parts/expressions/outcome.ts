@@ -36,7 +36,7 @@ function returnAs(type: CelType): Return {
     case 'ref':
       return (value) => (typeof value === 'string' ? value : unwanted('a string'));
     case 'timestamp':
-      return type.as === 'unix-time' ? toUnixTime : (value) => (value instanceof Date ? value.toISOString() : unwanted('a time'));
+      return type.as === 'unix-time' ? toUnixTime : (value) => (value instanceof Date ? textOf(value) : unwanted('a time'));
     case 'list': {
       const item = returnOf({ type: type.of, optional: false });
       return (value) => (Array.isArray(value) ? value.map(item) : unwanted('a list'));
@@ -77,6 +77,15 @@ function finite(value: number): number {
   throw new Failed('overflow', 'a number that is not finite');
 }
 
+/** Times that are written one after the other are often the same. */
+let written = { ms: Number.NaN, text: '' };
+
+function textOf(time: Date): string {
+  const ms = time.getTime();
+  if (ms !== written.ms) written = { ms, text: time.toISOString() };
+  return written.text;
+}
+
 function toUnixTime(value: Value): number {
   return value instanceof Date ? Math.floor(value.getTime() / 1000) : unwanted('a time');
 }
@@ -93,7 +102,7 @@ function asItIs(value: Value): Raw {
   if (typeof value === 'bigint') return fromInt(value);
   if (typeof value === 'number') return finite(value);
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
-  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Date) return textOf(value);
   if (value instanceof Duration) return unwanted('a JSON value');
   if (value instanceof Map) return returnMap(value, () => asItIs);
   // What is left is a list: `instanceof Map` cannot tell the compiler so of a read-only one.

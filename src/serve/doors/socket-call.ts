@@ -14,6 +14,8 @@ export class SocketCall implements Call {
   readonly response: ServerResponse;
   /** Whether the client waits to be told to send its body (RFC 9110 section 10.1.1). */
   #isWaiting: boolean;
+  /** Whether all of the body was read, of which node:http may not know yet. */
+  #isTaken = false;
   #body: Promise<Buffer | 'too large'> | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, isWaiting: boolean) {
@@ -66,7 +68,7 @@ export class SocketCall implements Call {
   /** How many bytes of the body may still be on their way: none, a declared number at the most, or nobody knows. */
   get unreadBytes(): number {
     // A client that was not told to send its body sends none after a final reply.
-    if (!this.hasBody || this.request.complete || this.#isWaiting) return 0;
+    if (!this.hasBody || this.request.complete || this.#isTaken || this.#isWaiting) return 0;
     return this.#declaredBytes ?? Number.POSITIVE_INFINITY;
   }
 
@@ -75,12 +77,17 @@ export class SocketCall implements Call {
     return length === undefined ? undefined : Number(length);
   }
 
-  #read(bytesMax: number): Promise<Buffer | 'too large'> {
+  async #read(bytesMax: number): Promise<Buffer | 'too large'> {
+    const { request } = this;
     const declared = this.#declaredBytes;
-    if (declared !== undefined && declared > bytesMax) return Promise.resolve('too large');
+    if (declared !== undefined && declared > bytesMax) return 'too large';
     if (this.#isWaiting) this.response.writeContinue();
     this.#isWaiting = false;
-    return gather(this.request, bytesMax);
+    // A small body comes with its head, and is there in whole once the parser is through with what came: then it is taken at once.
+    await undefined;
+    if (declared === undefined || request.readableLength < declared || request.destroyed) return gather(request, bytesMax);
+    this.#isTaken = true;
+    return request.read() ?? nothing;
   }
 }
 

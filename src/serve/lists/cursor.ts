@@ -22,17 +22,23 @@ export function compileCursors(secret: string): Cursors {
   const mac = hmacSha256(secret);
   const sign = (payload: string, query: string) => mac(`${payload}\n${query}`).slice(0, signatureLength);
   const sealKey = Buffer.from(mac('seal'), 'base64url');
+  const lately = new Lately();
   // The signature is the start of the key stream: the same cursor is sealed to the same text, and no two others share one.
   const seal = (bytes: Buffer, signature: string) =>
     createCipheriv('aes-256-ctr', sealKey, Buffer.from(signature, 'base64url')).update(bytes);
   return {
-    write({ keys, seq, back }, query, isSealed = false) {
+    write(position, query, isSealed = false) {
+      const { keys, seq, back } = position;
       const bytes = Buffer.from(JSON.stringify([seq, back ? 1 : 0, ...keys.map(writeKey)]));
       const payload = bytes.toString('base64url');
       const signature = sign(payload, query);
-      return isSealed ? `~${seal(bytes, signature).toString('base64url')}.${signature}` : `${payload}.${signature}`;
+      const cursor = isSealed ? `~${seal(bytes, signature).toString('base64url')}.${signature}` : `${payload}.${signature}`;
+      lately.keep(cursor, query, position);
+      return cursor;
     },
     read(cursor, query) {
+      const known = lately.find(cursor, query);
+      if (known) return known;
       const dot = cursor.indexOf('.');
       const sent = cursor.slice(dot + 1);
       if (dot < 1 || !/^[\w-]{22}$/.test(sent)) return undefined;
@@ -48,6 +54,30 @@ export function compileCursors(secret: string): Cursors {
     const bytes = Buffer.from(text, 'base64url');
     // Of several texts that decode to the same bytes, only ours is right.
     return bytes.toString('base64url') === text ? seal(bytes, signature).toString('base64url') : undefined;
+  }
+}
+
+/** How many cursors are remembered, twice over, and how long each of them may be. */
+const latelyMost = 512;
+const latelyLength = 256;
+
+/** The cursors that were given out last: a client that goes on to the next page sends one of them, which need not be proved to be ours. */
+class Lately {
+  #newer = new Map<string, { readonly query: string; readonly position: Position }>();
+  #older = this.#newer;
+
+  find(cursor: string, query: string): Position | undefined {
+    const found = this.#newer.get(cursor) ?? this.#older.get(cursor);
+    return found?.query === query ? found.position : undefined;
+  }
+
+  keep(cursor: string, query: string, position: Position): void {
+    if (cursor.length > latelyLength) return;
+    if (this.#newer.size >= latelyMost) {
+      this.#older = this.#newer;
+      this.#newer = new Map();
+    }
+    this.#newer.set(cursor, { query, position });
   }
 }
 

@@ -27,7 +27,7 @@ export interface Found {
 /** Finds rows that are shown one by one. */
 export function findRows(rows: Reader, { question, tests, filter, size, offset, start }: Asked): Found & { items: FoundRow[] } {
   const isReversed = start?.back ?? false;
-  const way = { isReversed, isContinued: start !== undefined, isOffset: offset !== undefined, wants: 'rows' } as const;
+  const way = { isReversed, isContinued: start !== undefined, isOffset: offset !== undefined };
   const items = rows.all(question.ask(way), valuesOf(tests, filter, size + 1, offset, start));
   const isMore = items.length > size;
   if (isMore) items.pop();
@@ -35,21 +35,13 @@ export function findRows(rows: Reader, { question, tests, filter, size, offset, 
   return { items, first: items[0], last: items.at(-1), isMore };
 }
 
-/** Finds rows that are passed on as they are: the last of them is looked at only where another one follows, the first where `wantsFirst`. */
+/** Finds rows that are passed on as they are; the row at an end is looked at where a page is told by it. */
 export function findTexts(
   rows: Reader,
   { question, tests, filter, size, offset, start }: Asked,
   wantsFirst: boolean,
 ): Found & { items: string } {
-  const isContinued = start !== undefined;
-  const joined = question.ask({ isReversed: false, isContinued, isOffset: offset !== undefined, wants: 'joined' });
-  const places = question.ask({ isReversed: false, isContinued, isOffset: true, wants: 'places' });
-  const place = (at: number, most: number) => rows.all(places, valuesOf(tests, filter, most, (offset ?? 0) + at, start));
-  const [last, next] = place(size - 1, 2);
-  return {
-    items: rows.joined(joined, valuesOf(tests, filter, size, offset, start)),
-    first: wantsFirst ? place(0, 1)[0] : undefined,
-    last,
-    isMore: next !== undefined,
-  };
+  const query = question.ask({ isReversed: false, isContinued: start !== undefined, isOffset: offset !== undefined });
+  const { docs, isMore, first, last } = rows.joined(query, valuesOf(tests, filter, size, offset, start), wantsFirst);
+  return { items: docs, first, last, isMore };
 }

@@ -101,7 +101,7 @@ export function compileList(
 
 /** How many rows all pages hold together. */
 function countOf(rows: Reader, { question, tests, filter }: Asked): number {
-  const way = { isReversed: false, isContinued: false, isOffset: false, wants: 'places' } as const;
+  const way = { isReversed: false, isContinued: false, isOffset: false };
   return rows.count(question.ask(way), valuesOf(tests, filter, 1, undefined, undefined));
 }
 

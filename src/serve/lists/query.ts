@@ -22,8 +22,6 @@ export interface Way {
   /** Whether it goes on after a row. */
   readonly isContinued: boolean;
   readonly isOffset: boolean;
-  /** Rows to be shown one by one, rows that are passed on as one text, or where single rows stand. */
-  readonly wants: 'rows' | 'joined' | 'places';
 }
 
 /** What pages are told by: `id` where that is the identifier of a row, `keys` where it is what rows are sorted by. */
@@ -51,14 +49,13 @@ export class Question {
   }
 
   ask(way: Way): QuerySpec {
-    const { isReversed, isContinued, isOffset, wants } = way;
-    const index = (isReversed ? 1 : 0) + (isContinued ? 2 : 0) + (isOffset ? 4 : 0) + 8 * wanted.indexOf(wants);
+    const index = (way.isReversed ? 1 : 0) + (way.isContinued ? 2 : 0) + (way.isOffset ? 4 : 0);
     const made = this.#made[index] ?? this.#make(way);
     this.#made[index] = made;
     return made;
   }
 
-  #make({ isReversed, isContinued, isOffset, wants }: Way): QuerySpec {
+  #make({ isReversed, isContinued, isOffset }: Way): QuerySpec {
     const limit = this.#limit;
     const offset = limit + 1;
     return {
@@ -69,13 +66,11 @@ export class Question {
       limit,
       ...(isOffset && { offset }),
       ...(isContinued && { after: isOffset ? offset + 1 : offset }),
-      wants: this.#told === 'id' && wants !== 'joined' ? 'row' : wants === 'places' ? 'place' : 'text',
-      keys: this.#told === 'keys' && wants !== 'joined',
+      lean: this.#told !== 'id',
+      keys: this.#told === 'keys',
     };
   }
 }
-
-const wanted: readonly Way['wants'][] = ['rows', 'joined', 'places'];
 
 /** How many questions of one list are kept. */
 const knownMost = 256;

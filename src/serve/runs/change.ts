@@ -108,7 +108,18 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
     return refused(exchange, { when: 'write.conflict' });
   }
 
-  return async (exchange) => {
+  function done(answer: Reply): Reply {
+    if (hasTimers) engine.timersChanged();
+    engine.events.recorded();
+    return answer;
+  }
+
+  function failed(exchange: Exchange, failure: unknown): Reply {
+    if (failure instanceof Refused) return refused(exchange, failure.refusal);
+    throw failure;
+  }
+
+  async function whole(exchange: Exchange): Promise<Reply> {
     const keyed = keyOf(stated, exchange);
     if (keyed && !endpoint.idempotency) warn(exchange, [`header ${stated?.header} is not stated`]);
     if (keyed && 'refusal' in keyed) return refused(exchange, keyed.refusal);
@@ -118,18 +129,17 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
       exchange.deadline?.whenOver(() => engine.inFlight.delete(keyed.key));
     }
     try {
-      const answer = before ? await withBefore(exchange, keyed) : await once(exchange, keyed, undefined);
-      if (hasTimers) engine.timersChanged();
-      engine.events.recorded();
-      return answer;
+      return done(before ? await withBefore(exchange, keyed) : await once(exchange, keyed, undefined));
     } catch (failure) {
-      if (failure instanceof Refused) return refused(exchange, failure.refusal);
-      throw failure;
+      return failed(exchange, failure);
     } finally {
       // Once its time was over the key was let go of, and may be another request's.
       if (keyed && !exchange.deadline?.isOver) engine.inFlight.delete(keyed.key);
     }
-  };
+  }
+
+  if (before || stated) return whole;
+  return (exchange) => once(exchange, undefined, undefined).then(done, (failure) => failed(exchange, failure));
 }
 
 /** Vendors' clients send keys that their documents do not name; a stand-in takes them as the IETF's draft of the header has it. */

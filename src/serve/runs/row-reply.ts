@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
-import { identifierParameter, pathParameters } from '../../parts/payload.ts';
+import { identifierParameter } from '../../parts/payload.ts';
 import type { Reader, Row } from '../../store/store.ts';
 import type { Outcome, Work } from '../acts/act.ts';
 import { compileAnswers, type MakeAnswer } from '../answers.ts';
@@ -95,15 +95,19 @@ function compileLocation(
       return effect?.verb === 'read' && effect.resource === model.name && identifierParameter(endpoint) !== undefined;
     });
   if (!reader) return () => {};
-  const path = reader.path.replace(/[?#].*$/, '');
-  const names = pathParameters(reader.path);
+  // Texts and the names of parameters in turn: `/books/`, `id`, ``.
+  const pieces = reader.path.replace(/[?#].*$/, '').split(/\{([^{}]+)\}/);
   const identifier = identifierParameter(reader);
   return (headers, row, fields) => {
-    let filled = path;
-    for (const name of names) {
-      const value = name === identifier ? row.id : fields[name];
+    let filled = '';
+    for (const [index, piece] of pieces.entries()) {
+      if (index % 2 === 0) {
+        filled += piece;
+        continue;
+      }
+      const value = piece === identifier ? row.id : fields[piece];
       if (value === undefined || value === null || typeof value === 'object') return;
-      filled = filled.replace(`{${name}}`, () => encodeURIComponent(String(value)));
+      filled += encodeURIComponent(String(value));
     }
     headers.location = basePath + filled;
   };

@@ -36,6 +36,7 @@ export class Rows {
   #insert: Statement | undefined;
   #update: Statement<[number]> | undefined;
   #remove: Statement | undefined;
+  #takeBack: Statement | undefined;
 
   constructor(database: DatabaseSync, spec: TableSpec) {
     const table = rowsTable(spec.name);
@@ -93,6 +94,12 @@ export class Rows {
       throw this.#named(error);
     }
     return { id: row.id, seq: rev, rev, entered: row.entered, doc: row.doc };
+  }
+
+  /** Undoes an insertion; `rev` was given to no other row, so that nothing happens where there was none. */
+  takeBack(rev: number): void {
+    this.#takeBack ??= statement(this.#database, `DELETE FROM ${this.sql} WHERE seq = ?`);
+    this.#takeBack.get(rev);
   }
 
   update(row: NewRow, rev: number): Row {

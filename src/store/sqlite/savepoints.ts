@@ -1,7 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Statement, statement } from './statement.ts';
 
-/** The transaction of a batch and the savepoint of the body that runs in it, both opened by the first write. */
+/**
+ * The transaction of a batch and the savepoint of the body that runs in it, both opened by the first write. A first write that
+ * can be taken back by itself does without: most bodies write no more than that.
+ */
 export class Savepoints {
   readonly #database: DatabaseSync;
   readonly #begin: Statement;
@@ -11,6 +14,8 @@ export class Savepoints {
   readonly #rollBack: Statement;
   #begun = false;
   #saved = false;
+  /** Takes back what the body wrote before its savepoint. */
+  #takeBack: (() => void) | undefined;
   #failure: { readonly cause: unknown } | undefined;
 
   constructor(database: DatabaseSync) {
@@ -27,15 +32,17 @@ export class Savepoints {
     return this.#begun;
   }
 
-  /** Called before each write. */
-  open(): void {
-    if (this.#saved) {
-      if (this.#failure) throw this.#failure.cause;
-      return;
-    }
+  /** Called before each write; `takeBack` undoes that write, and nothing where it was not carried out. */
+  open(takeBack?: () => void): void {
+    if (this.#failure) throw this.#failure.cause;
+    if (this.#saved) return;
     if (!this.#begun) {
       this.#begin.get();
       this.#begun = true;
+    }
+    if (takeBack && !this.#takeBack) {
+      this.#takeBack = takeBack;
+      return;
     }
     this.#save.get();
     this.#saved = true;
@@ -49,6 +56,7 @@ export class Savepoints {
   /** Ends a body that returned. */
   keep(): void {
     if (this.#failure) throw this.#failure.cause;
+    this.#takeBack = undefined;
     if (!this.#saved) return;
     this.#saved = false;
     this.#release.get();
@@ -57,12 +65,17 @@ export class Savepoints {
   /** Ends a body that threw, leaving nothing of it. Where SQLite has given up the whole transaction, throws why. */
   undo(cause: unknown): void {
     const why = this.#failure?.cause ?? cause;
+    const [saved, takeBack] = [this.#saved, this.#takeBack];
     this.#failure = undefined;
-    if (!this.#saved) return;
     this.#saved = false;
+    this.#takeBack = undefined;
+    if (!saved && !takeBack) return;
     if (!this.#database.isTransaction) throw why;
-    this.#rollBack.get();
-    this.#release.get();
+    if (saved) {
+      this.#rollBack.get();
+      this.#release.get();
+    }
+    takeBack?.();
   }
 
   commit(): void {
@@ -74,6 +87,7 @@ export class Savepoints {
   rollBack(): void {
     this.#begun = false;
     this.#saved = false;
+    this.#takeBack = undefined;
     this.#failure = undefined;
     if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
   }

@@ -3,6 +3,7 @@ import {
   type CredentialSearch,
   Duplicate,
   type FoundRow,
+  type JoinedRows,
   type NewRow,
   type QuerySpec,
   type Reader,
@@ -56,8 +57,8 @@ export class SqliteReader implements Reader {
     return this.contents.tables.query(query).all(params);
   }
 
-  joined(query: QuerySpec, params: readonly Scalar[]): string {
-    return this.contents.tables.query(query).joined(params);
+  joined(query: QuerySpec, params: readonly Scalar[], wantsFirst: boolean): JoinedRows {
+    return this.contents.tables.query(query).joined(params, wantsFirst);
   }
 
   count(query: QuerySpec, params: readonly Scalar[]): number {
@@ -97,8 +98,12 @@ export class SqliteTransaction extends SqliteReader implements Transaction {
   }
 
   insert(table: string, row: NewRow): Row {
-    const { tables, revisions } = this.contents;
-    return this.#write(() => tables.rows(table).insert(row, revisions.next()));
+    const rows = this.contents.tables.rows(table);
+    const rev = this.contents.revisions.next();
+    return this.#write(
+      () => rows.insert(row, rev),
+      () => rows.takeBack(rev),
+    );
   }
 
   update(table: string, row: NewRow): Row {
@@ -156,9 +161,9 @@ export class SqliteTransaction extends SqliteReader implements Transaction {
     return this.#outbox;
   }
 
-  #write<T>(write: () => T): T {
+  #write<T>(write: () => T, takeBack?: () => void): T {
     if (this.#ended) throw new Error('the change that this transaction was given to has ended; start another');
-    this.#savepoints.open();
+    this.#savepoints.open(takeBack);
     try {
       return write();
     } catch (error) {
