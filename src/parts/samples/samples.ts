@@ -11,6 +11,7 @@ import { compileLeaf, examplesIn } from './leaves.ts';
 import { compileList, compileObject } from './members.ts';
 import { nothing } from './nothing.ts';
 import type { Ground, Means, Sampler } from './sampler.ts';
+import { rowMeant, thingThere } from './things.ts';
 import { chooseBranch } from './unions.ts';
 import { WholeShapes } from './whole-shape.ts';
 
@@ -106,6 +107,8 @@ export class Samples {
     const { make, complete } = this.#means(shape, name);
     const surely = (ground: Ground, path: string): unknown => {
       if (!Number.isFinite(cost)) return nothing;
+      const there = thingThere(stated, ground, path);
+      if (there !== undefined && fits(there)) return there;
       const first = make(ground, path);
       if (first === nothing || fits(first) || !this.fitting.decides(stated)) return first;
       for (let again = 1; again <= triesMost; again++) {
@@ -168,12 +171,6 @@ const triesMost = 12;
 /** The chance of one place. */
 export function chanceAt({ seed }: Pick<Ground, 'seed'>, path: string): Chance {
   return chanceOf(`${seed}\n${path}`);
-}
-
-/** Where a thing is to stand and its identifier is given, the thing; else what is given. */
-function rowMeant({ resource }: Shape, given: unknown, ground: Ground): unknown {
-  const isIdentifier = typeof given === 'string' || typeof given === 'number';
-  return typeof resource === 'string' && isIdentifier ? (ground.rowOf?.(resource, given) ?? given) : given;
 }
 
 function withoutNull(shape: Shape): Shape {

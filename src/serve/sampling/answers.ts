@@ -7,6 +7,7 @@ import { isMap } from '../../parts/source.ts';
 import { isFields } from '../acts/body.ts';
 import type { Compilation } from '../compilation.ts';
 import type { Exchange, Fields, Value } from '../exchange.ts';
+import { warn } from './forgiving.ts';
 import { nameOf, tellSampled } from './names.ts';
 import { groundOf, type Rows } from './sampled-rows.ts';
 
@@ -30,7 +31,10 @@ export function compileCompletion(shape: Shape, does: Effect | undefined, { samp
     const told: string[] = [];
     const ground = groundOf(sampling, work, `${exchange.call.method} ${exchange.call.path}`, (path) => told.push(path));
     const whole = sampler.complete(value, ground, '');
-    if (whole === nothing) return value;
+    if (whole === nothing) {
+      warn(exchange, ['nothing can be made up that fits the response']);
+      return value;
+    }
     tellSampled(exchange, told.map(nameOf));
     return whole;
   };

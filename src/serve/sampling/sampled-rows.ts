@@ -86,6 +86,7 @@ export function groundOf(sampling: Sampling, work: Rows, place: string, sampled:
   return {
     seed: `${sampling.seed}\n${place}`,
     identifierOf: (resource) => reference(sampling, work, resource, nobody),
+    rowOf: (resource, id) => rowOf(work, resource, id),
     sampled,
   };
 }
