@@ -1,6 +1,7 @@
 import type { Json, JsonMap, Pointer } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../document/values.ts';
+import { shortened } from './nullable.ts';
 import { type Properties, propertiesOf } from './properties.ts';
 import type { Reader } from './reader.ts';
 import type { SchemaNames } from './schema-names.ts';
@@ -32,7 +33,7 @@ function writeResource(pointer: Pointer, name: string, shapes: Shapes, trail: Tr
     trail.from(below(at, 'shape'), pointer);
     const shape = shapes.of({ value: schema, at: pointer });
     if (isMap(shape)) takeProse(shape, isMap(schema) ? schema : undefined, at, pointer, trail);
-    resource.shape = shape ?? newMap();
+    resource.shape = isMap(shape) ? shortened(shape) : (shape ?? newMap());
     return resource;
   }
   const taken = takeAll(properties, reader);
