@@ -50,8 +50,8 @@ export function compileList(
   const sortable = sortsByAny(endpoint) ? new Set(sortableFields(model.resource)) : undefined;
   const style = paging.pagination?.style;
   const questions = new Questions(model.name, fixedOrder, style === 'cursor' ? 'keys' : style === 'after' ? 'id' : undefined);
-  const spoken = `${endpoint.key} ${compilation.version?.index ?? ''}`;
-  const usualQuery = queryName(spoken, [], fixedOrder);
+  const spoken = (order: readonly SortKey[]) => `${endpoint.key} ${compilation.version?.index ?? ''}\n${canonical(order)}`;
+  const usual = spoken(fixedOrder);
   const hidden = hiddenFields(model, compilation.user);
   const unseenFilters = filters.filter(({ filters: field = '' }) => hidden.has(field));
   const listing = compilation.access.listing(operationAt(endpoint), compilation.user);
@@ -66,9 +66,8 @@ export function compileList(
     const order = orderOf(exchange, sorter, fixedOrder, model, sortable, hidden);
     if ('refusal' in order) return order;
     const filter = listing.filter(work.scope);
-    const isUsual = tests.length === 0 && order === fixedOrder;
-    const usual = isUsual ? usualQuery : queryName(spoken, tests, order);
-    const query = filter ? `${usual}\n${filter.bound}` : usual;
+    const name = queryName(order === fixedOrder ? usual : spoken(order), tests);
+    const query = filter ? `${name}\n\n${filter.bound}` : name;
     const asked = paging.read(exchange, query);
     if ('refusal' in asked) return asked;
     const start = startOf(work, asked, order, model, paging, listing);
@@ -76,7 +75,7 @@ export function compileList(
     const parents = locator.parents(work, exchange);
     if (parents) return { refusal: parents };
     const { size, offset } = asked;
-    const wanted: Asked = { question: questions.of(tests, filter, order, isUsual), tests, filter, size, offset, start };
+    const wanted: Asked = { question: questions.of(tests, filter, order), tests, filter, size, offset, start };
     const isReversed = start?.back ?? false;
     const goesBack = isPreviousTold && (start !== undefined || (offset ?? 0) > 0);
     const found = joins && isBounded && !isReversed ? findTexts(work.rows, wanted, goesBack) : findRows(work.rows, wanted);
@@ -105,9 +104,11 @@ function countOf(rows: Reader, { question, tests, filter }: Asked): number {
   return rows.count(question.ask(way), valuesOf(tests, filter, 1, undefined, undefined));
 }
 
-/** What a cursor is bound to. */
-function queryName(key: string, tests: readonly Test[], order: readonly SortKey[]): string {
-  return `${key}\n${canonical(tests.map(({ column, op, value }) => [column, op, value]))}\n${canonical(order)}`;
+/** What a cursor is bound to; `spoken` names the list and its order. */
+function queryName(spoken: string, tests: readonly Test[]): string {
+  let name = spoken;
+  for (const { column, op, value } of tests) name += `\n${JSON.stringify(column)} ${op} ${canonical(value)}`;
+  return name;
 }
 
 /** The path's fields and the filters that the request uses. */

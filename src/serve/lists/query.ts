@@ -79,17 +79,19 @@ const knownMost = 256;
 export class Questions {
   readonly #table: string;
   readonly #told: Told;
+  readonly #order: readonly SortKey[];
   readonly #usual: Question;
   readonly #known = new Map<string, Question>();
 
   constructor(table: string, order: readonly SortKey[], told: Told) {
     this.#table = table;
     this.#told = told;
+    this.#order = order;
     this.#usual = new Question(table, [], undefined, order, told);
   }
 
-  of(tests: readonly Test[], filter: RowFilter | undefined, order: readonly SortKey[], isUsual: boolean): Question {
-    if (isUsual && !filter) return this.#usual;
+  of(tests: readonly Test[], filter: RowFilter | undefined, order: readonly SortKey[]): Question {
+    if (tests.length === 0 && !filter && order === this.#order) return this.#usual;
     const key = `${tests.map(({ column, op }) => `${op} ${column}`).join('\n')}\n\n${order.map(({ column, descending }) => `${descending ? '-' : ''}${column}`).join('\n')}${filter ? `\n${filter.form}` : ''}`;
     const known = this.#known.get(key);
     if (known) return known;
