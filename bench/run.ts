@@ -56,6 +56,14 @@ const benches = new Map<string, Bench>([
     },
   ],
   [
+    'standin',
+    {
+      about: "a stand-in of Stripe's document: its start, its first calls, its reads beside Prism's (about 3 minutes)",
+      options: '--corpus DIR  --starts 5  --rounds 5  --seconds 1.2  --markdown  --json FILE  --strict',
+      load: () => import('./standin.ts'),
+    },
+  ],
+  [
     'corpus',
     {
       about: 'real interface descriptions taken over: facts, time and memory of each (about a minute)',

@@ -79,7 +79,7 @@ async function measure(folder: string, starts: number): Promise<StartRun> {
 }
 
 /** Builds and packs the project, and lays the package out as an install would, with the dependencies of this checkout. */
-async function unpack(folder: string): Promise<string> {
+export async function unpack(folder: string): Promise<string> {
   const project = fileURLToPath(new URL('..', import.meta.url));
   const run = (command: string, ...args: string[]): void => {
     const { status, stdout, stderr } = spawnSync(command, args, { cwd: project, encoding: 'utf8' });

@@ -239,6 +239,8 @@ test('what is given stays where it fits; only what is required and lacking is ma
   const union: JsonMap = { anyOf: [{ resource: 'pet' }, { resource: 'person' }] };
   assert.deepEqual(complete(union, { id: 'p' }).told, ['/name']);
   assert.deepEqual(complete(union, { kind: 'dog' }).told, ['/home']);
+  // What can be nothing else is not made up.
+  assert.deepEqual(complete({ resource: 'pet' }, { home: 1 }).told, []);
 });
 
 test('identifiers follow the pattern, the format or the likeness of an example; numbers are counted', () => {

@@ -3,7 +3,7 @@ import { fromForeign } from '../convert/foreign.ts';
 import type { Document } from '../document/document.ts';
 import { parseContent, type ReadOptions, readContent, readDocument, Unreadable } from '../document/read.ts';
 import { isKey } from '../parts/form.ts';
-import { type Ledger, ledgerOf } from '../parts/ledger.ts';
+import { countsOf, type Ledger, ledgerOf } from '../parts/ledger.ts';
 import { readSpec } from '../parts/spec.ts';
 import type { ImportCache } from './import-cache.ts';
 import { Misuse } from './verb.ts';
@@ -47,11 +47,20 @@ function servedReport(document: Document): CheckReport {
   const { title, findings } = document;
   const spec = readSpec(document);
   let ledger: Ledger | undefined;
+  const whole = (): Ledger => {
+    ledger ??= ledgerOf(spec);
+    return ledger;
+  };
   return {
     ...{ title, findings, spec, sound: !findings.some(({ severity }) => severity === 'error') },
-    get ledger() {
-      ledger ??= ledgerOf(spec);
-      return ledger;
+    ledger: {
+      total: countsOf(spec),
+      get parts() {
+        return whole().parts;
+      },
+      get facts() {
+        return whole().facts;
+      },
     },
   };
 }

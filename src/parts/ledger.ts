@@ -43,11 +43,18 @@ function draw(spec: Spec): Ledger {
   return { facts, parts: parts as Record<PartName, Counts>, total: count(facts) };
 }
 
-/** The facts of a document that are of one kind; of every kind unless one is named. */
-export function factsOf(spec: Spec, name?: string): LedgerFact[] {
+/** How many facts of a document stand how; without what each of them is, which takes longer to draw up. */
+export function countsOf(spec: Spec): Counts {
+  const counts: Record<Standing, number> = { stated: 0, none: 0, any: 0, inferred: 0, open: 0 };
+  for (const { arises } of factKinds) for (const { standing } of arises(spec)) counts[standing] += 1;
+  return counts;
+}
+
+/** The facts of a document: those of one kind, or of one part, or all. */
+export function factsOf(spec: Spec, wanted: { readonly kind?: string; readonly part?: PartName } = {}): LedgerFact[] {
   const { document } = spec;
   const prose = byPointer(spec.prose);
-  const kinds = name === undefined ? factKinds : factKinds.filter(({ kind }) => kind === name);
+  const kinds = factKinds.filter(({ kind, part }) => kind === (wanted.kind ?? kind) && part === (wanted.part ?? part));
   return kinds.flatMap(({ part, kind, arises }) =>
     arises(spec).map(({ subject, at, standing, question }): LedgerFact => {
       const told = standing === 'open' ? proseAt(prose, at) : undefined;

@@ -20,19 +20,49 @@ export type SchemaUse = 'sent' | 'stored' | 'shown';
  * inside it may have definitions of its own, which its `#/$defs/…` name wherever it stands; they move to the top too.
  */
 export function toJsonSchema(spec: Spec, shape: Shape, use: SchemaUse): JsonMap {
-  const writing: Writing = { spec, use, definitions: Object.create(null), inner: new Map() };
-  const { $defs: _moved, ...translated } = translate(shape, writing, noNames);
-  return Object.keys(writing.definitions).length === 0 ? translated : { ...translated, $defs: writing.definitions };
+  const writing: Writing = startWriting(spec, use, (name) => {
+    define(name, writing);
+    return definitionRef(name);
+  });
+  return whole(translate(shape, writing, noNames), writing);
 }
 
-/** The schema of one whole resource. */
-export function resourceSchema(spec: Spec, resource: Resource, use: SchemaUse): JsonMap {
-  return toJsonSchema(spec, { resource: resource.name }, use);
+/**
+ * The same, but resources are named alone, as `named:sent/parcel`: of a document with hundreds of them that hold each other,
+ * only those are written that somebody asks for.
+ */
+export function toNamingSchema(spec: Spec, shape: Shape, use: SchemaUse): JsonMap {
+  const writing = startWriting(spec, use, naming(use));
+  return whole(translate(shape, writing, noNames), writing);
+}
+
+/** The schema that is named so, as in `sent/parcel`. */
+export function namedSchema(spec: Spec, word: string): JsonMap {
+  const slash = word.indexOf('/');
+  // Words are made by `naming` alone, of the uses that there are.
+  const use = word.slice(0, slash) as SchemaUse;
+  const writing = startWriting(spec, use, naming(use));
+  return whole(definitionOf(word.slice(slash + 1), writing), writing);
+}
+
+function naming(use: SchemaUse): Writing['refer'] {
+  return (name) => `named:${use}/${name}`;
+}
+
+function startWriting(spec: Spec, use: SchemaUse, refer: Writing['refer']): Writing {
+  return { spec, use, refer, definitions: Object.create(null), inner: new Map() };
+}
+
+/** A schema with the definitions that were written for it, and no others. */
+function whole({ $defs: _moved, ...schema }: JsonMap, { definitions }: Writing): JsonMap {
+  return Object.keys(definitions).length === 0 ? schema : { ...schema, $defs: definitions };
 }
 
 interface Writing {
   readonly spec: Spec;
   readonly use: SchemaUse;
+  /** How a schema refers to a resource. */
+  readonly refer: (name: string) => string;
   readonly definitions: Record<string, Json>;
   /** By map of definitions inside a shape, the names that they have at the top. */
   readonly inner: Map<JsonMap, Names>;
@@ -51,8 +81,7 @@ function translate(shape: JsonMap, writing: Writing, names: Names): JsonMap {
   }
   if (typeof ref === 'string' && out.type === undefined) out.type = identifierType(writing.spec, ref);
   if (typeof resource === 'string') {
-    out.$ref = definitionRef(resource);
-    define(resource, writing);
+    out.$ref = writing.refer(resource);
   }
   return out;
 }
@@ -120,16 +149,18 @@ export function identifierType(spec: Spec, name: string): Json {
 }
 
 function define(key: string, writing: Writing): void {
-  const { spec, use, definitions } = writing;
+  const { definitions } = writing;
   if (Object.hasOwn(definitions, key)) return;
   definitions[key] = {};
-  const resource = entryOf(spec.resources.all, key);
-  if (!resource) return;
-  const whole = valueShape(spec, key);
-  if (whole) {
-    definitions[key] = translate(whole, writing, noNames);
-    return;
-  }
+  definitions[key] = definitionOf(key, writing);
+}
+
+function definitionOf(name: string, writing: Writing): JsonMap {
+  const { spec, use } = writing;
+  const resource = entryOf(spec.resources.all, name);
+  if (!resource) return {};
+  const value = valueShape(spec, name);
+  if (value) return translate(value, writing, noNames);
   const properties: Record<string, Json> = Object.create(null);
   const required: string[] = [];
   for (const [field, entry] of entriesOf(resource.fields)) {
@@ -138,7 +169,7 @@ function define(key: string, writing: Writing): void {
     if (statedValue(entry.required) === true && isRequiredIn(spec, resource, entry, use)) required.push(field);
   }
   const known = resource.fields.standing === 'stated' || resource.fields.standing === 'inferred';
-  definitions[key] = {
+  return {
     type: 'object',
     ...(known && { properties, required, additionalProperties: resource.additionalProperties }),
   };

@@ -1,7 +1,8 @@
+import type { JsonMap } from '../document/document.ts';
 import type { Expression } from '../parts/fact.ts';
 import type { Ledger } from '../parts/ledger.ts';
 import { ledgerOf } from '../parts/ledger.ts';
-import { type SchemaUse, toJsonSchema } from '../parts/schemas.ts';
+import { namedSchema, type SchemaUse, toNamingSchema } from '../parts/schemas.ts';
 import type { Shape } from '../parts/shape.ts';
 import type { Spec } from '../parts/spec.ts';
 import { type Access, compileAccess } from './access.ts';
@@ -19,6 +20,8 @@ export interface Compilation {
   ledger(): Ledger;
   readonly facts: OpenFacts;
   readonly validator: Validator;
+  /** The schema of a resource, by the name that other schemas have for it. */
+  readonly named: (name: string) => JsonMap;
   /** Who may do what. */
   readonly access: Access;
   /** The user that callers are taken for, until credentials say. */
@@ -36,7 +39,13 @@ export interface Compilation {
 export function startCompilation(spec: Spec, user: string | undefined, sampling?: Sampling): Compilation {
   let ledger: Ledger | undefined;
   const facts = openFacts(spec);
-  const validator = createValidator();
+  const schemas = new Map<string, JsonMap>();
+  const named = (name: string): JsonMap => {
+    const known = schemas.get(name) ?? namedSchema(spec, name);
+    schemas.set(name, known);
+    return known;
+  };
+  const validator = createValidator({ named });
   const prepare = compileExpressions(spec);
   return {
     spec,
@@ -46,6 +55,7 @@ export function startCompilation(spec: Spec, user: string | undefined, sampling?
     },
     facts,
     validator,
+    named,
     access: compileAccess(spec, facts, prepare),
     user,
     version: undefined,
@@ -54,7 +64,7 @@ export function startCompilation(spec: Spec, user: string | undefined, sampling?
     validate: (shape, use) => {
       let compiled: Validate | undefined;
       return (value) => {
-        compiled ??= validator.compile(toJsonSchema(spec, shape, use));
+        compiled ??= validator.compile(toNamingSchema(spec, shape, use));
         return compiled(value);
       };
     },

@@ -1,4 +1,4 @@
-import type { ErrorPayload } from '../parts/errors.ts';
+import type { ErrorCondition, ErrorPayload } from '../parts/errors.ts';
 import { statedValue } from '../parts/fact.ts';
 import type { Spec } from '../parts/spec.ts';
 import { type CompileExpression, type Evaluate, isFailed } from './evaluate.ts';
@@ -22,7 +22,7 @@ export interface ErrorRow {
 /** A refusal with its status, its code and its words. */
 export type ToldRefusal = ErrorRow & {
   readonly violations: readonly Violation[] | undefined;
-  readonly condition: string | undefined;
+  readonly condition: ErrorCondition | undefined;
 };
 
 /** Gives a refusal its stated shape. */

@@ -3,7 +3,7 @@ import type { ErrorCode, ErrorCondition, ErrorRule } from '../parts/errors.ts';
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
 import { namesOperation, type Operation } from '../parts/operations.ts';
 import type { Spec } from '../parts/spec.ts';
-import { compilePayload, problem, type ErrorRow as Row } from './error-payloads.ts';
+import { compilePayload, type Payload, problem, type ErrorRow as Row } from './error-payloads.ts';
 import type { CompileExpression } from './evaluate.ts';
 import type { Refusal, RefusedRequest, Reply } from './exchange.ts';
 import type { OpenFact, OpenFacts } from './open.ts';
@@ -25,15 +25,20 @@ export function compileRefusals(
   sampling?: Sampling,
 ): RefusalTable {
   const codes = entriesOf(spec.errors.codes).map(([, code]) => code);
-  const payload = compilePayload(spec, compile, sampling);
+  let payload: Payload | undefined;
+  const tell: Payload = (told, request) => {
+    // Its expressions are typed against all of a document, which is left until something is refused.
+    payload ??= compilePayload(spec, compile, sampling);
+    return payload(told, request);
+  };
   const telling = compileTelling(spec, operation);
   const byCondition = new Map<ErrorCondition, Row>();
   const byCode = new Map<string, Row>();
   const openPayload = spec.errors.payload.standing === 'open' ? facts.about('error payload shapes', 'service') : [];
 
-  // Where it is open what errors look like in all, a stand-in goes by what its endpoint says.
-  const isOpen = spec.errors.payload.standing === 'open';
-  const answerError = sampling && isOpen ? compileErrorAnswers(operation?.endpoint, sampling) : undefined;
+  // Unless it is stated what errors look like in all, a stand-in goes by what its endpoint says.
+  const isStatedPayload = spec.errors.payload.standing === 'stated';
+  const answerError = sampling && !isStatedPayload ? compileErrorAnswers(operation?.endpoint, sampling) : undefined;
 
   const rowOf = (refusal: Refusal): Row => {
     if (refusal.code !== undefined) {
@@ -72,7 +77,7 @@ export function compileRefusals(
         if (reply) return withHeaders(reply, refusal.headers);
       }
       return withHeaders(
-        payload(
+        tell(
           {
             ...row,
             status,

@@ -26,6 +26,8 @@ export interface Call {
   readonly hasBody: boolean;
   /** What the rates have made of it so far. */
   counted?: Counted;
+  /** What was let pass on the way to its operation. */
+  readonly warnings?: readonly string[];
 }
 
 /** What goes back. Header names are lower-case. */

@@ -1,18 +1,20 @@
 import type { Endpoint } from '../parts/endpoints.ts';
-import { entryOf, isStated, statedValue } from '../parts/fact.ts';
-import { resourceOfEffect } from '../parts/operations.ts';
+import { isStated, statedValue } from '../parts/fact.ts';
 import { requestShape } from '../parts/payload.ts';
-import { toJsonSchema } from '../parts/schemas.ts';
+import { toNamingSchema } from '../parts/schemas.ts';
 import type { Shape } from '../parts/shape.ts';
+import { isMap } from '../parts/source.ts';
 import { credentialQueries } from './authentication/shown.ts';
 import type { Compilation } from './compilation.ts';
 import type { Call, Refusal, Value } from './exchange.ts';
-import { parameterSpecs, resolveIn } from './stated-parameters.ts';
+import { compileExpansion } from './expansion.ts';
+import { parameterSpecs } from './stated-parameters.ts';
 import type { Validate } from './wire/ajv.ts';
 import { compileBody, type DecodeBody } from './wire/body.ts';
 import type { ParameterSpec } from './wire/parameter-reader.ts';
 import { compileParameters, type ReadParameters } from './wire/parameters.ts';
-import { describeValue, noViolations, type Violation } from './wire/violation.ts';
+import type { Resolve } from './wire/schema.ts';
+import type { Violation } from './wire/violation.ts';
 
 /** Reads what a request carries: its parameters and its body, each refused where it is not right. */
 export interface Input {
@@ -27,11 +29,11 @@ export interface Input {
 
 export function compileInput(endpoint: Endpoint, paging: readonly string[], compilation: Compilation): Input {
   const { spec } = compilation;
-  const { specs, resolve, schema: ofParameters } = parameterSpecs(endpoint, paging, spec);
+  const { specs, schema: ofParameters } = parameterSpecs(endpoint, paging, spec);
   const read: ReadParameters = compileParameters(specs, {
-    resolve,
     known: [...fixedQuery(endpoint.path), ...credentialQueries(spec), ...versionQuery(spec)],
     undeclared: isOpenList(endpoint) ? 'ignore' : 'refuse',
+    resolve: resolverOf(compilation, ofParameters),
   });
   const validate = validateParameters(specs, ofParameters, compilation);
   const shape = requestShape(spec, endpoint);
@@ -46,11 +48,11 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
       (statedValue(endpoint.does)?.verb === 'update'
         ? ['application/json', 'application/merge-patch+json']
         : ['application/json']);
-    const schema = toJsonSchema(spec, statedValue(shape) ?? {}, 'sent');
+    const schema = toNamingSchema(spec, statedValue(shape) ?? {}, 'sent');
     decode = compileBody({
       accepted,
       shape: schema,
-      resolve: (ref) => resolveIn(schema, ref),
+      resolve: resolverOf(compilation, schema),
       ...(files !== undefined && { fileBytes: files }),
     });
     return decode;
@@ -79,6 +81,17 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
   };
 }
 
+/** Finds what a schema refers to: a resource by its name, or one of the schema's own definitions. */
+function resolverOf({ named }: Compilation, { $defs }: Shape): Resolve {
+  const own = isMap($defs) ? $defs : {};
+  return (ref) => {
+    if (ref.startsWith('named:')) return named(ref.slice('named:'.length));
+    const name = decodeURIComponent(ref.replace('#/$defs/', ''));
+    const definition = own[name.replaceAll('~1', '/').replaceAll('~0', '~')];
+    return isMap(definition) ? definition : undefined;
+  };
+}
+
 /** Whether nobody knows which parameters there are: with an effect and nothing stated there are none but the path's. */
 function isOpenList({ parameters, does }: Endpoint): boolean {
   return parameters.standing === 'open' && (parameters.question !== undefined || !isStated(does));
@@ -97,40 +110,6 @@ function validateParameters(specs: readonly ParameterSpec[], { $defs }: Shape, c
     const record = values as Readonly<Record<string, Value>>;
     return names.some((name) => record[name] !== undefined) ? validate(values) : [];
   };
-}
-
-/** What is asked to be shown whole must be references, as deep as the endpoint says. */
-function compileExpansion(
-  { does, expand }: Endpoint,
-  { spec }: Compilation,
-): (values: Readonly<Record<string, Value>>) => readonly Violation[] {
-  const root = resourceOfEffect(statedValue(does));
-  if (!expand || root === undefined) return () => noViolations;
-  const leads = (resource: string | undefined, [field, ...rest]: readonly string[], depth: number): boolean => {
-    if (field === undefined) return true;
-    const stated = resource === undefined || depth === 0 ? undefined : entryOf(spec.resources.all, resource);
-    const target = stated && entryOf(stated.fields, field)?.ref;
-    return target !== undefined && leads(target, rest, depth - 1);
-  };
-  return (values) => {
-    const bad = expansionPaths(values[expand.parameter]).filter((path) => !leads(root, path.split('.'), expand.depth));
-    return bad.map((path) => ({
-      in: 'query',
-      path: expand.parameter,
-      found: describeValue(path),
-      expected: 'a field that refers to something',
-    }));
-  };
-}
-
-/** The paths that an expansion names: several parameters, or one text parted by commas. */
-export function expansionPaths(value: Value): string[] {
-  if (value === undefined) return [];
-  const list = Array.isArray(value) ? value : [value];
-  return list
-    .flatMap((entry) => String(entry).split(','))
-    .map((path) => path.trim())
-    .filter((path) => path !== '');
 }
 
 /** The query parameter that chooses a version needs no naming. */

@@ -19,7 +19,7 @@ export function startJourney(start: Start, newRequestId: () => string): Journey 
     bytes: undefined,
     accepted: undefined,
     sampled: undefined,
-    warnings: undefined,
+    warnings: start.call.warnings,
     refusedWith: undefined,
     deadline: undefined,
     requestId: () => {

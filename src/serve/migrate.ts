@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { resourceSchema } from '../parts/schemas.ts';
+import { entriesOf } from '../parts/fact.ts';
+import { namedSchema } from '../parts/schemas.ts';
 import type { Row, Store } from '../store/store.ts';
 import type { Models } from './acts/act.ts';
 import type { Compilation } from './compilation.ts';
@@ -13,7 +14,7 @@ export async function migrate(store: Store, models: Models, compilation: Compila
     [...models.values()].map(({ table }) => table),
     (table, row) => columnsOf(models.get(table) as RowModel, row),
   );
-  if (acceptMisfits) return;
+  if (acceptMisfits || !(await store.read((rows) => [...models.keys()].some((name) => rows.scan(name, 0, 1).length > 0)))) return;
   const fingerprint = fingerprintOf(models, compilation);
   const known = await store.read((rows) => rows.record(shapesKey, 0));
   if (known?.fingerprint === fingerprint) return;
@@ -26,12 +27,10 @@ const shapesKey = 'shapes that all rows fit';
 
 /** Rows are looked through only when what they have to fit has changed. */
 function fingerprintOf(models: Models, { spec }: Compilation): string {
-  const shapes = [...models.values()].map(({ name, resource, machine }) => [
-    name,
-    resourceSchema(spec, resource, 'stored'),
-    [...(machine?.states ?? [])],
-  ]);
-  return createHash('sha256').update(JSON.stringify(shapes)).digest('base64url');
+  const hash = createHash('sha256');
+  for (const [name] of entriesOf(spec.resources.all)) hash.update(JSON.stringify([name, namedSchema(spec, `stored/${name}`)]));
+  for (const { name, machine } of models.values()) hash.update(JSON.stringify([name, ...(machine?.states ?? [])]));
+  return hash.digest('base64url');
 }
 
 function columnsOf(model: RowModel, row: Row) {

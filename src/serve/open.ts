@@ -1,4 +1,4 @@
-import type { Place } from '../document/document.ts';
+import type { PartName, Place } from '../document/document.ts';
 import { factsOf, type LedgerFact } from '../parts/ledger.ts';
 import type { Spec } from '../parts/spec.ts';
 
@@ -18,9 +18,9 @@ export interface OpenFacts {
   /** Those of a kind about a subject; where the list above is open, the one of the service. */
   about(kind: string, subject: string): OpenFact[];
   /** All of a part. */
-  ofPart(part: string): OpenFact[];
+  ofPart(part: PartName): OpenFact[];
   /** What a part says of whatever it does not list, open or left to the implementation. */
-  others(part: string): OpenFact[];
+  others(part: PartName): OpenFact[];
 }
 
 /** Facts are looked for kind by kind, when one of the kind is first asked for: a large document has tens of thousands. */
@@ -30,22 +30,17 @@ export function openFacts(spec: Spec): OpenFacts {
     const known = byKind.get(kind);
     if (known) return known;
     const subjects = new Map<string, OpenFact[]>();
-    for (const fact of factsOf(spec, kind)) if (fact.standing === 'open') push(subjects, fact.subject, toOpenFact(fact));
+    for (const fact of factsOf(spec, { kind })) if (fact.standing === 'open') push(subjects, fact.subject, toOpenFact(fact));
     byKind.set(kind, subjects);
     return subjects;
-  };
-  let all: readonly LedgerFact[] | undefined;
-  const facts = (): readonly LedgerFact[] => {
-    all ??= factsOf(spec);
-    return all;
   };
   return {
     about(kind, subject) {
       const subjects = subjectsOf(kind);
       return subjects.get(subject) ?? subjects.get('service') ?? [];
     },
-    ofPart: (part) => facts().flatMap((fact) => (fact.part === part && fact.standing === 'open' ? [toOpenFact(fact)] : [])),
-    others: (part) => facts().flatMap((fact) => (fact.part === part && fact.subject === 'others' ? [toOpenFact(fact)] : [])),
+    ofPart: (part) => factsOf(spec, { part }).flatMap((fact) => (fact.standing === 'open' ? [toOpenFact(fact)] : [])),
+    others: (part) => factsOf(spec, { part }).flatMap((fact) => (fact.subject === 'others' ? [toOpenFact(fact)] : [])),
   };
 }
 

@@ -1,9 +1,10 @@
 import type { Endpoint } from '../parts/endpoints.ts';
+import { isMembers } from '../parts/versions/json-merge.ts';
 import type { Reader as Rows } from '../store/store.ts';
 import type { Models, Work } from './acts/act.ts';
 import type { Compilation } from './compilation.ts';
 import type { Exchange, Fields, Value } from './exchange.ts';
-import { expansionPaths } from './input.ts';
+import { expansionPaths } from './expansion.ts';
 import { toJson } from './json.ts';
 import type { RowModel } from './rows/model.ts';
 import { compilePrune, type Prune } from './shown.ts';
@@ -39,7 +40,12 @@ export function compileRepresentation(
   const carries = mayExpand ? compilation.version?.carries.expanding : compilation.version?.carries;
   const carry = carries?.resource(model.name);
   const isPlain = !prune && !mayExpand && !carry;
-  const asked = (exchange: Exchange) => (parameter === undefined ? [] : expansionPaths(exchange.params[parameter]));
+  const asked = (exchange: Exchange) => {
+    if (parameter === undefined) return [];
+    // Where a body is sent, the parameter may stand in it.
+    const { params, request } = exchange;
+    return expansionPaths(params[parameter] ?? (isMembers(request) ? request[parameter] : undefined));
+  };
 
   function show(work: Work<Rows>, exchange: Exchange, doc: string): Fields {
     const fields = model.parse({ id: '', seq: 0, rev: 0, entered: 0, doc });

@@ -11,6 +11,7 @@ import { bodyBytesProtected } from './limits/stated-bounds.ts';
 import type { Journey, Plan, Planned } from './plan.ts';
 import { plansOf } from './plans.ts';
 import { refused } from './runs/refused.ts';
+import { asMeant } from './sampling/as-meant.ts';
 import { compileForgiving, warningHeader } from './sampling/forgiving.ts';
 import { sampledHeader } from './sampling/names.ts';
 import { openRoutesOf } from './unlisted.ts';
@@ -202,6 +203,11 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
     if (own) return own instanceof Promise ? own.then((made) => answerOwn(call, made)) : answerOwn(call, own);
     if (found.kind === 'method') {
       const allow = [...new Set([...found.allow, 'OPTIONS'])].join(', ');
+      const meant = compilation.sampling && asMeant(call, found.allow, compilation.sampling, bodyBytesMax);
+      if (meant)
+        return Promise.resolve(meant).then((other) =>
+          other === 'too large' ? refuseUnrouted(call, { when: 'limit.size' }) : answer(other),
+        );
       if (call.method !== 'OPTIONS') return refuseUnrouted(call, { when: 'method.unsupported', headers: { allow } }, version);
       const reply: Reply = { status: 204, headers: { allow, ...versions.unrouted(version) }, body: undefined };
       note?.(call, undefined, reply, undefined);

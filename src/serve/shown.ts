@@ -1,5 +1,6 @@
 import type { Json, JsonMap } from '../document/document.ts';
 import { entriesOf, entryOf, statedValue } from '../parts/fact.ts';
+import { reaching, resourcesIn } from '../parts/mentions.ts';
 import type { Field } from '../parts/resources.ts';
 import type { Shape } from '../parts/shape.ts';
 import { isMap } from '../parts/source.ts';
@@ -19,17 +20,21 @@ export interface Reader {
 
 /** Compiles what is taken out of a value of a shape; nothing where all of it may be shown as it is. */
 export function compilePrune(spec: Spec, shape: Shape, reader: Reader): Prune | undefined {
-  return compileRemoval(spec, shape, (field) => isHidden(field, reader));
+  return compileRemoval(spec, shape, `${reader.reveals} ${reader.user ?? ''}`, (field) => isHidden(field, reader));
 }
 
 /** Compiles what is taken out of a value before it is kept: the fields that are never stored. */
 export function compileForgetting(spec: Spec, shape: Shape): Prune | undefined {
-  return compileRemoval(spec, shape, (field) => !field.stored);
+  return compileRemoval(spec, shape, 'stored', (field) => !field.stored);
 }
 
-function compileRemoval(spec: Spec, shape: Shape, removes: (field: Field) => boolean): Prune | undefined {
-  const pruner = new Pruner(spec, removes);
-  return pruner.hides(shape, new Set()) ? pruner.ofShape(shape) : undefined;
+/** What is removed for one reader, named, is found once for all the shapes of a document. */
+function compileRemoval(spec: Spec, shape: Shape, name: string, removes: (field: Field) => boolean): Prune | undefined {
+  const pruners = prunersBySpec.get(spec) ?? new Map<string, Pruner>();
+  prunersBySpec.set(spec, pruners);
+  const pruner = pruners.get(name) ?? new Pruner(spec, removes);
+  pruners.set(name, pruner);
+  return pruner.hides(shape) ? pruner.ofShape(shape) : undefined;
 }
 
 export function isHidden(field: Field, reader: Reader): boolean {
@@ -70,25 +75,18 @@ class Pruner {
   readonly #spec: Spec;
   readonly #removes: (field: Field) => boolean;
   readonly #byResource = new Map<string, Prune>();
+  /** The resources in which, at any depth, something is hidden. */
+  readonly #hiding: ReadonlySet<string>;
 
   constructor(spec: Spec, removes: (field: Field) => boolean) {
     this.#spec = spec;
     this.#removes = removes;
+    this.#hiding = reaching(spec, (resource) => entriesOf(resource.fields).some(([, field]) => removes(field)));
   }
 
   /** Whether anything in a shape, at any depth, is hidden. */
-  hides(shape: JsonMap, seen: Set<string>): boolean {
-    if (typeof shape.resource === 'string') {
-      const name = shape.resource;
-      if (seen.has(name)) return false;
-      seen.add(name);
-      const whole = valueShape(this.#spec, name);
-      if (whole) return this.hides(whole, seen);
-      const resource = entryOf(this.#spec.resources.all, name);
-      const fields = resource ? entriesOf(resource.fields) : [];
-      return fields.some(([, field]) => this.#removes(field) || this.hides(statedValue(field.shape) ?? {}, seen));
-    }
-    return schemasIn(shape).some((inner) => this.hides(inner, seen));
+  hides(shape: JsonMap): boolean {
+    return this.#hiding.size > 0 && [...resourcesIn(shape)].some((name) => this.#hiding.has(name));
   }
 
   ofShape(shape: JsonMap): Prune {
@@ -122,42 +120,39 @@ class Pruner {
     };
   }
 
-  /** Compiled once a resource, so that recursion ends. */
+  /** Compiled once a resource, when the first value of it comes, so that recursion ends. */
   #ofResource(name: string): Prune {
     const known = this.#byResource.get(name);
     if (known) return known;
-    let compiled: Prune = () => {};
-    this.#byResource.set(name, (value) => compiled(value));
+    let compiled: Prune | undefined;
+    const prune: Prune = (value) => {
+      compiled ??= this.#compile(name);
+      compiled(value);
+    };
+    this.#byResource.set(name, prune);
+    return prune;
+  }
+
+  #compile(name: string): Prune {
+    if (!this.#hiding.has(name)) return () => {};
     const whole = valueShape(this.#spec, name);
-    if (whole) {
-      compiled = this.ofShape(whole);
-      return compiled;
-    }
+    if (whole) return this.ofShape(whole);
     const resource = entryOf(this.#spec.resources.all, name);
     const fields = resource ? entriesOf(resource.fields) : [];
     const hidden = fields.filter(([, field]) => this.#removes(field)).map(([field]) => field);
     const inner = fields.flatMap(([field, entry]) => {
       const shape = statedValue(entry.shape);
-      return shape && this.hides(shape, new Set()) ? [[field, this.ofShape(shape)] as const] : [];
+      return shape && this.hides(shape) ? [[field, this.ofShape(shape)] as const] : [];
     });
-    compiled = (value) => {
+    return (value) => {
       if (!isFields(value)) return;
       for (const field of hidden) delete value[field];
       for (const [field, prune] of inner) if (Object.hasOwn(value, field)) prune(value[field]);
     };
-    return compiled;
   }
 }
 
-function schemasIn(shape: JsonMap): JsonMap[] {
-  const maps = ['properties', 'patternProperties', '$defs', 'dependentSchemas'].flatMap((word) => {
-    const map = shape[word];
-    return isMap(map) ? Object.values(map) : [];
-  });
-  const singles = ['items', 'additionalProperties', 'contains', 'if', 'then', 'else'].flatMap((word) => shape[word] ?? []);
-  const lists = ['oneOf', 'anyOf', 'allOf', 'prefixItems'].flatMap((word) => schemaList(shape[word]));
-  return [...maps, ...singles, ...lists].filter((inner): inner is JsonMap => isMap(inner));
-}
+const prunersBySpec = new WeakMap<Spec, Map<string, Pruner>>();
 
 function schemaList(value: Json | undefined): JsonMap[] {
   return Array.isArray(value) ? value.filter((entry: Json): entry is JsonMap => isMap(entry)) : [];

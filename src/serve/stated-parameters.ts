@@ -3,7 +3,7 @@ import { entriesOf, entryOf, statedValue } from '../parts/fact.ts';
 import { resourceOfEffect } from '../parts/operations.ts';
 import type { Parameter } from '../parts/parameters.ts';
 import { pathParameters } from '../parts/payload.ts';
-import { toJsonSchema } from '../parts/schemas.ts';
+import { toNamingSchema } from '../parts/schemas.ts';
 import type { Shape } from '../parts/shape.ts';
 import type { Spec } from '../parts/spec.ts';
 import type { ParameterSpec } from './wire/parameter-reader.ts';
@@ -12,7 +12,6 @@ import type { ParameterSpec } from './wire/parameter-reader.ts';
 export interface StatedParameters {
   readonly specs: readonly ParameterSpec[];
   readonly schema: Shape;
-  readonly resolve: (ref: string) => Shape | undefined;
 }
 
 /** Everything that the endpoint reads besides its body, with the shapes that follow: a filter's is its field's. */
@@ -40,22 +39,14 @@ export function parameterSpecs(endpoint: Endpoint, paging: readonly string[], sp
     ),
   ];
   const properties = Object.fromEntries(all.map(({ name, shape }) => [name, shape]));
-  const schema = toJsonSchema(spec, { type: 'object', properties }, 'sent');
+  const schema = toNamingSchema(spec, { type: 'object', properties }, 'sent');
   const shapes = schema.properties as Readonly<Record<string, Shape>>;
   const specs = all.map((parameter): ParameterSpec => ({ ...parameter, shape: shapes[parameter.name] ?? {} }));
-  return { specs, schema, resolve: (ref) => resolveIn(schema, ref) };
+  return { specs, schema };
 }
 
 /** A parameter whose shape is not yet a schema. */
 type StatedParameter = Omit<ParameterSpec, 'shape'> & { readonly shape: Shape };
-
-/** The definition that a schema's own reference names. */
-export function resolveIn({ $defs }: Shape, ref: string): Shape | undefined {
-  // Definitions are schemas by name, and references as they are written here name them whole.
-  const definitions = $defs as Readonly<Record<string, Shape>> | undefined;
-  const name = decodeURIComponent(ref.replace('#/$defs/', ''));
-  return definitions?.[name.replaceAll('~1', '/').replaceAll('~0', '~')];
-}
 
 function specOf(parameter: Parameter, fieldShape: (name: string) => Shape): StatedParameter {
   const { name, in: place, required, filters, op, style, explode } = parameter;

@@ -16,8 +16,12 @@ export class Fitting {
   readonly #known = new WeakMap<JsonMap, Fits>();
   readonly #resources = new Map<string, Fits>();
 
-  constructor(whole: WholeShapes) {
+  /** In answers a reference may be shown whole. */
+  readonly #showsWhole: boolean;
+
+  constructor(whole: WholeShapes, showsWhole = false) {
     this.#whole = whole;
+    this.#showsWhole = showsWhole;
   }
 
   of(shape: Json): Fits {
@@ -50,6 +54,10 @@ export class Fitting {
     if (typeof shape.format === 'string') {
       const format = formatOf(shape.format);
       if (format) tests.push((value) => !isOfType(value, format.type) || format.test(value as string | number | bigint));
+    }
+    if (typeof ref === 'string' && this.#showsWhole) {
+      const whole = this.#ofResource(ref);
+      return (value) => tests.every((test) => test(value)) || whole(value);
     }
     if (tests.length === 1) return tests[0] as Fits;
     return (value) => {

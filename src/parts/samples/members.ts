@@ -1,4 +1,4 @@
-import type { Json } from '../../document/document.ts';
+import type { Json, JsonMap } from '../../document/document.ts';
 import type { Shape } from '../shape.ts';
 import { isMap } from '../source.ts';
 import { nothing } from './nothing.ts';
@@ -22,6 +22,7 @@ export function compileObject(shape: Shape, of: SamplerOf): Means {
     const own = Object.hasOwn(properties, name) ? properties[name] : undefined;
     return own === undefined ? (rest(name) ?? of(false, name)) : of(own, name);
   };
+  const around = listMember(properties);
   const least = typeof minProperties === 'number' ? minProperties : 0;
 
   function fill(out: Record<string, unknown>, ground: Ground, path: string): unknown {
@@ -30,10 +31,11 @@ export function compileObject(shape: Shape, of: SamplerOf): Means {
       if (at >= required.size && Object.keys(out).length >= least) break;
       if (Object.hasOwn(out, name)) continue;
       const place = `${path}/${step(name)}`;
-      const value = memberOf(name).make(quietly(ground), place);
+      const member = memberOf(name);
+      const value = member.make(quietly(ground), place);
       if (value !== nothing) {
         out[name] = value;
-        ground.sampled(place);
+        if (!member.isFixed) ground.sampled(place);
       } else if (required.has(name)) return nothing;
     }
     return inOrder(out, names);
@@ -42,20 +44,30 @@ export function compileObject(shape: Shape, of: SamplerOf): Means {
   return {
     make: (ground, path) => fill(Object.create(null), quietly(ground), path),
     complete(given, ground, path) {
-      if (typeof given !== 'object' || given === null || Array.isArray(given)) return nothing;
-      const out: Record<string, unknown> = Object.create(null);
-      let kept = 0;
-      for (const [name, value] of Object.entries(given)) {
-        const isNamed = Object.hasOwn(properties, name);
-        const member = isNamed ? memberOf(name) : rest(name);
-        if (!member || value === undefined) continue;
-        const mended = keep(member, value, ground, `${path}/${step(name)}`, required.has(name));
-        if (mended !== nothing) out[name] = mended;
-        if (mended !== nothing) kept += 1;
-      }
-      return kept === 0 && Object.keys(given).length > 0 ? nothing : fill(out, ground, path);
+      if (Array.isArray(given)) return around === undefined ? nothing : mend({ [around]: given }, ground, path);
+      return typeof given === 'object' && given !== null ? mend(given, ground, path) : nothing;
     },
   };
+
+  function mend(given: object, ground: Ground, path: string): unknown {
+    const out: Record<string, unknown> = Object.create(null);
+    let kept = 0;
+    for (const [name, value] of Object.entries(given)) {
+      const isNamed = Object.hasOwn(properties, name);
+      const member = isNamed ? memberOf(name) : rest(name);
+      if (!member || value === undefined) continue;
+      const mended = keep(member, value, ground, `${path}/${step(name)}`, required.has(name));
+      if (mended !== nothing) out[name] = mended;
+      if (mended !== nothing) kept += 1;
+    }
+    return kept === 0 && Object.keys(given).length > 0 ? nothing : fill(out, ground, path);
+  }
+}
+
+/** The member of an envelope that holds a list, where it has only one: a list that is given in place of the envelope goes there. */
+function listMember(properties: JsonMap): string | undefined {
+  const lists = Object.entries(properties).filter(([, shape]) => isMap(shape) && shape.items !== undefined);
+  return lists.length === 1 ? lists[0]?.[0] : undefined;
 }
 
 /** A member that does not fit is mended if it is required or can keep something; else it is left out. */

@@ -7,6 +7,8 @@ export interface Ground {
   readonly seed: string;
   /** The identifier of a row that is there; nothing where none can be had. */
   identifierOf(resource: string, path: string): Json | undefined;
+  /** A row that is there, for where the thing itself is to stand and its identifier was given. */
+  rowOf?(resource: string, id: string | number): unknown;
   /** Told each place that was made up, not what stands inside it. */
   sampled(path: string): void;
 }
@@ -16,6 +18,8 @@ export interface Sampler {
   readonly fits: Fits;
   /** How deep the shallowest value is. */
   readonly cost: number;
+  /** Whether there is only one value, so that nothing is made up. */
+  readonly isFixed: boolean;
   /** A value from nothing: what is required and no more; `nothing` where there is none. */
   make(ground: Ground, path: string): unknown;
   /** A value that keeps of a given one what fits, and makes up what is required and not there. */

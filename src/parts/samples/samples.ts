@@ -11,6 +11,7 @@ import { compileLeaf, examplesIn } from './leaves.ts';
 import { compileList, compileObject } from './members.ts';
 import { nothing } from './nothing.ts';
 import type { Ground, Means, Sampler } from './sampler.ts';
+import { rowMeant, thingThere } from './things.ts';
 import { chooseBranch } from './unions.ts';
 import { WholeShapes } from './whole-shape.ts';
 
@@ -22,11 +23,12 @@ export class Samples {
   readonly #costs: Costs;
   readonly #known = new WeakMap<JsonMap, Map<string, Sampler>>();
 
-  constructor(spec: Spec) {
+  /** `showsWhole`: in answers a reference may be the thing itself. */
+  constructor(spec: Spec, showsWhole = false) {
     this.#spec = spec;
     this.#whole = new WholeShapes(spec);
     this.#costs = new Costs(this.#whole);
-    this.fitting = new Fitting(this.#whole);
+    this.fitting = new Fitting(this.#whole, showsWhole);
   }
 
   /** The sampler of a shape; the name of its field tells what a text without a format is like. */
@@ -60,7 +62,22 @@ export class Samples {
     const resource = entryOf(this.#spec.resources.all, name);
     const field = resource && entryOf(resource.fields, statedValue(resource.identifier)?.field ?? 'id');
     const shape = this.#whole.of((field && statedValue(field.shape)) ?? { type: 'string' });
-    return compileIdentifiers(name, shape, examplesIn(shape), this.fitting.of(shape));
+    const fits = this.fitting.of(shape);
+    const makers = this.#alternatives(shape).map((one) => compileIdentifiers(name, one, examplesIn(one), fits));
+    return (chance, sequence) => {
+      for (const make of makers) {
+        const made = make(chance, sequence);
+        if (made !== undefined) return made;
+      }
+      return undefined;
+    };
+  }
+
+  /** The branches of a union, each written out; a shape that is none is its own only one. */
+  #alternatives(shape: Shape): Shape[] {
+    const branches = [shape.anyOf, shape.oneOf].find((list) => Array.isArray(list));
+    if (!Array.isArray(branches)) return [shape];
+    return branches.flatMap((branch: Json) => (isMap(branch) ? this.#alternatives(this.#whole.of(branch)) : []));
   }
 
   /** A shape may hold itself, so nothing is compiled before it is needed. */
@@ -75,6 +92,9 @@ export class Samples {
       get cost() {
         return get().cost;
       },
+      get isFixed() {
+        return get().isFixed;
+      },
       make: (ground, path) => get().make(ground, path),
       complete: (given, ground, path) => get().complete(given, ground, path),
     };
@@ -87,6 +107,8 @@ export class Samples {
     const { make, complete } = this.#means(shape, name);
     const surely = (ground: Ground, path: string): unknown => {
       if (!Number.isFinite(cost)) return nothing;
+      const there = thingThere(stated, ground, path);
+      if (there !== undefined && fits(there)) return there;
       const first = make(ground, path);
       if (first === nothing || fits(first) || !this.fitting.decides(stated)) return first;
       for (let again = 1; again <= triesMost; again++) {
@@ -98,10 +120,13 @@ export class Samples {
     return {
       fits,
       cost,
+      isFixed: shape.const !== undefined || (Array.isArray(shape.enum) && shape.enum.length === 1),
       make: surely,
       complete(given, ground, path) {
         if (given !== undefined && fits(given)) return given;
-        const completed = given === undefined || given === null ? nothing : complete(given, ground, path);
+        const meant = rowMeant(stated, given, ground);
+        if (fits(meant)) return meant;
+        const completed = meant === undefined || meant === null ? nothing : complete(meant, ground, path);
         if (completed !== nothing) return completed;
         const made = surely(ground, path);
         if (made !== nothing) ground.sampled(path);

@@ -7,6 +7,8 @@ import type { Spec } from '../spec.ts';
 import { machineOf } from '../states.ts';
 import { mergeShapes } from './merge.ts';
 
+const depthMost = 32;
+
 /** Writes out one level of shapes: a resource as the object that its rows are, an `allOf` as one shape. What stands inside stays as it is. */
 export class WholeShapes {
   readonly #spec: Spec;
@@ -16,24 +18,27 @@ export class WholeShapes {
     this.#spec = spec;
   }
 
-  /** A shape without `resource` and `allOf` at its top. */
-  of(shape: Shape): Shape {
+  /** A shape without `resource` and `allOf` at its top; names that only lead round to themselves say nothing. */
+  of(shape: Shape, depth = 0): Shape {
+    if (depth > depthMost) return {};
     if (typeof shape.resource === 'string') {
       const { resource, ...rest } = shape;
       const own = this.ofResource(resource);
-      return Object.keys(rest).length === 0 ? own : this.of({ allOf: [own, rest] });
+      return Object.keys(rest).length === 0 ? this.of(own, depth + 1) : this.of({ allOf: [own, rest] }, depth + 1);
     }
     if (!Array.isArray(shape.allOf)) return shape;
     const { allOf, ...rest } = shape;
-    const parts = allOf.filter((part: Json) => isMap(part)).map((part) => this.of(part));
+    const parts = allOf.filter((part: Json) => isMap(part)).map((part) => this.of(part, depth + 1));
     return mergeShapes([...parts, rest]);
   }
 
-  /** A row of a resource with every field that it has to have. A state that is known to come first is the only one. */
+  /** What a resource is: a shape of its own, or a row with every field that it has to have. A state that is known to come first is the only one. */
   ofResource(name: string): Shape {
     const known = this.#ofResources.get(name);
     if (known) return known;
     const resource = entryOf(this.#spec.resources.all, name);
+    const own = resource?.shape && statedValue(resource.shape);
+    if (own) return this.#known(name, own);
     const machine = machineOf(this.#spec.states, name);
     const states = machine && statedValue(machine.states);
     const fields = entriesOf(resource?.fields ?? { standing: 'open', at: '' });
@@ -48,9 +53,12 @@ export class WholeShapes {
     );
     const required = fields.flatMap(([field, entry]) => (statedValue(entry.required) && entry.stored ? [field] : []));
     const isClosed = resource !== undefined && fields.length > 0 && !resource.additionalProperties;
-    const whole = { type: 'object', properties, required, ...(isClosed && { additionalProperties: false }) };
-    this.#ofResources.set(name, whole);
-    return whole;
+    return this.#known(name, { type: 'object', properties, required, ...(isClosed && { additionalProperties: false }) });
+  }
+
+  #known(name: string, shape: Shape): Shape {
+    this.#ofResources.set(name, shape);
+    return shape;
   }
 
   /** The JSON type of the identifiers of a resource. */

@@ -109,7 +109,9 @@ function generate(work: Work, model: RowModel, fields: Fields): Fields {
 
 function identify(work: Work, { model, sampling }: Maker, next: Fields): string | undefined {
   const { generate: how, field } = model.identifier;
-  if (how.by === 'template') return how.make(work.draw);
+  // An identifier that was read off something is as likely as one that was made up: the same for the same seed.
+  const isSeeded = sampling !== undefined && model.resource.identifier.standing === 'inferred';
+  if (how.by === 'template') return isSeeded ? newIdentifier(sampling, work, model) : how.make(work.draw);
   if (how.by === 'sequence') return String(work.rows.next(model.name));
   const given = identifierText(next[field]);
   return given === undefined && how.by === 'open' && sampling ? newIdentifier(sampling, work, model) : given;

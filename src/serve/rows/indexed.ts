@@ -51,13 +51,26 @@ export function indexedFields(spec: Spec, resource: Resource, asked: AskedByRule
   return { columns: [...columns], indexes: [...indexes.values()] };
 }
 
-function listsOf(spec: Spec, resource: string): Endpoint[] {
-  return entriesOf(spec.endpoints.all)
-    .map(([, endpoint]) => endpoint)
-    .filter((endpoint) => {
-      const effect = statedValue(endpoint.does);
-      return effect?.verb === 'list' && resourceOfEffect(effect) === resource;
-    });
+/** The endpoints that list a resource; gone through once for all resources of a document. */
+function listsOf(spec: Spec, resource: string): readonly Endpoint[] {
+  const lists = listsBySpec.get(spec) ?? listsIn(spec);
+  listsBySpec.set(spec, lists);
+  return lists.get(resource) ?? [];
+}
+
+const listsBySpec = new WeakMap<Spec, ReadonlyMap<string, readonly Endpoint[]>>();
+
+function listsIn(spec: Spec): ReadonlyMap<string, readonly Endpoint[]> {
+  const lists = new Map<string, Endpoint[]>();
+  for (const [, endpoint] of entriesOf(spec.endpoints.all)) {
+    const effect = statedValue(endpoint.does);
+    const resource = effect?.verb === 'list' ? resourceOfEffect(effect) : undefined;
+    if (resource === undefined) continue;
+    const known = lists.get(resource);
+    if (known) known.push(endpoint);
+    else lists.set(resource, [endpoint]);
+  }
+  return lists;
 }
 
 function wordsOf(endpoint: Endpoint) {

@@ -1,5 +1,6 @@
-import type { JsonMap } from '../../document/document.ts';
+import type { Json, JsonMap } from '../../document/document.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import { reaching, resourcesIn, shapesOf } from '../../parts/mentions.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { isMap } from '../../parts/source.ts';
 import type { Spec } from '../../parts/spec.ts';
@@ -19,7 +20,7 @@ export type FindReferences = (value: Value) => FoundReference[];
 
 /** Compiles the search for every reference in a value of a shape, at any depth; nothing where the shape holds none. */
 export function compileReferences(spec: Spec, shape: Shape): FindReferences | undefined {
-  if (!holdsReference(spec, shape, new Set())) return undefined;
+  if (!holdsReference(spec, shape)) return undefined;
   return (value) => {
     const found: FoundReference[] = [];
     collect(spec, shape, value, '', found);
@@ -27,23 +28,20 @@ export function compileReferences(spec: Spec, shape: Shape): FindReferences | un
   };
 }
 
-function holdsReference(spec: Spec, shape: JsonMap, seen: Set<string>): boolean {
-  if (typeof shape.ref === 'string') return true;
-  const resource = shape.resource;
-  if (typeof resource === 'string') {
-    if (seen.has(resource)) return false;
-    seen.add(resource);
-    const whole = valueShape(spec, resource);
-    if (whole) return holdsReference(spec, whole, seen);
-    const stated = entryOf(spec.resources.all, resource);
-    return entriesOf(stated?.fields ?? { standing: 'open', at: '' }).some(([, field]) =>
-      holdsReference(spec, statedValue(field.shape) ?? {}, seen),
-    );
-  }
-  return Object.values(shape).some((inner) =>
-    Array.isArray(inner)
-      ? inner.some((item) => isMap(item) && holdsReference(spec, item, seen))
-      : isMap(inner) && holdsReference(spec, inner, seen),
+function holdsReference(spec: Spec, shape: JsonMap): boolean {
+  const referring = referringBySpec.get(spec) ?? reaching(spec, ({ name }) => shapesOf(spec, name).some(refersInside));
+  referringBySpec.set(spec, referring);
+  return refersInside(shape) || [...resourcesIn(shape)].some((name) => referring.has(name));
+}
+
+/** The resources in which, at any depth, something is referred to. */
+const referringBySpec = new WeakMap<Spec, ReadonlySet<string>>();
+
+function refersInside(shape: Json): boolean {
+  if (Array.isArray(shape)) return shape.some((item: Json) => refersInside(item));
+  return (
+    isMap(shape) &&
+    (typeof shape.ref === 'string' || Object.values(shape).some((inner) => typeof inner === 'object' && refersInside(inner)))
   );
 }
 

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../parts/endpoints.ts';
+import type { Endpoint, Idempotency } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
 import type { Transaction } from '../../store/store.ts';
 import type { Act, Hook, Outcome, Pause, Paused } from '../acts/act.ts';
@@ -6,6 +6,7 @@ import type { Engine } from '../engine.ts';
 import { type Exchange, type Refusal, Refused, type Reply } from '../exchange.ts';
 import type { Run } from '../plan.ts';
 import type { RowModel } from '../rows/model.ts';
+import { warn } from '../sampling/forgiving.ts';
 import { drawOnce, workFor } from '../scope.ts';
 import { runBefore } from './before.ts';
 import { isUnchanged, triesMax } from './collected.ts';
@@ -21,6 +22,7 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
   const reply = compileRowReply(endpoint, model, engine);
   const before = engine.before[operation.name];
   const spend = engine.limits.spendOf(operation);
+  const stated = endpoint.idempotency ?? usualIdempotency(endpoint, engine);
   const hasTimers = [...engine.models.values()].some(({ machine }) => (machine?.timed.length ?? 0) > 0);
 
   function once(
@@ -118,7 +120,8 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
   }
 
   async function whole(exchange: Exchange): Promise<Reply> {
-    const keyed = keyOf(endpoint.idempotency, exchange);
+    const keyed = keyOf(stated, exchange);
+    if (keyed && !endpoint.idempotency) warn(exchange, [`header ${stated?.header} is not stated`]);
     if (keyed && 'refusal' in keyed) return refused(exchange, keyed.refusal);
     if (keyed) {
       if (engine.inFlight.has(keyed.key)) return refused(exchange, { when: 'idempotency.busy' });
@@ -135,8 +138,13 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
     }
   }
 
-  if (before || endpoint.idempotency) return whole;
+  if (before || stated) return whole;
   return (exchange) => once(exchange, undefined, undefined).then(done, (failure) => failed(exchange, failure));
+}
+
+/** Vendors' clients send keys that their documents do not name; a stand-in takes them as the IETF's draft of the header has it. */
+function usualIdempotency({ method, at }: Endpoint, { compilation: { sampling } }: Engine): Idempotency | undefined {
+  return sampling && !sampling.isStrict && method === 'POST' ? { at, header: 'Idempotency-Key', required: false } : undefined;
 }
 
 /** Takes back a rehearsal. */

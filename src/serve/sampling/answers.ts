@@ -1,11 +1,13 @@
 import type { Json } from '../../document/document.ts';
 import type { Effect } from '../../parts/effects.ts';
 import { nothing } from '../../parts/samples/nothing.ts';
+import type { Samples } from '../../parts/samples/samples.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { isMap } from '../../parts/source.ts';
 import { isFields } from '../acts/body.ts';
 import type { Compilation } from '../compilation.ts';
-import type { Exchange, Value } from '../exchange.ts';
+import type { Exchange, Fields, Value } from '../exchange.ts';
+import { warn } from './forgiving.ts';
 import { nameOf, tellSampled } from './names.ts';
 import { groundOf, type Rows } from './sampled-rows.ts';
 
@@ -15,14 +17,13 @@ export type CompleteAnswer = (value: Value, exchange: Exchange, work: Rows) => V
 /** Compiles it for one shape; nothing where no stand-in is served. */
 export function compileCompletion(shape: Shape, does: Effect | undefined, { sampling }: Compilation): CompleteAnswer | undefined {
   if (!sampling) return undefined;
-  const { samples } = sampling;
+  const samples = sampling.shown;
   const sampler = samples.of(shape);
   const members = samples.membersOf(shape);
   const rowsAt = does?.verb === 'list' ? memberOfRows(members, does.resource) : undefined;
   /** What is given, as the answer can hold it: of a row that is gone what is named, and a list where the rows of it stand. */
   const asGiven = (value: Value): Value => {
-    if (does?.verb === 'delete' && isFields(value))
-      return Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(members, name)));
+    if (does?.verb === 'delete' && isFields(value)) return remainsOf(value, members, samples);
     return rowsAt !== undefined && Array.isArray(value) ? { [rowsAt]: value } : value;
   };
   return (given, exchange, work) => {
@@ -30,10 +31,22 @@ export function compileCompletion(shape: Shape, does: Effect | undefined, { samp
     const told: string[] = [];
     const ground = groundOf(sampling, work, `${exchange.call.method} ${exchange.call.path}`, (path) => told.push(path));
     const whole = sampler.complete(value, ground, '');
-    if (whole === nothing) return value;
+    if (whole === nothing) {
+      warn(exchange, ['nothing can be made up that fits the response']);
+      return value;
+    }
     tellSampled(exchange, told.map(nameOf));
     return whole;
   };
+}
+
+/** What an answer says of a row that is gone: the fields that it names, and that it is deleted. */
+function remainsOf(row: Fields, members: Readonly<Record<string, Json>>, samples: Samples): Fields {
+  const named = Object.entries(row).filter(([name]) => Object.hasOwn(members, name));
+  const flags = Object.entries(members).flatMap(([name, shape]) =>
+    /^(?:is_?)?deleted$/i.test(name) && samples.of(shape).fits(true) ? [name] : [],
+  );
+  return Object.fromEntries([...named, ...flags.map((name) => [name, true] as const)]);
 }
 
 /** The member of an envelope that holds the rows of a resource: the list of that resource, else the only list. */

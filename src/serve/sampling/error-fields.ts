@@ -1,9 +1,10 @@
 import type { Json } from '../../document/document.ts';
+import type { ErrorCondition } from '../../parts/errors.ts';
 import type { Samples } from '../../parts/samples/samples.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { isMap } from '../../parts/source.ts';
 import type { Fields, Value } from '../exchange.ts';
-import { phrase } from '../statuses.ts';
+import { ownStatus, phrase } from '../statuses.ts';
 import type { Violation } from '../wire/violation.ts';
 
 /** A refusal as the fields of an error may tell it. */
@@ -12,7 +13,7 @@ export interface ToldError {
   readonly code: string | undefined;
   readonly message: string;
   readonly violations: readonly Violation[] | undefined;
-  readonly condition: string | undefined;
+  readonly condition: ErrorCondition | undefined;
   readonly requestId: string;
 }
 
@@ -84,14 +85,18 @@ function dotted({ path }: Violation): string {
 }
 
 /** The listed word that says most of what happened; nothing where none says any of it. */
-function nearestWord(listed: readonly string[], { condition = '', status }: ToldError): string | undefined {
-  const said = new Set([...wordsOf(condition), ...wordsOf(phrase(status))]);
-  const usual = new Set(status < 500 ? ['invalid', 'request', 'bad', 'client'] : ['internal', 'server', 'api', 'service']);
+function nearestWord(listed: readonly string[], { condition, status }: ToldError): string | undefined {
+  // What HTTP calls it, whatever status it is answered with.
+  const own = condition === undefined ? status : ownStatus[condition];
+  const said = new Set([...wordsOf(condition ?? ''), ...wordsOf(phrase(own))]);
+  const usual = new Set(own < 500 ? ['invalid', 'request', 'bad', 'client'] : ['internal', 'server', 'api', 'service']);
   let best: { readonly word: string; readonly score: number } | undefined;
   for (const word of listed) {
-    const own = wordsOf(word);
-    const score = own.filter((one) => said.has(one)).length * 3 + own.filter((one) => usual.has(one)).length;
-    if (score > (best?.score ?? 0)) best = { word, score };
+    const words = wordsOf(word);
+    const score = words.filter((one) => said.has(one)).length * 3 + words.filter((one) => usual.has(one)).length;
+    // Of two words that say as much, the one that says nothing else.
+    const told = score === 0 ? 0 : score - words.length / 10;
+    if (told > (best?.score ?? 0)) best = { word, score: told };
   }
   return best?.word;
 }

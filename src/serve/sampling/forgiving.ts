@@ -6,8 +6,8 @@ import type { Violation } from '../wire/violation.ts';
 export type Forgive = (exchange: Exchange, violations: readonly Violation[]) => readonly Violation[];
 
 /**
- * Compiles which violations pass. Vendors' own clients send what their documents do not name, since they are newer, and leave
- * out a required `token` since they show it as a credential. With `--strict`, and where no stand-in is served, none passes.
+ * Compiles which violations pass. Vendors' own clients send what their documents do not name, since they are newer, leave out a
+ * required `token` since they show it as a credential, and send what fits several forms of which exactly one is to fit. With `--strict`, and where no stand-in is served, none passes.
  */
 export function compileForgiving({ sampling }: Compilation): Forgive {
   if (!sampling || sampling.isStrict) return (_exchange, violations) => violations;
@@ -35,13 +35,16 @@ export function warningHeader(warnings: readonly string[]): string {
 const toldMost = 20;
 
 function isForgiven({ path, found, expected }: Violation, { caller }: Exchange): boolean {
-  if (unstated.has(found) || expected.startsWith('no such field')) return true;
+  if (unstated.has(found) || expected.startsWith('no such field') || fitsSeveral.test(found)) return true;
   const isShown = caller?.key !== undefined || caller?.claims !== undefined;
   return found === 'nothing' && isShown && isCredential(path.replace(/^\//, ''));
 }
 
 /** What violations say of something that the document does not name. */
 const unstated: ReadonlySet<string> = new Set(['a field that is not stated', 'a parameter that is not stated']);
+
+/** What is said of a value that more of the forms than one admit, where exactly one has to: forms that overlap are their author's. */
+const fitsSeveral = /^a value that fits \d+ of them$/;
 
 /** The names under which documents ask for the credential of a scheme once more. */
 function isCredential(name: string): boolean {
@@ -50,5 +53,6 @@ function isCredential(name: string): boolean {
 
 function wordsFor({ in: place, path, found }: Violation): string {
   const name = path.replace(/^\//, '');
+  if (fitsSeveral.test(found)) return `${place} ${name} fits more of its forms than one`.replace('  ', ' ');
   return found === 'nothing' ? `${place} ${name} is required and was not sent` : `${place} ${name} is not stated`;
 }

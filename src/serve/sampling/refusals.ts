@@ -1,7 +1,9 @@
+import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated } from '../../parts/fact.ts';
 import { nothing } from '../../parts/samples/nothing.ts';
 import type { Ground, Sampler } from '../../parts/samples/sampler.ts';
+import type { Samples } from '../../parts/samples/samples.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { mergeJson } from '../../parts/versions/json-merge.ts';
 import type { Refusal, Reply, Value } from '../exchange.ts';
@@ -33,6 +35,9 @@ export function compileErrorAnswers(endpoint: Endpoint | undefined, sampling: Sa
       isStated(shape) && /^(?:[45]|default)/i.test(status) ? [[status.toUpperCase(), shape.value]] : [],
     ),
   );
+  const successes = stated.flatMap(({ status, shape }) =>
+    isStated(shape) && /^2\d\d$/.test(status) ? [[status, shape.value] as const] : [],
+  );
   const compiled = new Map<string, { readonly sampler: Sampler; readonly fieldsOf: (told: ToldError) => Value }>();
   const isProblem = (shape: Shape) => Object.hasOwn(sampling.samples.membersOf(shape), 'detail');
   const mediaOf = (shape: Shape): string => {
@@ -52,7 +57,7 @@ export function compileErrorAnswers(endpoint: Endpoint | undefined, sampling: Sa
       fieldsOf: compileErrorFields(shape, sampling.samples),
     };
     compiled.set(key, { sampler, fieldsOf });
-    const status = /^\d{3}$/.test(key) ? Number(key) : told.status;
+    const status = /^\d{3}$/.test(key) ? Number(key) : (statusOfFlagged(shape, successes, sampling.samples) ?? told.status);
     const names: string[] = [];
     const ground: Ground = { seed: sampling.seed, identifierOf: () => undefined, sampled: (path) => names.push(nameOf(path)) };
     const body = sampler.complete(fieldsOf({ ...told, status, condition: refusal.when, requestId }), ground, '');
@@ -63,6 +68,31 @@ export function compileErrorAnswers(endpoint: Endpoint | undefined, sampling: Sa
       body: toJson(body),
     };
   };
+}
+
+/**
+ * Where a member that is always true in what succeeds is always false in what fails, such as `ok`, the body tells them apart,
+ * and an error without a status of its own comes with that of success.
+ */
+function statusOfFlagged(
+  error: Shape,
+  successes: readonly (readonly [status: string, shape: Shape])[],
+  samples: Samples,
+): number | undefined {
+  const flags = Object.entries(samples.membersOf(error)).flatMap(([name, shape]) =>
+    isAlways(false, shape, samples) ? [name] : [],
+  );
+  const success = successes.find(([, shape]) => {
+    const members = samples.membersOf(shape);
+    return flags.some((name) => members[name] !== undefined && isAlways(true, members[name], samples));
+  });
+  return success && Number(success[0]);
+}
+
+function isAlways(value: boolean, shape: Json | undefined, samples: Samples): boolean {
+  if (shape === undefined) return false;
+  const { fits } = samples.of(shape);
+  return fits(value) && !fits(!value);
 }
 
 /** Statuses by which services say the same thing. */

@@ -19,11 +19,14 @@ type Making = ReadonlyMap<string, string>;
 
 const nobody: Making = new Map();
 
-/** A new identifier for a resource that does not say how they are made; nothing where none fits its shape. */
-export function newIdentifier(sampling: Sampling, { rows }: Work, { name }: RowModel): string | undefined {
+/** A new identifier for a resource that does not state how they are made; nothing where none fits its shape. */
+export function newIdentifier(sampling: Sampling, { rows }: Work, { name, identifier }: RowModel): string | undefined {
+  const { generate } = identifier;
   for (let tries = 0; tries < triesMost; tries++) {
     const sequence = rows.next(name);
-    const text = identifierText(sampling.identifier(name, `${name}\n${sequence}`, sequence));
+    const place = `${name}\n${sequence}`;
+    const made = generate.by === 'template' ? generate.make(sampling.chance(place)) : sampling.identifier(name, place, sequence);
+    const text = identifierText(made);
     if (text !== undefined && !rows.get(name, text)) return text;
   }
   return undefined;
@@ -83,6 +86,7 @@ export function groundOf(sampling: Sampling, work: Rows, place: string, sampled:
   return {
     seed: `${sampling.seed}\n${place}`,
     identifierOf: (resource) => reference(sampling, work, resource, nobody),
+    rowOf: (resource, id) => rowOf(work, resource, id),
     sampled,
   };
 }
@@ -104,13 +108,16 @@ function complete(
   const ground: Ground = {
     seed: `${sampling.seed}\n${model.name}\n${id}`,
     identifierOf: (resource) => reference(sampling, work, resource, around),
+    rowOf: (resource, id) => rowOf(work, resource, id),
     sampled: (path) => told.push(path),
   };
   const whole = sampling.samples.ofResource(model.name).complete(fields, ground, '');
   if (whole === nothing)
     throw new Refused({ when: 'internal', message: `Nothing can be made up that is a ${model.name}: its shape has no end.` });
-  // A row's shape is an object's.
-  return { whole: whole as Fields, names: [...new Set(told.map(nameOf))] };
+  // A row's shape is an object's. It is known by the identifier that it was made with, whichever form of it has come out.
+  const row = whole as Fields;
+  if (fields[model.identifier.field] !== undefined) row[model.identifier.field] = fields[model.identifier.field];
+  return { whole: row, names: [...new Set(told.map(nameOf))] };
 }
 
 /** The identifier of a row of a resource: one that is there, else, inside a change, of one that is made to be. */
@@ -122,6 +129,13 @@ function reference(sampling: Sampling, work: Rows, resource: string, making: Mak
   const id = there ?? (change && makeReferred(sampling, change, model, making));
   // An identifier is a text or a number.
   return id === undefined ? undefined : (identifierValue(id, model.identifier.isInteger) as string | number);
+}
+
+/** A row that is there, as a value to stand inside another. */
+function rowOf({ rows, models }: Rows, resource: string, id: string | number): Fields | undefined {
+  const model = models.get(resource);
+  const row = model && rows.get(resource, String(id));
+  return row && model.parse(row);
 }
 
 /** A row that nobody asked for by itself, made because something has to refer to it. */

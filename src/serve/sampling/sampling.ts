@@ -1,10 +1,12 @@
-import { chanceOf } from '../../parts/samples/chance.ts';
+import { type Chance, chanceOf } from '../../parts/samples/chance.ts';
 import { Samples } from '../../parts/samples/samples.ts';
 import type { Spec } from '../../parts/spec.ts';
 
 /** What fills in, for a stand-in, what nothing but an open fact leaves undetermined: from shapes, the same for the same seed. */
 export class Sampling {
   readonly samples: Samples;
+  /** Those of answers, in which a reference may be shown whole. */
+  readonly shown: Samples;
   readonly seed: string;
   /** Whether a request that breaks the document in a forgivable way is refused all the same. */
   readonly isStrict: boolean;
@@ -12,14 +14,20 @@ export class Sampling {
 
   constructor(spec: Spec, seed: string, isStrict: boolean) {
     this.samples = new Samples(spec);
+    this.shown = new Samples(spec, true);
     this.seed = seed;
     this.isStrict = isStrict;
+  }
+
+  /** The chance of one place. */
+  chance(place: string): Chance {
+    return chanceOf(`${this.seed}\n${place}`);
   }
 
   /** An identifier for a resource that does not say how they are made, the same for the same place and number. */
   identifier(resource: string, place: string, sequence: number): string | number | undefined {
     const make = this.#identifiers.get(resource) ?? this.samples.identifiers(resource);
     this.#identifiers.set(resource, make);
-    return make(chanceOf(`${this.seed}\n${place}`), sequence);
+    return make(this.chance(place), sequence);
   }
 }

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
+import { resourcesIn } from '../../parts/mentions.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
@@ -20,7 +21,7 @@ export function deprecatedWords(spec: Spec, endpoint: Endpoint, user: string | u
   const resource = resourceOfEffect(statedValue(endpoint.does));
   const answers = statedValue(endpoint.response)?.flatMap(({ shape }) => (isStated(shape) ? [shape.value] : []));
   const shapes: Shape[] = answers ?? (resource === undefined ? [] : [{ resource }]);
-  const shown = shapes.flatMap((shape) => fieldsShown(spec, shape, user, new Set()));
+  const shown = shapes.flatMap((shape) => fieldsShown(spec, shape, user));
   const fields = entriesOf(entryOf(spec.resources.all, resource ?? '')?.fields ?? { standing: 'open', at: '' });
   const sent = fields.flatMap(([name, { deprecated }]) => (deprecated ? [[name, deprecated] as const] : []));
   const parameters = entriesOf(endpoint.parameters).flatMap(([name, parameter]) => {
@@ -47,19 +48,46 @@ export function deprecatedWords(spec: Spec, endpoint: Endpoint, user: string | u
   };
 }
 
-function fieldsShown(spec: Spec, shape: Shape, user: string | undefined, seen: Set<string>): Deprecation[] {
-  if (typeof shape.resource !== 'string')
-    return Object.values(shape).flatMap((inner) =>
-      (Array.isArray(inner) ? inner : [inner]).flatMap((each) =>
-        typeof each === 'object' && each !== null && !Array.isArray(each) ? fieldsShown(spec, each as Shape, user, seen) : [],
-      ),
-    );
-  if (seen.has(shape.resource)) return [];
-  seen.add(shape.resource);
-  const fields = entriesOf(entryOf(spec.resources.all, shape.resource)?.fields ?? { standing: 'open', at: '' });
-  return fields.flatMap(([, field]) =>
-    isHidden(field, { user, reveals: false })
-      ? []
-      : [...(field.deprecated ? [field.deprecated] : []), ...fieldsShown(spec, statedValue(field.shape) ?? {}, user, seen)],
-  );
+/** The deprecated fields in whatever a shape shows, at any depth. */
+function fieldsShown(spec: Spec, shape: Shape, user: string | undefined): Deprecation[] {
+  const nodes = nodesOf(spec, user);
+  const met = resourcesIn(shape);
+  const shown: Deprecation[] = [];
+  // A set is gone through with what is added on the way.
+  for (const name of met) {
+    const node = nodes.get(name) ?? nodeOf(spec, name, user);
+    nodes.set(name, node);
+    shown.push(...node.deprecated);
+    for (const held of node.holds) met.add(held);
+  }
+  return shown;
+}
+
+/** What one resource shows to one user: its own deprecated fields, and the resources that it holds. */
+interface Node {
+  readonly deprecated: readonly Deprecation[];
+  readonly holds: ReadonlySet<string>;
+}
+
+function nodeOf(spec: Spec, name: string, user: string | undefined): Node {
+  const resource = entryOf(spec.resources.all, name);
+  const fields = entriesOf(resource?.fields ?? { standing: 'open', at: '' })
+    .map(([, field]) => field)
+    .filter((field) => !isHidden(field, { user, reveals: false }));
+  const holds = new Set<string>();
+  const whole = resource?.shape && statedValue(resource.shape);
+  if (whole) resourcesIn(whole, holds);
+  for (const { shape } of fields) resourcesIn(statedValue(shape), holds);
+  return { deprecated: fields.flatMap(({ deprecated }) => deprecated ?? []), holds };
+}
+
+/** Kept for all the endpoints of a document: hundreds of them show the same resources. */
+const known = new WeakMap<Spec, Map<string | undefined, Map<string, Node>>>();
+
+function nodesOf(spec: Spec, user: string | undefined): Map<string, Node> {
+  const byUser = known.get(spec) ?? new Map<string | undefined, Map<string, Node>>();
+  known.set(spec, byUser);
+  const nodes = byUser.get(user) ?? new Map<string, Node>();
+  byUser.set(user, nodes);
+  return nodes;
 }

@@ -9,7 +9,7 @@ import { CannotCarry } from '../../parts/versions/change-values.ts';
 import { olderParameterName } from '../../parts/versions/endpoint-in-version.ts';
 import { isSame } from '../../parts/versions/json-merge.ts';
 import type { Value } from '../exchange.ts';
-import { expansionPaths } from '../input.ts';
+import { expansionPaths } from '../expansion.ts';
 import type { OlderVersion } from './versions.ts';
 
 type Values = Readonly<Record<string, Value>>;

@@ -2,6 +2,7 @@ import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Branches } from './ajv-branches.ts';
 import { correctEvaluation } from './ajv-evaluated.ts';
+import { addNamed } from './ajv-named.ts';
 import { addFormats, addKeywords, regExp } from './ajv-words.ts';
 import type { Schema } from './schema.ts';
 import { type Prepared, prepareSchema } from './schema-prepare.ts';
@@ -20,6 +21,8 @@ export interface EngineOptions {
   readonly onUnknownFormat: (format: string) => void;
   /** Whether numeric keywords know BigInts. */
   readonly exact: boolean;
+  /** Compiles the schema that others name so. */
+  readonly named: (name: string) => Compiled;
   /** Whether inherited members are told from own ones, which costs. */
   readonly own: boolean;
 }
@@ -34,7 +37,7 @@ export class Engine implements Branches {
   private sharedSearchFirst = false;
   private compiled = 0;
 
-  constructor({ shared, onUnknownFormat, exact, own }: EngineOptions) {
+  constructor({ shared, onUnknownFormat, exact, own, named }: EngineOptions) {
     this.exact = exact;
     this.onUnknownFormat = onUnknownFormat;
     this.ajv = new Ajv2020({
@@ -49,6 +52,7 @@ export class Engine implements Branches {
     addFormats(this.ajv);
     addKeywords(this.ajv);
     correctEvaluation(this.ajv);
+    addNamed(this.ajv, (name) => named(name).validate);
     for (const [name, schema] of Object.entries(shared)) {
       const prepared = this.prepare(schema, name);
       if (prepared.searchFirst) this.sharedSearchFirst = true;

@@ -20,6 +20,8 @@ export interface Validator {
 export interface ValidatorOptions {
   /** Schemas that others name by `$ref: 'word'`. */
   readonly shared?: Readonly<Record<string, Schema>>;
+  /** The schema that others name by `$ref: 'named:word'`, asked for when a value is first held to it. */
+  readonly named?: (name: string) => Schema;
   /** Told of each format that nothing here knows; it then constrains nothing. */
   readonly onUnknownFormat?: (format: string) => void;
 }
@@ -42,9 +44,17 @@ export function createValidator(options: ValidatorOptions = {}): Validator {
   const compileWith = (schema: Schema | boolean, exact: boolean): Compiled => {
     const own = sharedInherits || usesInheritedNames(schema);
     const key = `${exact} ${own}`;
-    const engine = engines.get(key) ?? new Engine({ shared, onUnknownFormat, exact, own });
+    const engine =
+      engines.get(key) ?? new Engine({ shared, onUnknownFormat, exact, own, named: (name) => compileNamed(name, exact) });
     engines.set(key, engine);
     return engine.compile(schema);
+  };
+  const named = new Map<string, Compiled>();
+  const compileNamed = (name: string, exact: boolean): Compiled => {
+    const key = `${exact} ${name}`;
+    const known = named.get(key) ?? compileWith(options.named?.(name) ?? {}, exact);
+    named.set(key, known);
+    return known;
   };
   return { compile: (schema, placeOf) => compileLazily((exact) => compileWith(schema, exact), placeOf) };
 }

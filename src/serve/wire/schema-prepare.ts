@@ -22,12 +22,13 @@ export interface PrepareOptions {
 
 /**
  * Makes a document's schema one that ajv takes: identifiers and dialects are dropped, unknown formats told and dropped,
- * `format: binary` strings accept files, listed objects compare by value. With `exact`, everything numeric gets its exact twin.
+ * `format: binary` strings accept files, listed objects compare by value, `$ref: 'named:…'` waits for its schema. With `exact`, everything numeric gets its exact twin.
  */
 export function prepareSchema(schema: Schema | boolean, options: PrepareOptions): Prepared {
   let searchFirst = false;
   const prepared = editSchema(schema, (copy, pointer) => {
     for (const keyword of dropped) delete copy[keyword];
+    if (nameNamed(copy)) searchFirst = true;
     prepareFormat(copy, options);
     movePrototypeName(copy);
     if (misleads(copy)) searchFirst = true;
@@ -49,6 +50,16 @@ export function usesInheritedNames(schema: Schema | boolean): boolean {
   return uses;
 }
 
+/** A reference to a schema that is compiled when it is first met has a keyword of its own; what stands in it is not known yet. */
+function nameNamed(copy: Record<string, unknown>): boolean {
+  const { $ref } = copy;
+  if (typeof $ref !== 'string' || !$ref.startsWith(namedPrefix)) return false;
+  copy.wireNamed = $ref.slice(namedPrefix.length);
+  delete copy.$ref;
+  return true;
+}
+
+const namedPrefix = 'named:';
 const dropped = ['$schema', '$id', 'id', '$async', 'discriminator'];
 const bounds = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
 const numericFormats = new Set(['int32', 'int64', 'unix-time', 'float', 'double']);
