@@ -1,10 +1,11 @@
 import type { Json } from '../../document/document.ts';
+import { ownStatus } from '../../parts/condition-words.ts';
 import type { ErrorCondition } from '../../parts/errors.ts';
 import type { Samples } from '../../parts/samples/samples.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { isMap } from '../../parts/source.ts';
 import type { Fields, Value } from '../exchange.ts';
-import { ownStatus, phrase } from '../statuses.ts';
+import { phrase } from '../statuses.ts';
 import type { Violation } from '../wire/violation.ts';
 
 /** A refusal as the fields of an error may tell it. */
