@@ -110,6 +110,10 @@ function writeBody(endpoint: OpenMap, { body, method }: Operation, at: Pointer, 
   const shape = shapes.of(main.schema);
   trail.from(below(at, 'request'), main.schema.at);
   endpoint.request = shape === undefined || shape === false ? newMap() : shape;
+  if (!body.required) {
+    endpoint.body = 'optional';
+    trail.from(below(at, 'body'), body.at);
+  }
   const types = sameShape(body.content, main, shapes.reader);
   if (!(types.length === 1 && types[0] === 'application/json')) {
     endpoint.consumes = types;
