@@ -55,6 +55,14 @@ const benches = new Map<string, Bench>([
       load: () => import('./events.ts'),
     },
   ],
+  [
+    'corpus',
+    {
+      about: 'real interface descriptions taken over: facts, time and memory of each (about a minute)',
+      options: '--corpus DIR  --rounds 3  --markdown',
+      load: () => import('./corpus.ts'),
+    },
+  ],
 ]);
 
 const [name = '', ...args] = process.argv.slice(2);

@@ -39,7 +39,6 @@ const longFiles: Record<string, string> = {
 
 /** Runtime dependencies, each with the reason why it is not written here. */
 const dependencyReasons: Record<string, string> = {
-  '@scalar/openapi-upgrader': 'Swagger 2.0 and every OpenAPI brought to one form, kept up with each release of the standard',
   '@marcbachmann/cel-js': 'the grammar of CEL, the expression language, parsed to a tree with places',
   ajv: 'JSON Schema 2020-12, compiled to code; the reference that other tools are held to',
   'ajv-formats': 'the string formats of JSON Schema as ajv wants them',

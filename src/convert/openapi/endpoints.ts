@@ -2,7 +2,7 @@ import type { Json, JsonMap, Pointer } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../document/values.ts';
 import { type Content, isJson, mainContent, type Operation, type Parameter, type Response } from './operation.ts';
-import type { Reader } from './reader.ts';
+import type { At, MapAt, Reader } from './reader.ts';
 import type { Shapes } from './shapes.ts';
 import type { Trail } from './trail.ts';
 
@@ -49,8 +49,9 @@ function writeParameters(operation: Operation, at: Pointer, shapes: Shapes, trai
     } else {
       const inner = below(below(at, 'parameters'), name);
       trail.from(inner, parameter.schema.value === undefined ? map.at : parameter.schema.at);
-      for (const word of ['in', 'required', 'style', 'explode', 'deprecated', 'description'])
-        trail.from(below(inner, word), below(map.at, word));
+      for (const word of ['in', 'required', 'style', 'explode', 'deprecated', 'description']) {
+        trail.from(below(inner, word), Object.hasOwn(map.value, word) ? below(map.at, word) : map.at);
+      }
       parameters[name] = writeParameter(parameter, shapes);
     }
   }
@@ -109,6 +110,10 @@ function writeBody(endpoint: OpenMap, { body, method }: Operation, at: Pointer, 
   const shape = shapes.of(main.schema);
   trail.from(below(at, 'request'), main.schema.at);
   endpoint.request = shape === undefined || shape === false ? newMap() : shape;
+  if (!body.required) {
+    endpoint.body = 'optional';
+    trail.from(below(at, 'body'), body.at);
+  }
   const types = sameShape(body.content, main, shapes.reader);
   if (!(types.length === 1 && types[0] === 'application/json')) {
     endpoint.consumes = types;
@@ -153,6 +158,7 @@ function writeResponse(response: Response, at: Pointer, shapes: Shapes, trail: T
   for (const { name, map, schema } of response.headers) {
     const place = below(below(at, 'headers'), name);
     trail.from(below(place, 'shape'), schema.at);
+    trail.from(below(below(place, 'shape'), 'description'), below(map.at, 'description'));
     const written = shapes.of(schema);
     const description = reader.text(map, 'description');
     headers[name] = { shape: withDescription(written === undefined || written === false ? newMap() : written, description) };
@@ -161,12 +167,27 @@ function writeResponse(response: Response, at: Pointer, shapes: Shapes, trail: T
   if (main) sameShape(response.content, main, reader);
   const hasHeaders = Object.keys(headers).length > 0;
   if (shape === undefined || shape === false) {
+    const example = main?.map && exampleOf(main.map, reader);
+    if (example !== undefined) {
+      trail.from(below(at, 'example'), example.at);
+      return { example: example.value as Json, ...(hasHeaders && { headers }) };
+    }
     const written = main === undefined ? 'none' : newMap();
     return hasHeaders ? { shape: written, headers } : written;
   }
   trail.from(below(at, 'shape'), main?.schema.at ?? response.map.at);
-  if (typeof shape === 'string' && !hasHeaders) return shape;
+  if (typeof shape === 'string' && !hasHeaders) {
+    trail.from(at, main?.schema.at ?? response.map.at);
+    return shape;
+  }
   return { shape, ...(hasHeaders && { headers }) };
+}
+
+/** The first example of a media type that has no schema: all that is known of such an answer. */
+function exampleOf(map: MapAt, reader: Reader): At | undefined {
+  if (Object.hasOwn(map.value, 'example')) return reader.get(map, 'example');
+  const [[, first] = []] = reader.maps(map, 'examples');
+  return first && Object.hasOwn(first.value, 'value') ? reader.get(first, 'value') : undefined;
 }
 
 function withDescription(shape: Json, description: string | undefined): Json {

@@ -1,9 +1,10 @@
 import type { Json, Pointer } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
-import { newMap, type OpenMap } from '../../document/values.ts';
+import { isMap, newMap, type OpenMap } from '../../document/values.ts';
 import { type Content, mainContent, type Operation } from './operation.ts';
 import { itemOperations } from './operations.ts';
 import type { MapAt } from './reader.ts';
+import { nameOfOperation } from './security.ts';
 import type { Shapes } from './shapes.ts';
 import type { Trail } from './trail.ts';
 
@@ -21,7 +22,7 @@ export function writeEvents(operations: readonly Operation[], shapes: Shapes, tr
       reader.mark(operation.map.value, 'callbacks');
       for (const [address, item] of reader.entries(callback)) {
         reader.leave(below(callback.at, address), 'the address of a callback is an expression over its request');
-        writeKind(kinds, name, item, shapes, trail);
+        writeKind(kinds, name, item, shapes, trail, operation);
       }
     }
   }
@@ -30,7 +31,7 @@ export function writeEvents(operations: readonly Operation[], shapes: Shapes, tr
   return { delivery: { webhook: newMap() }, kinds };
 }
 
-function writeKind(kinds: OpenMap, name: string, item: MapAt, shapes: Shapes, trail: Trail): void {
+function writeKind(kinds: OpenMap, name: string, item: MapAt, shapes: Shapes, trail: Trail, by?: Operation): void {
   const { reader } = shapes;
   const [operation] = itemOperations(name, item, reader);
   if (operation === undefined) return;
@@ -41,6 +42,10 @@ function writeKind(kinds: OpenMap, name: string, item: MapAt, shapes: Shapes, tr
   const kind: OpenMap = newMap();
   const at = below('/events/kinds', name);
   trail.from(at, operation.map.at);
+  if (by) {
+    kind.on = [by.key];
+    trail.from(below(at, 'on'), by.map.at);
+  }
   const main = operation.body && mainContent(operation.body.content);
   if (main) writePayload(kind, main, at, shapes, trail);
   const words = [reader.text(operation.map, 'summary'), reader.text(operation.map, 'description')];
@@ -53,4 +58,14 @@ function writePayload(kind: OpenMap, { schema }: Content, at: Pointer, shapes: S
   if (shape === undefined || shape === false) return;
   kind.payload = shape;
   trail.from(below(at, 'payload'), schema.at);
+}
+
+/** Speaks of the operations that emit events by the names that they have in the end. */
+export function nameEmitters(tree: OpenMap, endpoints: OpenMap, operations: readonly Operation[]): void {
+  const kinds = isMap(tree.events) ? tree.events.kinds : undefined;
+  for (const kind of isMap(kinds) ? Object.values(kinds) : []) {
+    if (!isMap(kind) || !Array.isArray(kind.on)) continue;
+    const emitters = operations.filter(({ key }) => (kind.on as readonly Json[]).includes(key));
+    (kind as OpenMap).on = emitters.map((operation) => nameOfOperation(endpoints, operation));
+  }
 }

@@ -3,7 +3,7 @@ import { type Foreign, languageOf } from '../../document/foreign.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../document/values.ts';
 import { writeEndpoint } from './endpoints.ts';
-import { writeEvents } from './events.ts';
+import { nameEmitters, writeEvents } from './events.ts';
 import { applyRules, effectRules, otherRules } from './infer/all.ts';
 import { Written } from './infer/written.ts';
 import type { Operation } from './operation.ts';
@@ -41,6 +41,7 @@ export function importOpenApi(foreign: Foreign, traces = false): Imported {
   const context = { tree, resources, endpoints, operations, reader, shapes, names, trail, written, collections: new Map() };
   applyRules(effectRules, context);
   nameTwins(endpoints);
+  nameEmitters(tree, endpoints, operations);
   put(tree, 'authentication', writeAuthentication(operations, endpoints, reader, trail));
   applyRules(otherRules, context);
   if (Object.keys(resources).length > 0) tree.resources = resources;

@@ -1,4 +1,4 @@
-import type { Json } from '../../document/document.ts';
+import type { Json, JsonMap } from '../../document/document.ts';
 import { newMap, type OpenMap } from '../../document/values.ts';
 import { jsonTypes } from './keywords.ts';
 
@@ -45,7 +45,7 @@ function withNullAllowed(shape: OpenMap): OpenMap {
 }
 
 /** The short form of a shape that says no more than its type: `string`, `customer?`, `[customer]`. */
-export function shortened(shape: OpenMap): Json {
+export function shortened(shape: JsonMap): Json {
   const [key, ...more] = Object.keys(shape);
   const { type, items } = shape;
   if (key === 'type' && more.length === 0) {

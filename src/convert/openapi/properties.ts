@@ -31,8 +31,8 @@ function gather({ value, at }: MapAt, into: Properties, reader: Reader, seen: Se
     return target !== undefined && isMap(target.value) && gather({ value: target.value, at: target.at }, into, reader, seen);
   }
   for (const key of Object.keys(value)) if (!sayable.has(key) && !key.startsWith('x-')) return false;
-  const { type, properties, required, allOf, additionalProperties, discriminator } = value;
-  if ((type !== undefined && type !== 'object') || discriminator !== undefined) return false;
+  const { type, properties, required, allOf, additionalProperties } = value;
+  if (type !== undefined && type !== 'object') return false;
   if (additionalProperties !== undefined && typeof additionalProperties !== 'boolean') return false;
   for (const [index, part] of (Array.isArray(allOf) ? allOf : []).entries()) {
     if (!isMap(part) || !gather({ value: part, at: below(below(at, 'allOf'), index) }, into, reader, seen)) return false;

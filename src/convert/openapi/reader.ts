@@ -186,3 +186,8 @@ export function pointerOfRef(ref: string): Pointer | undefined {
     return pointer;
   }
 }
+
+/** The reference that a discriminator's mapping means: a reference, or the bare name of a schema. */
+export function refOfMapping(written: string): string {
+  return written.startsWith('#') ? written : `#/components/schemas/${written}`;
+}

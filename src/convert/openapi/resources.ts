@@ -1,6 +1,7 @@
 import type { Json, JsonMap, Pointer } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../document/values.ts';
+import { shortened } from './nullable.ts';
 import { type Properties, propertiesOf } from './properties.ts';
 import type { Reader } from './reader.ts';
 import type { SchemaNames } from './schema-names.ts';
@@ -32,16 +33,18 @@ function writeResource(pointer: Pointer, name: string, shapes: Shapes, trail: Tr
     trail.from(below(at, 'shape'), pointer);
     const shape = shapes.of({ value: schema, at: pointer });
     if (isMap(shape)) takeProse(shape, isMap(schema) ? schema : undefined, at, pointer, trail);
-    resource.shape = shape ?? newMap();
+    resource.shape = isMap(shape) ? shortened(shape) : (shape ?? newMap());
     return resource;
   }
   const taken = takeAll(properties, reader);
   const fields: OpenMap = newMap();
   for (const [field, places] of taken.fields) {
-    const written = places.map((place) => shapes.of(place) ?? newMap());
-    const [only, ...more] = written.filter((shape, index) => index === 0 || JSON.stringify(shape) !== JSON.stringify(written[0]));
+    const parts = places.filter((one, index) => index === 0 || JSON.stringify(one.value) !== JSON.stringify(places[0]?.value));
+    const [only, ...more] = parts.map((one) => shapes.of(one) ?? newMap());
     fields[field] = more.length === 0 ? (only as Json) : { allOf: [only as Json, ...more] };
-    trail.from(below(below(at, 'fields'), field), places.at(-1)?.at ?? pointer);
+    const place = below(below(at, 'fields'), field);
+    trail.from(place, places.at(-1)?.at ?? pointer);
+    if (more.length > 0) for (const [index, part] of parts.entries()) trail.from(below(below(place, 'allOf'), index), part.at);
   }
   resource.fields = fields;
   const required = [...taken.required].filter(([word]) => Object.hasOwn(fields, word));

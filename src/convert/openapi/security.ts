@@ -66,7 +66,7 @@ function writeSchemes(reader: Reader, trail: Trail): OpenMap {
   const schemes: OpenMap = newMap();
   if (!holder) return schemes;
   for (const [name, map] of reader.maps(holder, reader.dialect === '2.0' ? 'securityDefinitions' : 'securitySchemes')) {
-    const scheme = writeScheme(map, reader);
+    const scheme = writeScheme(name, map, reader, trail);
     if (scheme === undefined) {
       reader.leave(map.at, 'a scheme that is none of this language');
       continue;
@@ -80,15 +80,15 @@ function writeSchemes(reader: Reader, trail: Trail): OpenMap {
 }
 
 /** A bearer token that says nothing of its inside is carried like a key. */
-function writeScheme(map: MapAt, reader: Reader): OpenMap | undefined {
+function writeScheme(name: string, map: MapAt, reader: Reader, trail: Trail): OpenMap | undefined {
   const scheme: OpenMap = newMap();
   const type = reader.text(map, 'type');
   if (type === 'apiKey') {
     const place = reader.text(map, 'in');
-    const name = reader.text(map, 'name');
-    if (name === undefined || (place !== 'header' && place !== 'query' && place !== 'cookie')) return undefined;
+    const carrier = reader.text(map, 'name');
+    if (carrier === undefined || (place !== 'header' && place !== 'query' && place !== 'cookie')) return undefined;
     scheme.type = 'api_key';
-    scheme[place] = name;
+    scheme[place] = carrier;
     return scheme;
   }
   if (type === 'basic' || (type === 'http' && /^basic$/i.test(String(map.value.scheme)))) {
@@ -103,11 +103,13 @@ function writeScheme(map: MapAt, reader: Reader): OpenMap | undefined {
     if (format !== undefined) scheme.format = format;
     return scheme;
   }
-  return type === 'oauth2' ? writeOauth(map, reader, scheme) : undefined;
+  return type === 'oauth2' ? writeOauth(name, map, reader, trail) : undefined;
 }
 
-function writeOauth(map: MapAt, reader: Reader, scheme: OpenMap): OpenMap {
-  scheme.type = 'oauth2';
+function writeOauth(scheme: string, map: MapAt, reader: Reader, trail: Trail): OpenMap {
+  const whole: OpenMap = newMap();
+  whole.type = 'oauth2';
+  const at = below(below('/authentication/schemes', scheme), 'scopes');
   const old = reader.text(map, 'flow');
   const flows = old === undefined ? reader.maps(map, 'flows') : [[oldFlows[old] ?? old, map] as const];
   if (flows.length > 0) reader.mark(map.value, 'flows');
@@ -121,11 +123,14 @@ function writeOauth(map: MapAt, reader: Reader, scheme: OpenMap): OpenMap {
     }
     written[name] = words;
     const stated = reader.take(flow.value, 'scopes');
-    if (isMap(stated)) for (const [scope, text] of Object.entries(stated)) scopes[scope] = typeof text === 'string' ? text : '';
+    for (const [scope, text] of isMap(stated) ? Object.entries(stated) : []) {
+      scopes[scope] = typeof text === 'string' ? text : '';
+      trail.from(below(at, scope), below(below(flow.at, 'scopes'), scope));
+    }
   }
-  if (Object.keys(written).length > 0) scheme.flows = written;
-  if (Object.keys(scopes).length > 0) scheme.scopes = scopes;
-  return scheme;
+  if (Object.keys(written).length > 0) whole.flows = written;
+  if (Object.keys(scopes).length > 0) whole.scopes = scopes;
+  return whole;
 }
 
 const oldFlows: Readonly<Record<string, string>> = {

@@ -7,7 +7,7 @@ import { isPattern, unicodePattern } from './fits.ts';
 import { isOfKind, jsonTypes, type KeywordKind, keywords } from './keywords.ts';
 import { orNull, shortened } from './nullable.ts';
 import { propertiesOf } from './properties.ts';
-import { type At, type Reader, refOf } from './reader.ts';
+import { type At, type Reader, refOf, refOfMapping } from './reader.ts';
 import type { SchemaNames } from './schema-names.ts';
 
 /** Writes the schemas of a source as shapes of this language. A reference becomes the name of the resource that it leads to. */
@@ -80,6 +80,7 @@ export class Shapes {
       else this.#invalid(key, place);
     }
     for (const key of readExclusives(shape, schema, this.reader)) this.#invalid(key, below(at, key));
+    if (isMap(schema.discriminator)) shape.discriminator = this.#discriminator(schema.discriminator, schema);
     if (!isBesideRef && this.#isNullable(schema, at)) return orNull(shape);
     settle(shape, at, this.reader);
     return shape;
@@ -128,6 +129,17 @@ export class Shapes {
       this.reader.mark(schema, key);
       shape[key] = inner(value, place);
     } else this.#invalid(key, place);
+  }
+
+  /** What tells alternatives apart: a property, and by its words the names of the resources. */
+  #discriminator({ propertyName, mapping }: JsonMap, schema: JsonMap): JsonMap {
+    this.reader.mark(schema, 'discriminator');
+    const names: OpenMap = newMap();
+    for (const [word, ref] of isMap(mapping) ? Object.entries(mapping) : []) {
+      const name = typeof ref === 'string' ? this.names.of(refOfMapping(ref)) : undefined;
+      if (name !== undefined) names[word] = name;
+    }
+    return { propertyName: String(propertyName), ...(Object.keys(names).length > 0 && { mapping: names }) };
   }
 
   /** A list under `items` is what later drafts call `prefixItems`; beside no `type: array` it is written where alternatives are meant. */

@@ -64,10 +64,13 @@ export class Trail {
 
   #down(from: Pointer, rest: readonly string[]): Pointer {
     let at = from;
-    for (const word of rest) {
+    for (let index = 0; index < rest.length; index++) {
+      const word = rest[index] as string;
       const next = [word, ...(formerWords.get(word) ?? [])].map((one) => below(at, one)).find((one) => this.#holds(one));
-      if (next === undefined) return at;
-      at = next;
+      if (next !== undefined) at = next;
+      // Alternatives with null, and the place of a parameter's whole shape, stand around what the source says.
+      else if (word === 'anyOf') index += 1;
+      else if (word !== 'shape') return at;
     }
     return at;
   }

@@ -27,8 +27,9 @@ function speakers(
   mentioned: (field: Field) => readonly string[],
 ): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>();
-  for (const { name, fields } of resources) {
-    for (const target of new Set(entriesOf(fields).flatMap(([, field]) => mentioned(field)))) {
+  for (const { name, fields, shape } of resources) {
+    const whole = shape === undefined ? [] : wholeIn(statedValue(shape));
+    for (const target of new Set([...entriesOf(fields).flatMap(([, field]) => mentioned(field)), ...whole])) {
       const list = found.get(target);
       if (list) list.push(name);
       else found.set(target, [name]);

@@ -5,6 +5,7 @@ import { identifierType } from '../../parts/schemas.ts';
 import { isMap } from '../../parts/source.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { machineOf } from '../../parts/states.ts';
+import { valueShape } from '../../parts/value-shape.ts';
 import type { Prose } from '../prose.ts';
 import { unsettledLine } from '../unsettled.ts';
 import { deprecationText } from './doc.ts';
@@ -19,8 +20,10 @@ export interface FieldReading extends Omit<ShapeReading, 'view'> {
   readonly expandable: (resource: string) => boolean;
 }
 
-/** The object type of a resource for one view. `optional`: what the path of an endpoint says already. */
+/** The type of a resource for one view: an object, or what the shape of a value says. `optional`: what the path of an endpoint says already. */
 export function resourceType(resource: Resource, view: View, reading: FieldReading, optional: readonly string[] = []): Type {
+  const whole = valueShape(reading.spec, resource.name);
+  if (whole) return shapeType(whole, { ...reading, view });
   if (!isStated(resource.fields)) return objectOf([], unknownType);
   const sent = isSent(view) ? writableShape(reading.spec, resource, view === 'update' ? 'all' : optional) : undefined;
   const isSentField = (name: string) => isMap(sent?.properties) && Object.hasOwn(sent.properties, name);

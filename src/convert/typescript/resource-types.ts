@@ -136,7 +136,7 @@ function docOf(resource: Resource, view: View, reading: FieldReading): string[] 
   const flags = entriesOf(resource.fields).find(([, field]) => isUnsaid(field.required))?.[1].required;
   const facts: readonly (readonly [what: string, fact: Fact<unknown> | undefined])[] = [
     [`the identifier of ${name}`, resource.identifier.standing === 'none' ? undefined : resource.identifier],
-    [`the fields of ${name}`, resource.fields],
+    [`the fields of ${name}`, resource.shape ? undefined : resource.fields],
     [`which fields of ${name} are required`, flags],
   ];
   const unsettled = facts.flatMap(([what, fact]) => (fact && !isStated(fact) ? [unsettledLine(what, fact)] : []));

@@ -5,6 +5,7 @@ import { documentVersion } from './document-version.ts';
 import { errorCodes } from './error-codes.ts';
 import { errorPayload } from './error-payload.ts';
 import { eventEnvelope } from './event-envelope.ts';
+import { exampleReplies } from './example-replies.ts';
 import { expandableFields } from './expandable-fields.ts';
 import { fieldsOfUnion } from './fields-of-union.ts';
 import { generatedIdentifier } from './generated-identifier.ts';
@@ -39,6 +40,7 @@ export const effectRules: readonly InferenceRule[] = [
   deleteDeletes,
   actionChangesRow,
   methodNames,
+  exampleReplies,
   parentInPath,
 ];
 

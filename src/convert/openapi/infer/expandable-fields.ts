@@ -14,7 +14,7 @@ export const expandableFields: InferenceRule = {
     for (const name of Object.keys(context.resources)) {
       for (const [field, shape] of Object.entries(fieldsOf(context.resources, name))) {
         const target = referred(context, shape);
-        if (target !== undefined) refer(context, name, field, shape, target, expanding.length > 0);
+        if (target !== undefined) refer(context, name, field, shape, target);
       }
     }
     for (const operation of expanding) {
@@ -40,7 +40,7 @@ function referred({ written, resources }: Context, shape: Json): string | undefi
 }
 
 /** The types are said beside the alternatives, so that a reference is not taken for a text alone. */
-function refer(context: Context, name: string, field: string, shape: Json, target: string, shows: boolean): void {
+function refer(context: Context, name: string, field: string, shape: Json, target: string): void {
   const entry = (context.resources[name] as OpenMap).fields as OpenMap;
   if (!isMap(shape) || shape.type !== undefined) return;
   const isNullable = [shape.anyOf, shape.oneOf].some((list) => Array.isArray(list) && list.includes('null'));
@@ -48,16 +48,12 @@ function refer(context: Context, name: string, field: string, shape: Json, targe
     ref: target,
     type: isNullable ? ['string', 'object', 'null'] : ['string', 'object'],
     ...shape,
-    ...(shows && { show: 'expand' }),
   };
   const at = below(below(below('/resources', name), 'fields'), field);
   const from = context.trail.origin(at) ?? '';
-  for (const word of ['ref', 'type', ...(shows ? ['show'] : [])])
-    context.trail.infer(below(at, word), expandableFields.name, from, 0.9);
+  for (const word of ['ref', 'type']) context.trail.infer(below(at, word), expandableFields.name, from, 0.9);
 }
 
 function hasReference({ resources }: Context, name: string): boolean {
-  return Object.values(fieldsOf(resources, name)).some(
-    (shape) => isMap(shape) && shape.ref !== undefined && shape.show === 'expand',
-  );
+  return Object.values(fieldsOf(resources, name)).some((shape) => isMap(shape) && shape.ref !== undefined);
 }

@@ -1,17 +1,19 @@
 import type { Json } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
-import type { InferenceRule } from './context.ts';
+import { refOfMapping } from '../reader.ts';
+import type { Context, InferenceRule } from './context.ts';
 
 /** A resource that comes in several forms has the fields of all of them. */
 export const fieldsOfUnion: InferenceRule = {
   name: 'fields-of-union',
-  says: 'A resource that is one of several forms has the fields of every form; those that all forms require are required.',
-  infer({ collections, resources, written, trail }) {
+  says: 'A resource that comes in several forms, as a union or by a discriminator, has the fields of every form; what all require is required.',
+  infer(context) {
+    const { collections, resources, written, trail } = context;
     for (const name of new Set([...collections.values()].map(({ resource }) => resource))) {
       const resource = resources[name];
-      const union = written.alternativesOf(name);
-      if (!isMap(resource) || isMap(resource.fields) || union === undefined) continue;
+      const union = written.alternativesOf(name) ?? mappedForms(context, name);
+      if (!isMap(resource) || union === undefined) continue;
       const forms = union.flatMap((one) => written.propertiesOf(one) ?? []);
       const fields: OpenMap = newMap();
       for (const { all } of forms) {
@@ -21,11 +23,21 @@ export const fieldsOfUnion: InferenceRule = {
       const required = first?.required.filter((word) => more.every((form) => form.required.includes(word))) ?? [];
       resources[name] = { ...resource, fields, required, additionalProperties: true };
       const at = below('/resources', name);
-      const from = trail.origin(below(at, 'shape')) ?? '';
+      const from = trail.origin(at) ?? '';
       for (const part of ['fields', 'required']) trail.infer(below(at, part), fieldsOfUnion.name, from, 0.8);
     }
   },
 };
+
+/** The resources that the discriminator of a schema leads to, which have the schema's own fields too. */
+function mappedForms({ reader, names, trail }: Context, name: string): readonly string[] | undefined {
+  const schema = reader.target(`#${trail.origin(below('/resources', name)) ?? ''}`)?.value;
+  const discriminator = isMap(schema) ? schema.discriminator : undefined;
+  const mapping = isMap(discriminator) ? discriminator.mapping : undefined;
+  if (!isMap(mapping)) return undefined;
+  const forms = Object.values(mapping).flatMap((ref) => (typeof ref === 'string' ? (names.of(refOfMapping(ref)) ?? []) : []));
+  return forms.length > 0 ? forms : undefined;
+}
 
 /** A field that two forms have may be what either says. */
 function joined(known: Json | undefined, shape: Json): Json {

@@ -127,7 +127,7 @@ function expressionOf(context: Context, name: string, shape: Json, words: OpenMa
 
 /** A cursor as it is; a whole address is made of the path and the cursor. */
 function linkOf(isNext: boolean, name: string, type: string | undefined, style: OpenMap): string | undefined {
-  if (!isNext || type !== 'string' || style.style !== 'cursor') return undefined;
+  if (!isNext || type !== 'string' || (style.style !== 'cursor' && style.style !== 'after')) return undefined;
   return name.endsWith('url') ? undefined : 'next_cursor';
 }
 

@@ -26,8 +26,10 @@ export function pageStyleOf(context: Context, operation: Operation, hasNext: boo
   const style: OpenMap = newMap();
   const [after, before] = [named(afters), named(befores)];
   const [cursor, offset, page] = [named(cursors), named(offsets), named(pages)];
-  if (cursor && (hasNext || !offset)) Object.assign(style, { style: 'cursor', cursor: cursor.name });
-  else if (after && hasNext) Object.assign(style, { style: 'cursor', cursor: after.name });
+  if (cursor && (hasNext || !offset)) {
+    const isOpaque = takesOpaque(context, operation, cursor.name);
+    Object.assign(style, isOpaque ? { style: 'cursor', cursor: cursor.name } : { style: 'after', after: cursor.name });
+  } else if (after && hasNext) Object.assign(style, { style: 'cursor', cursor: after.name });
   else if (after) Object.assign(style, { style: 'after', after: after.name, ...(before && { before: before.name }) });
   else if (offset) Object.assign(style, { style: 'offset', offset: offset.name });
   else if (page && hasNext && context.written.typeOf(shapeOf(context, operation, page.name)) === 'string') {
@@ -37,6 +39,13 @@ export function pageStyleOf(context: Context, operation: Operation, hasNext: boo
   const size = style.style === 'none' ? undefined : named(sizes);
   if (size) Object.assign(style, { size: size.name }, boundsOf(context, operation, size.name));
   return style;
+}
+
+/** Whether a parameter takes what nobody but the service can read; where its shape is that of an identifier, it is one of a row. */
+function takesOpaque(context: Context, operation: Operation, name: string): boolean {
+  const { pattern, maxLength } = context.written.expand(shapeOf(context, operation, name));
+  const isRoomy = typeof maxLength !== 'number' || maxLength >= 256;
+  return pattern === undefined && isRoomy;
 }
 
 /** The names that a parameter has in a query: its own, or those of the properties that it is exploded into. */

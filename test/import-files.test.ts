@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { check, readDocument, Unreadable } from '../src/index.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'ninefold-import-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+function files(texts: Readonly<Record<string, string | Uint8Array>>): void {
+  for (const [path, text] of Object.entries(texts)) {
+    mkdirSync(join(folder, path, '..'), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+}
+
+const api = (schema: string) => `openapi: 3.1.0
+info: { title: T, version: '1' }
+components:
+  schemas:
+    pet:
+      type: object
+      properties:
+        owner: ${schema}
+`;
+
+test('a document over several folders is one, and each place is in its own file', async () => {
+  files({
+    'split/spec/api.yaml': api("{ $ref: '../common/owner.yaml#/Owner' }"),
+    'split/common/owner.yaml':
+      "Owner:\n  type: object\n  properties:\n    pet: { $ref: '../spec/api.yaml#/components/schemas/pet' }\n    kind: { $ref: '#/Kind' }\nKind: { type: string, default: 7 }\n",
+  });
+  const document = await readDocument(join(folder, 'split/spec/api.yaml'));
+  const resources = JSON.parse(JSON.stringify(document.tree.resources));
+  assert.deepEqual(Object.keys(resources), ['pet', 'Owner', 'pet_2', 'Kind']);
+  assert.equal(resources.pet.fields.owner, 'Owner');
+  assert.equal(resources.Owner.fields.kind, 'Kind');
+  const [finding] = check(document).findings;
+  assert.equal(finding?.code, 'import/contradiction');
+  assert.ok(finding?.place.file.endsWith('common/owner.yaml'));
+  assert.equal(finding?.place.line, 6);
+});
+
+test('a reference leads no further than the folder above, and never to another machine', async () => {
+  for (const ref of ['../../outside.yaml#/x', '/etc/hosts', 'https://api.example/x.yaml', '../common/none.yaml#/x']) {
+    files({ 'held/spec/api.yaml': api(`{ $ref: '${ref}' }`) });
+    const { findings } = await readDocument(join(folder, 'held/spec/api.yaml'));
+    assert.match(
+      findings.map(({ code }) => code).join(' '),
+      /^document\/ref-(?:outside|unreadable) import\/ref-unresolved$/,
+      ref,
+    );
+  }
+});
+
+test('a file in gzip is read, and shows its lines', async () => {
+  files({ 'api.yaml.gz': gzipSync(api('{ type: text }')) });
+  const [finding] = (await readDocument(join(folder, 'api.yaml.gz'))).findings;
+  assert.equal(finding?.place.line, 8);
+});
+
+test('a file that only looks like gzip, or unpacks to more than is read, cannot be read', async () => {
+  files({ 'broken.json.gz': Uint8Array.of(0x1f, 0x8b, 0, 1, 2), 'bomb.json.gz': gzipSync(Buffer.alloc(65 * 1024 * 1024)) });
+  await assert.rejects(readDocument(join(folder, 'broken.json.gz')), Unreadable);
+  await assert.rejects(readDocument(join(folder, 'bomb.json.gz')), Unreadable);
+});
+
+test('a document of this language that speaks of OpenAPI is read as its own', async () => {
+  files({ 'own.yaml': 'title: Own\npurpose:\n  purpose: |\n    openapi: not at all\n' });
+  const { title, findings } = await readDocument(join(folder, 'own.yaml'));
+  assert.deepEqual([title, findings], ['Own', []]);
+});
+
+test('a text that is no whole JSON or YAML is read as far as it goes, with findings', async () => {
+  files({
+    'cut.json': '{ "openapi": "3.1.0", "paths": { "/a": { "get": {} } }, "x": ',
+    'twice.yaml': 'openapi: 3.1.0\npaths: {}\npaths: {}\n',
+  });
+  assert.deepEqual(
+    (await readDocument(join(folder, 'cut.json'))).findings.map(({ code }) => code),
+    ['document/json-syntax'],
+  );
+  assert.deepEqual(
+    (await readDocument(join(folder, 'twice.yaml'))).findings.map(({ code }) => code),
+    ['document/duplicate-key'],
+  );
+});

@@ -1,0 +1,322 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { check } from '../src/check/check.ts';
+import { inferenceRules } from '../src/convert/openapi/infer/all.ts';
+import { valueAt } from '../src/document/place.ts';
+import { type Source, take } from './import/source.ts';
+
+/** What a rule infers of a source: facts with their values; and facts that it must leave open. */
+interface Trial {
+  readonly source: Source;
+  readonly infers: Readonly<Record<string, unknown>>;
+  readonly leaves?: readonly string[];
+}
+
+type Words = Readonly<Record<string, unknown>>;
+
+const string = { type: 'string' };
+const pet: Words = { type: 'object', properties: { id: string, name: string }, required: ['id'] };
+const ref = (name: string): Words => ({ $ref: `#/components/schemas/${name}` });
+const json = (schema: unknown): Words => ({ content: { 'application/json': { schema } } });
+const answers = (schema: unknown, status = '200'): Words => ({ responses: { [status]: { description: 'ok', ...json(schema) } } });
+const sends = (schema: unknown): Words => ({ requestBody: json(schema) });
+const list = (items: unknown): Words => ({ type: 'array', items });
+const id = [{ name: 'petId', in: 'path', required: true, schema: string }];
+const one = { '/pets/{petId}': { parameters: id, get: { operationId: 'getPet', ...answers(ref('Pet')) } } };
+
+function service(paths: Words, more: Words = {}, schemas: Words = {}): Source {
+  return { paths, components: { schemas: { Pet: pet, ...schemas } }, ...more };
+}
+
+const endpoint = (key: string, word: string) => `/endpoints/${key.replaceAll('/', '~1')}/${word}`;
+
+const trials: Readonly<Record<string, Trial>> = {
+  'resource-behind-path': {
+    source: service({ '/toys/{toyId}': { get: answers({ type: 'object', properties: { toyId: string, price: string } }) } }),
+    infers: { '/resources/toy': { fields: { price: 'string' } } },
+  },
+  'things-of-methods': {
+    source: service({
+      '/pets.info': { get: answers({ type: 'object', properties: { ok: { enum: [true] }, pet: ref('Pet') } }) },
+    }),
+    infers: { '/resources/Pet/identifier': { field: 'id' } },
+  },
+  'fields-of-union': {
+    source: service(
+      { '/pets/{petId}': { parameters: id, get: answers(ref('Animal')) } },
+      {},
+      {
+        Animal: { oneOf: [ref('Cat'), ref('Dog')] },
+        Cat: { type: 'object', properties: { id: string, lives: { type: 'integer' } }, required: ['id', 'lives'] },
+        Dog: { type: 'object', properties: { id: string, tricks: list(string) }, required: ['id'] },
+      },
+    ),
+    infers: { '/resources/Animal/fields': { lives: 'integer', tricks: ['string'] }, '/resources/Animal/required': ['id'] },
+  },
+  identifier: { source: service(one), infers: { '/resources/Pet/identifier': { field: 'id' } } },
+  'get-one-reads': { source: service(one), infers: { [endpoint('GET /pets/{petId}', 'does')]: 'read Pet' } },
+  'get-many-lists': {
+    source: service({
+      ...one,
+      '/pets': { get: answers(list(ref('Pet'))) },
+      '/pets/search': { get: { parameters: [{ name: 'q', in: 'query', schema: string }], ...answers(list(ref('Pet'))) } },
+    }),
+    infers: { [endpoint('GET /pets', 'does')]: 'list Pet' },
+    leaves: [endpoint('GET /pets/search', 'does')],
+  },
+  'post-creates': {
+    source: service({
+      ...one,
+      '/pets': { post: { ...sends(ref('Pet')), ...answers(ref('Pet'), '201') } },
+      '/pets/batch': { post: { ...sends(list(ref('Pet'))), ...answers(string) } },
+    }),
+    infers: { [endpoint('POST /pets', 'does')]: 'create Pet' },
+    leaves: [endpoint('POST /pets/batch', 'does')],
+  },
+  'patch-updates': {
+    source: service({
+      '/pets/{petId}': {
+        ...one['/pets/{petId}'],
+        patch: { ...sends({ type: 'object', properties: { name: string } }), ...answers(ref('Pet')) },
+      },
+    }),
+    infers: { [endpoint('PATCH /pets/{petId}', 'does')]: 'update Pet' },
+  },
+  'put-replaces': {
+    source: service({
+      '/pets': { post: { ...sends(ref('Pet')), ...answers(ref('Pet')) } },
+      '/pets/{petId}': {
+        ...one['/pets/{petId}'],
+        put: { ...sends(ref('Pet')), responses: { 200: json(ref('Pet')), 201: json(ref('Pet')) } },
+      },
+    }),
+    infers: { [endpoint('PUT /pets/{petId}', 'does')]: 'upsert Pet' },
+  },
+  'delete-deletes': {
+    source: service({ '/pets/{petId}': { ...one['/pets/{petId}'], delete: { responses: { 204: { description: 'gone' } } } } }),
+    infers: { [endpoint('DELETE /pets/{petId}', 'does')]: 'delete Pet' },
+  },
+  'action-changes-row': {
+    source: service({
+      ...one,
+      '/pets/{petId}/adopt': { parameters: id, post: { operationId: 'adopt', ...answers(ref('Pet')) } },
+      '/pets/{petId}/count': { parameters: id, post: answers({ type: 'integer' }) },
+    }),
+    infers: { [endpoint('POST /pets/{petId}/adopt', 'does')]: 'update Pet' },
+    leaves: [endpoint('POST /pets/{petId}/count', 'does')],
+  },
+  'method-names': {
+    source: service({
+      '/pets.info': {
+        get: {
+          parameters: [{ name: 'pet', in: 'query', required: true, schema: string }],
+          ...answers({ type: 'object', properties: { ok: { enum: [true] }, pet: ref('Pet') } }),
+        },
+      },
+      '/pets.feed': { post: answers({ type: 'object', properties: { ok: { enum: [true] } } }) },
+    }),
+    infers: { [endpoint('GET /pets.info', 'does')]: 'read Pet', [endpoint('GET /pets.info', 'identity')]: 'params.pet' },
+    leaves: [endpoint('POST /pets.feed', 'does')],
+  },
+  'example-replies': {
+    source: service({
+      '/version': { get: { responses: { 200: { description: 'ok', content: { 'text/plain': { example: '1.0' } } } } } },
+    }),
+    infers: { [endpoint('GET /version', 'does')]: 'reply' },
+  },
+  'parent-in-path': {
+    source: service(
+      { '/owners/{owner}': { get: answers(ref('Owner')) }, '/owners/{owner}/pets/{petId}': { get: answers(ref('Pet')) } },
+      {},
+      { Owner: { type: 'object', properties: { id: string, mail: string } } },
+    ),
+    infers: { '/resources/Pet/fields/owner': { ref: 'Owner', visible: 'none' } },
+  },
+  'list-envelope': {
+    source: service({
+      ...one,
+      '/pets': {
+        get: {
+          parameters: [{ name: 'cursor', in: 'query', schema: string }],
+          ...answers({
+            type: 'object',
+            properties: { items: list(ref('Pet')), next_cursor: string, total: { type: 'integer' } },
+          }),
+        },
+      },
+    }),
+    infers: {
+      [endpoint('GET /pets', 'pagination')]: {
+        style: 'cursor',
+        cursor: 'cursor',
+        items: 'items',
+        next: 'next_cursor',
+        total: 'total',
+      },
+      [endpoint('GET /pets', 'response/200/data')]: { items: 'items', next_cursor: 'next_cursor', total: 'total' },
+    },
+  },
+  'page-parameters': {
+    source: service({
+      ...one,
+      '/pets': {
+        get: {
+          parameters: [
+            { name: 'starting_after', in: 'query', schema: string },
+            { name: 'limit', in: 'query', schema: { type: 'integer', default: 10, maximum: 100 } },
+          ],
+          ...answers({ type: 'object', properties: { data: list(ref('Pet')), has_more: { type: 'boolean' } } }),
+        },
+      },
+    }),
+    infers: {
+      [endpoint('GET /pets', 'pagination')]: {
+        style: 'after',
+        after: 'starting_after',
+        size: 'limit',
+        max: 100,
+        default: 10,
+        items: 'data',
+        has_more: 'has_more',
+      },
+    },
+  },
+  'row-envelope': {
+    source: service({
+      '/pets/{petId}': {
+        ...one['/pets/{petId}'],
+        delete: answers({
+          type: 'object',
+          properties: { id: string, deleted: { type: 'boolean' } },
+          required: ['id', 'deleted'],
+        }),
+      },
+    }),
+    infers: { [endpoint('DELETE /pets/{petId}', 'response/200/data')]: { id: 'resource.id', deleted: 'true' } },
+  },
+  'generated-identifier': {
+    source: service(one, {}, { Pet: { type: 'object', properties: { id: { type: 'string', pattern: '^pet_[a-z0-9]+$' } } } }),
+    infers: { '/resources/Pet/identifier/generate': 'pet_{random:16}' },
+  },
+  'status-states': {
+    source: service(
+      one,
+      {},
+      { Pet: { type: 'object', properties: { id: string, status: { type: 'string', enum: ['free', 'sold'] } } } },
+    ),
+    infers: { '/states/Pet': { field: 'status', states: ['free', 'sold'] } },
+  },
+  'expandable-fields': {
+    source: service(
+      {
+        ...one,
+        '/owners/{owner}': {
+          get: { parameters: [{ name: 'expand', in: 'query', schema: list(string) }], ...answers(ref('Owner')) },
+        },
+      },
+      {},
+      { Owner: { type: 'object', properties: { id: string, pet: { anyOf: [{ type: 'string', maxLength: 9 }, ref('Pet')] } } } },
+    ),
+    infers: {
+      '/resources/Owner/fields/pet/ref': 'Pet',
+
+      [endpoint('GET /owners/{owner}', 'expand')]: { parameter: 'expand' },
+    },
+  },
+  'value-without-identifier': { source: service({}), infers: { '/resources/Pet/identifier': 'none' } },
+  'error-payload': {
+    source: service({
+      '/pets': {
+        get: {
+          responses: {
+            200: json(list(ref('Pet'))),
+            default: json({ type: 'object', properties: { code: string, message: string, status: { type: 'integer' } } }),
+          },
+        },
+      },
+    }),
+    infers: { '/errors/payload/data': { code: 'code', message: 'message', status: 'status' } },
+  },
+  'error-codes': {
+    source: service({
+      '/pets': {
+        get: { responses: { 200: json(list(ref('Pet'))), 404: json({ type: 'object', properties: { message: string } }) } },
+      },
+    }),
+    infers: { '/errors/codes/not_found': { status: 404, when: ['resource.missing'] } },
+  },
+  'event-envelope': {
+    source: service(
+      {},
+      {
+        webhooks: {
+          'pet.born': { post: sends({ type: 'object', properties: { type: string, created_at: string, data: ref('Pet') } }) },
+        },
+      },
+    ),
+    infers: { '/events/delivery/envelope': { type: 'event.kind', created_at: 'event.at', data: 'event.payload' } },
+  },
+  'rate-limit-headers': {
+    source: service({
+      '/pets': {
+        get: { responses: { 200: { description: 'ok', headers: { 'RateLimit-Limit': { schema: { type: 'integer' } } } } } },
+      },
+    }),
+    infers: {},
+    leaves: ['/limits/rate'],
+  },
+  'document-version': {
+    source: service({}, { info: { title: 'T', version: '2024-05-01' } }),
+    infers: { '/versioning/versions': { '2024-05-01': { current: true } } },
+  },
+  'public-operations': {
+    source: {
+      ...(service({
+        '/pets': { get: { operationId: 'pets', ...answers(string) } },
+        '/me': { get: { security: [{ key: [] }], ...answers(string) } },
+      }) as Words),
+      components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } },
+    },
+    infers: { '/authentication/public': ['pets'] },
+  },
+};
+
+for (const { name } of inferenceRules) {
+  test(`${name} infers what it says, with where it was read off and how sure that is, and leaves the rest`, () => {
+    const trial = trials[name];
+    assert.ok(trial, `${name} has no trial`);
+    const document = take(trial.source);
+    const evidence = new Map((document.tree.evidence as readonly Record<string, unknown>[]).map((row) => [row.fact, row]));
+    for (const [fact, value] of Object.entries(trial.infers)) {
+      assert.partialDeepStrictEqual(JSON.parse(JSON.stringify(valueAt(document.tree, fact) ?? null)), value, fact);
+      const row = evidence.get(fact);
+      assert.ok(row, `${fact} has no evidence`);
+      assert.ok(typeof row.from === 'string' && Number(row.confidence) > 0 && Number(row.confidence) < 1, fact);
+    }
+    assert.ok(
+      Object.keys(trial.infers).length === 0 ||
+        [...evidence.values()].some(({ rule }) => rule === name || name === 'page-parameters' || name === 'things-of-methods'),
+    );
+    for (const fact of trial.leaves ?? []) assert.equal(evidence.has(fact), false, fact);
+    assert.deepEqual(
+      check(document)
+        .findings.filter(({ severity }) => severity === 'error')
+        .map(({ message }) => message),
+      [],
+    );
+  });
+}
+
+test('docs/inference.md has one row a rule, in the order in which they are applied, and says what the rule says', () => {
+  const page = readFileSync(join(import.meta.dirname, '../docs/inference.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| `([a-z-]+)` \| (.+?) \|$/gm)].map(([, name, says]) => ({
+    name,
+    says: says?.replaceAll('\\|', '|'),
+  }));
+  assert.deepEqual(
+    rows,
+    inferenceRules.map(({ name, says }) => ({ name, says })),
+  );
+});
