@@ -228,6 +228,29 @@ test('the answer that makes a thing shows what is never shown again', () => {
   assert.equal((writer.definitions().hook as JsonMap).required, undefined);
 });
 
+test('an answer has to hold what everybody is shown, always', () => {
+  const fields = {
+    id: 'string',
+    all: 'string',
+    some: { type: 'string', visible: ['clerk'] },
+    once: { type: 'string', reveal: 'once' },
+    never: { type: 'string', visible: 'none' },
+    passing: { type: 'string', stored: false },
+  };
+  const writer = writeSchemas(
+    specOf({ thing: { identifier: { field: 'id', generate: 'ulid' }, fields, required: Object.keys(fields) } }),
+    {
+      prefix: '',
+    },
+  );
+  writer.resource('thing', 'answer');
+  writer.resource('thing', 'create');
+  const { thing: answer, thing_create: create } = writer.definitions();
+  assert.deepEqual(Object.keys((answer as JsonMap).properties as JsonMap), ['id', 'all', 'some', 'once']);
+  assert.deepEqual((answer as JsonMap).required, ['id', 'all']);
+  assert.deepEqual((create as JsonMap).required, ['all', 'some', 'once', 'never', 'passing']);
+});
+
 test('a reader that knows formats and words by name is left them', () => {
   const options: SchemaOptions = { prefix: '', knownFormats: ['int32'], knownWords: ['discriminator'] };
   const schema = { type: 'integer', format: 'int32', discriminator: { propertyName: 'kind' } };

@@ -49,6 +49,21 @@ test('a webhook verifies with the library of Standard Webhooks, and says what ha
   assert.equal(headers['content-type'], 'application/json');
 });
 
+test('without an envelope a payload is sent as it is, signed and with its own header fields', async (context) => {
+  const document = things().replace('    stream:', '    envelope: none\n    stream:');
+  const { receiver, trial, hook } = await hooked(context, document, { startMs: Math.floor(Date.now() / second) * second });
+  const id = await make(trial);
+  await trial.service.settled();
+  const note = await trial.send('owner/o1', 'POST', '/notes', { thing: id, text: 'n' });
+  await trial.service.settled();
+  const bodies = receiver.received.map(({ body, headers }) => {
+    new Webhook(hook.secret).verify(body, headers as Record<string, string>);
+    return JSON.parse(body) as unknown;
+  });
+  // What nobody is kept from seeing goes out as it is stored.
+  assert.deepEqual(bodies, [{ id, owner: 'o1', name: 'a', status: 'new' }, note.json]);
+});
+
 test('a signature of one’s own, own headers and an own envelope are written as they are stated', async (context) => {
   const document = things('headers: { X-Kind: event.kind, X-Hook: subscriber.id }')
     .replace(

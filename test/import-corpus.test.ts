@@ -9,7 +9,6 @@ import { writeMarkdown } from '../src/convert/nine-parts/write-markdown.ts';
 import { writeYaml } from '../src/convert/nine-parts/write-yaml.ts';
 import type { Imported } from '../src/convert/openapi/import.ts';
 import type { JsonMap } from '../src/document/document.ts';
-import { languageOf } from '../src/document/foreign.ts';
 import { foreignBounds, parseDocument } from '../src/document/parse.ts';
 import { readDocument } from '../src/document/read.ts';
 import { isKey } from '../src/parts/form.ts';
@@ -17,7 +16,7 @@ import { unsaid } from './import/walk.ts';
 
 /** The excerpts, or the vendors' whole documents where the variable names their folder. */
 const corpus = process.env.NINEFOLD_CORPUS ?? join(import.meta.dirname, 'fixtures/corpus');
-const files = globSync('**/*.{json,yaml,yml,json.gz,yaml.gz}', { cwd: corpus }).filter(isOpenApi).sort();
+const files = globSync('**/*.{json,yaml,yml,json.gz,yaml.gz,yml.gz}', { cwd: corpus }).filter(isForeign).sort();
 
 for (const file of files) {
   test(`${file}: every stated fact is said at its place, and what is written reads back the same`, async () => {
@@ -43,11 +42,11 @@ for (const file of files) {
   });
 }
 
-/** Whether a file is a whole document of OpenAPI, and not one that such a document refers to. */
-function isOpenApi(file: string): boolean {
+/** Whether a file is a whole document of a format that is known, and not one that such a document refers to. */
+function isForeign(file: string): boolean {
   const bytes = readFileSync(join(corpus, file));
   const text = (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
-  return /^\s*["']?(?:openapi|swagger)["']?\s*:/m.test(text);
+  return /^\s*["']?(?:openapi|swagger|asyncapi|\$schema)["']?\s*:/m.test(text);
 }
 
 async function take(path: string): Promise<{ readonly imported: Imported; readonly source: JsonMap } | undefined> {
@@ -55,7 +54,7 @@ async function take(path: string): Promise<{ readonly imported: Imported; readon
   await readDocument(path, {
     isKey,
     foreign(foreign) {
-      const imported = languageOf(foreign.value)?.language === 'openapi' ? importForeign(foreign) : undefined;
+      const imported = importForeign(foreign);
       taken = imported && { imported, source: foreign.value };
       return imported?.document;
     },

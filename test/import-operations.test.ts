@@ -198,7 +198,7 @@ test('webhooks and callbacks are kinds of event', () => {
     },
   };
   assert.deepEqual(part({ paths, webhooks: { born: { post: { requestBody: json({ type: 'integer' }), ...ok } } } }, 'events'), {
-    delivery: { webhook: {} },
+    delivery: { webhook: {}, envelope: 'none' },
     kinds: { born: { payload: 'integer' }, told: { on: ['subscribe'], payload: 'string' } },
   });
 });

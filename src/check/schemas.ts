@@ -3,6 +3,7 @@ import ajvFormats from 'ajv-formats';
 import type { Json, JsonMap } from '../document/document.ts';
 import { isMap } from '../document/values.ts';
 import { formats } from '../kinds/formats/all.ts';
+import { isMultiple } from '../kinds/multiples.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../parts/fact.ts';
 import type { Shape } from '../parts/shape.ts';
 import type { Spec } from '../parts/spec.ts';
@@ -61,6 +62,9 @@ function newAjv(withMeta = false): Ajv2020 {
   const ajv = new Ajv2020(withMeta ? options : { ...options, meta: false, validateSchema: false });
   // The package is CommonJS: what it exports by default stands one step deeper.
   ajvFormats.default(ajv);
+  ajv.removeKeyword('multipleOf');
+  const validate = (factor: number, value: number): boolean => isMultiple(value, factor);
+  ajv.addKeyword({ keyword: 'multipleOf', type: 'number', schemaType: 'number', validate });
   for (const format of formats) {
     const definition =
       format.type === 'number'
@@ -78,8 +82,13 @@ function refusedByForm(schema: JsonMap): Compiled | undefined {
 }
 
 function compileSchema(ajv: Ajv2020, schema: JsonMap): Compiled {
+  // A schema that names itself as a whole has to have a name.
+  const namesItself = JSON.stringify(schema).includes('"$ref":"#"');
+  const key = namesItself ? `shape:${Object.keys(ajv.schemas).length}` : undefined;
   try {
-    return { validate: ajv.compile(schema) };
+    if (key === undefined) return { validate: ajv.compile(schema) };
+    const validate = ajv.addSchema(schema, key).getSchema(key);
+    return validate ? { validate } : { refusal: 'it cannot be compiled' };
   } catch (cause) {
     return { refusal: cause instanceof Error ? cause.message : String(cause) };
   }
@@ -161,6 +170,7 @@ function mapped(map: JsonMap, write: (value: Json) => Json): JsonMap {
 const values: ReadonlySet<string> = new Set(['enum', 'const', 'required', 'dependentRequired']);
 const maps: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'dependentSchemas']);
 const ignored: ReadonlySet<string> = new Set([
+  '$schema',
   'resource',
   'ref',
   'shape',

@@ -34,6 +34,11 @@ export const exportFormats: readonly ExportFormat[] = [
     load: async () => (await import('../convert/typescript.ts')).toTypescript,
   },
   {
+    name: 'asyncapi',
+    help: 'AsyncAPI 3.0 of its events, with the rest beside it',
+    load: async () => (await import('../convert/asyncapi.ts')).toAsyncapi,
+  },
+  {
     name: 'json-schema',
     help: 'one JSON Schema 2020-12 with a definition for everything that travels',
     load: async () => (await import('../convert/json-schema.ts')).toJsonSchemas,

@@ -59,12 +59,16 @@ export const documentFindings = [
   error('include-unreadable', 'An included file cannot be read.', 'Correct the path.'),
   error('include-cycle', 'A file includes itself, straight or through others.', 'Take one of the includes out.'),
   error('include-bound', 'Includes are nested too deep or too many.', 'Put several files into one.'),
-  error(
+  warning(
     'ref-outside',
     'A reference leads to another machine, or out of the folder that holds the document’s folder.',
     'Put the file beside the document, and refer to it by a relative path.',
   ),
-  error('ref-unreadable', 'A file that a document refers to cannot be read.', 'Correct the path.'),
+  warning(
+    'ref-unreadable',
+    'A file that a document refers to cannot be read.',
+    'Correct the path; until then what it held is open.',
+  ),
   error('fence-open', 'A fence has no closing line.', 'Close it with as many backticks as it opened with.'),
   warning(
     'fence-ignored',

@@ -1,6 +1,6 @@
 import type { Document, Finding, Json, JsonMap, Place, Pointer } from './document.ts';
 
-/** A document in another language, OpenAPI or AsyncAPI, as plain values with a way to the place of any of them. */
+/** A document in another language, OpenAPI, AsyncAPI or JSON Schema, as plain values with a way to the place of any of them. */
 export interface Foreign {
   /** The file as it was named. */
   readonly file: string;
@@ -36,11 +36,12 @@ export function languageOf(value: Json | undefined): Language | undefined {
     const version = Object.hasOwn(map, key) ? map[key] : undefined;
     if (typeof version === 'string' || typeof version === 'number') return { language, version: String(version) };
   }
-  return undefined;
+  const dialect = typeof map.$schema === 'string' ? jsonSchemaDialect.exec(map.$schema)?.[1] : undefined;
+  return dialect === undefined ? undefined : { language: 'json-schema', version: dialect };
 }
 
 export interface Language {
-  readonly language: 'openapi' | 'asyncapi';
+  readonly language: 'openapi' | 'asyncapi' | 'json-schema';
   readonly version: string;
 }
 
@@ -50,4 +51,7 @@ const languages: readonly (readonly [string, Language['language']])[] = [
   ['asyncapi', 'asyncapi'],
 ];
 
-const foreignKey = /(?:^|[{,\n])\s*["']?(?:openapi|swagger|asyncapi)["']?\s*:/;
+/** The address of a dialect says which one it is: `http://json-schema.org/draft-07/schema#`. */
+const jsonSchemaDialect = /^https?:\/\/json-schema\.org\/draft[-/]([\w-]+)\/schema#?$/;
+
+const foreignKey = /(?:^|[{,\n])\s*["']?(?:openapi|swagger|asyncapi|\$schema)["']?\s*:/;

@@ -30,7 +30,10 @@ export interface Delivery {
   readonly at: Pointer;
   readonly webhook?: Webhook;
   readonly stream?: Stream;
+  /** What stands around a payload; absent = the usual one. */
   readonly envelope?: Named<Expression>;
+  /** Whether nothing does: a payload is sent as it is. */
+  readonly isBare: boolean;
 }
 
 export interface Webhook {
@@ -102,18 +105,17 @@ function readKind(name: string, source: Source): EventKind {
 }
 
 function readDelivery(source: Source): Fact<Delivery> {
-  const envelope = source.get('envelope');
   return source.get('delivery').fact((value) => {
     if (!value.isMap) return undefined;
+    const envelope = value.has('envelope') ? value.get('envelope') : source.get('envelope');
     const webhook = value.get('webhook');
     const stream = value.get('stream');
     return {
       at: value.at,
       ...(webhook.isMap && { webhook: readWebhook(webhook) }),
       ...(stream.isMap && { stream: readStream(stream) }),
-      ...(value.has('envelope')
-        ? { envelope: value.get('envelope').expressions() }
-        : envelope.isMap && { envelope: envelope.expressions() }),
+      ...(envelope.isMap && !envelope.unstated() && { envelope: envelope.expressions() }),
+      isBare: envelope.unstated()?.standing === 'none',
     };
   });
 }

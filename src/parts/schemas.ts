@@ -15,13 +15,14 @@ import { resolvedShape, valueShape } from './value-shape.ts';
  */
 export type SchemaUse = 'sent' | 'stored' | 'shown';
 
-/** Writes a shape as plain JSON Schema 2020-12: resources become `$ref`s into `$defs`, references plain identifiers. */
+/**
+ * Writes a shape as plain JSON Schema 2020-12: resources become `$ref`s into `$defs`, references plain identifiers. A shape
+ * inside it may have definitions of its own, which its `#/$defs/…` name wherever it stands; they move to the top too.
+ */
 export function toJsonSchema(spec: Spec, shape: Shape, use: SchemaUse): JsonMap {
-  const definitions: Record<string, Json> = Object.create(null);
-  const translated = translate(spec, shape, use, definitions);
-  return Object.keys(definitions).length === 0
-    ? translated
-    : { ...translated, $defs: { ...(own(translated, '$defs') as JsonMap), ...definitions } };
+  const writing: Writing = { spec, use, definitions: Object.create(null), inner: new Map() };
+  const { $defs: _moved, ...translated } = translate(shape, writing, noNames);
+  return Object.keys(writing.definitions).length === 0 ? translated : { ...translated, $defs: writing.definitions };
 }
 
 /** The schema of one whole resource. */
@@ -29,29 +30,84 @@ export function resourceSchema(spec: Spec, resource: Resource, use: SchemaUse): 
   return toJsonSchema(spec, { resource: resource.name }, use);
 }
 
-function translate(spec: Spec, shape: JsonMap, use: SchemaUse, definitions: Record<string, Json>): JsonMap {
+interface Writing {
+  readonly spec: Spec;
+  readonly use: SchemaUse;
+  readonly definitions: Record<string, Json>;
+  /** By map of definitions inside a shape, the names that they have at the top. */
+  readonly inner: Map<JsonMap, Names>;
+}
+
+/** The definitions that a shape names, by their names there. */
+type Names = ReadonlyMap<string, string>;
+const noNames: Names = new Map();
+
+function translate(shape: JsonMap, writing: Writing, names: Names): JsonMap {
   const { resource, ref, ...rest } = shape;
+  const known = isMap(shape.$defs) ? moveUp(shape.$defs, writing, names) : names;
   const out: Record<string, Json> = Object.create(null);
-  for (const [key, value] of Object.entries(rest)) out[key] = translateKeyword(spec, key, value, use, definitions);
-  if (typeof ref === 'string' && out.type === undefined) out.type = identifierType(spec, ref);
+  for (const [key, value] of Object.entries(rest)) {
+    out[key] = key === '$ref' && typeof value === 'string' ? renamed(value, known) : translateKeyword(key, value, writing, known);
+  }
+  if (typeof ref === 'string' && out.type === undefined) out.type = identifierType(writing.spec, ref);
   if (typeof resource === 'string') {
-    out.$ref = `#/$defs/${encodeURIComponent(resource)}`;
-    define(spec, resource, use, definitions);
+    out.$ref = definitionRef(resource);
+    define(resource, writing);
   }
   return out;
 }
 
-function translateKeyword(spec: Spec, key: string, value: Json, use: SchemaUse, definitions: Record<string, Json>): Json {
-  if (schemaKeys.has(key) && isMap(value)) return translate(spec, value, use, definitions);
-  if (schemaListKeys.has(key) && Array.isArray(value))
-    return value.map((item: Json) => (isMap(item) ? translate(spec, item, use, definitions) : item));
-  if (schemaMapKeys.has(key) && isMap(value)) {
-    const out: Record<string, Json> = Object.create(null);
-    for (const [name, entry] of Object.entries(value))
-      out[name] = isMap(entry) ? translate(spec, entry, use, definitions) : entry;
-    return out;
+function translateKeyword(key: string, value: Json, writing: Writing, names: Names): Json {
+  const one = (inner: Json): Json => (isMap(inner) ? translate(inner, writing, names) : inner);
+  if (schemaKeys.has(key)) return one(value);
+  if (schemaListKeys.has(key) && Array.isArray(value)) return (value as readonly Json[]).map(one);
+  if (!schemaMapKeys.has(key) || !isMap(value)) return value;
+  const out: Record<string, Json> = Object.create(null);
+  for (const [name, entry] of Object.entries(value)) out[name] = one(entry);
+  return out;
+}
+
+/**
+ * Gives the definitions of a shape names that no resource has, and writes them at the top. Those of the shape around it come
+ * first, for `#` is the outermost one.
+ */
+function moveUp($defs: JsonMap, writing: Writing, outer: Names): Names {
+  const known = writing.inner.get($defs);
+  if (known) return known;
+  const own = Object.keys($defs).filter((name) => !outer.has(name));
+  const tops = own.map((name): [string, string] => [name, `:${writing.inner.size}:${name}`]);
+  const names = new Map([...outer, ...tops]);
+  writing.inner.set($defs, names);
+  for (const [name, top] of tops) {
+    const entry = $defs[name] as Json;
+    writing.definitions[top] = isMap(entry) ? translate(entry, writing, names) : entry;
   }
-  return value;
+  return names;
+}
+
+/** A reference into the definitions of a shape, as it is at the top; what stands deeper in one moves with it. */
+function renamed(ref: string, names: Names): string {
+  const [, word, rest = ''] = /^#\/\$defs\/([^/]*)(.*)$/s.exec(ref) ?? [];
+  const top = word === undefined ? undefined : names.get(decoded(word));
+  return top === undefined ? ref : `${definitionRef(top)}${rest}`;
+}
+
+function definitionRef(name: string): string {
+  return `#/$defs/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1').toWellFormed())}`;
+}
+
+/** A key as a fragment names it (RFC 6901 section 6). */
+function decoded(word: string): string {
+  const key = /%[\da-f]{2}/i.test(word) ? (decodeSafely(word) ?? word) : word;
+  return key.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+function decodeSafely(word: string): string | undefined {
+  try {
+    return decodeURIComponent(word);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The JSON type of a resource's identifier. */
@@ -63,22 +119,22 @@ export function identifierType(spec: Spec, name: string): Json {
   return type === 'integer' || identifier?.generate === 'integer' ? 'integer' : 'string';
 }
 
-function define(spec: Spec, name: string, use: SchemaUse, definitions: Record<string, Json>): void {
-  const key = name;
+function define(key: string, writing: Writing): void {
+  const { spec, use, definitions } = writing;
   if (Object.hasOwn(definitions, key)) return;
   definitions[key] = {};
-  const resource = entryOf(spec.resources.all, name);
+  const resource = entryOf(spec.resources.all, key);
   if (!resource) return;
-  const whole = valueShape(spec, name);
+  const whole = valueShape(spec, key);
   if (whole) {
-    definitions[key] = translate(spec, whole, use, definitions);
+    definitions[key] = translate(whole, writing, noNames);
     return;
   }
   const properties: Record<string, Json> = Object.create(null);
   const required: string[] = [];
   for (const [field, entry] of entriesOf(resource.fields)) {
     if (use === 'sent' && !isWritable(spec, resource, entry)) continue;
-    properties[field] = fieldSchema(spec, resource, entry, use, definitions);
+    properties[field] = fieldSchema(resource, entry, writing);
     if (statedValue(entry.required) === true && isRequiredIn(spec, resource, entry, use)) required.push(field);
   }
   const known = resource.fields.standing === 'stated' || resource.fields.standing === 'inferred';
@@ -88,11 +144,12 @@ function define(spec: Spec, name: string, use: SchemaUse, definitions: Record<st
   };
 }
 
-function fieldSchema(spec: Spec, resource: Resource, field: Field, use: SchemaUse, definitions: Record<string, Json>): Json {
+function fieldSchema(resource: Resource, field: Field, writing: Writing): Json {
+  const { spec, use } = writing;
   const machine = machineOf(spec.states, resource.name);
   const states = machine?.field === field.name ? statedValue(machine.states) : undefined;
   const shape = statedValue(field.shape) ?? {};
-  const schema = translate(spec, shape, use, definitions);
+  const schema = translate(shape, writing, noNames);
   return {
     ...schema,
     ...(states && schema.enum === undefined && { enum: [...states] }),
@@ -110,8 +167,4 @@ function isRequiredIn(spec: Spec, resource: Resource, field: Field, use: SchemaU
 function setsOnCreate(spec: Spec, resource: Resource, field: Field): boolean {
   if (isSuppliedByService(field, 'create')) return true;
   return statedValue(resource.identifier)?.field === field.name || machineOf(spec.states, resource.name)?.field === field.name;
-}
-
-function own(value: JsonMap, key: string): Json | undefined {
-  return Object.hasOwn(value, key) ? value[key] : undefined;
 }

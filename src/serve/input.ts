@@ -1,13 +1,13 @@
 import type { Endpoint } from '../parts/endpoints.ts';
-import { entriesOf, entryOf, isStated, statedValue } from '../parts/fact.ts';
+import { entryOf, isStated, statedValue } from '../parts/fact.ts';
 import { resourceOfEffect } from '../parts/operations.ts';
-import type { Parameter } from '../parts/parameters.ts';
-import { pathParameters, requestShape } from '../parts/payload.ts';
+import { requestShape } from '../parts/payload.ts';
 import { toJsonSchema } from '../parts/schemas.ts';
 import type { Shape } from '../parts/shape.ts';
 import { credentialQueries } from './authentication/shown.ts';
 import type { Compilation } from './compilation.ts';
 import type { Call, Refusal, Value } from './exchange.ts';
+import { parameterSpecs, resolveIn } from './stated-parameters.ts';
 import type { Validate } from './wire/ajv.ts';
 import { compileBody, type DecodeBody } from './wire/body.ts';
 import type { ParameterSpec } from './wire/parameter-reader.ts';
@@ -26,12 +26,13 @@ export interface Input {
 
 export function compileInput(endpoint: Endpoint, paging: readonly string[], compilation: Compilation): Input {
   const { spec } = compilation;
-  const specs = parameterSpecs(endpoint, paging, compilation);
+  const { specs, resolve, schema: ofParameters } = parameterSpecs(endpoint, paging, spec);
   const read: ReadParameters = compileParameters(specs, {
+    resolve,
     known: [...fixedQuery(endpoint.path), ...credentialQueries(spec), ...versionQuery(spec)],
     undeclared: isOpenList(endpoint) ? 'ignore' : 'refuse',
   });
-  const validate = validateParameters(specs, compilation);
+  const validate = validateParameters(specs, ofParameters, compilation);
   const shape = requestShape(spec, endpoint);
   const takesBody = isStated(shape);
   const files = statedValue(spec.limits.size)?.file;
@@ -45,11 +46,10 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
         ? ['application/json', 'application/merge-patch+json']
         : ['application/json']);
     const schema = toJsonSchema(spec, statedValue(shape) ?? {}, 'sent');
-    const definitions = schema.$defs as Readonly<Record<string, Shape>> | undefined;
     decode = compileBody({
       accepted,
       shape: schema,
-      resolve: (ref) => definitions?.[decodeURIComponent(ref.replace('#/$defs/', ''))],
+      resolve: (ref) => resolveIn(schema, ref),
       ...(files !== undefined && { fileBytes: files }),
     });
     return decode;
@@ -85,61 +85,13 @@ function isOpenList({ parameters, does }: Endpoint): boolean {
   return parameters.standing === 'open' && (parameters.question !== undefined || !isStated(does));
 }
 
-/** Everything that the endpoint reads besides its body, with the shapes that follow: a filter's is its field's. */
-function parameterSpecs(endpoint: Endpoint, paging: readonly string[], compilation: Compilation): ParameterSpec[] {
-  const { spec } = compilation;
-  const resource = entryOf(spec.resources.all, resourceOfEffect(statedValue(endpoint.does)) ?? '');
-  const fieldShape = (name: string): Shape => {
-    const field = resource && entryOf(resource.fields, name);
-    return (field && statedValue(field.shape)) ?? {};
-  };
-  const stated = entriesOf(endpoint.parameters).map(([, parameter]): ParameterSpec => specOf(parameter, fieldShape, spec));
-  const names = new Set(stated.map(({ name }) => name));
-  const path = pathParameters(endpoint.path).filter((name) => !names.has(name));
-  const rest = [...paging, ...(endpoint.expand ? [endpoint.expand.parameter] : [])].filter((name) => !names.has(name));
-  return [
-    ...stated,
-    ...path.map((name): ParameterSpec => ({ name, in: 'path', shape: { type: 'string' }, required: true })),
-    ...rest.map(
-      (name): ParameterSpec => ({
-        name,
-        in: 'query',
-        shape:
-          name === endpoint.expand?.parameter ? { type: ['array', 'string'], items: { type: 'string' } } : { type: 'string' },
-        required: false,
-      }),
-    ),
-  ];
-}
-
-function specOf(parameter: Parameter, fieldShape: (name: string) => Shape, spec: Compilation['spec']): ParameterSpec {
-  const { name, in: place, required, filters, op, style, explode } = parameter;
-  const own = statedValue(parameter.shape);
-  const base = own ?? (filters === undefined ? { type: 'string' } : filterShape(fieldShape(filters), op));
-  const shape = toJsonSchema(spec, base, 'sent');
-  return {
-    name,
-    in: place,
-    shape,
-    required,
-    ...(style !== undefined && { style: style as NonNullable<ParameterSpec['style']> }),
-    ...(explode !== undefined && { explode }),
-    ...(parameter.default && { default: parameter.default.value }),
-  };
-}
-
-/** What a filter takes: its field's values, several of them for `in`, any text where only a part is compared. */
-function filterShape(shape: Shape, op: Parameter['op']): Shape {
-  if (op === 'prefix' || op === 'contains') return { type: 'string' };
-  return op === 'in' ? { type: 'array', items: shape } : shape;
-}
-
-function validateParameters(specs: readonly ParameterSpec[], compilation: Compilation): Validate {
+function validateParameters(specs: readonly ParameterSpec[], { $defs }: Shape, compilation: Compilation): Validate {
   const checked = specs.filter(({ shape }) => Object.keys(shape).some((key) => key !== 'type') || shape.type !== 'string');
   if (checked.length === 0) return () => [];
   const properties = Object.fromEntries(checked.map(({ name, shape }) => [name, shape]));
   const places = new Map(specs.map(({ name, in: place }) => [name, place]));
-  const validate = compilation.validator.compile({ type: 'object', properties }, (name) => places.get(name) ?? 'query');
+  const schema = { type: 'object', properties, ...($defs !== undefined && { $defs }) };
+  const validate = compilation.validator.compile(schema, (name) => places.get(name) ?? 'query');
   const names = checked.map(({ name }) => name);
   return (values) => {
     // A record of parameters by name.

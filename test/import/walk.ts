@@ -50,8 +50,12 @@ const sayings: Readonly<Record<string, Saying>> = {
         return isMap(variable) ? String(variable.default) : '';
       }),
     );
+    // A server of AsyncAPI says its host by itself.
+    const host = isMap(said) ? (said.host ?? said.url) : undefined;
     return (
-      filled.some((url) => url.replace(/\/+$/, '') === value) || String(value).includes(String(source.host ?? source.basePath))
+      filled.some((url) => url.replace(/\/+$/, '') === value) ||
+      (typeof host === 'string' && String(value).includes(host.replace(/\{.*/s, ''))) ||
+      String(value).includes(String(source.host ?? source.basePath))
     );
   },
   consumes: (value, said, source, path) => mediaTypes(said, source, path, 'consumes').includes(String(value)),
@@ -72,7 +76,8 @@ const sayings: Readonly<Record<string, Saying>> = {
   format: (value, said) => isMap(said) && (said.bearerFormat === value || said.type === 'file'),
   in: (value, said) => isMap(said) && said.in === value,
   type: (value, said) =>
-    (value === 'api_key' && (said === 'http' || said === 'apiKey')) || (value === 'basic' && said === 'http'),
+    (value === 'api_key' && (said === 'http' || said === 'apiKey' || said === 'httpApiKey')) ||
+    (value === 'basic' && said === 'http'),
   deprecated: (value, said) => isMap(said) && said.deprecated === value,
 };
 

@@ -12,11 +12,7 @@ export const schemaRules: readonly Rule[] = [
     'shapes/refused',
     'A shape is no JSON Schema that a validator takes.',
     'Write keywords of JSON Schema 2020-12 with values as it defines them.',
-    ({ shapeRoots, schemas }) =>
-      shapeRoots.flatMap(({ shape, at }) => {
-        const refusal = schemas.refusal(shape);
-        return refusal === undefined ? [] : [{ message: `No validator takes this shape: ${refusal}.`, at }];
-      }),
+    (subject) => [...refused(subject), ...namedFromInside(subject)],
   ),
   warning(
     'shapes/unknown-format',
@@ -37,6 +33,25 @@ export const schemaRules: readonly Rule[] = [
     misspeltRequired,
   ),
 ];
+
+function refused({ shapeRoots, schemas }: Subject): Wrong[] {
+  return shapeRoots.flatMap(({ shape, at }) => {
+    const refusal = schemas.refusal(shape);
+    return refusal === undefined ? [] : [{ message: `No validator takes this shape: ${refusal}.`, at }];
+  });
+}
+
+/** A field's shape stands inside that of its resource, where a reference to the whole of it would name something else. */
+function namedFromInside({ shapeNodes }: Subject): Wrong[] {
+  return shapeNodes.flatMap(({ schema, at, root }) => {
+    const { $ref } = schema;
+    if (!inside.has(root.role) || typeof $ref !== 'string' || !/^#(?!\/\$defs\/)/.test($ref)) return [];
+    const message = `\`${$ref}\` cannot be named from inside a ${root.role}.`;
+    return [{ message, remedy: 'Put the schema under `$defs`, and name it `#/$defs/NAME`.', at: below(at, '$ref') }];
+  });
+}
+
+const inside: ReadonlySet<string> = new Set(['field', 'parameter', 'show']);
 
 function unknownFormats({ shapeNodes }: Subject): Wrong[] {
   const known = new Set(knownFormats());

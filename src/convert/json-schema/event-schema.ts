@@ -10,19 +10,34 @@ export function payloadSchema(kind: EventKind, writer: SchemaWriter): JsonMap | 
   return shape && writer.shape(shape, 'answer');
 }
 
-/** An event as it is sent, its payload within the stated envelope or the one that follows by rule. */
+/** An event as it is sent: its payload within the envelope, or alone. */
 export function envelopeSchema(spec: Spec, kind: EventKind, payload: JsonMap): JsonMap {
-  const stated = statedValue(spec.events.delivery)?.envelope;
-  const expressions: [string, string][] = stated
-    ? Object.entries(stated).map(([name, { source }]) => [name, source])
-    : Object.entries(usual);
+  if (isBare(spec)) return payload;
+  const members = envelopeMembers(spec);
   const properties: Record<string, Json> = Object.create(null);
-  for (const [name, source] of expressions) properties[name] = memberSchema(source.trim(), kind, payload);
-  return { type: 'object', properties, required: expressions.map(([name]) => name) };
+  for (const [name, source] of members) properties[name] = memberSchema(source, kind, payload);
+  return { type: 'object', properties, required: members.map(([name]) => name) };
+}
+
+/** Whether payloads are sent as they are. */
+export function isBare(spec: Spec): boolean {
+  return statedValue(spec.events.delivery)?.isBare === true;
+}
+
+/** What an envelope is made of, each with its expression: as stated, or as it follows by rule; nothing where there is none. */
+export function envelopeMembers(spec: Spec): readonly (readonly [name: string, source: string])[] {
+  if (isBare(spec)) return [];
+  const stated = statedValue(spec.events.delivery)?.envelope;
+  return stated ? Object.entries(stated).map(([name, { source }]) => [name, source.trim()]) : usual;
 }
 
 /** The envelope of a document that states none. */
-const usual = { id: 'event.id', type: 'event.kind', timestamp: 'event.at', data: 'event.payload' };
+const usual = [
+  ['id', 'event.id'],
+  ['type', 'event.kind'],
+  ['timestamp', 'event.at'],
+  ['data', 'event.payload'],
+] as const;
 
 /** What is known of an expression's value without evaluating it. */
 function memberSchema(source: string, kind: EventKind, payload: JsonMap): JsonMap {

@@ -14,8 +14,8 @@ import type { Writing } from './view.ts';
 export function resourceSchema(resource: Resource, writing: Writing, optional: readonly string[] = []): JsonMap {
   const description = writing.prose(resource.at).join('\n\n');
   const described = description === '' ? {} : { description };
-  const whole = resource.shape && statedValue(resource.shape);
-  if (whole) return { ...described, ...shapeSchema(whole, writing) };
+  const shape = resource.shape && statedValue(resource.shape);
+  if (shape) return { ...described, ...shapeSchema(shape, writing) };
   if (!isStated(resource.fields)) {
     return { ...described, type: 'object', ...commented(`the fields of ${resource.name}`, resource.fields) };
   }

@@ -28,7 +28,10 @@ export function writeEvents(operations: readonly Operation[], shapes: Shapes, tr
   }
   if (Object.keys(kinds).length === 0) return undefined;
   trail.from('/events/delivery', below('', key));
-  return { delivery: { webhook: newMap() }, kinds };
+  // What a webhook's schema describes is the whole body.
+  const [first = ''] = Object.keys(kinds);
+  trail.from('/events/delivery/envelope', trail.origin(below('/events/kinds', first)) ?? below('', key));
+  return { delivery: { webhook: newMap(), envelope: 'none' }, kinds };
 }
 
 function writeKind(kinds: OpenMap, name: string, item: MapAt, shapes: Shapes, trail: Trail, by?: Operation): void {

@@ -58,5 +58,19 @@ const partsMost = 200;
 /** The keywords that fields, the list of required ones and prose hold; examples and titles of the whole are not carried. */
 const sayable: ReadonlySet<string> = new Set([
   ...['type', 'properties', 'required', 'allOf', 'additionalProperties', 'deprecated', 'nullable', 'discriminator'],
-  ...['title', 'description', 'example', 'examples', 'externalDocs', 'xml', '$comment', 'readOnly', 'writeOnly', '$defs'],
+  ...[
+    'title',
+    'description',
+    'example',
+    'examples',
+    'externalDocs',
+    'xml',
+    '$comment',
+    'readOnly',
+    'writeOnly',
+    '$defs',
+    'definitions',
+    '$schema',
+    '$id',
+  ],
 ]);

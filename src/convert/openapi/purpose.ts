@@ -17,7 +17,7 @@ export function writePurpose(reader: Reader, trail: Trail): OpenMap | undefined 
 }
 
 /** A summary, or a description of a few words, says what a service is for; a longer one explains. */
-function writeWords(info: MapAt, purpose: OpenMap, reader: Reader, trail: Trail): void {
+export function writeWords(info: MapAt, purpose: OpenMap, reader: Reader, trail: Trail): void {
   const summary = reader.text(info, 'summary');
   const description = reader.text(info, 'description');
   const isShort = description !== undefined && description.length <= 300 && !description.trim().includes('\n\n');

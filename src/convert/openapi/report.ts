@@ -99,7 +99,7 @@ function walkMap(map: JsonMap, at: Pointer, key: string, isTaken: boolean, reade
 /** Keys whose values are taken as they are, with all that is in them. */
 function isWhole(key: string): boolean {
   const kind = keywords.get(key);
-  return kind === 'json' || kind === 'list' || kind === 'word map' || key === 'scopes';
+  return kind === 'json' || kind === 'list' || kind === 'word map' || key === 'scopes' || key === 'availableScopes';
 }
 
 /** Maps from words of the author to maps of the format. */

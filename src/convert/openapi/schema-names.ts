@@ -34,8 +34,8 @@ export class SchemaNames {
   }
 
   /** The name of the schema at a pointer; one that stands inside another gets a name of its keys. */
-  at(pointer: Pointer): string {
-    return this.#byPointer.get(pointer) ?? this.#name(pointer, nameOfPointer(pointer));
+  at(pointer: Pointer, wanted = nameOfPointer(pointer)): string {
+    return this.#byPointer.get(pointer) ?? this.#name(pointer, wanted);
   }
 
   /** A name that no schema has yet. */

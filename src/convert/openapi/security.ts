@@ -79,11 +79,11 @@ function writeSchemes(reader: Reader, trail: Trail): OpenMap {
   return schemes;
 }
 
-/** A bearer token that says nothing of its inside is carried like a key. */
-function writeScheme(name: string, map: MapAt, reader: Reader, trail: Trail): OpenMap | undefined {
+/** Writes one scheme. A bearer token that says nothing of its inside is carried like a key. */
+export function writeScheme(name: string, map: MapAt, reader: Reader, trail: Trail): OpenMap | undefined {
   const scheme: OpenMap = newMap();
   const type = reader.text(map, 'type');
-  if (type === 'apiKey') {
+  if (type === 'apiKey' || type === 'httpApiKey') {
     const place = reader.text(map, 'in');
     const carrier = reader.text(map, 'name');
     if (carrier === undefined || (place !== 'header' && place !== 'query' && place !== 'cookie')) return undefined;
@@ -122,10 +122,11 @@ function writeOauth(scheme: string, map: MapAt, reader: Reader, trail: Trail): O
       if (url !== undefined) words[key] = url;
     }
     written[name] = words;
-    const stated = reader.take(flow.value, 'scopes');
+    const key = Object.hasOwn(flow.value, 'availableScopes') ? 'availableScopes' : 'scopes';
+    const stated = reader.take(flow.value, key);
     for (const [scope, text] of isMap(stated) ? Object.entries(stated) : []) {
       scopes[scope] = typeof text === 'string' ? text : '';
-      trail.from(below(at, scope), below(below(flow.at, 'scopes'), scope));
+      trail.from(below(at, scope), below(below(flow.at, key), scope));
     }
   }
   if (Object.keys(written).length > 0) whole.flows = written;

@@ -7,7 +7,10 @@ const DataForm = Type.Union([
   named(Type.Union([cel('the value of this field'), Type.Number(), Type.Boolean()])),
   cel('the whole'),
 ]);
-const EnvelopeForm = named(Type.Union([cel('over event'), Type.Number(), Type.Boolean()]), 'What stands around a payload.');
+const EnvelopeForm = fact(
+  named(Type.Union([cel('over event'), Type.Number(), Type.Boolean()])),
+  'What stands around a payload; none = it is sent as it is.',
+);
 
 const WebhookForm = keys({
   signature: value(

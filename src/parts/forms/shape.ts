@@ -18,6 +18,7 @@ export const schemaWords = {
   shape: shapeRef,
   title: text,
   description: text,
+  $schema: Type.Literal('https://json-schema.org/draft/2020-12/schema', { description: 'The dialect of every shape.' }),
   $comment: text,
   $ref: text,
   $defs: named(shapeRef),

@@ -1,4 +1,5 @@
 import type { Json } from '../../document/document.ts';
+import { isMultiple } from '../../kinds/multiples.ts';
 import type { Shape } from '../shape.ts';
 
 type Fits = (value: unknown) => boolean;
@@ -15,7 +16,7 @@ export function compileScalar(shape: Shape): Fits[] {
   number(tests, shape.maximum, (value, bound) => value <= bound);
   number(tests, shape.exclusiveMinimum, (value, bound) => value > bound);
   number(tests, shape.exclusiveMaximum, (value, bound) => value < bound);
-  number(tests, shape.multipleOf, (value, step) => isWhole(Number(value) / step));
+  number(tests, shape.multipleOf, isMultiple);
   const { minLength, maxLength, pattern } = shape;
   if (typeof minLength === 'number') tests.push((value) => typeof value !== 'string' || lengthOf(value) >= minLength);
   if (typeof maxLength === 'number') tests.push((value) => typeof value !== 'string' || lengthOf(value) <= maxLength);
@@ -48,10 +49,6 @@ export function isSame(a: unknown, b: unknown): boolean {
 function number(tests: Fits[], bound: Json | undefined, holds: (value: number | bigint, bound: number) => boolean): void {
   if (typeof bound !== 'number') return;
   tests.push((value) => (typeof value !== 'number' && typeof value !== 'bigint') || holds(value, bound));
-}
-
-function isWhole(quotient: number): boolean {
-  return Math.abs(quotient - Math.round(quotient)) < 1e-9 * Math.max(1, Math.abs(quotient));
 }
 
 /** In characters, not in halves of them. */

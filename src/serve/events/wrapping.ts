@@ -16,7 +16,7 @@ export interface Audience {
 
 /** Writes events as they are sent. */
 export interface Wrapping {
-  /** The envelope as JSON text, on one line. */
+  /** The envelope, or the payload where nothing stands around it, as JSON text on one line. */
   body(event: StoredEvent, audience: Audience): string | { readonly wrong: string };
   /** The stated header fields of a delivery. */
   headers(event: StoredEvent, subscriber: Subscriber): Readonly<Record<string, string>> | { readonly wrong: string };
@@ -25,8 +25,9 @@ export interface Wrapping {
 export function compileWrapping(engine: Engine): Wrapping {
   const { compilation } = engine;
   const { spec } = compilation;
-  const stated = statedValue(spec.events.delivery)?.envelope;
-  const envelope = stated && named(stated, compilation);
+  const delivery = statedValue(spec.events.delivery);
+  const envelope = delivery?.envelope && named(delivery.envelope, compilation);
+  const isBare = delivery?.isBare === true;
   const fields = named(webhookOf(engine)?.headers ?? {}, compilation);
   const prunes = new Map<string, Prune | undefined>();
   const downs = new Map<string, Down | undefined>();
@@ -54,12 +55,12 @@ export function compileWrapping(engine: Engine): Wrapping {
     body(event, audience) {
       const prune = pruneFor(event.kind, audience);
       const down = downFor(event.kind, audience);
-      if (!prune && !down && !envelope) return plain(event, event.payload);
+      if (!prune && !down && !envelope) return isBare ? event.payload : plain(event, event.payload);
       const whole: Value = parseStored(event.payload);
       prune?.(whole);
       const payload = down ? carried(down, whole) : whole;
       if (payload instanceof Failed) return { wrong: payload.reason };
-      if (!envelope) return plain(event, toJson(payload));
+      if (!envelope) return isBare ? toJson(payload) : plain(event, toJson(payload));
       return wrap(envelope, event, payload);
     },
     headers(event, { fields: subscriber }) {

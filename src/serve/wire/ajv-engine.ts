@@ -1,6 +1,7 @@
 import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Branches } from './ajv-branches.ts';
+import { correctEvaluation } from './ajv-evaluated.ts';
 import { addFormats, addKeywords, regExp } from './ajv-words.ts';
 import type { Schema } from './schema.ts';
 import { type Prepared, prepareSchema } from './schema-prepare.ts';
@@ -47,6 +48,7 @@ export class Engine implements Branches {
     });
     addFormats(this.ajv);
     addKeywords(this.ajv);
+    correctEvaluation(this.ajv);
     for (const [name, schema] of Object.entries(shared)) {
       const prepared = this.prepare(schema, name);
       if (prepared.searchFirst) this.sharedSearchFirst = true;

@@ -1,6 +1,7 @@
 import { _, type Ajv, type Format as AjvFormat } from 'ajv';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { formats } from '../../kinds/formats/all.ts';
+import { isMultiple } from '../../kinds/multiples.ts';
 import { alikeItems, exactKeywords } from './exact-integer.ts';
 import { isSchema } from './schema.ts';
 import { WireFile } from './wire-file.ts';
@@ -19,7 +20,8 @@ export function addFormats(ajv: Ajv): void {
 
 /**
  * Adds the words that schemas are prepared to: `wireBytes`, the exact keywords, a `uniqueItems` that is linear and survives a
- * member named `valueOf`, and a `pattern` that passes a string which is longer than its stated length.
+ * member named `valueOf`, a `multipleOf` that counts in decimals, and a `pattern` that passes a string which is longer than its
+ * stated length.
  */
 export function addKeywords(ajv: Ajv): void {
   ajv.addKeyword({ keyword: 'wireBytes', validate: fitsBytes });
@@ -29,6 +31,13 @@ export function addKeywords(ajv: Ajv): void {
   const areUnique = (stated: unknown, items: unknown) =>
     stated !== true || !Array.isArray(items) || alikeItems(items) === undefined;
   ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', validate: areUnique });
+  ajv.removeKeyword('multipleOf');
+  ajv.addKeyword({
+    keyword: 'multipleOf',
+    type: 'number',
+    schemaType: 'number',
+    validate: (factor: number, value: number) => isMultiple(value, factor),
+  });
   ajv.removeKeyword('pattern');
   ajv.addKeyword({
     keyword: 'pattern',

@@ -1,3 +1,4 @@
+import { isMultiple } from '../../kinds/multiples.ts';
 import { WireFile } from './wire-file.ts';
 
 /** Whether a value holds a BigInt anywhere: an integer past 2^53. */
@@ -70,15 +71,4 @@ function isOfType(type: string, value: unknown): boolean {
   // The words left, string and boolean, are JavaScript's own.
   const own: string = typeof value;
   return own === type;
-}
-
-/** A BigInt over a fraction: both are scaled to integers, as the fraction's decimal digits say. */
-function isMultiple(value: number | bigint, factor: number | bigint): boolean {
-  if (typeof value === 'number') return Number.isInteger(value / Number(factor));
-  const [digits = '', exponent = '0'] = String(factor).split('e');
-  const fraction = digits.split('.')[1] ?? '';
-  const scale = Number(exponent) - fraction.length;
-  const whole = BigInt(digits.replace('.', ''));
-  if (whole === 0n) return false;
-  return scale < 0 ? (value * 10n ** BigInt(-scale)) % whole === 0n : value % (whole * 10n ** BigInt(scale)) === 0n;
 }

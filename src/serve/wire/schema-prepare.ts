@@ -29,6 +29,7 @@ export function prepareSchema(schema: Schema | boolean, options: PrepareOptions)
   const prepared = editSchema(schema, (copy, pointer) => {
     for (const keyword of dropped) delete copy[keyword];
     prepareFormat(copy, options);
+    movePrototypeName(copy);
     if (misleads(copy)) searchFirst = true;
     if (options.exact) makeExact(copy);
     else makeOrdinary(copy);
@@ -65,6 +66,16 @@ function prepareFormat(copy: Record<string, unknown>, options: PrepareOptions): 
     copy.wireBytes = { types: types ?? ['string'], minimum: copy.minLength, maximum: copy.maxLength };
     for (const keyword of ['type', 'format', 'minLength', 'maxLength', 'pattern']) delete copy[keyword];
   }
+}
+
+/** Ajv passes over a property named `__proto__`; a pattern that is that name alone says the same. */
+function movePrototypeName(copy: Record<string, unknown>): void {
+  const { properties, patternProperties } = copy;
+  if (!isSchema(properties) || !Object.hasOwn(properties, '__proto__')) return;
+  const entries = Object.entries(properties);
+  copy.properties = Object.fromEntries(entries.filter(([name]) => name !== '__proto__'));
+  const stated = Object.fromEntries(entries.filter(([name]) => name === '__proto__').map(([, inner]) => ['^__proto__$', inner]));
+  copy.patternProperties = { ...(isSchema(patternProperties) && patternProperties), ...stated };
 }
 
 function misleads(copy: Record<string, unknown>): boolean {

@@ -26,6 +26,12 @@ export const shapesCases: readonly Case[] = [
     finds: ['shapes/refused @ /resources/note/fields/title', 'shapes/refused @ /resources/note/fields/extra'],
   },
   {
+    snippets: [
+      'resources: { note: { fields: { tree: { type: object, properties: { a: { $ref: "#" } } }, ok: { $ref: "#/$defs/b", $defs: { b: string } } } } }',
+    ],
+    finds: ['shapes/refused @ /resources/note/fields/tree/properties/a/$ref'],
+  },
+  {
     snippets: ['resources: { note: { fields: { title: { format: datetime } } } }'],
     finds: ['shapes/unknown-format @ /resources/note/fields/title/format'],
   },

@@ -27,13 +27,14 @@ function readKind(post: JsonMap, reading: OperationReading): Json {
   return out;
 }
 
-/** What an event carries, inside its envelope: the member that says so of itself. */
+/** What an event carries, alone or inside its envelope: what says so of itself. */
 function payloadIn(body: Json | undefined, reading: OperationReading): JsonMap | undefined {
   const content = isMap(body) ? body.content : undefined;
   const [first] = isMap(content) ? Object.values(content) : [];
   const schema = isMap(first) && first.schema !== undefined ? reading.resolve(first.schema) : undefined;
   const properties = isMap(schema) && isMap(schema.properties) ? Object.values(schema.properties) : [];
-  const found = properties.find((property) => isMap(property) && property['x-ninefold-payload'] !== undefined);
+  const isPayload = (one: Json | undefined) => isMap(one) && one['x-ninefold-payload'] !== undefined;
+  const found = isPayload(schema) ? schema : properties.find(isPayload);
   if (!isMap(found)) return undefined;
   const { 'x-ninefold-payload': _mark, ...payload } = found;
   return payload;

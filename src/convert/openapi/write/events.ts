@@ -4,7 +4,7 @@ import type { EventKind, Stream, Webhook } from '../../../parts/events.ts';
 import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
 import { isMap } from '../../../parts/source.ts';
-import { envelopeSchema } from '../../json-schema/event-schema.ts';
+import { envelopeSchema, isBare } from '../../json-schema/event-schema.ts';
 import { componentName, operationIdOf, titleOf } from '../../operation-names.ts';
 import { followsKey, prefix } from '../own/words.ts';
 import { statedSchema } from './stated-schema.ts';
@@ -78,6 +78,7 @@ function eventSchema(kind: EventKind, writing: Writing): JsonMap {
 }
 
 function envelopeExample(kind: EventKind, payload: Json, { spec }: Writing): Json | undefined {
+  if (isBare(spec)) return payload;
   const known: Readonly<Record<string, Json>> = {
     'event.id': 'evt_01JZ8Q4N6W3H9T5V7X2B1C0D4E',
     'event.kind': kind.name,

@@ -1,0 +1,70 @@
+import type { JsonMap, Place } from '../document/document.ts';
+import type { Foreign } from '../document/foreign.ts';
+import { newMap, type OpenMap } from '../document/values.ts';
+import { entriesOf, statedValue } from '../parts/fact.ts';
+import type { Spec } from '../parts/spec.ts';
+import { readTree } from './asyncapi/read/import.ts';
+import { writeChannels } from './asyncapi/write/channels.ts';
+import { toDraft07 } from './asyncapi/write/draft-07.ts';
+import { writeMessages } from './asyncapi/write/messages.ts';
+import { writeSecurity } from './asyncapi/write/security.ts';
+import { writeServers } from './asyncapi/write/servers.ts';
+import { writeSchemas } from './json-schema/schema-writer.ts';
+import { Reader } from './openapi/reader.ts';
+import { Trail } from './openapi/trail.ts';
+import { ownStatements } from './own-statements.ts';
+import { proseOf } from './prose.ts';
+
+/** What a document's events are in AsyncAPI 3.0, with the rest of it in words of our own beside it. */
+export function toAsyncapi(spec: Spec): JsonMap {
+  const written = writeEvents(spec);
+  const { stated, absent } = ownStatements(spec.document.tree, readBack(written));
+  return { ...written, 'x-ninefold': stated, ...(absent.length > 0 && { 'x-ninefold-absent': absent }) };
+}
+
+/** What AsyncAPI's own words say of the document, so that nothing is said twice. */
+function readBack(written: JsonMap): JsonMap {
+  const foreign: Foreign = { file: '', value: written, place: () => nowhere, sources: new Map(), findings: [] };
+  return readTree(new Reader(foreign, '3.0', false), new Trail(foreign), '3.0.0', true);
+}
+
+const nowhere: Place = { file: '', line: 1, column: 1, endLine: 1, endColumn: 1 };
+
+/** The events of a document in AsyncAPI's own words: their messages, the channels that they go over, who may listen. */
+function writeEvents(spec: Spec): JsonMap {
+  const prose = proseOf(spec);
+  const writer = writeSchemas(spec, { prefix: '#/components/schemas/', knownWords: ['discriminator'] });
+  const messages = writeMessages(spec, writer, prose);
+  const security = writeSecurity(spec, prose);
+  const servers = writeServers(spec, security.accepted);
+  const { channels, operations } = writeChannels(spec, messages, servers, security.accepted);
+  const schemas: OpenMap = newMap();
+  // A definition is a map: that is what `definitions` gives by name.
+  for (const [name, schema] of Object.entries(writer.definitions())) schemas[name] = toDraft07(schema as JsonMap);
+  const bare: OpenMap = newMap();
+  if (statedValue(spec.events.delivery)?.stream || channels.events)
+    for (const { key, bare: message } of messages) bare[key] = message;
+  const components = filled({ schemas, messages: bare, securitySchemes: security.schemes });
+  return {
+    asyncapi: '3.0.0',
+    info: writeInfo(spec),
+    defaultContentType: 'application/json',
+    ...filled({ servers, channels, operations, components }),
+  };
+}
+
+function writeInfo(spec: Spec): JsonMap {
+  const purpose = statedValue(spec.purpose.purpose);
+  const versions = entriesOf(spec.versioning.versions);
+  const current = versions.find(([, { current: isCurrent }]) => isCurrent) ?? versions.at(-1);
+  return {
+    title: spec.title,
+    version: current?.[0] ?? 'unversioned',
+    ...(purpose !== undefined && { description: purpose }),
+  };
+}
+
+/** The maps that hold something. */
+function filled(maps: Readonly<Record<string, JsonMap>>): JsonMap {
+  return Object.fromEntries(Object.entries(maps).filter(([, map]) => Object.keys(map).length > 0));
+}

@@ -1,0 +1,112 @@
+import type { Json, JsonMap } from '../../../document/document.ts';
+import { newMap, type OpenMap } from '../../../document/values.ts';
+import type { EventKind, Webhook } from '../../../parts/events.ts';
+import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
+import type { Spec } from '../../../parts/spec.ts';
+import { DefinitionNames } from '../../json-schema/definition-names.ts';
+import { envelopeMembers, envelopeSchema, isBare, payloadSchema } from '../../json-schema/event-schema.ts';
+import type { SchemaWriter } from '../../json-schema/schema-writer.ts';
+import type { Prose } from '../../prose.ts';
+import { unsettledLine } from '../../unsettled.ts';
+import { toDraft07 } from './draft-07.ts';
+import { payloadExamples } from './examples.ts';
+
+/** One kind of event as AsyncAPI speaks of it. */
+export interface Message {
+  /** The key that it has everywhere: its kind, made of the letters that a key may have. */
+  readonly key: string;
+  /** The message without headers. */
+  readonly bare: JsonMap;
+}
+
+/** The messages that a service sends: every kind of event, in its envelope. */
+export function writeMessages(spec: Spec, writer: SchemaWriter, prose: Prose): Message[] {
+  const names = new DefinitionNames();
+  const exampleOf = payloadExamples(spec);
+  const members = envelopeMembers(spec);
+  const id = members.find(([, source]) => source === 'event.id')?.[0];
+  const payload = members.find(([, source]) => source === 'event.payload')?.[0];
+  return entriesOf(spec.events.kinds).map(([name, kind]) => {
+    const key = names.claim(name);
+    const description = prose(kind.at).join('\n\n');
+    const carried = isStated(kind.payload) ? payloadSchema(kind, writer) : undefined;
+    const open = isStated(kind.payload) ? {} : { $comment: unsettledLine(`what ${name} carries`, kind.payload) };
+    const example = isBare(spec) ? exampleOf(kind) : envelopeExample(members, kind, exampleOf(kind));
+    return {
+      key,
+      bare: {
+        name,
+        ...(description !== '' && { description }),
+        contentType: 'application/json',
+        payload: isBare(spec)
+          ? toDraft07(carried ?? open)
+          : writer.define(`${key}_event`, envelopeSchema(spec, kind, carried ?? open)),
+        ...(id !== undefined && { correlationId: correlationId(`$message.payload#/${pointerWord(id)}`) }),
+        ...(example !== undefined && { examples: [{ payload: example }] }),
+        ...(payload !== undefined && { 'x-ninefold-payload': payload }),
+      },
+    };
+  });
+}
+
+/** A message as it is posted to a subscriber: with the header fields of its signature and those that are stated. */
+export function posted({ bare }: Message, webhook: Webhook): JsonMap {
+  const headers = headersOf(webhook);
+  const { correlationId: _id, ...rest } = bare;
+  const signed = webhook.signature === 'standard-webhooks';
+  return {
+    ...rest,
+    ...(headers && { headers }),
+    ...(signed ? { correlationId: correlationId('$message.header#/webhook-id') } : _id && { correlationId: _id }),
+  };
+}
+
+function correlationId(location: string): JsonMap {
+  return { description: 'The identifier of the event, the same over all tries.', location };
+}
+
+/** The header fields of Standard Webhooks, of an own signature, and the stated ones. */
+function headersOf({ signature, headers }: Webhook): JsonMap | undefined {
+  const properties: OpenMap = newMap();
+  if (signature === 'standard-webhooks') Object.assign(properties, standardHeaders);
+  else if (signature)
+    properties[signature.header] = { type: 'string', description: `Signed: ${signature.signs}, as ${signature.value}.` };
+  const required = Object.keys(properties);
+  for (const name of Object.keys(headers)) properties[name] = { type: 'string' };
+  return Object.keys(properties).length === 0
+    ? undefined
+    : { type: 'object', properties, ...(required.length > 0 && { required }) };
+}
+
+/** Standard Webhooks 1.0.0, section "Webhook headers". */
+const standardHeaders: JsonMap = {
+  'webhook-id': { type: 'string', description: 'The identifier of the event, the same over all tries.' },
+  'webhook-timestamp': { type: 'string', pattern: '^[0-9]+$', description: 'When this try is made, in seconds since 1970.' },
+  'webhook-signature': {
+    type: 'string',
+    pattern: '^v1,[A-Za-z0-9+/]+=*( v1,[A-Za-z0-9+/]+=*)*$',
+    description: 'HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`, one for each secret that is good.',
+  },
+};
+
+function envelopeExample(
+  members: readonly (readonly [string, string])[],
+  kind: EventKind,
+  payload: Json | undefined,
+): JsonMap | undefined {
+  const known: Readonly<Record<string, Json | undefined>> = {
+    'event.id': 'evt_01KDWQ5G00WZ3P8J1N4R7T2V6X',
+    'event.kind': kind.name,
+    'event.at': '2026-01-01T00:00:00.000Z',
+    'event.payload': payload,
+  };
+  const values = members.map(([name, source]) => [name, known[source]] as const);
+  if (values.some(([, value]) => value === undefined) || statedValue(kind.payload) === undefined) return undefined;
+  const out: OpenMap = newMap();
+  for (const [name, value] of values) out[name] = value as Json;
+  return out;
+}
+
+function pointerWord(word: string): string {
+  return word.replaceAll('~', '~0').replaceAll('/', '~1');
+}
