@@ -117,6 +117,12 @@ const edits: readonly Edit[] = [
     becomes: { '/endpoints/POST ~1parcels~1{id}~1return/request/properties/reason/maxLength': 80 },
   },
   {
+    says: 'that a body may be left out',
+    at: '/paths/~1parcels~1{id}~1return/post/requestBody/required',
+    to: undefined,
+    becomes: { '/endpoints/POST ~1parcels~1{id}~1return/body': 'optional' },
+  },
+  {
     says: 'that an operation is given up',
     at: '/paths/~1quotes/get/deprecated',
     to: true,

@@ -221,6 +221,36 @@ authentication:
     },
   },
   {
+    says: 'of the scopes of several rules the least that is enough is asked for',
+    text: `${thing}
+purpose: { purpose: P, users: { reader: R, writer: W } }
+endpoints: { GET /things: { does: list thing }, POST /things: { does: create thing } }
+authentication:
+  schemes: { login: { type: oauth2, flows: { client_credentials: { token_url: "https://id.example/token" } }, scopes: { read: Reads., write: Writes. } } }
+  permissions:
+    - { allow: [list thing], to: writer, scopes: [read, write] }
+    - { allow: [list thing], to: reader, scopes: [read] }
+    - { allow: [create thing], to: writer, scopes: [write] }
+    - { allow: [create thing], to: reader, scopes: [read] }`,
+    has: {
+      '/paths/~1things/get/security': [{ login: ['read'] }],
+      '/paths/~1things/post/security': [{ login: ['write'] }, { login: ['read'] }],
+    },
+  },
+  {
+    says: 'operations stand with the resource that they are about, or whose paths begin as theirs do',
+    text: `${thing}
+endpoints:
+  GET /things: { does: list thing }
+  "GET /things/{id}/colours": { does: handler colours, response: { 200: string } }
+  GET /opening-hours: { does: handler hours, response: { 200: string } }`,
+    has: {
+      '/tags': [{ name: 'Thing' }, { name: 'Opening hours' }],
+      '/paths/~1things~1{id}~1colours/get/tags': ['Thing'],
+      '/paths/~1opening-hours/get/tags': ['Opening hours'],
+    },
+  },
+  {
     says: 'where no scheme is stated nothing is said of security; where there is none, that there is none',
     text: `${thing}\nendpoints: { GET /things: { does: list thing } }`,
     has: { '/security': null, '/paths/~1things/get/security': null },

@@ -75,6 +75,7 @@ function statementOf(operation: JsonMap, reading: OperationReading): JsonMap {
     const request = firstSchema(body.content);
     if (request !== undefined) out.request = readStated(request, reading);
   }
+  readBodyFlag(out, body);
   const response = readResponses(operation.responses, reading);
   if (response) out.response = response;
   readMedia(out, 'consumes', isMap(body) && isMap(body.content) ? Object.keys(body.content) : []);
@@ -110,6 +111,13 @@ function readMedia(out: OpenMap, word: 'consumes' | 'produces', media: readonly 
   if (usual && carried === undefined) return;
   if (usual && media[0] === 'application/json') delete out[word];
   else out[word] = media.length === 1 ? (media[0] ?? '') : media;
+}
+
+/** Whether a request may go without its body, as OpenAPI's own flag says. */
+function readBodyFlag(out: OpenMap, body: Json | undefined): void {
+  if (!isMap(body)) return;
+  if (body.required !== true && out.body !== 'optional') out.body = 'optional';
+  if (body.required === true && out.body === 'optional') delete out.body;
 }
 
 function firstSchema(content: Json | undefined): Json | undefined {

@@ -80,7 +80,7 @@ function tagsOf(writing: Writing, hasWebhooks: boolean): readonly Json[] {
   const tags = new Map<string, Json>();
   for (const { endpoint, resource, name } of callableOperations(spec)) {
     if (!endpoint && name !== 'stream events') continue;
-    const tag = endpoint ? tagOf(endpoint) : 'Events';
+    const tag = endpoint ? tagOf(endpoint, spec) : 'Events';
     if (tags.has(tag)) continue;
     const at = resource === undefined ? undefined : entryOf(spec.resources.all, resource)?.at;
     const description = at === undefined ? '' : writing.prose(at).join('\n\n');

@@ -145,6 +145,8 @@ export class Examples {
     const shape = statedValue(field.shape);
     if (!shape) return undefined;
     if (field.default && this.#samples.of(shape, field.name).fits(field.default.value)) return field.default.value;
+    const made = literalOf(field.set.create?.source.trim() ?? '');
+    if (made !== undefined && this.#samples.of(shape, field.name).fits(made)) return made;
     const read = field.generate === undefined ? undefined : readTemplate(field.generate);
     if (read && 'template' in read) return this.#fitting(shape, read.template.make(chanceOf(`${resource.name} ${field.name}`)));
     return this.#value(shape, { ...subject, name: field.name, view: subject.view === 'update' ? 'create' : subject.view });
@@ -175,6 +177,16 @@ const itemsMost = 8;
 
 const freeWords: ReadonlySet<string> = new Set(['type', 'minLength', 'maxLength', 'description', 'title']);
 const telling = /mail|ur[il]$|href|link|phone|country|currency|_at$|id$/i;
+
+/** What a literal of CEL stands for. */
+function literalOf(source: string): Json | undefined {
+  if (/^-?\d{1,15}$/.test(source)) return Number(source);
+  if (source === 'true' || source === 'false') return source === 'true';
+  return /^'([^'\\]*)'$|^"([^"\\]*)"$/
+    .exec(source)
+    ?.slice(1)
+    .find((text) => text !== undefined);
+}
 
 /** Whether a field is set by nothing that has been done yet. */
 function isLater({ readOnly, required, set }: Field, { after, view }: Subject): boolean {

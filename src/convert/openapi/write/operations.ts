@@ -1,8 +1,9 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, isStanding, newMap, type OpenMap } from '../../../document/values.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import { statedValue } from '../../../parts/fact.ts';
+import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import { type Operation, resourceOfEffect } from '../../../parts/operations.ts';
+import type { Spec } from '../../../parts/spec.ts';
 import { isSame } from '../../../parts/versions/json-merge.ts';
 import { titleOf } from '../../operation-names.ts';
 import { followsKey, formKey, prefix, statedKey } from '../own/words.ts';
@@ -33,7 +34,7 @@ export function operationObject(
     operationId: writing.operationId(operation),
     summary: summaryOf(operation, endpoint),
     description: description === '' ? undefined : description,
-    tags: [tagOf(endpoint)],
+    tags: [tagOf(endpoint, writing.spec)],
     parameters: parameters.length > 0 ? parameters : undefined,
     requestBody: requestBody(endpoint, writing),
     responses: responsesOf(operation, endpoint, writing, payload),
@@ -48,11 +49,18 @@ function summaryOf({ name }: Operation, { key, path, method }: Endpoint): string
   return name === key ? `${method} ${path}` : titleOf(name.replace(/^handler /, ''));
 }
 
-/** Operations are kept together by their resource, or by where their path begins. */
-export function tagOf({ does, path }: Endpoint): string {
-  const resource = resourceOfEffect(statedValue(does));
-  const segment = path.split(/[/?#]/).find((part) => part !== '' && !part.startsWith('{'));
-  return titleOf(resource ?? segment?.replace(/[^\p{L}\p{N}_-]+/gu, ' ').trim() ?? 'Service') || 'Service';
+/** Operations are kept together by their resource; others stand with the resource whose paths begin as theirs do, or alone. */
+export function tagOf({ does, path }: Endpoint, { endpoints }: Spec): string {
+  const first = firstSegment(path);
+  const neighbour = entriesOf(endpoints.all).find(
+    ([, other]) => firstSegment(other.path) === first && resourceOfEffect(statedValue(other.does)) !== undefined,
+  )?.[1];
+  const resource = resourceOfEffect(statedValue(does)) ?? resourceOfEffect(neighbour && statedValue(neighbour.does));
+  return titleOf(resource ?? first?.replace(/[^\p{L}\p{N}]+/gu, ' ').trim() ?? '') || 'Service';
+}
+
+function firstSegment(path: string): string | undefined {
+  return path.split(/[/?#]/).find((part) => part !== '' && !part.startsWith('{'));
 }
 
 function responsesOf(operation: Operation, endpoint: Endpoint, writing: Writing, payload: Payload): JsonMap {

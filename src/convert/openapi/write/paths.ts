@@ -29,7 +29,7 @@ export function pathsOf(writing: Writing, payload: Payload, usual: Json | undefi
     place(paths, key, endpoint.method, key === endpoint.path ? written : renamed(written, endpoint.path, key), writing);
   }
   const stream = statedValue(writing.spec.events.delivery)?.stream;
-  if (stream)
+  if (stream?.path.startsWith('/'))
     place(paths, stream.path, stream.method, withRefusals(streamOperation(stream, writing), writing, payload, usual), writing);
   return paths;
 }

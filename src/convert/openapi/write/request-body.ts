@@ -17,7 +17,7 @@ export function requestBody(endpoint: Endpoint, writing: Writing): JsonMap | und
   const example = shape ? examples.ofShape(shape, 'create', 'value') : effectExample(endpoint, writing);
   const body = present({ schema, example, [followsKey]: isOwn && example !== undefined ? ['example'] : undefined });
   return {
-    required: true,
+    ...(endpoint.body !== 'optional' && { required: true }),
     content: Object.fromEntries(mediaOf(endpoint).map((media) => [media, body])),
     ...(!isOwn && { [followsKey]: true }),
   };

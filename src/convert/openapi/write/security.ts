@@ -64,9 +64,15 @@ export function securityOf(operation: Operation, spec: Spec): readonly Json[] | 
   const accepted = Object.entries(schemes.value).filter(([name]) => accept === undefined || accept.includes(name));
   const wanted = accepted.flatMap(([name, scheme]) => {
     const scopes = scheme.type === 'oauth2' && flowsOf(scheme) ? rules.map((rule) => rule.scopes) : [];
-    const sets = scopes.length === 0 ? [[]] : scopes;
-    const distinct = [...new Map(sets.map((set) => [set.join('\n'), set])).values()];
-    return distinct.map((set): Json => ({ [called.get(name) ?? name]: [...set] }));
+    return leastOf(scopes.length === 0 ? [[]] : scopes).map((set): Json => ({ [called.get(name) ?? name]: [...set] }));
   });
   return rules.some((rule) => rule.to === 'anyone') ? [{}, ...wanted] : wanted;
+}
+
+/** The sets of scopes of which no other is a part: whoever has more than is asked for has enough. */
+function leastOf(sets: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  const isPart = (one: readonly string[], other: readonly string[]) => one.every((scope) => other.includes(scope));
+  return sets.filter((set, index) =>
+    sets.every((other, at) => at === index || !isPart(other, set) || (isPart(set, other) && index < at)),
+  );
 }
