@@ -66,6 +66,7 @@ function remove({ shop, caller, path }: Exchange): Answer {
 function find({ notes, orders, faults }: Shop, { id = '' }: Readonly<Record<string, string>>, caller: Caller): Note {
   const note = notes.get(id);
   const order = note && orders.get(note.order);
-  if (note && ((order && isVisible(order, caller)) || faults.has('foreign-note-read'))) return note;
+  const isKnown = order ? isVisible(order, caller) : caller.user === 'clerk';
+  if (note && (isKnown || faults.has('foreign-note-read'))) return note;
   throw new Refusal('not_found');
 }
