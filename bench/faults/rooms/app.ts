@@ -104,6 +104,7 @@ function mayCall(
 ): boolean {
   const scope = scopes?.[caller.user];
   if (scope !== undefined && !caller.scopes.includes(scope) && !faults.has('scope-not-asked')) return false;
+  if (faults.has('members-suspended') && caller.user === 'member') return false;
   if (operation === 'delete key' && faults.has('member-deletes-key')) return true;
   if (operation === 'confirm booking' && faults.has('member-confirms')) return true;
   if (operation === 'finish booking' && faults.has('host-cannot-finish')) return false;

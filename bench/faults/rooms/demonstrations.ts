@@ -80,8 +80,12 @@ const rooms = (headers: Record<string, string>): Act => ({ send: 'GET /api/rooms
 export const roomsDemonstrations: Readonly<Record<RoomsFault, Demonstration>> = {
   'hosts-not-known': see(is(200), get('/rooms', 'hilda')),
 
+  'members-suspended': see(is(200), get('/rooms')),
+  'finishing-switched-off': see(is(200), ...checkedIn, move('finish', 'hilda', { damaged: false })),
+  'key-machine-not-connected': see(is(201), key()),
+  'plans-not-drawn': see(is(200), get('/floors/1')),
   'number-given-again': see(({ kept }) => kept.get('r') !== kept.get('s'), room('r'), remove('/rooms/$r', 'hilda'), room('s')),
-  'booking-numbered': see(({ kept }) => /^[0-9a-f]{8}-/.test(kept.get('b') ?? ''), ...booked),
+  'uuid-without-hyphens': see(({ kept }) => /^[0-9a-f]{8}-/.test(kept.get('b') ?? ''), ...booked),
   'name-taken-in-capitals': see(is(409, 'DUPLICATE'), room('r', { name: 'Oak' }), room('s', { name: 'OAK' })),
   'no-cellar': see(is(201), room('r', { floor: -1 })),
   'room-of-any-kind': see(is(400), room('r', { kind: 'disco' })),

@@ -11,9 +11,32 @@ export const roomsFaults = [
     'The role of hosts is called otherwise in the tokens of the new identity provider.',
   ),
 
+  fault(
+    'members-suspended',
+    'purpose',
+    'users',
+    'service',
+    'After an import all members count as suspended, and may do nothing.',
+  ),
+  fault(
+    'finishing-switched-off',
+    'purpose',
+    'functions',
+    'service',
+    'The last step of a function was switched off and forgotten.',
+  ),
+  fault('key-machine-not-connected', 'purpose', 'functions', 'service', 'What a function depends on is not connected.'),
+  fault('plans-not-drawn', 'purpose', 'functions', 'service', 'One operation of a function is announced and not there yet.'),
+
   // resources
   fault('number-given-again', 'resources', 'identifiers', 'room', 'The number of a deleted row is given to the next one.'),
-  fault('booking-numbered', 'resources', 'identifiers', 'booking', 'Identifiers are the time in milliseconds, and no UUIDs.'),
+  fault(
+    'uuid-without-hyphens',
+    'resources',
+    'formats',
+    'booking.id',
+    'Identifiers are written without the hyphens that their format has.',
+  ),
   fault(
     'name-taken-in-capitals',
     'resources',

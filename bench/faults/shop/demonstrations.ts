@@ -62,6 +62,10 @@ function see(right: Right, ...acts: readonly Act[]): Demonstration {
 export const shopDemonstrations: Readonly<Record<ShopFault, Demonstration>> = {
   'prefix-not-needed': see(is(404), { as: 'anna', send: 'GET /products' }),
   'clerks-locked-out': see(is(200), get('/products', 'clara')),
+  'customers-suspended': see(is(200), get('/products')),
+  'deliveries-switched-off': see(is(200), ...delivered),
+  'notes-switched-off': see(is(201), ...ordered, note()),
+  'coupons-not-set-up': see(is(201), put('/coupons/SALE', { percent: 5 })),
   'another-shops-name': see(shows({ name: 'Corner Shop' }), { send: 'GET /shop/about' }),
 
   'sku-taken-by-update': see(is(409, 'taken'), product('p'), product('q'), patch('/products/$p', { sku: 'ABC-0001' }, 'clara')),

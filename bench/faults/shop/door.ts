@@ -80,6 +80,7 @@ function identify({ keys, revoked, faults }: Shop, request: IncomingMessage): Ca
 }
 
 function isAllowed({ faults }: Shop, { operation, users }: Route, { user }: Caller): boolean {
+  if (faults.has('customers-suspended') && user === 'customer') return false;
   if (operation === 'update product' && faults.has('customer-changes-product')) return true;
   if (operation === 'cancel order' && user === 'clerk' && faults.has('clerk-cannot-cancel')) return false;
   if (operation === 'delete coupon' && user === 'customer') return faults.has('customer-deletes-coupon');

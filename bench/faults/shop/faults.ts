@@ -18,6 +18,22 @@ export const shopFaults = [
     'The role of clerks was renamed at the identity provider, and none of them is known any more.',
   ),
   fault(
+    'customers-suspended',
+    'purpose',
+    'users',
+    'service',
+    'After an import all customers count as suspended, and may do nothing.',
+  ),
+  fault('deliveries-switched-off', 'purpose', 'functions', 'service', 'One step of a function was switched off and forgotten.'),
+  fault('notes-switched-off', 'purpose', 'functions', 'service', 'What a function begins with is not available.'),
+  fault(
+    'coupons-not-set-up',
+    'purpose',
+    'functions',
+    'service',
+    'A function needs something that was never set up where the service runs.',
+  ),
+  fault(
     'another-shops-name',
     'endpoints',
     'response payload shapes',

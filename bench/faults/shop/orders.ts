@@ -179,6 +179,7 @@ function ship({ shop, version, caller, path }: Exchange): Answer {
 function deliver({ shop, version, caller, path }: Exchange): Answer {
   const order = find(shop, path, caller);
   if (order.status !== 'shipped') throw new Refusal('wrong_state');
+  if (shop.faults.has('deliveries-switched-off')) throw new Refusal('unavailable');
   return { status: 200, body: tellOrder(store(shop, { ...order, status: 'delivered' }), version, shop) };
 }
 
