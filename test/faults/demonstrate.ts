@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Start } from '../../bench/faults/command.ts';
-import { type Demonstration, play } from '../../bench/faults/demonstration.ts';
+import type { Demonstration } from '../../bench/faults/demonstration.ts';
+import { play } from '../../bench/faults/play.ts';
 
 /** Every fault shows in its demonstration, and nothing does while it is off. */
 export function demonstrate(
