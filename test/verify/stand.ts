@@ -12,6 +12,7 @@ import {
   serve,
   type VerifyOptions,
 } from '../../src/index.ts';
+import { statedValue } from '../../src/parts/fact.ts';
 import { settableClock } from '../../src/serve/clock.ts';
 import { openClock } from '../../src/serve/clock-door.ts';
 import type { VerifyReport } from '../../src/verify/report.ts';
@@ -68,8 +69,12 @@ export async function openStand(given: string, stand: StandOptions = {}): Promis
   const proxy = spoil && (await openProxy(server.port, spoil));
   const url = `http://127.0.0.1:${proxy?.port ?? server.port}`;
   const door = clock && (await openClock({ clock, settled: () => service.settled() }, 0));
-  const first = service.credentials.map(({ user, id, scheme, value }) => ({ user, id, scheme, credential: value }));
-  const callers = [...first, ...(stand.inPairs ? await secondCallers(service) : [])];
+  // A credential that is made for a run has every scope that a rule asks for.
+  const rules = statedValue(check(document).spec.authentication.permissions) ?? [];
+  const scopes = [...new Set(rules.flatMap((rule) => rule.scopes))];
+  const first = service.credentials.map(({ user, id, scheme, value }) => ({ user, id, scheme, scopes, credential: value }));
+  const second = stand.inPairs ? await secondCallers(service, scopes) : [];
+  const callers = [...first, ...second];
   return {
     url,
     failures,
@@ -85,13 +90,13 @@ export async function openStand(given: string, stand: StandOptions = {}): Promis
 }
 
 /** A second caller of each user, by a key that was given out. */
-async function secondCallers(service: Service) {
+async function secondCallers(service: Service, scopes: readonly string[]) {
   const made = service.credentials.map(async ({ user }) => {
     const id = `${user}-the-second`;
-    const key = await service.administer('keys add', { user, id }).catch(() => undefined);
+    const key = await service.administer('keys add', { user, id, scopes: [...scopes] }).catch(() => undefined);
     // What `keys add` gives: the key beside what is told of it.
     const { secret, scheme } = (key ?? {}) as { readonly secret?: string; readonly scheme?: string };
-    return secret === undefined ? [] : [{ user, id, credential: secret, ...(scheme !== undefined && { scheme }) }];
+    return secret === undefined ? [] : [{ user, id, scopes, credential: secret, ...(scheme !== undefined && { scheme }) }];
   });
   return (await Promise.all(made)).flat();
 }

@@ -39,6 +39,7 @@ export class Client {
   /** Troubles since the last answer. */
   #troubles = 0;
   #waitedMs = 0;
+  readonly #closing: (() => Promise<void>)[] = [];
 
   constructor(options: ClientOptions) {
     this.#options = options;
@@ -75,8 +76,14 @@ export class Client {
     }
   }
 
+  /** Has something else closed with it, such as a receiver of web hooks. */
+  closesWithIt(close: () => Promise<void>): void {
+    this.#closing.push(close);
+  }
+
   async close(): Promise<void> {
     await this.#pool.destroy();
+    await Promise.all(this.#closing.map((close) => close()));
   }
 
   async #once({ method, target, headers, body }: Outgoing): Promise<Answered> {
