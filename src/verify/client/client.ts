@@ -53,6 +53,11 @@ export class Client {
     });
   }
 
+  /** Where everything is sent: scheme, host and port. */
+  get origin(): string {
+    return this.#options.origin;
+  }
+
   /** How many requests in a row have had no answer. */
   get troublesInARow(): number {
     return this.#troubles;

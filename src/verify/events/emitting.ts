@@ -3,7 +3,6 @@ import { statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { lookAt } from '../make/look.ts';
 import { type Readied, ready } from '../make/readied.ts';
-import type { Caller } from '../model/callers.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import type { Judgement } from '../script/claim.ts';
@@ -13,17 +12,10 @@ import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Case, Trial } from '../trial.ts';
 import { Untestable } from '../untestable.ts';
-import { changeIn, isEmitted } from './expected.ts';
-import {
-  deliveryJudgement,
-  emissionJudgement,
-  eventsIn,
-  kindsAbout,
-  kindsJudgement,
-  payloadJudgement,
-  type Seen,
-} from './heard.ts';
-import { type Heard, hearing, type Subscriber, subscribe, subscribersOf, subscribing } from './subscribing.ts';
+import type { Ear, Heard } from './ear.ts';
+import { emissionJudgement, eventsIn, kindsAbout, kindsJudgement, payloadJudgement, type Seen } from './heard.ts';
+import { openEar, streaming, streamOf } from './stream-ears.ts';
+import { subscribe, subscribersOf, subscribing } from './subscribing.ts';
 
 export const kindsFact: FactName = { kind: 'kinds of event', subject: 'service' };
 export const deliveryFact: FactName = { kind: 'delivery mechanism', subject: 'service' };
@@ -39,7 +31,7 @@ export const emitting: Trial = {
   about: 'Each operation emits exactly its events, as stated, to those who may read the row, and to nobody else.',
   noise: 'alone',
   *cases(model) {
-    if (!subscribersOf(model) || subscribing(model).length === 0) return;
+    if (!canListen(model)) return;
     for (const operation of changing(model)) {
       yield caseOf(model, operation, 'full');
       // With as little as it takes, conditions on what changed do not hold.
@@ -47,6 +39,14 @@ export const emitting: Trial = {
     }
   },
 };
+
+/** Whether anybody can be told of anything. */
+export function canListen(model: Model): boolean {
+  return (
+    (subscribersOf(model) !== undefined && subscribing(model).length > 0) ||
+    (streamOf(model) !== undefined && streaming(model).length > 0)
+  );
+}
 
 const none = { standing: 'open', at: '' } as const;
 
@@ -71,11 +71,12 @@ function caseOf(model: Model, operation: Operation, style: 'plain' | 'full'): Ca
     async run(session: Session) {
       const { request, row } = await readied(session, operation, style);
       const shown = row && (await lookAt(session, row));
-      const subscribers: Subscriber[] = [];
-      for (const maker of subscribing(model)) subscribers.push(await subscribe(session, maker, { events: ['*'] }));
+      const ears: Ear[] = [];
+      for (const maker of subscribing(model)) ears.push(await subscribe(session, maker, { events: ['*'] }));
+      if (streamOf(model)) for (const caller of streaming(model)) ears.push(await openEar(session, caller));
       const acted = await session.send(request);
       session.need(isDone(acted.value), `${operation.name} was answered ${acted.value.status}`);
-      for (const subscriber of subscribers) await listen(session, { operation, kinds, subscriber, shown: shown?.done, acted });
+      await Promise.all(ears.map((ear) => listen(session, { operation, kinds, ear, shown: shown?.done, acted })));
     },
   };
 }
@@ -98,15 +99,15 @@ function withLittle(request: RequestPlan): RequestPlan {
 interface Listening {
   readonly operation: Operation;
   readonly kinds: readonly EventKind[];
-  readonly subscriber: Subscriber;
+  readonly ear: Ear;
   readonly shown: Done<Exchange> | undefined;
   readonly acted: Done<Exchange>;
 }
 
 /** Listens for what one subscriber is told of a change, and holds it to everything that is stated of it. */
-async function listen(session: Session, { operation, kinds, subscriber, shown, acted }: Listening): Promise<void> {
+async function listen(session: Session, { operation, kinds, ear, shown, acted }: Listening): Promise<void> {
   const { model } = session;
-  const { maker, created, url } = subscriber;
+  const { maker, opened: created } = ear;
   const wanted = kinds.filter((kind) => {
     const seen = {
       created: created.value,
@@ -122,8 +123,8 @@ async function listen(session: Session, { operation, kinds, subscriber, shown, a
     const came = new Set(eventsIn(model, deliveries).map((event) => event.kind));
     return wanted.every(({ name }) => came.has(name));
   };
-  const before = [created, ...(shown ? [shown] : []), acted];
-  const heard = await session.do(hearing(url, before, { isEnough, ms: wanted.length === 0 ? 0 : eventMs, quietMs }));
+  const before = [...(shown ? [shown] : []), acted];
+  const heard = await session.do(ear.hearing(before, { isEnough, ms: wanted.length === 0 ? 0 : eventMs, quietMs }));
   const of = [created, shown ?? created, acted, heard] as const;
   const seenIn = (one: Exchange, look: Exchange, act: Exchange, come: Heard): Seen => ({
     ...{ created: one, shown: shown && look, acted: act, heard: come },
@@ -131,34 +132,13 @@ async function listen(session: Session, { operation, kinds, subscriber, shown, a
   for (const kind of kinds) {
     const judge = (...all: readonly [Exchange, Exchange, Exchange, Heard]): Judgement =>
       emissionJudgement(model, operation, kind, maker, seenIn(...all));
-    const reason = `${operation.name} to ${maker?.name ?? 'anyone'}`;
-    session.claim({ fact: { kind: 'emitting operations', subject: kind.name }, reason, of, judge });
+    session.claim({ fact: { kind: 'emitting operations', subject: kind.name }, reason: 'emitted', of, judge });
     const judgePayload = (...all: readonly [Exchange, Exchange, Exchange, Heard]): Judgement =>
       payloadJudgement(model, operation, kind, maker, seenIn(...all));
-    session.claim({ fact: { kind: 'payload shapes', subject: kind.name }, reason, of, judge: judgePayload });
+    session.claim({ fact: { kind: 'payload shapes', subject: kind.name }, reason: 'payload', of, judge: judgePayload });
   }
   const judgeKinds = (...all: readonly [Exchange, Exchange, Exchange, Heard]) => kindsJudgement(model, seenIn(...all));
   session.claim({ fact: kindsFact, reason: 'kinds', of, judge: judgeKinds });
-  const judgeDelivery = (one: Exchange, come: Heard) => deliveryJudgement(model, { created: one, heard: come });
+  const judgeDelivery = (one: Exchange, come: Heard) => ear.judge(one, come);
   session.claim({ fact: deliveryFact, reason: 'sent as stated', of: [created, heard], judge: judgeDelivery });
-}
-
-/** An operation that surely emits one kind to a subscriber who may read what it makes: what the delivery itself is tried with. */
-export function sureKinds(model: Model): { readonly operation: Operation; readonly kind: EventKind }[] {
-  return changing(model).flatMap((operation) =>
-    kindsAbout(model, operation).flatMap((kind) => (!kind.if && isSure(model, operation, kind) ? [{ operation, kind }] : [])),
-  );
-}
-
-function isSure(model: Model, operation: Operation, kind: EventKind): boolean {
-  const acted = { sent: { method: '', target: '', headers: {}, path: {}, query: {} }, status: 200, headers: {}, text: '' };
-  const change = changeIn(model, operation, undefined, { ...acted, body: undefined, fromMs: 0, toMs: 0 });
-  return isEmitted(model, kind, change) === 'yes' && kind.to === undefined;
-}
-
-/** Somebody who may subscribe, and may do an operation. */
-export function bothMay(model: Model, operation: Operation): Caller | undefined {
-  return subscribing(model).find(
-    (caller): caller is Caller => caller !== undefined && model.access.allows(operation, caller) !== 'no',
-  );
 }

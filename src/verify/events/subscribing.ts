@@ -1,32 +1,22 @@
-import type { Json } from '../../document/document.ts';
 import type { Webhook } from '../../parts/events.ts';
 import { entryOf } from '../../parts/fact.ts';
 import type { Client } from '../client/client.ts';
 import type { Row } from '../make/row.ts';
 import type { Caller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
-import { type Exchange, fieldsOf } from '../script/exchange.ts';
 import type { Run } from '../script/run.ts';
 import type { Session } from '../script/session.ts';
 import type { Done, Step } from '../script/step.ts';
 import { Fresh, resolve, type Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
+import { deliveryJudgement } from './delivered.ts';
+import type { Ear, Heard, Waiting } from './ear.ts';
 import { deliveryOf } from './envelope.ts';
-import { type Delivery, openReceiver, type React, type Receiver } from './receiver.ts';
+import { openReceiver, type React, type Receiver } from './receiver.ts';
 
 /** Somebody who is told of events at an address of the receiver's. */
-export interface Subscriber {
-  readonly maker: Caller | undefined;
+export interface Subscriber extends Ear {
   readonly row: Row;
-  readonly created: Done<Exchange>;
-  readonly url: Fresh;
-}
-
-/** What has come to a subscriber. */
-export interface Heard {
-  readonly deliveries: readonly Delivery[];
-  /** The time of the service when they were looked at, in seconds; nothing where it is not known. */
-  readonly nowSeconds: number | undefined;
 }
 
 type Subscribers = NonNullable<Webhook['subscribers']>;
@@ -79,17 +69,12 @@ export async function subscribe(
   if (secret !== undefined && stated.secret !== undefined) body[stated.secret] = secret;
   const row = await session.make(stated.resource, { caller: maker, body });
   if (!row.made) throw new Untestable(`a ${stated.resource} was given, and none was made`);
-  return { maker, row, created: row.made, url };
-}
-
-/** The secret of a subscriber: as it was revealed, or as it was sent. */
-export function secretIn({ spec }: Model, created: Exchange): string | undefined {
-  const field = deliveryOf(spec)?.webhook?.subscribers?.secret;
-  if (field === undefined) return undefined;
-  const sent =
-    typeof created.sent.json === 'object' && created.sent.json !== null ? (created.sent.json as Record<string, Json>) : {};
-  const secret = fieldsOf(created)?.[field] ?? sent[field];
-  return typeof secret === 'string' ? secret : undefined;
+  const created = row.made;
+  return {
+    ...{ maker, row, opened: created },
+    hearing: (after, waiting) => hearing(url, [created, ...after], waiting),
+    judge: (one, heard) => deliveryJudgement(model, one, heard),
+  };
 }
 
 /** Where a subscriber brings its secret along, a good one. */
@@ -114,16 +99,8 @@ function reacting(url: Fresh, react: React): Step<true> {
   };
 }
 
-/** What is waited for at an address, and how long. */
-export interface Waiting {
-  isEnough(deliveries: readonly Delivery[]): boolean;
-  readonly ms: number;
-  /** How long it is listened on afterwards for what should not come. */
-  readonly quietMs: number;
-}
-
 /** The step that listens at a subscriber's address. `after` are the steps that have to come before it. */
-export function hearing(url: Fresh, after: readonly Done<unknown>[], waiting: Waiting): Step<Heard> {
+function hearing(url: Fresh, after: readonly Done<unknown>[], waiting: Waiting): Step<Heard> {
   return {
     says: 'listen at the address of the subscriber',
     takes: [],
