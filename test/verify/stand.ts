@@ -1,4 +1,4 @@
-import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
+import { createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -26,10 +26,42 @@ export interface Passing {
   readonly text: string;
 }
 
+/** A clock that goes by itself and can be moved on, as a service in development has it. */
+export interface RunningClock extends NonNullable<ServeOptions['clock']> {
+  advance(ms: number): void;
+}
+
+export function runningClock(): RunningClock {
+  let offsetMs = 0;
+  const waiting = new Set<{ readonly ms: number; readonly wake: () => void }>();
+  const now = () => Date.now() + offsetMs;
+  const wakeDue = () => {
+    for (const one of [...waiting].filter(({ ms }) => ms <= now()).sort((a, b) => a.ms - b.ms)) {
+      if (waiting.delete(one)) one.wake();
+    }
+  };
+  return {
+    now,
+    at(ms, wake) {
+      const entry = { ms, wake };
+      waiting.add(entry);
+      const timer = ms - now() < 60_000 ? setTimeout(wakeDue, Math.max(0, ms - now())) : undefined;
+      timer?.unref();
+      return () => void waiting.delete(entry);
+    },
+    advance(ms) {
+      offsetMs += ms;
+      wakeDue();
+    },
+  };
+}
+
 export interface Stand {
   /** Holds the service to its document. */
   verify(options?: Partial<VerifyOptions>): Promise<VerifyReport>;
   readonly url: string;
+  /** Where its clock is moved. */
+  readonly clockUrl: string;
   readonly failures: readonly unknown[];
   close(): Promise<void>;
 }
@@ -46,26 +78,47 @@ export async function openStand(given: string, { handlers, spoil, serve: more }:
   const document = await documentOf(given);
   const code = handlers === undefined ? {} : await import(pathToFileURL(join(root, handlers)).href);
   const failures: unknown[] = [];
+  const clock = runningClock();
   const service = await serve(document, {
+    clock,
     ...{ development: true, environment: { CLINIC_TOKEN_SECRET: 'x'.repeat(64) } },
     onFailure: (failure) => failures.push(failure),
     ...(code.handlers && { handlers: code.handlers, before: code.before ?? {} }),
     ...more,
   });
   const server = await service.listen({ port: 0, host: '127.0.0.1' });
+  const clockDoor = await openClock(clock, () => service.settled());
   const proxy = spoil && (await openProxy(server.port, spoil));
   const url = `http://127.0.0.1:${proxy?.port ?? server.port}`;
   const callers = service.credentials.map(({ user, id, scheme, value }) => ({ user, id, scheme, credential: value }));
   return {
     url,
+    clockUrl: clockDoor.url,
     failures,
-    verify: (options = {}) => verify(check(document).spec, { url, callers, seed: 1, ...options }),
+    verify: (options = {}) => verify(check(document).spec, { url, callers, seed: 1, clockUrl: clockDoor.url, ...options }),
     async close() {
+      await clockDoor.close();
       await proxy?.close();
       await server.close();
       await service.close();
     },
   };
+}
+
+/** The address that `--clock` is told: GET says the time, POST moves it on. */
+async function openClock(clock: RunningClock, settled: () => Promise<void>) {
+  const server = createServer(async (request, response) => {
+    const text = await textOf(request);
+    if (request.method === 'POST') {
+      const { advance_ms: ms }: { advance_ms: number } = JSON.parse(text);
+      clock.advance(ms);
+      await settled();
+    }
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ now: new Date(clock.now()).toISOString() }));
+  });
+  const { port, close } = await listening(server);
+  return { url: `http://127.0.0.1:${port}/`, close };
 }
 
 async function documentOf(given: string): Promise<Document> {
@@ -96,6 +149,10 @@ async function openProxy(port: number, spoil: NonNullable<StandOptions['spoil']>
     forward.on('error', () => response.destroy());
     forward.end(sent);
   });
+  return listening(server);
+}
+
+async function listening(server: Server) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     // The cast holds: a server that listens on a port has an address with one.
