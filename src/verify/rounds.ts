@@ -85,6 +85,15 @@ export class Rounds {
     };
   }
 
+  /** A session that holds answers to nothing, for cleaning up. */
+  bareSession(): Session {
+    const { model, seed, startRun, made, rows } = this.#given;
+    return new Session({
+      ...{ model, rows, name: 'clean-up', observers: [], run: { ...startRun(), isOnTop: true }, chance: new Chance(`${seed}`) },
+      ledgering: { held: () => {}, suspected: () => {}, exchanged: (exchange) => made.note(exchange, model) },
+    });
+  }
+
   #plan(trials: readonly Trial[]): Planned[] {
     const { model, options } = this.#given;
     const planned: Planned[] = [];
@@ -144,7 +153,7 @@ export class Rounds {
 
   /** Looks at a failed claim again, from a clean start; one fact is reported once for one reason. */
   async #settle({ trial, testCase }: Planned, session: Session, suspicion: Suspicion): Promise<void> {
-    const { tally, seed, startRun, made, model, origin, budget } = this.#given;
+    const { tally, seed, startRun, made, model, origin } = this.#given;
     const key = keyOfBreach({ ...suspicion.claim.fact, reason: suspicion.claim.reason });
     this.#witnesses.set(key, (this.#witnesses.get(key) ?? 0) + 1);
     const looked = this.#suspected.get(key) ?? 0;
@@ -152,8 +161,7 @@ export class Rounds {
     this.#suspected.set(key, looked + 1);
     const found = `${trial.name}@${testCase.name}`;
     const id = `${suspicion.claim.fact.kind}:${suspicion.claim.fact.subject}:${suspicion.claim.reason}@${found}@${seed}`;
-    const start = () => startRun();
-    budget.lift();
+    const start = () => ({ ...startRun(), isOnTop: true });
     const confirmed = await confirm({ session, suspicion, start, model, made, origin, id, found });
     if (!confirmed) return;
     if ('tries' in confirmed) this.#unsteady.set(key, confirmed);

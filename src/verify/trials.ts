@@ -1,10 +1,16 @@
+import { authenticationTrials } from './authentication/all.ts';
+import { whoMay } from './authentication/users.ts';
+import { answers } from './endpoints/answers.ts';
+import { refusals } from './errors/refusals.ts';
+import { eventTrials } from './events/all.ts';
+import { limitTrials } from './limits/all.ts';
 import type { Observer } from './observer.ts';
-import { readBack } from './resources/read-back.ts';
-import { shownShapes } from './resources/shown-shapes.ts';
+import { shownShapes, shownStates } from './resources/shown-shapes.ts';
+import { stored } from './resources/stored.ts';
 import type { Trial } from './trial.ts';
 
 /** Every trial, the cheap and certain first. One file each, in the folder of its part. */
-export const trials: readonly Trial[] = [readBack];
+export const trials: readonly Trial[] = [stored, ...authenticationTrials, ...eventTrials, ...limitTrials];
 
 /** What every answer is held to. */
-export const observers: readonly Observer[] = [shownShapes];
+export const observers: readonly Observer[] = [answers, refusals, shownShapes, shownStates, whoMay];

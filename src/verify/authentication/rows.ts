@@ -1,3 +1,4 @@
+import type { Raw } from '../../parts/expressions/frame.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation, resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter, pathParameters, requestShape } from '../../parts/payload.ts';
@@ -7,8 +8,9 @@ import { pathOf, requestAbout } from '../make/request-about.ts';
 import type { Row } from '../make/row.ts';
 import type { Allowed } from '../model/access.ts';
 import type { Caller } from '../model/callers.ts';
+import type { Known } from '../model/expressions.ts';
 import type { Model } from '../model/model.ts';
-import { isRefusal, isRefused, refusalFor } from '../model/refusals.ts';
+import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
@@ -20,6 +22,7 @@ import { difference } from '../values/difference.ts';
 import { identified } from './identities.ts';
 import type { Door } from './knocking.ts';
 import { missingIdentifier, telltale } from './missing.ts';
+import { shownRows } from './shown-rows.ts';
 
 /** Rows of one's own and of others: what conditions over the row allow and refuse, and that what is hidden is as good as missing. */
 export const rows: Trial = {
@@ -64,12 +67,16 @@ function caseOf(model: Model, resource: string, door: Door, caller: Caller): Cas
     facts: [fact],
     async run(session: Session) {
       const makers = [...model.callers].sort((one, other) => Number(one === caller) - Number(other === caller));
-      let tried = 0;
+      // One row that it may act on, and one that it may not.
+      const tried = new Set<Allowed>();
       for (const maker of makers) {
+        if (tried.has('yes') && tried.has('no')) break;
         const row = await made(session, resource, maker);
-        if (row && (await tryRow(session, door, caller, row))) tried += 1;
+        const allowed = row && (await allowedOn(session, door, caller, row));
+        if (!row || !allowed || allowed === 'unknown' || tried.has(allowed)) continue;
+        if (await tryRow(session, door, caller, row, allowed)) tried.add(allowed);
       }
-      session.need(tried > 0, `of no ${resource} it could be known whether ${caller.name} may`);
+      session.need(tried.size > 0, `of no ${resource} it could be known whether ${caller.name} may`);
     },
   };
 }
@@ -87,32 +94,47 @@ async function made(session: Session, resource: string, caller: Caller): Promise
   }
 }
 
-/** Tries an operation on one row; whether it was known what has to come of it. */
-async function tryRow(session: Session, door: Door, given: Caller, row: Row): Promise<boolean> {
+/** Whether the rules allow an operation on a row, as far as it can be known. */
+async function allowedOn(session: Session, { operation }: Door, caller: Caller, row: Row): Promise<Allowed> {
+  return session.model.access.allows(operation, await identified(session, caller), knownOf(session, row));
+}
+
+/** Tries an operation on one row; whether there was a request for it. */
+async function tryRow(session: Session, door: Door, caller: Caller, row: Row, allowed: Allowed): Promise<boolean> {
   const { model } = session;
   const { operation } = door;
-  const caller = await identified(session, given);
-  const knowing = {
-    context: { resource: row.fields ?? {} },
-    unseen: { resource: model.unseenBy(row.resource, row.caller) },
-  };
-  const allowed = model.access.allows(operation, caller, knowing);
-  if (allowed === 'unknown') return false;
-  const plan = about(model, door, row, given);
+  const plan = about(model, door, row, caller);
   if (!plan) return false;
-  if (allowed === 'yes') {
-    const done = await session.send(plan);
-    session.claim({
-      ...{ fact: { kind: 'permission rules', subject: operation.name }, reason: 'own' },
-      of: [...(row.made ? [row.made] : []), done],
-      judge: (...seen: readonly Exchange[]) =>
-        ownJudgement(model, operation, given, seen.at(-1) as Exchange, seen.length > 1 ? seen[0] : undefined),
-    });
+  if (allowed === 'no') {
+    await tryForeign(
+      session,
+      door,
+      caller,
+      row,
+      plan,
+      readability(model, row, await identified(session, caller), knownOf(session, row)),
+    );
     return true;
   }
-  const readable = readability(model, row, caller, knowing);
-  await tryForeign(session, door, given, row, plan, readable);
+  const done = await session.send(plan);
+  session.claim({
+    ...{ fact: { kind: 'permission rules', subject: operation.name }, reason: 'own' },
+    of: [...(row.made ? [row.made] : []), done],
+    judge: (...seen: readonly Exchange[]) =>
+      ownJudgement(model, operation, caller, seen.at(-1) as Exchange, seen.length > 1 ? seen[0] : undefined),
+  });
   return true;
+}
+
+/** What is known of a row, and of the rows that it refers to, for conditions. */
+function knownOf(session: Session, row: Row): Known {
+  const { model } = session;
+  const rows = shownRows(session);
+  const follow = (resource: string, id: string): Raw => rows.get(`${resource}\n${id}`);
+  return {
+    context: { resource: row.fields ?? {}, follow },
+    unseen: { resource: model.unseenBy(row.resource, row.caller) },
+  };
 }
 
 /** What a rule allows is refused neither as forbidden nor as missing. */
@@ -125,8 +147,8 @@ function ownJudgement(
 ): Judgement {
   if (maker && !isDone(maker)) return moot('the row was not made');
   for (const when of ['caller.forbidden', 'resource.missing'] as const) {
-    const refusal = refusalFor(model.spec, when, operation);
-    if (!refusal || !isRefusal(seen, refusal) || !isRefused(model.spec, seen)) continue;
+    const refusal = refusalFor(model, when, operation);
+    if (!refusal || !isRefusal(model, seen, refusal) || !isRefused(model, seen)) continue;
     return {
       promised: `a rule allows ${operation.name} on this row to ${caller.user}`,
       seen: `it was answered ${seen.status} (${refusal.code})`,
@@ -161,7 +183,7 @@ async function tryForeign(
       ...{ fact, reason: 'acted', of: [before, done, after] },
       judge: (was: Exchange, act: Exchange, is: Exchange): Judgement => {
         if (!isDone(was)) return moot('the row was not shown before');
-        if (!isRefused(model.spec, act)) return moot('it was not refused');
+        if (!isRefused(model, act)) return moot('it was not refused');
         if (!isDone(is))
           return { promised: 'what is refused leaves the row as it was', seen: `the row was then answered ${is.status}` };
         return difference(fieldsOf(was) ?? null, fieldsOf(is) ?? null, 'the row as it was before the refused request');
@@ -176,7 +198,7 @@ async function tryForeign(
   session.claim({
     ...{ fact, reason: 'tells', of: [done, other] },
     judge: (hidden: Exchange, none: Exchange): Judgement => {
-      if (!isRefused(model.spec, hidden) || !isRefused(model.spec, none)) return moot('one of them was not refused');
+      if (!isRefused(model, hidden) || !isRefused(model, none)) return moot('one of them was not refused');
       const told = telltale(hidden, none);
       return told === undefined
         ? undefined
@@ -198,15 +220,15 @@ function foreignJudgement(
   if (!answer || (seen.length > 1 && maker && !isDone(maker))) return moot('the row was not made');
   const promised = `no rule allows ${operation.name} on this row to ${caller.user}`;
   const told = { seen: `it was answered ${answer.status}` };
-  if (!isRefused(model.spec, answer)) return { promised: `${promised}, so it is refused`, ...told };
+  if (!isRefused(model, answer)) return { promised: `${promised}, so it is refused`, ...told };
   if (code !== undefined) {
-    const fits = isRefusal(answer, { code, status: undefined });
+    const fits = isRefusal(model, answer, { code, status: undefined });
     return fits ? undefined : { promised: `${promised}, and then the rule says ${code}`, ...told };
   }
   if (readable === 'unknown') return undefined;
   const when = readable === 'yes' ? 'caller.forbidden' : 'resource.missing';
-  const refusal = refusalFor(model.spec, when, operation);
-  if (!refusal || isRefusal(answer, refusal)) return undefined;
+  const refusal = refusalFor(model, when, operation);
+  if (!refusal || isRefusal(model, answer, refusal)) return undefined;
   const why = readable === 'yes' ? 'may read it' : 'may not read it either';
   return { promised: `${promised}, who ${why}: ${refusal.status} (${refusal.code})`, ...told };
 }
@@ -217,7 +239,7 @@ function ownCode(model: Model, operation: Operation, caller: Caller): string | u
 }
 
 /** Whether a caller may read a row: a rule of an operation that reads it holds, or of a list where none does. */
-function readability(model: Model, row: Row, caller: Caller, known: Parameters<Model['access']['allows']>[2]): Allowed {
+function readability(model: Model, row: Row, caller: Caller, known: Known): Allowed {
   const reads = model.endpointsThat('read', row.resource).filter((endpoint) => endpoint.identity === undefined);
   const asked = reads.length > 0 ? reads : model.endpointsThat('list', row.resource);
   // A path that names parents, or an operation with `identity`, has a word in it that is not asked here.

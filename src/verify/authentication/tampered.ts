@@ -13,10 +13,11 @@ export interface Tampered {
 }
 
 /** Everything that can be made from outside of a good credential of a scheme; `text` is what stands behind its prefix. */
-export function tamperedWith(scheme: Pick<Scheme, 'type'>, text: string): Tampered[] {
+export function tamperedWith(scheme: Pick<Scheme, 'type' | 'generate'>, text: string): Tampered[] {
   if (scheme.type === 'basic') return ofBasic(text);
   const token = readToken(text);
-  return token && scheme.type !== 'api_key' ? [...ofToken(token), ...ofText(text)] : ofText(text);
+  if (token && scheme.type !== 'api_key') return [...ofToken(token), ...ofText(text)];
+  return [...ofText(text), ...inOtherCase(scheme, text)];
 }
 
 function ofText(text: string): Tampered[] {
@@ -26,6 +27,15 @@ function ofText(text: string): Tampered[] {
     { how: 'a character in it is another', text: withAnother(text, text.length - 2) },
     { how: 'it is a word that nobody gave out', text: 'ninefold-verify' },
   ].filter((one) => one.text !== '' && one.text !== text);
+}
+
+/** Letters of both cases are told apart where the generator of keys draws on both. */
+function inOtherCase({ generate = '' }: Pick<Scheme, 'generate'>, text: string): Tampered[] {
+  if (!/\{(?:random|base64):/.test(generate)) return [];
+  const other = [...text]
+    .map((letter) => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()))
+    .join('');
+  return [{ how: 'its small letters are capitals, and the other way round', text: other }];
 }
 
 function ofBasic(text: string): Tampered[] {

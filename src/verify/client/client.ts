@@ -28,6 +28,14 @@ export interface ClientOptions {
   readonly clock: Clock;
 }
 
+/** How one request is sent. */
+export interface Sending {
+  /** Whether a 429 comes back as it is. */
+  readonly takesRefusalsOfRates?: boolean;
+  /** Whether it comes on top of the requests that were given. */
+  readonly isOnTop?: boolean;
+}
+
 const bytesMax = 8 * 1024 * 1024;
 /** The longest that is waited for a rate to refill, in all of one request. */
 const waitMsMax = 65_000;
@@ -39,6 +47,7 @@ export class Client {
   /** Troubles since the last answer. */
   #troubles = 0;
   #waitedMs = 0;
+  readonly #closing: (() => Promise<void>)[] = [];
 
   constructor(options: ClientOptions) {
     this.#options = options;
@@ -52,6 +61,11 @@ export class Client {
     });
   }
 
+  /** Where everything is sent: scheme, host and port. */
+  get origin(): string {
+    return this.#options.origin;
+  }
+
   /** How many requests in a row have had no answer. */
   get troublesInARow(): number {
     return this.#troubles;
@@ -62,21 +76,33 @@ export class Client {
     return this.#waitedMs;
   }
 
-  async send(outgoing: Outgoing, takesRefusalsOfRates = false): Promise<Answered> {
+  async send(outgoing: Outgoing, { takesRefusalsOfRates = false, isOnTop = false }: Sending = {}): Promise<Answered> {
     for (let leftMs = waitMsMax; ; ) {
-      await this.#options.budget.take();
+      this.#options.budget.take(isOnTop);
       const answered = await this.#once(outgoing);
       if (answered.status !== 429 || takesRefusalsOfRates) return answered;
       const waitMs = retryAfterMs(answered);
-      if (waitMs === undefined || waitMs > leftMs || !this.#options.budget.hasTime(waitMs)) return answered;
+      if (waitMs === undefined || waitMs > leftMs || !this.#canWait(waitMs, isOnTop)) return answered;
       leftMs -= waitMs;
       this.#waitedMs += waitMs;
       await this.#options.clock.wait(waitMs);
     }
   }
 
+  /** Has something else closed with it, such as a receiver of web hooks. */
+  closesWithIt(close: () => Promise<void>): void {
+    this.#closing.push(close);
+  }
+
+  /** A clock that can be moved makes every wait short. */
+  #canWait(ms: number, isOnTop: boolean): boolean {
+    const { budget, clock } = this.#options;
+    return clock.advance !== undefined || budget.hasTime(ms, isOnTop);
+  }
+
   async close(): Promise<void> {
     await this.#pool.destroy();
+    await Promise.all(this.#closing.map((close) => close()));
   }
 
   async #once({ method, target, headers, body }: Outgoing): Promise<Answered> {

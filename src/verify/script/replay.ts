@@ -50,7 +50,8 @@ export async function shrink(suspect: Suspect, start: () => Run, runsMax: number
       break;
     }
   }
-  return best;
+  // A smaller request may no longer need what was made for it.
+  return withoutSteps(best, shows);
 }
 
 /** At first everything that the claim does not need goes at once; where that is too much, one step after another. */

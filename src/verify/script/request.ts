@@ -30,7 +30,7 @@ function capturesOf(plan: RequestPlan): Captured[] {
 
 async function send(plan: RequestPlan, run: Run): Promise<Exchange> {
   const { outgoing, sent } = concrete(plan, run);
-  const answer = await run.client.send(outgoing, run.takesRefusalsOfRates === true);
+  const answer = await run.client.send(outgoing, run);
   return {
     ...(plan.endpoint && { endpoint: plan.endpoint }),
     ...(plan.caller && { caller: plan.caller }),
