@@ -9,6 +9,8 @@ export interface Holding {
   readonly seed: number;
   readonly requests?: number | undefined;
   readonly replay?: string;
+  /** The breach that is looked for: with it, the run ends. */
+  readonly until?: (breach: Breach) => boolean;
 }
 
 /** What came of holding a service with a fault to its document. */
@@ -40,7 +42,7 @@ export interface Held {
 export async function hold(
   service: ReferenceService,
   fault: string | undefined,
-  { seed, requests, replay }: Holding,
+  { seed, requests, replay, until }: Holding,
 ): Promise<Held> {
   const running = await service.start({ fault });
   const door = await openClockDoor(running.clock);
@@ -51,6 +53,7 @@ export async function hold(
       ...{ url: running.url, callers: await service.callers(), seed, clockUrl: door.url },
       ...(requests !== undefined && { requests }),
       ...(replay !== undefined && { replay }),
+      ...(until && { until }),
       onProgress: ({ broken, requests: sent }) => {
         if (broken > 0) first ??= { requests: sent, seconds: (performance.now() - fromMs) / 1000 };
       },
@@ -64,7 +67,8 @@ export async function hold(
 
 /** Whether the fault is found, and its reproduction is one of this fault. */
 export async function hunt(service: ReferenceService, fault: Fault, holding: Holding): Promise<Hunted> {
-  const { report, first } = await hold(service, fault.id, holding);
+  const until = (breach: Breach): boolean => isOf(breach, fault);
+  const { report, first } = await hold(service, fault.id, { ...holding, until });
   const named = report.breaches
     .filter((breach) => isOf(breach, fault))
     .sort((one, other) => one.steps.length - other.steps.length);
@@ -96,7 +100,7 @@ function verdictOf({ facts }: VerifyReport, { kind, subject }: Fault): string {
 
 /** Nothing where the reproduction fails with the fault and passes without it. */
 async function reproduced(service: ReferenceService, fault: Fault, { id }: Breach, holding: Holding): Promise<string> {
-  const again = await hold(service, fault.id, { ...holding, replay: id });
+  const again = await hold(service, fault.id, { ...holding, replay: id, until: (breach) => isOf(breach, fault) });
   if (!again.report.breaches.some((breach) => isOf(breach, fault))) return 'does not come again';
   const without = await hold(service, undefined, { ...holding, replay: id });
   return without.report.breaches.some((breach) => isOf(breach, fault)) ? 'comes without the fault' : '';
