@@ -112,7 +112,8 @@ async function openClock(clock: RunningClock, settled: () => Promise<void>) {
     if (request.method === 'POST') {
       const { advance_ms: ms }: { advance_ms: number } = JSON.parse(text);
       clock.advance(ms);
-      await settled();
+      // A receiver that does not answer would be waited for.
+      await Promise.race([settled(), new Promise((resolve) => setTimeout(resolve, 50))]);
     }
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ now: new Date(clock.now()).toISOString() }));
