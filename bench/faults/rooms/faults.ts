@@ -79,7 +79,7 @@ export const roomsFaults = [
     'booking.member',
     'Whose booking it is can be changed by a patch (mass assignment).',
   ),
-  fault('room-booked-twice', 'resources', 'allowed values', 'booking.room', 'Two bookings of one room at one time are taken.'),
+  fault('room-booked-twice', 'resources', 'allowed values', 'booking.hour', 'Two bookings of one room at one time are taken.'),
   fault('guest-mail-unchecked', 'resources', 'formats', 'guest.email', 'Any text passes for a mail address.'),
   fault('guests-stay-behind', 'resources', 'types', 'guest.booking', 'What belongs to a deleted row stays behind.'),
   fault(
@@ -111,8 +111,8 @@ export const roomsFaults = [
     'booking',
     'The timer is set when a row is made, and not when it comes back.',
   ),
-  fault('confirmed-booking-changed', 'states', 'transitions', 'booking', 'What is confirmed can still be changed.'),
-  fault('running-booking-deleted', 'states', 'transitions', 'booking', 'Any booking can be deleted, whatever its state.'),
+  fault('confirmed-booking-changed', 'states', 'states', 'booking', 'What is confirmed can still be changed.'),
+  fault('running-booking-deleted', 'states', 'states', 'booking', 'Any booking can be deleted, whatever its state.'),
   fault('cancelled-spelt-otherwise', 'states', 'states', 'booking', 'A state is spelt otherwise than in the document.'),
 
   // endpoints
@@ -153,12 +153,12 @@ export const roomsFaults = [
   ),
   fault(
     'types-are-coerced',
-    'endpoints',
-    'request payload shapes',
-    'POST /bookings',
+    'resources',
+    'types',
+    'booking.people',
     'The validator turns texts into numbers (its default in this framework).',
   ),
-  fault('misspelt-fields-pass', 'endpoints', 'request payload shapes', 'POST /rooms', 'Unknown fields are dropped in silence.'),
+  fault('misspelt-fields-pass', 'resources', 'field names', 'room', 'Unknown fields are dropped in silence.'),
   fault(
     'damage-not-asked',
     'endpoints',
@@ -230,11 +230,11 @@ export const roomsFaults = [
     'GET /rooms/{id}',
     'What a client has already is sent again.',
   ),
-  fault('idempotency-ignored', 'endpoints', 'parameters', 'POST /bookings', 'The header of idempotency is taken and not used.'),
+  fault('idempotency-ignored', 'endpoints', 'request payload shapes', 'POST /bookings', 'The header of idempotency is taken and not used.'),
   fault(
     'keys-shared-by-all',
     'endpoints',
-    'parameters',
+    'request payload shapes',
     'POST /bookings',
     'One caller is answered with what another one has made.',
   ),
@@ -394,19 +394,19 @@ export const roomsFaults = [
     'service',
     'A list that is empty is left out although it is required.',
   ),
-  fault('any-booking-passes', 'errors', 'conditions', 'NO_SUCH_REFERENCE', 'A reference to what there is not is taken.'),
+  fault('any-booking-passes', 'resources', 'types', 'key.booking', 'A reference to what there is not is taken.'),
   fault(
     'if-match-not-needed',
-    'errors',
-    'conditions',
-    'IF_MATCH_NEEDED',
+    'endpoints',
+    'request payload shapes',
+    'PUT /rooms/{id}',
     'A change without a tag is made although one is required.',
   ),
   fault(
     'key-for-anything',
-    'errors',
-    'conditions',
-    'KEY_REUSED',
+    'endpoints',
+    'request payload shapes',
+    'POST /bookings',
     'A key that comes again with another body is answered as before.',
   ),
   fault(
@@ -416,7 +416,7 @@ export const roomsFaults = [
     'ROOM_TAKEN',
     'A transition does not look whether its new state leaves the row unique.',
   ),
-  fault('no-challenge', 'errors', 'conditions', 'UNAUTHENTICATED', 'Who is not known is not told how to be.'),
+  fault('no-challenge', 'authentication', 'schemes', 'service', 'Who is not known is not told how to be.'),
 
   // limits
   fault(

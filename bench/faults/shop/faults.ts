@@ -146,8 +146,8 @@ export const shopFaults = [
     'The answer says that an order is shipped, and the order is as it was.',
   ),
   fault('shipped-is-underway', 'states', 'states', 'order', 'A state of the inside, which no document lists, is shown.'),
-  fault('paid-order-changed', 'states', 'transitions', 'order', 'What is paid can still be changed.'),
-  fault('open-order-deleted', 'states', 'transitions', 'order', 'Any order can be deleted, whatever its state.'),
+  fault('paid-order-changed', 'states', 'states', 'order', 'What is paid can still be changed.'),
+  fault('open-order-deleted', 'states', 'states', 'order', 'Any order can be deleted, whatever its state.'),
 
   // endpoints
   fault('put-is-patch', 'endpoints', 'methods', 'service', 'PUT is routed to where PATCH goes, although no document has it.'),
@@ -178,7 +178,7 @@ export const shopFaults = [
     'GET /postage',
     'A parameter is answered as the text that it came as.',
   ),
-  fault('quantity-from-text', 'endpoints', 'request payload shapes', 'POST /orders', 'Texts are taken for numbers.'),
+  fault('quantity-from-text', 'resources', 'types', 'order.quantity', 'Texts are taken for numbers.'),
   fault('any-media-type', 'endpoints', 'request payload shapes', 'POST /orders', 'The type of a body is not looked at.'),
   fault('location-missing', 'endpoints', 'response payload shapes', 'POST /orders', 'What was made is not told where it is.'),
   fault(
