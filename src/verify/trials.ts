@@ -11,6 +11,7 @@ import { refusals } from './errors/refusals.ts';
 import { eventTrials } from './events/all.ts';
 import { limitTrials } from './limits/all.ts';
 import type { Observer } from './observer.ts';
+import { purposeTrials } from './purpose/all.ts';
 import { changed } from './resources/changed.ts';
 import { fixed } from './resources/fixed.ts';
 import { identifiers } from './resources/identifiers.ts';
@@ -23,6 +24,7 @@ import { initial } from './states/initial.ts';
 import { races } from './states/races.ts';
 import { transitions } from './states/transitions.ts';
 import type { Trial } from './trial.ts';
+import { versioningTrials } from './versioning/all.ts';
 
 /** Every trial, the cheap and certain first. One file each, in the folder of its part. */
 export const trials: readonly Trial[] = [
@@ -45,6 +47,8 @@ export const trials: readonly Trial[] = [
   ...eventTrials,
   races,
   ...limitTrials,
+  ...purposeTrials,
+  ...versioningTrials,
 ];
 
 /** What every answer is held to. */

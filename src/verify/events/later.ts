@@ -1,7 +1,6 @@
 import type { EventKind } from '../../parts/events.ts';
 import { type Operation, operationsOf } from '../../parts/operations.ts';
-import { partsOf } from '../authentication/knocking.ts';
-import { readToken } from '../authentication/tampered.ts';
+import { endsWithin } from '../authentication/ends.ts';
 import { lookAt } from '../make/look.ts';
 import type { Model } from '../model/model.ts';
 import { type Judgement, moot } from '../script/claim.ts';
@@ -82,13 +81,4 @@ async function anEar(session: Session, maker: Parameters<typeof subscribe>[1]): 
   session.need(streamOf(model) !== undefined, 'nobody can listen');
   const readers = streaming(model);
   return openEar(session, readers.includes(maker) ? maker : readers[0]);
-}
-
-/** Whether a token that was given ends within a time: then nobody could be spoken for afterwards. */
-export function endsWithin(model: Model, session: Session, ms: number): boolean {
-  const untilSeconds = (session.run.clock.toService(Date.now()) + ms) / 1000;
-  return model.callers.some(({ credential }) => {
-    const exp = credential && readToken(partsOf(credential).text)?.claims.exp;
-    return typeof exp === 'number' && exp < untilSeconds;
-  });
 }

@@ -4,6 +4,7 @@ import type { Client } from '../client/client.ts';
 import type { Row } from '../make/row.ts';
 import type { Caller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
+import type { Exchange } from '../script/exchange.ts';
 import type { Run } from '../script/run.ts';
 import type { Session } from '../script/session.ts';
 import type { Done, Step } from '../script/step.ts';
@@ -59,8 +60,7 @@ export async function subscribe(
   const { model } = session;
   const stated = subscribersOf(model);
   if (stated?.url === undefined) throw new Untestable('nobody can subscribe');
-  const receiver = await receiverOf(session.run);
-  const url = new Fresh(({ uuid }) => `${receiver.origin}/${uuid()}`);
+  const url = await newAddress(session);
   if (given.react) await session.do(reacting(url, given.react));
   const body: Record<string, Symbolic> = { [stated.url]: url };
   if (stated.events !== undefined && given.events) body[stated.events] = [...given.events];
@@ -69,9 +69,19 @@ export async function subscribe(
   if (secret !== undefined && stated.secret !== undefined) body[stated.secret] = secret;
   const row = await session.make(stated.resource, { caller: maker, body });
   if (!row.made) throw new Untestable(`a ${stated.resource} was given, and none was made`);
-  const created = row.made;
+  return { row, ...earOf(model, url, row.made, maker) };
+}
+
+/** A new address of the receiver's. */
+export async function newAddress(session: Session): Promise<Fresh> {
+  const receiver = await receiverOf(session.run);
+  return new Fresh(({ uuid }) => `${receiver.origin}/${uuid()}`);
+}
+
+/** Somebody who has subscribed with an address of the receiver's. */
+export function earOf(model: Model, url: Fresh, created: Done<Exchange>, maker: Caller | undefined): Ear {
   return {
-    ...{ maker, row, opened: created },
+    ...{ maker, opened: created },
     hearing: (after, waiting) => hearing(url, [created, ...after], waiting),
     judge: (one, heard) => deliveryJudgement(model, one, heard),
   };

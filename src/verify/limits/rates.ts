@@ -85,7 +85,9 @@ function caseOf(model: Model, rate: Rate, operation: Operation): Case {
       session.need(endpoint !== undefined, `no caller reaches ${operation.name}`);
       const cost = costOf(rate, operation);
       session.need(cost > 0, `${operation.name} costs nothing`);
-      const most = Math.ceil(capacityOf(rate) / cost) + 2 + Math.ceil(capacityOf(rate) / cost / 50);
+      // A bucket is refilled while it is emptied.
+      const room = Math.ceil(capacityOf(rate) / cost);
+      const most = room + 2 + (rate.kind === 'bucket' ? room : Math.ceil(room / 50));
       session.need(most <= requestsMost, `it takes ${most} requests to reach it`);
       const { clock } = session.run;
       const forgetMs = memoryOf(rate) + 250;
