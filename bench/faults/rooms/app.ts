@@ -123,7 +123,8 @@ function scopeHeaders(
 
 function refuse(house: House, reply: FastifyReply, error: FastifyError | Refused): FastifyReply {
   const refused = error instanceof Refused ? error : new Refused(error.statusCode === 413 ? 'TOO_LARGE' : 'BROKEN');
-  if (refused.code === 'BROKEN') console.error(error);
+  // Who goes away in the middle of a request is no failure of the service.
+  if (refused.code === 'BROKEN' && error.code !== 'ECONNRESET') console.error(error);
   const { status, type, text } = errorReply(house, refused);
   return reply
     .code(status)

@@ -230,7 +230,13 @@ export const roomsFaults = [
     'GET /rooms/{id}',
     'What a client has already is sent again.',
   ),
-  fault('idempotency-ignored', 'endpoints', 'request payload shapes', 'POST /bookings', 'The header of idempotency is taken and not used.'),
+  fault(
+    'idempotency-ignored',
+    'endpoints',
+    'request payload shapes',
+    'POST /bookings',
+    'The header of idempotency is taken and not used.',
+  ),
   fault(
     'keys-shared-by-all',
     'endpoints',
