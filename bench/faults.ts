@@ -25,6 +25,7 @@ export async function run(args: readonly string[]): Promise<number> {
       seeds: { type: 'string', default: '10' },
       requests: { type: 'string' },
       workers: { type: 'string', default: '2' },
+      narrow: { type: 'boolean', default: false },
       json: { type: 'string' },
       markdown: { type: 'boolean', default: false },
       strict: { type: 'boolean', default: false },
@@ -33,7 +34,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const requests = values.requests === undefined ? undefined : Number(values.requests);
   const queue = [
     ...correct(Number(values.seed), Number(values.seeds), requests),
-    ...faulty(values.only, Number(values.seed), requests),
+    ...faulty(values.only, Number(values.seed), requests).map((work) => ({ ...work, isNarrow: values.narrow })),
   ];
   const result = await collected(queue, Number(values.workers));
   if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(result, undefined, 2)}\n`);
@@ -62,7 +63,9 @@ async function collected(queue: readonly Work[], beside: number): Promise<Faults
     told.push(done);
     const last =
       'hunted' in done ? done.hunted.fault.id : 'calm' in done ? `${done.calm.service}, seed ${done.calm.seed}` : done.failed;
-    if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${told.length} of ${queue.length}: ${last}`);
+    process.stderr.write(
+      process.stderr.isTTY ? `\r\u001b[K${told.length} of ${queue.length}: ${last}` : `${last}${outcome(done)}\n`,
+    );
   });
   if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
   return {
@@ -70,6 +73,14 @@ async function collected(queue: readonly Work[], beside: number): Promise<Faults
     calm: told.flatMap((done) => ('calm' in done ? [done.calm] : [])),
     failures: told.flatMap((done) => ('failed' in done ? [done.failed] : [])),
   };
+}
+
+/** For a log: whether it was killed, and if not, why. */
+function outcome(done: Done): string {
+  if (!('hunted' in done)) return '';
+  const { isKilled, remark, steps, runSeconds, others } = done.hunted;
+  const also = others.length === 0 ? '' : `; also ${others.join(', ')}`;
+  return isKilled ? `: killed in ${steps} steps, ${figure(runSeconds)} s${also}` : `: ${remark}${also}`;
 }
 
 function report({ hunted, calm, failures }: FaultsRun, markdown: boolean, strict: boolean): number {

@@ -59,7 +59,8 @@ const benches = new Map<string, Bench>([
     'faults',
     {
       about: 'which faults of two services written by hand `verify` finds, and that it finds none where there is none',
-      options: '--only shop --only limits  --seed 1  --seeds 10  --requests N  --workers 2  --markdown  --json FILE  --strict',
+      options:
+        '--only shop --only limits  --seed 1  --seeds 10  --requests N  --workers 2  --narrow  --markdown  --json FILE  --strict',
       load: () => import('./faults.ts'),
     },
   ],

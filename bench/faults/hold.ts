@@ -8,6 +8,8 @@ import type { ReferenceService } from './services.ts';
 export interface Holding {
   readonly seed: number;
   readonly requests?: number | undefined;
+  /** Only the cases about this part, kind of fact or fact. */
+  readonly only?: readonly string[];
   readonly replay?: string;
   /** The breach that is looked for: with it, the run ends. */
   readonly until?: (breach: Breach) => boolean;
@@ -42,7 +44,7 @@ export interface Held {
 export async function hold(
   service: ReferenceService,
   fault: string | undefined,
-  { seed, requests, replay, until }: Holding,
+  { seed, requests, only, replay, until }: Holding,
 ): Promise<Held> {
   const running = await service.start({ fault });
   const door = await openClockDoor(running.clock);
@@ -52,6 +54,7 @@ export async function hold(
     const report = await verify(service.document, {
       ...{ url: running.url, callers: await service.callers(), seed, clockUrl: door.url },
       ...(requests !== undefined && { requests }),
+      ...(only && { only }),
       ...(replay !== undefined && { replay }),
       ...(until && { until }),
       onProgress: ({ broken, requests: sent }) => {
@@ -65,8 +68,9 @@ export async function hold(
   }
 }
 
-/** Whether the fault is found, and its reproduction is one of this fault. */
-export async function hunt(service: ReferenceService, fault: Fault, holding: Holding): Promise<Hunted> {
+/** Whether the fault is found, and its reproduction is one of this fault. `isNarrow` asks only what is about its fact. */
+export async function hunt(service: ReferenceService, fault: Fault, whole: Holding, isNarrow: boolean): Promise<Hunted> {
+  const holding = isNarrow ? { ...whole, only: [`${fault.kind}:${fault.subject}`] } : whole;
   const until = (breach: Breach): boolean => isOf(breach, fault);
   const { report, first } = await hold(service, fault.id, { ...holding, until });
   const named = report.breaches

@@ -8,6 +8,8 @@ export interface Work {
   readonly fault?: string;
   readonly seed: number;
   readonly requests?: number | undefined;
+  /** Ask only what is about the fault's own fact. */
+  readonly isNarrow?: boolean;
 }
 
 export interface Alarm {
@@ -31,7 +33,9 @@ export async function done(work: Work): Promise<Done> {
     return { calm: { service: service.name, seed, alarms, seconds: report.ms / 1000, requests: report.requests } };
   }
   const fault = service.faults.find(({ id }) => id === work.fault);
-  return fault ? { hunted: await hunt(service, fault, { seed, requests }) } : { failed: `there is no fault ${work.fault}` };
+  return fault
+    ? { hunted: await hunt(service, fault, { seed, requests }, work.isNarrow ?? false) }
+    : { failed: `there is no fault ${work.fault}` };
 }
 
 if (process.send) {
