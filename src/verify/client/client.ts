@@ -8,7 +8,7 @@ import type { Clock } from './clock.ts';
 import { parseBody } from './parse-body.ts';
 import { troubleOf } from './trouble.ts';
 
-/** What came back, by our own clock. */
+/** What came back, and when by the service's clock. */
 export interface Answered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -48,6 +48,7 @@ export class Client {
   #troubles = 0;
   #waitedMs = 0;
   readonly #closing: (() => Promise<void>)[] = [];
+  #waiting: Promise<void> | undefined;
 
   constructor(options: ClientOptions) {
     this.#options = options;
@@ -85,13 +86,22 @@ export class Client {
       if (waitMs === undefined || waitMs > leftMs || !this.#canWait(waitMs, isOnTop)) return answered;
       leftMs -= waitMs;
       this.#waitedMs += waitMs;
-      await this.#options.clock.wait(waitMs);
+      await this.#wait(waitMs);
     }
   }
 
   /** Has something else closed with it, such as a receiver of web hooks. */
   closesWithIt(close: () => Promise<void>): void {
     this.#closing.push(close);
+  }
+
+  /** Several that wait for a clock that is moved wait for it together. */
+  async #wait(ms: number): Promise<void> {
+    if (this.#options.clock.advance === undefined) return this.#options.clock.wait(ms);
+    this.#waiting ??= this.#options.clock.wait(ms).finally(() => {
+      this.#waiting = undefined;
+    });
+    return this.#waiting;
   }
 
   /** A clock that can be moved makes every wait short. */
@@ -106,7 +116,10 @@ export class Client {
   }
 
   async #once({ method, target, headers, body }: Outgoing): Promise<Answered> {
-    const fromMs = Date.now();
+    const { clock } = this.#options;
+    const startMs = Date.now();
+    const fromMs = clock.toService(startMs);
+    const times = () => ({ fromMs, toMs: clock.latest(Date.now()) });
     try {
       const response = await this.#pool.request({
         // The cast holds: a method that undici has no name for is still sent as it is.
@@ -117,15 +130,16 @@ export class Client {
       });
       const bytes = await bytesOf(response.body);
       this.#troubles = 0;
+      clock.learn(plainHeaders(response.headers).date, startMs, Date.now());
       const text = new TextDecoder().decode(bytes);
       const named = plainHeaders(response.headers);
       return {
         status: response.statusCode,
-        ...{ headers: named, text, body: parseBody(text, named['content-type']), fromMs, toMs: Date.now() },
+        ...{ headers: named, text, body: parseBody(text, named['content-type']), ...times() },
       };
     } catch (error) {
       this.#troubles += 1;
-      return { status: 0, headers: {}, text: '', body: undefined, fromMs, toMs: Date.now(), trouble: troubleOf(error) };
+      return { status: 0, headers: {}, text: '', body: undefined, ...times(), trouble: troubleOf(error) };
     }
   }
 }

@@ -19,8 +19,9 @@ export interface Refusing {
   /** What is not allowed, for people: `a weight_g of 0`. */
   readonly what: string;
   readonly at?: Pointer;
-  /** Asked of every exchange that is judged, in replays too: whether it really is what has to be refused. */
-  readonly isSo?: (exchange: Exchange) => boolean;
+  /** Asked of every exchange that is judged, in replays too: whether it really is what has to be refused, seen beside these. */
+  readonly isSo?: (exchange: Exchange, ...beside: readonly Exchange[]) => boolean;
+  readonly beside?: readonly Done<Exchange>[];
 }
 
 /**
@@ -30,62 +31,80 @@ export interface Refusing {
 export function claimRefused(session: Session, done: Done<Exchange>, refusing: Refusing): boolean {
   const { model } = session;
   const { fact, reason, what, at } = refusing;
-  const meant = (exchange: Exchange): Judgement => {
+  const of: readonly [Done<Exchange>, ...Done<Exchange>[]] = [done, ...(refusing.beside ?? [])];
+  const meant = (exchange: Exchange, beside: readonly Exchange[]): Judgement => {
     if (model.refusals.isHurried(exchange)) return moot('the service had too much to do');
     if (exchange.status === 501) return moot('the service says that it cannot do this');
-    return refusing.isSo?.(exchange) === false ? moot('it is not what has to be refused') : undefined;
+    return refusing.isSo?.(exchange, ...beside) === false ? moot('it is not what has to be refused') : undefined;
   };
   const refused = session.claim({
-    ...{ fact, reason, of: [done] as const, ...(at !== undefined && { at }) },
-    judge: (exchange: Exchange) =>
-      meant(exchange) ??
+    ...{ fact, reason, of, ...(at !== undefined && { at }) },
+    judge: (exchange: Exchange, ...beside: readonly Exchange[]) =>
+      meant(exchange, beside) ??
       (isDone(exchange) || exchange.status < 400
         ? { promised: `${what} is refused`, seen: `${exchange.status}${briefly(exchange)}` }
         : undefined),
   });
   const stated = statedRefusal(model, refusing, done.value.endpoint);
   if (!refused || !stated) return refused;
-  claimCode(session, done, stated, refusing, meant);
+  claimCode(session, of, stated, refusing, meant);
   return refused;
 }
 
 function claimCode(
   session: Session,
-  done: Done<Exchange>,
+  of: readonly [Done<Exchange>, ...Done<Exchange>[]],
   stated: StatedRefusal,
   { what }: Refusing,
-  meant: (exchange: Exchange) => Judgement,
+  meant: (exchange: Exchange, beside: readonly Exchange[]) => Judgement,
 ): void {
   const { model } = session;
   const { name } = stated.code;
   const isRefused = (exchange: Exchange) => (exchange.status < 400 ? moot('it was not refused') : undefined);
   if (model.refusals.showsCodes) {
     session.claim({
-      ...{ fact: { kind: 'conditions', subject: name }, reason: 'code', of: [done] as const, at: stated.rule.at },
-      judge(exchange: Exchange) {
+      ...{ fact: { kind: 'conditions', subject: name }, reason: 'code', of, at: stated.rule.at },
+      judge(exchange: Exchange, ...beside: readonly Exchange[]) {
         const code = model.refusals.codeIn(exchange);
+        if (code !== undefined && code !== name && mayBeDenied(model, exchange, code))
+          return moot('the caller may not be allowed to');
         const wrong = {
           promised: `${name}, for ${what}`,
           seen: `${exchange.status} ${code ?? 'without a code'}${briefly(exchange)}`,
         };
-        return meant(exchange) ?? isRefused(exchange) ?? (code === name ? undefined : wrong);
+        return meant(exchange, beside) ?? isRefused(exchange) ?? (code === name ? undefined : wrong);
       },
     });
   }
   const { status } = stated;
   if (status === undefined) return;
   session.claim({
-    ...{ fact: statusFact(stated), reason: 'status', of: [done] as const },
-    judge(exchange: Exchange) {
+    ...{ fact: statusFact(stated), reason: 'status', of },
+    judge(exchange: Exchange, ...beside: readonly Exchange[]) {
       const code = model.refusals.codeIn(exchange);
       if (model.refusals.showsCodes && code !== name) return moot('it is another code');
       return (
-        meant(exchange) ??
+        meant(exchange, beside) ??
         isRefused(exchange) ??
         (exchange.status === status ? undefined : { promised: `${status}, for ${what}`, seen: String(exchange.status) })
       );
     },
   });
+}
+
+/** Whether a refusal says that the caller may not do it, and that cannot be excluded. */
+export function mayBeDenied(model: Model, exchange: Exchange, code: string): boolean {
+  const { endpoint, sent } = exchange;
+  if (!endpoint) return false;
+  const operation = model.operationOf(endpoint);
+  const denials = (['caller.forbidden', 'resource.missing', 'caller.unknown'] as const).map(
+    (when) => model.refusals.of(when, operation)?.code.name,
+  );
+  const own = model.access.rules(operation, exchange.caller)?.flatMap((rule) => rule.else ?? []) ?? [];
+  if (![...denials, ...own].includes(code)) return false;
+  const request = sent.json === undefined ? {} : { request: sent.json };
+  const context = { ...request, params: { ...sent.path, ...sent.query } };
+  return model.access.allows(operation, exchange.caller, { context }) !== 'yes';
 }
 
 function statedRefusal(model: Model, { by }: Refusing, endpoint: Endpoint | undefined): StatedRefusal | undefined {

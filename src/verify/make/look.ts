@@ -60,6 +60,7 @@ async function findInLists(session: Session, row: Row, wanted: Caller | undefine
     for (let page = 0; query && page < pagesMax; page++) {
       const request = model.request(endpoint, { path, query, caller: reader.caller });
       last = await session.send(request);
+      if (!isDone(last.value)) break;
       const fields = rowWith(model, last.value, resolve(row.id, session.run));
       if (fields) {
         remember(row, last, fields);
@@ -69,7 +70,7 @@ async function findInLists(session: Session, row: Row, wanted: Caller | undefine
       query = next && { ...narrowing, ...next };
     }
     // Only where the list was gone through to its end is a row that was not found not there.
-    if (last && query === undefined) return { done: last, fields: undefined };
+    if (last && isDone(last.value) && query === undefined) return { done: last, fields: undefined };
   }
   return undefined;
 }

@@ -23,12 +23,21 @@ export function expectedAfter(model: Model, change: Exchange, before: Before | u
   for (const [name, expectation] of plain) if (expectation.is === 'value') next[name] = expectation.value;
   const unseenNext = new Set([...plain].filter(([, one]) => one.is === 'unknown' || one.is === 'pattern').map(([name]) => name));
   const isIdle = effect.verb !== 'transition' && before !== undefined && isUnchanged(next, before);
+  const mayBeIdle =
+    isIdle &&
+    before !== undefined &&
+    Object.keys(sentFields(model, resource, change) ?? {}).some((name) => before.unseen.has(name));
   if (effect.verb === 'upsert' && !before && change.status !== 201) return new Map();
   const words = wordsOf(effect, change.endpoint.operation, before !== undefined);
   const out = new Map(plain);
   for (const [name, field] of entriesOf(resource.fields)) {
     const expression = words.map((word) => field.set[word]).find((one) => one !== undefined);
-    if (!expression || isIdle) continue;
+    if (!expression || (isIdle && !mayBeIdle)) continue;
+    if (mayBeIdle) {
+      // Whether a field that is not shown was changed cannot be seen, and with it whether anything was.
+      out.set(name, { is: 'unknown', because: 'set', at: expression.at });
+      continue;
+    }
     out.set(name, fromExpression(model, expression, change, { before, next, unseenNext }, field));
   }
   return out;

@@ -114,6 +114,12 @@ export class Model {
     return uniqueFields(this.spec, resource);
   }
 
+  /** Whether no two rows may refer to the same, so that what a row refers to has to be another one each time. */
+  isUniqueByReference(resource: string): boolean {
+    const stated = this.resource(resource);
+    return stated?.unique.some(({ fields }) => fields.some((name) => entryOf(stated.fields, name)?.ref !== undefined)) ?? false;
+  }
+
   /** The fields of a row that a caller is not shown. */
   unseenBy(resource: string, caller: Caller | undefined): ReadonlySet<string> {
     return hiddenFields(this.spec, resource, caller);

@@ -56,7 +56,7 @@ export async function shrink(suspect: Suspect, start: () => Run, runsMax: number
 
 /** At first everything that the claim does not need goes at once; where that is too much, one step after another. */
 async function withoutSteps(suspect: Suspect, shows: (candidate: Suspect) => Promise<boolean>): Promise<Suspect> {
-  const bare = { ...suspect, steps: only(suspect, needed(suspect)) };
+  const bare = bareOf(suspect);
   if (bare.steps.size === suspect.steps.size || (await shows(bare))) return bare;
   let best = suspect;
   for (const number of [...suspect.steps.keys()].reverse()) {
@@ -66,6 +66,11 @@ async function withoutSteps(suspect: Suspect, shows: (candidate: Suspect) => Pro
     if (isWhole(candidate) && (await shows(candidate))) best = candidate;
   }
   return best;
+}
+
+/** A script with nothing in it but the steps that its claim names, and those that they take values from. */
+export function bareOf(suspect: Suspect): Suspect {
+  return { ...suspect, steps: only(suspect, needed(suspect)) };
 }
 
 function* smallerScripts(suspect: Suspect): Iterable<Suspect> {

@@ -36,8 +36,6 @@ async function send(plan: RequestPlan, run: Run): Promise<Exchange> {
     ...(plan.caller && { caller: plan.caller }),
     sent,
     ...answer,
-    fromMs: run.clock.toService(answer.fromMs),
-    toMs: run.clock.toService(answer.toMs),
   };
 }
 
