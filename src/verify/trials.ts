@@ -43,12 +43,12 @@ export const trials: readonly Trial[] = [
   preconditions,
   idempotency,
   bodies,
-  ...authenticationTrials,
-  ...eventTrials,
-  races,
-  ...limitTrials,
   ...purposeTrials,
+  ...authenticationTrials,
   ...versioningTrials,
+  ...eventTrials,
+  ...limitTrials,
+  races,
 ];
 
 /** What every answer is held to. */

@@ -44,17 +44,22 @@ export async function ready(session: Session, endpoint: Endpoint, readying: Read
     throw new Untestable(`of ${endpoint.key} it is not known which row it is about`);
   const transition = effect?.verb === 'transition' ? transitionOf(session, resource, effect.transition) : undefined;
   let failure: unknown;
-  for (const state of statesFor(endpoint, transition)) {
-    try {
-      const wanted = { ...(readying.maker && { caller: readying.maker }), style: readying.style ?? ('plain' as const) };
-      const row = await session.make(resource, { ...wanted, ...(state !== undefined && { state }) });
-      const [able] = callersFor(session, endpoint, row);
-      const caller = readying.caller ?? able;
-      const about = { caller, ...(transition && { transition }), style: readying.style ?? ('plain' as const) };
-      return { row, request: writable(session, endpoint, resource, await requestAbout(session, row, endpoint, about)) };
-    } catch (error) {
-      if (!(error instanceof Untestable)) throw error;
-      failure = error;
+  // What is drawn with everything in it may be more than the service's own rules allow.
+  for (const style of readying.style === 'full' ? (['full', 'plain'] as const) : (['plain'] as const)) {
+    for (const state of statesFor(endpoint, transition)) {
+      try {
+        const row = await session.make(resource, {
+          style,
+          ...(readying.maker && { caller: readying.maker }),
+          ...(state !== undefined && { state }),
+        });
+        const [able] = callersFor(session, endpoint, row);
+        const about = { caller: readying.caller ?? able, ...(transition && { transition }), style: readying.style ?? 'plain' };
+        return { row, request: writable(session, endpoint, resource, await requestAbout(session, row, endpoint, about)) };
+      } catch (error) {
+        if (!(error instanceof Untestable)) throw error;
+        failure = error;
+      }
     }
   }
   throw failure;

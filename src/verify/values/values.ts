@@ -103,20 +103,23 @@ function lists(spec: Spec, shape: JsonMap, style: Style, depth: number): fc.Arbi
 function maps(spec: Spec, shape: JsonMap, style: Style, depth: number): fc.Arbitrary<Draft> {
   const properties = isMap(shape.properties) ? shape.properties : {};
   const required = listOfText(shape.required);
+  const least = typeof shape.minProperties === 'number' ? shape.minProperties : 0;
+  const isPlain = style === 'plain' && least <= required.length;
   const model: Record<string, fc.Arbitrary<Draft>> = {};
   for (const name of new Set([...required, ...Object.keys(properties)])) {
     const inner = properties[name];
     if (inner === false) continue;
     const isNeeded = required.includes(name);
-    if (!isNeeded && (style === 'plain' || depth >= depthMax)) continue;
+    if (!isNeeded && (isPlain || depth >= depthMax)) continue;
     try {
       model[name] = valuesOf(spec, isMap(inner) ? inner : {}, style, depth + 1);
     } catch (error) {
       if (!(error instanceof NoValue) || isNeeded) throw error;
     }
   }
-  const least = typeof shape.minProperties === 'number' ? shape.minProperties : 0;
-  const needed = Object.keys(model).filter((name) => required.includes(name) || (style === 'plain' && least > required.length));
+  // What cannot be would be looked for without an end.
+  if (Object.keys(model).length < least) throw new NoValue(`a map of ${least} members is not made here`);
+  const needed = Object.keys(model).filter((name) => required.includes(name) || (style === 'plain' && !isPlain));
   return fc.record(model, { requiredKeys: needed, noNullPrototype: true }).filter((map) => Object.keys(map).length >= least);
 }
 

@@ -1,3 +1,4 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Version } from '../../parts/versioning.ts';
 import type { FactName } from '../model/facts.ts';
@@ -25,14 +26,14 @@ export const selecting: Trial = {
   *cases(model) {
     const versions = versionsOf(model);
     if (!versions) return;
-    for (const version of versions.all) yield versionCase(model, version);
+    for (const version of versions.all) yield versionCase(model, versions, version);
     yield unknownCase(model);
     yield defaultCase(model, versions);
     yield guaranteeCase();
   },
 };
 
-function versionCase(model: Model, version: Version): Case {
+function versionCase(model: Model, versions: Versions, version: Version): Case {
   const rules: FactName = { kind: 'deprecation rules', subject: version.name };
   return {
     name: `in ${version.name}`,
@@ -41,7 +42,9 @@ function versionCase(model: Model, version: Version): Case {
       const door = doorOf(model);
       session.need(door !== undefined, 'no operation can be asked in every version');
       const { endpoint, operation, caller } = door;
-      const done = await session.send(inVersion(model, model.request(endpoint, { caller }), version.name));
+      const { endpoint: _endpoint, ...plan } = inVersion(model, model.request(endpoint, { caller }), version.name);
+      // What every answer of an endpoint is held to is the newest shape.
+      const done = await session.send(version.name === versions.history.current ? { ...plan, endpoint } : plan);
       const is = (seen: Exchange, when: 'version.unknown' | 'version.sunset') => {
         const refusal = refusalFor(model, when, operation);
         return refusal !== undefined && isRefused(model, seen) && isRefusal(model, seen, refusal);
@@ -75,7 +78,12 @@ function versionCase(model: Model, version: Version): Case {
         of: [done],
         judge: (seen: Exchange) => nameJudgement(model, version.name, seen),
       });
-      session.claim({ fact: rules, reason: 'told', of: [done], judge: (seen: Exchange) => toldJudgement(model, version, seen) });
+      session.claim({
+        fact: rules,
+        reason: 'told',
+        of: [done],
+        judge: (seen: Exchange) => toldJudgement(model, endpoint, version, seen),
+      });
     },
   };
 }
@@ -90,9 +98,8 @@ function nameJudgement(model: Model, version: string, seen: Exchange): Judgement
     : { promised: `an answer names its version: ${select.carrier}: ${version}`, seen: named ?? `no ${select.carrier}` };
 }
 
-function toldJudgement(model: Model, version: Version, seen: Exchange): Judgement {
-  const { endpoint } = seen;
-  if (!isDone(seen) || !endpoint) return moot('it was refused');
+function toldJudgement(model: Model, endpoint: Endpoint, version: Version, seen: Exchange): Judgement {
+  if (!isDone(seen)) return moot('it was refused');
   const stated = statedValue(version.deprecation);
   if (stated) {
     const flaw = deprecationFlaw([stated, ...(endpoint.deprecated ? [endpoint.deprecated] : [])], seen.headers);
@@ -136,7 +143,8 @@ function unknownCase(model: Model): Case {
       session.need(door !== undefined, 'no operation can be asked in every version');
       session.need(model.spec.versioning.others === undefined, 'there are other versions than the listed ones');
       const { endpoint, operation, caller } = door;
-      const done = await session.send(inVersion(model, model.request(endpoint, { caller }), 'ninefold-verify'));
+      const { endpoint: _endpoint, ...plan } = inVersion(model, model.request(endpoint, { caller }), 'ninefold-verify');
+      const done = await session.send(plan);
       session.claim({
         ...{ fact: selectionFact, reason: 'unknown', of: [done] },
         judge: (seen: Exchange): Judgement => {
@@ -162,7 +170,8 @@ function defaultCase(model: Model, { all, history }: Versions): Case {
       session.need(door !== undefined, 'no operation can be asked in every version');
       session.need(select?.default !== 'pinned', 'to what a key is pinned was decided by its first call');
       const { endpoint, operation, caller } = door;
-      const done = await session.send(inVersion(model, model.request(endpoint, { caller }), undefined));
+      const { endpoint: _endpoint, ...plan } = inVersion(model, model.request(endpoint, { caller }), undefined);
+      const done = await session.send(plan);
       const usual = select?.default === 'oldest' ? all[0]?.name : history.current;
       session.claim({
         ...{ fact: selectionFact, reason: 'default', of: [done] },

@@ -58,7 +58,8 @@ export function doorOf(model: Model): (Door & { readonly caller: Caller | undefi
   for (const operation of model.operations) {
     const { endpoint } = operation;
     if (endpoint?.method !== 'GET' || pathParameters(endpoint.path).length > 0 || changed.has(endpoint.key)) continue;
-    if (entriesOf(endpoint.parameters).some(([, { required }]) => required)) continue;
+    // Which row an `identity` means may be one that is not there.
+    if (endpoint.identity || entriesOf(endpoint.parameters).some(([, { required }]) => required)) continue;
     if (model.access.isPublic(operation)) return { operation, endpoint, caller: undefined };
     const caller = model.callers.find((one) => model.access.allows(operation, one) === 'yes');
     if (caller) return { operation, endpoint, caller };
