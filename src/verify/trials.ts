@@ -1,10 +1,15 @@
 import { accepts } from './endpoints/accepts.ts';
 import { answers } from './endpoints/answers.ts';
 import { bodies } from './endpoints/bodies.ts';
+import { bodiless } from './endpoints/bodiless.ts';
 import { preconditions } from './endpoints/conditions.ts';
 import { idempotency } from './endpoints/idempotency.ts';
+import { lists } from './endpoints/lists.ts';
 import { media } from './endpoints/media.ts';
+import { pages } from './endpoints/pages.ts';
+import { parameters } from './endpoints/parameters.ts';
 import { routes, statedRoutes } from './endpoints/routes.ts';
+import { ownErrors } from './errors/own.ts';
 import { refusals } from './errors/refusals.ts';
 import type { Observer } from './observer.ts';
 import { changed } from './resources/changed.ts';
@@ -36,8 +41,13 @@ export const trials: readonly Trial[] = [
   accepts,
   preconditions,
   idempotency,
+  parameters,
+  lists,
   bodies,
+  bodiless,
   races,
+  ownErrors,
+  pages,
 ];
 
 /** What every answer is held to. */
