@@ -20,6 +20,10 @@ for (const [document, handlers] of examples) {
           ({ id, promised, seen, steps }) => `${id}\n  promised ${promised}\n  seen ${seen}\n  ${JSON.stringify(steps)}`,
         );
         assert.deepEqual(told, []);
+        assert.deepEqual(
+          report.notes.filter((note) => note.includes('fault')),
+          [],
+        );
         assert.equal(report.stopped, undefined);
         assert.deepEqual(stand.failures, []);
       } finally {

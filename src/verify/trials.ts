@@ -3,10 +3,15 @@ import { whoMay } from './authentication/users.ts';
 import { accepts } from './endpoints/accepts.ts';
 import { answers } from './endpoints/answers.ts';
 import { bodies } from './endpoints/bodies.ts';
+import { bodiless } from './endpoints/bodiless.ts';
 import { preconditions } from './endpoints/conditions.ts';
 import { idempotency } from './endpoints/idempotency.ts';
+import { lists } from './endpoints/lists.ts';
 import { media } from './endpoints/media.ts';
+import { pages } from './endpoints/pages.ts';
+import { parameters } from './endpoints/parameters.ts';
 import { routes, statedRoutes } from './endpoints/routes.ts';
+import { ownErrors } from './errors/own.ts';
 import { refusals } from './errors/refusals.ts';
 import { eventTrials } from './events/all.ts';
 import { limitTrials } from './limits/all.ts';
@@ -42,13 +47,18 @@ export const trials: readonly Trial[] = [
   accepts,
   preconditions,
   idempotency,
+  parameters,
+  lists,
   bodies,
+  bodiless,
   ...purposeTrials,
   ...authenticationTrials,
   ...versioningTrials,
   ...eventTrials,
   ...limitTrials,
   races,
+  ownErrors,
+  pages,
 ];
 
 /** What every answer is held to. */

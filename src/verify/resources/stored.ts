@@ -1,6 +1,9 @@
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { lookAt } from '../make/look.ts';
+import { moot } from '../script/claim.ts';
+import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
 import type { Trial } from '../trial.ts';
 import { claimRow } from './claim-row.ts';
 
@@ -27,7 +30,23 @@ async function createAndLook(session: Session, resource: string, style: 'plain' 
   const row = await session.make(resource, { style });
   const change = row.made;
   session.need(change !== undefined, `rows of ${resource} are given, not made`);
+  claimLeftOut(session, resource, change);
   claimRow(session, { resource, change, seen: change, reason: 'answered' });
   const { done } = await lookAt(session, row);
   claimRow(session, { resource, change, seen: done, reason: 'stored' });
+}
+
+/** What may be left out was left out, and the row was made without it. */
+function claimLeftOut(session: Session, name: string, change: Done<Exchange>): void {
+  const resource = session.model.resource(name);
+  for (const [field, stated] of resource ? entriesOf(resource.fields) : []) {
+    if (statedValue(stated.required) !== false) continue;
+    session.claim({
+      ...{ fact: { kind: 'required flags', subject: `${name}.${field}` }, reason: 'left out', of: [change] as const },
+      judge(exchange: Exchange) {
+        const sent = fieldsOf({ body: exchange.sent.json });
+        return isDone(exchange) && sent?.[field] === undefined ? undefined : moot('it was not left out');
+      },
+    });
+  }
 }

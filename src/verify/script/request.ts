@@ -67,6 +67,7 @@ export function concrete(plan: RequestPlan, run: Run): { readonly outgoing: Outg
 
 /** The plan without one of its parts: a query parameter, a member of the body. */
 function* smallerPlans(plan: RequestPlan): Iterable<RequestPlan> {
+  if (plan.isWhole) return;
   for (const name of Object.keys(plan.query)) yield { ...plan, query: without(plan.query, name) };
   const { body } = plan;
   if (!body || !('value' in body)) return;
