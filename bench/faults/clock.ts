@@ -21,13 +21,19 @@ export function startClock(): Clock {
   const waiting = new Set<Due>();
   let movedMs = 0;
   let timer: NodeJS.Timeout | undefined;
+  let armedMs = Number.POSITIVE_INFINITY;
   const now = (): number => Date.now() + movedMs;
 
   function arm(): void {
+    armedMs = Number.POSITIVE_INFINITY;
+    for (const { ms } of waiting) armedMs = Math.min(armedMs, ms);
+    set();
+  }
+
+  function set(): void {
     clearTimeout(timer);
-    if (waiting.size === 0) return;
-    const next = Math.min(...[...waiting].map(({ ms }) => ms));
-    timer = setTimeout(() => void runDue(), Math.min(timerMsMax, Math.max(0, next - now())));
+    if (armedMs === Number.POSITIVE_INFINITY) return;
+    timer = setTimeout(() => void runDue(), Math.min(timerMsMax, Math.max(0, armedMs - now())));
     timer.unref();
   }
 
@@ -45,7 +51,10 @@ export function startClock(): Clock {
     at(ms, run) {
       const due = { ms, run };
       waiting.add(due);
-      arm();
+      if (ms < armedMs) {
+        armedMs = ms;
+        set();
+      }
       return () => waiting.delete(due);
     },
     async advance(ms) {

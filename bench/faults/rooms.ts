@@ -1,5 +1,6 @@
-/** Starts the meeting rooms: `node bench/faults/rooms.ts --port 0 --fault ID`. */
+/** Starts the meeting rooms: `node bench/faults/rooms.ts --port 0 --fault ID --auth-file FILE`. */
 import { serveFromCommandLine } from './command.ts';
-import { startRooms } from './rooms/start.ts';
+import { services } from './services.ts';
 
-await serveFromCommandLine(startRooms);
+const { start, callers } = services.find(({ name }) => name === 'rooms')!;
+await serveFromCommandLine(start, await callers());

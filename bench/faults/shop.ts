@@ -1,5 +1,6 @@
-/** Starts the shop: `node bench/faults/shop.ts --port 0 --fault ID`. */
+/** Starts the shop: `node bench/faults/shop.ts --port 0 --fault ID --auth-file FILE`. */
 import { serveFromCommandLine } from './command.ts';
-import { startShop } from './shop/start.ts';
+import { services } from './services.ts';
 
-await serveFromCommandLine(startShop);
+const { start, callers } = services.find(({ name }) => name === 'shop')!;
+await serveFromCommandLine(start, await callers());

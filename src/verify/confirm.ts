@@ -4,7 +4,7 @@ import type { Model } from './model/model.ts';
 import type { Breach, Unsteady } from './report.ts';
 import { type Flaw, isFlaw } from './script/claim.ts';
 import { isExchange } from './script/exchange.ts';
-import { type Replayed, replay, type Suspect, shrink } from './script/replay.ts';
+import { bareOf, type Replayed, replay, type Suspect, shrink } from './script/replay.ts';
 import type { Run } from './script/run.ts';
 import { shellScript, tellSteps } from './script/scripted.ts';
 import type { Session, Suspicion } from './script/session.ts';
@@ -33,17 +33,30 @@ export async function confirm(confirming: Confirming): Promise<Breach | Unsteady
   const steps = new Map<number, Step<unknown>>(session.script.slice(0, suspicion.steps).map((step, number) => [number, step]));
   const suspect: Suspect = { steps, claim: suspicion.claim };
   const tries = suspicion.claim.tries ?? 2;
-  const replays: Replayed[] = [];
-  for (let at = 0; at < tries; at++) replays.push(await replayed(suspect, confirming));
+  const bare = bareOf(suspect);
+  let shortest = bare;
+  let replays = await replayedTimes(bare, tries, confirming);
+  if (bare.steps.size < suspect.steps.size && !replays.some(({ judgement }) => isFlaw(judgement))) {
+    shortest = suspect;
+    replays = await replayedTimes(suspect, tries, confirming);
+  }
   const flawed = replays.filter(({ judgement }) => isFlaw(judgement));
   const again = flawed[0];
   if (!again) return undefined;
   const isSteady = suspicion.claim.tries === undefined ? flawed.length === tries : true;
-  if (!isSteady) return { ...tell(suspect, again, confirming), seenTimes: flawed.length + 1, tries: tries + 1 };
+  if (!isSteady) return { ...tell(shortest, again, confirming), seenTimes: flawed.length + 1, tries: tries + 1 };
   const smallest =
-    suspicion.claim.tries === undefined ? await shrink(suspect, () => noting(start(), confirming), shrinkingRuns) : suspect;
+    suspicion.claim.tries === undefined
+      ? await shrink(shortest, again, () => noting(start(), confirming), shrinkingRuns)
+      : suspect;
   const last = await replayed(smallest, confirming);
-  return isFlaw(last.judgement) ? tell(smallest, last, confirming) : tell(suspect, again, confirming);
+  return isFlaw(last.judgement) ? tell(smallest, last, confirming) : tell(shortest, again, confirming);
+}
+
+async function replayedTimes(suspect: Suspect, times: number, confirming: Confirming): Promise<Replayed[]> {
+  const replays: Replayed[] = [];
+  for (let at = 0; at < times; at++) replays.push(await replayed(suspect, confirming));
+  return replays;
 }
 
 async function replayed(suspect: Suspect, confirming: Confirming): Promise<Replayed> {

@@ -1,12 +1,65 @@
 import { authenticationTrials } from './authentication/all.ts';
 import { whoMay } from './authentication/users.ts';
+import { accepts } from './endpoints/accepts.ts';
+import { answers } from './endpoints/answers.ts';
+import { bodies } from './endpoints/bodies.ts';
+import { bodiless } from './endpoints/bodiless.ts';
+import { preconditions } from './endpoints/conditions.ts';
+import { idempotency } from './endpoints/idempotency.ts';
+import { lists } from './endpoints/lists.ts';
+import { media } from './endpoints/media.ts';
+import { pages } from './endpoints/pages.ts';
+import { parameters } from './endpoints/parameters.ts';
+import { routes, statedRoutes } from './endpoints/routes.ts';
+import { ownErrors } from './errors/own.ts';
+import { refusals } from './errors/refusals.ts';
+import { eventTrials } from './events/all.ts';
+import { limitTrials } from './limits/all.ts';
 import type { Observer } from './observer.ts';
-import { readBack } from './resources/read-back.ts';
-import { shownShapes } from './resources/shown-shapes.ts';
+import { purposeTrials } from './purpose/all.ts';
+import { changed } from './resources/changed.ts';
+import { fixed } from './resources/fixed.ts';
+import { identifiers } from './resources/identifiers.ts';
+import { references } from './resources/references.ts';
+import { shownShapes, shownStates } from './resources/shown-shapes.ts';
+import { stored } from './resources/stored.ts';
+import { unique } from './resources/unique.ts';
+import { inStates } from './states/in-states.ts';
+import { initial } from './states/initial.ts';
+import { races } from './states/races.ts';
+import { transitions } from './states/transitions.ts';
 import type { Trial } from './trial.ts';
+import { versioningTrials } from './versioning/all.ts';
 
 /** Every trial, the cheap and certain first. One file each, in the folder of its part. */
-export const trials: readonly Trial[] = [readBack, ...authenticationTrials];
+export const trials: readonly Trial[] = [
+  stored,
+  changed,
+  fixed,
+  unique,
+  references,
+  identifiers,
+  initial,
+  transitions,
+  inStates,
+  routes,
+  media,
+  accepts,
+  preconditions,
+  idempotency,
+  parameters,
+  lists,
+  bodies,
+  bodiless,
+  ...purposeTrials,
+  ...authenticationTrials,
+  ...versioningTrials,
+  ...eventTrials,
+  ...limitTrials,
+  races,
+  ownErrors,
+  pages,
+];
 
 /** What every answer is held to. */
-export const observers: readonly Observer[] = [shownShapes, whoMay];
+export const observers: readonly Observer[] = [answers, statedRoutes, refusals, shownShapes, shownStates, whoMay];

@@ -1,9 +1,10 @@
 import { statedValue } from '../parts/fact.ts';
 import type { Spec } from '../parts/spec.ts';
+import { cleanUp } from './clean-up.ts';
 import { startBudget } from './client/budget.ts';
 import { Client } from './client/client.ts';
-import { movedClock, ownClock } from './client/clock.ts';
-import { cleanUp, Made } from './made.ts';
+import { type Clock, movedClock, ownClock } from './client/clock.ts';
+import { Made } from './made.ts';
 import { Maker } from './make/maker.ts';
 import { callersOf } from './model/callers.ts';
 import { Model } from './model/model.ts';
@@ -29,7 +30,7 @@ export async function verify(spec: Spec, options: VerifyOptions): Promise<Verify
   const model = new Model(spec, callers, basePath, options.rows);
   const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31);
   const budget = startBudget(options.requests ?? defaults.requests, options.timeMs ?? defaults.timeMs);
-  const clock = options.clockUrl === undefined ? ownClock() : await movedClock(options.clockUrl);
+  const clock = options.clockUrl === undefined ? ownClock() : await clockAt(options.clockUrl);
   const connections = 2 * (options.beside ?? defaults.beside);
   const client = new Client({
     origin: address.origin,
@@ -50,13 +51,23 @@ export async function verify(spec: Spec, options: VerifyOptions): Promise<Verify
     });
     const found = await rounds.all(trials);
     const verdicts = tally.verdicts();
-    const leftovers = await cleanUp(made, model, startRun);
+    const leftovers = await cleanUp(made, () => rounds.bareSession());
     return {
       ...{ title: spec.title, url: options.url, seed, facts: verdicts, ...countVerdicts(verdicts), ...found },
       ...{ requests: budget.requests, ms: Date.now() - startMs, leftovers },
     };
   } finally {
     await client.close();
+  }
+}
+
+async function clockAt(url: string): Promise<Clock> {
+  try {
+    return await movedClock(url);
+  } catch (error) {
+    throw new CannotRun(`The clock at ${url} cannot be used: ${error instanceof Error ? error.message : String(error)}.`, {
+      cause: error,
+    });
   }
 }
 

@@ -1,4 +1,4 @@
-import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
+import { createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -12,6 +12,7 @@ import {
   serve,
   type VerifyOptions,
 } from '../../src/index.ts';
+import { statedValue } from '../../src/parts/fact.ts';
 import { settableClock } from '../../src/serve/clock.ts';
 import { openClock } from '../../src/serve/clock-door.ts';
 import type { VerifyReport } from '../../src/verify/report.ts';
@@ -33,6 +34,8 @@ export interface Stand {
   /** Holds the service to its document. */
   verify(options?: Partial<VerifyOptions>): Promise<VerifyReport>;
   readonly url: string;
+  /** Where its clock is moved. */
+  readonly clockUrl: string;
   readonly failures: readonly unknown[];
   close(): Promise<void>;
 }
@@ -46,37 +49,39 @@ export interface StandOptions {
   readonly served?: string;
   /** Whether each user has a second caller, where keys are given out. */
   readonly inPairs?: boolean;
-  /** Whether its clock can be moved. */
-  readonly isMoved?: boolean;
 }
 
 /** Our own service over a document, the path of one from the project's root or its text, on a free port. */
 export async function openStand(given: string, stand: StandOptions = {}): Promise<Stand> {
   const { handlers, spoil, serve: more, served = given } = stand;
   const document = await documentOf(given);
-  const clock = stand.isMoved ? settableClock() : undefined;
+  const clock = settableClock();
   const code = handlers === undefined ? {} : await import(pathToFileURL(join(root, handlers)).href);
   const failures: unknown[] = [];
   const service = await serve(await documentOf(served), {
-    ...(clock && { clock }),
+    clock,
     ...{ development: true, environment: { CLINIC_TOKEN_SECRET: 'x'.repeat(64) } },
     onFailure: (failure) => failures.push(failure),
     ...(code.handlers && { handlers: code.handlers, before: code.before ?? {} }),
     ...more,
   });
   const server = await service.listen({ port: 0, host: '127.0.0.1' });
+  const clockDoor = await openClock({ clock, settled: () => service.settled() }, 0);
   const proxy = spoil && (await openProxy(server.port, spoil));
   const url = `http://127.0.0.1:${proxy?.port ?? server.port}`;
-  const door = clock && (await openClock({ clock, settled: () => service.settled() }, 0));
-  const first = service.credentials.map(({ user, id, scheme, value }) => ({ user, id, scheme, credential: value }));
-  const callers = [...first, ...(stand.inPairs ? await secondCallers(service) : [])];
+  // A credential that is made for a run has every scope that a rule asks for.
+  const rules = statedValue(check(document).spec.authentication.permissions) ?? [];
+  const scopes = [...new Set(rules.flatMap((rule) => rule.scopes))];
+  const first = service.credentials.map(({ user, id, scheme, value }) => ({ user, id, scheme, scopes, credential: value }));
+  const second = stand.inPairs ? await secondCallers(service, scopes) : [];
+  const callers = [...first, ...second];
   return {
     url,
+    clockUrl: clockDoor.url,
     failures,
-    verify: (options = {}) =>
-      verify(check(document).spec, { url, callers, seed: 1, ...(door && { clockUrl: door.url }), ...options }),
+    verify: (options = {}) => verify(check(document).spec, { url, callers, seed: 1, clockUrl: clockDoor.url, ...options }),
     async close() {
-      await door?.close();
+      await clockDoor.close();
       await proxy?.close();
       await server.close();
       await service.close();
@@ -85,13 +90,13 @@ export async function openStand(given: string, stand: StandOptions = {}): Promis
 }
 
 /** A second caller of each user, by a key that was given out. */
-async function secondCallers(service: Service) {
+async function secondCallers(service: Service, scopes: readonly string[]) {
   const made = service.credentials.map(async ({ user }) => {
     const id = `${user}-the-second`;
-    const key = await service.administer('keys add', { user, id }).catch(() => undefined);
+    const key = await service.administer('keys add', { user, id, scopes: [...scopes] }).catch(() => undefined);
     // What `keys add` gives: the key beside what is told of it.
     const { secret, scheme } = (key ?? {}) as { readonly secret?: string; readonly scheme?: string };
-    return secret === undefined ? [] : [{ user, id, credential: secret, ...(scheme !== undefined && { scheme }) }];
+    return secret === undefined ? [] : [{ user, id, scopes, credential: secret, ...(scheme !== undefined && { scheme }) }];
   });
   return (await Promise.all(made)).flat();
 }
@@ -124,6 +129,10 @@ async function openProxy(port: number, spoil: NonNullable<StandOptions['spoil']>
     forward.on('error', () => response.destroy());
     forward.end(sent);
   });
+  return listening(server);
+}
+
+async function listening(server: Server) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     // The cast holds: a server that listens on a port has an address with one.

@@ -104,6 +104,7 @@ function mayCall(
 ): boolean {
   const scope = scopes?.[caller.user];
   if (scope !== undefined && !caller.scopes.includes(scope) && !faults.has('scope-not-asked')) return false;
+  if (faults.has('members-suspended') && caller.user === 'member') return false;
   if (operation === 'delete key' && faults.has('member-deletes-key')) return true;
   if (operation === 'confirm booking' && faults.has('member-confirms')) return true;
   if (operation === 'finish booking' && faults.has('host-cannot-finish')) return false;
@@ -122,7 +123,8 @@ function scopeHeaders(
 
 function refuse(house: House, reply: FastifyReply, error: FastifyError | Refused): FastifyReply {
   const refused = error instanceof Refused ? error : new Refused(error.statusCode === 413 ? 'TOO_LARGE' : 'BROKEN');
-  if (refused.code === 'BROKEN') console.error(error);
+  // Who goes away in the middle of a request is no failure of the service.
+  if (refused.code === 'BROKEN' && error.code !== 'ECONNRESET') console.error(error);
   const { status, type, text } = errorReply(house, refused);
   return reply
     .code(status)

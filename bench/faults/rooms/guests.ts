@@ -59,7 +59,7 @@ export function guestRoutes(app: FastifyInstance, { house, schemas }: Parts): vo
     const old = find(house, request.params.id, request.caller, faults.has('foreign-guest-changed'));
     const next = patched(old, request, schemas);
     if (next.booking !== old.booking) throw new Refused('INVALID', [{ path: '/booking', expected: 'its value unchanged' }]);
-    if (!isSame(next, old) && !faults.has('guest-change-not-stored')) db.put('guest', next);
+    if (!isSame(next, old)) db.put('guest', faults.has('guest-change-not-stored') ? { ...next, name: old.name } : next);
     return next;
   });
 

@@ -24,6 +24,7 @@ export function keyRoutes(app: FastifyInstance, { house, schemas, quota }: Parts
     if (sent.booking !== undefined && !db.find('booking', String(sent.booking)) && !faults.has('any-booking-passes')) {
       throw new Refused('NO_SUCH_REFERENCE', [{ path: '/booking', expected: 'the identifier of a booking' }]);
     }
+    if (faults.has('key-machine-not-connected')) throw new Refused('UNAVAILABLE');
     quota(request.caller);
     const row = db.insert('key', {
       ...sent,
@@ -58,6 +59,7 @@ export function keyRoutes(app: FastifyInstance, { house, schemas, quota }: Parts
     const lowest = faults.has('floor-below-the-house') ? -9 : -2;
     if (floor === undefined || floor < lowest || floor > 30) throw wrong('floor');
     const scale = one(query, 'scale', word('small', 'large')) ?? (faults.has('large-plan-by-default') ? 'large' : 'small');
+    if (faults.has('plans-not-drawn')) throw new Refused('UNAVAILABLE');
     const rooms = db.count('room', 'floor = ?', [floor]);
     return { floor, scale, ...(!faults.has('plan-without-rooms') && { rooms }) };
   });

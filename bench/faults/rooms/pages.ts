@@ -13,6 +13,12 @@ export type Read<T> = (text: string) => T | undefined;
 
 export const text: Read<string> = (sent) => sent;
 export const integer: Read<number> = (sent) => (/^-?\d{1,15}$/.test(sent) ? Number(sent) : undefined);
+export const integerIn =
+  (min: number, max: number): Read<number> =>
+  (sent) => {
+    const value = integer(sent);
+    return value === undefined || value < min || value > max ? undefined : value;
+  };
 export const word =
   (...words: readonly string[]): Read<string> =>
   (sent) =>

@@ -4,7 +4,7 @@ import { json } from './bodies.ts';
 import type { Row } from './database.ts';
 import { holdToTag, tagged } from './etags.ts';
 import { type House, nowText, Refused, type RouteConfig, type User } from './house.ts';
-import { integer, one, only, queryOf, text, within, word } from './pages.ts';
+import { integer, integerIn, one, only, queryOf, text, within, word } from './pages.ts';
 import { type ById, locationOf, type Parts } from './parts.ts';
 import { raised, tellRoom } from './told.ts';
 
@@ -19,6 +19,7 @@ export function roomRoutes(app: FastifyInstance, { house, schemas }: Parts): voi
   const tell = (row: Row, { caller, version }: FastifyRequest): Row => tellRoom(row, caller.user, version, house);
 
   app.post('/rooms', rule('create room', { ...byHosts, takes: json }), (request, reply) => {
+    noQuery(request);
     const sent = raised(schemas.whole('room', request.version, request.body), request.version, house);
     refuseTaken(house, sent.name, 0);
     const row = db.insert('room', { ...sent, added_by: request.caller.id, changed_at: nowText(house) });
@@ -33,7 +34,11 @@ export function roomRoutes(app: FastifyInstance, { house, schemas }: Parts): voi
     const seats = isOlder ? 'places' : 'seats';
     only(query, ['kind', 'floor', 'min_seats', 'name', 'sort', 'page', 'per_page']);
     const kind = one(query, 'kind', word('meeting', isOlder ? 'theatre' : 'lecture', 'lounge'));
-    const [floor, least, name] = [one(query, 'floor', integer), one(query, 'min_seats', integer), one(query, 'name', text)];
+    const [floor, least, name] = [
+      one(query, 'floor', integerIn(-2, 30)),
+      one(query, 'min_seats', integer),
+      one(query, 'name', text),
+    ];
     const sort = one(query, 'sort', word(seats, `-${seats}`, 'name', '-name'));
     const page = pageOf(house, query);
     const tests = [

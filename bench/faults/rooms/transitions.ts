@@ -104,6 +104,7 @@ export function transitionRoutes(app: FastifyInstance, { house, schemas }: Parts
 
 function moved(house: House, { name, to, event, own }: Move, before: Row, sent: Row, { version }: FastifyRequest): Row {
   const { db, faults } = house;
+  if (name === 'finish' && faults.has('finishing-switched-off')) throw new Refused('UNAVAILABLE');
   const next: Row = { ...before, ...to(before, sent, house), changed_at: nowText(house) };
   if (name === 'reopen' && !faults.has('reopened-into-taken')) refuseTaken(house, next);
   stopLapse(house, next.id);

@@ -26,6 +26,7 @@ function put({ shop, path, body }: Exchange): Answer {
   const named = typeof body === 'object' && body !== null && !Array.isArray(body) ? { code, ...body } : body;
   const sent = checkNew(named, fieldsOf(shop), []);
   if (sent.code !== code) throw new Refusal('invalid', [wrong('/code', sent.code, code)]);
+  if (shop.faults.has('coupons-not-set-up')) throw new Refusal('unavailable');
   const old = shop.coupons.get(code);
   // checkNew has found every field that a coupon needs.
   const next = { ...(old && shop.faults.has('put-merges') && old), ...sent } as unknown as Coupon;

@@ -6,6 +6,7 @@ import { tellNote, tellOrder, tellProduct } from './told.ts';
 
 const waitsMs = [1000, 2000, 4000];
 const timeoutMs = 5000;
+const besideMax = 8;
 const dayMs = 24 * 3_600_000;
 
 interface Subscription {
@@ -13,6 +14,9 @@ interface Subscription {
   readonly version: Version;
   /** What a row's next delivery waits for. */
   readonly lines: Map<string, Promise<void>>;
+  /** How many deliveries are under way, and what waits for one of them to be over. */
+  busy: number;
+  readonly waiting: (() => void)[];
   failingSinceMs?: number;
 }
 
@@ -33,22 +37,30 @@ export function startDeliveries(): Deliveries {
   const subscriptions = new Map<string, Subscription>();
   const closing = new AbortController();
   return {
-    subscribe: (webhook, maker, version) => void subscriptions.set(webhook.id, { maker, version, lines: new Map() }),
+    subscribe: (webhook, maker, version) =>
+      void subscriptions.set(webhook.id, { maker, version, lines: new Map(), busy: 0, waiting: [] }),
     close: () => closing.abort(),
     emit(shop, event) {
       const id = `evt_${ulid()}`;
       const timestamp = new Date(shop.clock.now()).toISOString();
       for (const webhook of shop.webhooks.values()) {
         const subscription = subscriptions.get(webhook.id);
-        if (!subscription || !webhook.enabled || !wants(shop, webhook, event.kind)) continue;
+        if (!subscription || !webhook.enabled || !isHere(webhook) || !wants(shop, webhook, event.kind)) continue;
         if (!event.mayRead(subscription.maker)) continue;
         const envelope = { id, type: event.kind, timestamp, data: payloadOf(shop, event, subscription) };
         const before = shop.faults.has('told-out-of-order') ? undefined : subscription.lines.get(event.about);
-        const line = (before ?? Promise.resolve()).then(() => deliver(shop, webhook.id, subscription, envelope, closing.signal));
+        const line = (before ?? Promise.resolve()).then(() =>
+          inTurn(subscription, () => deliver(shop, webhook.id, subscription, envelope, closing.signal)),
+        );
         subscription.lines.set(event.about, line);
       }
     },
   };
+}
+
+/** A service for trials sends nothing to other machines, whatever address it is given. */
+function isHere({ url }: Webhook): boolean {
+  return URL.canParse(url) && ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(url).hostname);
 }
 
 function wants({ faults }: Shop, { events }: Webhook, kind: string): boolean {
@@ -64,6 +76,15 @@ function payloadOf(shop: Shop, { payload }: Event, { maker, version }: Subscript
   if ('own' in payload) return payload.own;
   const order = tellOrder(payload.order, told, shop);
   return shop.faults.has('phrase-in-events') ? { ...order, phrase: payload.order.phrase ?? null } : order;
+}
+
+/** A subscriber is told of so many rows at a time: one that never accepts is not asked about everything at once. */
+async function inTurn(subscription: Subscription, run: () => Promise<void>): Promise<void> {
+  if (subscription.busy >= besideMax) await new Promise<void>((resolve) => subscription.waiting.push(resolve));
+  subscription.busy += 1;
+  await run();
+  subscription.busy -= 1;
+  subscription.waiting.shift()?.();
 }
 
 /** Tries until the subscriber has accepted the event, is gone, or has failed too often. */

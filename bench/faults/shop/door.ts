@@ -80,6 +80,7 @@ function identify({ keys, revoked, faults }: Shop, request: IncomingMessage): Ca
 }
 
 function isAllowed({ faults }: Shop, { operation, users }: Route, { user }: Caller): boolean {
+  if (faults.has('customers-suspended') && user === 'customer') return false;
   if (operation === 'update product' && faults.has('customer-changes-product')) return true;
   if (operation === 'cancel order' && user === 'clerk' && faults.has('clerk-cannot-cancel')) return false;
   if (operation === 'delete coupon' && user === 'customer') return faults.has('customer-deletes-coupon');
@@ -95,7 +96,7 @@ function readParameters(shop: Shop, route: Route, sent: URLSearchParams, version
 
 function problemOf(error: unknown, { faults }: Shop): Answer {
   const refusal = error instanceof Refusal ? error : new Refusal('broken');
-  if (!(error instanceof Refusal)) console.error(error);
+  if (!(error instanceof Refusal) && !isGone(error)) console.error(error);
   const { code, violations, headers, isUnrouted } = refusal;
   const status = statusOf(code, faults.has('malformed-is-broken'), faults.has('invalid-is-400'), faults.has('missing-is-410'));
   const problem = {
@@ -106,6 +107,11 @@ function problemOf(error: unknown, { faults }: Shop): Answer {
   };
   const type = faults.has('problem-as-json') ? 'application/json' : 'application/problem+json';
   return { status, headers: { 'Content-Type': type, ...headers }, body: problem, isUnrouted };
+}
+
+/** Whether the client went away in the middle of its request. */
+function isGone(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ECONNRESET';
 }
 
 function statusOf(code: string, breaks: boolean, isOld: boolean, isGone: boolean): number {

@@ -95,7 +95,7 @@ function update({ shop, version, body, path }: Exchange): Answer {
   if (JSON.stringify(next) === JSON.stringify(product))
     return { status: 200, body: tellProduct(product, 'clerk', version, shop) };
   if (!shop.faults.has('updated-at-stands-still')) next.updated_at = new Date(shop.clock.now()).toISOString();
-  if (!shop.faults.has('update-not-stored')) shop.products.set(product.id, next);
+  shop.products.set(product.id, shop.faults.has('update-not-stored') ? { ...next, name: product.name } : next);
   if (next.price !== product.price || shop.faults.has('priced-at-every-update')) {
     shop.emit({ kind: 'product.priced', payload: { product: next }, about: next.id, mayRead: () => true });
   }

@@ -9,6 +9,7 @@ import { startDeliveries } from './deliveries.ts';
 import { openDoor } from './door.ts';
 import { shopFaults } from './faults.ts';
 import { noteRoutes } from './notes.ts';
+import { orderMoveRoutes } from './order-moves.ts';
 import { orderRoutes } from './orders.ts';
 import { productRoutes } from './products.ts';
 import { startRate } from './quotas.ts';
@@ -45,7 +46,15 @@ export async function startShop({
     emit: (event) => deliveries.emit(shop, event),
     subscribe: deliveries.subscribe,
   };
-  const routes = [...counterRoutes, ...productRoutes, ...couponRoutes, ...orderRoutes, ...noteRoutes, ...webhookRoutes];
+  const routes = [
+    ...counterRoutes,
+    ...productRoutes,
+    ...couponRoutes,
+    ...orderRoutes,
+    ...orderMoveRoutes,
+    ...noteRoutes,
+    ...webhookRoutes,
+  ];
   const server = openDoor(shop, tableOf(routes), startRate(shop));
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');

@@ -2,7 +2,7 @@ import { readTemplate } from '../../kinds/generators/template.ts';
 import type { Scheme } from '../../parts/authentication.ts';
 import type { Caller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
-import { isRefused } from '../model/refusals.ts';
+import { isRefused } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import type { Exchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
@@ -36,7 +36,7 @@ function caseOf(model: Model, scheme: Scheme): Case {
       for (const caller of callers) {
         const done = await session.send(knocking(model, door.endpoint, caller));
         const judge = (seen: Exchange): Judgement =>
-          isUnknownCaller(model, door.operation, seen) && isRefused(model.spec, seen)
+          isUnknownCaller(model, door.operation, seen) && isRefused(model, seen)
             ? moot('it is not accepted')
             : flawOf(scheme, caller);
         session.claim({ fact, reason: 'form', of: [done], judge });

@@ -1,7 +1,9 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated } from '../../parts/fact.ts';
 import type { Model } from '../model/model.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { type Exchange, isDone } from '../script/exchange.ts';
+import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
 import { type Door, guardedDoors, publicDoors } from './knocking.ts';
@@ -35,11 +37,8 @@ function refusedCase(model: Model, { endpoint }: Door, origin: string): Case {
       const path = {};
       const plain = await session.send(model.request(endpoint, { path, headers: { origin } }));
       session.claim({ fact, reason: 'origins', of: [plain], judge: notLetIn });
-      const preflight = await session.send({
-        ...model.request(endpoint, { path, headers: asked(origin, endpoint.method) }),
-        method: 'OPTIONS',
-      });
-      session.claim({ fact, reason: 'origins', of: [preflight], judge: notLetIn });
+      const asked = await session.send(preflight(model, endpoint, origin));
+      session.claim({ fact, reason: 'origins', of: [asked], judge: notLetIn });
     },
   };
 }
@@ -62,11 +61,8 @@ function letInCase(model: Model, { endpoint, operation }: Door, origin: string):
       const caller = model.callers.find((one) => model.access.allows(operation, one) !== 'no');
       const plain = await session.send(model.request(endpoint, { caller, headers: { origin } }));
       session.claim({ fact, reason: 'origins let in', of: [plain], judge: letIn });
-      const preflight = await session.send({
-        ...model.request(endpoint, { headers: asked(origin, endpoint.method) }),
-        method: 'OPTIONS',
-      });
-      session.claim({ fact, reason: 'preflights let in', of: [preflight], judge: preflightLetIn });
+      const asked = await session.send(preflight(model, endpoint, origin));
+      session.claim({ fact, reason: 'preflights let in', of: [asked], judge: preflightLetIn });
     },
   };
 }
@@ -93,6 +89,9 @@ function preflightLetIn(seen: Exchange): Judgement {
     : { promised: `pages may use ${method}`, seen: `Access-Control-Allow-Methods: ${methods.join(', ')}` };
 }
 
-function asked(origin: string, method: string): Record<string, string> {
-  return { origin, 'access-control-request-method': method };
+/** What a browser asks before it calls: no stated operation. */
+function preflight(model: Model, endpoint: Endpoint, origin: string): RequestPlan {
+  const headers = { origin, 'access-control-request-method': endpoint.method };
+  const { endpoint: _endpoint, ...plan } = model.request(endpoint, { headers });
+  return { ...plan, method: 'OPTIONS' };
 }

@@ -10,7 +10,7 @@ import type { Allowed } from '../model/access.ts';
 import type { Caller } from '../model/callers.ts';
 import type { Known } from '../model/expressions.ts';
 import type { Model } from '../model/model.ts';
-import { isRefusal, isRefused, refusalFor } from '../model/refusals.ts';
+import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
@@ -147,8 +147,8 @@ function ownJudgement(
 ): Judgement {
   if (maker && !isDone(maker)) return moot('the row was not made');
   for (const when of ['caller.forbidden', 'resource.missing'] as const) {
-    const refusal = refusalFor(model.spec, when, operation);
-    if (!refusal || !isRefusal(seen, refusal) || !isRefused(model.spec, seen)) continue;
+    const refusal = refusalFor(model, when, operation);
+    if (!refusal || !isRefusal(model, seen, refusal) || !isRefused(model, seen)) continue;
     return {
       promised: `a rule allows ${operation.name} on this row to ${caller.user}`,
       seen: `it was answered ${seen.status} (${refusal.code})`,
@@ -183,7 +183,7 @@ async function tryForeign(
       ...{ fact, reason: 'acted', of: [before, done, after] },
       judge: (was: Exchange, act: Exchange, is: Exchange): Judgement => {
         if (!isDone(was)) return moot('the row was not shown before');
-        if (!isRefused(model.spec, act)) return moot('it was not refused');
+        if (!isRefused(model, act)) return moot('it was not refused');
         if (!isDone(is))
           return { promised: 'what is refused leaves the row as it was', seen: `the row was then answered ${is.status}` };
         return difference(fieldsOf(was) ?? null, fieldsOf(is) ?? null, 'the row as it was before the refused request');
@@ -198,7 +198,7 @@ async function tryForeign(
   session.claim({
     ...{ fact, reason: 'tells', of: [done, other] },
     judge: (hidden: Exchange, none: Exchange): Judgement => {
-      if (!isRefused(model.spec, hidden) || !isRefused(model.spec, none)) return moot('one of them was not refused');
+      if (!isRefused(model, hidden) || !isRefused(model, none)) return moot('one of them was not refused');
       const told = telltale(hidden, none);
       return told === undefined
         ? undefined
@@ -220,15 +220,15 @@ function foreignJudgement(
   if (!answer || (seen.length > 1 && maker && !isDone(maker))) return moot('the row was not made');
   const promised = `no rule allows ${operation.name} on this row to ${caller.user}`;
   const told = { seen: `it was answered ${answer.status}` };
-  if (!isRefused(model.spec, answer)) return { promised: `${promised}, so it is refused`, ...told };
+  if (!isRefused(model, answer)) return { promised: `${promised}, so it is refused`, ...told };
   if (code !== undefined) {
-    const fits = isRefusal(answer, { code, status: undefined });
+    const fits = isRefusal(model, answer, { code, status: undefined });
     return fits ? undefined : { promised: `${promised}, and then the rule says ${code}`, ...told };
   }
   if (readable === 'unknown') return undefined;
   const when = readable === 'yes' ? 'caller.forbidden' : 'resource.missing';
-  const refusal = refusalFor(model.spec, when, operation);
-  if (!refusal || isRefusal(answer, refusal)) return undefined;
+  const refusal = refusalFor(model, when, operation);
+  if (!refusal || isRefusal(model, answer, refusal)) return undefined;
   const why = readable === 'yes' ? 'may read it' : 'may not read it either';
   return { promised: `${promised}, who ${why}: ${refusal.status} (${refusal.code})`, ...told };
 }

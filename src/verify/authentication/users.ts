@@ -3,7 +3,7 @@ import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import type { Caller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
-import { isRefusal, isRefused, type Refusal, refusalFor } from '../model/refusals.ts';
+import { isRefusal, isRefused, type Refusal, refusalFor } from '../model/refused-as.ts';
 import type { Observed, Observer } from '../observer.ts';
 import type { Judgement } from '../script/claim.ts';
 import type { Exchange } from '../script/exchange.ts';
@@ -57,10 +57,9 @@ function caseOf(model: Model, { operation, endpoint }: Door, caller: Caller): Ca
 }
 
 function judged(model: Model, operation: Operation, caller: Caller, seen: Exchange): Judgement {
-  const { spec } = model;
-  const refusal = refusalFor(spec, 'caller.forbidden', operation);
+  const refusal = refusalFor(model, 'caller.forbidden', operation);
   const outright = outrightOf(model, operation, caller);
-  const isForbidden = refusal ? isRefusal(seen, refusal) && isRefused(spec, seen) : isRefused(spec, seen);
+  const isForbidden = refusal ? isRefusal(model, seen, refusal) && isRefused(model, seen) : isRefused(model, seen);
   const told = { seen: `it was answered ${seen.status}` };
   if (outright === 'refused' && !isForbidden && !isRefusedBefore(model, operation, seen)) {
     const status = refusal?.status === undefined ? 'refused' : `answered ${refusal.status} (${refusal.code})`;
@@ -83,8 +82,8 @@ function isRefusedBefore(model: Model, operation: Operation, seen: Exchange): bo
     'limit.rate',
   ] as const;
   return earlier.some((when) => {
-    const refusal = refusalFor(model.spec, when, operation);
-    return refusal !== undefined && isRefusal(seen, refusal) && isRefused(model.spec, seen);
+    const refusal = refusalFor(model, when, operation);
+    return refusal !== undefined && isRefusal(model, seen, refusal) && isRefused(model, seen);
   });
 }
 

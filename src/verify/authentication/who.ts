@@ -1,9 +1,8 @@
 import { statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
-import type { Spec } from '../../parts/spec.ts';
 import type { Caller, Credential } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
-import { isRefusal, isRefused, type Refusal, refusalFor } from '../model/refusals.ts';
+import { isRefusal, isRefused, type Refusal, refusalFor } from '../model/refused-as.ts';
 import { type Flaw, type Judgement, moot } from '../script/claim.ts';
 import type { Exchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
@@ -40,15 +39,14 @@ function nobodyAt(model: Model, { operation, endpoint }: Door): Case {
     facts: [rules],
     async run(session: Session) {
       const done = await session.send(knocking(model, endpoint, undefined));
-      const judge = (seen: Exchange) => unknownFlaw(model.spec, operation, seen, 'without a credential');
+      const judge = (seen: Exchange) => unknownFlaw(model, operation, seen, 'without a credential');
       session.claim({ fact: rules, reason: 'nobody', of: [done], judge });
       session.claim({ fact: schemesFact, reason: 'challenge', of: [done], judge: challengeJudgement });
       for (const scheme of acceptedSchemes(model)) {
         const invented = inventedFor(scheme);
         if (invented?.in !== 'header') continue;
         const strange = await session.send(knocking(model, endpoint, showing(invented, invented.value)));
-        const judgeStrange = (seen: Exchange) =>
-          unknownFlaw(model.spec, operation, seen, 'with a credential that nobody gave out');
+        const judgeStrange = (seen: Exchange) => unknownFlaw(model, operation, seen, 'with a credential that nobody gave out');
         session.claim({ fact: rules, reason: 'invented', of: [strange], judge: judgeStrange });
       }
     },
@@ -73,9 +71,9 @@ function publicAt(model: Model, { operation, endpoint }: Door): Case {
         const invented = inventedFor(scheme);
         if (!invented) continue;
         const done = await session.send(knocking(model, endpoint, showing(invented, invented.value)));
-        const refusal = refusalFor(model.spec, 'caller.unknown', operation);
+        const refusal = refusalFor(model, 'caller.unknown', operation);
         const judge = (seen: Exchange): Judgement => {
-          const isUnknown = refusal ? isRefusal(seen, refusal) && isRefused(model.spec, seen) : seen.status === 401;
+          const isUnknown = refusal ? isRefusal(model, seen, refusal) && isRefused(model, seen) : seen.status === 401;
           return isUnknown
             ? { promised: `${operation.name} is public: no credential is looked at`, seen: `it was answered ${seen.status}` }
             : undefined;
@@ -96,8 +94,8 @@ function badOnes(model: Model, { operation, endpoint }: Door, scheme: string, go
       session.need(good?.credential !== undefined, `no credential of the scheme ${scheme} was given`);
       const { credential } = good;
       const known = await session.send(knocking(model, endpoint, good));
-      const refusal = refusalFor(model.spec, 'caller.unknown', operation);
-      const isKnown = (seen: Exchange) => !isUnknown(model.spec, refusal, seen);
+      const refusal = refusalFor(model, 'caller.unknown', operation);
+      const isKnown = (seen: Exchange) => !isUnknown(model, refusal, seen);
       session.claim({
         ...{ fact: carrier, reason: 'known', of: [known] },
         judge: (seen: Exchange): Judgement =>
@@ -115,7 +113,7 @@ function badOnes(model: Model, { operation, endpoint }: Door, scheme: string, go
         const done = await session.send(knocking(model, endpoint, showing(credential, `${prefix}${bad}`)));
         const judge = (before: Exchange, seen: Exchange): Judgement =>
           isKnown(before)
-            ? unknownFlaw(model.spec, operation, seen, `with the given credential, but ${how}`)
+            ? unknownFlaw(model, operation, seen, `with the given credential, but ${how}`)
             : moot('the good one is not');
         session.claim({ fact: schemesFact, reason: `${scheme}: ${how}`, of: [known, done], judge });
       }
@@ -139,26 +137,26 @@ async function elsewhere(session: Session, model: Model, { operation, endpoint }
     if (taken.has(`${place} ${carrier.toLowerCase()}`)) continue;
     const other: Credential = { ...credential, in: place, carrier, value };
     const done = await session.send(knocking(model, endpoint, { name: 'stranger', user: '', credential: other }));
-    const judge = (seen: Exchange) => unknownFlaw(model.spec, operation, seen, `with the credential in the ${place} ${carrier}`);
+    const judge = (seen: Exchange) => unknownFlaw(model, operation, seen, `with the credential in the ${place} ${carrier}`);
     session.claim({ fact, reason: `in ${carrier}`, of: [done], judge });
   }
 }
 
 /** That an answer is the refusal of somebody unknown. */
-export function unknownFlaw(spec: Spec, operation: Operation, seen: Exchange, how: string): Flaw | undefined {
-  const refusal = refusalFor(spec, 'caller.unknown', operation);
-  if (isUnknown(spec, refusal, seen)) return undefined;
+export function unknownFlaw(model: Model, operation: Operation, seen: Exchange, how: string): Flaw | undefined {
+  const refusal = refusalFor(model, 'caller.unknown', operation);
+  if (isUnknown(model, refusal, seen)) return undefined;
   const wanted = refusal?.status === undefined ? 'refused' : `answered ${refusal.status} (${refusal.code})`;
   return { promised: `${operation.name} ${how} is ${wanted}: the caller is unknown`, seen: `it was answered ${seen.status}` };
 }
 
 /** Whether an answer says that it is not known who is calling. */
-export function isUnknownCaller({ spec }: Model, operation: Operation, seen: Exchange): boolean {
-  return isUnknown(spec, refusalFor(spec, 'caller.unknown', operation), seen);
+export function isUnknownCaller(model: Model, operation: Operation, seen: Exchange): boolean {
+  return isUnknown(model, refusalFor(model, 'caller.unknown', operation), seen);
 }
 
-function isUnknown(spec: Spec, refusal: Refusal | undefined, seen: Exchange): boolean {
-  return refusal ? isRefusal(seen, refusal) && isRefused(spec, seen) : seen.status >= 400;
+function isUnknown(model: Model, refusal: Refusal | undefined, seen: Exchange): boolean {
+  return refusal ? isRefusal(model, seen, refusal) && isRefused(model, seen) : seen.status >= 400;
 }
 
 /** Where strangers are tried: an operation that changes nothing, another one for each scheme where there are several. */

@@ -1,13 +1,11 @@
 /** How much may be asked of the service. */
 export interface Budget {
-  /** Counts one request. @throws {Spent} where there are no more. */
-  take(): Promise<void>;
+  /** Counts one request. What is looked at again, and cleaning up, comes on top. @throws {Spent} where there are no more. */
+  take(isOnTop: boolean): void;
   /** Whether so much time is left. */
-  hasTime(ms: number): boolean;
+  hasTime(ms: number, isOnTop: boolean): boolean;
   readonly requests: number;
   readonly isSpent: boolean;
-  /** Lets replays and cleaning up go on, which are bounded by themselves. */
-  lift(): void;
 }
 
 /** The requests or the time that were given are used up. */
@@ -15,25 +13,29 @@ export class Spent extends Error {
   override readonly name = 'Spent';
 }
 
+/** How long replays and cleaning up may go on after the time is used up. */
+const onTopMs = 60_000;
+
 export function startBudget(requestsMax: number, timeMs: number): Budget {
   const endMs = Date.now() + timeMs;
   let requests = 0;
-  let lifted = false;
-  const isSpent = () => !lifted && (requests >= requestsMax || Date.now() >= endMs);
+  let onTop = 0;
+  const isSpent = () => requests >= requestsMax || Date.now() >= endMs;
   return {
-    async take() {
+    take(isOnTop) {
+      if (isOnTop) {
+        onTop += 1;
+        return;
+      }
       if (isSpent()) throw new Spent(requests >= requestsMax ? `all ${requestsMax} requests are used up` : 'the time is used up');
       requests += 1;
     },
-    hasTime: (ms) => lifted || Date.now() + ms < endMs,
+    hasTime: (ms, isOnTop) => Date.now() + ms < endMs + (isOnTop ? onTopMs : 0),
     get requests() {
-      return requests;
+      return requests + onTop;
     },
     get isSpent() {
       return isSpent();
-    },
-    lift() {
-      lifted = true;
     },
   };
 }

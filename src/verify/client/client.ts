@@ -8,7 +8,7 @@ import type { Clock } from './clock.ts';
 import { parseBody } from './parse-body.ts';
 import { troubleOf } from './trouble.ts';
 
-/** What came back, by our own clock. */
+/** What came back, and when by the service's clock. */
 export interface Answered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -28,6 +28,14 @@ export interface ClientOptions {
   readonly clock: Clock;
 }
 
+/** How one request is sent. */
+export interface Sending {
+  /** Whether a 429 comes back as it is. */
+  readonly takesRefusalsOfRates?: boolean;
+  /** Whether it comes on top of the requests that were given. */
+  readonly isOnTop?: boolean;
+}
+
 const bytesMax = 8 * 1024 * 1024;
 /** The longest that is waited for a rate to refill, in all of one request. */
 const waitMsMax = 65_000;
@@ -39,6 +47,8 @@ export class Client {
   /** Troubles since the last answer. */
   #troubles = 0;
   #waitedMs = 0;
+  readonly #closing: (() => Promise<void>)[] = [];
+  #waiting: Promise<void> | undefined;
 
   constructor(options: ClientOptions) {
     this.#options = options;
@@ -52,6 +62,11 @@ export class Client {
     });
   }
 
+  /** Where everything is sent: scheme, host and port. */
+  get origin(): string {
+    return this.#options.origin;
+  }
+
   /** How many requests in a row have had no answer. */
   get troublesInARow(): number {
     return this.#troubles;
@@ -62,25 +77,49 @@ export class Client {
     return this.#waitedMs;
   }
 
-  async send(outgoing: Outgoing, takesRefusalsOfRates = false): Promise<Answered> {
+  async send(outgoing: Outgoing, { takesRefusalsOfRates = false, isOnTop = false }: Sending = {}): Promise<Answered> {
     for (let leftMs = waitMsMax; ; ) {
-      await this.#options.budget.take();
+      this.#options.budget.take(isOnTop);
       const answered = await this.#once(outgoing);
       if (answered.status !== 429 || takesRefusalsOfRates) return answered;
       const waitMs = retryAfterMs(answered);
-      if (waitMs === undefined || waitMs > leftMs || !this.#options.budget.hasTime(waitMs)) return answered;
+      if (waitMs === undefined || waitMs > leftMs || !this.#canWait(waitMs, isOnTop)) return answered;
       leftMs -= waitMs;
       this.#waitedMs += waitMs;
-      await this.#options.clock.wait(waitMs);
+      await this.#wait(waitMs);
     }
+  }
+
+  /** Has something else closed with it, such as a receiver of web hooks. */
+  closesWithIt(close: () => Promise<void>): void {
+    this.#closing.push(close);
+  }
+
+  /** Several that wait for a clock that is moved wait for it together. */
+  async #wait(ms: number): Promise<void> {
+    if (this.#options.clock.advance === undefined) return this.#options.clock.wait(ms);
+    this.#waiting ??= this.#options.clock.wait(ms).finally(() => {
+      this.#waiting = undefined;
+    });
+    return this.#waiting;
+  }
+
+  /** A clock that can be moved makes every wait short. */
+  #canWait(ms: number, isOnTop: boolean): boolean {
+    const { budget, clock } = this.#options;
+    return clock.advance !== undefined || budget.hasTime(ms, isOnTop);
   }
 
   async close(): Promise<void> {
     await this.#pool.destroy();
+    await Promise.all(this.#closing.map((close) => close()));
   }
 
   async #once({ method, target, headers, body }: Outgoing): Promise<Answered> {
-    const fromMs = Date.now();
+    const { clock } = this.#options;
+    const startMs = Date.now();
+    const fromMs = clock.toService(startMs);
+    const times = () => ({ fromMs, toMs: clock.latest(Date.now()) });
     try {
       const response = await this.#pool.request({
         // The cast holds: a method that undici has no name for is still sent as it is.
@@ -91,15 +130,16 @@ export class Client {
       });
       const bytes = await bytesOf(response.body);
       this.#troubles = 0;
+      clock.learn(plainHeaders(response.headers).date, startMs, Date.now());
       const text = new TextDecoder().decode(bytes);
       const named = plainHeaders(response.headers);
       return {
         status: response.statusCode,
-        ...{ headers: named, text, body: parseBody(text, named['content-type']), fromMs, toMs: Date.now() },
+        ...{ headers: named, text, body: parseBody(text, named['content-type']), ...times() },
       };
     } catch (error) {
       this.#troubles += 1;
-      return { status: 0, headers: {}, text: '', body: undefined, fromMs, toMs: Date.now(), trouble: troubleOf(error) };
+      return { status: 0, headers: {}, text: '', body: undefined, ...times(), trouble: troubleOf(error) };
     }
   }
 }

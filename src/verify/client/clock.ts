@@ -4,6 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 export interface Clock {
   /** What the service's clock shows when ours shows this. */
   toService(ms: number): number;
+  /** The same at the latest, where the clock is just being moved. */
+  latest(ms: number): number;
   /** How far off it may be. */
   readonly toleranceMs: number;
   /** Lets so much time go by, on the service's clock where it can be moved. */
@@ -20,6 +22,7 @@ export function ownClock(): Clock {
   let known = false;
   return {
     toService: (ms) => ms + offsetMs,
+    latest: (ms) => ms + offsetMs,
     toleranceMs: 2_000,
     wait: async (ms) => void (await pause(ms)),
     learn(date, fromMs, toMs) {
@@ -38,10 +41,20 @@ export function ownClock(): Clock {
  */
 export async function movedClock(url: string): Promise<Clock> {
   let offsetMs = (await told(url)) - Date.now();
+  let movingMs = 0;
   const advance = async (ms: number) => {
-    offsetMs = (await told(url, ms)) - Date.now();
+    movingMs += ms;
+    offsetMs = Math.max(offsetMs, (await told(url, ms)) - Date.now());
+    movingMs -= ms;
   };
-  return { toService: (ms) => ms + offsetMs, toleranceMs: 2_000, wait: advance, advance, learn: () => {} };
+  return {
+    toService: (ms) => ms + offsetMs,
+    latest: (ms) => ms + offsetMs + movingMs,
+    toleranceMs: 2_000,
+    wait: advance,
+    advance,
+    learn: () => {},
+  };
 }
 
 async function told(url: string, advanceMs?: number): Promise<number> {

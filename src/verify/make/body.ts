@@ -1,15 +1,16 @@
 import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { isStated, statedValue } from '../../parts/fact.ts';
+import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { requestShape } from '../../parts/payload.ts';
+import { toJsonSchema } from '../../parts/schemas.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
 import { NoValue } from '../values/no-value.ts';
 import { type Draft, Reference, valuesOf } from '../values/values.ts';
-import type { Wanted } from './row.ts';
+import type { Row, Wanted } from './row.ts';
 
 export interface Drafting extends Wanted {
   /** The fields that the path binds, and the body leaves out. */
@@ -37,7 +38,12 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
 
 type DraftMap = { readonly [key: string]: Draft | Symbolic };
 
-function withWanted(session: Session, endpoint: Endpoint, draft: DraftMap, { bound, body, parents }: Drafting): DraftMap {
+function withWanted(
+  session: Session,
+  endpoint: Endpoint,
+  draft: DraftMap,
+  { bound, body, parents, changes }: Drafting,
+): DraftMap {
   const { model } = session;
   const name = resourceOfEffect(statedValue(endpoint.does)) ?? '';
   const effect = statedValue(endpoint.does);
@@ -50,8 +56,33 @@ function withWanted(session: Session, endpoint: Endpoint, draft: DraftMap, { bou
         out[field] = model.freshValue(name, field) ?? out[field] ?? null;
     }
   }
+  if (effect?.verb === 'update') withoutUnions(session, name, out);
+  if (changes) keepImmutable(session, name, changes, out);
+  const { subscribers } = statedValue(model.spec.events.delivery)?.webhook ?? {};
+  if (subscribers?.resource === name && subscribers.events !== undefined && subscribers.events in out)
+    out[subscribers.events] = ['*'];
   for (const [field, row] of Object.entries(parents ?? {})) if (field in out) out[field] = row.id;
   return { ...out, ...body };
+}
+
+/** A patch of one branch of a union, merged into another, fits neither. */
+function withoutUnions(session: Session, name: string, out: Record<string, Draft | Symbolic>): void {
+  const resource = session.model.resource(name);
+  for (const [field, { shape }] of resource ? entriesOf(resource.fields) : []) {
+    if (isStated(shape) && /"(?:oneOf|anyOf)":/.test(JSON.stringify(toJsonSchema(session.model.spec, shape.value, 'sent'))))
+      delete out[field];
+  }
+}
+
+/** What is set once is sent unchanged, or not at all. */
+function keepImmutable(session: Session, name: string, row: Row, out: Record<string, Draft | Symbolic>): void {
+  const resource = session.model.resource(name);
+  for (const [field, { immutable }] of resource ? entriesOf(resource.fields) : []) {
+    if (!immutable || !(field in out)) continue;
+    const known = row.known[field];
+    if (known === undefined) delete out[field];
+    else out[field] = known;
+  }
 }
 
 async function filled(draft: Draft | DraftMap, make: Drafting['make']): Promise<Symbolic> {

@@ -1,14 +1,17 @@
 import type { Json } from '../../document/document.ts';
-import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { statedValue } from '../../parts/fact.ts';
-import type { Model } from '../model/model.ts';
+import { entriesOf } from '../../parts/fact.ts';
+import { pathParameters } from '../../parts/payload.ts';
+import type { Caller } from '../model/callers.ts';
+import { rowWith, unexpanded } from '../model/row-shown.ts';
 import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
+import { resolve, type Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
 import { callersFor } from './callers-for.ts';
-import { requestAbout } from './request-about.ts';
+import { nextPage } from './pages.ts';
+import { pathOf, requestAbout } from './request-about.ts';
 import type { Row } from './row.ts';
 
 /** A row as it was looked at again. */
@@ -18,38 +21,96 @@ export interface Look {
   readonly fields: Readonly<Record<string, Json>> | undefined;
 }
 
-/** Reads a row again by an operation that shows it whole. @throws {Untestable} where there is none that may be called. */
-export async function lookAt(session: Session, row: Row): Promise<Look> {
+/** Sees a row again: by an operation that reads it whole, else in a list. @throws {Untestable} where neither may be called. */
+export async function lookAt(session: Session, row: Row, caller?: Caller): Promise<Look> {
+  return (await readAgain(session, row, caller)) ?? (await findInLists(session, row, caller)) ?? cannot(row);
+}
+
+function cannot(row: Row): never {
+  throw new Untestable(`no operation that may be called shows a ${row.resource} again`);
+}
+
+async function readAgain(session: Session, row: Row, wanted: Caller | undefined): Promise<Look | undefined> {
   const { model } = session;
   for (const endpoint of model.endpointsThat('read', row.resource)) {
-    if (!showsWhole(endpoint)) continue;
-    const [caller] = model.access.isPublic(model.operationOf(endpoint)) ? [undefined] : callersFor(session, endpoint, row);
-    if (caller === undefined && !model.access.isPublic(model.operationOf(endpoint))) continue;
-    const request = await requestAbout(session, row, endpoint, { caller });
-    const done = await session.send(request);
-    const fields = isDone(done.value) ? fieldsOf(done.value) : undefined;
-    if (fields) {
-      row.fields = fields;
-      row.shown = done;
-    }
+    const reader = readerFor(session, endpoint, row, wanted);
+    if (!showsWhole(endpoint) || reader === undefined) continue;
+    const done = await session.send(await requestAbout(session, row, endpoint, { caller: reader.caller }));
+    const body = isDone(done.value) ? fieldsOf(done.value) : undefined;
+    const fields = body && unexpanded(model, row.resource, body);
+    remember(row, done, fields);
     return { done, fields };
   }
-  throw new Untestable(`no operation that may be called reads a ${row.resource}`);
+  return undefined;
+}
+
+const pagesMax = 40;
+
+/** Goes through the pages of a list until the row is there; the page that it is on is what was seen. */
+async function findInLists(session: Session, row: Row, wanted: Caller | undefined): Promise<Look | undefined> {
+  const { model } = session;
+  for (const endpoint of model.endpointsThat('list', row.resource)) {
+    const reader = readerFor(session, endpoint, row, wanted);
+    const path = pathOf(endpoint, row);
+    const isWhole = endpoint.response.standing === 'open' && endpoint.produces === undefined;
+    if (!isWhole || reader === undefined || pathParameters(endpoint.path).some((name) => !(name in path))) continue;
+    const narrowing = filtersFor(session, endpoint, row);
+    let query: Readonly<Record<string, Symbolic>> | undefined = narrowing;
+    let last: Done<Exchange> | undefined;
+    for (let page = 0; query && page < pagesMax; page++) {
+      const request = model.request(endpoint, { path, query, caller: reader.caller });
+      last = await session.send(request);
+      if (!isDone(last.value)) break;
+      const fields = rowWith(model, last.value, resolve(row.id, session.run));
+      if (fields) {
+        remember(row, last, fields);
+        return { done: last, fields };
+      }
+      const next = nextPage(model, last);
+      query = next && { ...narrowing, ...next };
+    }
+    // Only where the list was gone through to its end is a row that was not found not there.
+    if (last && isDone(last.value) && query === undefined) return { done: last, fields: undefined };
+  }
+  return undefined;
+}
+
+/** Filters of a list that name the row itself, or what it refers to, so that fewer pages have to be gone through. */
+function filtersFor(session: Session, endpoint: Endpoint, row: Row): Record<string, Symbolic> {
+  const { model } = session;
+  const identifier = model.identifierField(row.resource);
+  const resource = model.resource(row.resource);
+  const query: Record<string, Symbolic> = {};
+  for (const [name, parameter] of entriesOf(endpoint.parameters)) {
+    const { filters: field } = parameter;
+    if (parameter.in !== 'query' || parameter.op !== '=' || field === undefined) continue;
+    const isReference = resource && entriesOf(resource.fields).some(([one, { ref }]) => one === field && ref !== undefined);
+    const value = field === identifier ? row.id : isReference ? row.known[field] : undefined;
+    if (value !== undefined) query[name] = value;
+  }
+  return query;
+}
+
+function readerFor(
+  session: Session,
+  endpoint: Endpoint,
+  row: Row,
+  wanted: Caller | undefined,
+): { readonly caller: Caller | undefined } | undefined {
+  const { model } = session;
+  if (model.access.isPublic(model.operationOf(endpoint)) && model.callers[0]?.credential) return { caller: undefined };
+  const callers = callersFor(session, endpoint, row);
+  const caller = wanted ? callers.find((one) => one === wanted) : callers[0];
+  return caller && { caller };
+}
+
+function remember(row: Row, done: Done<Exchange>, fields: Look['fields']): void {
+  if (!fields) return;
+  row.fields = fields;
+  row.shown = done;
 }
 
 /** Whether an endpoint answers with the resource as it is, and says by its path which. */
 export function showsWhole(endpoint: Endpoint): boolean {
   return endpoint.identity === undefined && endpoint.response.standing === 'open' && endpoint.produces === undefined;
-}
-
-/** What a look shows of the row that an exchange made: the answer itself. */
-export function viewIn(
-  model: Model,
-  resource: string,
-  made: Exchange,
-  seen: Exchange,
-): Readonly<Record<string, Json>> | undefined {
-  const field = statedValue(model.resource(resource)?.identifier ?? { standing: 'open', at: '' })?.field ?? 'id';
-  const view = isDone(seen) ? fieldsOf(seen) : undefined;
-  return view && isMap(view as Json) && view[field] === fieldsOf(made)?.[field] ? view : undefined;
 }

@@ -1,7 +1,8 @@
 import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { paramsShape } from '../../parts/expressions/operation-scope.ts';
-import { statedValue } from '../../parts/fact.ts';
+import { entryOf, statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
 import { boundByPath, identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { Caller } from '../model/callers.ts';
 import { briefly, type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
@@ -11,7 +12,8 @@ import { Captured, type Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
 import { Reference, valuesOf } from '../values/values.ts';
 import { draftBody } from './body.ts';
-import type { Row, RowMaker, Wanted } from './row.ts';
+import { preconditions } from './preconditions.ts';
+import type { Parts, Row, RowMaker, Wanted } from './row.ts';
 import { walkTo } from './walk.ts';
 
 /** Rows that need each other in a circle cannot be made. */
@@ -33,7 +35,7 @@ export class Maker implements RowMaker {
   }
 
   /** Everything that a request to an endpoint needs to be valid but for the row it is about: parents, and a body with its references. */
-  async parts(endpoint: Endpoint, wanted: Wanted, depth = 0) {
+  async parts(endpoint: Endpoint, wanted: Wanted, depth = 0): Promise<Parts> {
     const path: Record<string, Symbolic> = {};
     const last = identifierParameter(endpoint);
     for (const name of pathParameters(endpoint.path)) {
@@ -42,7 +44,12 @@ export class Maker implements RowMaker {
     const make = (target: string) => this.make(target, {}, depth + 1).then(({ id }) => id);
     const bound = new Set(boundByPath(this.#session.model.spec, endpoint));
     const json = await draftBody(this.#session, endpoint, { ...wanted, bound, make });
+    if (last !== undefined && statedValue(endpoint.does)?.verb === 'upsert') path[last] = this.#ownIdentifier(endpoint, json);
     return { path, json };
+  }
+
+  preconditions(endpoint: Endpoint, row: Row, caller: Caller | undefined): Promise<Record<string, Symbolic>> {
+    return preconditions(this.#session, endpoint, row, caller);
   }
 
   async #create(resource: string, wanted: Wanted, depth: number): Promise<Row> {
@@ -54,15 +61,24 @@ export class Maker implements RowMaker {
     let refused = '';
     for (const { endpoint, caller } of ways.slice(0, 4)) {
       const { path, json } = await this.parts(endpoint, wanted, depth);
-      const last = identifierParameter(endpoint);
-      const id = last === undefined ? undefined : clientIdentifier(this.#session, resource);
-      const target = { ...path, ...(last !== undefined && { [last]: id ?? null }) };
-      const request = model.request(endpoint, { path: target, caller, ...(json !== undefined && { json }) });
+      const request = model.request(endpoint, { path, caller, ...(json !== undefined && { json }) });
       const done = await this.#session.send(request);
-      if (isDone(done.value)) return rowOf(this.#session, { resource, endpoint, done, caller, path: target, json });
+      if (isDone(done.value)) return rowOf(this.#session, { resource, endpoint, done, caller, path, json });
       refused ||= `${endpoint.key} as ${caller?.name ?? 'nobody'} was answered ${done.value.status}${briefly(done.value)}`;
     }
     throw new Untestable(`no ${resource} could be made: ${refused}`);
+  }
+
+  /** The identifier that a caller chooses: the body's, where that has one. */
+  #ownIdentifier(endpoint: Endpoint, json: Symbolic | undefined): Symbolic {
+    const { model } = this.#session;
+    const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
+    const field = model.identifierField(resource);
+    const sent =
+      typeof json === 'object' && json !== null && field in json
+        ? (json as Readonly<Record<string, Symbolic>>)[field]
+        : undefined;
+    return sent ?? model.freshValue(resource, field) ?? null;
   }
 
   /** A path parameter that is no identifier is a field of its name: a parent's identifier, or a value. */
@@ -99,12 +115,6 @@ function waysToCreate(session: Session, resource: string, wanted: Caller | undef
   return ways.sort((one, other) => other.rank - one.rank);
 }
 
-function clientIdentifier(session: Session, resource: string): Symbolic | undefined {
-  const { model } = session;
-  const identifier = statedValue(model.resource(resource)?.identifier ?? { standing: 'open', at: '' });
-  return identifier && model.freshValue(resource, identifier.field);
-}
-
 function rowOf(
   session: Session,
   made: {
@@ -130,6 +140,12 @@ function rowOf(
   if (id === undefined)
     throw new Untestable(`the answer to ${endpoint.key} shows no ${field}, so that what it made cannot be named`);
   const known: Record<string, Symbolic> = { ...path };
-  for (const name of Object.keys(fields ?? {})) known[name] = new Captured(done.step, { in: 'body', pointer: [name] });
+  const stated = model.resource(resource);
+  for (const [name, value] of Object.entries(fields ?? {})) {
+    const target = isMap(value) && stated ? entryOf(stated.fields, name)?.ref : undefined;
+    // An expanded reference is named by the identifier in it.
+    const pointer = target === undefined ? [name] : [name, model.identifierField(target)];
+    known[name] = new Captured(done.step, { in: 'body', pointer });
+  }
   return { resource, id, known, made: done, caller, shown: fields ? done : undefined, fields };
 }

@@ -52,7 +52,7 @@ async function bodyFor(session: Session, endpoint: Endpoint, row: Row, about: Ab
   const drafting = { bound: new Set<string>(), make };
   const style = about.style ?? 'plain';
   const { transition, target } = about;
-  if (!transition) return draftBody(session, endpoint, { ...drafting, style });
+  if (!transition) return draftBody(session, endpoint, { ...drafting, style, changes: row });
   let drawn: Symbolic | undefined;
   for (let draw = 0; draw < draws; draw++) {
     drawn = await draftBody(session, endpoint, { ...drafting, style: draw === 0 ? style : 'full' });

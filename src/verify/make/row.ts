@@ -1,4 +1,5 @@
 import type { Json } from '../../document/document.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Caller } from '../model/callers.ts';
 import type { Exchange } from '../script/exchange.ts';
 import type { Done } from '../script/step.ts';
@@ -29,12 +30,24 @@ export interface Wanted {
   readonly body?: Readonly<Record<string, Symbolic>>;
   /** The values of path parameters and references that are to be so. */
   readonly parents?: Readonly<Record<string, Row>>;
+  /** The row that is to be changed, whose immutable fields stay as they are. */
+  readonly changes?: Row;
   /** `full`: everything that the shape admits is drawn. */
   readonly style?: 'plain' | 'full';
+}
+
+/** The values of a path's parameters, and a body. */
+export interface Parts {
+  readonly path: Readonly<Record<string, Symbolic>>;
+  readonly json: Symbolic | undefined;
 }
 
 /** Makes rows for a session. */
 export interface RowMaker {
   /** @throws {Untestable} where that cannot be. */
   make(resource: string, wanted: Wanted): Promise<Row>;
+  /** Everything that a request needs to be valid but for the row that it is about. */
+  parts(endpoint: Endpoint, wanted: Wanted): Promise<Parts>;
+  /** The headers that an endpoint asks for before it changes a row. */
+  preconditions(endpoint: Endpoint, row: Row, caller: Caller | undefined): Promise<Record<string, Symbolic>>;
 }

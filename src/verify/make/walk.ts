@@ -50,7 +50,9 @@ export async function fire(
   caller?: Caller,
 ): Promise<Done<Exchange>> {
   const [allowed] = caller ? [caller] : callersFor(session, endpoint, row);
+  const headers = await session.preconditions(endpoint, row, allowed);
   const request = await requestAbout(session, row, endpoint, {
+    headers,
     caller: allowed,
     transition,
     ...(target !== undefined && { target }),

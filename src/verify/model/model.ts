@@ -4,6 +4,7 @@ import { type Ledger, ledgerOf } from '../../parts/ledger.ts';
 import { callableOperations, type Operation, resourceOfEffect } from '../../parts/operations.ts';
 import type { Resource } from '../../parts/resources.ts';
 import type { Spec } from '../../parts/spec.ts';
+import type { Exchange } from '../script/exchange.ts';
 import type { Body, RequestPlan } from '../script/plan.ts';
 import { type Fresh, freshText, type Symbolic } from '../script/symbol.ts';
 import { freshOf } from '../values/fresh.ts';
@@ -12,6 +13,7 @@ import type { Caller } from './callers.ts';
 import { Expressions } from './expressions.ts';
 import { Facts } from './facts.ts';
 import { hiddenFields, uniqueFields } from './fields.ts';
+import { Refusals } from './refusals.ts';
 import { Schemas } from './schemas.ts';
 import { type GivenRows, Seeds } from './seeds.ts';
 
@@ -36,6 +38,7 @@ export class Model {
   readonly schemas: Schemas;
   readonly expressions: Expressions;
   readonly access: Access;
+  readonly refusals: Refusals;
   readonly seeds: Seeds;
   /** What stands before every path: that of the base address, and the version where it is chosen by path. */
   readonly prefix: string;
@@ -52,6 +55,7 @@ export class Model {
     this.schemas = new Schemas(spec);
     this.expressions = new Expressions(spec);
     this.access = new Access(spec, this.expressions);
+    this.refusals = new Refusals(spec, this.expressions);
     this.basePath = basePath;
     this.prefix = basePath + (statedValue(spec.versioning.select)?.by === 'path' ? versionPath(spec) : '');
   }
@@ -62,6 +66,11 @@ export class Model {
 
   resource(name: string): Resource | undefined {
     return entryOf(this.spec.resources.all, name);
+  }
+
+  /** The field that names a row. */
+  identifierField(resource: string): string {
+    return statedValue(this.resource(resource)?.identifier ?? { standing: 'open', at: '' })?.field ?? 'id';
   }
 
   /** The operation that an endpoint is. */
@@ -105,9 +114,36 @@ export class Model {
     return uniqueFields(this.spec, resource);
   }
 
+  /** Whether no two rows may refer to the same, so that what a row refers to has to be another one each time. */
+  isUniqueByReference(resource: string): boolean {
+    const stated = this.resource(resource);
+    return stated?.unique.some(({ fields }) => fields.some((name) => entryOf(stated.fields, name)?.ref !== undefined)) ?? false;
+  }
+
   /** The fields of a row that a caller is not shown. */
   unseenBy(resource: string, caller: Caller | undefined): ReadonlySet<string> {
     return hiddenFields(this.spec, resource, caller);
+  }
+
+  /** The members of values that a caller is not shown, wherever such a value stands. */
+  hiddenInside(caller: Caller | undefined): ReadonlySet<string> {
+    const values = entriesOf(this.spec.resources.all).filter(([, { identifier }]) => identifier.standing === 'none');
+    return new Set(values.flatMap(([name]) => [...this.unseenBy(name, caller)]));
+  }
+
+  /** Whether a field of this name is shown as the row that it refers to, in some resource. */
+  isExpanded(name: string): boolean {
+    return entriesOf(this.spec.resources.all).some(([, { fields }]) => {
+      const show = entryOf(fields, name)?.show;
+      return show !== undefined && show !== 'id';
+    });
+  }
+
+  /** Whom an answer was for: nobody, where no credential is looked at. */
+  readerOf({ endpoint, caller }: Pick<Exchange, 'endpoint' | 'caller'>): Caller | undefined {
+    return endpoint && this.access.isPublic(this.operationOf(endpoint)) && this.spec.authentication.schemes.standing !== 'none'
+      ? undefined
+      : caller;
   }
 
   /** A request to an endpoint, in the newest version, with what the endpoint asks of every request. */

@@ -1,50 +1,117 @@
-import type { Json } from '../../document/document.ts';
+import type { Json, Pointer } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
-import type { ErrorCondition, ErrorRule } from '../../parts/errors.ts';
-import { entriesOf, statedValue } from '../../parts/fact.ts';
+import type { ErrorCode, ErrorCondition, ErrorRule } from '../../parts/errors.ts';
+import { type Expression, entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Exchange } from '../script/exchange.ts';
+import type { Expressions } from './expressions.ts';
 
-/** What a refusal has to look like, as far as the document says. */
-export interface Refusal {
-  readonly code: string;
+/** The refusal that the document states for something: its code, and the rule of it that speaks. */
+export interface StatedRefusal {
+  readonly code: ErrorCode;
+  readonly rule: ErrorRule;
   readonly status: number | undefined;
 }
 
-/** The refusal for a condition at an operation; nothing where no code is stated for it. A narrower `on` wins. */
-export function refusalFor(spec: Spec, when: ErrorCondition, operation?: Operation): Refusal | undefined {
-  const rules = entriesOf(spec.errors.codes).flatMap(([code, { rules }]) =>
-    rules.filter((rule) => !rule.if && statedValue(rule.when)?.includes(when)).map((rule) => ({ code, rule })),
-  );
-  const fits = (rule: ErrorRule) => rule.on !== undefined && operation !== undefined && namesOperation(rule.on, operation);
-  const found = rules.find(({ rule }) => fits(rule)) ?? rules.find(({ rule }) => rule.on === undefined);
-  return found && { code: found.code, status: statedValue(found.rule.status) };
+/** What refusals look like and which one a condition is answered with. */
+export class Refusals {
+  readonly #spec: Spec;
+  readonly #codeAt: readonly string[] | undefined;
+
+  constructor(spec: Spec, expressions: Expressions) {
+    this.#spec = spec;
+    this.#codeAt = placeOfCode(spec, expressions);
+  }
+
+  /** Whether a refusal's code can be read off it. */
+  get showsCodes(): boolean {
+    return this.#codeAt !== undefined;
+  }
+
+  /** The refusal of a condition at an operation: a rule that names the operation before one for all. */
+  of(condition: ErrorCondition, operation: Operation | undefined): StatedRefusal | undefined {
+    const rules = this.#rules().filter(({ rule }) => statedValue(rule.when)?.includes(condition));
+    const named = operation && rules.find(({ rule }) => rule.on !== undefined && namesOperation(rule.on, operation));
+    return named ?? rules.find(({ rule }) => rule.on === undefined);
+  }
+
+  /** The refusal that a code is, at an operation. */
+  named(name: string, operation: Operation | undefined): StatedRefusal | undefined {
+    const rules = this.#rules().filter(({ code }) => code.name === name);
+    const named = operation && rules.find(({ rule }) => rule.on !== undefined && namesOperation(rule.on, operation));
+    return named ?? rules.find(({ rule }) => rule.on === undefined) ?? rules[0];
+  }
+
+  /** Every rule of every code. */
+  all(): readonly StatedRefusal[] {
+    return this.#rules();
+  }
+
+  /** The code that a refusal shows. */
+  codeIn({ body }: Pick<Exchange, 'body'>): string | undefined {
+    if (!this.#codeAt || body === undefined) return undefined;
+    const value = this.#codeAt.reduce<Json | undefined>((at, key) => (isMap(at) ? at[key] : undefined), body);
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  /** Whether an answer says that too much was asked, which says nothing about what was asked. */
+  isHurried(exchange: Exchange): boolean {
+    if (exchange.status === 429) return true;
+    const code = this.codeIn(exchange);
+    const limits: readonly ErrorCondition[] = ['limit.rate', 'limit.quota', 'limit.time', 'service.unavailable'];
+    return (
+      exchange.status >= 400 &&
+      limits.some((condition) => code !== undefined && this.of(condition, undefined)?.code.name === code)
+    );
+  }
+
+  #rules(): StatedRefusal[] {
+    return entriesOf(this.#spec.errors.codes).flatMap(([, code]) =>
+      code.rules.map((rule) => ({ code, rule, status: statedValue(rule.status) })),
+    );
+  }
 }
 
-/** Whether an answer is that refusal: by its status and, where it shows a code, by its code. */
-export function isRefusal(exchange: Pick<Exchange, 'status' | 'body'>, refusal: Refusal): boolean {
-  return (refusal.status ?? exchange.status) === exchange.status && shows(exchange.body, refusal.code) !== 'another';
+/** The members on the way to the code in the stated payload; nothing where it has none, or none that can be found. */
+function placeOfCode({ errors }: Spec, expressions: Expressions): readonly string[] | undefined {
+  const { payload } = errors;
+  if (!isStated(payload)) return undefined;
+  if (payload.value === 'problem') return ['code'];
+  const { data } = payload.value;
+  const mark = 'ninefold_code_mark';
+  const context = { code: mark, status: 400, message: 'm', path: '/', violations: [], request_id: 'r' };
+  const give = (expression: Expression) => {
+    const evaluated = expressions.evaluate(expression, undefined, { context });
+    return typeof evaluated === 'string' ? undefined : evaluated.value;
+  };
+  if (isExpression(data)) return pathTo(give(data), mark);
+  for (const [name, expression] of Object.entries(data)) {
+    const path = pathTo(give(expression), mark);
+    if (path) return [name, ...path];
+  }
+  return undefined;
 }
 
-/** Whether an answer is a refusal of whatever kind: errors may come with a status of success where a document says so. */
-export function isRefused(spec: Spec, { status, body }: Pick<Exchange, 'status' | 'body'>): boolean {
-  if (status >= 400) return true;
-  const codes = entriesOf(spec.errors.codes).filter(([, { rules }]) =>
-    rules.some((rule) => (statedValue(rule.status) ?? 500) < 400),
-  );
-  return codes.some(([code]) => shows(body, code) === 'yes');
+function pathTo(value: Json | undefined, mark: string): string[] | undefined {
+  if (value === mark) return [];
+  if (!isMap(value)) return undefined;
+  for (const [name, inner] of Object.entries(value)) {
+    const path = pathTo(inner, mark);
+    if (path) return [name, ...path];
+  }
+  return undefined;
 }
 
-/** Whether a text stands in a body as a value; a body without any text that could be a code says nothing. */
-function shows(body: Json | undefined, code: string): 'yes' | 'another' | 'nothing' {
-  const texts = body === undefined ? [] : textsIn(body);
-  if (texts.includes(code)) return 'yes';
-  return texts.length === 0 ? 'nothing' : 'another';
+function isExpression(data: Expression | Readonly<Record<string, Expression>>): data is Expression {
+  return 'source' in data && typeof data.source === 'string';
 }
 
-function textsIn(value: Json): string[] {
-  if (typeof value === 'string') return [value];
-  if (Array.isArray(value)) return value.flatMap((item: Json) => textsIn(item));
-  return isMap(value) ? Object.values(value).flatMap((item) => textsIn(item as Json)) : [];
+/** The fact that says under which status a rule's code comes. */
+export function statusFact({ code, rule }: StatedRefusal): {
+  readonly kind: string;
+  readonly subject: string;
+  readonly at: Pointer;
+} {
+  return { kind: 'status codes', subject: code.name, at: rule.status.at };
 }

@@ -1,57 +1,149 @@
-import { entryOf, statedValue } from '../../parts/fact.ts';
-import { resourceOfEffect } from '../../parts/operations.ts';
+import type { Json } from '../../document/document.ts';
+import { isMap } from '../../document/values.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
+import type { Field, Resource } from '../../parts/resources.ts';
+import { machineOf } from '../../parts/states.ts';
 import { isHidden } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
+import { type Fields, rowsShown } from '../model/row-shown.ts';
 import type { Misfit } from '../model/schemas.ts';
 import type { Observed, Observer } from '../observer.ts';
-import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import type { Exchange } from '../script/exchange.ts';
+import { shown } from '../values/difference.ts';
 
-/** Every row that is shown has the fields, types, formats and values that its resource states. */
+/** Every row that is shown has the fields, types, formats and values that its resource states, and nothing that its reader must not see. */
 export const shownShapes: Observer = {
   name: 'resources/shown shapes',
   *observe(exchange, model) {
-    const { endpoint } = exchange;
-    if (!endpoint || !isDone(exchange) || endpoint.response.standing !== 'open') return;
-    const effect = statedValue(endpoint.does);
-    const name = resourceOfEffect(effect);
-    if (name === undefined || effect?.verb === 'list' || effect?.verb === 'delete') return;
-    yield* observeRow(exchange, model, name);
+    const found = rowsShown(model, exchange);
+    if (found) yield { fact: { kind: 'resources', subject: 'service' }, reason: 'shown', judgement: undefined };
+    for (const row of found?.rows ?? []) yield* observeRow(exchange, model, found?.resource ?? '', row, 0);
   },
 };
 
-function* observeRow(exchange: Exchange, model: Model, name: string): Iterable<Observed> {
+const depthMax = 3;
+
+function* observeRow(exchange: Exchange, model: Model, name: string, row: Fields, depth: number): Iterable<Observed> {
   const resource = model.resource(name);
-  const row = fieldsOf(exchange);
-  if (!resource || !row) return;
-  const misfits = model.schemas.of({ resource: name }, 'shown')(row);
-  const fields = statedValue(resource.fields);
-  if (!fields) return;
-  for (const [field, stated] of Object.entries(fields)) {
-    const subject = `${name}.${field}`;
-    const isShown = Object.hasOwn(row, field);
-    if (isShown && isHidden(stated, exchange.caller)) continue;
-    if (!isShown) continue;
-    const own = misfits.filter((misfit) => misfit.path[0] === field);
-    for (const [kind, words] of kinds) {
-      const wrong = own.find((misfit) => words(misfit));
-      const judgement = wrong && { promised: `${field} ${wrong.message}`, seen: JSON.stringify(row[field]) };
-      yield { fact: { kind, subject }, reason: 'shown', judgement };
+  if (!resource || !isStated(resource.fields) || depth > depthMax) return;
+  const misfits = model.schemas.of(shapeOf(name), 'shown')(row);
+  for (const [field, stated] of entriesOf(resource.fields)) {
+    yield* observePresence(exchange, model, resource, stated, row);
+    const value = row[field];
+    if (value === undefined || stated.shape.standing === 'open') continue;
+    if (stated.ref !== undefined && isMap(value)) {
+      yield* observeExpanded(exchange, model, name, stated, value, depth);
+      continue;
     }
+    yield* observeValue(`${name}.${field}`, field, value, misfits);
+    yield* observeInside(exchange, model, stated, value, depth);
   }
   const unstated = Object.keys(row).filter((field) => entryOf(resource.fields, field) === undefined);
+  const isFine = unstated.length === 0 || resource.additionalProperties;
+  const flaw = { promised: `a ${name} has no fields but the stated ones`, seen: unstated.join(', ') };
+  yield { fact: { kind: 'field names', subject: name }, reason: 'shown', judgement: isFine ? undefined : flaw };
+}
+
+const shapes = new Map<string, { readonly resource: string }>();
+
+/** One object for each resource, so that its validator is compiled once. */
+function shapeOf(resource: string): { readonly resource: string } {
+  const known = shapes.get(resource) ?? { resource };
+  shapes.set(resource, known);
+  return known;
+}
+
+/** What has to be there is, and what the reader must not see is not. */
+function* observePresence(exchange: Exchange, model: Model, resource: Resource, field: Field, row: Fields): Iterable<Observed> {
+  const subject = `${resource.name}.${field.name}`;
+  const isThere = row[field.name] !== undefined;
+  const reader = model.readerOf(exchange);
+  const verb = exchange.endpoint && statedValue(exchange.endpoint.does)?.verb;
+  const isRevealing = field.reveal === 'once' && verb !== 'read' && verb !== 'list';
+  const fact = { kind: 'required flags', subject };
+  if (isHidden(field, reader) && !isRevealing) {
+    const flaw = { promised: `${field.name} is not shown to ${reader?.user || 'whoever asks'}`, seen: shown(row[field.name]) };
+    yield { fact, reason: 'hidden', judgement: isThere ? flaw : undefined };
+    return;
+  }
+  if (statedValue(field.required) !== true || isRevealing) return;
+  const isEmpty = !isThere || (row[field.name] === null && !takesNull(field));
   yield {
-    fact: { kind: 'field names', subject: name },
+    fact,
     reason: 'shown',
-    judgement:
-      unstated.length === 0 || resource.additionalProperties
-        ? undefined
-        : { promised: `no fields but the stated ones`, seen: unstated.join(', ') },
+    judgement: isEmpty ? { promised: `${field.name} is always there`, seen: shown(row[field.name]) } : undefined,
   };
 }
 
+function takesNull(field: Field): boolean {
+  const shape = statedValue(field.shape);
+  return shape === undefined || JSON.stringify(shape).includes('"null"') || shape.type === undefined;
+}
+
+/** An expanded reference is the row that it names, or the part of it that is stated. */
+function* observeExpanded(
+  exchange: Exchange,
+  model: Model,
+  name: string,
+  field: Field,
+  value: Fields,
+  depth: number,
+): Iterable<Observed> {
+  const isShapeOwn = typeof field.show === 'object';
+  const asked = exchange.endpoint?.expand !== undefined && Object.hasOwn(exchange.sent.query, exchange.endpoint.expand.parameter);
+  const fact = { kind: 'types', subject: `${name}.${field.name}` };
+  if (isShapeOwn && !asked) {
+    const [wrong] = model.schemas.of(field.show, 'shown')(value);
+    yield {
+      fact,
+      reason: 'shown',
+      judgement: wrong && { promised: `${field.name} as it is shown: ${wrong.message}`, seen: shown(value) },
+    };
+  } else if (field.show === 'expand' || asked) {
+    if (field.ref !== undefined) yield* observeRow(exchange, model, field.ref, value, depth + 1);
+  } else yield { fact, reason: 'shown', judgement: { promised: `${field.name} is an identifier`, seen: shown(value) } };
+}
+
+/** Values that are resources themselves, alone or in a list. */
+function* observeInside(exchange: Exchange, model: Model, field: Field, value: Json, depth: number): Iterable<Observed> {
+  const shape = statedValue(field.shape);
+  if (typeof shape?.resource === 'string' && isMap(value)) yield* observeRow(exchange, model, shape.resource, value, depth + 1);
+  const items = shape?.items;
+  if (!isMap(items) || typeof items.resource !== 'string' || !Array.isArray(value)) return;
+  for (const item of value as readonly Json[])
+    if (isMap(item)) yield* observeRow(exchange, model, items.resource, item, depth + 1);
+}
+
+function* observeValue(subject: string, field: string, value: Json, misfits: readonly Misfit[]): Iterable<Observed> {
+  const own = misfits.filter(({ path }) => path[0] === field);
+  for (const [kind, speaksOf] of kinds) {
+    const wrong = own.find((misfit) => speaksOf(misfit));
+    const flaw = wrong && { promised: `${[field, ...wrong.path.slice(1)].join('.')} ${wrong.message}`, seen: shown(value) };
+    yield { fact: { kind, subject }, reason: 'shown', judgement: flaw };
+  }
+}
+
 /** Which kind of fact a keyword of JSON Schema speaks of. */
-const kinds: readonly (readonly [kind: string, speaksOf: (misfit: Misfit) => boolean])[] = [
+export const kinds: readonly (readonly [kind: string, speaksOf: (misfit: Misfit) => boolean])[] = [
   ['types', ({ keyword }) => keyword === 'type'],
   ['formats', ({ keyword }) => keyword === 'format'],
   ['allowed values', ({ keyword }) => keyword !== 'type' && keyword !== 'format'],
 ];
+
+/** A state is one of its machine's. */
+export const shownStates: Observer = {
+  name: 'states/shown states',
+  *observe(exchange, model) {
+    const found = rowsShown(model, exchange);
+    const machine = found && machineOf(model.spec.states, found.resource);
+    const states = machine && statedValue(machine.states);
+    if (!found || !machine || !states || machine.others) return;
+    for (const row of found.rows) {
+      const state = row[machine.field];
+      if (state === undefined) continue;
+      const isKnown = typeof state === 'string' && states.includes(state);
+      const flaw = { promised: `a ${found.resource} is ${states.join(', ')}`, seen: shown(state) };
+      yield { fact: { kind: 'states', subject: found.resource }, reason: 'shown', judgement: isKnown ? undefined : flaw };
+    }
+  },
+};

@@ -30,14 +30,12 @@ function capturesOf(plan: RequestPlan): Captured[] {
 
 async function send(plan: RequestPlan, run: Run): Promise<Exchange> {
   const { outgoing, sent } = concrete(plan, run);
-  const answer = await run.client.send(outgoing, run.takesRefusalsOfRates === true);
+  const answer = await run.client.send(outgoing, run);
   return {
     ...(plan.endpoint && { endpoint: plan.endpoint }),
     ...(plan.caller && { caller: plan.caller }),
     sent,
     ...answer,
-    fromMs: run.clock.toService(answer.fromMs),
-    toMs: run.clock.toService(answer.toMs),
   };
 }
 
@@ -69,6 +67,7 @@ export function concrete(plan: RequestPlan, run: Run): { readonly outgoing: Outg
 
 /** The plan without one of its parts: a query parameter, a member of the body. */
 function* smallerPlans(plan: RequestPlan): Iterable<RequestPlan> {
+  if (plan.isWhole) return;
   for (const name of Object.keys(plan.query)) yield { ...plan, query: without(plan.query, name) };
   const { body } = plan;
   if (!body || !('value' in body)) return;

@@ -73,7 +73,12 @@ function variableOf({ step, spot }: Captured): string {
 /** The command that reads a value off an answer with its head, as `curl -i` gives it. */
 function readerOf(spot: Spot): string {
   const read = "require('fs').readFileSync(0,'utf8')";
-  if (spot.in === 'header') return `node -p "/^${spot.name}: *(.*?)\\r?$/im.exec(${read})[1]"`;
+  if (spot.in === 'header') {
+    const found = `/^${spot.name}: *(.*?)\\r?$/im.exec(${read})[1]`;
+    return spot.pattern === undefined
+      ? `node -p "${found}"`
+      : `node -p "new RegExp(${JSON.stringify(spot.pattern).replaceAll('"', "'")}).exec(${found})[1]"`;
+  }
   const path = spot.pointer.map((key) => (typeof key === 'number' ? `[${key}]` : `['${key}']`)).join('');
   return `node -p "JSON.parse(${read}.split(/\\r?\\n\\r?\\n/).slice(1).join('\\n\\n'))${path}"`;
 }

@@ -1,5 +1,7 @@
 import type { Json } from '../../document/document.ts';
-import type { Row, RowMaker, Wanted } from '../make/row.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import type { Parts, Row, RowMaker, Wanted } from '../make/row.ts';
+import type { Caller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import type { Observer } from '../observer.ts';
 import { Untestable } from '../untestable.ts';
@@ -10,7 +12,7 @@ import type { RequestPlan } from './plan.ts';
 import { sending } from './request.ts';
 import type { Run } from './run.ts';
 import type { Done, Step } from './step.ts';
-import { Captured, type Spot } from './symbol.ts';
+import { Captured, type Spot, type Symbolic } from './symbol.ts';
 
 /** A claim that did not hold, and how much of the script had run by then. */
 export interface Suspicion {
@@ -116,6 +118,16 @@ export class Session {
   /** Makes a row through the service's own operations. @throws {Untestable} where that cannot be. */
   make(resource: string, wanted: Wanted = {}): Promise<Row> {
     return this.#rows.make(resource, wanted);
+  }
+
+  /** Everything that a request to an endpoint needs to be valid, but for the row that it is about. @throws {Untestable} */
+  parts(endpoint: Endpoint, wanted: Wanted = {}): Promise<Parts> {
+    return this.#rows.parts(endpoint, wanted);
+  }
+
+  /** The headers that an endpoint asks for before it changes a row, such as `If-Match`. @throws {Untestable} */
+  preconditions(endpoint: Endpoint, row: Row, caller: Caller | undefined): Promise<Record<string, Symbolic>> {
+    return this.#rows.preconditions(endpoint, row, caller);
   }
 
   /** A value of an answer for later requests: a member by its path, or a header. */

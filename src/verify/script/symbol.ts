@@ -5,7 +5,8 @@ import { isExchange } from './exchange.ts';
 /** Where in an answer a value stands. */
 export type Spot =
   | { readonly in: 'body'; readonly pointer: readonly (string | number)[] }
-  | { readonly in: 'header'; readonly name: string };
+  /** A header; with a pattern, what its first group finds there. */
+  | { readonly in: 'header'; readonly name: string; readonly pattern?: string };
 
 /** A value of an earlier answer, which is another one in every run. */
 export class Captured {
@@ -87,7 +88,10 @@ function valueAt({ step, spot }: Captured, run: Values): Json {
 }
 
 function spotIn(exchange: { readonly headers: Readonly<Record<string, string>>; readonly body: Json | undefined }, spot: Spot) {
-  if (spot.in === 'header') return exchange.headers[spot.name];
+  if (spot.in === 'header') {
+    const value = exchange.headers[spot.name];
+    return spot.pattern === undefined || value === undefined ? value : new RegExp(spot.pattern).exec(value)?.[1];
+  }
   return spot.pointer.reduce<Json | undefined>((at, key) => {
     if (typeof at !== 'object' || at === null) return undefined;
     // The cast holds: a list and a map both answer to an own key, and give nothing for one that they do not have.

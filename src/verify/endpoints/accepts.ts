@@ -1,0 +1,68 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import { claimRefused } from '../errors/claim-refused.ts';
+import { callersFor } from '../make/callers-for.ts';
+import { showsWhole } from '../make/look.ts';
+import { requestAbout } from '../make/request-about.ts';
+import type { Row } from '../make/row.ts';
+import type { Model } from '../model/model.ts';
+import { moot } from '../script/claim.ts';
+import { type Exchange, isDone } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { Trial } from '../trial.ts';
+
+/** What a reader asks for and already has: media types, and entity tags. */
+export const accepts: Trial = {
+  name: 'endpoints/accepts',
+  part: 'endpoints',
+  about: 'A media type that cannot be given is refused, and what a reader already has is not sent again.',
+  noise: 'quiet',
+  *cases(model) {
+    for (const endpoint of reads(model)) {
+      const facts = [{ kind: 'response payload shapes', subject: endpoint.key }];
+      yield { name: `${endpoint.key} as an image`, facts, run: (session) => askForImage(session, endpoint) };
+      if (endpoint.etag !== undefined)
+        yield { name: `${endpoint.key} again`, facts, run: (session) => askAgain(session, endpoint) };
+    }
+  },
+};
+
+function reads(model: Model): readonly Endpoint[] {
+  return model.endpoints.filter((endpoint) => statedValue(endpoint.does)?.verb === 'read' && showsWhole(endpoint));
+}
+
+async function rowOf(session: Session, endpoint: Endpoint): Promise<Row> {
+  return session.make(resourceOfEffect(statedValue(endpoint.does)) ?? '');
+}
+
+async function askForImage(session: Session, endpoint: Endpoint): Promise<void> {
+  const row = await rowOf(session, endpoint);
+  const [caller] = callersFor(session, endpoint, row);
+  const done = await session.send(await requestAbout(session, row, endpoint, { caller, headers: { Accept: 'image/png' } }));
+  const fact = { kind: 'response payload shapes', subject: endpoint.key };
+  claimRefused(session, done, { by: { when: 'request.accept' }, fact, reason: 'Accept', what: 'Accept: image/png' });
+}
+
+async function askAgain(session: Session, endpoint: Endpoint): Promise<void> {
+  const row = await rowOf(session, endpoint);
+  const [caller] = callersFor(session, endpoint, row);
+  const first = await session.send(await requestAbout(session, row, endpoint, { caller }));
+  session.need(isDone(first.value) && first.value.headers.etag !== undefined, 'it shows no ETag');
+  const headers = { 'If-None-Match': session.capturedHeader(first, 'etag') };
+  const again = await session.send(await requestAbout(session, row, endpoint, { caller, headers }));
+  session.claim({
+    ...{
+      fact: { kind: 'response payload shapes', subject: endpoint.key },
+      reason: 'If-None-Match',
+      at: `${endpoint.at}/etag`,
+      of: [first, again] as const,
+    },
+    judge(had: Exchange, got: Exchange) {
+      if (!isDone(had) || got.status >= 400) return moot('it was not read');
+      return got.status === 304
+        ? undefined
+        : { promised: '304, for what the reader already has (RFC 9110 section 13.1.2)', seen: String(got.status) };
+    },
+  });
+}

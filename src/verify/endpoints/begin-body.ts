@@ -1,0 +1,102 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import { machineOf } from '../../parts/states.ts';
+import { callersFor } from '../make/callers-for.ts';
+import { requestAbout } from '../make/request-about.ts';
+import type { Row } from '../make/row.ts';
+import type { Caller } from '../model/callers.ts';
+import type { RequestPlan } from '../script/plan.ts';
+import type { Session } from '../script/session.ts';
+import type { Symbolic } from '../script/symbol.ts';
+import { Untestable } from '../untestable.ts';
+
+/** A request that is ready but for its body, and a valid body for it. */
+export interface Begun {
+  readonly json: Symbolic;
+  readonly caller: Caller | undefined;
+  /** The row that is to be changed. */
+  readonly row?: Row;
+  /** Whether it makes something new, rather than change what is there. */
+  readonly isNew: boolean;
+  request(json: Symbolic): RequestPlan;
+  /** The same begun anew, where one can only succeed once. */
+  again(): Promise<Begun>;
+}
+
+/** As `beginBody`, for an endpoint that may take none. @throws {Untestable} */
+export async function beginRequest(session: Session, endpoint: Endpoint): Promise<RequestPlan> {
+  const begun = await begin(session, endpoint, 'plain');
+  return begun.json === undefined ? begun.bare : begun.request(begun.json);
+}
+
+/** Makes everything that a request with a body needs: parents, references, the row in a state in which it may be changed. @throws {Untestable} */
+export async function beginBody(session: Session, endpoint: Endpoint, style: 'plain' | 'full'): Promise<Begun> {
+  const begun = await begin(session, endpoint, style);
+  const { json } = begun;
+  if (json === undefined) throw new Untestable(`${endpoint.key} takes no body`);
+  const again = () => beginBody(session, endpoint, style);
+  return { ...begun, json, again: begun.isRepeatable ? async () => ({ ...begun, json, again }) : again };
+}
+
+type BegunRequest = Omit<Begun, 'json' | 'again'> & {
+  readonly json: Symbolic | undefined;
+  readonly bare: RequestPlan;
+  /** Whether the same may be sent again and again. */
+  readonly isRepeatable: boolean;
+};
+
+async function begin(session: Session, endpoint: Endpoint, style: 'plain' | 'full'): Promise<BegunRequest> {
+  const { model } = session;
+  const effect = statedValue(endpoint.does);
+  const resource = resourceOfEffect(effect);
+  const isNew = effect?.verb === 'create' || effect?.verb === 'upsert' || resource === undefined;
+  if (isNew) {
+    const parts = await session.parts(endpoint, { style });
+    const [caller] = callersFor(session, endpoint);
+    const request = (json: Symbolic) => model.request(endpoint, { path: parts.path, caller, json });
+    const bare = model.request(endpoint, { path: parts.path, caller });
+    // A second row of the same body may be one too many: only one with another identity is sure to be taken.
+    const isRepeatable = model.uniqueFields(resource ?? '').length === 0 && !model.isUniqueByReference(resource ?? '');
+    return { json: parts.json, caller, isNew, request, bare, isRepeatable };
+  }
+  const row = await rowFor(session, endpoint, resource);
+  const [caller] = callersFor(session, endpoint, row);
+  if (caller === undefined && model.callers.some(({ credential }) => credential))
+    throw new Untestable(`nobody may call ${endpoint.key}`);
+  const headers = await session.preconditions(endpoint, row, caller);
+  const transition = effect?.verb === 'transition' ? machineTransition(session, resource, effect.transition) : undefined;
+  const plan = await requestAbout(session, row, endpoint, { caller, style, headers, ...(transition && { transition }) });
+  const json = plan.body && 'value' in plan.body ? plan.body.value : undefined;
+  const request = (body: Symbolic): RequestPlan => ({
+    ...plan,
+    body: { value: body, type: plan.body?.type ?? 'application/json' },
+  });
+  return { json, caller, row, isNew, request, bare: plan, isRepeatable: false };
+}
+
+async function rowFor(session: Session, endpoint: Endpoint, resource: string): Promise<Row> {
+  const effect = statedValue(endpoint.does);
+  const states = endpoint.in ?? fromStates(session, resource, effect?.verb === 'transition' ? effect.transition : undefined);
+  let why: unknown;
+  for (const state of states ?? [undefined]) {
+    try {
+      return await session.make(resource, state === undefined ? {} : { state });
+    } catch (error) {
+      if (!(error instanceof Untestable)) throw error;
+      why = error;
+    }
+  }
+  throw why;
+}
+
+function fromStates(session: Session, resource: string, name: string | undefined): readonly string[] | undefined {
+  if (name === undefined) return undefined;
+  const transition = machineTransition(session, resource, name);
+  return transition === undefined || transition.from === '*' ? undefined : transition.from;
+}
+
+function machineTransition(session: Session, resource: string, name: string) {
+  const machine = machineOf(session.model.spec.states, resource);
+  return machine ? statedValue(machine.transitions)?.[name] : undefined;
+}

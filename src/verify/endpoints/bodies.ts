@@ -1,0 +1,130 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { isStated, statedValue } from '../../parts/fact.ts';
+import { requestShape } from '../../parts/payload.ts';
+import { claimRefused } from '../errors/claim-refused.ts';
+import { membersSent, type SentMember } from '../make/fields-sent.ts';
+import type { FactName } from '../model/facts.ts';
+import type { Model } from '../model/model.ts';
+import { type Judgement, moot } from '../script/claim.ts';
+import { briefly, type Exchange, isDone } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
+import type { Trial } from '../trial.ts';
+import { hasWayTo, withMember, withoutMember } from '../values/at-path.ts';
+import { breaksOf, edgesOf, type Variant } from '../values/variants.ts';
+import { type Begun, beginBody } from './begin-body.ts';
+
+/** Valid bodies over the whole of their shape are taken; a body with one thing wrong is refused, for that thing. */
+export const bodies: Trial = {
+  name: 'endpoints/bodies',
+  part: 'endpoints',
+  about: 'Bodies at the edges of their shape are taken, and those just beyond refused, one thing at a time.',
+  noise: 'quiet',
+  *cases(model) {
+    for (const endpoint of model.endpoints) {
+      if (!takesJson(model, endpoint)) continue;
+      const facts = factsOf(model, endpoint);
+      yield { name: `${endpoint.key}, edges`, facts, run: (session) => sendEdges(session, endpoint) };
+      yield { name: `${endpoint.key}, breaks`, facts, run: (session) => sendBreaks(session, endpoint) };
+      for (const round of [1, 2, 3]) {
+        yield {
+          name: `${endpoint.key}, drawn ${round}`,
+          facts: [bodyFact(endpoint)],
+          run: (session) => sendDrawn(session, endpoint),
+        };
+      }
+    }
+  },
+};
+
+function takesJson(model: Model, endpoint: Endpoint): boolean {
+  const isJson = endpoint.consumes === undefined || endpoint.consumes[0] === 'application/json';
+  return isJson && isStated(requestShape(model.spec, endpoint)) && statedValue(endpoint.does) !== undefined;
+}
+
+function bodyFact({ key }: Endpoint): FactName {
+  return { kind: 'request payload shapes', subject: key };
+}
+
+function factsOf(model: Model, endpoint: Endpoint): FactName[] {
+  const members = membersSent(model, endpoint, model.callers[0]);
+  const kinds = ['types', 'formats', 'allowed values', 'required flags'] as const;
+  return [bodyFact(endpoint), ...members.flatMap((member) => kinds.map((kind) => member.fact(kind)))];
+}
+
+async function sendDrawn(session: Session, endpoint: Endpoint): Promise<void> {
+  const begun = await beginBody(session, endpoint, 'full');
+  const done = await session.send(begun.request(begun.json));
+  session.claim({
+    fact: bodyFact(endpoint),
+    reason: 'drawn',
+    of: [done] as const,
+    judge: (exchange: Exchange) => taken(session.model, exchange),
+  });
+}
+
+/** Every member at every edge, the others as plain as they go; then without what may be left out. */
+async function sendEdges(session: Session, endpoint: Endpoint): Promise<void> {
+  const begun = await beginBody(session, endpoint, 'plain');
+  for (const member of membersSent(session.model, endpoint, begun.caller)) {
+    if (member.isImmutable && !begun.isNew) continue;
+    if (!hasWayTo(begun.json, member.path)) continue;
+    for (const edge of edgesOf(member.shape)) await sendEdge(session, begun, member, edge);
+  }
+}
+
+async function sendEdge(session: Session, begun: Begun, member: SentMember, edge: Variant): Promise<void> {
+  const current = await begun.again();
+  const done = await session.send(current.request(withMember(current.json, member.path, edge.value)));
+  session.claim({
+    ...{ fact: member.fact(edge.kind), reason: 'edge taken', of: [done] as const },
+    judge: (exchange: Exchange) => taken(session.model, exchange, `${member.path.join('.')} ${edge.label}`),
+  });
+}
+
+/** What is valid must not be refused as invalid; what else stands in its way is another matter. */
+export function taken(model: Model, exchange: Exchange, what = 'the body'): Judgement {
+  if (isDone(exchange)) return undefined;
+  if (model.refusals.isHurried(exchange) || exchange.status === 501) return moot('it could not be done now');
+  if (!isValid(model, exchange)) return moot('it is not valid');
+  const { endpoint } = exchange;
+  const operation = endpoint && model.operationOf(endpoint);
+  const code = model.refusals.codeIn(exchange);
+  const conditions = ['request.malformed', 'request.media', 'request.parameter', 'request.invalid', 'internal'] as const;
+  const codes = conditions.flatMap((condition) => model.refusals.of(condition, operation)?.code.name ?? []);
+  const isRefusedForIt =
+    code === undefined ? [400, 415, 422, 500].includes(exchange.status) : codes.includes(code) || exchange.status >= 500;
+  return isRefusedForIt
+    ? { promised: `${what} is taken`, seen: `${exchange.status}${briefly(exchange)}` }
+    : moot('something else stood in its way');
+}
+
+/** Whether what was sent fits the shape that the endpoint takes. */
+export function isValid(model: Model, { endpoint, sent }: Exchange): boolean {
+  const shape = endpoint && requestShape(model.spec, endpoint);
+  if (!shape || !isStated(shape) || sent.json === undefined) return false;
+  return model.schemas.of(shape.value, 'sent')(sent.json).length === 0;
+}
+
+async function sendBreaks(session: Session, endpoint: Endpoint): Promise<void> {
+  const begun = await beginBody(session, endpoint, 'plain');
+  for (const member of membersSent(session.model, endpoint, begun.caller)) {
+    if (!hasWayTo(begun.json, member.path)) continue;
+    if (member.isNeeded) await sendWithout(session, begun, member);
+    for (const broken of breaksOf(member.shape)) {
+      const done = await session.send(begun.request(withMember(begun.json, member.path, broken.value)));
+      const what = `${member.path.join('.')} ${broken.label}`;
+      claimInvalid(session, done, member.fact(broken.kind), what);
+    }
+  }
+}
+
+async function sendWithout(session: Session, begun: Begun, member: SentMember): Promise<void> {
+  const done = await session.send(begun.request(withoutMember(begun.json, member.path)));
+  claimInvalid(session, done, member.fact('required flags'), `a body without ${member.path.join('.')}`);
+}
+
+function claimInvalid(session: Session, done: Done<Exchange>, fact: FactName, what: string): void {
+  const isSo = (exchange: Exchange) => !isValid(session.model, exchange);
+  claimRefused(session, done, { by: { when: 'request.invalid' }, fact, reason: 'invalid refused', what, isSo });
+}

@@ -1,0 +1,95 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import { claimRefused } from '../errors/claim-refused.ts';
+import { lookAt } from '../make/look.ts';
+import { etagFor } from '../make/preconditions.ts';
+import { moot } from '../script/claim.ts';
+import { type Exchange, isDone } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import { claimUnchanged } from '../states/transitions.ts';
+import type { Trial } from '../trial.ts';
+import { beginBody } from './begin-body.ts';
+
+/** A change of what has changed since it was read is refused; so is one that says nothing, where it has to. */
+export const preconditions: Trial = {
+  name: 'endpoints/preconditions',
+  part: 'endpoints',
+  about: 'If-Match of a version that is gone is refused, its own is taken, and its absence refused where it is required.',
+  noise: 'quiet',
+  *cases(model) {
+    for (const endpoint of model.endpoints) {
+      const { ifMatch } = endpoint;
+      const resource = resourceOfEffect(statedValue(endpoint.does));
+      const verb = statedValue(endpoint.does)?.verb;
+      if (
+        resource === undefined ||
+        (ifMatch !== 'accepted' && ifMatch !== 'required') ||
+        (verb !== 'update' && verb !== 'replace')
+      )
+        continue;
+      const facts = [{ kind: 'request payload shapes', subject: endpoint.key }];
+      yield { name: `${endpoint.key} of another time`, facts, run: (session) => sendStale(session, endpoint) };
+      if (ifMatch === 'required')
+        yield { name: `${endpoint.key} without If-Match`, facts, run: (session) => sendWithout(session, endpoint) };
+      const isStrong = model.endpointsThat('read', resource).some(({ etag }) => etag === 'strong');
+      if (isStrong) yield { name: `${endpoint.key} of now`, facts, run: (session) => sendCurrent(session, endpoint) };
+    }
+  },
+};
+
+async function sendStale(session: Session, endpoint: Endpoint): Promise<void> {
+  const begun = await beginBody(session, endpoint, 'full');
+  const { row } = begun;
+  session.need(row !== undefined, `${endpoint.key} is about no row`);
+  const before = (await lookAt(session, row)).done;
+  const plan = begun.request(begun.json);
+  const done = await session.send({ ...plan, headers: { ...plan.headers, 'If-Match': '"nf-of-another-time"' } });
+  const fact = { kind: 'request payload shapes', subject: endpoint.key };
+  claimRefused(session, done, {
+    by: { when: 'precondition.failed' },
+    fact,
+    reason: 'If-Match',
+    what: 'an If-Match that does not match',
+    at: `${endpoint.at}/if_match`,
+  });
+  await claimUnchanged(session, row, { before, attempt: done, fact });
+}
+
+async function sendWithout(session: Session, endpoint: Endpoint): Promise<void> {
+  const begun = await beginBody(session, endpoint, 'plain');
+  const plan = begun.request(begun.json);
+  const headers = Object.fromEntries(Object.entries(plan.headers).filter(([name]) => name.toLowerCase() !== 'if-match'));
+  const done = await session.send({ ...plan, headers });
+  const fact = { kind: 'request payload shapes', subject: endpoint.key };
+  claimRefused(session, done, {
+    by: { when: 'precondition.required' },
+    fact,
+    reason: 'If-Match required',
+    what: 'no If-Match',
+    at: `${endpoint.at}/if_match`,
+  });
+}
+
+async function sendCurrent(session: Session, endpoint: Endpoint): Promise<void> {
+  const { model } = session;
+  const begun = await beginBody(session, endpoint, 'plain');
+  session.need(begun.row !== undefined, `${endpoint.key} is about no row`);
+  const etag = await etagFor(session, begun.row, begun.caller);
+  const plan = begun.request(begun.json);
+  const done = await session.send({ ...plan, headers: { ...plan.headers, 'If-Match': etag } });
+  const failed = model.refusals.of('precondition.failed', model.operationOf(endpoint));
+  session.claim({
+    ...{
+      fact: { kind: 'request payload shapes', subject: endpoint.key },
+      reason: 'If-Match of now',
+      at: `${endpoint.at}/if_match`,
+      of: [done] as const,
+    },
+    judge(exchange: Exchange) {
+      const isFailed = exchange.status === 412 || (failed !== undefined && model.refusals.codeIn(exchange) === failed.code.name);
+      if (isFailed) return { promised: 'the ETag that was just read matches', seen: String(exchange.status) };
+      return isDone(exchange) ? undefined : moot('something else stood in its way');
+    },
+  });
+}

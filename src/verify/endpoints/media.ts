@@ -1,0 +1,55 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { isStated, statedValue } from '../../parts/fact.ts';
+import { requestShape } from '../../parts/payload.ts';
+import { claimRefused } from '../errors/claim-refused.ts';
+import type { Exchange } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { Trial } from '../trial.ts';
+import { type Begun, beginBody } from './begin-body.ts';
+
+/** Bodies that cannot be read, or come in a type that is not taken, are refused as such. */
+export const media: Trial = {
+  name: 'endpoints/media',
+  part: 'endpoints',
+  about: 'Bodies that are no JSON, or come in another media type, are refused as such.',
+  noise: 'quiet',
+  *cases(model) {
+    for (const endpoint of model.endpoints) {
+      const isJson = endpoint.consumes === undefined || endpoint.consumes.every((type) => type === 'application/json');
+      if (!isJson || !isStated(requestShape(model.spec, endpoint)) || !statedValue(endpoint.does)) continue;
+      const facts = [{ kind: 'request payload shapes', subject: endpoint.key }];
+      yield { name: endpoint.key, facts, run: (session) => sendUnreadable(session, endpoint) };
+    }
+  },
+};
+
+const unreadable = [
+  { what: 'a body that ends too soon', text: '{"nf":' },
+  { what: 'a body that is no JSON', text: 'nf=1' },
+] as const;
+
+async function sendUnreadable(session: Session, endpoint: Endpoint): Promise<void> {
+  const begun = await beginBody(session, endpoint, 'plain');
+  const fact = { kind: 'request payload shapes', subject: endpoint.key };
+  for (const { what, text } of unreadable) {
+    const done = await session.send({ ...begun.request({}), body: { text, type: 'application/json' } });
+    claimRefused(session, done, { by: { when: 'request.malformed' }, fact, reason: 'malformed', what });
+  }
+  const isSo = ({ sent }: Exchange) => sent.text === undefined || sent.text === '';
+  const empty = await session.send(bodiless(begun));
+  claimRefused(session, empty, { by: { when: 'request.malformed' }, fact, reason: 'missing', what: 'no body at all', isSo });
+  const text = await session.send({ ...begun.request({}), body: { value: begun.json, type: 'text/html' } });
+  const isForeign = ({ sent }: Exchange) => sent.headers['content-type'] === 'text/html';
+  claimRefused(session, text, {
+    by: { when: 'request.media' },
+    fact,
+    reason: 'media type',
+    what: 'a body of text/html',
+    isSo: isForeign,
+  });
+}
+
+function bodiless(begun: Begun) {
+  const { body: _body, ...plan } = begun.request({});
+  return plan;
+}

@@ -1,0 +1,136 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { pathParameters } from '../../parts/payload.ts';
+import { claimRefused } from '../errors/claim-refused.ts';
+import type { Model } from '../model/model.ts';
+import type { Observed, Observer } from '../observer.ts';
+import { moot } from '../script/claim.ts';
+import { briefly, type Exchange, isDone } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import { freshText, type Symbolic } from '../script/symbol.ts';
+import type { Trial } from '../trial.ts';
+
+const methods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const facts = [
+  { kind: 'methods', subject: 'service' },
+  { kind: 'path shapes', subject: 'service' },
+];
+
+/** What is not stated is not there: other methods of a path, and other paths. */
+export const routes: Trial = {
+  name: 'endpoints/routes',
+  part: 'endpoints',
+  about: 'Methods and paths that are not stated are refused as such.',
+  noise: 'quiet',
+  *cases(model) {
+    if (model.spec.endpoints.others) return;
+    for (const [path, endpoints] of byPath(model)) {
+      for (const method of methods) {
+        if (endpoints.some((one) => one.method === method) || isMatched(model, method, path)) continue;
+        yield {
+          name: `${method} ${path}, which is not stated`,
+          facts: facts.slice(0, 1),
+          run: (session) => sendMethod(session, method, endpoints),
+        };
+      }
+    }
+    for (const method of ['GET', 'POST']) {
+      yield {
+        name: `${method} of a path that is not stated`,
+        facts: facts.slice(1),
+        run: (session) => sendPath(session, method),
+      };
+    }
+  },
+};
+
+/** The endpoints of each path; parameters are one whatever their names. */
+function byPath(model: Model): Map<string, Endpoint[]> {
+  const paths = new Map<string, Endpoint[]>();
+  for (const endpoint of model.endpoints) {
+    if (/[?#]/.test(endpoint.path)) continue;
+    const key = endpoint.path.replaceAll(/\{[^{}]+\}/g, '{}');
+    paths.set(key, [...(paths.get(key) ?? []), endpoint]);
+  }
+  return paths;
+}
+
+/** Whether another path takes a request to this one as well, since a parameter may be any word. */
+function isMatched(model: Model, method: string, path: string): boolean {
+  const sample = path.replaceAll('{}', 'nf-word');
+  return model.endpoints.some((endpoint) => {
+    const pattern = endpoint.path
+      .split(/\{[^{}]+\}/)
+      .map((piece) => piece.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&'))
+      .join('[^/]+');
+    return endpoint.method === method && new RegExp(`^${pattern}$`).test(sample);
+  });
+}
+
+async function sendMethod(session: Session, method: string, endpoints: readonly Endpoint[]): Promise<void> {
+  const { model } = session;
+  const [endpoint] = endpoints;
+  session.need(endpoint !== undefined, 'there is no such path');
+  const path: Record<string, Symbolic> = Object.fromEntries(pathParameters(endpoint.path).map((name) => [name, 'nf-word']));
+  const { endpoint: _stated, ...plan } = model.request(endpoint, { path, caller: model.callers[0] });
+  const done = await session.send({ ...plan, method });
+  const what = `${method} ${endpoint.path}`;
+  const fact = { kind: 'methods', subject: 'service' };
+  claimRefused(session, done, { by: { when: 'method.unsupported' }, fact, reason: `${what} refused`, what });
+  const allowed = endpoints.map((one) => one.method);
+  session.claim({
+    ...{ fact, reason: 'Allow', of: [done] as const },
+    judge({ status, headers }: Exchange) {
+      if (status !== 405) return moot('it is no 405');
+      const told = new Set((headers.allow ?? '').split(',').map((word) => word.trim().toUpperCase()));
+      const isTrue = allowed.every((word) => told.has(word)) && !told.has(method);
+      return isTrue
+        ? undefined
+        : { promised: `Allow: ${allowed.join(', ')} (RFC 9110 section 15.5.6)`, seen: headers.allow ?? 'none' };
+    },
+  });
+}
+
+async function sendPath(session: Session, method: string): Promise<void> {
+  const { model } = session;
+  const version = model.version();
+  const done = await session.send({
+    ...{ method, template: '/nf-not-stated/{word}', prefix: model.prefix, path: { word: freshText('nf-') } },
+    ...{ query: version.query, headers: version.headers },
+    ...(model.callers[0] && { caller: model.callers[0] }),
+  });
+  const fact = { kind: 'path shapes', subject: 'service' };
+  claimRefused(session, done, {
+    by: { when: 'route.unknown' },
+    fact,
+    reason: `${method} elsewhere`,
+    what: 'a path that is not stated',
+  });
+}
+
+/** A stated method of a stated path is never answered as if it were none. */
+export const statedRoutes: Observer = {
+  name: 'endpoints/stated routes',
+  *observe(exchange, model) {
+    const { endpoint, status } = exchange;
+    if (!endpoint || exchange.trouble) return;
+    yield* observeRoute(exchange, endpoint, model, status);
+  },
+};
+
+function* observeRoute(exchange: Exchange, endpoint: Endpoint, model: Model, status: number): Iterable<Observed> {
+  const [method, path] = facts as [(typeof facts)[number], (typeof facts)[number]];
+  if (isDone(exchange)) {
+    yield { fact: method, reason: 'stated', judgement: undefined };
+    yield { fact: path, reason: 'stated', judgement: undefined };
+  }
+  const flaw = { promised: `${endpoint.key} is there`, seen: `${status}${briefly(exchange)}` };
+  if (status === 405) yield { fact: method, reason: `${endpoint.key} stated`, judgement: flaw };
+  const code = model.refusals.codeIn(exchange);
+  const unknown = model.refusals.of('route.unknown', undefined)?.code.name;
+  const missing = model.refusals.of('resource.missing', model.operationOf(endpoint))?.code.name;
+  // Where one code says both, it says neither for certain, but of a path without parameters.
+  const isUnknown =
+    status === 404 && code !== undefined && code === unknown && (code !== missing || pathParameters(endpoint.path).length === 0);
+  const isPlain = endpoint.identity === undefined && exchange.sent.json === undefined;
+  if (isUnknown && isPlain) yield { fact: path, reason: `${endpoint.key} stated`, judgement: flaw };
+}

@@ -1,0 +1,113 @@
+import type { Pointer } from '../../document/document.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import type { ErrorCondition } from '../../parts/errors.ts';
+import type { FactName } from '../model/facts.ts';
+import type { Model } from '../model/model.ts';
+import { type StatedRefusal, statusFact } from '../model/refusals.ts';
+import { type Judgement, moot } from '../script/claim.ts';
+import { briefly, type Exchange, isDone } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
+
+/** What has to be refused, and why. */
+export interface Refusing {
+  /** The condition of the closed list, or the code itself. */
+  readonly by: { readonly when: ErrorCondition } | { readonly code: string };
+  /** The fact that is broken where it is not refused at all. */
+  readonly fact: FactName;
+  readonly reason: string;
+  /** What is not allowed, for people: `a weight_g of 0`. */
+  readonly what: string;
+  readonly at?: Pointer;
+  /** Asked of every exchange that is judged, in replays too: whether it really is what has to be refused, seen beside these. */
+  readonly isSo?: (exchange: Exchange, ...beside: readonly Exchange[]) => boolean;
+  readonly beside?: readonly Done<Exchange>[];
+}
+
+/**
+ * Claims three things of an exchange, each a fact of its own: that it was refused, that the code is the condition's, and that
+ * the status is the code's. Returns whether it was refused.
+ */
+export function claimRefused(session: Session, done: Done<Exchange>, refusing: Refusing): boolean {
+  const { model } = session;
+  const { fact, reason, what, at } = refusing;
+  const of: readonly [Done<Exchange>, ...Done<Exchange>[]] = [done, ...(refusing.beside ?? [])];
+  const meant = (exchange: Exchange, beside: readonly Exchange[]): Judgement => {
+    if (model.refusals.isHurried(exchange)) return moot('the service had too much to do');
+    if (exchange.status === 501) return moot('the service says that it cannot do this');
+    return refusing.isSo?.(exchange, ...beside) === false ? moot('it is not what has to be refused') : undefined;
+  };
+  const refused = session.claim({
+    ...{ fact, reason, of, ...(at !== undefined && { at }) },
+    judge: (exchange: Exchange, ...beside: readonly Exchange[]) =>
+      meant(exchange, beside) ??
+      (isDone(exchange) || exchange.status < 400
+        ? { promised: `${what} is refused`, seen: `${exchange.status}${briefly(exchange)}` }
+        : undefined),
+  });
+  const stated = statedRefusal(model, refusing, done.value.endpoint);
+  if (!refused || !stated) return refused;
+  claimCode(session, of, stated, refusing, meant);
+  return refused;
+}
+
+function claimCode(
+  session: Session,
+  of: readonly [Done<Exchange>, ...Done<Exchange>[]],
+  stated: StatedRefusal,
+  { what }: Refusing,
+  meant: (exchange: Exchange, beside: readonly Exchange[]) => Judgement,
+): void {
+  const { model } = session;
+  const { name } = stated.code;
+  const isRefused = (exchange: Exchange) => (exchange.status < 400 ? moot('it was not refused') : undefined);
+  if (model.refusals.showsCodes) {
+    session.claim({
+      ...{ fact: { kind: 'conditions', subject: name }, reason: 'code', of, at: stated.rule.at },
+      judge(exchange: Exchange, ...beside: readonly Exchange[]) {
+        const code = model.refusals.codeIn(exchange);
+        if (code !== undefined && code !== name && mayBeDenied(model, exchange, code))
+          return moot('the caller may not be allowed to');
+        const wrong = {
+          promised: `${name}, for ${what}`,
+          seen: `${exchange.status} ${code ?? 'without a code'}${briefly(exchange)}`,
+        };
+        return meant(exchange, beside) ?? isRefused(exchange) ?? (code === name ? undefined : wrong);
+      },
+    });
+  }
+  const { status } = stated;
+  if (status === undefined) return;
+  session.claim({
+    ...{ fact: statusFact(stated), reason: 'status', of },
+    judge(exchange: Exchange, ...beside: readonly Exchange[]) {
+      const code = model.refusals.codeIn(exchange);
+      if (model.refusals.showsCodes && code !== name) return moot('it is another code');
+      return (
+        meant(exchange, beside) ??
+        isRefused(exchange) ??
+        (exchange.status === status ? undefined : { promised: `${status}, for ${what}`, seen: String(exchange.status) })
+      );
+    },
+  });
+}
+
+/** Whether a refusal says that the caller may not do it, and that cannot be excluded. */
+export function mayBeDenied(model: Model, exchange: Exchange, code: string): boolean {
+  const { endpoint, sent } = exchange;
+  if (!endpoint) return false;
+  const operation = model.operationOf(endpoint);
+  const denials = (['caller.forbidden', 'resource.missing', 'caller.unknown'] as const).map(
+    (when) => model.refusals.of(when, operation)?.code.name,
+  );
+  const own = model.access.rules(operation, exchange.caller)?.flatMap((rule) => rule.else ?? []) ?? [];
+  if (![...denials, ...own].includes(code)) return false;
+  const request = sent.json === undefined ? {} : { request: sent.json };
+  const context = { ...request, params: { ...sent.path, ...sent.query } };
+  return model.access.allows(operation, exchange.caller, { context }) !== 'yes';
+}
+
+function statedRefusal(model: Model, { by }: Refusing, endpoint: Endpoint | undefined): StatedRefusal | undefined {
+  const operation = endpoint && model.operationOf(endpoint);
+  return 'code' in by ? model.refusals.named(by.code, operation) : model.refusals.of(by.when, operation);
+}

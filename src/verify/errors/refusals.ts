@@ -1,0 +1,117 @@
+import type { Json } from '../../document/document.ts';
+import { isMap } from '../../document/values.ts';
+import { isStated, statedValue } from '../../parts/fact.ts';
+import type { Shape } from '../../parts/shape.ts';
+import type { Model } from '../model/model.ts';
+import type { Observed, Observer } from '../observer.ts';
+import { briefly, type Exchange } from '../script/exchange.ts';
+import { shown } from '../values/difference.ts';
+
+/** Every refusal has the stated payload, a stated code under one of its statuses, and tells nothing of the inside. */
+export const refusals: Observer = {
+  name: 'errors/refusals',
+  *observe(exchange, model) {
+    // 501 is how open facts are answered; they are no promise.
+    if (exchange.status < 400 || exchange.status === 501 || exchange.sent.method === 'HEAD') return;
+    yield* observePayload(exchange, model);
+    yield* observeCode(exchange, model);
+    yield observeLeak(exchange);
+  },
+};
+
+const payloadFact = { kind: 'error payload shapes', subject: 'service' } as const;
+
+function* observePayload(exchange: Exchange, model: Model): Iterable<Observed> {
+  const payload = statedValue(model.spec.errors.payload);
+  if (payload === undefined) return;
+  const shape = payload === 'problem' ? problem : statedValue(payload.shape);
+  const wrong = exchange.body === undefined ? 'no JSON' : shape && model.schemas.of(shape, 'shown')(exchange.body)[0];
+  const seen = `${exchange.status}${briefly(exchange) || ' without a body'}`;
+  const flaw = wrong && {
+    promised: typeof wrong === 'string' ? 'a refusal has a JSON body' : `/${wrong.path.join('/')} ${wrong.message}`,
+    seen,
+  };
+  yield { fact: payloadFact, reason: 'shape', judgement: flaw || undefined };
+  if (payload !== 'problem' || !isMap(exchange.body)) return;
+  const type = exchange.headers['content-type'] ?? '';
+  const isTyped = /^application\/problem\+json\b/i.test(type);
+  yield {
+    fact: payloadFact,
+    reason: 'media type',
+    judgement: isTyped ? undefined : { promised: 'application/problem+json', seen: type || 'no Content-Type' },
+  };
+  const isSame = exchange.body.status === exchange.status;
+  const flawed = { promised: `status: ${exchange.status}, as the answer has it`, seen: shown(exchange.body.status) };
+  yield { fact: payloadFact, reason: 'status', judgement: isSame ? undefined : flawed };
+}
+
+/** RFC 9457 section 3.1, with the extension members of the language. */
+const problem: Shape = {
+  type: 'object',
+  properties: {
+    type: { type: 'string' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    code: { type: 'string' },
+    request_id: { type: 'string' },
+    violations: { type: 'array', items: { type: 'object', properties: { in: { type: 'string' }, path: { type: 'string' } } } },
+  },
+  required: ['type', 'title', 'status'],
+};
+
+function* observeCode(exchange: Exchange, model: Model): Iterable<Observed> {
+  const { errors } = model.spec;
+  if (!model.refusals.showsCodes || !isStated(errors.codes) || errors.others) return;
+  const code = model.refusals.codeIn(exchange);
+  const stated = code === undefined ? undefined : model.refusals.all().filter((one) => one.code.name === code);
+  const isKnown = code === undefined ? !everyConditionHasCode(model) : (stated?.length ?? 0) > 0;
+  const seen = code === undefined ? `${exchange.status} without a code` : code;
+  yield {
+    fact: { kind: 'error codes', subject: 'service' },
+    reason: 'stated',
+    judgement: isKnown ? undefined : { promised: 'a stated code', seen },
+  };
+  if (!stated || stated.length === 0 || stated.some(({ status }) => status === undefined)) return;
+  const isItsOwn = stated.some(({ status }) => status === exchange.status);
+  const statuses = [...new Set(stated.map(({ status }) => status))].join(' or ');
+  const flaw = { promised: `${code} comes with ${statuses}`, seen: String(exchange.status) };
+  const first = stated[0];
+  const fact = { kind: 'status codes', subject: code ?? '', ...(stated.length === 1 && first && { at: first.rule.status.at }) };
+  yield { fact, reason: 'its status', judgement: isItsOwn ? undefined : flaw };
+}
+
+/** Whether a refusal without a code can have no reason: every condition that can arise is answered by one. */
+function everyConditionHasCode(model: Model): boolean {
+  return model.ledger.facts.every(({ kind, standing }) => kind !== 'conditions' || standing !== 'open');
+}
+
+const leaks: readonly (readonly [what: string, pattern: RegExp])[] = [
+  ['a stack trace', /\n\s+at .+[:(]\d+|\bat [\w.<>$ ]+ \((?:[\w:/\\.-]+|node:[\w/]+):\d+:\d+\)/],
+  ['a Python traceback', /Traceback \(most recent call last\)/],
+  ['a place in the source', /\b[\w/\\.-]+\.(?:js|ts|mjs|py|rb|php|go|java|rs):\d+/],
+  ['a database error', /SQLITE_[A-Z]+|SQLSTATE|syntax error at or near|ORA-\d{5}|\bSELECT .+ FROM .+ WHERE\b/],
+  ['a path of the machine', /(?:\/(?:home|usr|var|srv|opt|root|Users)\/[\w./-]+|[A-Z]:\\\\?[\w\\.-]+)/],
+];
+
+function observeLeak(exchange: Exchange): Observed {
+  const told = unquoted(exchange);
+  const [what] = leaks.find(([, pattern]) => pattern.test(told)) ?? [];
+  const flaw =
+    what === undefined ? undefined : { promised: 'a refusal tells nothing of the inside', seen: `${what}${briefly(exchange)}` };
+  return { fact: payloadFact, reason: 'leak', judgement: flaw };
+}
+
+/** What the refusal says of its own accord: what the request sent may come back in it. */
+function unquoted({ body, text, sent }: Exchange): string {
+  const strings: string[] = [];
+  const collect = (value: Json | undefined): void => {
+    if (typeof value === 'string') strings.push(value);
+    else if (Array.isArray(value)) value.forEach(collect);
+    else if (isMap(value)) Object.values(value).forEach(collect);
+  };
+  collect(body);
+  const said = body === undefined ? [text] : strings;
+  const target = decodeURIComponent(sent.target.replaceAll(/%(?![\da-f]{2})/gi, '%25').replaceAll(/%(?:[89a-f][\da-f])/gi, '?'));
+  return said.filter((one) => !(sent.text ?? '').includes(one) && !target.includes(one)).join('\n');
+}

@@ -1,0 +1,22 @@
+import { machineOf } from '../../parts/states.ts';
+import type { Exchange } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
+import { callersFor } from './callers-for.ts';
+import { requestAbout } from './request-about.ts';
+import type { Row } from './row.ts';
+import { walkTo } from './walk.ts';
+
+/** Deletes a row, in a state in which it may be. @throws {Untestable} where nobody can. */
+export async function remove(session: Session, row: Row): Promise<Done<Exchange>> {
+  const { model } = session;
+  const [endpoint] = model.endpointsThat('delete', row.resource);
+  session.need(endpoint !== undefined, `nothing deletes a ${row.resource}`);
+  const machine = machineOf(model.spec.states, row.resource);
+  const [state] = endpoint.in ?? [];
+  if (machine && endpoint.in && state !== undefined && !endpoint.in.includes(String(row.fields?.[machine.field])))
+    await walkTo(session, row, state);
+  const [caller] = callersFor(session, endpoint, row);
+  const headers = await session.preconditions(endpoint, row, caller);
+  return session.send(await requestAbout(session, row, endpoint, { caller, headers }));
+}

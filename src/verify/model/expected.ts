@@ -1,0 +1,177 @@
+import type { Json } from '../../document/document.ts';
+import { readTemplate } from '../../kinds/generators/template.ts';
+import type { Effect } from '../../parts/effects.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import type { Field, Resource } from '../../parts/resources.ts';
+import { machineOf } from '../../parts/states.ts';
+import { mergeJson } from '../../parts/versions/json-merge.ts';
+import type { Exchange } from '../script/exchange.ts';
+import { isSame } from '../values/difference.ts';
+import type { Before, Expectation, Fields } from './expectation.ts';
+import type { Model } from './model.ts';
+import { firstTarget, fromExpression } from './reckoned.ts';
+import { boundFields, sentFields } from './sent.ts';
+
+/** What every field of a row has to be after an exchange that created, updated, replaced or moved it. */
+export function expectedAfter(model: Model, change: Exchange, before: Before | undefined): ReadonlyMap<string, Expectation> {
+  const effect = change.endpoint && statedValue(change.endpoint.does);
+  const resource = model.resource(resourceOfEffect(effect) ?? '');
+  if (!effect || !resource || !change.endpoint) return new Map();
+  const plain = beforeSet(model, resource, change, before);
+  const next: Record<string, Json> = {};
+  for (const [name, expectation] of plain) if (expectation.is === 'value') next[name] = expectation.value;
+  const unseenNext = new Set([...plain].filter(([, one]) => one.is === 'unknown' || one.is === 'pattern').map(([name]) => name));
+  const isIdle = effect.verb !== 'transition' && before !== undefined && isUnchanged(next, before);
+  const mayBeIdle =
+    isIdle &&
+    before !== undefined &&
+    Object.keys(sentFields(model, resource, change) ?? {}).some((name) => before.unseen.has(name));
+  if (effect.verb === 'upsert' && !before && change.status !== 201) return new Map();
+  const words = wordsOf(effect, change.endpoint.operation, before !== undefined);
+  const out = new Map(plain);
+  for (const [name, field] of entriesOf(resource.fields)) {
+    const expression = words.map((word) => field.set[word]).find((one) => one !== undefined);
+    if (!expression || (isIdle && !mayBeIdle)) continue;
+    if (mayBeIdle) {
+      // Whether a field that is not shown was changed cannot be seen, and with it whether anything was.
+      out.set(name, { is: 'unknown', because: 'set', at: expression.at });
+      continue;
+    }
+    out.set(name, fromExpression(model, expression, change, { before, next, unseenNext }, field));
+  }
+  return out;
+}
+
+/** The narrowest word wins: the operation or transition before the verb, the verb before `write`. */
+function wordsOf(effect: Effect, operation: string, isThere: boolean): string[] {
+  const transition = effect.verb === 'transition' ? [effect.transition] : [];
+  const inPlace = effect.verb === 'upsert' ? [isThere ? 'replace' : 'create'] : [];
+  return [operation, ...transition, effect.verb, ...inPlace, 'write'];
+}
+
+/** Every field before anything is set by an expression. */
+function beforeSet(model: Model, resource: Resource, change: Exchange, before: Before | undefined): Map<string, Expectation> {
+  const verb = change.endpoint && statedValue(change.endpoint.does)?.verb;
+  const out = new Map<string, Expectation>();
+  const sent = sentFields(model, resource, change);
+  const bound = boundFields(model, change);
+  for (const [name, field] of entriesOf(resource.fields)) {
+    const kept = keptValue(name, field, before);
+    if (verb === 'transition' && before)
+      out.set(name, name === stateField(model, resource) ? movedState(model, change, before, field) : kept);
+    else if (name === stateField(model, resource))
+      out.set(name, before ? kept : initialState(model, resource, field, change, sent, bound));
+    else if (bound.has(name)) out.set(name, { is: 'value', value: bound.get(name) ?? null, because: 'path', at: field.at });
+    else if (verb === 'update') out.set(name, updated(name, field, before, sent, kept));
+    else out.set(name, written(resource, name, field, before, sent, kept));
+  }
+  return out;
+}
+
+function keptValue(name: string, field: Field, before: Before | undefined): Expectation {
+  if (!before || before.unseen.has(name)) return { is: 'unknown', because: 'kept', at: field.at };
+  const value = before.fields[name];
+  if (value === undefined || value === null) return { is: 'absent', because: 'kept', at: field.at };
+  return { is: 'value', value, because: 'kept', at: field.at };
+}
+
+function updated(
+  name: string,
+  field: Field,
+  before: Before | undefined,
+  sent: Fields | undefined,
+  kept: Expectation,
+): Expectation {
+  if (!sent) return { is: 'unknown', because: 'sent', at: field.at };
+  if (!Object.hasOwn(sent, name)) return kept;
+  const patch = sent[name];
+  if (patch === undefined || patch === null) return { is: 'absent', because: 'sent', at: field.at };
+  const isDeep = typeof patch === 'object' && !Array.isArray(patch);
+  if (isDeep && (!before || before.unseen.has(name))) return { is: 'unknown', because: 'sent', at: field.at };
+  // The cast holds: merging JSON gives JSON.
+  const value = isDeep ? (mergeJson(before?.fields[name] ?? {}, patch) as Json) : patch;
+  return { is: 'value', value, because: 'sent', at: field.at };
+}
+
+/** A field of what is created or replaced. */
+function written(
+  resource: Resource,
+  name: string,
+  field: Field,
+  before: Before | undefined,
+  sent: Fields | undefined,
+  kept: Expectation,
+): Expectation {
+  const identifier = statedValue(resource.identifier);
+  if (before && (field.readOnly || !field.stored || name === identifier?.field)) return kept;
+  if (name === identifier?.field && identifier.generate !== 'client') return generated(identifier.generate, field);
+  if (field.generate !== undefined && !before) return generated(field.generate, field);
+  if (!sent) return { is: 'unknown', because: 'sent', at: field.at };
+  const value = field.readOnly ? undefined : sent[name];
+  if (value !== undefined && value !== null) return { is: 'value', value, because: 'sent', at: field.at };
+  if (before && (field.immutable || field.visible !== undefined || field.writable !== undefined))
+    return { is: 'unknown', because: 'kept', at: field.at };
+  if (field.default && value === undefined)
+    return { is: 'value', value: field.default.value, because: 'default', at: `${field.at}/default` };
+  return { is: 'absent', because: 'sent', at: field.at };
+}
+
+function generated(word: string | undefined, field: Field): Expectation {
+  const at = field.generate === undefined ? field.at : `${field.at}/generate`;
+  if (word === undefined || word === 'integer' || word === 'client') return { is: 'unknown', because: 'generated', at };
+  const read = readTemplate(word);
+  if (!('template' in read)) return { is: 'unknown', because: 'generated', at };
+  return { is: 'pattern', pattern: new RegExp(read.template.pattern), because: 'generated', at };
+}
+
+function stateField(model: Model, resource: Resource): string | undefined {
+  return machineOf(model.spec.states, resource.name)?.field;
+}
+
+function initialState(
+  model: Model,
+  resource: Resource,
+  field: Field,
+  change: Exchange,
+  sent: Fields | undefined,
+  bound: ReadonlyMap<string, Json>,
+): Expectation {
+  const machine = machineOf(model.spec.states, resource.name);
+  const next = { ...defaultsOf(resource), ...sent, ...Object.fromEntries(bound) };
+  return firstTarget(
+    model,
+    machine?.initial ?? [],
+    change,
+    { before: undefined, next, unseenNext: new Set(sent ? [] : ['*']) },
+    field,
+  );
+}
+
+function movedState(model: Model, change: Exchange, before: Before, field: Field): Expectation {
+  const effect = change.endpoint && statedValue(change.endpoint.does);
+  if (effect?.verb !== 'transition') return { is: 'unknown', because: 'state', at: field.at };
+  const machine = machineOf(model.spec.states, effect.resource);
+  const transition = machine && entriesOf(machine.transitions).find(([name]) => name === effect.transition)?.[1];
+  if (!transition) return { is: 'unknown', because: 'state', at: field.at };
+  return firstTarget(model, transition.to, change, { before, next: before.fields, unseenNext: before.unseen }, field);
+}
+
+function defaultsOf(resource: Resource): Fields {
+  return Object.fromEntries(
+    entriesOf(resource.fields).flatMap(([name, field]) => (field.default ? [[name, field.default.value]] : [])),
+  );
+}
+
+/** Whether an update or replacement leaves everything as it was, as far as it can be seen. */
+function isUnchanged(next: Fields, before: Before): boolean {
+  return (
+    Object.entries(next).every(([name, value]) => before.unseen.has(name) || isSame(value, before.fields[name])) &&
+    Object.keys(before.fields).every((name) => before.fields[name] === null || Object.hasOwn(next, name))
+  );
+}
+
+/** The fields of a row that an exchange could not show to whoever asked. */
+export function beforeFrom(model: Model, resource: string, shown: Exchange): Pick<Before, 'unseen'> {
+  return { unseen: model.unseenBy(resource, model.readerOf(shown)) };
+}

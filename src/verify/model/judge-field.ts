@@ -1,0 +1,83 @@
+import type { Json } from '../../document/document.ts';
+import { isMap } from '../../document/values.ts';
+import type { Field } from '../../parts/resources.ts';
+import { type Flaw, type Moot, moot } from '../script/claim.ts';
+import { isSame, shown } from '../values/difference.ts';
+import type { Expectation } from './expectation.ts';
+import { timeOf } from './reckoned.ts';
+
+/** Whether a field is what it has to be. Null and absent are one; date-times are one if they are one instant. */
+export function judgeField(
+  expectation: Expectation,
+  seen: Json | undefined,
+  field: Field,
+  { toleranceMs, mayLack }: { readonly toleranceMs: number; readonly mayLack: ReadonlySet<string> },
+): Flaw | Moot | undefined {
+  const name = field.name;
+  switch (expectation.is) {
+    case 'unknown':
+      return moot('what it has to be cannot be reckoned from outside');
+    case 'absent':
+      return seen === undefined || seen === null
+        ? undefined
+        : { promised: `${name}: nothing (${words[expectation.because]})`, seen: shown(seen) };
+    case 'pattern':
+      return typeof seen === 'string' && expectation.pattern.test(seen)
+        ? undefined
+        : { promised: `${name}: made as ${expectation.pattern.source}`, seen: shown(seen) };
+    case 'time': {
+      const ms = timeOf(seen, field);
+      // Whole seconds may have been cut off.
+      const isInside = ms !== undefined && ms >= expectation.fromMs - toleranceMs - 1000 && ms <= expectation.toMs + toleranceMs;
+      const between = `${new Date(expectation.fromMs).toISOString()} to ${new Date(expectation.toMs).toISOString()}`;
+      return isInside ? undefined : { promised: `${name}: a time from ${between}`, seen: shown(seen) };
+    }
+    case 'value':
+      return isKept(expectation.value, seen, { mayHaveMore: expectation.because === 'sent', mayLack })
+        ? undefined
+        : { promised: `${name}: ${shown(expectation.value)} (${words[expectation.because]})`, seen: shown(seen) };
+  }
+}
+
+const words: Readonly<Record<Expectation['because'], string>> = {
+  sent: 'as it was sent',
+  default: 'by default',
+  set: 'as it is set',
+  generated: 'as it is made',
+  kept: 'as it was before',
+  state: 'as the machine has it',
+  path: 'as the path says',
+};
+
+/** What may differ inside a value without anything being wrong. */
+export interface Slack {
+  /** Whether defaults may have been filled in. */
+  readonly mayHaveMore: boolean;
+  /** The members that nobody, or not this reader, is shown. */
+  readonly mayLack: ReadonlySet<string>;
+}
+
+/** Whether a value came through. What was sent may have been filled with defaults inside; members that are null may be gone. */
+export function isKept(promised: Json, seen: Json | undefined, slack: Slack): boolean {
+  if (isSame(promised, seen)) return true;
+  if (promised === null || seen === undefined)
+    return (promised === null && seen === undefined) || (promised === null && seen === null);
+  if (typeof promised === 'string' && typeof seen === 'string') return isSameInstant(promised, seen);
+  if (Array.isArray(promised)) {
+    return (
+      Array.isArray(seen) && promised.length === seen.length && promised.every((item: Json, at) => isKept(item, seen[at], slack))
+    );
+  }
+  if (!isMap(promised) || !isMap(seen)) return false;
+  if (!slack.mayHaveMore && Object.keys(seen).some((name) => seen[name] !== null && !Object.hasOwn(promised, name))) return false;
+  return Object.entries(promised).every(([name, item]) => {
+    const isThere = Object.hasOwn(seen, name);
+    return (!isThere && slack.mayLack.has(name)) || isKept(item, isThere ? seen[name] : undefined, slack);
+  });
+}
+
+const dateTime = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d/;
+
+function isSameInstant(one: string, other: string): boolean {
+  return dateTime.test(one) && dateTime.test(other) && Date.parse(one) === Date.parse(other);
+}

@@ -1,0 +1,79 @@
+import type { Json, Pointer } from '../../document/document.ts';
+import { type Expression, statedValue } from '../../parts/fact.ts';
+import type { Field } from '../../parts/resources.ts';
+import type { Exchange } from '../script/exchange.ts';
+import { callerContext } from './access.ts';
+import type { Before, Expectation, Fields } from './expectation.ts';
+import { currentVersion, type Model } from './model.ts';
+
+/** The state that the first target leads to whose condition holds. */
+export function firstTarget(
+  model: Model,
+  targets: readonly { readonly state: string; readonly if?: Expression; readonly at: Pointer }[],
+  change: Exchange,
+  known: KnownRows,
+  field: Field,
+): Expectation {
+  for (const { state, if: condition, at } of targets) {
+    if (!condition) return { is: 'value', value: state, because: 'state', at };
+    const holds = evaluated(model, condition, change, known, change.toMs);
+    if (holds === 'unknown' || holds === 'failed') return { is: 'unknown', because: 'state', at };
+    if (holds.value === true) return { is: 'value', value: state, because: 'state', at };
+  }
+  return { is: 'unknown', because: 'state', at: field.at };
+}
+
+/** The rows that an expression can read, as far as they are known. */
+export interface KnownRows {
+  readonly before: Before | undefined;
+  readonly next: Fields;
+  readonly unseenNext: ReadonlySet<string>;
+}
+
+function evaluated(model: Model, expression: Expression, change: Exchange, known: KnownRows, nowMs: number) {
+  const { sent, caller, endpoint } = change;
+  const version = currentVersion(model.spec);
+  return model.expressions.evaluate(expression, endpoint?.operation, {
+    context: {
+      ...callerContext(caller),
+      ...{ now: nowMs, next: known.next, params: { ...sent.path, ...sent.query }, operation: endpoint?.operation ?? '' },
+      ...(version !== undefined && { version }),
+      ...(sent.json !== undefined && { request: sent.json }),
+      ...(known.before && { resource: known.before.fields }),
+    },
+    unseen: { next: known.unseenNext, ...(known.before && { resource: known.before.unseen }) },
+  });
+}
+
+/** What an expression sets a field to. A value that depends on the time may have been reckoned at any moment of the exchange. */
+export function fromExpression(
+  model: Model,
+  expression: Expression,
+  change: Exchange,
+  known: KnownRows,
+  field: Field,
+): Expectation {
+  const because = 'set' as const;
+  const { at } = expression;
+  const first = evaluated(model, expression, change, known, change.fromMs);
+  const last = evaluated(model, expression, change, known, change.toMs);
+  if (typeof first === 'string' || typeof last === 'string') return { is: 'unknown', because, at };
+  const isTimed = model.expressions.reads(expression, change.endpoint?.operation, 'now');
+  if (!isTimed) {
+    if (first.value === null) return { is: 'absent', because, at };
+    return { is: 'value', value: first.value, because, at };
+  }
+  const fromMs = timeOf(first.value, field);
+  const toMs = timeOf(last.value, field);
+  if (fromMs === undefined || toMs === undefined) return { is: 'unknown', because, at };
+  return { is: 'time', fromMs: Math.min(fromMs, toMs), toMs: Math.max(fromMs, toMs), because, at };
+}
+
+/** A date-time or a time in seconds, in milliseconds. */
+export function timeOf(value: Json | undefined, field: Field): number | undefined {
+  const format = statedValue(field.shape)?.format;
+  if (format === 'unix-time') return typeof value === 'number' ? value * 1000 : undefined;
+  if (format !== 'date-time' || typeof value !== 'string') return undefined;
+  const ms = Date.parse(value);
+  return Number.isFinite(ms) ? ms : undefined;
+}

@@ -1,0 +1,100 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import { boundByPath, isWritable } from '../../parts/payload.ts';
+import type { Field } from '../../parts/resources.ts';
+import { beginBody } from '../endpoints/begin-body.ts';
+import { claimRefused } from '../errors/claim-refused.ts';
+import { lookAt } from '../make/look.ts';
+import type { Model } from '../model/model.ts';
+import { idIn, rowWith } from '../model/row-shown.ts';
+import type { Exchange } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { Symbolic } from '../script/symbol.ts';
+import { claimUnchanged } from '../states/transitions.ts';
+import type { Trial } from '../trial.ts';
+import { withMember } from '../values/at-path.ts';
+
+/** An immutable field is refused another value, and a field that the resource does not state is refused by name. */
+export const fixed: Trial = {
+  name: 'resources/fixed',
+  part: 'resources',
+  about: 'Another value for an immutable field is refused, and so is a field that is not stated.',
+  noise: 'quiet',
+  *cases(model) {
+    for (const endpoint of model.endpoints) {
+      const effect = statedValue(endpoint.does);
+      const resource = model.resource(resourceOfEffect(effect) ?? '');
+      const writes = ['create', 'update', 'replace', 'upsert'].includes(effect?.verb ?? '');
+      const isJson = endpoint.consumes === undefined || endpoint.consumes[0] === 'application/json';
+      if (!resource || !writes || !isJson || isStated(endpoint.request) || !isStated(resource.fields)) continue;
+      if (!resource.additionalProperties) {
+        const fact = { kind: 'field names', subject: resource.name };
+        yield {
+          name: `${endpoint.key} with a field that is not stated`,
+          facts: [fact],
+          run: (session) => sendUnstated(session, endpoint, resource.name),
+        };
+      }
+      if (effect?.verb !== 'update' && effect?.verb !== 'replace') continue;
+      const bound = new Set(boundByPath(model.spec, endpoint));
+      for (const [name, field] of entriesOf(resource.fields)) {
+        if (!field.immutable || bound.has(name) || !isWritable(model.spec, resource, field)) continue;
+        const fact = { kind: 'allowed values', subject: `${resource.name}.${name}` };
+        yield {
+          name: `${endpoint.key} with another ${name}`,
+          facts: [fact],
+          run: (session) => sendAnother(session, endpoint, field, fact),
+        };
+      }
+    }
+  },
+};
+
+async function sendUnstated(session: Session, endpoint: Endpoint, resource: string): Promise<void> {
+  const begun = await beginBody(session, endpoint, 'plain');
+  const name = 'nf_not_stated';
+  const done = await session.send(begun.request(withMember(begun.json, [name], 'x')));
+  const isSo = ({ sent }: Exchange) => typeof sent.json === 'object' && sent.json !== null && name in sent.json;
+  const fact = { kind: 'field names', subject: resource };
+  claimRefused(session, done, {
+    by: { when: 'request.invalid' },
+    fact,
+    reason: 'unstated refused',
+    what: `a field ${name}`,
+    isSo,
+  });
+}
+
+async function sendAnother(
+  session: Session,
+  endpoint: Endpoint,
+  field: Field,
+  fact: { readonly kind: string; readonly subject: string },
+): Promise<void> {
+  const { model } = session;
+  const begun = await beginBody(session, endpoint, 'plain');
+  const { row } = begun;
+  session.need(row !== undefined, `${endpoint.key} is about no row`);
+  const before = (await lookAt(session, row)).done;
+  const value: Symbolic | undefined =
+    field.ref === undefined ? model.freshValue(row.resource, field.name) : (await session.make(field.ref)).id;
+  session.need(value !== undefined, `no other value could be made for ${field.name}`);
+  const done = await session.send(begun.request(withMember(begun.json, [field.name], value)));
+  const isSo = (exchange: Exchange, was?: Exchange) => was !== undefined && isAnother(model, exchange, was, field.name);
+  claimRefused(session, done, {
+    ...{ by: { when: 'request.invalid' }, fact, reason: 'immutable', at: `${field.at}/immutable`, beside: [before], isSo },
+    what: `another ${field.name}`,
+  });
+  await claimUnchanged(session, row, { before, attempt: done, fact });
+}
+
+function isAnother(model: Model, exchange: Exchange, was: Exchange, name: string): boolean {
+  const { sent } = exchange;
+  const old = rowWith(model, was, idIn(model, exchange))?.[name];
+  const now =
+    typeof sent.json === 'object' && sent.json !== null && !Array.isArray(sent.json)
+      ? (sent.json as Readonly<Record<string, unknown>>)[name]
+      : undefined;
+  return old !== undefined && now !== undefined && JSON.stringify(old) !== JSON.stringify(now);
+}

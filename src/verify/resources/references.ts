@@ -1,0 +1,128 @@
+import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { boundByPath, isWritable } from '../../parts/payload.ts';
+import type { Field, Resource } from '../../parts/resources.ts';
+import { identifierType } from '../../parts/schemas.ts';
+import { beginBody } from '../endpoints/begin-body.ts';
+import { claimRefused } from '../errors/claim-refused.ts';
+import { lookAt } from '../make/look.ts';
+import { remove } from '../make/remove.ts';
+import type { Row } from '../make/row.ts';
+import type { Model } from '../model/model.ts';
+import { idIn, rowWith } from '../model/row-shown.ts';
+import { moot } from '../script/claim.ts';
+import { type Exchange, isDone } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import { freshText } from '../script/symbol.ts';
+import type { Trial } from '../trial.ts';
+import { withMember } from '../values/at-path.ts';
+
+/** A reference names something that is there, and what deleting that does is what the document says. */
+export const references: Trial = {
+  name: 'resources/references',
+  part: 'resources',
+  about: 'A reference to nothing is refused; deleting what is referred to is refused, takes along, or clears, as stated.',
+  noise: 'quiet',
+  *cases(model) {
+    for (const [name, resource] of entriesOf(model.spec.resources.all)) {
+      for (const [field, stated] of entriesOf(resource.fields)) {
+        if (stated.ref === undefined || !statedValue(resource.identifier)) continue;
+        const facts = [{ kind: 'types', subject: `${name}.${field}` }];
+        if (isSent(model, resource, stated))
+          yield { name: `${name} with ${field} of nothing`, facts, run: (session) => sendNothing(session, resource, stated) };
+        const { onDelete } = stated;
+        if (onDelete && model.endpointsThat('delete', stated.ref).length > 0) {
+          yield {
+            name: `${name}.${field}, ${onDelete}`,
+            facts,
+            run: (session) => deleteParent(session, resource, stated, onDelete),
+          };
+        }
+      }
+    }
+  },
+};
+
+/** Whether some creation takes the reference in its body. */
+function isSent(model: Model, resource: Resource, field: Field): boolean {
+  return model
+    .endpointsThat('create', resource.name)
+    .some(
+      (endpoint) =>
+        !isStated(endpoint.request) &&
+        !boundByPath(model.spec, endpoint).includes(field.name) &&
+        isWritable(model.spec, resource, field),
+    );
+}
+
+async function sendNothing(session: Session, resource: Resource, field: Field): Promise<void> {
+  const { model } = session;
+  const endpoint = model.endpointsThat('create', resource.name).find((one) => !boundByPath(model.spec, one).includes(field.name));
+  session.need(endpoint !== undefined, `nothing creates a ${resource.name}`);
+  const begun = await beginBody(session, endpoint, 'plain');
+  const isNumber = identifierType(model.spec, field.ref ?? '') === 'integer';
+  const nothing = isNumber
+    ? 2_000_000_011
+    : (model.freshValue(field.ref ?? '', model.identifierField(field.ref ?? '')) ?? freshText('nf-nothing-'));
+  const done = await session.send(begun.request(withMember(begun.json, [field.name], nothing)));
+  const fact = { kind: 'types', subject: `${resource.name}.${field.name}` };
+  claimRefused(session, done, {
+    by: { when: 'reference.missing' },
+    fact,
+    reason: 'reference',
+    what: `a ${field.name} that is not there`,
+  });
+}
+
+async function deleteParent(
+  session: Session,
+  resource: Resource,
+  field: Field,
+  onDelete: 'restrict' | 'cascade' | 'clear',
+): Promise<void> {
+  const { model } = session;
+  const target = field.ref ?? '';
+  const parent = await session.make(target);
+  const child = await session.make(resource.name, {
+    parents: { [field.name]: parent },
+    body: isSent(model, resource, field) ? { [field.name]: parent.id } : {},
+  });
+  const before = (await lookAt(session, child)).done;
+  const done = await remove(session, parent);
+  const fact = { kind: 'types', subject: `${resource.name}.${field.name}` };
+  const refers = (was: Exchange) => rowWith(model, was, idOfMade(model, child, was))?.[field.name] !== undefined;
+  if (onDelete === 'restrict') {
+    const isSo = (_exchange: Exchange, was?: Exchange) => was !== undefined && refers(was);
+    claimRefused(session, done, {
+      by: { when: 'reference.held' },
+      fact,
+      reason: 'restrict',
+      what: `deleting a ${target} that a ${resource.name} refers to`,
+      beside: [before],
+      isSo,
+      at: `${field.at}/onDelete`,
+    });
+    return;
+  }
+  session.need(isDone(done.value), `the ${target} could not be deleted: ${done.value.status}`);
+  const after = (await lookAt(session, child)).done;
+  const made = child.made;
+  session.need(made !== undefined, `rows of ${resource.name} are given, not made`);
+  session.claim({
+    ...{ fact, reason: onDelete, at: `${field.at}/onDelete`, of: [made, done, after] as const },
+    judge(creation: Exchange, deletion: Exchange, seen: Exchange) {
+      if (!isDone(creation) || !isDone(deletion)) return moot('nothing was deleted');
+      const row = rowWith(model, seen, idIn(model, creation));
+      if (onDelete === 'cascade')
+        return row ? { promised: `a ${resource.name} goes with its ${target}`, seen: JSON.stringify(row) } : undefined;
+      if (!row) return { promised: `a ${resource.name} stays without its ${target}`, seen: `${seen.status}` };
+      const value = row[field.name];
+      return value === undefined || value === null
+        ? undefined
+        : { promised: `${field.name} is cleared`, seen: JSON.stringify(value) };
+    },
+  });
+}
+
+function idOfMade(model: Model, child: Row, was: Exchange) {
+  return child.made === undefined ? idIn(model, was) : idIn(model, child.made.value);
+}

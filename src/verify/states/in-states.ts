@@ -1,0 +1,63 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import { machineOf } from '../../parts/states.ts';
+import { claimRefused } from '../errors/claim-refused.ts';
+import { callersFor } from '../make/callers-for.ts';
+import { lookAt } from '../make/look.ts';
+import { requestAbout } from '../make/request-about.ts';
+import { statesOf } from '../make/walk.ts';
+import { idIn, rowWith } from '../model/row-shown.ts';
+import type { Exchange } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { Trial } from '../trial.ts';
+import { claimUnchanged } from './transitions.ts';
+
+/** An update, replacement or deletion that is for some states alone is refused in the others, and changes nothing there. */
+export const inStates: Trial = {
+  name: 'states/in states',
+  part: 'states',
+  about: 'What may be changed in some states alone is refused in the others.',
+  noise: 'quiet',
+  *cases(model) {
+    for (const endpoint of model.endpoints) {
+      const resource = resourceOfEffect(statedValue(endpoint.does));
+      const machine = resource === undefined ? undefined : machineOf(model.spec.states, resource);
+      if (!machine || !endpoint.in) continue;
+      const facts = [{ kind: 'states', subject: machine.resource }];
+      for (const state of statesOf(machine)) {
+        if (!endpoint.in.includes(state))
+          yield {
+            name: `${endpoint.key} in ${state}`,
+            facts,
+            run: (session) => attempt(session, endpoint, machine.resource, state),
+          };
+      }
+    }
+  },
+};
+
+async function attempt(session: Session, endpoint: Endpoint, resource: string, state: string): Promise<void> {
+  const { model } = session;
+  const machine = machineOf(model.spec.states, resource);
+  const row = await session.make(resource, { state });
+  const before = (await lookAt(session, row)).done;
+  const [caller] = callersFor(session, endpoint, row);
+  session.need(caller !== undefined, `nobody may call ${endpoint.key}`);
+  const headers = await session.preconditions(endpoint, row, caller);
+  const done = await session.send(await requestAbout(session, row, endpoint, { caller, headers, style: 'full' }));
+  const fact = { kind: 'states', subject: resource };
+  const isSo = (exchange: Exchange, was?: Exchange) =>
+    was !== undefined && rowWith(model, was, idIn(model, exchange))?.[machine?.field ?? ''] === state;
+  const what = `${endpoint.key} in ${state}`;
+  claimRefused(session, done, {
+    by: { when: 'transition.illegal' },
+    fact,
+    reason: `${endpoint.key} refused`,
+    what,
+    isSo,
+    beside: [before],
+    at: `${endpoint.at}/in`,
+  });
+  await claimUnchanged(session, row, { before, attempt: done, fact });
+}

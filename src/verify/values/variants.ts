@@ -1,0 +1,168 @@
+import type { Json, JsonMap } from '../../document/document.ts';
+import { isMap } from '../../document/values.ts';
+import { formats } from '../../kinds/formats/all.ts';
+import { boundsOf } from './numbers.ts';
+
+/** One value that is just inside or just outside of what a shape admits, and the kind of fact that says so. */
+export interface Variant {
+  /** For people and for the names of cases: `of 0`, `of 41 characters`. */
+  readonly label: string;
+  readonly value: Json;
+  readonly kind: 'types' | 'formats' | 'allowed values';
+}
+
+/** Values at the edges of a shape, each of which it admits: every allowed one, the bounds, null. */
+export function* edgesOf(shape: JsonMap): Iterable<Variant> {
+  const types = typesOf(shape);
+  if (types.includes('null')) yield { label: 'of null', value: null, kind: 'types' };
+  if (Array.isArray(shape.enum)) {
+    for (const value of shape.enum as readonly Json[])
+      yield { label: `of ${JSON.stringify(value)}`, value, kind: 'allowed values' };
+    return;
+  }
+  if ('const' in shape) return;
+  for (const type of types) {
+    if (type === 'integer' || type === 'number') yield* numberEdges(shape, type);
+    if (type === 'string') yield* textEdges(shape);
+    if (type === 'boolean') for (const value of [true, false]) yield { label: `of ${value}`, value, kind: 'allowed values' };
+  }
+}
+
+function* numberEdges(shape: JsonMap, type: 'integer' | 'number'): Iterable<Variant> {
+  const { min, max, step } = boundsOf(shape, type);
+  const fits = (value: number) => step === 0 || Math.abs(value / step - Math.round(value / step)) < 1e-9;
+  const isBound = (words: readonly string[]) => words.some((word) => typeof shape[word] === 'number');
+  if (isBound(['minimum', 'exclusiveMinimum']) && fits(min)) yield { label: `of ${min}`, value: min, kind: 'allowed values' };
+  if (isBound(['maximum', 'exclusiveMaximum']) && fits(max)) yield { label: `of ${max}`, value: max, kind: 'allowed values' };
+}
+
+function* textEdges(shape: JsonMap): Iterable<Variant> {
+  if (shape.pattern !== undefined || (shape.format !== undefined && shape.format !== 'password')) return;
+  const { minLength, maxLength } = shape;
+  if (typeof minLength === 'number' && minLength <= 10_000) yield lengthVariant(minLength, 'allowed values');
+  if (typeof maxLength === 'number' && maxLength <= 10_000) {
+    yield lengthVariant(maxLength, 'allowed values');
+    // JSON Schema counts characters, not the units that they are kept in.
+    if (maxLength > 0)
+      yield { label: `of ${maxLength} characters beyond the basic plane`, value: '😀'.repeat(maxLength), kind: 'allowed values' };
+  }
+}
+
+function lengthVariant(length: number, kind: Variant['kind']): Variant {
+  return { label: `of ${length} characters`, value: 'x'.repeat(length), kind };
+}
+
+/** Values that a shape does not admit, each for one reason. */
+export function* breaksOf(shape: JsonMap): Iterable<Variant> {
+  const types = typesOf(shape);
+  if (types.length === 0) return;
+  const foreign = foreigners.find(({ type }) => !types.some((one) => one === type || (one === 'number' && type === 'integer')));
+  if (foreign) yield { label: `of ${JSON.stringify(foreign.value)}`, value: foreign.value, kind: 'types' };
+  if (types.includes('integer') && !types.includes('number')) yield { label: 'of 1.5', value: 1.5, kind: 'types' };
+  if (!types.includes('null') && !types.includes('object'))
+    yield { label: 'of []', value: types.includes('array') ? {} : [], kind: 'types' };
+  if (Array.isArray(shape.enum)) {
+    if (types.includes('string')) yield { label: 'of another word', value: 'none-of-these', kind: 'allowed values' };
+    return;
+  }
+  if ('const' in shape) return;
+  for (const type of types) {
+    if (type === 'integer' || type === 'number') yield* numberBreaks(shape, type);
+    if (type === 'string') yield* textBreaks(shape);
+    if (type === 'array') yield* listBreaks(shape);
+  }
+}
+
+/** A value of each type that no lenient reader takes for another. */
+const foreigners: readonly { readonly type: string; readonly value: Json }[] = [
+  { type: 'object', value: { nf: 'x' } },
+  { type: 'string', value: 'not-of-this-type' },
+  { type: 'boolean', value: true },
+];
+
+function* numberBreaks(shape: JsonMap, type: 'integer' | 'number'): Iterable<Variant> {
+  const kind = 'allowed values';
+  const gap = type === 'integer' ? 1 : 0.5;
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = shape;
+  if (typeof minimum === 'number') yield { label: `of ${minimum - gap}`, value: minimum - gap, kind };
+  if (typeof exclusiveMinimum === 'number') yield { label: `of ${exclusiveMinimum}`, value: exclusiveMinimum, kind };
+  if (typeof maximum === 'number') yield { label: `of ${maximum + gap}`, value: maximum + gap, kind };
+  if (typeof exclusiveMaximum === 'number') yield { label: `of ${exclusiveMaximum}`, value: exclusiveMaximum, kind };
+  if (typeof multipleOf === 'number' && type === 'number') {
+    const { min } = boundsOf(shape, type);
+    const off = Number((Math.ceil(min / multipleOf) * multipleOf + multipleOf / 2).toPrecision(12));
+    yield { label: `of ${off}`, value: off, kind };
+  }
+}
+
+function* textBreaks(shape: JsonMap): Iterable<Variant> {
+  const { minLength, maxLength, pattern, format } = shape;
+  if (typeof minLength === 'number' && minLength > 0 && minLength <= 10_000) yield lengthVariant(minLength - 1, 'allowed values');
+  if (typeof maxLength === 'number' && maxLength <= 10_000) yield lengthVariant(maxLength + 1, 'allowed values');
+  if (typeof pattern === 'string') {
+    const text = ['', '~~nf~~', ' ', '0', 'a'].find((one) => !matches(pattern, one) && fitsLength(shape, one));
+    if (text !== undefined) yield { label: `of ${JSON.stringify(text)}`, value: text, kind: 'allowed values' };
+  }
+  if (typeof format !== 'string') return;
+  const bad = badFormats.get(format) ?? formatBreak(format);
+  if (bad !== undefined && fitsLength(shape, bad)) yield { label: `of ${JSON.stringify(bad)}`, value: bad, kind: 'formats' };
+}
+
+function formatBreak(format: string): string | undefined {
+  const own = formats.find(({ name, type }) => name === format && type === 'string');
+  return own && ['not of this format', '~', ''].find((text) => !own.test(text));
+}
+
+/** A near miss of each format that everybody checks in the same way. */
+const badFormats: ReadonlyMap<string, string> = new Map([
+  ['date-time', '2026-13-01T00:00:00Z'],
+  ['date', '2026-02-30'],
+  ['time', '25:00:00Z'],
+  ['email', 'nobody at nowhere'],
+  ['uuid', '3f2b8f4e-6c1d-4a57-9f0e-1b2c3d4e5f6g'],
+  ['uri', 'not a uri'],
+  ['ipv4', '256.1.1.1'],
+  ['ipv6', 'fffff::1'],
+  ['hostname', '-bad-.example'],
+  ['duration', 'one day'],
+]);
+
+function* listBreaks(shape: JsonMap): Iterable<Variant> {
+  const { minItems, maxItems, items } = shape;
+  const kind = 'allowed values';
+  const plain =
+    isMap(items) &&
+    items.type === 'string' &&
+    items.enum === undefined &&
+    items.format === undefined &&
+    items.pattern === undefined;
+  if (typeof minItems === 'number' && minItems === 1) yield { label: 'of no items', value: [], kind };
+  if (typeof maxItems === 'number' && maxItems < 200 && plain) {
+    const value = Array.from({ length: maxItems + 1 }, (_, at) => `item${at}`);
+    yield { label: `of ${value.length} items`, value, kind };
+  }
+  if (shape.uniqueItems === true && plain) yield { label: 'of one item twice', value: ['twice', 'twice'], kind };
+}
+
+function fitsLength({ minLength, maxLength }: JsonMap, text: string): boolean {
+  const { length } = [...text];
+  return (
+    length >= (typeof minLength === 'number' ? minLength : 0) &&
+    length <= (typeof maxLength === 'number' ? maxLength : Number.POSITIVE_INFINITY)
+  );
+}
+
+function matches(pattern: string, text: string): boolean {
+  try {
+    return new RegExp(pattern, 'u').test(text);
+  } catch {
+    return true;
+  }
+}
+
+/** The types that a shape names; none where it is a union, a resource or says nothing. */
+function typesOf({ type, oneOf, anyOf, allOf, resource, ref }: JsonMap): string[] {
+  if (oneOf ?? anyOf ?? allOf ?? resource ?? ref) return [];
+  if (typeof type === 'string') return [type];
+  return Array.isArray(type) ? type.map(String) : [];
+}

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openStand } from './verify/stand.ts';
+
+/** Our own service over each example holds its document: whatever a trial finds here is a fault of one of the two ends. */
+const examples: readonly (readonly [document: string, handlers?: string])[] = [
+  ['examples/parcels.md', 'examples/parcels.handlers.ts'],
+  ['examples/library.md', 'examples/library.handlers.ts'],
+  ['examples/clinic.yaml', 'examples/clinic.handlers.ts'],
+  ['examples/unspecified.md'],
+];
+
+for (const [document, handlers] of examples) {
+  for (const seed of [1, 2]) {
+    test(`${document} is held by our own service, seed ${seed}`, async () => {
+      const stand = await openStand(document, handlers === undefined ? {} : { handlers });
+      try {
+        const report = await stand.verify({ seed });
+        const told = [...report.breaches, ...report.unsteady].map(
+          ({ id, promised, seen, steps }) => `${id}\n  promised ${promised}\n  seen ${seen}\n  ${JSON.stringify(steps)}`,
+        );
+        assert.deepEqual(told, []);
+        assert.deepEqual(
+          report.notes.filter((note) => note.includes('fault')),
+          [],
+        );
+        assert.equal(report.stopped, undefined);
+        assert.deepEqual(stand.failures, []);
+      } finally {
+        await stand.close();
+      }
+    });
+  }
+}
