@@ -1,5 +1,6 @@
 import { statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
+import { openEar, streamOf } from '../events/stream-ears.ts';
 import type { Caller, Credential } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, type Refusal, refusalFor } from '../model/refused-as.ts';
@@ -8,7 +9,17 @@ import type { Exchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
 import { challengeFlaw } from './challenges.ts';
-import { acceptedSchemes, type Door, guardedDoors, inventedFor, knocking, partsOf, publicDoors, showing } from './knocking.ts';
+import {
+  acceptedSchemes,
+  type Door,
+  guardedDoors,
+  inventedFor,
+  knocking,
+  letsAnyone,
+  partsOf,
+  publicDoors,
+  showing,
+} from './knocking.ts';
 import { tamperedWith } from './tampered.ts';
 
 const schemesFact = { kind: 'schemes', subject: 'service' };
@@ -24,6 +35,9 @@ export const who: Trial = {
   *cases(model) {
     for (const door of guardedDoors(model)) yield nobodyAt(model, door);
     for (const door of publicDoors(model)) yield publicAt(model, door);
+    const stream = { name: 'stream events' };
+    if (streamOf(model) && acceptedSchemes(model).length > 0 && !model.access.isPublic(stream) && !letsAnyone(model, stream))
+      yield nobodyListens(model, stream);
     for (const [at, scheme] of acceptedSchemes(model).entries()) {
       const good = model.callers.find(({ credential }) => credential?.scheme.name === scheme.name);
       const door = quietDoor(model, at);
@@ -53,6 +67,22 @@ function nobodyAt(model: Model, { operation, endpoint }: Door): Case {
   };
 }
 
+/** The stream is refused to nobody in particular, and to users whom no rule allows it. */
+function nobodyListens(model: Model, operation: Operation): Case {
+  const rules = { kind: 'permission rules', subject: operation.name };
+  return {
+    name: 'the stream of events without a credential',
+    facts: [rules],
+    async run(session: Session) {
+      const ear = await openEar(session, undefined);
+      const judge = (seen: Exchange): Judgement =>
+        seen.trouble ? moot(seen.trouble.message) : unknownFlaw(model, operation, seen, 'without a credential');
+      session.claim({ fact: rules, reason: 'nobody', of: [ear.opened], judge });
+      await session.do(ear.hearing([], { isEnough: () => true, ms: 0, quietMs: 0 }));
+    },
+  };
+}
+
 /** A 401 says by what scheme one has to show who one is (RFC 9110 section 15.5.2). */
 function challengeJudgement(seen: Exchange): Judgement {
   if (seen.status !== 401) return moot('it is no 401');
@@ -65,7 +95,7 @@ function challengeJudgement(seen: Exchange): Judgement {
 function publicAt(model: Model, { operation, endpoint }: Door): Case {
   return {
     name: `${endpoint.key} with a credential that is not good`,
-    facts: [],
+    facts: [schemesFact],
     async run(session: Session) {
       for (const scheme of acceptedSchemes(model)) {
         const invented = inventedFor(scheme);
