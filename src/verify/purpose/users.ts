@@ -1,7 +1,7 @@
 import { entriesOf } from '../../parts/fact.ts';
 import { pathParameters } from '../../parts/payload.ts';
+import { isUnknownCaller } from '../authentication/carriers.ts';
 import { type Door, guardedDoors, knocking } from '../authentication/knocking.ts';
-import { isUnknownCaller } from '../authentication/who.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
