@@ -68,7 +68,7 @@ type Row = Record<string, SQLOutputValue>;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    caller: Caller;
+    seller: Caller;
   }
 }
 
@@ -90,17 +90,17 @@ const books = {
   deriveConstraint: (request: IncomingMessage) => versionOf(request.headers),
 };
 const app = Fastify<Server>({ routerOptions: { constraints: { books } } });
-app.decorateRequest('caller');
+app.decorateRequest('seller');
 const most = { max: 100_000_000, timeWindow: '1 minute', enableDraftSpec: true };
 await app.register(rateLimit, { ...most, hook: 'onRequest', keyGenerator: (request) => request.ip });
 app.addHook('onRequest', async (request, reply) => {
   const key = request.headers['x-api-key'];
   const caller = typeof key === 'string' ? callerOf(key) : undefined;
   if (caller === undefined) return problem(reply.header('www-authenticate', 'ApiKey'), 401, 'unknown_caller');
-  request.caller = caller;
+  request.seller = caller;
   reply.header('books-version', versionOf(request.headers)).header('vary', 'Books-Version, X-API-Key');
 });
-await app.register(rateLimit, { ...most, hook: 'preParsing', keyGenerator: ({ caller }) => `${caller.user} ${caller.id}` });
+await app.register(rateLimit, { ...most, hook: 'preParsing', keyGenerator: ({ seller }) => `${seller.user} ${seller.id}` });
 app.setNotFoundHandler((request, reply) => {
   const known = [current, old].includes(versionOf(request.headers));
   return problem(reply, known ? 404 : 400, known ? 'not_found' : 'malformed');
@@ -115,7 +115,7 @@ function routes(version: string, schemas: BookSchemas, down: (row: Row) => Row, 
     { constraints, schema: { response: { 200: schemas.stored } } },
     (request, reply) => {
       const row = one.get(request.params.id);
-      if (row === undefined || row.seller !== request.caller.id) return void problem(reply, 404, 'not_found');
+      if (row === undefined || row.seller !== request.seller.id) return void problem(reply, 404, 'not_found');
       reply.send(down(row));
     },
   );
@@ -126,7 +126,7 @@ function routes(version: string, schemas: BookSchemas, down: (row: Row) => Row, 
     (request, reply) => {
       const { limit, cursor } = request.query;
       // '~' stands after every letter of a ULID.
-      const rows = page.all(request.caller.id, cursor ?? '~', limit + 1);
+      const rows = page.all(request.seller.id, cursor ?? '~', limit + 1);
       const more = rows.length > limit;
       if (more) rows.pop();
       reply.send({ data: version === current ? rows : rows.map(down), next_cursor: more ? rows.at(-1)!.id : null });
@@ -155,13 +155,13 @@ routes(
 
 /** Stores the book, its event and the answer to its idempotency key together, or answers again what was answered before. */
 function create(
-  request: Pick<FastifyRequest, 'caller' | 'headers' | 'body'>,
+  request: Pick<FastifyRequest, 'seller' | 'headers' | 'body'>,
   reply: FastifyReply,
   sent: Row,
   down: (row: Row) => Row,
 ): FastifyReply {
   const key = request.headers['idempotency-key'];
-  const caller = `${request.caller.user} ${request.caller.id}`;
+  const caller = `${request.seller.user} ${request.seller.id}`;
   const fingerprint = typeof key === 'string' ? hash(`${versionOf(request.headers)} ${JSON.stringify(request.body)}`) : '';
   const nowMs = Date.now();
   const at = new Date(nowMs).toISOString();
@@ -176,7 +176,7 @@ function create(
         .header('location', before.location)
         .send(JSON.parse(String(before.body)));
     }
-    const book: Row = { id: ulid(nowMs), seller: request.caller.id, ...sent, created_at: at };
+    const book: Row = { id: ulid(nowMs), seller: request.seller.id, ...sent, created_at: at };
     const { id, seller, title, author, isbn, genre, year, pages, price, note, created_at } = book;
     insert.run(id!, seller!, title!, author!, isbn!, genre!, year!, pages!, price!, note ?? null, created_at!);
     const answer = down(book);

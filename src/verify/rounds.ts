@@ -86,10 +86,10 @@ export class Rounds {
 
   /** A session that holds answers to nothing, for cleaning up. */
   bareSession(): Session {
-    const { model, seed, startRun, made, rows } = this.#given;
+    const { model, seed, startRun, rows } = this.#given;
     return new Session({
       ...{ model, rows, name: 'clean-up', observers: [], run: { ...startRun(), isOnTop: true }, chance: new Chance(`${seed}`) },
-      ledgering: { held: () => {}, suspected: () => {}, exchanged: (exchange) => made.note(exchange, model) },
+      ledgering: { held: () => {}, suspected: () => {} },
     });
   }
 
@@ -137,21 +137,20 @@ export class Rounds {
   }
 
   #session(planned: Planned, suspected: Ledgering['suspected']): Session {
-    const { model, seed, startRun, observers, tally, made, rows } = this.#given;
+    const { model, seed, startRun, observers, tally, rows } = this.#given;
     const name = `${planned.trial.name}@${planned.testCase.name}`;
     return new Session({
       ...{ model, observers, rows, name, run: startRun(), chance: new Chance(`${seed}\n${name}`) },
       ledgering: {
         held: (claim) => tally.held(claim.fact, claim.reason),
         suspected,
-        exchanged: (exchange) => made.note(exchange, model),
       },
     });
   }
 
   /** Looks at a failed claim again, from a clean start; one fact is reported once for one reason. */
   async #settle({ trial, testCase }: Planned, session: Session, suspicion: Suspicion): Promise<void> {
-    const { tally, seed, startRun, made, model, origin, options } = this.#given;
+    const { tally, seed, startRun, model, origin, options } = this.#given;
     const key = baselineKey({ ...suspicion.claim.fact, reason: suspicion.claim.reason });
     this.#witnesses.set(key, (this.#witnesses.get(key) ?? 0) + 1);
     const looked = this.#suspected.get(key) ?? 0;
@@ -160,7 +159,7 @@ export class Rounds {
     const found = `${trial.name}@${testCase.name}`;
     const id = `${suspicion.claim.fact.kind}:${suspicion.claim.fact.subject}:${suspicion.claim.reason}@${found}@${seed}`;
     const start = () => ({ ...startRun(), isOnTop: true });
-    const confirmed = await confirm({ session, suspicion, start, model, made, origin, id, found });
+    const confirmed = await confirm({ session, suspicion, start, model, origin, id, found });
     if (!confirmed) return;
     if ('tries' in confirmed) this.#unsteady.set(key, confirmed);
     else {

@@ -24,6 +24,7 @@ import { references } from './resources/references.ts';
 import { shownShapes, shownStates } from './resources/shown-shapes.ts';
 import { stored } from './resources/stored.ts';
 import { unique } from './resources/unique.ts';
+import { conditions } from './states/conditions.ts';
 import { inStates } from './states/in-states.ts';
 import { initial } from './states/initial.ts';
 import { races } from './states/races.ts';
@@ -42,6 +43,7 @@ export const trials: readonly Trial[] = [
   initial,
   transitions,
   inStates,
+  conditions,
   routes,
   media,
   accepts,

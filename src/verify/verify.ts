@@ -11,6 +11,7 @@ import { Model } from './model/model.ts';
 import { CannotRun, type VerifyOptions } from './options.ts';
 import type { VerifyReport } from './report.ts';
 import { Rounds } from './rounds.ts';
+import type { Exchange } from './script/exchange.ts';
 import type { Run } from './script/run.ts';
 import { countVerdicts, Tally } from './tally.ts';
 import { observers, trials } from './trials.ts';
@@ -39,8 +40,9 @@ export async function verify(spec: Spec, options: VerifyOptions): Promise<Verify
     budget,
     clock,
   });
-  const startRun = (): Run => ({ client, clock, results: [], fresh: new Map(), draw: runDraw() });
   const made = new Made();
+  const note = (exchange: Exchange) => made.note(exchange, model);
+  const startRun = (): Run => ({ client, note, clock, results: [], fresh: new Map(), draw: runDraw() });
   const tally = new Tally(model.facts);
   try {
     await reach(client, address, basePath);

@@ -67,14 +67,11 @@ export async function beginList(session: Session, endpoint: Endpoint, count: num
     ...pathOf(endpoint, row),
     ...Object.fromEntries(Object.entries(parents).map(([name, { id }]) => [name, id])),
   };
-  return {
-    resource,
-    rows,
-    row,
-    parents,
-    ask: (query: Readonly<Record<string, Symbolic>>) =>
-      session.send({ ...model.request(endpoint, { path, caller, query }), isWhole: true }),
-  };
+  const plan = (query: Readonly<Record<string, Symbolic>>) => ({
+    ...model.request(endpoint, { path, caller, query }),
+    isWhole: true,
+  });
+  return { resource, rows, row, parents, plan, ask: (query: Readonly<Record<string, Symbolic>>) => session.send(plan(query)) };
 }
 
 async function listInOrder(session: Session, endpoint: Endpoint): Promise<void> {

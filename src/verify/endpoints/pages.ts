@@ -1,18 +1,17 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { pathParameters } from '../../parts/payload.ts';
-import { hasNextPage, nextPage, paginationOf } from '../make/pages.ts';
+import { hasNextPage, paginationOf } from '../make/pages.ts';
+import { walkingPages } from '../make/walk-pages.ts';
 import { itemsOf } from '../model/row-shown.ts';
 import { moot } from '../script/claim.ts';
 import { type Exchange, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
-import type { Done } from '../script/step.ts';
 import type { Trial } from '../trial.ts';
 import { beginList } from './lists.ts';
 import { rowsOf } from './order.ts';
 
 const rowCount = 5;
-const pagesMax = 30;
 
 /** The pages of a list show every row once, also while rows are added where the style allows that to be seen. */
 export const pages: Trial = {
@@ -35,41 +34,39 @@ export const pages: Trial = {
 
 async function goThrough(session: Session, endpoint: Endpoint, adds: boolean): Promise<void> {
   const { model } = session;
-  const pagination = paginationOf(model, endpoint);
   const list = await beginList(session, endpoint, rowCount);
-  const { size } = pagination ?? {};
-  const narrow = size === undefined ? {} : { [size]: pathParameters(endpoint.path).length > 0 ? 2 : 7 };
-  const seen: Done<Exchange>[] = [];
-  let page: Done<Exchange> | undefined = await list.ask(narrow);
-  for (let at = 0; page && at < pagesMax; at++) {
-    seen.push(page);
-    if (size !== undefined) claimSize(session, endpoint, page, size);
-    if (adds && at === 0) await session.make(list.resource, { parents: list.parents });
-    const next = nextPage(model, page);
-    page = next && (await list.ask({ ...narrow, ...next }));
-  }
-  session.need(page === undefined, `the list has more than ${pagesMax} pages`);
+  const size = paginationOf(model, endpoint)?.size;
+  // Below a parent there are only the rows that were made here.
+  const pageSize = pathParameters(endpoint.path).length > 0 ? 2 : 7;
+  const first = list.plan(size === undefined ? {} : { [size]: pageSize });
+  const between = adds ? await session.creation(list.resource, { parents: list.parents }) : undefined;
+  const walk = await session.do(walkingPages(model, first, between));
   const made = list.rows.flatMap((row) => (row.made ? [row.made] : []));
   const field = model.identifierField(list.resource);
-  session.claim({
-    ...{
-      fact: { kind: 'pagination bounds', subject: endpoint.key },
-      reason: adds ? 'once, while rows are added' : 'once',
-      of: [...seen, ...made],
-    },
-    judge(...exchanges: readonly Exchange[]) {
-      const shown = exchanges.slice(0, seen.length);
-      const last = shown.at(-1);
-      if (shown.some((one) => !isDone(one)) || !last || hasNextPage(model, last)) return moot('not all pages were shown');
-      const ids = shown.flatMap((one) => (rowsOf(session, one) ?? []).map((row) => String(row[field])));
+  const fact = { kind: 'pagination bounds', subject: endpoint.key };
+  session.claim<readonly [readonly Exchange[], ...Exchange[]]>({
+    ...{ fact, reason: adds ? 'once, while rows are added' : 'once', of: [walk, ...made] },
+    judge(pages, ...creations) {
+      const last = pages.at(-1);
+      if (pages.some((one) => !isDone(one)) || !last || hasNextPage(model, last)) return moot('not all pages were shown');
+      const ids = pages.flatMap((one) => (rowsOf(session, one) ?? []).map((row) => String(row[field])));
       const twice = ids.find((id, at) => ids.indexOf(id) !== at);
       if (twice !== undefined) return { promised: 'every row once', seen: `${twice} twice` };
-      const wanted = exchanges
-        .slice(seen.length)
+      const lost = creations
         .filter(isDone)
-        .flatMap(({ body }) => idIn(body, field));
-      const lost = wanted.find((id) => !ids.includes(id));
+        .flatMap(({ body }) => idIn(body, field))
+        .find((id) => !ids.includes(id));
       return lost === undefined ? undefined : { promised: `every row, ${lost} too`, seen: `${ids.length} rows without it` };
+    },
+  });
+  if (size === undefined) return;
+  session.claim({
+    ...{ fact, reason: 'size', of: [walk] as const },
+    judge(pages: readonly Exchange[]) {
+      const large = pages.find((one) => (itemsOf(model, one)?.length ?? 0) > Number(one.sent.query[size]));
+      return large
+        ? { promised: `at most ${String(large.sent.query[size])} rows`, seen: String(itemsOf(model, large)?.length) }
+        : undefined;
     },
   });
 }
@@ -80,16 +77,4 @@ function idIn(body: Exchange['body'], field: string): string[] {
       ? (body as Readonly<Record<string, unknown>>)[field]
       : undefined;
   return value === undefined ? [] : [String(value)];
-}
-
-function claimSize(session: Session, endpoint: Endpoint, page: Done<Exchange>, size: string): void {
-  session.claim({
-    ...{ fact: { kind: 'pagination bounds', subject: endpoint.key }, reason: 'size', of: [page] as const },
-    judge(exchange: Exchange) {
-      const asked = Number(exchange.sent.query[size]);
-      const items = isDone(exchange) ? itemsOf(session.model, exchange) : undefined;
-      if (!items || !Number.isFinite(asked)) return moot('no page was shown');
-      return items.length <= asked ? undefined : { promised: `at most ${asked} rows`, seen: String(items.length) };
-    },
-  });
 }

@@ -6,6 +6,7 @@ import { resourceOfEffect } from '../../parts/operations.ts';
 import { boundByPath, identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { Caller } from '../model/callers.ts';
 import { briefly, type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { Captured, type Symbolic } from '../script/symbol.ts';
@@ -46,6 +47,13 @@ export class Maker implements RowMaker {
     const json = await draftBody(this.#session, endpoint, { ...wanted, bound, make });
     if (last !== undefined && statedValue(endpoint.does)?.verb === 'upsert') path[last] = this.#ownIdentifier(endpoint, json);
     return { path, json };
+  }
+
+  async creation(resource: string, wanted: Wanted): Promise<RequestPlan> {
+    const [way] = waysToCreate(this.#session, resource, wanted.caller);
+    if (!way) throw new Untestable(`nobody who can be spoken for may create a ${resource}`);
+    const { path, json } = await this.parts(way.endpoint, wanted);
+    return this.#session.model.request(way.endpoint, { path, caller: way.caller, ...(json !== undefined && { json }) });
   }
 
   preconditions(endpoint: Endpoint, row: Row, caller: Caller | undefined): Promise<Record<string, Symbolic>> {

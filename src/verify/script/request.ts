@@ -31,12 +31,14 @@ function capturesOf(plan: RequestPlan): Captured[] {
 async function send(plan: RequestPlan, run: Run): Promise<Exchange> {
   const { outgoing, sent } = concrete(plan, run);
   const answer = await run.client.send(outgoing, run);
-  return {
+  const exchange: Exchange = {
     ...(plan.endpoint && { endpoint: plan.endpoint }),
     ...(plan.caller && { caller: plan.caller }),
     sent,
     ...answer,
   };
+  run.note(exchange);
+  return exchange;
 }
 
 /** The request as it goes out in a run. */
