@@ -1,4 +1,5 @@
 import type { Json, JsonMap } from '../document/document.ts';
+import { definitionRef, type Names, noNames, renamed } from './definition-refs.ts';
 import { entriesOf, entryOf, statedValue } from './fact.ts';
 import { isAlwaysShown, isSuppliedByService, isWritable } from './payload.ts';
 import type { Field, Resource } from './resources.ts';
@@ -68,10 +69,6 @@ interface Writing {
   readonly inner: Map<JsonMap, Names>;
 }
 
-/** The definitions that a shape names, by their names there. */
-type Names = ReadonlyMap<string, string>;
-const noNames: Names = new Map();
-
 function translate(shape: JsonMap, writing: Writing, names: Names): JsonMap {
   const { resource, ref, ...rest } = shape;
   const known = isMap(shape.$defs) ? moveUp(shape.$defs, writing, names) : names;
@@ -112,31 +109,6 @@ function moveUp($defs: JsonMap, writing: Writing, outer: Names): Names {
     writing.definitions[top] = isMap(entry) ? translate(entry, writing, names) : entry;
   }
   return names;
-}
-
-/** A reference into the definitions of a shape, as it is at the top; what stands deeper in one moves with it. */
-function renamed(ref: string, names: Names): string {
-  const [, word, rest = ''] = /^#\/\$defs\/([^/]*)(.*)$/s.exec(ref) ?? [];
-  const top = word === undefined ? undefined : names.get(decoded(word));
-  return top === undefined ? ref : `${definitionRef(top)}${rest}`;
-}
-
-function definitionRef(name: string): string {
-  return `#/$defs/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1').toWellFormed())}`;
-}
-
-/** A key as a fragment names it (RFC 6901 section 6). */
-function decoded(word: string): string {
-  const key = /%[\da-f]{2}/i.test(word) ? (decodeSafely(word) ?? word) : word;
-  return key.replaceAll('~1', '/').replaceAll('~0', '~');
-}
-
-function decodeSafely(word: string): string | undefined {
-  try {
-    return decodeURIComponent(word);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The JSON type of a resource's identifier. */
