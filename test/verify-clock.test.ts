@@ -143,5 +143,5 @@ test('no clock is moved in production', async () => {
   const words = ['serve', 'examples/parcels.md', '--production', '--clock', '0'];
   const code = await main(words, { write: complain, complain, isTTY: false, columns: 100, colour: false });
   assert.equal(code, 2);
-  assert.match(told, /--clock: the clock is moved in trials, and never in production/);
+  assert.match(told, /--production and --clock do not go together/);
 });
