@@ -43,8 +43,8 @@ export function compileRead(operation: Operation, endpoint: Endpoint, model: Row
   function plainly(
     rows: Reader,
     { pathParams }: Exchange,
-  ): { readonly row: Row; readonly fields?: Fields } | { readonly refusal: Refusal } {
-    const row = rows.get(model.name, pathParams[locator.parameter as string] as string);
+  ): { readonly row: Pick<Row, 'doc' | 'rev'>; readonly fields?: Fields } | { readonly refusal: Refusal } {
+    const row = rows.text(model.name, pathParams[locator.parameter as string] as string);
     return row ? { row } : { refusal: { when: 'resource.missing' } };
   }
 
