@@ -141,6 +141,13 @@ const edits: readonly Edit[] = [
     becomes: { '/purpose/base_url': 'https://parcels.example/v2' },
   },
   {
+    says: 'the purpose, where it begins the description',
+    at: '/info/description',
+    to: 'Carries parcels.\n\nTo the door.',
+    becomes: { '/purpose/purpose': 'Carries parcels.' },
+    but: ['openapi', 'openapi-3.2'],
+  },
+  {
     says: 'the purpose',
     at: '/info/summary',
     to: 'Carries parcels.',

@@ -43,6 +43,7 @@ function announcementText(announced: Announced, url: string, curl: readonly stri
     ...(basePath === '' ? [] : [['base', `${url}${basePath}`] as const]),
     ['document', `${document}${warnings === 0 ? '' : `, ${counted(warnings, 'warning')}: ninefold check shows them`}`],
     ['ledger', `${ledgerLine(report.ledger.total)}; ${url}/.well-known/ninefold`],
+    ['openapi', `${url}${basePath}/openapi.json`],
     ['data', data],
     ...(clock === undefined ? [] : [['clock', `${clock}; {"advance":"PT1H"} sets it forward`] as const]),
   ];

@@ -2,7 +2,7 @@ import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, newMap } from '../../../document/values.ts';
 import type { OperationReading } from './endpoints.ts';
 import { readStated } from './stated-schema.ts';
-import { carriedWord, isFollowing, statedKey } from './words.ts';
+import { carriedWord, isFollowing, payloadKey, statedKey } from './words.ts';
 
 /** Reads the webhooks of our own export back as the kinds of event. */
 export function readKinds(webhooks: Json | undefined, reading: OperationReading): JsonMap | undefined {
@@ -36,6 +36,6 @@ function payloadIn(body: Json | undefined, reading: OperationReading): JsonMap |
   const isPayload = (one: Json | undefined) => isMap(one) && one['x-ninefold-payload'] !== undefined;
   const found = isPayload(schema) ? schema : properties.find(isPayload);
   if (!isMap(found)) return undefined;
-  const { 'x-ninefold-payload': _mark, ...payload } = found;
+  const { [payloadKey]: _mark, ...payload } = found;
   return payload;
 }

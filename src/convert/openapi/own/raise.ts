@@ -14,12 +14,13 @@ export function raised(document: JsonMap): JsonMap {
   return { ...rest, info: raiseInfo(isMap(info) ? info : newMap()), ...(webhooks !== undefined && { webhooks }) };
 }
 
-function raiseInfo({ 'x-ninefold-summary': summary, ...info }: JsonMap): JsonMap {
-  const { description } = info;
-  if (typeof summary !== 'string' || typeof description !== 'string' || !description.startsWith(summary)) return info;
-  const rest = description.slice(summary.length).trimStart();
-  const { description: _description, ...others } = info;
-  return { ...others, summary, ...(rest !== '' && { description: rest }) };
+/** The summary is what the description begins with: as it was written there, or the first paragraph of what stands there now. */
+function raiseInfo({ 'x-ninefold-summary': carried, ...info }: JsonMap): JsonMap {
+  const { description, ...others } = info;
+  if (typeof carried !== 'string' || typeof description !== 'string') return info;
+  const summary = description.startsWith(carried) ? carried : (description.split(/\n\s*\n/)[0]?.trim() ?? '');
+  const rest = description.slice(description.indexOf(summary) + summary.length).trimStart();
+  return { ...others, ...(summary !== '' && { summary }), ...(rest !== '' && { description: rest }) };
 }
 
 function raiseSchema(schema: Json): Json {

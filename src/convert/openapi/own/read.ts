@@ -10,7 +10,7 @@ import { raised } from './raise.ts';
 import { readResource } from './resources.ts';
 import { readScheme } from './schemes.ts';
 import { readStated } from './stated-schema.ts';
-import { followingWords, isFollowing, originKey, ownKey, resourceKey } from './words.ts';
+import { errorPayloadKey, followingWords, isFollowing, originKey, ownKey, resourceKey } from './words.ts';
 import { readWrittenForms, withWrittenForms } from './written.ts';
 
 /** A document that was read back from our own export. */
@@ -151,8 +151,8 @@ function takeEvents(source: JsonMap, tree: OpenMap, reading: OperationReading, n
 /** The stated shape of refusals is the component that says so of itself. */
 function takeErrorPayload(source: JsonMap, tree: OpenMap, reading: OperationReading, note: Note): void {
   for (const [name, schema] of Object.entries(schemasOf(source))) {
-    if (!isMap(schema) || schema['x-ninefold-error-payload'] === undefined) continue;
-    const { 'x-ninefold-error-payload': _mark, ...shape } = schema;
+    if (!isMap(schema) || schema[errorPayloadKey] === undefined) continue;
+    const { [errorPayloadKey]: _mark, ...shape } = schema;
     const errors = partOf(tree, 'errors');
     errors.payload = { ...(isMap(errors.payload) ? errors.payload : {}), shape: readStated(shape, reading) };
     note(['errors', 'payload', 'shape'], ['components', 'schemas', name]);

@@ -31,6 +31,12 @@ export const valueKey = `${prefix}value`;
 /** The resource that a schema was made of for requests. */
 export const originKey = `${prefix}of`;
 
+/** Marks the component whose words are the stated payload of errors. */
+export const errorPayloadKey = `${prefix}error-payload`;
+
+/** Marks the schema of what a kind of event carries, inside its envelope. */
+export const payloadKey = `${prefix}payload`;
+
 /** Whether an object says nothing of its own. */
 export function isFollowing(value: Json | undefined): boolean {
   return isMap(value) && value[followsKey] === true;

@@ -5,21 +5,23 @@ import type { Spec } from '../../../parts/spec.ts';
 
 /** Whether branches exclude each other for sure: by their types, or as resources by a constant of theirs. */
 export function areApart(branches: readonly Json[], spec: Spec): boolean {
-  const constants = branches.map((branch) => {
-    const resource =
-      isMap(branch) && typeof branch.resource === 'string' ? entryOf(spec.resources.all, branch.resource) : undefined;
-    const fields = resource ? entriesOf(resource.fields) : [];
-    return fields.flatMap(([name, field]) => {
-      const constant = statedValue(field.required) === true ? statedValue(field.shape)?.const : undefined;
-      return constant === undefined ? [] : [`${name} ${JSON.stringify(constant)}`];
-    });
-  });
   const types = branches.map((branch) => (isMap(branch) ? (branch.resource === undefined ? branch.type : 'object') : undefined));
   if (types.every((type) => typeof type === 'string') && new Set(types).size === types.length) return true;
-  const names = constants.map((list) => list.map((text) => text.slice(0, text.indexOf(' '))));
-  const shared = names[0]?.filter((name) => names.every((list) => list.includes(name))) ?? [];
-  return shared.some((name) => {
-    const values = constants.map((list) => list.find((text) => text.startsWith(`${name} `)));
-    return new Set(values).size === values.length;
+  const constants = branches.map((branch) => constantsOf(branch, spec));
+  return [...(constants[0]?.keys() ?? [])].some((name) => {
+    const values = constants.map((own) => own.get(name));
+    return values.every((value) => value !== undefined) && new Set(values).size === values.length;
   });
+}
+
+/** The constants that every row of a resource has, by field, as text. */
+function constantsOf(branch: Json, { resources }: Spec): ReadonlyMap<string, string> {
+  const resource = isMap(branch) && typeof branch.resource === 'string' ? entryOf(resources.all, branch.resource) : undefined;
+  const fields = resource ? entriesOf(resource.fields) : [];
+  return new Map(
+    fields.flatMap(([name, field]) => {
+      const constant = statedValue(field.required) === true ? statedValue(field.shape)?.const : undefined;
+      return constant === undefined ? [] : [[name, JSON.stringify(constant)] as const];
+    }),
+  );
 }

@@ -6,12 +6,9 @@ import type { Operation } from '../../../parts/operations.ts';
 import { isMap } from '../../../parts/source.ts';
 import { envelopeSchema, isBare } from '../../json-schema/event-schema.ts';
 import { componentName, operationIdOf, titleOf } from '../../operation-names.ts';
-import { followsKey, prefix } from '../own/words.ts';
+import { followsKey, payloadKey, prefix } from '../own/words.ts';
 import { statedSchema } from './stated-schema.ts';
 import { present, statedAt, type Writing } from './writing.ts';
-
-/** Marks the schema of what a kind of event carries, inside its envelope. */
-export const payloadKey = `${prefix}payload`;
 
 /** What the service sends to those who subscribed: an entry a kind, where events go out by webhook. */
 export function webhooksOf(writing: Writing): JsonMap | undefined {

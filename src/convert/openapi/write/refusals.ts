@@ -9,14 +9,11 @@ import { isMap } from '../../../parts/source.ts';
 import { errorMedia, errorSchema } from '../../json-schema/error-schema.ts';
 import { componentName } from '../../operation-names.ts';
 import { type Refused, refusalsOf } from '../../refusals.ts';
-import { followsKey } from '../own/words.ts';
+import { errorPayloadKey, followsKey } from '../own/words.ts';
 import { refusalHeaders } from './headers.ts';
 import { phraseOf } from './phrases.ts';
 import { statedSchema } from './stated-schema.ts';
 import { present, statedAt, type Writing } from './writing.ts';
-
-/** Marks the component whose words are the stated payload of errors. */
-export const errorPayloadKey = 'x-ninefold-error-payload';
 
 /** The refusals of an operation as responses, by status: each with its codes, its payload and an example a code. */
 export function refusalResponses(operation: Operation, writing: Writing, payload: Payload): Map<string, JsonMap> {
