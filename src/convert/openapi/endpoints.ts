@@ -49,10 +49,7 @@ function writeParameters(operation: Operation, at: Pointer, shapes: Shapes, trai
       reader.leave(map.at, 'the path has no such parameter');
     } else {
       const inner = below(below(at, 'parameters'), name);
-      trail.from(inner, parameter.schema.value === undefined ? map.at : parameter.schema.at);
-      for (const word of ['in', 'required', 'style', 'explode', 'deprecated', 'description']) {
-        trail.from(below(inner, word), Object.hasOwn(map.value, word) ? below(map.at, word) : map.at);
-      }
+      trail.fromBoth(inner, parameter.schema.value === undefined ? map.at : parameter.schema.at, map.at);
       parameters[name] = writeParameter(parameter, shapes);
     }
   }

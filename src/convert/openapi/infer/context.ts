@@ -1,6 +1,7 @@
 import type { Json, JsonMap, Pointer } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, type OpenMap } from '../../../document/values.ts';
+import { readEffect } from '../../../parts/effects.ts';
 import type { Operation } from '../operation.ts';
 import type { Reader } from '../reader.ts';
 import type { SchemaNames } from '../schema-names.ts';
@@ -45,6 +46,25 @@ export interface InferenceRule {
 export function endpointOf(context: Context, { key }: Operation): OpenMap {
   // Every operation was written as a map.
   return context.endpoints[key] as OpenMap;
+}
+
+/** The endpoints about each resource, with what they do. */
+export function endpointsByResource({ endpoints }: Context): ReadonlyMap<string, readonly AboutResource[]> {
+  const byResource = new Map<string, AboutResource[]>();
+  for (const endpoint of Object.values(endpoints)) {
+    if (!isMap(endpoint) || typeof endpoint.does !== 'string') continue;
+    const effect = readEffect(endpoint.does);
+    if (!effect || !('resource' in effect)) continue;
+    const known = byResource.get(effect.resource);
+    if (known) known.push({ verb: effect.verb, endpoint });
+    else byResource.set(effect.resource, [{ verb: effect.verb, endpoint }]);
+  }
+  return byResource;
+}
+
+export interface AboutResource {
+  readonly verb: string;
+  readonly endpoint: JsonMap;
 }
 
 /** Where an endpoint stands in the document. */
