@@ -1,7 +1,7 @@
 import type { Json, JsonMap, Pointer } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../document/values.ts';
-import { sameShape, writeBody } from './bodies.ts';
+import { mediaTypes, writeBody } from './bodies.ts';
 import { isJson, mainContent, type Operation, type Parameter, type Response } from './operation.ts';
 import type { At, MapAt, Reader } from './reader.ts';
 import type { Shapes } from './shapes.ts';
@@ -121,7 +121,7 @@ function writeResponse(response: Response, at: Pointer, shapes: Shapes, trail: T
     headers[name] = { shape: withDescription(written === undefined || written === false ? newMap() : written, description) };
   }
   trail.prose(at, response.map.at, reader.text(response.map, 'description'));
-  if (main) sameShape(response.content, main, reader);
+  if (main) mediaTypes(response.content, main, reader);
   const hasHeaders = Object.keys(headers).length > 0;
   if (shape === undefined || shape === false) {
     const example = main?.map && exampleOf(main.map, reader);
