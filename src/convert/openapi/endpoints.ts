@@ -2,6 +2,7 @@ import type { Json, JsonMap, Pointer } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../document/values.ts';
 import { mediaTypes, writeBody } from './bodies.ts';
+import { madeOrNew } from './made.ts';
 import { isJson, mainContent, type Operation, type Parameter, type Response } from './operation.ts';
 import type { At, MapAt, Reader } from './reader.ts';
 import type { Shapes } from './shapes.ts';
@@ -84,7 +85,7 @@ function parameterShape(shape: Json | undefined): JsonMap {
   if (typeof shape === 'string') return Object.assign(newMap(), { type: shape });
   if (Array.isArray(shape)) return Object.assign(newMap(), { type: 'array', items: shape[0] });
   // What is neither a text nor a list, nor none, is a map.
-  const { example, ...rest } = shape as OpenMap;
+  const { example, ...rest } = madeOrNew(shape);
   if (example !== undefined) rest.examples = [example];
   // `required` is the parameter's own flag here; the list of an object needs a place of its own.
   return Array.isArray(rest.required) ? Object.assign(newMap(), { shape: rest }) : rest;
@@ -127,7 +128,7 @@ function writeResponse(response: Response, at: Pointer, shapes: Shapes, trail: T
     const example = main?.map && exampleOf(main.map, reader);
     if (example !== undefined) {
       trail.from(below(at, 'example'), example.at);
-      return { example: example.value as Json, ...(hasHeaders && { headers }) };
+      return { example: example.value ?? null, ...(hasHeaders && { headers }) };
     }
     const written = main === undefined ? 'none' : newMap();
     return hasHeaders ? { shape: written, headers } : written;

@@ -6,6 +6,7 @@ import { writeEndpoint } from './endpoints.ts';
 import { nameEmitters, writeEvents } from './events.ts';
 import { applyRules, effectRules, otherRules } from './infer/all.ts';
 import { Written } from './infer/written.ts';
+import { made } from './made.ts';
 import type { Operation } from './operation.ts';
 import { operationsOf } from './operations.ts';
 import { writePurpose } from './purpose.ts';
@@ -97,7 +98,7 @@ function nameTwins(endpoints: OpenMap): void {
   const used = new Set<string>();
   for (const [key, endpoint] of Object.entries(endpoints)) {
     if (!isMap(endpoint) || typeof endpoint.does !== 'string' || endpoint.as !== undefined) continue;
-    if (used.has(endpoint.does)) (endpoint as OpenMap).as = key;
+    if (used.has(endpoint.does)) made(endpoint).as = key;
     used.add(endpoint.does);
   }
 }

@@ -2,6 +2,7 @@ import type { Json, JsonMap, Pointer } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, type OpenMap } from '../../../document/values.ts';
 import { readEffect } from '../../../parts/effects.ts';
+import { madeOrNew } from '../made.ts';
 import type { Operation } from '../operation.ts';
 import type { Reader } from '../reader.ts';
 import type { SchemaNames } from '../schema-names.ts';
@@ -44,8 +45,7 @@ export interface InferenceRule {
 
 /** The endpoint of an operation as it is written so far. */
 export function endpointOf(context: Context, { key }: Operation): OpenMap {
-  // Every operation was written as a map.
-  return context.endpoints[key] as OpenMap;
+  return madeOrNew(context.endpoints[key]);
 }
 
 /** The endpoints about each resource, with what they do. */
@@ -92,7 +92,7 @@ export function shapeOfAnswer(endpoint: JsonMap, status: string | undefined): Js
 /** Writes words beside the shape of an answer, which then stands in its full form. */
 export function extendAnswer(context: Context, operation: Operation, status: string, words: JsonMap): void {
   const endpoint = endpointOf(context, operation);
-  const responses = endpoint.response as OpenMap;
+  const responses = madeOrNew(endpoint.response);
   const answer = responses[status];
   const at = below(below(placeOfEndpoint(operation), 'response'), status);
   const origin = context.trail.origin(below(at, 'shape'));
