@@ -36,6 +36,7 @@ function isEmptyForm({ schema: { value } }: Content): boolean {
 
 /** The media types of a body. Where one says another schema than the one that was taken, that is not carried. */
 export function mediaTypes(content: readonly Content[], main: Content, reader: Reader): string[] {
+  if (content.length === 1) return [main.type];
   const text = JSON.stringify(main.schema.value);
   return content.map(({ type, schema }) => {
     if (type !== main.type && JSON.stringify(schema.value) !== text) {

@@ -5,6 +5,7 @@ import { isMap, newMap, type OpenMap } from '../../document/values.ts';
 import { writeEndpoint } from './endpoints.ts';
 import { nameEmitters, writeEvents } from './events.ts';
 import { applyRules, effectRules, otherRules } from './infer/all.ts';
+import { groupedByPath } from './infer/context.ts';
 import { Written } from './infer/written.ts';
 import { made } from './made.ts';
 import type { Operation } from './operation.ts';
@@ -39,7 +40,20 @@ export function importOpenApi(foreign: Foreign, traces = false): Imported {
   put(tree, 'events', writeEvents(operations, shapes, trail));
   const resources = writeResources(names, shapes, trail);
   const written = new Written(resources);
-  const context = { tree, resources, endpoints, operations, reader, shapes, names, trail, written, collections: new Map() };
+  const byPath = groupedByPath(operations);
+  const context = {
+    tree,
+    resources,
+    endpoints,
+    operations,
+    byPath,
+    reader,
+    shapes,
+    names,
+    trail,
+    written,
+    collections: new Map(),
+  };
   applyRules(effectRules, context);
   nameTwins(endpoints);
   nameEmitters(tree, endpoints, operations);

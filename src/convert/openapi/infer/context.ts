@@ -8,6 +8,7 @@ import type { Reader } from '../reader.ts';
 import type { SchemaNames } from '../schema-names.ts';
 import type { Shapes } from '../shapes.ts';
 import type { Trail } from '../trail.ts';
+import { shapeOfPath } from './paths.ts';
 import type { Written } from './written.ts';
 
 /** What rules read and write: the document as far as it is made, and the source that it came from. */
@@ -16,6 +17,8 @@ export interface Context {
   readonly resources: OpenMap;
   readonly endpoints: OpenMap;
   readonly operations: readonly Operation[];
+  /** The operations of each path, whatever its parameters are called. */
+  readonly byPath: ReadonlyMap<string, readonly Operation[]>;
   readonly reader: Reader;
   readonly shapes: Shapes;
   readonly names: SchemaNames;
@@ -46,6 +49,18 @@ export interface InferenceRule {
 /** The endpoint of an operation as it is written so far. */
 export function endpointOf(context: Context, { key }: Operation): OpenMap {
   return madeOrNew(context.endpoints[key]);
+}
+
+/** Groups operations by the shapes of their paths. */
+export function groupedByPath(operations: readonly Operation[]): ReadonlyMap<string, readonly Operation[]> {
+  const groups = new Map<string, Operation[]>();
+  for (const operation of operations) {
+    const shape = shapeOfPath(operation.path);
+    const known = groups.get(shape);
+    if (known) known.push(operation);
+    else groups.set(shape, [operation]);
+  }
+  return groups;
 }
 
 /** The endpoints about each resource, with what they do. */
