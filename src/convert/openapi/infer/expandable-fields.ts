@@ -3,6 +3,7 @@ import { below } from '../../../document/pointer.ts';
 import { isMap } from '../../../document/values.ts';
 import { readEffect } from '../../../parts/effects.ts';
 import { made } from '../made.ts';
+import type { Operation } from '../operation.ts';
 import { type Context, endpointOf, type InferenceRule, placeOfEndpoint } from './context.ts';
 import { fieldsOf, isReceipt } from './rows.ts';
 
@@ -11,7 +12,9 @@ export const expandableFields: InferenceRule = {
   name: 'expandable-fields',
   says: 'A field that is a text or one resource with an identifier refers to it; where a parameter `expand` is, it is shown whole on request.',
   infer(context) {
-    const expanding = context.operations.filter((operation) => operation.parameters.some(({ name }) => name === 'expand'));
+    const expanding = context.operations.filter(
+      (operation) => operation.parameters.some(({ name }) => name === 'expand') || isInBody(context, operation),
+    );
     for (const name of Object.keys(context.resources)) {
       for (const [field, shape] of Object.entries(fieldsOf(context.resources, name))) {
         const target = referred(context, shape);
@@ -27,6 +30,12 @@ export const expandableFields: InferenceRule = {
     }
   },
 };
+
+/** Whether the body of an operation may hold the parameter. */
+function isInBody(context: Context, operation: Operation): boolean {
+  const { request } = endpointOf(context, operation);
+  return request !== undefined && Object.hasOwn(context.written.propertiesOf(request)?.all ?? {}, 'expand');
+}
 
 /** The one resource with an identifier among the alternatives of a field, where a text is another; what says it is gone does not count. */
 function referred({ written, resources }: Context, shape: Json): string | undefined {
