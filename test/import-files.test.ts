@@ -73,6 +73,27 @@ test('a document of this language that speaks of OpenAPI is read as its own', as
   assert.deepEqual([title, findings], ['Own', []]);
 });
 
+test('anchors, aliases and merge keys of YAML are followed, within bounds', async () => {
+  files({
+    'merged.yaml': `openapi: 3.1.0
+components:
+  schemas:
+    base: &base { type: object, properties: { id: &id { type: string, format: uuid } } }
+    pet:
+      <<: *base
+      required: [id]
+    tag: *id
+`,
+  });
+  const { tree, findings } = await readDocument(join(folder, 'merged.yaml'));
+  assert.deepEqual(findings, []);
+  const { pet, tag } = JSON.parse(JSON.stringify(tree.resources));
+  assert.deepEqual(
+    [pet.fields, pet.required, tag],
+    [{ id: { type: 'string', format: 'uuid' } }, ['id'], { shape: { type: 'string', format: 'uuid' } }],
+  );
+});
+
 test('a text that is no whole JSON or YAML is read as far as it goes, with findings', async () => {
   files({
     'cut.json': '{ "openapi": "3.1.0", "paths": { "/a": { "get": {} } }, "x": ',

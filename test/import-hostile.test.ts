@@ -131,6 +131,15 @@ test('a document of thirteen megabytes is taken over', () => {
   assert.equal(Object.keys(tree.resources as object).length, 1050);
 });
 
+test('aliases that double at each step are not followed to the end', () => {
+  const lines = Array.from({ length: 40 }, (_, n) => `a${n}: &a${n} [${n === 0 ? 'x' : `*a${n - 1}, *a${n - 1}`}]`);
+  const { findings } = parseDocument(`openapi: 3.1.0\n${lines.join('\n')}\n`, 'api.yaml', { isKey, foreign: fromForeign });
+  assert.deepEqual(
+    findings.map(({ code }) => code),
+    ['document/too-many-copies'],
+  );
+});
+
 test('aliases of YAML are bounded, also those that stand in themselves', () => {
   const { findings } = parseDocument('openapi: 3.1.0\na: &a [*a]\npaths: *b\n', 'api.yaml', { isKey, foreign: fromForeign });
   assert.deepEqual(

@@ -63,6 +63,7 @@ const cases: readonly (readonly [says: string, operation: Words, endpoint: Words
     'a body is the request, in its media types where they are not JSON alone',
     {
       requestBody: {
+        required: true,
         content: { 'application/x-www-form-urlencoded': { schema: { type: 'object', properties: { a: { type: 'string' } } } } },
       },
       ...ok,
@@ -74,14 +75,14 @@ const cases: readonly (readonly [says: string, operation: Words, endpoint: Words
     },
   ],
   [
-    'of media types with different schemas JSON is taken',
+    'of media types with different schemas that of JSON is taken',
     {
       requestBody: {
         content: { 'text/plain': { schema: { type: 'string' } }, 'application/json': { schema: { type: 'integer' } } },
       },
       ...ok,
     },
-    { request: 'integer', response: { 200: 'none' } },
+    { request: 'integer', body: 'optional', consumes: ['text/plain', 'application/json'], response: { 200: 'none' } },
   ],
   [
     'answers stand by status, with their headers, failures too',
@@ -132,6 +133,7 @@ const cases: readonly (readonly [says: string, operation: Words, endpoint: Words
     {
       parameters: { q: { in: 'query', style: 'form', explode: false, type: 'array', items: 'string' } },
       request: 'integer',
+      body: 'optional',
       response: { 200: { shape: 'string', headers: { 'X-Left': { shape: 'integer' } } } },
     },
     swagger,

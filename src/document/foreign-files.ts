@@ -89,6 +89,8 @@ function mountAll(root: Json, path: string, finder: PlaceFinder, gatherer: Gathe
 }
 
 function mountRef(ref: string, from: string, isRoot: boolean, place: () => Place, gatherer: Gatherer): string {
+  // What an alias stands for is met more than once.
+  if (ref.startsWith(`#/${mountKey}/`)) return ref;
   const hash = ref.indexOf('#');
   const file = hash < 0 ? ref : ref.slice(0, hash);
   const pointer = hash < 0 ? '' : ref.slice(hash + 1);

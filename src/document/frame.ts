@@ -54,7 +54,7 @@ function frame(place: Place, name: keyof typeof codes, mark: string, { files, pa
   const lines = [`${' '.repeat(margin)}${paint('rule', '-->')} ${oneLine(place.file)}:${place.line}:${place.column}`];
   const text = files.get(place.file);
   if (text === undefined) return lines;
-  const starts = lineStarts(text);
+  const starts = startsOf(text);
   const lineAt = (number: number): string | undefined => {
     const start = starts[number - 1];
     return start === undefined ? undefined : text.slice(start, starts[number] ?? text.length).replace(/[\r\n]+$/, '');
@@ -74,6 +74,14 @@ function frame(place: Place, name: keyof typeof codes, mark: string, { files, pa
   if (after?.trim()) lines.push(row(gutter(String(place.line + 1)), shownLine(after, from, from, room, middle.cut).text));
   return lines;
 }
+
+/** The line starts of a text; those of the last one are kept, since the findings of one file are drawn one after another. */
+function startsOf(text: string): readonly number[] {
+  if (last.text !== text) last = { text, starts: lineStarts(text) };
+  return last.starts;
+}
+
+let last: { readonly text: string; readonly starts: readonly number[] } = { text: '', starts: [0] };
 
 function row(gutter: string, text: string): string {
   return text === '' ? gutter : `${gutter} ${text}`;

@@ -10,9 +10,10 @@ export interface Source {
 
 /** A source over a file's text; a line ends with LF, CR LF or CR. */
 export function sourceOf(file: string, text: string): Source {
-  const starts = lineStarts(text);
+  // Many texts are read without a single place being asked for.
+  let known: readonly number[] | undefined;
   let hint = 0;
-  const lineOf = (offset: number): number => {
+  const lineOf = (starts: readonly number[], offset: number): number => {
     if (!holds(starts, hint, offset)) hint = holds(starts, hint + 1, offset) ? hint + 1 : search(starts, offset);
     return hint;
   };
@@ -20,8 +21,10 @@ export function sourceOf(file: string, text: string): Source {
     file,
     text,
     place(start, end) {
-      const line = lineOf(start);
-      const endLine = lineOf(Math.max(start, end));
+      known ??= lineStarts(text);
+      const starts = known;
+      const line = lineOf(starts, start);
+      const endLine = lineOf(starts, Math.max(start, end));
       return {
         file,
         line: line + 1,

@@ -33,6 +33,8 @@ export interface Endpoint {
   readonly identity?: Expression;
   /** The stated request body. Open where nothing is stated: then it follows from the effect, or is open with it. */
   readonly request: Fact<Shape>;
+  /** Whether a request may go without its body. */
+  readonly body?: 'optional';
   /** The stated answers. Open where nothing is stated: then they follow from the effect, or are open with it. */
   readonly response: Fact<readonly Answer[]>;
   readonly consumes?: readonly string[];
@@ -110,6 +112,7 @@ function readEndpoint(key: string, source: Source): Endpoint {
       .fact((value) => named(value.entries().map(([name, entry]) => [name, readParameter(name, entry, does, path)] as const))),
     ...(identity && { identity }),
     request: source.get('request').fact((value) => readShape(value)),
+    ...(source.get('body').text() === 'optional' && { body: 'optional' as const }),
     response: source.get('response').fact((value) => readAnswers(value)),
     ...(source.has('consumes') && { consumes: source.get('consumes').words() }),
     ...(source.has('produces') && { produces: source.get('produces').words() }),

@@ -68,6 +68,8 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
       return bad.length > 0 ? { refusal: { when: 'request.parameter', violations: bad } } : { params: values };
     },
     body(call, bytes) {
+      // A body that may be left out, and is, is a map without members.
+      if (endpoint.body === 'optional' && bytes.length === 0) return { value: {} };
       const type = call.headers['content-type'];
       const coding = call.headers['content-encoding'];
       const decoded = decoder()(

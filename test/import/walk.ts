@@ -63,6 +63,7 @@ const sayings: Readonly<Record<string, Saying>> = {
   required: (value, said) =>
     isMap(said) && (said.required === value || (Array.isArray(said.required) && said.required.includes(value))),
   accept: (value, _said, source) => JSON.stringify(source).includes(`"${value}":[`),
+  body: (value, said) => value === 'optional' && (!isMap(said) || said.required !== true),
   public: () => true,
   on: (_value, said) => isMap(said) && isMap(said.callbacks),
   prefix: (value, said) => value === 'Bearer' && isMap(said) && /bearer/i.test(String(said.scheme)),

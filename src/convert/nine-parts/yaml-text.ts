@@ -1,50 +1,67 @@
-import type { Json, JsonMap } from '../../document/document.ts';
-import { isMap, isStanding } from '../../document/values.ts';
+import type { Json, JsonMap, Pointer } from '../../document/document.ts';
+import { below } from '../../document/pointer.ts';
+import { isMap } from '../../document/values.ts';
 
 /**
  * Writes a value as YAML 1.2 that reads back as the same value: a map on one line where it is short, else one line for each
- * key; standings as `!open "…"`, `!none` and `!any`; long texts as blocks.
+ * key; standings as `!open "…"`, `!none` and `!any`; long texts as blocks. What stands inside brackets has no comments.
  */
-export function yamlText(value: Json, indent = ''): string {
+export function yamlText(value: Json, comments: Comments = noComments): string {
   const lines: string[] = [];
-  writeEntries(value, indent, lines);
+  writeEntries(value, '', '', { lines, comments });
   return lines.join('\n');
+}
+
+/** What is said of the value at a pointer, which stands above its key. */
+export type Comments = (at: Pointer) => readonly string[];
+const noComments: Comments = () => [];
+
+interface Page {
+  readonly lines: string[];
+  readonly comments: Comments;
 }
 
 const widthMost = 110;
 
-function writeEntries(value: Json, indent: string, lines: string[]): void {
+function writeEntries(value: Json, at: Pointer, indent: string, page: Page): void {
   if (isMap(value) && !isStanding(value)) {
-    for (const [key, inner] of Object.entries(value)) writeEntry(`${indent}${keyText(key)}:`, inner, indent, lines);
-  } else if (Array.isArray(value)) for (const item of value) writeItem(item, indent, lines);
-  else lines.push(`${indent}${scalarText(value, false)}`);
+    for (const [key, inner] of Object.entries(value)) writeEntry(key, inner, below(at, key), indent, page);
+  } else if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) writeItem(item, below(at, index), indent, page);
+  } else page.lines.push(`${indent}${scalarText(value, false)}`);
 }
 
-function writeEntry(head: string, value: Json, indent: string, lines: string[]): void {
+function writeEntry(key: string, value: Json, at: Pointer, indent: string, page: Page): void {
+  const { lines } = page;
+  for (const text of page.comments(at)) lines.push(...commentLines(text, indent));
+  const head = `${indent}${keyText(key)}:`;
   const block = typeof value === 'string' ? blockText(value, `${indent}  `) : undefined;
-  if (block !== undefined) {
-    lines.push(`${head} ${block}`);
-    return;
-  }
-  const flow = flowText(value, widthMost - head.length);
-  if (flow !== undefined) lines.push(`${head} ${flow}`);
+  const flow = block === undefined ? flowText(value, widthMost - head.length) : undefined;
+  if (block !== undefined) lines.push(`${head} ${block}`);
+  else if (flow !== undefined) lines.push(`${head} ${flow}`);
   else {
     lines.push(head);
-    writeEntries(value, `${indent}  `, lines);
+    writeEntries(value, at, `${indent}  `, page);
   }
 }
 
 /** An item stands after its dash, a map's first key beside it. */
-function writeItem(value: Json, indent: string, lines: string[]): void {
+function writeItem(value: Json, at: Pointer, indent: string, page: Page): void {
   const flow = flowText(value, widthMost - indent.length);
   if (flow !== undefined) {
-    lines.push(`${indent}- ${flow}`);
+    page.lines.push(`${indent}- ${flow}`);
     return;
   }
-  const inner: string[] = [];
-  writeEntries(value, `${indent}  `, inner);
-  const [first = '', ...more] = inner;
-  lines.push(`${indent}- ${first.slice(indent.length + 2)}`, ...more);
+  const inner: Page = { lines: [], comments: noComments };
+  writeEntries(value, at, `${indent}  `, inner);
+  const [first = '', ...more] = inner.lines;
+  page.lines.push(`${indent}- ${first.slice(indent.length + 2)}`, ...more);
+}
+
+/** The lines of a text as comments; what a reader would stop at stands as a space. */
+function commentLines(text: string, indent: string): string[] {
+  const lines = text.replaceAll(/\r\n?|[\u2028\u2029]/g, '\n').split('\n');
+  return lines.map((line) => `${indent}# ${line.replaceAll(/\p{Cc}|\ufeff/gu, ' ')}`.trimEnd());
 }
 
 /** A value on one line, where it is a scalar or short enough. */
@@ -92,9 +109,17 @@ function scalarText(value: Json, inFlow: boolean): string {
   return Array.isArray(value) ? '[]' : JSON.stringify(value);
 }
 
+/** The tag that a standing is written with. */
 function standingText(value: JsonMap): string {
   if (typeof value.$open === 'string') return value.$open === '' ? '!open' : `!open ${quotedText(value.$open)}`;
-  return '$none' in value ? '!none' : '!any';
+  return value.$none === true ? '!none' : '!any';
+}
+
+/** Whether a map is a standing that a tag can say; a value of the author may only look like one. */
+function isStanding({ $open, $none, $any, ...rest }: JsonMap): boolean {
+  if (Object.keys(rest).length > 0) return false;
+  const words = [$open, $none, $any].filter((word) => word !== undefined);
+  return words.length === 1 && (typeof $open === 'string' || $none === true || $any === true);
 }
 
 /** Whether a text is itself when it stands without quotes: words that begin with a letter and hold nothing that YAML reads. */
@@ -127,9 +152,8 @@ function quotedText(text: string): string {
 
 /** A text of several lines as a literal block; nothing where a block would not say it exactly. */
 function blockText(text: string, indent: string): string | undefined {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what no block can hold.
-  if (!text.includes('\n') || /^\s|\n\n$|[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff]/.test(text))
-    return undefined;
+  // A block begins with a letter, ends with one line feed or none, and holds no control character.
+  if (!text.includes('\n') || /^\s|\n\n$|[^\P{Cc}\n]|[\u2028\u2029\ufeff]/u.test(text)) return undefined;
   const whole = text.endsWith('\n');
   const lines = (whole ? text.slice(0, -1) : text).split('\n');
   if (lines.at(-1)?.trim() === '') return undefined;

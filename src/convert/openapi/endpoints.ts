@@ -1,7 +1,9 @@
 import type { Json, JsonMap, Pointer } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../document/values.ts';
-import { type Content, isJson, mainContent, type Operation, type Parameter, type Response } from './operation.ts';
+import { mediaTypes, writeBody } from './bodies.ts';
+import { madeOrNew } from './made.ts';
+import { isJson, mainContent, type Operation, type Parameter, type Response } from './operation.ts';
 import type { At, MapAt, Reader } from './reader.ts';
 import type { Shapes } from './shapes.ts';
 import type { Trail } from './trail.ts';
@@ -48,10 +50,7 @@ function writeParameters(operation: Operation, at: Pointer, shapes: Shapes, trai
       reader.leave(map.at, 'the path has no such parameter');
     } else {
       const inner = below(below(at, 'parameters'), name);
-      trail.from(inner, parameter.schema.value === undefined ? map.at : parameter.schema.at);
-      for (const word of ['in', 'required', 'style', 'explode', 'deprecated', 'description']) {
-        trail.from(below(inner, word), Object.hasOwn(map.value, word) ? below(map.at, word) : map.at);
-      }
+      trail.fromBoth(inner, parameter.schema.value === undefined ? map.at : parameter.schema.at, map.at);
       parameters[name] = writeParameter(parameter, shapes);
     }
   }
@@ -86,7 +85,7 @@ function parameterShape(shape: Json | undefined): JsonMap {
   if (typeof shape === 'string') return Object.assign(newMap(), { type: shape });
   if (Array.isArray(shape)) return Object.assign(newMap(), { type: 'array', items: shape[0] });
   // What is neither a text nor a list, nor none, is a map.
-  const { example, ...rest } = shape as OpenMap;
+  const { example, ...rest } = madeOrNew(shape);
   if (example !== undefined) rest.examples = [example];
   // `required` is the parameter's own flag here; the list of an object needs a place of its own.
   return Array.isArray(rest.required) ? Object.assign(newMap(), { shape: rest }) : rest;
@@ -98,43 +97,6 @@ const styles: Readonly<Record<Parameter['in'], readonly string[]>> = {
   header: ['simple'],
   cookie: ['form'],
 };
-
-function writeBody(endpoint: OpenMap, { body, method }: Operation, at: Pointer, shapes: Shapes, trail: Trail): void {
-  if (body === undefined) return;
-  const main = mainContent(body.content);
-  if (main === undefined) return;
-  if (isEmptyForm(main) && (method === 'GET' || method === 'HEAD' || method === 'DELETE')) {
-    shapes.reader.leave(body.at, 'a form without fields, which says that there is no body');
-    return;
-  }
-  const shape = shapes.of(main.schema);
-  trail.from(below(at, 'request'), main.schema.at);
-  endpoint.request = shape === undefined || shape === false ? newMap() : shape;
-  const types = sameShape(body.content, main, shapes.reader);
-  if (!(types.length === 1 && types[0] === 'application/json')) {
-    endpoint.consumes = types;
-    trail.from(below(at, 'consumes'), below(body.at, 'content'));
-  }
-}
-
-/** A form of which every field is missing, and none allowed. */
-function isEmptyForm({ schema: { value } }: Content): boolean {
-  return isMap(value) && isMap(value.properties) && Object.keys(value.properties).length === 0;
-}
-
-/** The media types whose schema is the same; one with another is not carried. */
-function sameShape(content: readonly Content[], main: Content, reader: Reader): string[] {
-  const text = JSON.stringify(main.schema.value);
-  return content.flatMap(({ type, schema }) => {
-    if (type === main.type) return [type];
-    if (JSON.stringify(schema.value) === text) {
-      if (isMap(schema.value)) reader.again.add(schema.value);
-      return [type];
-    }
-    reader.leave(schema.at, 'another media type of the same body says another schema');
-    return [];
-  });
-}
 
 function writeResponses(operation: Operation, at: Pointer, shapes: Shapes, trail: Trail): OpenMap {
   const responses: OpenMap = newMap();
@@ -160,13 +122,13 @@ function writeResponse(response: Response, at: Pointer, shapes: Shapes, trail: T
     headers[name] = { shape: withDescription(written === undefined || written === false ? newMap() : written, description) };
   }
   trail.prose(at, response.map.at, reader.text(response.map, 'description'));
-  if (main) sameShape(response.content, main, reader);
+  if (main) mediaTypes(response.content, main, reader);
   const hasHeaders = Object.keys(headers).length > 0;
   if (shape === undefined || shape === false) {
     const example = main?.map && exampleOf(main.map, reader);
     if (example !== undefined) {
       trail.from(below(at, 'example'), example.at);
-      return { example: example.value as Json, ...(hasHeaders && { headers }) };
+      return { example: example.value ?? null, ...(hasHeaders && { headers }) };
     }
     const written = main === undefined ? 'none' : newMap();
     return hasHeaders ? { shape: written, headers } : written;

@@ -55,6 +55,10 @@ function parameterOf(map: MapAt, reader: Reader): Parameter | undefined {
   const name = map.value.name;
   const place = map.value.in;
   if (place === 'body' || place === 'formData') return undefined;
+  if (place === 'querystring') {
+    reader.leave(map.at, 'a parameter that is the whole query');
+    return undefined;
+  }
   if (typeof name !== 'string' || (place !== 'path' && place !== 'query' && place !== 'header' && place !== 'cookie')) {
     reader.find('import/invalid', map.at, 'A parameter has a name, and stands in the path, the query, a header or a cookie.');
     return undefined;

@@ -60,6 +60,9 @@ const endpointWords = {
   parameters: fact(named(value(ParameterForm)), 'Its parameters.'),
   identity: cel('the identifier of the row that is meant'),
   request: fact(Type.Unsafe<unknown>({ ...shapeRef }), 'The shape of the request body.'),
+  body: Type.Union([Type.Literal('required'), Type.Literal('optional')], {
+    description: 'Whether a request may go without its stated body; required unless said.',
+  }),
   response: fact(named(AnswerForm), 'The answers, by status.'),
   consumes: Words,
   produces: Words,

@@ -1,7 +1,8 @@
 import type { Json } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
-import { isMap, type OpenMap } from '../../../document/values.ts';
+import { isMap } from '../../../document/values.ts';
 import { readEffect } from '../../../parts/effects.ts';
+import { made } from '../made.ts';
 import type { Operation } from '../operation.ts';
 import { type Context, endpointOf, type InferenceRule, placeOfEndpoint } from './context.ts';
 import { fieldsOf, isReceipt } from './rows.ts';
@@ -50,10 +51,9 @@ function referred({ written, resources }: Context, shape: Json): string | undefi
 
 /** The types are said beside the alternatives, so that a reference is not taken for a text alone. */
 function refer(context: Context, name: string, field: string, shape: Json, target: string): void {
-  const entry = (context.resources[name] as OpenMap).fields as OpenMap;
   if (!isMap(shape) || shape.type !== undefined) return;
   const isNullable = [shape.anyOf, shape.oneOf].some((list) => Array.isArray(list) && list.includes('null'));
-  entry[field] = {
+  made(fieldsOf(context.resources, name))[field] = {
     ref: target,
     type: isNullable ? ['string', 'object', 'null'] : ['string', 'object'],
     ...shape,

@@ -26,27 +26,18 @@ export const resourceBehindPath: InferenceRule = {
       const key = shapeOfPath(parent);
       groups.set(key, [...(groups.get(key) ?? []), operation]);
     }
-    const byPath = new Map<string, Operation[]>();
-    for (const operation of context.operations) {
-      const path = shapeOfPath(operation.path);
-      byPath.set(path, [...(byPath.get(path) ?? []), operation]);
-    }
     for (const [path, operations] of groups) {
-      const found = collectionOf(path, operations, byPath.get(path) ?? [], context);
+      const found = collectionOf(path, operations, context);
       if (found) context.collections.set(path, found);
     }
   },
 };
 
-function collectionOf(
-  path: string,
-  operations: readonly Operation[],
-  together: readonly Operation[],
-  context: Context,
-): Collection | undefined {
+function collectionOf(path: string, operations: readonly Operation[], context: Context): Collection | undefined {
   const { last: parameter, parent } = partsOf(operations[0]?.path ?? '');
   if (parameter === undefined) return undefined;
   const plural = partsOf(parent).segments.at(-1) ?? '';
+  const together = context.byPath.get(path) ?? [];
   const of = (list: readonly Operation[], method: string) => list.filter((operation) => operation.method === method);
   const candidates: (readonly [Operation, (shape: Json | undefined) => Json | undefined])[] = [
     ...of(operations, 'GET').map((one) => [one, whole] as const),

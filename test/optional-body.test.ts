@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { serve } from '../src/index.ts';
+
+const resources = {
+  note: { identifier: { field: 'id', generate: 'uuid' }, fields: { id: 'string', text: 'string' }, required: ['id'] },
+};
+
+/** The status and the text of what a request without a body makes. */
+async function post(words: Readonly<Record<string, string>>, body?: string): Promise<readonly [number, unknown]> {
+  const service = await serve({
+    title: 'Notes',
+    authentication: 'none',
+    resources,
+    endpoints: { 'POST /notes': { does: 'create note', ...words } },
+  });
+  const headers = body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body };
+  const response = await service.fetch(new Request('http://localhost/notes', { method: 'POST', ...headers }));
+  const { text } = (await response.json()) as { text?: string };
+  await service.close();
+  return [response.status, text];
+}
+
+test('a stated body has to be sent', async () => {
+  assert.deepEqual(await post({}), [400, undefined]);
+});
+
+test('one that is optional need not be, and is taken where it is', async () => {
+  assert.deepEqual(await post({ body: 'optional' }), [201, undefined]);
+  assert.deepEqual(await post({ body: 'optional' }, '{ "text": "a" }'), [201, 'a']);
+});
