@@ -184,6 +184,23 @@ describe('a call', () => {
     });
   }
 
+  test('gives a body that comes after its head, or in pieces, or with the next requests', async (t) => {
+    const { client } = await opened(t, echo);
+    const one = client().send('POST /read HTTP/1.1', 'Host: x', 'Content-Length: 3', '', '');
+    const pause = () => new Promise((resolve) => setTimeout(resolve, 10));
+    await pause();
+    one.send('a');
+    await pause();
+    one.send('bc');
+    assert.equal((await one.next()).body, 'POST /read? abc');
+    const head = ['POST /read HTTP/1.1', 'Host: x', 'Content-Length: 3', ''];
+    one.send(...head, `ab1${head.join('\r\n')}\r\nab2${head.join('\r\n')}\r\nab`);
+    assert.equal((await one.next()).body, 'POST /read? ab1');
+    assert.equal((await one.next()).body, 'POST /read? ab2');
+    assert.equal((await one.send('3').next()).body, 'POST /read? ab3');
+    assert.equal((await one.ask('/next').next()).body, 'GET /next? -');
+  });
+
   test('may ask for its body later and twice', async (t) => {
     const { client } = await opened(t, async (call) => {
       await new Promise((resolve) => setTimeout(resolve, 20));

@@ -31,6 +31,17 @@ for (const engine of engines) {
     assert.deepEqual(await ids(store), ['a']);
   });
 
+  it('the text of a row is that row without the rest', async (store) => {
+    await store.change((tx) => tx.insert('parcel', row('a', 'x')));
+    const [whole, text, none] = await store.read((reader) => [
+      reader.get('parcel', 'a'),
+      reader.text('parcel', 'a'),
+      reader.text('parcel', 'b'),
+    ]);
+    assert.deepEqual(text, { doc: whole?.doc, rev: whole?.rev });
+    assert.equal(none, undefined);
+  });
+
   it('a body that throws has changed nothing, and its neighbours are stored', async (store) => {
     const failing = (tx: Transaction) => {
       tx.insert('parcel', row('bad', 'x'));

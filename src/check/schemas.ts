@@ -1,5 +1,6 @@
+import type { Format } from 'ajv';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import ajvFormats from 'ajv-formats';
+import { fullFormats } from 'ajv-formats/dist/formats.js';
 import type { Json, JsonMap } from '../document/document.ts';
 import { isMap } from '../document/values.ts';
 import { formats } from '../kinds/formats/all.ts';
@@ -19,7 +20,7 @@ export interface Schemas {
 
 /** The names of the formats that are known. */
 export function knownFormats(): readonly string[] {
-  return Object.keys(validator.formats);
+  return [...Object.keys(fullFormats), ...formats.map(({ name }) => name)];
 }
 
 export function schemasOf(spec: Spec): Schemas {
@@ -54,13 +55,12 @@ interface Compiled {
 
 const options = { strict: false, logger: false, allErrors: false, inlineRefs: false, addUsedSchema: false } as const;
 
-/** Holds a schema to the metaschema, which it compiles when it first has to: that is most of the work of a check. */
-const validator = newAjv(true);
+/** Holds a schema to the metaschema; made and compiled when it first has to, for that would be most of the work of a check. */
+let validator: Ajv2020 | undefined;
 
 function newAjv(withMeta = false): Ajv2020 {
   const ajv = new Ajv2020(withMeta ? options : { ...options, meta: false, validateSchema: false });
-  // The package is CommonJS: what it exports by default stands one step deeper.
-  ajvFormats.default(ajv);
+  for (const [name, format] of Object.entries(fullFormats)) ajv.addFormat(name, format as Format);
   for (const format of formats) {
     const definition =
       format.type === 'number'
@@ -72,6 +72,7 @@ function newAjv(withMeta = false): Ajv2020 {
 }
 
 function refusedByForm(schema: JsonMap): Compiled | undefined {
+  validator ??= newAjv(true);
   if (validator.validateSchema(schema)) return undefined;
   const [first] = validator.errors ?? [];
   return { refusal: `${first?.instancePath ? `\`${first.instancePath}\` ` : ''}${first?.message ?? 'it is no JSON Schema'}` };

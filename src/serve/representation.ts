@@ -48,7 +48,7 @@ export function compileRepresentation(
   };
 
   function show(work: Work<Rows>, exchange: Exchange, doc: string): Fields {
-    const fields = model.parse({ id: '', seq: 0, rev: 0, entered: 0, doc });
+    const fields = model.parse({ doc });
     prune?.(fields);
     const paths = asked(exchange);
     if (always || paths.length > 0) expander.expand(work, model, fields, paths, depth, 0);

@@ -8,7 +8,7 @@ import { revisionTag } from './wire/etag.ts';
  * The entity tag of a row as a caller reads it (RFC 9110 section 8.8): its revision and the view, so that another user's
  * view never matches.
  */
-export function rowTag(model: RowModel, compilation: Compilation): (row: Row) => string {
+export function rowTag(model: RowModel, compilation: Compilation): (row: Pick<Row, 'rev'>) => string {
   const view = viewOf(compilation);
   const weak = isWeak(model, compilation);
   return (row) => (weak ? `W/${revisionTag(row.rev, view)}` : revisionTag(row.rev, view));

@@ -14,22 +14,29 @@ export interface Views {
 
 export function startViews(engine: Engine): Views {
   const known = new Map<string, View>();
+  let last: View | undefined;
   return {
     of(user, version) {
-      const key = `${user ?? ''}\n${version ?? ''}`;
-      const found = known.get(key);
-      if (found) return found;
-      const view = {
-        index: known.size,
-        user,
-        version,
-        onFailure: engine.onFailure,
-        engine: seenBy(engine, user, version),
-      };
-      known.set(key, view);
-      return view;
+      if (last && last.user === user && last.version === version) return last;
+      last = viewOf(user, version);
+      return last;
     },
   };
+
+  function viewOf(user: string | undefined, version: string | undefined): View {
+    const key = `${user ?? ''}\n${version ?? ''}`;
+    const found = known.get(key);
+    if (found) return found;
+    const view = {
+      index: known.size,
+      user,
+      version,
+      onFailure: engine.onFailure,
+      engine: seenBy(engine, user, version),
+    };
+    known.set(key, view);
+    return view;
+  }
 }
 
 function seenBy(engine: Engine, user: string | undefined, version: string | undefined): Engine {

@@ -125,6 +125,8 @@ export interface Query {
 /** Read access to the committed rows; inside a change, to what the change itself sees. */
 export interface Reader {
   get(table: string, id: string): Row | undefined;
+  /** What a row that is only passed on is: its text and its revision. */
+  text(table: string, id: string): Pick<Row, 'doc' | 'rev'> | undefined;
   /** The id of the row that holds `value` in a unique column. */
   holder(table: string, column: string, value: Scalar): string | undefined;
   all(query: QuerySpec, params: readonly Scalar[]): FoundRow[];

@@ -46,7 +46,7 @@ export interface RowModel {
   code(field: string): ColumnCode | undefined;
   /** A whole row as it is kept. */
   readonly validateStored: Validate;
-  parse(row: Row): Fields;
+  parse(row: Pick<Row, 'doc'>): Fields;
 }
 
 export type GenerateIdentifier =

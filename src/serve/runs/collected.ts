@@ -53,7 +53,7 @@ export function rowsWhere(rows: Reader, model: RowModel, where: Readonly<Record<
   for (let after = 0; ; ) {
     const page = rows.scan(model.name, after, 500);
     for (const { id, rev, doc } of page) {
-      const fields = model.parse({ id, rev, doc, seq: 0, entered: 0 }) as Plain;
+      const fields = model.parse({ doc }) as Plain;
       if (wanted.every(([field, value]) => fields[field] === value)) found.push({ id, rev, fields });
       if (found.length === most) return found;
     }

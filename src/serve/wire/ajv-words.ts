@@ -1,4 +1,5 @@
-import { _, type Ajv, type Format as AjvFormat } from 'ajv';
+import type { Ajv, Format as AjvFormat } from 'ajv';
+import { _ } from 'ajv/dist/2020.js';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { formats } from '../../kinds/formats/all.ts';
 import { alikeItems, exactKeywords } from './exact-integer.ts';

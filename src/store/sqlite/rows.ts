@@ -32,6 +32,7 @@ export class Rows {
   readonly #stated: readonly string[];
   readonly #holders = new Map<string, Statement<[string]>>();
   #get: Statement<RowValues> | undefined;
+  #text: Statement<[doc: string, rev: number]> | undefined;
   #scan: Statement<RowValues> | undefined;
   #insert: Statement | undefined;
   #update: Statement<[number]> | undefined;
@@ -61,6 +62,12 @@ export class Rows {
     this.#get ??= statement(this.#database, `SELECT ${ROW_COLUMNS.join(', ')} FROM ${this.sql} WHERE id = ?`);
     const found = this.#get.get(id);
     return found && rowOf(found);
+  }
+
+  text(id: string): Pick<Row, 'doc' | 'rev'> | undefined {
+    this.#text ??= statement(this.#database, `SELECT doc, rev FROM ${this.sql} WHERE id = ?`);
+    const found = this.#text.get(id);
+    return found && { doc: found[0], rev: found[1] };
   }
 
   scan(afterSeq: number, most: number): Row[] {

@@ -49,6 +49,10 @@ export class SqliteReader implements Reader {
     return this.contents.tables.rows(table).get(id);
   }
 
+  text(table: string, id: string): Pick<Row, 'doc' | 'rev'> | undefined {
+    return this.contents.tables.rows(table).text(id);
+  }
+
   holder(table: string, column: string, value: Scalar): string | undefined {
     return this.contents.tables.rows(table).holder(column, value);
   }
