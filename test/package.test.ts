@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   cpSync,
   existsSync,
@@ -45,6 +46,31 @@ after(() => rmSync(temporary, { recursive: true, force: true }));
 
 test('the command runs in an empty project that installed the package', () => {
   assert.equal(run('npx', ['--no-install', 'ninefold', '--version'], project).trim(), manifest.version);
+});
+
+test('the installed command finds a description that it took over before', async () => {
+  const description = {
+    openapi: '3.1.0',
+    info: { title: 'Jars', version: '1' },
+    paths: { '/jars': { get: { responses: { 204: { description: 'None.' } } } } },
+  };
+  writeFileSync(join(project, 'jars.json'), JSON.stringify(description));
+  const cache = join(temporary, 'cache');
+  const bin = join(installed, 'bin/ninefold.js');
+  for (const title of ['Jars', 'Kept']) {
+    const child = spawn(process.execPath, [bin, 'serve', 'jars.json', '--sample', '--port', '0'], {
+      cwd: project,
+      env: { ...process.env, NO_COLOR: '1', XDG_CACHE_HOME: cache },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [told] = (await once(child.stdout, 'data')) as [Buffer];
+    assert.match(told.toString(), new RegExp(`^${title}\n`));
+    child.kill();
+    await once(child, 'close');
+    const kept = readdirSync(join(cache, 'ninefold/imports')).map((name) => join(cache, 'ninefold/imports', name));
+    assert.equal(kept.length, 1);
+    for (const file of kept) writeFileSync(file, readFileSync(file, 'utf8').replace('"title":"Jars"', '"title":"Kept"'));
+  }
 });
 
 test('the package holds what its user needs and nothing else', () => {

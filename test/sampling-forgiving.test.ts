@@ -124,3 +124,23 @@ test('where a body is sent, what is to be shown whole may stand in it', async ()
     assert.equal((groupIn(made.json).owner as Row).name, 'Looms');
   });
 });
+
+const namesakes = `
+resources:
+  template: { identifier: { field: id, generate: ulid }, fields: { id: string, row: { type: object, example: { $id: "0123", a: 1 } } }, required: [id] }
+endpoints:
+  POST /templates:
+    does: create template
+    request: { type: object, properties: { row: { type: object, example: { $id: "0123", b: 2 } }, other: { type: object, example: { $id: "0123", c: 3 } }, example: { type: integer } } }
+`;
+
+test('examples with a key that names schemas are no schemas', async () => {
+  const tried = await tryService(namesakes, { sample: true });
+  try {
+    assert.equal((await tried.send('POST', '/templates', { body: { row: { d: 4 } } })).status, 201);
+    assert.equal((await tried.send('POST', '/templates', { body: { example: 'five' } })).status, 422);
+    assert.deepEqual(tried.failures, []);
+  } finally {
+    await tried.close();
+  }
+});

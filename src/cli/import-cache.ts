@@ -75,7 +75,9 @@ export class ImportCache {
 
 /** Whoever works on the taking over sees the effect: the newest file of it is part of what a document is kept by. */
 function builtMs(): number {
-  const folder = join(import.meta.dirname, '..', 'convert');
+  const { dirname, filename } = import.meta;
+  // In the built package everything lies beside this file.
+  const folder = filename.endsWith('.ts') ? join(dirname, '..', 'convert') : dirname;
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   return Math.max(0, ...files.map((name) => statSync(join(folder, name)).mtimeMs));
 }

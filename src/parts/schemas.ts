@@ -21,19 +21,20 @@ export type SchemaUse = 'sent' | 'stored' | 'shown';
  * inside it may have definitions of its own, which its `#/$defs/…` name wherever it stands; they move to the top too.
  */
 export function toJsonSchema(spec: Spec, shape: Shape, use: SchemaUse): JsonMap {
-  const writing: Writing = startWriting(spec, use, (name) => {
+  const refer = (name: string): string => {
     define(name, writing);
     return definitionRef(name);
-  });
+  };
+  const writing = startWriting(spec, use, refer, true);
   return whole(translate(shape, writing, noNames), writing);
 }
 
 /**
  * The same, but resources are named alone, as `named:sent/parcel`: of a document with hundreds of them that hold each other,
- * only those are written that somebody asks for.
+ * only those are written that somebody asks for. For validators, to which an example with an `$id` in it would be a schema.
  */
 export function toNamingSchema(spec: Spec, shape: Shape, use: SchemaUse): JsonMap {
-  const writing = startWriting(spec, use, naming(use));
+  const writing = startWriting(spec, use, naming(use), false);
   return whole(translate(shape, writing, noNames), writing);
 }
 
@@ -42,7 +43,7 @@ export function namedSchema(spec: Spec, word: string): JsonMap {
   const slash = word.indexOf('/');
   // Words are made by `naming` alone, of the uses that there are.
   const use = word.slice(0, slash) as SchemaUse;
-  const writing = startWriting(spec, use, naming(use));
+  const writing = startWriting(spec, use, naming(use), false);
   return whole(definitionOf(word.slice(slash + 1), writing), writing);
 }
 
@@ -50,8 +51,8 @@ function naming(use: SchemaUse): Writing['refer'] {
   return (name) => `named:${use}/${name}`;
 }
 
-function startWriting(spec: Spec, use: SchemaUse, refer: Writing['refer']): Writing {
-  return { spec, use, refer, definitions: Object.create(null), inner: new Map() };
+function startWriting(spec: Spec, use: SchemaUse, refer: Writing['refer'], withExamples: boolean): Writing {
+  return { spec, use, refer, withExamples, definitions: Object.create(null), inner: new Map() };
 }
 
 /** A schema with the definitions that were written for it, and no others. */
@@ -64,6 +65,7 @@ interface Writing {
   readonly use: SchemaUse;
   /** How a schema refers to a resource. */
   readonly refer: (name: string) => string;
+  readonly withExamples: boolean;
   readonly definitions: Record<string, Json>;
   /** By map of definitions inside a shape, the names that they have at the top. */
   readonly inner: Map<JsonMap, Names>;
@@ -74,6 +76,7 @@ function translate(shape: JsonMap, writing: Writing, names: Names): JsonMap {
   const known = isMap(shape.$defs) ? moveUp(shape.$defs, writing, names) : names;
   const out: Record<string, Json> = Object.create(null);
   for (const [key, value] of Object.entries(rest)) {
+    if (!writing.withExamples && (key === 'example' || key === 'examples')) continue;
     out[key] = key === '$ref' && typeof value === 'string' ? renamed(value, known) : translateKeyword(key, value, writing, known);
   }
   if (typeof ref === 'string' && out.type === undefined) out.type = identifierType(writing.spec, ref);

@@ -4,7 +4,7 @@ import type { Context } from '../parts/expressions/frame.ts';
 import type { Read } from '../parts/expressions/reads.ts';
 import type { Scope } from '../parts/expressions/scope.ts';
 import type { ExpressionUse } from '../parts/expressions/use.ts';
-import { expressionUses } from '../parts/expressions/uses.ts';
+import { expressionUsesNear, partOf } from '../parts/expressions/uses.ts';
 import type { Expression } from '../parts/fact.ts';
 import type { Spec } from '../parts/spec.ts';
 import { type Evaluate, Failed } from './evaluate.ts';
@@ -20,14 +20,18 @@ export interface Prepared {
 
 /**
  * Compiles the expressions of a document by their places, each in the scope of the operation that it is evaluated for; the
- * uses are gone through once, on the first expression.
+ * uses of a part are gone through once, on its first expression.
  */
 export function compileExpressions(spec: Spec): (expression: Expression, operation?: string) => Prepared {
-  let uses: Map<string, ExpressionUse> | undefined;
+  const byPart = new Map<string, ReadonlyMap<string, ExpressionUse>>();
+  const usesNear = (at: string): ReadonlyMap<string, ExpressionUse> => {
+    const uses = byPart.get(partOf(at)) ?? new Map(expressionUsesNear(spec, at).map((use) => [use.at, use]));
+    byPart.set(partOf(at), uses);
+    return uses;
+  };
   const known = new Map<string, Prepared>();
   return (expression, operation) => {
-    uses ??= new Map(expressionUses(spec).map((use) => [use.at, use]));
-    const use = uses.get(expression.at);
+    const use = usesNear(expression.at).get(expression.at);
     const scope = use?.scopes.find((candidate) => candidate.operation === operation) ?? use?.scopes[0];
     const key = `${expression.at}\n${scope?.operation ?? ''}`;
     const found = known.get(key);

@@ -1,3 +1,4 @@
+import type { Pointer } from '../../document/document.ts';
 import type { Spec } from '../spec.ts';
 import type { ExpressionUse } from './use.ts';
 import { authenticationUses } from './uses-of-authentication.ts';
@@ -8,15 +9,28 @@ import { resourceUses } from './uses-of-resources.ts';
 import { stateUses } from './uses-of-states.ts';
 import { versioningUses } from './uses-of-versioning.ts';
 
+/** The expressions of each part that has any, by its name, in the order of the parts. */
+const usesByPart: Readonly<Record<string, (spec: Spec) => ExpressionUse[]>> = {
+  resources: resourceUses,
+  states: stateUses,
+  endpoints: endpointUses,
+  authentication: authenticationUses,
+  events: eventUses,
+  errors: errorUses,
+  versioning: versioningUses,
+};
+
 /** Every expression of a document, in the order of its parts. */
 export function expressionUses(spec: Spec): ExpressionUse[] {
-  return [
-    ...resourceUses(spec),
-    ...stateUses(spec),
-    ...endpointUses(spec),
-    ...authenticationUses(spec),
-    ...eventUses(spec),
-    ...errorUses(spec),
-    ...versioningUses(spec),
-  ];
+  return Object.values(usesByPart).flatMap((usesOf) => usesOf(spec));
+}
+
+/** The expressions of the part that a pointer leads into. */
+export function expressionUsesNear(spec: Spec, at: Pointer): ExpressionUse[] {
+  return usesByPart[partOf(at)]?.(spec) ?? [];
+}
+
+/** The part that a pointer leads into. */
+export function partOf(at: Pointer): string {
+  return at.split('/', 2)[1] ?? '';
 }

@@ -32,7 +32,7 @@ export function compileRead(operation: Operation, endpoint: Endpoint, model: Row
     const found = locator.isGuarded ? guarded(rows, exchange) : plainly(rows, exchange);
     if ('refusal' in found) return refused(exchange, found.refusal);
     const { row } = found;
-    if (compilation.sampling) tellSampled(exchange, namesOfRow(rows, model.name, row.id));
+    if (compilation.sampling) tellSampled(exchange, namesOfRow(rows, model.name, idIn(exchange)));
     const body = lowered ? lowered(found.fields ?? model.parse(row)) : row.doc;
     const headers: Record<string, string> = { 'content-type': 'application/json' };
     if (tag) headers.etag = tag(row);
@@ -40,11 +40,14 @@ export function compileRead(operation: Operation, endpoint: Endpoint, model: Row
     return unlessFresh(exchange, { status: 200, headers, body });
   }
 
+  /** The path says it all where a read is direct. */
+  const idIn = ({ pathParams }: Exchange): string => pathParams[locator.parameter as string] as string;
+
   function plainly(
     rows: Reader,
-    { pathParams }: Exchange,
+    exchange: Exchange,
   ): { readonly row: Pick<Row, 'doc' | 'rev'>; readonly fields?: Fields } | { readonly refusal: Refusal } {
-    const row = rows.text(model.name, pathParams[locator.parameter as string] as string);
+    const row = rows.text(model.name, idIn(exchange));
     return row ? { row } : { refusal: { when: 'resource.missing' } };
   }
 

@@ -2,9 +2,7 @@ import type { Json } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap } from '../../../document/values.ts';
 import { readEffect } from '../../../parts/effects.ts';
-
 import { made } from '../made.ts';
-
 import type { Operation } from '../operation.ts';
 import { type Context, endpointOf, type InferenceRule, placeOfEndpoint } from './context.ts';
 import { fieldsOf, isReceipt } from './rows.ts';
