@@ -24,6 +24,7 @@ import {
   noCircles,
   noClockNorChance,
   noProcessNorConsole,
+  onlyServeListens,
   pureRoomsWaitForNothing,
   type Rule,
   unshippedIsNotImported,
@@ -133,6 +134,26 @@ const rules: readonly { readonly name: string; readonly rule: Rule; readonly see
           'src/parts/a.ts': "import { setTimeout } from 'node:timers/promises';",
         },
         breaks: ['src/check/a.ts:1', 'src/serve/a.ts:1', 'src/serve/a.ts:2', 'src/store/a.ts:1', 'src/parts/a.ts:1'],
+      },
+    ],
+  },
+  {
+    name: 'only serve and the receiver of web hooks listen',
+    rule: onlyServeListens,
+    seeds: [
+      {
+        files: {
+          'src/serve/doors/a.ts': 'const server = createServer({}, answer);',
+          'src/verify/events/receiver.ts': 'const server = createServer(take);',
+          'src/verify/client/a.ts': '// createServer() is for others\nconst name = "createServer()";',
+        },
+      },
+      {
+        files: {
+          'src/verify/client/a.ts': 'import { createServer } from "node:http";\nhttp.createServer(take);',
+          'src/cli/a.ts': 'createSecureServer(x)',
+        },
+        breaks: ['src/verify/client/a.ts:2', 'src/cli/a.ts:1'],
       },
     ],
   },

@@ -17,22 +17,25 @@ export interface Announced {
   readonly notes: readonly string[];
   /** One for each user, made for this run. */
   readonly credentials: readonly DevelopmentCredential[];
+  /** Where trials move its clock. */
+  readonly clock?: string;
 }
 
 /** Says what is served, where, over which data, what it does not do, and how to ask it. */
 export function announce(announced: Announced, log: Log, terminal: Terminal): void {
-  const { report, document, store, basePath, notes, credentials } = announced;
+  const { report, document, store, basePath, notes, credentials, clock } = announced;
   const url = announced.url.replace(/\/$/, '');
   const curl = curlLines(report.spec, `${url}${basePath}`, url, credentials);
   const fields = {
     ...{ url, base: `${url}${basePath}`, title: report.title, document, store, ledger: report.ledger.total },
     ...{ warnings: report.findings.length, notes, credentials, curl },
+    ...(clock !== undefined && { clock }),
   };
   log.event('listening', fields, announcementText(announced, url, curl, terminal));
 }
 
 function announcementText(announced: Announced, url: string, curl: readonly string[], terminal: Terminal): string {
-  const { report, document, store, basePath, notes, credentials } = announced;
+  const { report, document, store, basePath, notes, credentials, clock } = announced;
   const warnings = report.findings.length;
   const data = store === inMemory ? 'in memory, forgotten at the end; --store FILE keeps it' : store;
   const rows: readonly (readonly [string, string])[] = [
@@ -41,6 +44,7 @@ function announcementText(announced: Announced, url: string, curl: readonly stri
     ['document', `${document}${warnings === 0 ? '' : `, ${counted(warnings, 'warning')}: ninefold check shows them`}`],
     ['ledger', `${ledgerLine(report.ledger.total)}; ${url}/.well-known/ninefold`],
     ['data', data],
+    ...(clock === undefined ? [] : [['clock', `${clock}; {"advance":"PT1H"} sets it forward`] as const]),
   ];
   return [
     ...(report.title === '' ? [] : [paint(terminal, 'bold', shown(report.title))]),

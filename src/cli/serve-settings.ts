@@ -17,27 +17,33 @@ export interface ServeSettings {
   readonly acceptsOpen: boolean;
   /** Whether others than its maker are to use it: no credentials are made, and who may call must be settled. */
   readonly isProduction: boolean;
+  /** The port of the door by which trials move the clock. */
+  readonly clockPort?: number;
 }
 
 /** @throws {Misuse} for a value that an option does not take. */
 export function readSettings(asked: Asked, terminal: Pick<Terminal, 'isTTY'>): ServeSettings {
+  const clock = asked.value('clock');
+  if (clock !== undefined && asked.has('production'))
+    throw new Misuse('--clock: the clock is moved in trials, and never in production; leave out one of the two.');
   return {
-    port: readPort(asked.value('port') ?? String(usualPort)),
+    port: readPort('port', asked.value('port') ?? String(usualPort)),
     host: readHost(asked.value('host') ?? '127.0.0.1'),
     store: asked.value('store') ?? inMemory,
     log: oneOf(asked, 'log', ['pretty', 'json']) ?? (terminal.isTTY ? 'pretty' : 'quiet'),
     acceptsOpen: oneOf(asked, 'open', ['accept']) === 'accept',
     isProduction: asked.has('production'),
+    ...(clock !== undefined && { clockPort: readPort('clock', clock) }),
   };
 }
 
 export const inMemory = ':memory:';
 const usualPort = 4009;
 
-function readPort(text: string): number {
+function readPort(option: string, text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (port <= 65_535) return port;
-  throw new Misuse(`--port ${text}: a port is a number from 1 to 65535, or 0 for a free one.`);
+  throw new Misuse(`--${option} ${text}: a port is a number from 1 to 65535, or 0 for a free one.`);
 }
 
 function readHost(text: string): string {

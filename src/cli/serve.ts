@@ -1,4 +1,6 @@
 import { readBeside } from '../document/read.ts';
+import { settableClock } from '../serve/clock.ts';
+import { type Moved, openClock } from '../serve/clock-door.ts';
 import { BadRows } from '../serve/seed.ts';
 import { openStore, serveSpec } from '../serve/serve-spec.ts';
 import { Misfits, type ServeOptions, type Service } from '../serve/service.ts';
@@ -35,7 +37,9 @@ export const runServe: Run = async (asked, terminal) => {
   const code = liveCode();
   if (handlers !== undefined) code.become(await loadHandlers(handlers, report.spec));
   const rows = asked.value('rows');
+  const clock = settings.clockPort === undefined ? undefined : settableClock();
   const options: ServeOptions = {
+    ...(clock && { clock }),
     ...(handlers !== undefined && { handlers: code.handlers, before: code.before }),
     ...(rows !== undefined && { rows: await readRows(rows, report.spec) }),
     ...means,
@@ -49,9 +53,17 @@ export const runServe: Run = async (asked, terminal) => {
       const { url } = server;
       const { basePath, notes, credentials } = service;
       const admin = await openAdminFile(service, settings.store);
+      const clockDoor = clock && (await openClockDoor({ clock, settled: () => service.settled() }, settings));
       const stopped = new Promise<NodeJS.Signals>(onStop);
       giveBackMemory();
-      announce({ report, document: asked.document, store: settings.store, url, basePath, notes, credentials }, log, terminal);
+      announce(
+        {
+          ...{ report, document: asked.document, store: settings.store, url, basePath, notes, credentials },
+          ...(clockDoor && { clock: clockDoor.url }),
+        },
+        log,
+        terminal,
+      );
       const reloading = { document: asked.document, report, readMs, handlers, code, service, settings };
       const watch = asked.has('watch') ? startReload(reloading, log, terminal) : undefined;
       const signal = await stopped;
@@ -59,6 +71,7 @@ export const runServe: Run = async (asked, terminal) => {
       log.event('stopping', { signal }, 'Stopping: what is under way is finished.');
       await server.close();
       await admin.close();
+      await clockDoor?.close();
     } finally {
       await service.close();
       log.flush();
@@ -122,13 +135,21 @@ async function started(starting: Promise<Service>, rows: string | undefined, log
   }
 }
 
-async function listen(service: Service, { port, host }: ServeSettings): ReturnType<Service['listen']> {
+function listen(service: Service, { port, host }: ServeSettings): ReturnType<Service['listen']> {
+  return listeningOn(`${host}:${port}`, () => service.listen({ port, host }));
+}
+
+function openClockDoor(moved: Moved, { clockPort = 0 }: ServeSettings): ReturnType<typeof openClock> {
+  return listeningOn(`127.0.0.1:${clockPort}`, () => openClock(moved, clockPort));
+}
+
+async function listeningOn<Door>(address: string, open: () => Promise<Door>): Promise<Door> {
   try {
-    return await service.listen({ port, host });
+    return await open();
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? listenReasons.get(String(error.code)) : undefined;
     if (reason === undefined) throw error;
-    throw new Misuse(`${host}:${port} ${reason}`, { cause: error });
+    throw new Misuse(`${address} ${reason}`, { cause: error });
   }
 }
 

@@ -50,6 +50,10 @@ export const verbs: readonly Verb[] = [
       open: { value: 'accept', help: 'let requests in doubt pass, naming the open facts in Ninefold-Open' },
       'accept-misfits': { help: 'serve although stored rows do not fit the document' },
       watch: { help: 'serve the new document whenever a file of it, or the handlers, changes; rows stay' },
+      clock: {
+        value: 'PORT',
+        help: 'for trials: open a door on this port of 127.0.0.1 by which the clock is set forward (0 takes a free one); never in production',
+      },
       log: { value: 'FORM', help: 'pretty or json (pretty in a terminal; elsewhere only failures)' },
     },
     load: async () => (await import('./serve.ts')).runServe,

@@ -80,3 +80,57 @@ export function movableClock(startMs: number): Clock & { set(ms: number): void; 
   };
   return clock;
 }
+
+/** A clock that can be set forward. What falls due meanwhile is woken in order, each at its own time. */
+export interface SettableClock extends Clock {
+  set(ms: number): void;
+}
+
+/** A clock that goes on with the machine's from wherever it was set to. */
+export function settableClock(machine: Clock = systemClock): SettableClock {
+  let aheadMs = 0;
+  /** The time that it is for what is being woken. */
+  let held: number | undefined;
+  const waiting = new Set<Waiting>();
+  const now = () => held ?? machine.now() + aheadMs;
+  const arm = (entry: Waiting) => {
+    entry.cancel = machine.at(entry.ms - aheadMs, () => {
+      waiting.delete(entry);
+      entry.wake();
+    });
+  };
+  return {
+    now,
+    at(ms, wake) {
+      const entry: Waiting = { ms, wake, cancel: () => {} };
+      waiting.add(entry);
+      arm(entry);
+      return () => {
+        waiting.delete(entry);
+        entry.cancel();
+      };
+    },
+    set(target) {
+      for (;;) {
+        const due = [...waiting].filter(({ ms }) => ms <= target).sort((one, other) => one.ms - other.ms)[0];
+        if (!due) break;
+        waiting.delete(due);
+        due.cancel();
+        held = Math.max(now(), due.ms);
+        due.wake();
+      }
+      held = undefined;
+      aheadMs = Math.max(aheadMs, target - machine.now());
+      for (const entry of waiting) {
+        entry.cancel();
+        arm(entry);
+      }
+    },
+  };
+}
+
+interface Waiting {
+  readonly ms: number;
+  readonly wake: () => void;
+  cancel: () => void;
+}

@@ -150,7 +150,7 @@ export class Rounds {
 
   /** Looks at a failed claim again, from a clean start; one fact is reported once for one reason. */
   async #settle({ trial, testCase }: Planned, session: Session, suspicion: Suspicion): Promise<void> {
-    const { tally, seed, startRun, model, origin } = this.#given;
+    const { tally, seed, startRun, model, origin, options } = this.#given;
     const key = baselineKey({ ...suspicion.claim.fact, reason: suspicion.claim.reason });
     this.#witnesses.set(key, (this.#witnesses.get(key) ?? 0) + 1);
     const looked = this.#suspected.get(key) ?? 0;
@@ -166,6 +166,7 @@ export class Rounds {
       tally.broken(suspicion.claim.fact);
       this.#unsteady.delete(key);
       this.#breaches.set(key, confirmed);
+      if (options.until?.(confirmed)) this.#stopped ??= 'what was looked for was found';
     }
   }
 

@@ -1,3 +1,5 @@
+import { authenticationTrials } from './authentication/all.ts';
+import { whoMay } from './authentication/users.ts';
 import { accepts } from './endpoints/accepts.ts';
 import { answers } from './endpoints/answers.ts';
 import { bodies } from './endpoints/bodies.ts';
@@ -11,7 +13,10 @@ import { parameters } from './endpoints/parameters.ts';
 import { routes, statedRoutes } from './endpoints/routes.ts';
 import { ownErrors } from './errors/own.ts';
 import { refusals } from './errors/refusals.ts';
+import { eventTrials } from './events/all.ts';
+import { limitTrials } from './limits/all.ts';
 import type { Observer } from './observer.ts';
+import { purposeTrials } from './purpose/all.ts';
 import { changed } from './resources/changed.ts';
 import { fixed } from './resources/fixed.ts';
 import { identifiers } from './resources/identifiers.ts';
@@ -25,6 +30,7 @@ import { initial } from './states/initial.ts';
 import { races } from './states/races.ts';
 import { transitions } from './states/transitions.ts';
 import type { Trial } from './trial.ts';
+import { versioningTrials } from './versioning/all.ts';
 
 /** Every trial, the cheap and certain first. One file each, in the folder of its part. */
 export const trials: readonly Trial[] = [
@@ -47,10 +53,15 @@ export const trials: readonly Trial[] = [
   lists,
   bodies,
   bodiless,
+  ...purposeTrials,
+  ...authenticationTrials,
+  ...versioningTrials,
+  ...eventTrials,
+  ...limitTrials,
   races,
   ownErrors,
   pages,
 ];
 
 /** What every answer is held to. */
-export const observers: readonly Observer[] = [answers, statedRoutes, refusals, shownShapes, shownStates];
+export const observers: readonly Observer[] = [answers, statedRoutes, refusals, shownShapes, shownStates, whoMay];

@@ -46,6 +46,17 @@ export const modulesStayInTheirRooms: Rule = (files) =>
     return `imports ${specifier}: ${powerRemedies[power]}`;
   });
 
+/** The one file outside `serve/` that listens: web hooks are sent to it while a service is verified. */
+const listener = 'src/verify/events/receiver.ts';
+
+/** HTTP is answered in `serve/` alone, and nothing else listens but the receiver of web hooks. */
+export const onlyServeListens: Rule = (files) =>
+  inCode(files, /(?<![\w$])createS(?:erver|ecureServer)\s*\(/g, ({ path }) =>
+    roomOf(path) === 'serve' || path === listener
+      ? undefined
+      : `listens: HTTP is answered in serve/, and web hooks are received in ${listener}`,
+  );
+
 /** A file that is only known at run time, such as a handlers file, is imported by the command line alone. */
 export const dynamicImportsAreLiteral: Rule = (files) =>
   inCode(files, /(?<![.\w$])(?:import\s*\(\s*(?!['"`\s])|require\s*\(|createRequire\b)/g, ({ path }) =>

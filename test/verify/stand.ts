@@ -8,9 +8,13 @@ import {
   parseDocument,
   readDocument,
   type ServeOptions,
+  type Service,
   serve,
   type VerifyOptions,
 } from '../../src/index.ts';
+import { statedValue } from '../../src/parts/fact.ts';
+import { settableClock } from '../../src/serve/clock.ts';
+import { openClock } from '../../src/serve/clock-door.ts';
 import type { VerifyReport } from '../../src/verify/report.ts';
 import { verify } from '../../src/verify/verify.ts';
 
@@ -24,36 +28,6 @@ export interface Passing {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-}
-
-/** A clock that goes by itself and can be moved on, as a service in development has it. */
-export interface RunningClock extends NonNullable<ServeOptions['clock']> {
-  advance(ms: number): void;
-}
-
-export function runningClock(): RunningClock {
-  let offsetMs = 0;
-  const waiting = new Set<{ readonly ms: number; readonly wake: () => void }>();
-  const now = () => Date.now() + offsetMs;
-  const wakeDue = () => {
-    for (const one of [...waiting].filter(({ ms }) => ms <= now()).sort((a, b) => a.ms - b.ms)) {
-      if (waiting.delete(one)) one.wake();
-    }
-  };
-  return {
-    now,
-    at(ms, wake) {
-      const entry = { ms, wake };
-      waiting.add(entry);
-      const timer = ms - now() < 60_000 ? setTimeout(wakeDue, Math.max(0, ms - now())) : undefined;
-      timer?.unref();
-      return () => void waiting.delete(entry);
-    },
-    advance(ms) {
-      offsetMs += ms;
-      wakeDue();
-    },
-  };
 }
 
 export interface Stand {
@@ -81,15 +55,20 @@ export interface StandOptions {
   /** Spoils answers on their way, so that a trial has something to find. */
   readonly spoil?: (passing: Passing) => Partial<Passing>;
   readonly serve?: ServeOptions;
+  /** Another document to be served than the one that is held against it: what it states otherwise is the fault. */
+  readonly served?: string;
+  /** Whether each user has a second caller, where keys are given out. */
+  readonly inPairs?: boolean;
 }
 
 /** Our own service over a document, the path of one from the project's root or its text, on a free port. */
-export async function openStand(given: string, { handlers, bend, spoil, serve: more }: StandOptions = {}): Promise<Stand> {
+export async function openStand(given: string, stand: StandOptions = {}): Promise<Stand> {
+  const { handlers, bend, spoil, serve: more, served = given } = stand;
   const document = await documentOf(given);
+  const clock = settableClock();
   const code = handlers === undefined ? {} : await import(pathToFileURL(join(root, handlers)).href);
   const failures: unknown[] = [];
-  const clock = runningClock();
-  const service = await serve(document, {
+  const service = await serve(await documentOf(served), {
     clock,
     ...{ development: true, environment: { CLINIC_TOKEN_SECRET: 'x'.repeat(64) } },
     onFailure: (failure) => failures.push(failure),
@@ -97,10 +76,15 @@ export async function openStand(given: string, { handlers, bend, spoil, serve: m
     ...more,
   });
   const server = await service.listen({ port: 0, host: '127.0.0.1' });
-  const clockDoor = await openClock(clock, () => service.settled());
+  const clockDoor = await openClock({ clock, settled: () => service.settled() }, 0);
   const proxy = (bend || spoil) && (await openProxy(server.port, { ...(bend && { bend }), ...(spoil && { spoil }) }));
   const url = `http://127.0.0.1:${proxy?.port ?? server.port}`;
-  const callers = service.credentials.map(({ user, id, scheme, value }) => ({ user, id, scheme, credential: value }));
+  // A credential that is made for a run has every scope that a rule asks for.
+  const rules = statedValue(check(document).spec.authentication.permissions) ?? [];
+  const scopes = [...new Set(rules.flatMap((rule) => rule.scopes))];
+  const first = service.credentials.map(({ user, id, scheme, value }) => ({ user, id, scheme, scopes, credential: value }));
+  const second = stand.inPairs ? await secondCallers(service, scopes) : [];
+  const callers = [...first, ...second];
   return {
     url,
     clockUrl: clockDoor.url,
@@ -115,21 +99,16 @@ export async function openStand(given: string, { handlers, bend, spoil, serve: m
   };
 }
 
-/** The address that `--clock` is told: GET says the time, POST moves it on. */
-async function openClock(clock: RunningClock, settled: () => Promise<void>) {
-  const server = createServer(async (request, response) => {
-    const text = await textOf(request);
-    if (request.method === 'POST') {
-      const { advance_ms: ms }: { advance_ms: number } = JSON.parse(text);
-      clock.advance(ms);
-      // A receiver that does not answer would be waited for.
-      await Promise.race([settled(), new Promise((resolve) => setTimeout(resolve, 50))]);
-    }
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ now: new Date(clock.now()).toISOString() }));
+/** A second caller of each user, by a key that was given out. */
+async function secondCallers(service: Service, scopes: readonly string[]) {
+  const made = service.credentials.map(async ({ user }) => {
+    const id = `${user}-the-second`;
+    const key = await service.administer('keys add', { user, id, scopes: [...scopes] }).catch(() => undefined);
+    // What `keys add` gives: the key beside what is told of it.
+    const { secret, scheme } = (key ?? {}) as { readonly secret?: string; readonly scheme?: string };
+    return secret === undefined ? [] : [{ user, id, scopes, credential: secret, ...(scheme !== undefined && { scheme }) }];
   });
-  const { port, close } = await listening(server);
-  return { url: `http://127.0.0.1:${port}/`, close };
+  return (await Promise.all(made)).flat();
 }
 
 async function documentOf(given: string): Promise<Document> {

@@ -47,6 +47,7 @@ export class Client {
   /** Troubles since the last answer. */
   #troubles = 0;
   #waitedMs = 0;
+  readonly #closing: (() => Promise<void>)[] = [];
   #waiting: Promise<void> | undefined;
 
   constructor(options: ClientOptions) {
@@ -59,6 +60,11 @@ export class Client {
       connectTimeout: options.timeoutMs,
       keepAliveTimeout: 2_000,
     });
+  }
+
+  /** Where everything is sent: scheme, host and port. */
+  get origin(): string {
+    return this.#options.origin;
   }
 
   /** How many requests in a row have had no answer. */
@@ -84,6 +90,11 @@ export class Client {
     }
   }
 
+  /** Has something else closed with it, such as a receiver of web hooks. */
+  closesWithIt(close: () => Promise<void>): void {
+    this.#closing.push(close);
+  }
+
   /** Several that wait for a clock that is moved wait for it together. */
   async #wait(ms: number): Promise<void> {
     if (this.#options.clock.advance === undefined) return this.#options.clock.wait(ms);
@@ -101,6 +112,7 @@ export class Client {
 
   async close(): Promise<void> {
     await this.#pool.destroy();
+    await Promise.all(this.#closing.map((close) => close()));
   }
 
   async #once({ method, target, headers, body }: Outgoing): Promise<Answered> {

@@ -36,8 +36,8 @@ export function ownClock(): Clock {
 }
 
 /**
- * A clock that can be moved over HTTP: GET gives `{ "now": "2026-06-01T09:00:00.000Z" }`, POST of `{ "advance_ms": 60000 }` moves
- * it on and gives the same once what became due is done. It goes on by itself in between.
+ * A clock that can be moved over HTTP (docs/verify-clock.md): GET gives `{ "now": "2026-06-01T09:00:00.000Z" }`, POST of
+ * `{ "advance": "PT60S" }` moves it on and gives the same once what became due is done. It may go on by itself in between.
  */
 export async function movedClock(url: string): Promise<Clock> {
   let offsetMs = (await told(url)) - Date.now();
@@ -61,7 +61,7 @@ async function told(url: string, advanceMs?: number): Promise<number> {
   const init = {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ advance_ms: advanceMs }),
+    body: JSON.stringify({ advance: `PT${(advanceMs ?? 0) / 1000}S` }),
   };
   const response = await fetch(url, advanceMs === undefined ? undefined : init);
   const body: unknown = await response.json();

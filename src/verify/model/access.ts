@@ -47,7 +47,13 @@ export class Access {
     const context = { ...callerContext(caller), ...known.context };
     let answer: Allowed = 'no';
     for (const rule of rules) {
-      if (!rule.if) return 'yes';
+      // Whether the credential has the scopes is not known where nobody has said so.
+      const isSure = rule.scopes.length === 0 || caller?.scopes !== undefined;
+      if (!rule.if && isSure) return 'yes';
+      if (!rule.if || !isSure) {
+        answer = 'unknown';
+        continue;
+      }
       const evaluated = this.#expressions.evaluate(rule.if, operation.name, { ...known, context });
       if (evaluated === 'unknown') answer = 'unknown';
       else if (evaluated !== 'failed' && evaluated.value === true) return 'yes';

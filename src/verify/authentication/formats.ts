@@ -1,0 +1,72 @@
+import { readTemplate } from '../../kinds/generators/template.ts';
+import type { Scheme } from '../../parts/authentication.ts';
+import type { Caller } from '../model/callers.ts';
+import type { Model } from '../model/model.ts';
+import { isRefused } from '../model/refused-as.ts';
+import { type Judgement, moot } from '../script/claim.ts';
+import type { Exchange } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { Case, Trial } from '../trial.ts';
+import { acceptedSchemes, guardedDoors, knocking, partsOf } from './knocking.ts';
+import { readToken } from './tampered.ts';
+import { isUnknownCaller } from './who.ts';
+
+/** What is accepted as a credential has the form that its scheme states. */
+export const formats: Trial = {
+  name: 'authentication/token formats',
+  part: 'authentication',
+  about: 'A token that is accepted is signed with a stated algorithm, by the stated issuer, for the stated audience.',
+  noise: 'quiet',
+  isReading: true,
+  *cases(model) {
+    for (const scheme of acceptedSchemes(model)) yield caseOf(model, scheme);
+  },
+};
+
+function caseOf(model: Model, scheme: Scheme): Case {
+  const fact = { kind: 'token formats', subject: scheme.name };
+  const placeholder = { kind: 'credential placeholders', subject: scheme.name };
+  return {
+    name: `${scheme.name}: the form of what is accepted`,
+    facts: [fact, placeholder],
+    async run(session: Session) {
+      const [door] = guardedDoors(model);
+      const callers = model.callers.filter(({ credential }) => credential?.scheme.name === scheme.name);
+      session.need(door !== undefined && callers.length > 0, `no credential of the scheme ${scheme.name} was given`);
+      for (const caller of callers) {
+        const done = await session.send(knocking(model, door.endpoint, caller));
+        const judge = (seen: Exchange): Judgement =>
+          isUnknownCaller(model, door.operation, seen) && isRefused(model, seen)
+            ? moot('it is not accepted')
+            : flawOf(scheme, caller);
+        session.claim({ fact, reason: 'form', of: [done], judge });
+      }
+      session.need(false, 'a placeholder stands in examples, and no answer shows it');
+    },
+  };
+}
+
+/** What is wrong with the form of a credential that the service accepts; a key may have been brought along by its owner, in whatever form. */
+function flawOf(scheme: Scheme, { credential }: Caller): Judgement {
+  if (!credential) return moot('there is none');
+  const { text } = partsOf(credential);
+  if (scheme.type === 'basic') return undefined;
+  if (scheme.type === 'api_key') {
+    const read = scheme.generate === undefined ? undefined : readTemplate(scheme.generate);
+    const fits = read && 'template' in read && new RegExp(read.template.pattern, 'u').test(text);
+    return fits ? undefined : moot('the key that was given is not of that form; somebody may have brought it along');
+  }
+  const token = readToken(text);
+  if (!token) return { promised: `what ${scheme.name} accepts are tokens of RFC 7519`, seen: 'the one that is accepted is none' };
+  const { alg } = token.header;
+  const { iss, aud } = token.claims;
+  const audiences = Array.isArray(aud) ? aud : [aud];
+  const accepted = 'the one that is accepted says';
+  if (scheme.algorithms && !scheme.algorithms.includes(String(alg)))
+    return { promised: `tokens are signed with ${scheme.algorithms.join(' or ')}`, seen: `${accepted} ${String(alg)}` };
+  if (scheme.issuer !== undefined && iss !== scheme.issuer)
+    return { promised: `tokens are from ${scheme.issuer}`, seen: `${accepted} ${String(iss)}` };
+  if (scheme.audience !== undefined && !audiences.includes(scheme.audience))
+    return { promised: `tokens are for ${scheme.audience}`, seen: `${accepted} ${audiences.join(', ')}` };
+  return undefined;
+}

@@ -1,0 +1,77 @@
+import type { Scheme } from '../../parts/authentication.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { namesOperation, type Operation } from '../../parts/operations.ts';
+import { pathParameters } from '../../parts/payload.ts';
+import type { Caller, Credential } from '../model/callers.ts';
+import type { Model } from '../model/model.ts';
+import type { RequestPlan } from '../script/plan.ts';
+
+/** An operation that a request of HTTP reaches, and that is no stream: its answer ends. */
+export interface Door {
+  readonly operation: Operation;
+  readonly endpoint: Endpoint;
+}
+
+/** The operations at which a caller has to show who it is. */
+export function guardedDoors(model: Model): Door[] {
+  const { authentication } = model.spec;
+  if (!isStated(authentication.schemes)) return [];
+  return doors(model).filter(({ operation }) => !model.access.isPublic(operation) && !letsAnyone(model, operation));
+}
+
+/** The operations at which no credential is looked at. */
+export function publicDoors(model: Model): Door[] {
+  return isStated(model.spec.authentication.schemes)
+    ? doors(model).filter(({ operation }) => model.access.isPublic(operation))
+    : [];
+}
+
+function doors(model: Model): Door[] {
+  return model.operations.flatMap((operation) =>
+    operation.endpoint && statedValue(operation.endpoint.does) ? [{ operation, endpoint: operation.endpoint }] : [],
+  );
+}
+
+/** Whether a rule lets everybody do it, with a credential or without. */
+export function letsAnyone(model: Model, operation: Operation): boolean {
+  const rules = statedValue(model.spec.authentication.permissions) ?? [];
+  return rules.some((rule) => rule.to === 'anyone' && namesOperation(rule.allow, operation));
+}
+
+/**
+ * A request that gets as far as the question who is calling: to the right path and method, in a version that is served, and about
+ * nothing that is there. What comes later in the order of refusals is left wrong.
+ */
+export function knocking(model: Model, endpoint: Endpoint, caller: Caller | undefined): RequestPlan {
+  const path = Object.fromEntries(pathParameters(endpoint.path).map((name) => [name, '1']));
+  return model.request(endpoint, { path, caller });
+}
+
+/** The schemes that a credential may be of. */
+export function acceptedSchemes(model: Model): Scheme[] {
+  const { accept, schemes } = model.spec.authentication;
+  return entriesOf(schemes).flatMap(([name, scheme]) => (accept === undefined || accept.includes(name) ? [scheme] : []));
+}
+
+/** Somebody who shows another credential than was given. */
+export function showing(credential: Credential, value: string): Caller {
+  return { name: 'stranger', user: '', credential: { ...credential, value } };
+}
+
+/** What stands before a credential, and the credential without it. */
+export function partsOf({ value, scheme }: Credential): { readonly prefix: string; readonly text: string } {
+  const prefix = /^[A-Za-z]+ +/.exec(value)?.[0] ?? scheme.prefix ?? '';
+  return value.startsWith(prefix) ? { prefix, text: value.slice(prefix.length) } : { prefix: '', text: value };
+}
+
+/** A credential of a scheme that nobody gave out, for documents of which no good one is known. */
+export function inventedFor(scheme: Scheme): Credential | undefined {
+  const carrier = statedValue(scheme.carrier);
+  if (carrier === undefined) return undefined;
+  const isAuthorization = scheme.in === 'header' && carrier.toLowerCase() === 'authorization';
+  const usual = scheme.type === 'basic' ? 'Basic' : scheme.type === 'api_key' ? undefined : 'Bearer';
+  const prefix = scheme.prefix ?? (isAuthorization ? usual : undefined) ?? '';
+  const text = scheme.type === 'basic' ? btoa('ninefold-verify:ninefold-verify') : 'ninefold-verify';
+  return { scheme, in: scheme.in, carrier, value: `${prefix}${/\w$/.test(prefix) ? ' ' : ''}${text}` };
+}

@@ -1,0 +1,277 @@
+import type { Raw } from '../../parts/expressions/frame.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { namesOperation, type Operation, resourceOfEffect } from '../../parts/operations.ts';
+import { identifierParameter, pathParameters, requestShape } from '../../parts/payload.ts';
+import { callersFor } from '../make/callers-for.ts';
+import { showsWhole } from '../make/look.ts';
+import { pathOf, requestAbout } from '../make/request-about.ts';
+import type { Row } from '../make/row.ts';
+import type { Allowed } from '../model/access.ts';
+import type { Caller } from '../model/callers.ts';
+import type { Known } from '../model/expressions.ts';
+import type { Model } from '../model/model.ts';
+import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
+import { type Judgement, moot } from '../script/claim.ts';
+import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import type { RequestPlan } from '../script/plan.ts';
+import type { Session } from '../script/session.ts';
+import type { Symbolic } from '../script/symbol.ts';
+import type { Case, Trial } from '../trial.ts';
+import { Untestable } from '../untestable.ts';
+import { difference } from '../values/difference.ts';
+import { identified } from './identities.ts';
+import type { Door } from './knocking.ts';
+import { missingIdentifier, telltale } from './missing.ts';
+import { shownRows } from './shown-rows.ts';
+
+/** Rows of one's own and of others: what conditions over the row allow and refuse, and that what is hidden is as good as missing. */
+export const rows: Trial = {
+  name: 'authentication/rows',
+  part: 'authentication',
+  about:
+    'Each operation on a row by each caller: allowed, forbidden, or missing to the letter; and what is refused changes nothing.',
+  noise: 'quiet',
+  *cases(model) {
+    for (const [resource] of entriesOf(model.spec.resources.all)) {
+      for (const door of doorsTo(model, resource)) {
+        for (const caller of model.callers) {
+          if (hasConditions(model, door.operation, caller)) yield caseOf(model, resource, door, caller);
+        }
+      }
+    }
+  },
+};
+
+/** The operations whose path names a row of a resource. */
+function doorsTo(model: Model, resource: string): Door[] {
+  return model.operations.flatMap((operation) => {
+    const { endpoint } = operation;
+    if (!endpoint || resourceOfEffect(statedValue(endpoint.does)) !== resource) return [];
+    return identifierParameter(endpoint) === undefined || statedValue(endpoint.does)?.verb === 'upsert'
+      ? []
+      : [{ operation, endpoint }];
+  });
+}
+
+/** Whether a rule for this user asks about the row before anything is changed. */
+function hasConditions(model: Model, operation: Operation, caller: Caller): boolean {
+  if (!caller.credential || model.access.isPublic(operation)) return false;
+  const stated = (model.access.rules(operation, caller) ?? []).filter((rule) => rule.if !== undefined);
+  return stated.some((rule) => rule.if && model.expressions.reads(rule.if, operation.name, 'resource'));
+}
+
+function caseOf(model: Model, resource: string, door: Door, caller: Caller): Case {
+  const fact = { kind: 'permission rules', subject: door.operation.name };
+  return {
+    name: `${door.endpoint.key} as ${caller.name} on rows that others made, and on its own`,
+    facts: [fact],
+    async run(session: Session) {
+      const makers = [...model.callers].sort((one, other) => Number(one === caller) - Number(other === caller));
+      // One row that it may act on, and one that it may not.
+      const tried = new Set<Allowed>();
+      for (const maker of makers) {
+        if (tried.has('yes') && tried.has('no')) break;
+        const row = await made(session, resource, maker);
+        const allowed = row && (await allowedOn(session, door, caller, row));
+        if (!row || !allowed || allowed === 'unknown' || tried.has(allowed)) continue;
+        if (await tryRow(session, door, caller, row, allowed)) tried.add(allowed);
+      }
+      session.need(tried.size > 0, `of no ${resource} it could be known whether ${caller.name} may`);
+    },
+  };
+}
+
+async function made(session: Session, resource: string, caller: Caller): Promise<Row | undefined> {
+  const { model } = session;
+  const ways = [...model.endpointsThat('create', resource), ...model.endpointsThat('upsert', resource)];
+  if (ways.every((endpoint) => model.access.allows(model.operationOf(endpoint), caller) === 'no')) return undefined;
+  try {
+    const row = await session.make(resource, { caller });
+    return row.fields === undefined ? undefined : row;
+  } catch (error) {
+    if (error instanceof Untestable) return undefined;
+    throw error;
+  }
+}
+
+/** Whether the rules allow an operation on a row, as far as it can be known. */
+async function allowedOn(session: Session, { operation }: Door, caller: Caller, row: Row): Promise<Allowed> {
+  return session.model.access.allows(operation, await identified(session, caller), knownOf(session, row));
+}
+
+/** Tries an operation on one row; whether there was a request for it. */
+async function tryRow(session: Session, door: Door, caller: Caller, row: Row, allowed: Allowed): Promise<boolean> {
+  const { model } = session;
+  const { operation } = door;
+  const plan = about(model, door, row, caller);
+  if (!plan) return false;
+  if (allowed === 'no') {
+    await tryForeign(
+      session,
+      door,
+      caller,
+      row,
+      plan,
+      readability(model, row, await identified(session, caller), knownOf(session, row)),
+    );
+    return true;
+  }
+  const done = await session.send(plan);
+  session.claim({
+    ...{ fact: { kind: 'permission rules', subject: operation.name }, reason: 'own' },
+    of: [...(row.made ? [row.made] : []), done],
+    judge: (...seen: readonly Exchange[]) =>
+      ownJudgement(model, operation, caller, seen.at(-1) as Exchange, seen.length > 1 ? seen[0] : undefined),
+  });
+  return true;
+}
+
+/** What is known of a row, and of the rows that it refers to, for conditions. */
+function knownOf(session: Session, row: Row): Known {
+  const { model } = session;
+  const rows = shownRows(session);
+  const follow = (resource: string, id: string): Raw => rows.get(`${resource}\n${id}`);
+  return {
+    context: { resource: row.fields ?? {}, follow },
+    unseen: { resource: model.unseenBy(row.resource, row.caller) },
+  };
+}
+
+/** What a rule allows is refused neither as forbidden nor as missing. */
+function ownJudgement(
+  model: Model,
+  operation: Operation,
+  caller: Caller,
+  seen: Exchange,
+  maker: Exchange | undefined,
+): Judgement {
+  if (maker && !isDone(maker)) return moot('the row was not made');
+  for (const when of ['caller.forbidden', 'resource.missing'] as const) {
+    const refusal = refusalFor(model, when, operation);
+    if (!refusal || !isRefusal(model, seen, refusal) || !isRefused(model, seen)) continue;
+    return {
+      promised: `a rule allows ${operation.name} on this row to ${caller.user}`,
+      seen: `it was answered ${seen.status} (${refusal.code})`,
+    };
+  }
+  return undefined;
+}
+
+async function tryForeign(
+  session: Session,
+  door: Door,
+  caller: Caller,
+  row: Row,
+  plan: RequestPlan,
+  readable: Allowed,
+): Promise<void> {
+  const { model } = session;
+  const { operation, endpoint } = door;
+  const fact = { kind: 'permission rules', subject: operation.name };
+  const looking = await ownLook(session, row);
+  const before = looking && (await session.send(looking));
+  const done = await session.send(plan);
+  const code = ownCode(model, operation, caller);
+  session.claim({
+    ...{ fact, reason: 'foreign' },
+    of: [...(row.made ? [row.made] : []), done],
+    judge: (...seen: readonly Exchange[]) => foreignJudgement(model, operation, caller, readable, code, seen),
+  });
+  const after = looking && endpoint.method !== 'GET' ? await session.send(looking) : undefined;
+  if (before && after) {
+    session.claim({
+      ...{ fact, reason: 'acted', of: [before, done, after] },
+      judge: (was: Exchange, act: Exchange, is: Exchange): Judgement => {
+        if (!isDone(was)) return moot('the row was not shown before');
+        if (!isRefused(model, act)) return moot('it was not refused');
+        if (!isDone(is))
+          return { promised: 'what is refused leaves the row as it was', seen: `the row was then answered ${is.status}` };
+        return difference(fieldsOf(was) ?? null, fieldsOf(is) ?? null, 'the row as it was before the refused request');
+      },
+    });
+  }
+  if (readable !== 'no' || code !== undefined) return;
+  const missing = missingIdentifier(model, row.resource);
+  const last = identifierParameter(endpoint);
+  if (!missing || last === undefined) return;
+  const other = await session.send({ ...plan, path: { ...plan.path, [last]: missing } });
+  session.claim({
+    ...{ fact, reason: 'tells', of: [done, other] },
+    judge: (hidden: Exchange, none: Exchange): Judgement => {
+      if (!isRefused(model, hidden) || !isRefused(model, none)) return moot('one of them was not refused');
+      const told = telltale(hidden, none);
+      return told === undefined
+        ? undefined
+        : { promised: 'a row that the caller may not read is answered as one that is not there', seen: told };
+    },
+  });
+}
+
+function foreignJudgement(
+  model: Model,
+  operation: Operation,
+  caller: Caller,
+  readable: Allowed,
+  code: string | undefined,
+  seen: readonly Exchange[],
+): Judgement {
+  const [maker] = seen;
+  const answer = seen.at(-1);
+  if (!answer || (seen.length > 1 && maker && !isDone(maker))) return moot('the row was not made');
+  const promised = `no rule allows ${operation.name} on this row to ${caller.user}`;
+  const told = { seen: `it was answered ${answer.status}` };
+  if (!isRefused(model, answer)) return { promised: `${promised}, so it is refused`, ...told };
+  if (code !== undefined) {
+    const fits = isRefusal(model, answer, { code, status: undefined });
+    return fits ? undefined : { promised: `${promised}, and then the rule says ${code}`, ...told };
+  }
+  if (readable === 'unknown') return undefined;
+  const when = readable === 'yes' ? 'caller.forbidden' : 'resource.missing';
+  const refusal = refusalFor(model, when, operation);
+  if (!refusal || isRefusal(model, answer, refusal)) return undefined;
+  const why = readable === 'yes' ? 'may read it' : 'may not read it either';
+  return { promised: `${promised}, who ${why}: ${refusal.status} (${refusal.code})`, ...told };
+}
+
+/** The code of a rule's `else`, which then has the word; nothing where no rule that stands for the caller has one. */
+function ownCode(model: Model, operation: Operation, caller: Caller): string | undefined {
+  return (model.access.rules(operation, caller) ?? []).find((rule) => rule.else !== undefined)?.else;
+}
+
+/** Whether a caller may read a row: a rule of an operation that reads it holds, or of a list where none does. */
+function readability(model: Model, row: Row, caller: Caller, known: Known): Allowed {
+  const reads = model.endpointsThat('read', row.resource).filter((endpoint) => endpoint.identity === undefined);
+  const asked = reads.length > 0 ? reads : model.endpointsThat('list', row.resource);
+  // A path that names parents, or an operation with `identity`, has a word in it that is not asked here.
+  const isPlain =
+    asked.every((endpoint) => pathParameters(endpoint.path).length <= 1) &&
+    model.endpointsThat('read', row.resource).length === reads.length;
+  const answers = asked.map((endpoint) => model.access.allows(model.operationOf(endpoint), caller, known));
+  if (answers.includes('yes')) return isPlain ? 'yes' : 'unknown';
+  return answers.every((answer) => answer === 'no') ? 'no' : 'unknown';
+}
+
+/** A request about a row that is well formed and no more: the rules over the row come before what is wrong with the body. */
+function about(model: Model, { endpoint }: Door, row: Row, caller: Caller): RequestPlan | undefined {
+  const path = pathOf(endpoint, row);
+  if (pathParameters(endpoint.path).some((name) => path[name] === undefined)) return undefined;
+  const shape = requestShape(model.spec, endpoint);
+  const takesBody = shape.standing !== 'none';
+  const type = endpoint.consumes?.[0] ?? 'application/json';
+  if (takesBody && !type.includes('json') && type !== 'application/x-www-form-urlencoded') return undefined;
+  const required = entriesOf(endpoint.parameters).some(([, parameter]) => parameter.required && parameter.in !== 'path');
+  if (required) return undefined;
+  const json: Symbolic = {};
+  return model.request(endpoint, { path, caller, ...(takesBody && { json }) });
+}
+
+/** A look at a row by somebody who may. */
+async function ownLook(session: Session, row: Row): Promise<RequestPlan | undefined> {
+  const { model } = session;
+  for (const endpoint of model.endpointsThat('read', row.resource).filter(showsWhole)) {
+    const [caller] = callersFor(session, endpoint, row);
+    if (caller || namesOperation(model.spec.authentication.public, model.operationOf(endpoint)))
+      return requestAbout(session, row, endpoint, { caller });
+  }
+  return undefined;
+}

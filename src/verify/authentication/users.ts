@@ -1,0 +1,121 @@
+import { statedValue } from '../../parts/fact.ts';
+import { namesOperation, type Operation } from '../../parts/operations.ts';
+import { pathParameters } from '../../parts/payload.ts';
+import type { Caller } from '../model/callers.ts';
+import type { Model } from '../model/model.ts';
+import { isRefusal, isRefused, type Refusal, refusalFor } from '../model/refused-as.ts';
+import type { Observed, Observer } from '../observer.ts';
+import type { Judgement } from '../script/claim.ts';
+import type { Exchange } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { Case, Trial } from '../trial.ts';
+import { type Door, guardedDoors, knocking } from './knocking.ts';
+
+/** What the rules say of a user and an operation before anything of the request is read. */
+type Outright = 'refused' | 'let in' | 'decided later' | 'not known';
+
+/** Every operation as every user: what no rule allows is refused, what one allows is not. */
+export const users: Trial = {
+  name: 'authentication/users',
+  part: 'authentication',
+  about:
+    'What no rule allows to a user is `caller.forbidden` whatever else is wrong; what a rule without a condition allows never is.',
+  noise: 'quiet',
+  *cases(model) {
+    for (const door of guardedDoors(model)) {
+      for (const caller of oneOfEach(model)) {
+        const outright = outrightOf(model, door.operation, caller);
+        if (outright === 'refused' || (outright === 'let in' && isHarmless(door))) yield caseOf(model, door, caller);
+      }
+    }
+  },
+};
+
+/** Every answer to anybody is held to the same rules. */
+export const whoMay: Observer = {
+  name: 'authentication/users',
+  *observe(exchange, model): Iterable<Observed> {
+    const { endpoint, caller } = exchange;
+    if (!endpoint || !caller?.credential || caller.user === '') return;
+    const operation = model.operationOf(endpoint);
+    const judgement = judged(model, operation, caller, exchange);
+    if (judgement !== undefined)
+      yield { fact: { kind: 'permission rules', subject: operation.name }, reason: caller.user, judgement };
+  },
+};
+
+function caseOf(model: Model, { operation, endpoint }: Door, caller: Caller): Case {
+  const fact = { kind: 'permission rules', subject: operation.name };
+  return {
+    name: `${endpoint.key} as ${caller.name}`,
+    facts: [fact],
+    async run(session: Session) {
+      const done = await session.send(knocking(model, endpoint, caller));
+      session.claim({ fact, reason: caller.user, of: [done], judge: (seen: Exchange) => judged(model, operation, caller, seen) });
+    },
+  };
+}
+
+function judged(model: Model, operation: Operation, caller: Caller, seen: Exchange): Judgement {
+  const refusal = refusalFor(model, 'caller.forbidden', operation);
+  const outright = outrightOf(model, operation, caller);
+  const isForbidden = refusal ? isRefusal(model, seen, refusal) && isRefused(model, seen) : isRefused(model, seen);
+  const told = { seen: `it was answered ${seen.status}` };
+  if (outright === 'refused' && !isForbidden && !isRefusedBefore(model, operation, seen)) {
+    const status = refusal?.status === undefined ? 'refused' : `answered ${refusal.status} (${refusal.code})`;
+    return { promised: `no rule allows ${operation.name} to ${caller.user}, so it is ${status}`, ...told };
+  }
+  if (outright === 'let in' && refusal && isForbidden && isAlone(model, refusal)) {
+    return { promised: `a rule allows ${operation.name} to ${caller.user}`, ...told };
+  }
+  return undefined;
+}
+
+/** Refusals that come before the rules are asked: sizes, versions, rates, and who is calling. */
+function isRefusedBefore(model: Model, operation: Operation, seen: Exchange): boolean {
+  const earlier = [
+    'limit.size',
+    'route.unknown',
+    'method.unsupported',
+    'version.unknown',
+    'version.sunset',
+    'limit.rate',
+  ] as const;
+  return earlier.some((when) => {
+    const refusal = refusalFor(model, when, operation);
+    return refusal !== undefined && isRefusal(model, seen, refusal) && isRefused(model, seen);
+  });
+}
+
+/** Whether a code stands for nothing but that the caller may not: else another condition may have been meant. */
+function isAlone({ spec }: Model, { code }: Refusal): boolean {
+  const stated = statedValue(spec.errors.codes)?.[code];
+  return (stated?.rules ?? []).every(
+    (rule) => !rule.if && (statedValue(rule.when) ?? []).every((when) => when === 'caller.forbidden'),
+  );
+}
+
+function outrightOf(model: Model, operation: Operation, caller: Caller): Outright {
+  const { permissions } = model.spec.authentication;
+  if (model.access.isPublic(operation)) return 'not known';
+  const stated = statedValue(permissions);
+  if (!stated) return 'not known';
+  const rules = model.access.rules(operation, caller) ?? [];
+  // Without a rule that is met, `else` of one whose scopes are lacking may have the word.
+  const own = stated.some((rule) => rule.else !== undefined && namesOperation(rule.allow, operation));
+  if (rules.length === 0) return own ? 'not known' : 'refused';
+  const isSure = rules.some((rule) => !rule.if && (caller.scopes !== undefined || rule.scopes.length === 0));
+  return isSure ? 'let in' : 'decided later';
+}
+
+/** One caller of each user. */
+function oneOfEach(model: Model): Caller[] {
+  const known = new Map<string, Caller>();
+  for (const caller of model.callers) if (caller.credential && !known.has(caller.user)) known.set(caller.user, caller);
+  return [...known.values()];
+}
+
+/** Whether knocking as somebody who may does no more than to be refused later, or to read. */
+function isHarmless({ endpoint }: Door): boolean {
+  return endpoint.method === 'GET' || pathParameters(endpoint.path).length > 0;
+}

@@ -1,0 +1,168 @@
+import { statedValue } from '../../parts/fact.ts';
+import type { Operation } from '../../parts/operations.ts';
+import type { Caller, Credential } from '../model/callers.ts';
+import type { Model } from '../model/model.ts';
+import { isRefusal, isRefused, type Refusal, refusalFor } from '../model/refused-as.ts';
+import { type Flaw, type Judgement, moot } from '../script/claim.ts';
+import type { Exchange } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { Case, Trial } from '../trial.ts';
+import { challengeFlaw } from './challenges.ts';
+import { acceptedSchemes, type Door, guardedDoors, inventedFor, knocking, partsOf, publicDoors, showing } from './knocking.ts';
+import { tamperedWith } from './tampered.ts';
+
+const schemesFact = { kind: 'schemes', subject: 'service' };
+
+/** Who is nobody, or shows what is not good, is unknown at every operation that is not public. */
+export const who: Trial = {
+  name: 'authentication/who is calling',
+  part: 'authentication',
+  about:
+    'Without a credential, and with one that is not good, whatever is not public is refused as `caller.unknown`, before all else.',
+  noise: 'quiet',
+  isReading: true,
+  *cases(model) {
+    for (const door of guardedDoors(model)) yield nobodyAt(model, door);
+    for (const door of publicDoors(model)) yield publicAt(model, door);
+    for (const [at, scheme] of acceptedSchemes(model).entries()) {
+      const good = model.callers.find(({ credential }) => credential?.scheme.name === scheme.name);
+      const door = quietDoor(model, at);
+      if (door) yield badOnes(model, door, scheme.name, good);
+    }
+  },
+};
+
+function nobodyAt(model: Model, { operation, endpoint }: Door): Case {
+  const rules = { kind: 'permission rules', subject: operation.name };
+  return {
+    name: `${endpoint.key} without a credential, and with one that nobody gave out`,
+    facts: [rules],
+    async run(session: Session) {
+      const done = await session.send(knocking(model, endpoint, undefined));
+      const judge = (seen: Exchange) => unknownFlaw(model, operation, seen, 'without a credential');
+      session.claim({ fact: rules, reason: 'nobody', of: [done], judge });
+      session.claim({ fact: schemesFact, reason: 'challenge', of: [done], judge: challengeJudgement });
+      for (const scheme of acceptedSchemes(model)) {
+        const invented = inventedFor(scheme);
+        if (invented?.in !== 'header') continue;
+        const strange = await session.send(knocking(model, endpoint, showing(invented, invented.value)));
+        const judgeStrange = (seen: Exchange) => unknownFlaw(model, operation, seen, 'with a credential that nobody gave out');
+        session.claim({ fact: rules, reason: 'invented', of: [strange], judge: judgeStrange });
+      }
+    },
+  };
+}
+
+/** A 401 says by what scheme one has to show who one is (RFC 9110 section 15.5.2). */
+function challengeJudgement(seen: Exchange): Judgement {
+  if (seen.status !== 401) return moot('it is no 401');
+  const flaw = challengeFlaw(seen.headers['www-authenticate']);
+  return flaw === undefined
+    ? undefined
+    : { promised: 'a 401 has a challenge in WWW-Authenticate (RFC 9110 section 15.5.2)', seen: flaw };
+}
+
+function publicAt(model: Model, { operation, endpoint }: Door): Case {
+  return {
+    name: `${endpoint.key} with a credential that is not good`,
+    facts: [],
+    async run(session: Session) {
+      for (const scheme of acceptedSchemes(model)) {
+        const invented = inventedFor(scheme);
+        if (!invented) continue;
+        const done = await session.send(knocking(model, endpoint, showing(invented, invented.value)));
+        const refusal = refusalFor(model, 'caller.unknown', operation);
+        const judge = (seen: Exchange): Judgement => {
+          const isUnknown = refusal ? isRefusal(model, seen, refusal) && isRefused(model, seen) : seen.status === 401;
+          return isUnknown
+            ? { promised: `${operation.name} is public: no credential is looked at`, seen: `it was answered ${seen.status}` }
+            : undefined;
+        };
+        session.claim({ fact: schemesFact, reason: `public ${operation.name}`, of: [done], judge });
+      }
+    },
+  };
+}
+
+/** Every credential that can be made bad from outside, at one operation that changes nothing; and the good one, which is known. */
+function badOnes(model: Model, { operation, endpoint }: Door, scheme: string, good: Caller | undefined): Case {
+  const carrier = { kind: 'header names', subject: scheme };
+  return {
+    name: `${scheme}: credentials that are not good`,
+    facts: [schemesFact, carrier],
+    async run(session: Session) {
+      session.need(good?.credential !== undefined, `no credential of the scheme ${scheme} was given`);
+      const { credential } = good;
+      const known = await session.send(knocking(model, endpoint, good));
+      const refusal = refusalFor(model, 'caller.unknown', operation);
+      const isKnown = (seen: Exchange) => !isUnknown(model, refusal, seen);
+      session.claim({
+        ...{ fact: carrier, reason: 'known', of: [known] },
+        judge: (seen: Exchange): Judgement =>
+          isKnown(seen)
+            ? undefined
+            : {
+                promised: `a credential in ${credential.carrier} shows who is calling`,
+                seen: `the one that was given was answered ${seen.status}`,
+              },
+      });
+      session.need(isKnown(known.value), `the credential of the scheme ${scheme} that was given is not good`);
+      await elsewhere(session, model, { operation, endpoint }, credential);
+      const { prefix, text } = partsOf(credential);
+      for (const { how, text: bad } of tamperedWith(credential.scheme, text)) {
+        const done = await session.send(knocking(model, endpoint, showing(credential, `${prefix}${bad}`)));
+        const judge = (before: Exchange, seen: Exchange): Judgement =>
+          isKnown(before)
+            ? unknownFlaw(model, operation, seen, `with the given credential, but ${how}`)
+            : moot('the good one is not');
+        session.claim({ fact: schemesFact, reason: `${scheme}: ${how}`, of: [known, done], judge });
+      }
+    },
+  };
+}
+
+/** The same credential where none is looked for. */
+async function elsewhere(session: Session, model: Model, { operation, endpoint }: Door, credential: Credential): Promise<void> {
+  const fact = { kind: 'header names', subject: credential.scheme.name };
+  const { text } = partsOf(credential);
+  const places: readonly (readonly [place: 'header' | 'query', carrier: string, value: string])[] = [
+    ['header', 'X-Ninefold-Verify', credential.value],
+    ['header', 'Authorization', `Bearer ${text}`],
+    ['header', 'X-API-Key', text],
+    ['query', 'access_token', text],
+    ['query', 'api_key', text],
+  ];
+  const taken = new Set(acceptedSchemes(model).map((scheme) => `${scheme.in} ${statedValue(scheme.carrier)?.toLowerCase()}`));
+  for (const [place, carrier, value] of places) {
+    if (taken.has(`${place} ${carrier.toLowerCase()}`)) continue;
+    const other: Credential = { ...credential, in: place, carrier, value };
+    const done = await session.send(knocking(model, endpoint, { name: 'stranger', user: '', credential: other }));
+    const judge = (seen: Exchange) => unknownFlaw(model, operation, seen, `with the credential in the ${place} ${carrier}`);
+    session.claim({ fact, reason: `in ${carrier}`, of: [done], judge });
+  }
+}
+
+/** That an answer is the refusal of somebody unknown. */
+export function unknownFlaw(model: Model, operation: Operation, seen: Exchange, how: string): Flaw | undefined {
+  const refusal = refusalFor(model, 'caller.unknown', operation);
+  if (isUnknown(model, refusal, seen)) return undefined;
+  const wanted = refusal?.status === undefined ? 'refused' : `answered ${refusal.status} (${refusal.code})`;
+  return { promised: `${operation.name} ${how} is ${wanted}: the caller is unknown`, seen: `it was answered ${seen.status}` };
+}
+
+/** Whether an answer says that it is not known who is calling. */
+export function isUnknownCaller(model: Model, operation: Operation, seen: Exchange): boolean {
+  return isUnknown(model, refusalFor(model, 'caller.unknown', operation), seen);
+}
+
+function isUnknown(model: Model, refusal: Refusal | undefined, seen: Exchange): boolean {
+  return refusal ? isRefusal(model, seen, refusal) && isRefused(model, seen) : seen.status >= 400;
+}
+
+/** Where strangers are tried: an operation that changes nothing, another one for each scheme where there are several. */
+function quietDoor(model: Model, at: number): Door | undefined {
+  const all = guardedDoors(model);
+  const reading = all.filter(({ endpoint }) => endpoint.method === 'GET' || statedValue(endpoint.does)?.verb === 'read');
+  const among = reading.length > 0 ? reading : all;
+  return among[at % Math.max(1, among.length)];
+}

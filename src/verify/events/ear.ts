@@ -1,0 +1,32 @@
+import type { Caller } from '../model/callers.ts';
+import type { Judgement } from '../script/claim.ts';
+import type { Exchange } from '../script/exchange.ts';
+import type { Done, Step } from '../script/step.ts';
+import type { Delivery } from './receiver.ts';
+
+/** What has come to somebody who listens. */
+export interface Heard {
+  readonly deliveries: readonly Delivery[];
+  /** The time of the service when they were looked at, in seconds; nothing where it is not known. */
+  readonly nowSeconds: number | undefined;
+}
+
+/** What is waited for, and how long. */
+export interface Waiting {
+  isEnough(deliveries: readonly Delivery[]): boolean;
+  readonly ms: number;
+  /** How long it is listened on afterwards for what should not come. */
+  readonly quietMs: number;
+}
+
+/** Somebody who is told of events, by web hook or on the stream. */
+export interface Ear {
+  /** Whose rights decide what is told. */
+  readonly maker: Caller | undefined;
+  /** The exchange with which it began. */
+  readonly opened: Done<Exchange>;
+  /** The step that listens. `after` are the steps that have to come before it. */
+  hearing(after: readonly Done<unknown>[], waiting: Waiting): Step<Heard>;
+  /** That what comes is sent as stated. */
+  judge(opened: Exchange, heard: Heard): Judgement;
+}

@@ -1,0 +1,125 @@
+import type { EventKind } from '../../parts/events.ts';
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import { namesOperation, type Operation, operationsOf } from '../../parts/operations.ts';
+import type { Caller } from '../model/callers.ts';
+import type { Model } from '../model/model.ts';
+import { type Judgement, moot } from '../script/claim.ts';
+import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import type { Heard } from './ear.ts';
+import { type Told, toldIn } from './envelope.ts';
+import { changeIn, isEmitted, isHeardBy, kindsOn } from './expected.ts';
+import { payloadFlaw } from './payloads.ts';
+import type { Delivery } from './receiver.ts';
+
+/** What was seen of one change and of what one subscriber heard. */
+export interface Seen {
+  readonly created: Exchange;
+  readonly shown: Exchange | undefined;
+  readonly acted: Exchange;
+  readonly heard: Heard;
+}
+
+/** Different events that came, each once, however often it was delivered. */
+export function eventsIn(model: Model, deliveries: readonly Delivery[]): (Told & { readonly delivery: Delivery })[] {
+  const known = new Set<string>();
+  return deliveries.flatMap((delivery) => {
+    const told = toldIn(model.spec, delivery.body);
+    const id = told.id ?? delivery.headers['webhook-id'] ?? delivery.text;
+    if (known.has(id)) return [];
+    known.add(id);
+    return [{ ...told, delivery }];
+  });
+}
+
+/** That a change emits exactly one event of a kind, or none, and that a subscriber hears of it, or does not. */
+export function emissionJudgement(
+  model: Model,
+  operation: Operation,
+  kind: EventKind,
+  maker: Caller | undefined,
+  seen: Seen,
+): Judgement {
+  const { created, shown, acted, heard } = seen;
+  if (!isDone(created) || !isDone(acted)) return moot('nobody subscribed, or the change was refused');
+  const change = changeIn(model, operation, shown, acted);
+  const emitted = isEmitted(model, kind, change);
+  const hears = emitted === 'no' ? 'no' : isHeardBy(model, kind, change, maker, fieldsOf(created) ?? {});
+  if (emitted === 'unknown' || hears === 'unknown') return moot('it is not known whether it has to be told');
+  const count = eventsIn(model, heard.deliveries).filter((event) => event.kind === kind.name).length;
+  const who = maker === undefined ? 'the subscriber' : `a subscriber of ${maker.name}`;
+  if (emitted === 'yes' && hears === 'yes') {
+    if (count === 1) return undefined;
+    return {
+      promised: `${operation.name} emits one ${kind.name}, and ${who} hears of it`,
+      seen: count === 0 ? 'none came' : `${count} came`,
+    };
+  }
+  if (count === 0) return undefined;
+  const why =
+    emitted === 'no'
+      ? `${operation.name} emits no ${kind.name} here`
+      : `${who} may not read the row, and hears of no ${kind.name}`;
+  return { promised: why, seen: count === 1 ? 'one came' : `${count} came` };
+}
+
+/** That a refused request emits nothing. */
+export function silenceJudgement(model: Model, kind: EventKind, { created, acted, heard }: Omit<Seen, 'shown'>): Judgement {
+  if (!isDone(created) || acted.status < 400) return moot('nobody subscribed, or it was not refused');
+  const count = eventsIn(model, heard.deliveries).filter((event) => event.kind === kind.name).length;
+  return count === 0 ? undefined : { promised: `what is refused emits no ${kind.name}`, seen: `${count} came` };
+}
+
+/** That no event comes of a kind that no document states. */
+export function kindsJudgement(model: Model, { heard }: Pick<Seen, 'heard'>): Judgement {
+  if (model.spec.events.others) return moot('there are other kinds');
+  const told = eventsIn(model, heard.deliveries);
+  if (told.length === 0) return moot('nothing came');
+  const stranger = told.find(({ kind }) => kind === undefined || entryOf(model.spec.events.kinds, kind) === undefined);
+  const known = entriesOf(model.spec.events.kinds).map(([name]) => name);
+  return (
+    stranger && {
+      promised: `events are of these kinds: ${known.join(', ')}`,
+      seen: stranger.kind ?? stranger.delivery.text.slice(0, 200),
+    }
+  );
+}
+
+/** That the payload of an event of a kind is what the change made of it. */
+export function payloadJudgement(
+  model: Model,
+  operation: Operation,
+  kind: EventKind,
+  maker: Caller | undefined,
+  seen: Seen,
+): Judgement {
+  const { created, shown, acted, heard } = seen;
+  if (!isDone(created) || !isDone(acted)) return moot('nobody subscribed, or the change was refused');
+  const events = eventsIn(model, heard.deliveries).filter((event) => event.kind === kind.name);
+  const [event] = events;
+  if (!event || events.length > 1 || isMadeByOthers(model, kind, operation))
+    return moot('none came, or several, or others make them as well');
+  return payloadFlaw(model, kind, event.payload, changeIn(model, operation, shown, acted), maker);
+}
+
+/** Whether the clock or the service emits the same kind, so that it may have been they. */
+function isMadeByOthers(model: Model, kind: EventKind, operation: Operation): boolean {
+  const names = statedValue(kind.on) ?? [];
+  return operationsOf(model.spec).some(
+    (other) => other.by === 'service' && other.resource === operation.resource && namesOperation(names, other, 'event'),
+  );
+}
+
+/** Every kind that a change of an operation could be told in, and those that it must not be. */
+export function kindsAbout(model: Model, operation: Operation): EventKind[] {
+  const own = new Set(kindsOn(model, operation));
+  return entriesOf(model.spec.events.kinds).flatMap(([, kind]) =>
+    own.has(kind) || isOfResource(model, kind, operation) ? [kind] : [],
+  );
+}
+
+/** A kind that other operations on the same resource emit, and none that the clock or a deletion elsewhere could bring about meanwhile. */
+function isOfResource(model: Model, kind: EventKind, operation: Operation): boolean {
+  const names = statedValue(kind.on) ?? [];
+  const emitting = operationsOf(model.spec).filter((other) => namesOperation(names, other, 'event'));
+  return emitting.length > 0 && emitting.every((other) => other.by === undefined && other.resource === operation.resource);
+}

@@ -1,0 +1,84 @@
+import type { EventKind } from '../../parts/events.ts';
+import { type Operation, operationsOf } from '../../parts/operations.ts';
+import { endsWithin } from '../authentication/ends.ts';
+import { lookAt } from '../make/look.ts';
+import type { Model } from '../model/model.ts';
+import { type Judgement, moot } from '../script/claim.ts';
+import { type Exchange, isDone } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { Case, Trial } from '../trial.ts';
+import type { Ear, Heard } from './ear.ts';
+import { canListen, eventMs } from './emitting.ts';
+import { toldIn } from './envelope.ts';
+import { kindsOn } from './expected.ts';
+import { openEar, streaming, streamOf } from './stream-ears.ts';
+import { subscribe, subscribersOf, subscribing } from './subscribing.ts';
+
+/** What the clock does is told as what callers do. */
+export const later: Trial = {
+  name: 'events/by the clock',
+  part: 'events',
+  about: 'A transition that the clock fires emits its events.',
+  noise: 'loud',
+  *cases(model) {
+    if (!canListen(model)) return;
+    for (const operation of operationsOf(model.spec)) {
+      if (operation.by !== 'clock' || operation.transition?.after === undefined || operation.transition.if) continue;
+      for (const kind of kindsOn(model, operation))
+        if (!kind.if && !kind.to) yield caseOf(model, operation, kind, operation.transition.after.ms);
+    }
+  },
+};
+
+function caseOf(model: Model, operation: Operation, kind: EventKind, afterMs: number): Case {
+  const fact = { kind: 'emitting operations', subject: kind.name };
+  return {
+    name: `${operation.name}, ${afterMs / 1000} s later`,
+    facts: [fact],
+    async run(session: Session) {
+      session.need(
+        session.run.clock.advance !== undefined,
+        `it takes ${afterMs / 1000} s: say how the clock is moved with --clock`,
+      );
+      session.need(!endsWithin(model, session, afterMs), 'the tokens that were given end before that');
+      const { transition, resource = '' } = operation;
+      const from = transition?.from;
+      const state = from === undefined || from === '*' ? undefined : from[0];
+      const row = await session.make(resource, state === undefined ? {} : { state });
+      const ear = await anEar(session, row.caller);
+      const waited = await session.wait(afterMs + 1_000);
+      const look = await lookAt(session, row);
+      const of = kindIn(model, kind);
+      const heard = await session.do(
+        ear.hearing([waited, look.done], { isEnough: (all) => all.some(of), ms: eventMs, quietMs: 100 }),
+      );
+      session.claim({
+        ...{ fact, reason: operation.name },
+        of: [ear.opened, look.done, heard],
+        judge: (opened: Exchange, shown: Exchange, all: Heard): Judgement => {
+          if (!isDone(opened) || !hasMoved(operation, shown)) return moot('nobody listened, or the clock has not fired it');
+          const count = new Set(all.deliveries.filter(of).map(({ body, text }) => toldIn(model.spec, body).id ?? text)).size;
+          return count === 1 ? undefined : { promised: `${operation.name} emits one ${kind.name}`, seen: `${count} came` };
+        },
+      });
+    },
+  };
+}
+
+function kindIn(model: Model, kind: EventKind): (delivery: Heard['deliveries'][number]) => boolean {
+  return ({ body }) => toldIn(model.spec, body).kind === kind.name;
+}
+
+/** Whether a row is in a state that the transition leads to. */
+function hasMoved({ transition }: Operation, { text }: Exchange): boolean {
+  return (transition?.to ?? []).some(({ state }) => text.includes(`"${state}"`));
+}
+
+async function anEar(session: Session, maker: Parameters<typeof subscribe>[1]): Promise<Ear> {
+  const { model } = session;
+  const able = subscribersOf(model) ? subscribing(model) : [];
+  if (able.length > 0) return subscribe(session, able.includes(maker) ? maker : able[0], { events: ['*'] });
+  session.need(streamOf(model) !== undefined, 'nobody can listen');
+  const readers = streaming(model);
+  return openEar(session, readers.includes(maker) ? maker : readers[0]);
+}

@@ -1,0 +1,78 @@
+import { statedValue } from '../../parts/fact.ts';
+import type { Operation } from '../../parts/operations.ts';
+import { ready } from '../make/readied.ts';
+import type { Model } from '../model/model.ts';
+import { isDone } from '../script/exchange.ts';
+import type { RequestPlan } from '../script/plan.ts';
+import type { Session } from '../script/session.ts';
+import type { Symbolic } from '../script/symbol.ts';
+import type { Case, Trial } from '../trial.ts';
+import type { Ear } from './ear.ts';
+import { canListen, changing } from './emitting.ts';
+import { kindsOn } from './expected.ts';
+import { silenceJudgement } from './heard.ts';
+import { openEar, streaming, streamOf } from './stream-ears.ts';
+import { subscribe, subscribersOf, subscribing } from './subscribing.ts';
+
+const quietMs = 300;
+
+/** What is refused emits nothing: neither exists without the other. */
+export const refused: Trial = {
+  name: 'events/refused',
+  part: 'events',
+  about: 'A request that is refused, for its state, its body or because the row has gone, emits no event.',
+  noise: 'alone',
+  *cases(model) {
+    if (!canListen(model)) return;
+    for (const operation of changing(model)) if (kindsOn(model, operation).length > 0) yield caseOf(model, operation);
+  },
+};
+
+function caseOf(model: Model, operation: Operation): Case {
+  const kinds = kindsOn(model, operation);
+  const facts = kinds.map(({ name: subject }) => ({ kind: 'emitting operations', subject }));
+  return {
+    name: `${operation.name}, refused`,
+    facts: [],
+    async run(session: Session) {
+      const { endpoint } = operation;
+      session.need(endpoint !== undefined, `no caller reaches ${operation.name}`);
+      const { request } = await ready(session, endpoint);
+      const verb = statedValue(endpoint.does)?.verb;
+      // What was done once cannot be done again: the state is another, or the row has gone.
+      if (verb === 'transition' || verb === 'delete') await session.send(request);
+      const bad = verb === 'transition' || verb === 'delete' ? request : withoutSense(request);
+      session.need(bad !== undefined, `no wrong body is known for ${operation.name}`);
+      const ear = await anEar(session);
+      const acted = await session.send(bad);
+      session.need(!isDone(acted.value), `${operation.name} was not refused`);
+      const heard = await session.do(ear.hearing([acted], { isEnough: () => false, ms: 0, quietMs }));
+      for (const [at, fact] of facts.entries()) {
+        const kind = kinds[at];
+        if (!kind) continue;
+        session.claim({
+          ...{ fact, reason: 'refused', of: [ear.opened, acted, heard] },
+          judge: (opened, act, come) => silenceJudgement(model, kind, { created: opened, acted: act, heard: come }),
+        });
+      }
+    },
+  };
+}
+
+async function anEar(session: Session): Promise<Ear> {
+  const { model } = session;
+  if (subscribersOf(model) && subscribing(model).length > 0) return subscribe(session, subscribing(model)[0], { events: ['*'] });
+  session.need(streamOf(model) !== undefined, 'nobody can listen');
+  return openEar(session, streaming(model)[0]);
+}
+
+/** The request with a list where its body has a text, or with nothing in a body that has none. */
+function withoutSense(request: RequestPlan): RequestPlan | undefined {
+  const { body } = request;
+  if (!body || !('value' in body) || !body.type.includes('json') || typeof body.value !== 'object' || body.value === null)
+    return undefined;
+  const members = body.value as Readonly<Record<string, Symbolic>>;
+  const [name] = Object.entries(members).find(([, value]) => typeof value === 'string' || typeof value === 'number') ?? [];
+  if (name === undefined) return undefined;
+  return { ...request, body: { ...body, value: { ...members, [name]: [['ninefold-verify']] } } };
+}

@@ -1,0 +1,189 @@
+import type { Stream } from '../../parts/events.ts';
+import type { Caller } from '../model/callers.ts';
+import type { Model } from '../model/model.ts';
+import { type Judgement, moot } from '../script/claim.ts';
+import { type Exchange, isDone } from '../script/exchange.ts';
+import type { RequestPlan } from '../script/plan.ts';
+import { concrete } from '../script/request.ts';
+import type { Run } from '../script/run.ts';
+import type { Session } from '../script/session.ts';
+import { curlOf } from '../script/shell.ts';
+import type { Done, Step } from '../script/step.ts';
+import type { Ear, Heard, Waiting } from './ear.ts';
+import { deliveryOf, envelopeFlaw, toldIn } from './envelope.ts';
+import { EventStreamReader, type Heard as StreamEvent } from './event-stream.ts';
+import type { Delivery } from './receiver.ts';
+
+/** A stream that somebody reads. */
+interface Connection {
+  readonly events: StreamEvent[];
+  until(isEnough: (events: readonly StreamEvent[]) => boolean, ms: number): Promise<void>;
+  close(): void;
+}
+
+const connections = new WeakMap<Run, Map<string, Connection>>();
+let opened = 0;
+
+/** The stated stream of events, where it is one of server-sent events. */
+export function streamOf({ spec }: Model): Stream | undefined {
+  const stream = deliveryOf(spec)?.stream;
+  return stream?.format === 'sse' ? stream : undefined;
+}
+
+/** Those who may read the stream. */
+export function streaming(model: Model): (Caller | undefined)[] {
+  const operation = { name: 'stream events' };
+  if (model.access.isPublic(operation)) return [undefined];
+  return model.callers.filter((caller) => model.access.allows(operation, caller) === 'yes');
+}
+
+/** Reads the stream as somebody: from now on, or from behind the first event that was heard before. */
+export async function openEar(session: Session, caller: Caller | undefined, behind?: Done<Heard>): Promise<Ear> {
+  const { model } = session;
+  opened += 1;
+  const name = `stream ${opened}`;
+  const done = await session.do(connecting(name, planOf(model, caller), behind));
+  return {
+    maker: caller,
+    opened: done,
+    hearing: (after, waiting) => listening(model, name, [done, ...after], waiting),
+    judge: (one, heard) => streamJudgement(model, one, heard),
+  };
+}
+
+function planOf(model: Model, caller: Caller | undefined): RequestPlan {
+  const stream = streamOf(model);
+  const version = model.version();
+  return {
+    ...{ method: stream?.method ?? 'GET', template: stream?.path ?? '', prefix: model.prefix, path: {}, query: version.query },
+    headers: { ...version.headers, accept: 'text/event-stream' },
+    ...(caller && { caller }),
+  };
+}
+
+/** The step that opens a stream, and goes on with it until it was listened to. */
+function connecting(name: string, plan: RequestPlan, behind: Done<Heard> | undefined): Step<Exchange> {
+  return {
+    says: `${plan.method} ${plan.template}${plan.caller === undefined ? '' : ` as ${plan.caller.name}`}, and keep reading`,
+    takes: [],
+    ...(behind && { needs: [behind.step] }),
+    async act(run) {
+      const { outgoing, sent } = concrete(plan, run);
+      const fromMs = Date.now();
+      const closing = new AbortController();
+      const unanswered = setTimeout(() => closing.abort(), answerMs);
+      const base = { sent, ...(plan.caller && { caller: plan.caller }), fromMs: run.clock.toService(fromMs) };
+      try {
+        const response = await fetch(`${run.client.origin}${outgoing.target}`, {
+          ...{ method: outgoing.method, signal: closing.signal },
+          headers: { ...outgoing.headers, ...(behind && { 'last-event-id': firstIn(run, behind) }) },
+        });
+        const all = connections.get(run) ?? new Map<string, Connection>();
+        connections.set(run, all);
+        all.set(name, read(response, closing));
+        run.client.closesWithIt(async () => closing.abort());
+        const headers = Object.fromEntries(response.headers);
+        return { ...base, status: response.status, headers, text: '', body: undefined, toMs: run.clock.toService(Date.now()) };
+      } catch (error) {
+        const trouble = { kind: 'timed out' as const, message: error instanceof Error ? error.message : String(error) };
+        return { ...base, status: 0, headers: {}, text: '', body: undefined, toMs: run.clock.toService(Date.now()), trouble };
+      } finally {
+        clearTimeout(unanswered);
+      }
+    },
+    tell: ({ status }) => String(status),
+    shell: (names) => curlOf(plan, names).map((line) => `${line.replace('curl -s', 'curl -s -N --max-time 10')} &`),
+  };
+}
+
+/** The id of the first event that a step has heard, in this run. */
+function firstIn(run: Run, { step }: Done<Heard>): string {
+  // The cast holds: the step of that number listens.
+  return (run.results[step] as Heard | undefined)?.deliveries[0]?.headers.id ?? '';
+}
+
+/** How long the head of a stream is waited for. */
+const answerMs = 5_000;
+
+function read(response: Response, closing: AbortController): Connection {
+  const events: StreamEvent[] = [];
+  const waiting = new Set<() => void>();
+  const reader = new EventStreamReader();
+  const body = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  const pump = async () => {
+    for (let piece = await body?.read(); piece && !piece.done; piece = await body?.read()) {
+      events.push(...reader.push(piece.value));
+      for (const look of [...waiting]) look();
+    }
+  };
+  // A connection that ends is one on which nothing more comes.
+  pump().catch(() => {});
+  return {
+    events,
+    until: (isEnough, ms) =>
+      new Promise((resolve) => {
+        const done = () => {
+          clearTimeout(timer);
+          waiting.delete(look);
+          resolve();
+        };
+        const look = () => {
+          if (isEnough(events)) done();
+        };
+        const timer = setTimeout(done, ms);
+        waiting.add(look);
+        look();
+      }),
+    close: () => closing.abort(),
+  };
+}
+
+function listening(model: Model, name: string, after: readonly Done<unknown>[], waiting: Waiting): Step<Heard> {
+  return {
+    says: 'listen to the stream',
+    takes: [],
+    needs: after.map(({ step }) => step),
+    async act(run) {
+      const connection = connections.get(run)?.get(name);
+      const deliveries = () => (connection?.events ?? []).map((event) => deliveryFrom(event));
+      await connection?.until(() => waiting.isEnough(deliveries()), waiting.ms);
+      if (waiting.quietMs > 0) await connection?.until(() => false, waiting.quietMs);
+      connection?.close();
+      return { deliveries: deliveries(), nowSeconds: run.clock.toService(Date.now()) / 1000 };
+    },
+    tell: ({ deliveries }) => {
+      const kinds = deliveries.map(({ body }) => toldIn(model.spec, body).kind);
+      return kinds.length === 0 ? 'nothing came' : kinds.join(', ');
+    },
+    shell: () => ['sleep 2'],
+  };
+}
+
+/** An event of a stream as if it had been delivered: its own fields stand among the headers. */
+function deliveryFrom({ id, event, data }: StreamEvent): Delivery {
+  const come = { headers: { id, event }, text: data, method: 'GET', atMs: Date.now(), status: 200 };
+  try {
+    return { ...come, body: JSON.parse(data) };
+  } catch {
+    return { ...come, body: undefined };
+  }
+}
+
+/** Server-sent events: `id` is the event's, `event` its kind, `data` the envelope on one line. */
+function streamJudgement(model: Model, opened: Exchange, { deliveries }: Heard): Judgement {
+  if (opened.trouble) return moot(opened.trouble.message);
+  if (!isDone(opened)) return { promised: 'the stated stream of events can be read', seen: `it was answered ${opened.status}` };
+  const type = opened.headers['content-type'] ?? 'none';
+  if (!/^text\/event-stream\b/i.test(type)) return { promised: 'a stream is text/event-stream', seen: `Content-Type: ${type}` };
+  if (deliveries.length === 0) return moot('nothing came');
+  for (const { headers, body } of deliveries) {
+    const flaw = envelopeFlaw(model.spec, body);
+    if (flaw !== undefined) return { promised: 'the data of an event is the stated envelope', seen: flaw };
+    const { id, kind } = toldIn(model.spec, body);
+    if (id !== undefined && headers.id !== id)
+      return { promised: `the id of a server-sent event is the event's: ${id}`, seen: headers.id || 'none' };
+    if (kind !== undefined && headers.event !== kind)
+      return { promised: `its event is the kind: ${kind}`, seen: headers.event || 'none' };
+  }
+  return undefined;
+}

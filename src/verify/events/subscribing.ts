@@ -1,0 +1,137 @@
+import type { Webhook } from '../../parts/events.ts';
+import { entryOf } from '../../parts/fact.ts';
+import type { Client } from '../client/client.ts';
+import type { Row } from '../make/row.ts';
+import type { Caller } from '../model/callers.ts';
+import type { Model } from '../model/model.ts';
+import type { Exchange } from '../script/exchange.ts';
+import type { Run } from '../script/run.ts';
+import type { Session } from '../script/session.ts';
+import type { Done, Step } from '../script/step.ts';
+import { Fresh, resolve, type Symbolic } from '../script/symbol.ts';
+import { Untestable } from '../untestable.ts';
+import { deliveryJudgement } from './delivered.ts';
+import type { Ear, Heard, Waiting } from './ear.ts';
+import { deliveryOf } from './envelope.ts';
+import { openReceiver, type React, type Receiver } from './receiver.ts';
+
+/** Somebody who is told of events at an address of the receiver's. */
+export interface Subscriber extends Ear {
+  readonly row: Row;
+}
+
+type Subscribers = NonNullable<Webhook['subscribers']>;
+
+/** How subscribers are kept; nothing where there are no web hooks, or nobody can subscribe. */
+export function subscribersOf({ spec }: Model): Subscribers | undefined {
+  return deliveryOf(spec)?.webhook?.subscribers;
+}
+
+/** Those who may subscribe. */
+export function subscribing(model: Model): (Caller | undefined)[] {
+  const resource = subscribersOf(model)?.resource ?? '';
+  const endpoints = model.endpointsThat('create', resource);
+  const allowed = model.callers.filter((caller) =>
+    endpoints.some((endpoint) => model.access.allows(model.operationOf(endpoint), caller) !== 'no'),
+  );
+  return allowed.length > 0 ? allowed : endpoints.length > 0 ? [undefined] : [];
+}
+
+const receivers = new WeakMap<Client, Promise<Receiver>>();
+
+/** The receiver of a run's client; opened when it is first needed, closed with the client. */
+export function receiverOf({ client }: Pick<Run, 'client'>): Promise<Receiver> {
+  const known = receivers.get(client);
+  if (known) return known;
+  const opened = openReceiver().then((receiver) => {
+    client.closesWithIt(() => receiver.close());
+    return receiver;
+  });
+  receivers.set(client, opened);
+  return opened;
+}
+
+/** Subscribes as somebody, by the service's own operation. `react` says what deliveries are answered with. @throws {Untestable} */
+export async function subscribe(
+  session: Session,
+  maker: Caller | undefined,
+  given: { readonly events?: readonly string[]; readonly enabled?: boolean; readonly react?: React } = {},
+): Promise<Subscriber> {
+  const { model } = session;
+  const stated = subscribersOf(model);
+  if (stated?.url === undefined) throw new Untestable('nobody can subscribe');
+  const url = await newAddress(session);
+  if (given.react) await session.do(reacting(url, given.react));
+  const body: Record<string, Symbolic> = { [stated.url]: url };
+  if (stated.events !== undefined && given.events) body[stated.events] = [...given.events];
+  if (stated.enabled !== undefined) body[stated.enabled] = given.enabled ?? true;
+  const secret = secretToSend(model, stated);
+  if (secret !== undefined && stated.secret !== undefined) body[stated.secret] = secret;
+  const row = await session.make(stated.resource, { caller: maker, body });
+  if (!row.made) throw new Untestable(`a ${stated.resource} was given, and none was made`);
+  return { row, ...earOf(model, url, row.made, maker) };
+}
+
+/** A new address of the receiver's. */
+export async function newAddress(session: Session): Promise<Fresh> {
+  const receiver = await receiverOf(session.run);
+  return new Fresh(({ uuid }) => `${receiver.origin}/${uuid()}`);
+}
+
+/** Somebody who has subscribed with an address of the receiver's. */
+export function earOf(model: Model, url: Fresh, created: Done<Exchange>, maker: Caller | undefined): Ear {
+  return {
+    ...{ maker, opened: created },
+    hearing: (after, waiting) => hearing(url, [created, ...after], waiting),
+    judge: (one, heard) => deliveryJudgement(model, one, heard),
+  };
+}
+
+/** Where a subscriber brings its secret along, a good one. */
+function secretToSend(model: Model, { resource, secret }: Subscribers): string | undefined {
+  const field =
+    secret === undefined ? undefined : entryOf(model.resource(resource)?.fields ?? { standing: 'open', at: '' }, secret);
+  if (!field || field.generate !== undefined || field.readOnly || Object.keys(field.set).length > 0) return undefined;
+  return `whsec_${Buffer.from('ninefold-verify-is-your-subscriber').toString('base64')}`;
+}
+
+/** The step that says what deliveries to an address are answered with. */
+function reacting(url: Fresh, react: React): Step<true> {
+  return {
+    says: 'the receiver refuses what comes first',
+    takes: [],
+    async act(run) {
+      (await receiverOf(run)).react(pathOf(url, run), react);
+      return true;
+    },
+    tell: () => '',
+    shell: () => [`# The receiver at the subscriber's address answers as the trial says: ninefold verify --replay has one.`],
+  };
+}
+
+/** The step that listens at a subscriber's address. `after` are the steps that have to come before it. */
+function hearing(url: Fresh, after: readonly Done<unknown>[], waiting: Waiting): Step<Heard> {
+  return {
+    says: 'listen at the address of the subscriber',
+    takes: [],
+    needs: after.map(({ step }) => step),
+    async act(run) {
+      const receiver = await receiverOf(run);
+      const path = pathOf(url, run);
+      await receiver.until(path, waiting.isEnough, waiting.ms);
+      if (waiting.quietMs > 0) await receiver.until(path, () => false, waiting.quietMs);
+      if (receiver.connections === 0)
+        throw new Untestable(
+          'nothing ever came to the receiver on this machine: services may refuse to send web hooks to its addresses',
+        );
+      return { deliveries: [...receiver.at(path)], nowSeconds: run.clock.toService(Date.now()) / 1000 };
+    },
+    tell: ({ deliveries }) =>
+      deliveries.length === 0 ? 'nothing came' : deliveries.map(({ text }) => text.slice(0, 200)).join('; '),
+    shell: () => [`# What came to the subscriber's address is shown by: ninefold verify --replay`],
+  };
+}
+
+function pathOf(url: Fresh, run: Run): string {
+  return new URL(String(resolve(url, run))).pathname;
+}

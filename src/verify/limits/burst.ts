@@ -1,0 +1,57 @@
+import type { Outgoing } from '../script/outgoing.ts';
+import type { RequestPlan } from '../script/plan.ts';
+import { concrete } from '../script/request.ts';
+import { curlOf } from '../script/shell.ts';
+import type { Done, Step } from '../script/step.ts';
+import { capturesIn } from '../script/symbol.ts';
+
+/** One request of many that are alike. */
+export interface Shot {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** The step that sends one request again and again, until one is answered with this status, or so many were sent. */
+export function burst(
+  plan: RequestPlan,
+  most: number,
+  untilStatus: number,
+  after: readonly Done<unknown>[] = [],
+): Step<readonly Shot[]> {
+  return {
+    says: `${plan.method} ${plan.template}${plan.caller === undefined ? '' : ` as ${plan.caller.name}`}, up to ${most} times`,
+    takes: capturesIn(plan.path),
+    needs: after.map(({ step }) => step),
+    async act(run) {
+      const shots: Shot[] = [];
+      const { outgoing }: { readonly outgoing: Outgoing } = concrete(plan, run);
+      while (shots.length < most) {
+        const { status, headers, text, fromMs, toMs } = await run.client.send(outgoing, {
+          takesRefusalsOfRates: true,
+          isOnTop: run.isOnTop === true,
+        });
+        shots.push({ status, headers, text, fromMs: run.clock.toService(fromMs), toMs: run.clock.toService(toMs) });
+        if (status === untilStatus || status === 0) break;
+      }
+      return shots;
+    },
+    tell: (shots) => `${shots.length} were answered, the last ${shots.at(-1)?.status ?? 'none'}`,
+    shell: (names) => [
+      `for n in $(seq ${most}); do`,
+      ...curlOf(plan, names).map((line) => `  ${line} -o /dev/null -w '%{http_code}\\n'`),
+      'done',
+    ],
+  };
+}
+
+/** How long one has to wait, as an answer says it (RFC 9110 section 10.2.3); nothing where it does not. */
+export function retryAfterMs({ headers, toMs }: Pick<Shot, 'headers' | 'toMs'>): number | undefined {
+  const told = headers['retry-after'];
+  if (told === undefined) return undefined;
+  if (/^\d+$/.test(told.trim())) return Number(told) * 1000;
+  const ms = Date.parse(told);
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms - toMs);
+}

@@ -1,0 +1,179 @@
+import type { Json } from '../../document/document.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { statedValue } from '../../parts/fact.ts';
+import type { Pagination } from '../../parts/limits.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import { identifierParameter, pathParameters } from '../../parts/payload.ts';
+import { ready } from '../make/readied.ts';
+import type { Row } from '../make/row.ts';
+import type { Caller } from '../model/callers.ts';
+import type { FactName } from '../model/facts.ts';
+import type { Model } from '../model/model.ts';
+import { isRefused, refusalFor } from '../model/refused-as.ts';
+import { type Judgement, moot } from '../script/claim.ts';
+import { type Exchange, isDone } from '../script/exchange.ts';
+import type { RequestPlan } from '../script/plan.ts';
+import type { Session } from '../script/session.ts';
+import type { Case, Trial } from '../trial.ts';
+import { Untestable } from '../untestable.ts';
+import { pageIn, paginationOf } from './page.ts';
+
+/** So many rows are made for one list at the most. */
+const rowsMost = 60;
+
+/** Pages are as large as stated: by default, at the most, and above it. */
+export const pages: Trial = {
+  name: 'limits/pages',
+  part: 'limits',
+  about: 'A page has its default size, never more than the most, and what is asked above it is cut down or refused as stated.',
+  noise: 'alone',
+  *cases(model) {
+    for (const endpoint of model.endpoints) {
+      const pagination = paginationOf(model.spec, endpoint);
+      const effect = statedValue(endpoint.does);
+      const resource = resourceOfEffect(effect);
+      if (effect?.verb !== 'list' || resource === undefined || !pagination || pagination.style === 'none') continue;
+      yield caseOf(model, endpoint, resource, pagination);
+    }
+  },
+};
+
+function caseOf(model: Model, endpoint: Endpoint, resource: string, pagination: Pagination): Case {
+  const fact: FactName = { kind: 'pagination bounds', subject: endpoint.key };
+  return {
+    name: `${endpoint.key}: sizes of pages`,
+    facts: [fact],
+    async run(session: Session) {
+      const { request } = await ready(session, endpoint, {});
+      await refusals(session, { fact, endpoint, request, pagination });
+      const { default: usual, max } = pagination;
+      // To see a page that is cut off, there has to be one row more than it may hold.
+      const wanted = Math.max(
+        usual !== undefined && usual < rowsMost ? usual + 1 : 0,
+        max !== undefined && max < rowsMost ? max + 1 : 0,
+      );
+      if (wanted > 0) await fill(session, resource, request, wanted);
+      const plain = await session.send(request);
+      const readerOf = (seen: Exchange) => (isDone(seen) ? pageIn(pagination, endpoint, seen.body) : undefined);
+      if (usual !== undefined) {
+        session.claim({
+          ...{ fact, reason: 'default', at: `${pagination.at}/default`, of: [plain] },
+          judge: (seen: Exchange): Judgement => {
+            const page = readerOf(seen);
+            if (!page) return moot('it is no page');
+            const count = page.items.length;
+            if (count > usual) return { promised: `${usual} on a page where no size is asked for`, seen: `${count}` };
+            if (count < usual && page.hasMore === true)
+              return { promised: `${usual} on a page where no size is asked for`, seen: `${count}, and there are more` };
+            if (count < usual && (page.total ?? 0) >= usual)
+              return { promised: `${usual} on a page where no size is asked for`, seen: `${count} of ${page.total}` };
+            return count === usual ? undefined : moot('there are fewer rows');
+          },
+        });
+      }
+      const { size } = pagination;
+      if (size === undefined || max === undefined) return;
+      for (const asked of [max, max + 1]) {
+        const done = await session.send({ ...request, query: { ...request.query, [size]: asked } });
+        session.claim({
+          ...{ fact, reason: asked > max ? 'above the most' : 'at the most', at: `${pagination.at}/max`, of: [done] },
+          judge: (seen: Exchange) => sizeJudgement(model, endpoint, pagination, seen),
+        });
+      }
+    },
+  };
+}
+
+/** What comes of a size that is asked for: as many at the most, cut down or refused above the bound. */
+function sizeJudgement(model: Model, endpoint: Endpoint, pagination: Pagination, seen: Exchange): Judgement {
+  const { size = '', max = 0, overMax } = pagination;
+  const asked = Number(seen.sent.query[size]);
+  const refusal = refusalFor(model, 'limit.page', model.operationOf(endpoint));
+  const told = `it was answered ${seen.status}`;
+  if (asked > max && overMax === undefined) return moot('it is not stated what comes of more');
+  if (asked > max && overMax === 'refuse') {
+    if (!isRefused(model, seen)) return { promised: `a page of ${asked} is refused: ${max} is the most`, seen: told };
+    return refusal?.status === undefined || refusal.status === seen.status
+      ? undefined
+      : { promised: `a page of ${asked} is ${refusal.status} (${refusal.code})`, seen: told };
+  }
+  if (!isDone(seen))
+    return { promised: asked > max ? `a page of ${asked} is cut down to ${max}` : `a page of ${asked} is allowed`, seen: told };
+  const page = pageIn(pagination, endpoint, seen.body);
+  if (!page) return moot('it is no page');
+  if (page.items.length > max) return { promised: `${max} on a page at the most`, seen: `${page.items.length}` };
+  const isShort = page.items.length < Math.min(asked, max) && page.hasMore === true;
+  return isShort
+    ? {
+        promised: `${Math.min(asked, max)} on a page where so many are asked for`,
+        seen: `${page.items.length}, and there are more`,
+      }
+    : undefined;
+}
+
+/** A size that is no number, or none at all, is `limit.page`. */
+async function refusals(
+  session: Session,
+  {
+    fact,
+    endpoint,
+    request,
+    pagination,
+  }: { readonly fact: FactName; readonly endpoint: Endpoint; readonly request: RequestPlan; readonly pagination: Pagination },
+): Promise<void> {
+  const { model } = session;
+  const { size } = pagination;
+  if (size === undefined) return;
+  const bad: readonly Json[] = ['many', -1, 1.5];
+  for (const asked of bad) {
+    const done = await session.send({ ...request, query: { ...request.query, [size]: asked } });
+    session.claim({
+      ...{ fact, reason: 'a size that is none', of: [done] },
+      judge: (seen: Exchange): Judgement => {
+        if (!isRefused(model, seen))
+          return { promised: `${size}=${String(asked)} is refused: \`limit.page\``, seen: `it was answered ${seen.status}` };
+        const refusal = refusalFor(model, 'limit.page', model.operationOf(endpoint));
+        if (refusal?.status === undefined || seen.status === refusal.status || seen.status === 429) return undefined;
+        return {
+          promised: `${size}=${String(asked)} is ${refusal.status} (${refusal.code})`,
+          seen: `it was answered ${seen.status}`,
+        };
+      },
+    });
+  }
+}
+
+/** Makes rows until the list that the request asks for has enough of them, as somebody whose rows it shows. */
+async function fill(session: Session, resource: string, request: RequestPlan, wanted: number): Promise<void> {
+  const { model } = session;
+  const parents = parentsOf(request);
+  const able = request.caller ? [request.caller] : [];
+  const makers: (Caller | undefined)[] = [...able.filter((caller) => mayCreate(model, resource, caller)), undefined];
+  for (let count = 0; count < wanted; count++) {
+    try {
+      await session.make(resource, { ...(makers[0] && { caller: makers[0] }), ...(parents && { parents }) });
+    } catch (error) {
+      // Fewer will do for what else is asked.
+      if (error instanceof Untestable) return;
+      throw error;
+    }
+  }
+}
+
+function mayCreate(model: Model, resource: string, caller: Caller): boolean {
+  return model
+    .endpointsThat('create', resource)
+    .some((endpoint) => model.access.allows(model.operationOf(endpoint), caller) !== 'no');
+}
+
+/** The rows that a list's path names: what is made has to stand below them. */
+function parentsOf({ path, endpoint }: RequestPlan): Record<string, Row> | undefined {
+  const names = endpoint ? pathParameters(endpoint.path).filter((name) => name !== identifierParameter(endpoint)) : [];
+  const entries = names.flatMap((name) => {
+    const id = path[name];
+    return id === undefined
+      ? []
+      : [[name, { resource: name, id, known: {}, caller: undefined, shown: undefined, fields: undefined }] as const];
+  });
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}

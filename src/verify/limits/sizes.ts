@@ -1,0 +1,184 @@
+import { isStated, statedValue } from '../../parts/fact.ts';
+import type { Sizes } from '../../parts/limits.ts';
+import type { Operation } from '../../parts/operations.ts';
+import { pathParameters, requestShape } from '../../parts/payload.ts';
+import { callersFor } from '../make/callers-for.ts';
+import { ready } from '../make/readied.ts';
+import type { Caller } from '../model/callers.ts';
+import type { FactName } from '../model/facts.ts';
+import type { Model } from '../model/model.ts';
+import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
+import { type Judgement, moot } from '../script/claim.ts';
+import { type Exchange, isDone } from '../script/exchange.ts';
+import type { RequestPlan } from '../script/plan.ts';
+import { concrete } from '../script/request.ts';
+import type { Session } from '../script/session.ts';
+import { resolve } from '../script/symbol.ts';
+import type { Case, Trial } from '../trial.ts';
+
+const fact: FactName = { kind: 'size limits', subject: 'service' };
+
+/** The largest body that is sent. */
+const bodyBytesMost = 20 * 1024 * 1024;
+/** How headers are counted is not the same everywhere: with their line ends or without, with the request line or without. */
+const headerSlack = 768;
+
+/** Sizes hold to the byte: what is as large as stated passes, one byte more is refused. */
+export const sizes: Trial = {
+  name: 'limits/sizes',
+  part: 'limits',
+  about:
+    'A body and an address of the stated size pass and one byte more is `limit.size`; headers that are well below pass, well above do not.',
+  noise: 'quiet',
+  *cases(model) {
+    const stated = statedValue(model.spec.limits.size);
+    if (!stated) return;
+    const body = bodyTaker(model);
+    if (stated.body !== undefined && body) yield bodyCase(model, body, stated.body);
+    const door = quietDoor(model);
+    if (stated.url !== undefined && door) yield addressCase(model, door, stated.url);
+    if (stated.headers !== undefined && door) yield headersCase(model, door, stated.headers);
+  },
+};
+
+/** An operation that takes JSON and that somebody may surely do. */
+function bodyTaker(model: Model): Operation | undefined {
+  return model.operations.find(({ endpoint, ...operation }) => {
+    if (!endpoint || !isStated(requestShape(model.spec, endpoint)) || statedValue(endpoint.does)?.verb !== 'create') return false;
+    if (endpoint.consumes && endpoint.consumes[0] !== 'application/json') return false;
+    return model.callers.some((caller) => model.access.allows({ ...operation, endpoint }, caller) === 'yes');
+  });
+}
+
+/** An operation that changes nothing, and that somebody may surely do. */
+function quietDoor(model: Model): Operation | undefined {
+  const all = model.operations.filter(({ endpoint }) => endpoint?.method === 'GET' && pathParameters(endpoint.path).length === 0);
+  const open = all.find((operation) => model.access.isPublic(operation));
+  return open ?? all.find((operation) => model.callers.some((caller) => model.access.allows(operation, caller) === 'yes'));
+}
+
+function callerFor(session: Session, operation: Operation): Caller | undefined {
+  const { model } = session;
+  return model.access.isPublic(operation) || !operation.endpoint ? undefined : callersFor(session, operation.endpoint)[0];
+}
+
+function bodyCase(model: Model, operation: Operation, bytes: number): Case {
+  return {
+    name: `${operation.name} with a body of ${bytes} bytes, and of one more`,
+    facts: [fact],
+    async run(session: Session) {
+      const { endpoint } = operation;
+      session.need(endpoint !== undefined && bytes <= bodyBytesMost, `bodies of ${bytes} bytes are not sent`);
+      for (const length of [bytes, bytes + 1]) {
+        const { request } = await ready(session, endpoint);
+        const { body } = request;
+        session.need(body !== undefined && 'value' in body, `no body is known for ${operation.name}`);
+        // Spaces behind a JSON text mean nothing.
+        const text = JSON.stringify(resolve(body.value, session.run)).padEnd(length, ' ');
+        const done = await session.send({ ...request, body: { text, type: body.type } });
+        const size = (seen: Exchange) => Buffer.byteLength(seen.sent.text ?? '');
+        session.claim(sizeClaim(model, operation, done, { what: 'a body', bytes, size, at: 'body' }));
+        if (length === bytes)
+          session.claim({
+            ...{ fact, reason: 'the largest body is taken' },
+            of: [done],
+            judge: (seen: Exchange) => takenJudgement(seen, bytes),
+          });
+      }
+    },
+  };
+}
+
+/** A valid body of the stated size is taken as it would be without the spaces: at least not as unreadable. */
+function takenJudgement(seen: Exchange, bytes: number): Judgement {
+  if (isDone(seen)) return undefined;
+  return seen.status >= 500
+    ? { promised: `a body of ${bytes} bytes is taken`, seen: `it was answered ${seen.status}` }
+    : moot('it was refused for something else');
+}
+
+function addressCase(model: Model, operation: Operation, bytes: number): Case {
+  return {
+    name: `${operation.name} with an address of ${bytes} bytes, and of one more`,
+    facts: [fact],
+    async run(session: Session) {
+      const { endpoint } = operation;
+      session.need(endpoint !== undefined && bytes <= 64 * 1024, `addresses of ${bytes} bytes are not sent`);
+      const plan = model.request(endpoint, { caller: callerFor(session, operation) });
+      for (const length of [bytes, bytes + 1]) {
+        const done = await session.send(paddedTo(session, plan, length));
+        const size = (seen: Exchange) => seen.sent.target.length;
+        session.claim(sizeClaim(model, operation, done, { what: 'an address', bytes, size, at: 'url' }));
+      }
+    },
+  };
+}
+
+/** The request with a query parameter that nobody states, long enough for the whole target to be as long as asked. */
+function paddedTo(session: Session, plan: RequestPlan, length: number): RequestPlan {
+  const { endpoint: _endpoint, ...bare } = { ...plan, query: { ...plan.query, ninefold: '' } };
+  const short = concrete(bare, session.run).outgoing.target.length;
+  return { ...bare, query: { ...bare.query, ninefold: 'x'.repeat(Math.max(0, length - short)) } };
+}
+
+function headersCase(model: Model, operation: Operation, bytes: number): Case {
+  return {
+    name: `${operation.name} with headers of about ${bytes} bytes`,
+    facts: [fact],
+    async run(session: Session) {
+      const { endpoint } = operation;
+      session.need(
+        endpoint !== undefined && bytes > 4 * headerSlack && bytes <= 64 * 1024,
+        `headers of ${bytes} bytes are not sent`,
+      );
+      for (const length of [bytes - headerSlack, bytes + headerSlack]) {
+        // Several fields, since some servers bound each of them as well.
+        const names = Array.from({ length: Math.ceil(length / 1000) }, (_, at) => `x-ninefold-verify-${at}`);
+        const each = Math.floor(length / names.length);
+        const headers = Object.fromEntries(names.map((name) => [name, 'x'.repeat(Math.max(1, each - name.length - 4))]));
+        const done = await session.send(model.request(endpoint, { caller: callerFor(session, operation), headers }));
+        const size = ({ sent }: Exchange) =>
+          Object.entries(sent.headers).reduce(
+            (sum, [name, value]) => sum + (name.startsWith('x-ninefold') ? name.length + value.length + 4 : 0),
+            0,
+          );
+        session.claim(sizeClaim(model, operation, done, { what: 'headers', bytes, size, at: 'headers' }));
+      }
+    },
+  };
+}
+
+interface Sized {
+  readonly what: string;
+  readonly bytes: number;
+  readonly size: (seen: Exchange) => number;
+  readonly at: keyof Sizes;
+}
+
+function sizeClaim(model: Model, operation: Operation, done: { readonly step: number; readonly value: Exchange }, sized: Sized) {
+  const { what, bytes, size, at } = sized;
+  return {
+    ...{ fact, reason: `${at} ${size(done.value) > bytes ? 'above' : 'up to'} the bound` },
+    at: `${model.spec.limits.size.at}/${at}`,
+    of: [done] as const,
+    judge: (seen: Exchange): Judgement => {
+      const own = size(seen);
+      const isTooLarge = isSizeRefusal(model, operation, seen);
+      if (own <= bytes && isTooLarge)
+        return {
+          promised: `${what} of ${own} bytes is not too large: ${bytes} are allowed`,
+          seen: `it was answered ${seen.status}`,
+        };
+      if (own > bytes && !isTooLarge)
+        return { promised: `${what} of ${own} bytes is too large: ${bytes} are allowed`, seen: `it was answered ${seen.status}` };
+      return undefined;
+    },
+  };
+}
+
+/** By its stated refusal, or by one of the statuses that HTTP has for it. */
+function isSizeRefusal(model: Model, operation: Operation, seen: Exchange): boolean {
+  const refusal = refusalFor(model, 'limit.size', operation);
+  if (refusal && isRefusal(model, seen, refusal) && isRefused(model, seen)) return true;
+  return [413, 414, 431].includes(seen.status);
+}

@@ -1,0 +1,116 @@
+import { connect } from 'node:net';
+import { connect as connectSecurely } from 'node:tls';
+import { isStated, statedValue } from '../../parts/fact.ts';
+import type { Operation } from '../../parts/operations.ts';
+import { requestShape } from '../../parts/payload.ts';
+import { ready } from '../make/readied.ts';
+import type { FactName } from '../model/facts.ts';
+import type { Model } from '../model/model.ts';
+import { refusalFor } from '../model/refused-as.ts';
+import { type Judgement, moot } from '../script/claim.ts';
+import type { RequestPlan } from '../script/plan.ts';
+import { concrete } from '../script/request.ts';
+import type { Session } from '../script/session.ts';
+import type { Step } from '../script/step.ts';
+import { capturesIn } from '../script/symbol.ts';
+import type { Case, Trial } from '../trial.ts';
+
+const fact: FactName = { kind: 'time-outs', subject: 'service' };
+
+/** The longest that a time-out is waited for. What the machine waits for itself goes by no clock that can be moved. */
+const timeMsMost = 12_000;
+
+/** A body that does not come is not waited for longer than stated. */
+export const times: Trial = {
+  name: 'limits/times',
+  part: 'limits',
+  about: 'A request whose body does not arrive is ended once its time is over, and not long before.',
+  noise: 'quiet',
+  *cases(model) {
+    const stated = statedValue(model.spec.limits.timeout);
+    const operation = bodyTaker(model);
+    if (stated?.requestMs !== undefined && operation) yield slowBody(model, operation, stated.requestMs);
+  },
+};
+
+function bodyTaker(model: Model): Operation | undefined {
+  return model.operations.find((operation) => {
+    const { endpoint } = operation;
+    if (!endpoint || !isStated(requestShape(model.spec, endpoint)) || statedValue(endpoint.does)?.verb !== 'create') return false;
+    return model.callers.some((caller) => model.access.allows(operation, caller) === 'yes');
+  });
+}
+
+/** What became of a request whose body never came. */
+interface Awaited {
+  /** How long the service waited; nothing where it still does. */
+  readonly ms: number | undefined;
+  readonly status: number | undefined;
+}
+
+function slowBody(model: Model, operation: Operation, requestMs: number): Case {
+  return {
+    name: `${operation.name} with a body that does not come`,
+    facts: [fact],
+    async run(session: Session) {
+      const { endpoint } = operation;
+      session.need(endpoint !== undefined && requestMs <= timeMsMost, `it takes ${requestMs / 1000} s`);
+      const mostMs = requestMs * 1.25 + 2_500;
+      const { request } = await ready(session, endpoint);
+      const awaited = await session.do(stopping(request, mostMs));
+      session.claim({
+        ...{ fact, reason: 'request', at: `${model.spec.limits.timeout.at}/request`, of: [awaited] },
+        judge: ({ ms, status }: Awaited): Judgement => {
+          const promised = `a request has ${requestMs / 1000} s`;
+          if (ms === undefined) return { promised, seen: `after ${Math.round(mostMs) / 1000} s its body was still waited for` };
+          if (status !== undefined && status < 400) return moot('it was answered before its body had come');
+          const refusal = refusalFor(model, 'limit.time', operation);
+          // What is refused at once was refused for something else.
+          if (status !== undefined && status !== refusal?.status && status !== 408 && status !== 503)
+            return moot(`it was answered ${status}`);
+          return ms >= requestMs / 2 ? undefined : { promised, seen: `it was ended after ${ms / 1000} s` };
+        },
+      });
+    },
+  };
+}
+
+/** The step that sends the head of a request, promises a body and sends one byte of it. */
+function stopping(plan: RequestPlan, mostMs: number): Step<Awaited> {
+  return {
+    says: `${plan.method} ${plan.template}, with one byte of a body of 64`,
+    takes: [...capturesIn(plan.path), ...(plan.body && 'value' in plan.body ? capturesIn(plan.body.value) : [])],
+    act(run) {
+      const { outgoing } = concrete(plan, run);
+      const url = new URL(run.client.origin);
+      const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
+      const host = url.hostname.replace(/^\[|\]$/g, '');
+      const socket = url.protocol === 'https:' ? connectSecurely({ host, port, servername: host }) : connect({ host, port });
+      const startMs = Date.now();
+      return new Promise((resolve) => {
+        let text = '';
+        const done = (ms: number | undefined) => {
+          clearTimeout(timer);
+          socket.destroy();
+          const status = /^HTTP\/1\.1 (\d{3})/.exec(text)?.[1];
+          resolve({ ms, status: status === undefined ? undefined : Number(status) });
+        };
+        const timer = setTimeout(() => done(undefined), mostMs);
+        socket.on('data', (piece: Buffer) => {
+          text += piece.toString('latin1');
+          // To be told to go on is no answer.
+          text = text.replace(/^HTTP\/1\.1 100[\s\S]*?\r\n\r\n/, '');
+          if (/^HTTP\/1\.1 \d{3}/.test(text)) done(Date.now() - startMs);
+        });
+        socket.on('close', () => done(Date.now() - startMs));
+        socket.on('error', () => {});
+        const headers = Object.entries({ ...outgoing.headers, host: url.host, 'content-length': '64' });
+        socket.write(
+          `${outgoing.method} ${outgoing.target} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n{`,
+        );
+      });
+    },
+    tell: ({ ms, status }) => (ms === undefined ? 'it still waits' : `${status ?? 'the connection was closed'} after ${ms} ms`),
+    shell: () => [`# A body of 64 bytes is announced, and one of them is sent.`],
+  };
+}

@@ -1,0 +1,140 @@
+import type { Json } from '../../document/document.ts';
+import { isMap } from '../../document/values.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { paramsShape } from '../../parts/expressions/operation-scope.ts';
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import { identifierParameter, pathParameters } from '../../parts/payload.ts';
+import type { Transition } from '../../parts/states.ts';
+import { machineOf } from '../../parts/states.ts';
+import type { Caller } from '../model/callers.ts';
+import type { RequestPlan } from '../script/plan.ts';
+import type { Session } from '../script/session.ts';
+import type { Symbolic } from '../script/symbol.ts';
+import { Untestable } from '../untestable.ts';
+import { Reference, valuesOf } from '../values/values.ts';
+import { callersFor } from './callers-for.ts';
+import { Maker } from './maker.ts';
+import { requestAbout } from './request-about.ts';
+import type { Row } from './row.ts';
+
+/** A valid request with everything in place that it needs, which has not been sent. */
+export interface Readied {
+  readonly request: RequestPlan;
+  /** The row that it is about; nothing where it makes one, or is about none. */
+  readonly row: Row | undefined;
+}
+
+export interface Readying {
+  /** Who is to send it; anybody who may, unless said. */
+  readonly caller?: Caller | undefined;
+  /** Who is to make the row that it is about. */
+  readonly maker?: Caller | undefined;
+  readonly style?: 'plain' | 'full';
+}
+
+/** Makes what a valid request to an endpoint needs: parents and references, or the row that it is about, in a state in which it may be asked for. @throws {Untestable} */
+export async function ready(session: Session, endpoint: Endpoint, readying: Readying = {}): Promise<Readied> {
+  const effect = statedValue(endpoint.does);
+  const { verb } = effect ?? { verb: 'open' };
+  if (verb === 'create' || verb === 'upsert') return making(session, endpoint, readying);
+  if (verb === 'handler' || verb === 'reply' || verb === 'list') return asking(session, endpoint, readying);
+  const resource = resourceOfEffect(effect);
+  if (resource === undefined || identifierParameter(endpoint) === undefined)
+    throw new Untestable(`of ${endpoint.key} it is not known which row it is about`);
+  const transition = effect?.verb === 'transition' ? transitionOf(session, resource, effect.transition) : undefined;
+  let failure: unknown;
+  // What is drawn with everything in it may be more than the service's own rules allow.
+  for (const style of readying.style === 'full' ? (['full', 'plain'] as const) : (['plain'] as const)) {
+    for (const state of statesFor(endpoint, transition)) {
+      try {
+        const row = await session.make(resource, {
+          style,
+          ...(readying.maker && { caller: readying.maker }),
+          ...(state !== undefined && { state }),
+        });
+        const [able] = callersFor(session, endpoint, row);
+        const about = { caller: readying.caller ?? able, ...(transition && { transition }), style: readying.style ?? 'plain' };
+        return { row, request: writable(session, endpoint, resource, await requestAbout(session, row, endpoint, about)) };
+      } catch (error) {
+        if (!(error instanceof Untestable)) throw error;
+        failure = error;
+      }
+    }
+  }
+  throw failure;
+}
+
+async function making(session: Session, endpoint: Endpoint, readying: Readying): Promise<Readied> {
+  const { model } = session;
+  const caller = readying.caller ?? callersFor(session, endpoint)[0];
+  const { path, json } = await new Maker(session).parts(endpoint, { style: readying.style ?? 'plain', caller });
+  const last = identifierParameter(endpoint);
+  const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
+  const identifier = statedValue(model.resource(resource)?.identifier ?? { standing: 'open', at: '' });
+  const id = last === undefined || !identifier ? undefined : model.freshValue(resource, identifier.field);
+  const target = { ...path, ...(last !== undefined && id !== undefined && { [last]: id }) };
+  const request = model.request(endpoint, { path: target, caller, ...(json !== undefined && { json }) });
+  return { request, row: undefined };
+}
+
+/** Parameters are drawn by their shapes, those of the path and those that are required. */
+async function asking(session: Session, endpoint: Endpoint, readying: Readying): Promise<Readied> {
+  const { model } = session;
+  const caller = readying.caller ?? callersFor(session, endpoint)[0];
+  const { properties, required } = paramsShape(model.spec, endpoint);
+  const names = new Set(pathParameters(endpoint.path));
+  const parts: {
+    readonly path: Record<string, Symbolic>;
+    readonly query: Record<string, Symbolic>;
+    readonly headers: Record<string, Symbolic>;
+  } = {
+    ...{ path: {}, query: {}, headers: {} },
+  };
+  for (const name of Array.isArray(required) ? required : []) {
+    const stated = typeof name === 'string' ? entryOf(endpoint.parameters, name) : undefined;
+    if (typeof name !== 'string' || (stated?.default && !names.has(name))) continue;
+    const shape: Json = isMap(properties) ? (properties[name] ?? {}) : {};
+    const parent = model.parentOf(endpoint, name);
+    const drawn =
+      parent === undefined
+        ? session.chance.value(valuesOf(model.spec, isMap(shape) ? shape : {}, 'plain'))
+        : new Reference(parent);
+    const value = drawn instanceof Reference ? (await session.make(drawn.resource)).id : (drawn as Symbolic);
+    if (names.has(name)) parts.path[name] = value;
+    else if (stated?.in === 'header') parts.headers[name] = value;
+    else if (stated?.in === 'query') parts.query[name] = value;
+    else throw new Untestable(`the parameter ${name} of ${endpoint.key} is sent in a ${stated?.in ?? 'place that is not known'}`);
+  }
+  return { request: model.request(endpoint, { ...parts, caller }), row: undefined };
+}
+
+/** A request without the fields that are set once: a drawn value would be another one. */
+function writable(session: Session, endpoint: Endpoint, resource: string, request: RequestPlan): RequestPlan {
+  const verb = statedValue(endpoint.does)?.verb;
+  const { body } = request;
+  if (!body || !('value' in body) || (verb !== 'update' && verb !== 'replace') || !isPlain(body.value)) return request;
+  const stated = session.model.resource(resource);
+  const once = new Set((stated ? entriesOf(stated.fields) : []).filter(([, { immutable }]) => immutable).map(([name]) => name));
+  const value = Object.fromEntries(Object.entries(body.value).filter(([name]) => !once.has(name)));
+  return { ...request, body: { ...body, value } };
+}
+
+function isPlain(value: Symbolic): value is { readonly [key: string]: Symbolic } {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    [Object.prototype, null].includes(Object.getPrototypeOf(value))
+  );
+}
+
+function statesFor(endpoint: Endpoint, transition: Transition | undefined): readonly (string | undefined)[] {
+  const from = transition ? (transition.from === '*' ? [] : transition.from) : (endpoint.in ?? []);
+  return from.length === 0 ? [undefined] : from;
+}
+
+function transitionOf(session: Session, resource: string, name: string): Transition | undefined {
+  const machine = machineOf(session.model.spec.states, resource);
+  return machine && entryOf(machine.transitions, name);
+}

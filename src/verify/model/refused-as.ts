@@ -1,0 +1,31 @@
+import type { ErrorCondition } from '../../parts/errors.ts';
+import type { Operation } from '../../parts/operations.ts';
+import type { Exchange } from '../script/exchange.ts';
+import type { Model } from './model.ts';
+
+/** What a refusal has to look like, as far as the document says. */
+export interface Refusal {
+  readonly code: string;
+  readonly status: number | undefined;
+}
+
+type Answer = Pick<Exchange, 'status' | 'body'>;
+
+/** The refusal for a condition at an operation; nothing where no code is stated for it. */
+export function refusalFor(model: Model, when: ErrorCondition, operation?: Operation): Refusal | undefined {
+  const stated = model.refusals.of(when, operation);
+  return stated && { code: stated.code.name, status: stated.status };
+}
+
+/** Whether an answer is that refusal: by its status and, where refusals show their codes, by its code. */
+export function isRefusal(model: Model, answer: Answer, { status, code }: Refusal): boolean {
+  if ((status ?? answer.status) !== answer.status) return false;
+  const shown = model.refusals.codeIn(answer);
+  return shown === undefined ? isRefused(model, answer) : shown === code;
+}
+
+/** Whether an answer is a refusal of whatever kind: errors may come with a status of success where a document says so. */
+export function isRefused(model: Model, answer: Answer): boolean {
+  const code = model.refusals.codeIn(answer);
+  return answer.status >= 400 || (code !== undefined && model.refusals.all().some((one) => one.code.name === code));
+}

@@ -1,0 +1,63 @@
+import { entriesOf } from '../../parts/fact.ts';
+import { pathParameters } from '../../parts/payload.ts';
+import { type Door, guardedDoors, knocking } from '../authentication/knocking.ts';
+import { isUnknownCaller } from '../authentication/who.ts';
+import type { Model } from '../model/model.ts';
+import { isRefused } from '../model/refused-as.ts';
+import { type Judgement, moot } from '../script/claim.ts';
+import { type Exchange, isDone } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
+import type { Case, Trial } from '../trial.ts';
+
+const fact = { kind: 'users', subject: 'service' };
+
+/** How many operations a user tries. */
+const triesMost = 6;
+
+/** Every user can do something. */
+export const purposeUsers: Trial = {
+  name: 'purpose/users',
+  part: 'purpose',
+  about: 'Each stated user is known and can call at least one operation.',
+  noise: 'quiet',
+  isReading: true,
+  *cases(model) {
+    for (const [user] of entriesOf(model.spec.purpose.users)) yield caseOf(model, user);
+  },
+};
+
+function caseOf(model: Model, user: string): Case {
+  return {
+    name: user,
+    facts: [fact],
+    async run(session: Session) {
+      const caller = model.callers.find((one) => one.user === user);
+      session.need(caller !== undefined, `no credential of a ${user} was given`);
+      const doors = guardedDoors(model)
+        .filter(({ operation, endpoint }) => endpoint.method === 'GET' && model.access.allows(operation, caller) !== 'no')
+        .sort((one, other) => pathParameters(one.endpoint.path).length - pathParameters(other.endpoint.path).length);
+      session.need(doors.length > 0, `no operation that changes nothing is allowed to a ${user}`);
+      const tried: Done<Exchange>[] = [];
+      const asked: Door[] = doors.slice(0, triesMost);
+      for (const { endpoint } of asked) {
+        const done = await session.send(knocking(model, endpoint, caller));
+        tried.push(done);
+        if (isDone(done.value)) break;
+      }
+      session.claim({
+        ...{ fact, reason: user, of: tried },
+        judge: (...all: readonly Exchange[]): Judgement => {
+          if (all.some(isDone)) return undefined;
+          const isUnknown = (seen: Exchange, at: number) =>
+            isRefused(model, seen) && isUnknownCaller(model, (asked[at] as Door).operation, seen);
+          if (!all.every(isUnknown)) return moot('it is known, and what it asked for was refused for something else');
+          return {
+            promised: `a ${user} can call ${asked.map(({ operation }) => operation.name).join(', ')}`,
+            seen: 'it is not known at any of them',
+          };
+        },
+      });
+    },
+  };
+}

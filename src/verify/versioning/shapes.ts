@@ -1,0 +1,213 @@
+import type { Json } from '../../document/document.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
+import type { ResourceCarry } from '../../parts/versions/carry.ts';
+import { CannotCarry } from '../../parts/versions/change-values.ts';
+import { isServed } from '../../parts/versions/endpoint-in-version.ts';
+import { knocking } from '../authentication/knocking.ts';
+import { callersFor } from '../make/callers-for.ts';
+import { showsWhole } from '../make/look.ts';
+import { ready } from '../make/readied.ts';
+import { requestAbout } from '../make/request-about.ts';
+import type { Row } from '../make/row.ts';
+import { rowFrom } from '../make/row-from.ts';
+import type { FactName } from '../model/facts.ts';
+import type { Model } from '../model/model.ts';
+import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
+import { type Judgement, moot } from '../script/claim.ts';
+import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import type { RequestPlan } from '../script/plan.ts';
+import type { Session } from '../script/session.ts';
+import { resolve, type Symbolic } from '../script/symbol.ts';
+import type { Case, Trial } from '../trial.ts';
+import { isSame, shown as told } from '../values/difference.ts';
+import { carriesTo, inVersion, isOver, type Versions, versionsOf } from './versions.ts';
+
+const fact: FactName = { kind: 'version identifiers', subject: 'service' };
+const selectionFact: FactName = { kind: 'version selection', subject: 'service' };
+
+/** What each version changed, undone in those before it: in what is read, in what is written, and in what there is. */
+export const shapes: Trial = {
+  name: 'versioning/shapes',
+  part: 'versioning',
+  about: 'A row reads in an older version as the stated changes make it; what is written there is the same row in the newest.',
+  noise: 'quiet',
+  *cases(model) {
+    const versions = versionsOf(model);
+    if (!versions) return;
+    for (const { name } of versions.all) {
+      const carries = carriesTo(model, versions, name);
+      if (!carries) continue;
+      for (const [resource] of entriesOf(model.spec.resources.all)) {
+        // What a row shows of others may have changed where it has not itself.
+        const carry = carries.resource(resource) ?? carries.expanding.resource(resource);
+        if (carry && model.endpointsThat('read', resource).some(showsWhole))
+          yield rowCase(model, versions, {
+            version: name,
+            resource,
+            carry,
+            shown: carries.expanding.resource(resource) ?? carry,
+          });
+      }
+      for (const { key } of model.endpoints) {
+        if (!isServed(versions.history, name, key)) yield absentCase(model, versions, name, key);
+      }
+    }
+  },
+};
+
+interface Older {
+  readonly version: string;
+  readonly resource: string;
+  readonly carry: ResourceCarry;
+  /** The same where references may be shown whole. */
+  readonly shown: ResourceCarry;
+}
+
+function rowCase(model: Model, versions: Versions, older: Older): Case {
+  const { version, resource } = older;
+  return {
+    name: `${resource} in ${version}`,
+    facts: [fact],
+    async run(session: Session) {
+      needServed(session, versions, version);
+      const row = await session.make(resource, { style: 'full' });
+      const look = await looking(session, row);
+      const newest = await session.send(look);
+      const read = await session.send(bare(inVersion(model, look, version)));
+      session.claim({
+        ...{ fact, reason: `${resource} is read`, of: [newest, read] },
+        judge: (one: Exchange, other: Exchange) => readJudgement(model, older.shown, version, one, other),
+      });
+      if (statedValue(model.spec.versioning.select)?.default === 'current' && version !== versions.history.current) {
+        const unsaid = await session.send(bare(inVersion(model, look, undefined)));
+        session.claim({
+          ...{ fact: selectionFact, reason: 'default shape', of: [newest, unsaid] },
+          judge: (one: Exchange, other: Exchange): Judgement => {
+            const [wanted, seen] = [rowIn(one), rowIn(other)];
+            if (!wanted || !seen) return moot('one of them shows no row');
+            return isSame(wanted, seen) ? undefined : { promised: `who says no version reads ${told(wanted)}`, seen: told(seen) };
+          },
+        });
+      }
+      await written(session, model, older);
+    },
+  };
+}
+
+/** A row that was read in the newest version and in an older one. */
+function readJudgement(model: Model, carry: ResourceCarry, version: string, newest: Exchange, older: Exchange): Judgement {
+  const [whole, seen] = [rowIn(newest), rowIn(older)];
+  if (!whole || !isDone(newest)) return moot('the newest version shows no row');
+  if (isRefused(model, older) && older.status !== 404) return moot(`it was answered ${older.status}`);
+  if (!seen) return { promised: `${version} shows the same row`, seen: `it was answered ${older.status}` };
+  const wanted = carried(() => carry.down(whole));
+  if (!wanted) return moot('it has no form in that version');
+  for (const name of new Set([...Object.keys(wanted), ...Object.keys(seen)])) {
+    if (isSame(wanted[name], seen[name])) continue;
+    return { promised: `${name} in ${version}: ${told(wanted[name])}`, seen: told(seen[name]) };
+  }
+  return undefined;
+}
+
+/** Creates a row in the older version, and reads it in the newest. */
+async function written(session: Session, model: Model, { version, resource, carry }: Older): Promise<void> {
+  const [endpoint] = model.endpointsThat('create', resource);
+  if (!endpoint) return;
+  const { request } = await ready(session, endpoint, { style: 'full' });
+  const { body } = request;
+  if (!body || !('value' in body) || !body.type.includes('json')) return;
+  const value = resolve(body.value, session.run);
+  const older = typeof value === 'object' && value !== null ? carried(() => carry.down(value)) : undefined;
+  if (!older) return;
+  const sent = Object.fromEntries(
+    Object.entries(older).filter(([name]) => isSent(carry, name, value as Readonly<Record<string, Json>>)),
+  );
+  const made = await session.send(bare(inVersion(model, { ...request, body: { ...body, value: sent as Symbolic } }, version)));
+  if (!isDone(made.value)) return;
+  const row = rowFrom(session, resource, endpoint, made);
+  const read = await session.send(await looking(session, { ...row, fields: undefined }));
+  session.claim({
+    ...{ fact, reason: `${resource} is written`, of: [made, read] },
+    judge: (one: Exchange, other: Exchange): Judgement => {
+      const [said, seen] = [one.sent.json, rowIn(other)];
+      if (!isDone(one) || !seen || typeof said !== 'object' || said === null) return moot('it was not made, or is not shown');
+      const wanted = carried(() => carry.up(said));
+      if (!wanted) return moot('it has no form in the newest version');
+      for (const name of Object.keys(wanted)) {
+        const line = carry.newer(name);
+        const hidden = model.unseenBy(resource, other.caller).has(name);
+        if (hidden || line?.older === undefined || !Object.hasOwn(said, line.older) || isSame(wanted[name], seen[name])) continue;
+        return { promised: `${name} in the newest version: ${told(wanted[name])}`, seen: told(seen[name]) };
+      }
+      return undefined;
+    },
+  });
+}
+
+/** Whether a field of the older version is one that was to be sent, and none that is there no more. */
+function isSent(carry: ResourceCarry, name: string, value: Readonly<Record<string, Json>>): boolean {
+  const line = carry.older(name);
+  return line === undefined || (line.newer !== undefined && Object.hasOwn(value, line.newer));
+}
+
+function absentCase(model: Model, versions: Versions, version: string, key: string): Case {
+  return {
+    name: `${key}, which is not in ${version}`,
+    facts: [fact],
+    async run(session: Session) {
+      needServed(session, versions, version);
+      const endpoint = model.endpoints.find((one) => one.key === key);
+      session.need(endpoint !== undefined, 'it is no endpoint');
+      const operation = model.operationOf(endpoint);
+      const [caller] = callersFor(session, endpoint);
+      const done = await session.send(bare(inVersion(model, knocking(model, endpoint, caller), version)));
+      session.claim({
+        ...{ fact, reason: `${key} is not there`, of: [done] },
+        judge: (seen: Exchange): Judgement => {
+          const refusals = (['route.unknown', 'method.unsupported'] as const).flatMap(
+            (when) => refusalFor(model, when, operation) ?? [],
+          );
+          const isGone =
+            isRefused(model, seen) && (refusals.length === 0 || refusals.some((refusal) => isRefusal(model, seen, refusal)));
+          return isGone ? undefined : { promised: `there is no ${key} in ${version}`, seen: `it was answered ${seen.status}` };
+        },
+      });
+    },
+  };
+}
+
+/** A look at a row by somebody who may. */
+async function looking(session: Session, row: Row): Promise<RequestPlan> {
+  const { model } = session;
+  for (const endpoint of model.endpointsThat('read', row.resource).filter(showsWhole)) {
+    const isPublic = model.access.isPublic(model.operationOf(endpoint));
+    const [caller] = callersFor(session, endpoint, row);
+    if (isPublic || caller) return requestAbout(session, row, endpoint, { caller: isPublic ? undefined : caller });
+  }
+  session.need(false, `nobody who can be spoken for may read a ${row.resource}`);
+}
+
+/** Without its endpoint, whose shapes are those of the newest version. */
+function bare(plan: RequestPlan): RequestPlan {
+  const { endpoint: _endpoint, ...rest } = plan;
+  return rest;
+}
+
+function needServed(session: Session, { all }: Versions, version: string): void {
+  const stated = all.find(({ name }) => name === version);
+  if (stated && isOver(stated, session.run.clock.toService(Date.now())) !== false) session.need(false, `${version} is over`);
+}
+
+function rowIn(exchange: Exchange): Readonly<Record<string, Json>> | undefined {
+  return isDone(exchange) ? fieldsOf(exchange) : undefined;
+}
+
+function carried(carry: () => unknown): Readonly<Record<string, Json>> | undefined {
+  try {
+    // The cast holds: what is carried of a row of JSON is one, but for integers past 2^53.
+    return carry() as Readonly<Record<string, Json>>;
+  } catch (error) {
+    if (error instanceof CannotCarry) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,68 @@
+import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { pathParameters } from '../../parts/payload.ts';
+import type { Version } from '../../parts/versioning.ts';
+import { Carries } from '../../parts/versions/carries.ts';
+import { type History, historyOf } from '../../parts/versions/history.ts';
+import type { Door } from '../authentication/knocking.ts';
+import type { Caller } from '../model/callers.ts';
+import type { Model } from '../model/model.ts';
+import type { RequestPlan } from '../script/plan.ts';
+import { dateMs } from './deprecation-fields.ts';
+
+/** The versions of a document, and how requests say in which one they are. */
+export interface Versions {
+  readonly history: History;
+  readonly all: readonly Version[];
+}
+
+/** The versions of a document; nothing where it states none, or none can be asked for. */
+export function versionsOf({ spec }: Model): Versions | undefined {
+  const history = historyOf(spec);
+  const select = statedValue(spec.versioning.select);
+  if (!history || !select || select.by === 'pin') return undefined;
+  return { history, all: entriesOf(spec.versioning.versions).map(([, version]) => version) };
+}
+
+/** The same request in a version, or in none that it says. */
+export function inVersion(model: Model, plan: RequestPlan, version: string | undefined): RequestPlan {
+  const select = statedValue(model.spec.versioning.select);
+  if (!select || select.by === 'pin') return plan;
+  const { carrier, by } = select;
+  if (by === 'path') {
+    const step = version === undefined ? '' : carrier.replaceAll(/\{[^{}]+\}/g, encodeURIComponent(version));
+    return { ...plan, prefix: `${model.basePath}${step}` };
+  }
+  const { [carrier]: _header, ...headers } = plan.headers;
+  const { [carrier]: _query, ...query } = plan.query;
+  const named = version === undefined ? {} : { [carrier]: version };
+  return by === 'header' ? { ...plan, headers: { ...headers, ...named } } : { ...plan, query: { ...query, ...named } };
+}
+
+/** Whether the last day of a version has come; nothing within a day of it. */
+export function isOver({ deprecation }: Version, nowMs: number): boolean | undefined {
+  const sunset = dateMs(statedValue(deprecation)?.sunset);
+  if (sunset === undefined) return false;
+  return Math.abs(sunset - nowMs) < 86_400_000 ? undefined : nowMs > sunset;
+}
+
+/** What goes between the newest shapes and those of a version; nothing where it is not known what was changed since. */
+export function carriesTo(model: Model, { history }: Versions, version: string): Carries | undefined {
+  return history.openAbove(version).length > 0 ? undefined : new Carries(model.spec, history, version, () => Date.now());
+}
+
+/** An operation to ask in every version: it changes nothing, names no row, and is in all of them. */
+export function doorOf(model: Model): (Door & { readonly caller: Caller | undefined }) | undefined {
+  const changed = new Set(
+    historyOf(model.spec)?.steps.flatMap(({ change }) => (change.kind === 'endpoint' ? [change.endpoint] : [])),
+  );
+  for (const operation of model.operations) {
+    const { endpoint } = operation;
+    if (endpoint?.method !== 'GET' || pathParameters(endpoint.path).length > 0 || changed.has(endpoint.key)) continue;
+    // Which row an `identity` means may be one that is not there.
+    if (endpoint.identity || entriesOf(endpoint.parameters).some(([, { required }]) => required)) continue;
+    if (model.access.isPublic(operation)) return { operation, endpoint, caller: undefined };
+    const caller = model.callers.find((one) => model.access.allows(operation, one) === 'yes');
+    if (caller) return { operation, endpoint, caller };
+  }
+  return undefined;
+}
