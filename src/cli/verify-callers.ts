@@ -32,7 +32,7 @@ function givenCaller(path: string, user: string, given: unknown): GivenCaller {
   if (typeof given === 'string') return { user, credential: given };
   if (typeof given !== 'object' || given === null || !('credential' in given)) throw wrong(path, `${user} has no credential`);
   const { credential } = given;
-  const text = (key: 'id' | 'scheme') => {
+  const text = (key: 'id' | 'scheme' | 'bad') => {
     const value: unknown = key in given ? (given as Record<string, unknown>)[key] : undefined;
     return value === undefined ? {} : { [key]: String(value) };
   };
@@ -42,6 +42,7 @@ function givenCaller(path: string, user: string, given: unknown): GivenCaller {
     credential: String(credential),
     ...text('id'),
     ...text('scheme'),
+    ...text('bad'),
     ...(Array.isArray(scopes) && { scopes: scopes.map(String) }),
   };
 }

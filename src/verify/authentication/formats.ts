@@ -7,9 +7,9 @@ import { type Judgement, moot } from '../script/claim.ts';
 import type { Exchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
+import { isUnknownCaller } from './carriers.ts';
 import { acceptedSchemes, guardedDoors, knocking, partsOf } from './knocking.ts';
 import { readToken } from './tampered.ts';
-import { isUnknownCaller } from './who.ts';
 
 /** What is accepted as a credential has the form that its scheme states. */
 export const formats: Trial = {

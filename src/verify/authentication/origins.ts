@@ -32,7 +32,7 @@ export const origins: Trial = {
 function refusedCase(model: Model, { endpoint }: Door, origin: string): Case {
   return {
     name: `${endpoint.key} from a page of ${origin}`,
-    facts: [],
+    facts: [fact],
     async run(session: Session) {
       const path = {};
       const plain = await session.send(model.request(endpoint, { path, headers: { origin } }));
@@ -56,7 +56,7 @@ function notLetIn(seen: Exchange): Judgement {
 function letInCase(model: Model, { endpoint, operation }: Door, origin: string): Case {
   return {
     name: `${endpoint.key} from a page of ${origin}`,
-    facts: [],
+    facts: [fact],
     async run(session: Session) {
       const caller = model.callers.find((one) => model.access.allows(operation, one) !== 'no');
       const plain = await session.send(model.request(endpoint, { caller, headers: { origin } }));

@@ -1,27 +1,27 @@
 import type { Raw } from '../../parts/expressions/frame.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation, resourceOfEffect } from '../../parts/operations.ts';
-import { identifierParameter, pathParameters, requestShape } from '../../parts/payload.ts';
+import { identifierParameter } from '../../parts/payload.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { showsWhole } from '../make/look.ts';
-import { pathOf, requestAbout } from '../make/request-about.ts';
+import { requestAbout } from '../make/request-about.ts';
 import type { Row } from '../make/row.ts';
 import type { Allowed } from '../model/access.ts';
 import type { Caller } from '../model/callers.ts';
 import type { Known } from '../model/expressions.ts';
 import type { Model } from '../model/model.ts';
-import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
+import { isRefused } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
-import type { Symbolic } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
 import { Untestable } from '../untestable.ts';
 import { difference } from '../values/difference.ts';
 import { identified } from './identities.ts';
 import type { Door } from './knocking.ts';
 import { missingIdentifier, telltale } from './missing.ts';
+import { about, foreignJudgement, ownCode, ownJudgement, readability } from './row-rules.ts';
 import { shownRows } from './shown-rows.ts';
 
 /** Rows of one's own and of others: what conditions over the row allow and refuse, and that what is hidden is as good as missing. */
@@ -137,26 +137,6 @@ function knownOf(session: Session, row: Row): Known {
   };
 }
 
-/** What a rule allows is refused neither as forbidden nor as missing. */
-function ownJudgement(
-  model: Model,
-  operation: Operation,
-  caller: Caller,
-  seen: Exchange,
-  maker: Exchange | undefined,
-): Judgement {
-  if (maker && !isDone(maker)) return moot('the row was not made');
-  for (const when of ['caller.forbidden', 'resource.missing'] as const) {
-    const refusal = refusalFor(model, when, operation);
-    if (!refusal || !isRefusal(model, seen, refusal) || !isRefused(model, seen)) continue;
-    return {
-      promised: `a rule allows ${operation.name} on this row to ${caller.user}`,
-      seen: `it was answered ${seen.status} (${refusal.code})`,
-    };
-  }
-  return undefined;
-}
-
 async function tryForeign(
   session: Session,
   door: Door,
@@ -205,64 +185,6 @@ async function tryForeign(
         : { promised: 'a row that the caller may not read is answered as one that is not there', seen: told };
     },
   });
-}
-
-function foreignJudgement(
-  model: Model,
-  operation: Operation,
-  caller: Caller,
-  readable: Allowed,
-  code: string | undefined,
-  seen: readonly Exchange[],
-): Judgement {
-  const [maker] = seen;
-  const answer = seen.at(-1);
-  if (!answer || (seen.length > 1 && maker && !isDone(maker))) return moot('the row was not made');
-  const promised = `no rule allows ${operation.name} on this row to ${caller.user}`;
-  const told = { seen: `it was answered ${answer.status}` };
-  if (!isRefused(model, answer)) return { promised: `${promised}, so it is refused`, ...told };
-  if (code !== undefined) {
-    const fits = isRefusal(model, answer, { code, status: undefined });
-    return fits ? undefined : { promised: `${promised}, and then the rule says ${code}`, ...told };
-  }
-  if (readable === 'unknown') return undefined;
-  const when = readable === 'yes' ? 'caller.forbidden' : 'resource.missing';
-  const refusal = refusalFor(model, when, operation);
-  if (!refusal || isRefusal(model, answer, refusal)) return undefined;
-  const why = readable === 'yes' ? 'may read it' : 'may not read it either';
-  return { promised: `${promised}, who ${why}: ${refusal.status} (${refusal.code})`, ...told };
-}
-
-/** The code of a rule's `else`, which then has the word; nothing where no rule that stands for the caller has one. */
-function ownCode(model: Model, operation: Operation, caller: Caller): string | undefined {
-  return (model.access.rules(operation, caller) ?? []).find((rule) => rule.else !== undefined)?.else;
-}
-
-/** Whether a caller may read a row: a rule of an operation that reads it holds, or of a list where none does. */
-function readability(model: Model, row: Row, caller: Caller, known: Known): Allowed {
-  const reads = model.endpointsThat('read', row.resource).filter((endpoint) => endpoint.identity === undefined);
-  const asked = reads.length > 0 ? reads : model.endpointsThat('list', row.resource);
-  // A path that names parents, or an operation with `identity`, has a word in it that is not asked here.
-  const isPlain =
-    asked.every((endpoint) => pathParameters(endpoint.path).length <= 1) &&
-    model.endpointsThat('read', row.resource).length === reads.length;
-  const answers = asked.map((endpoint) => model.access.allows(model.operationOf(endpoint), caller, known));
-  if (answers.includes('yes')) return isPlain ? 'yes' : 'unknown';
-  return answers.every((answer) => answer === 'no') ? 'no' : 'unknown';
-}
-
-/** A request about a row that is well formed and no more: the rules over the row come before what is wrong with the body. */
-function about(model: Model, { endpoint }: Door, row: Row, caller: Caller): RequestPlan | undefined {
-  const path = pathOf(endpoint, row);
-  if (pathParameters(endpoint.path).some((name) => path[name] === undefined)) return undefined;
-  const shape = requestShape(model.spec, endpoint);
-  const takesBody = shape.standing !== 'none';
-  const type = endpoint.consumes?.[0] ?? 'application/json';
-  if (takesBody && !type.includes('json') && type !== 'application/x-www-form-urlencoded') return undefined;
-  const required = entriesOf(endpoint.parameters).some(([, parameter]) => parameter.required && parameter.in !== 'path');
-  if (required) return undefined;
-  const json: Symbolic = {};
-  return model.request(endpoint, { path, caller, ...(takesBody && { json }) });
 }
 
 /** A look at a row by somebody who may. */

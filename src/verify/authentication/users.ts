@@ -73,14 +73,7 @@ function judged(model: Model, operation: Operation, caller: Caller, seen: Exchan
 
 /** Refusals that come before the rules are asked: sizes, versions, rates, and who is calling. */
 function isRefusedBefore(model: Model, operation: Operation, seen: Exchange): boolean {
-  const earlier = [
-    'limit.size',
-    'route.unknown',
-    'method.unsupported',
-    'version.unknown',
-    'version.sunset',
-    'limit.rate',
-  ] as const;
+  const earlier = ['limit.size', 'version.unknown', 'version.sunset', 'limit.rate', 'caller.unknown'] as const;
   return earlier.some((when) => {
     const refusal = refusalFor(model, when, operation);
     return refusal !== undefined && isRefusal(model, seen, refusal) && isRefused(model, seen);

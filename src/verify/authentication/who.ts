@@ -1,14 +1,26 @@
 import { statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
-import type { Caller, Credential } from '../model/callers.ts';
+import { openEar, streamOf } from '../events/stream-ears.ts';
+import type { Caller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
-import { isRefusal, isRefused, type Refusal, refusalFor } from '../model/refused-as.ts';
-import { type Flaw, type Judgement, moot } from '../script/claim.ts';
+import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
+import { type Judgement, moot } from '../script/claim.ts';
 import type { Exchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
+import { elsewhere, isUnknown, unknownFlaw } from './carriers.ts';
 import { challengeFlaw } from './challenges.ts';
-import { acceptedSchemes, type Door, guardedDoors, inventedFor, knocking, partsOf, publicDoors, showing } from './knocking.ts';
+import {
+  acceptedSchemes,
+  type Door,
+  guardedDoors,
+  inventedFor,
+  knocking,
+  letsAnyone,
+  partsOf,
+  publicDoors,
+  showing,
+} from './knocking.ts';
 import { tamperedWith } from './tampered.ts';
 
 const schemesFact = { kind: 'schemes', subject: 'service' };
@@ -24,6 +36,13 @@ export const who: Trial = {
   *cases(model) {
     for (const door of guardedDoors(model)) yield nobodyAt(model, door);
     for (const door of publicDoors(model)) yield publicAt(model, door);
+    for (const stranger of model.strangers) {
+      const door = quietDoor(model, 0);
+      if (door) yield strangerAt(model, door, stranger);
+    }
+    const stream = { name: 'stream events' };
+    if (streamOf(model) && acceptedSchemes(model).length > 0 && !model.access.isPublic(stream) && !letsAnyone(model, stream))
+      yield nobodyListens(model, stream);
     for (const [at, scheme] of acceptedSchemes(model).entries()) {
       const good = model.callers.find(({ credential }) => credential?.scheme.name === scheme.name);
       const door = quietDoor(model, at);
@@ -53,6 +72,35 @@ function nobodyAt(model: Model, { operation, endpoint }: Door): Case {
   };
 }
 
+/** A credential that was good once, or is good elsewhere. */
+function strangerAt(model: Model, { operation, endpoint }: Door, stranger: Caller): Case {
+  return {
+    name: `a credential that is ${stranger.bad}: ${stranger.name}`,
+    facts: [schemesFact],
+    async run(session: Session) {
+      const done = await session.send(knocking(model, endpoint, { ...stranger, user: '' }));
+      const judge = (seen: Exchange) => unknownFlaw(model, operation, seen, `with a credential that is ${stranger.bad}`);
+      session.claim({ fact: schemesFact, reason: `${stranger.bad}`, of: [done], judge });
+    },
+  };
+}
+
+/** The stream is refused to nobody in particular, and to users whom no rule allows it. */
+function nobodyListens(model: Model, operation: Operation): Case {
+  const rules = { kind: 'permission rules', subject: operation.name };
+  return {
+    name: 'the stream of events without a credential',
+    facts: [rules],
+    async run(session: Session) {
+      const ear = await openEar(session, undefined);
+      const judge = (seen: Exchange): Judgement =>
+        seen.trouble ? moot(seen.trouble.message) : unknownFlaw(model, operation, seen, 'without a credential');
+      session.claim({ fact: rules, reason: 'nobody', of: [ear.opened], judge });
+      await session.do(ear.hearing([], { isEnough: () => true, ms: 0, quietMs: 0 }));
+    },
+  };
+}
+
 /** A 401 says by what scheme one has to show who one is (RFC 9110 section 15.5.2). */
 function challengeJudgement(seen: Exchange): Judgement {
   if (seen.status !== 401) return moot('it is no 401');
@@ -65,7 +113,7 @@ function challengeJudgement(seen: Exchange): Judgement {
 function publicAt(model: Model, { operation, endpoint }: Door): Case {
   return {
     name: `${endpoint.key} with a credential that is not good`,
-    facts: [],
+    facts: [schemesFact],
     async run(session: Session) {
       for (const scheme of acceptedSchemes(model)) {
         const invented = inventedFor(scheme);
@@ -119,44 +167,6 @@ function badOnes(model: Model, { operation, endpoint }: Door, scheme: string, go
       }
     },
   };
-}
-
-/** The same credential where none is looked for. */
-async function elsewhere(session: Session, model: Model, { operation, endpoint }: Door, credential: Credential): Promise<void> {
-  const fact = { kind: 'header names', subject: credential.scheme.name };
-  const { text } = partsOf(credential);
-  const places: readonly (readonly [place: 'header' | 'query', carrier: string, value: string])[] = [
-    ['header', 'X-Ninefold-Verify', credential.value],
-    ['header', 'Authorization', `Bearer ${text}`],
-    ['header', 'X-API-Key', text],
-    ['query', 'access_token', text],
-    ['query', 'api_key', text],
-  ];
-  const taken = new Set(acceptedSchemes(model).map((scheme) => `${scheme.in} ${statedValue(scheme.carrier)?.toLowerCase()}`));
-  for (const [place, carrier, value] of places) {
-    if (taken.has(`${place} ${carrier.toLowerCase()}`)) continue;
-    const other: Credential = { ...credential, in: place, carrier, value };
-    const done = await session.send(knocking(model, endpoint, { name: 'stranger', user: '', credential: other }));
-    const judge = (seen: Exchange) => unknownFlaw(model, operation, seen, `with the credential in the ${place} ${carrier}`);
-    session.claim({ fact, reason: `in ${carrier}`, of: [done], judge });
-  }
-}
-
-/** That an answer is the refusal of somebody unknown. */
-export function unknownFlaw(model: Model, operation: Operation, seen: Exchange, how: string): Flaw | undefined {
-  const refusal = refusalFor(model, 'caller.unknown', operation);
-  if (isUnknown(model, refusal, seen)) return undefined;
-  const wanted = refusal?.status === undefined ? 'refused' : `answered ${refusal.status} (${refusal.code})`;
-  return { promised: `${operation.name} ${how} is ${wanted}: the caller is unknown`, seen: `it was answered ${seen.status}` };
-}
-
-/** Whether an answer says that it is not known who is calling. */
-export function isUnknownCaller(model: Model, operation: Operation, seen: Exchange): boolean {
-  return isUnknown(model, refusalFor(model, 'caller.unknown', operation), seen);
-}
-
-function isUnknown(model: Model, refusal: Refusal | undefined, seen: Exchange): boolean {
-  return refusal ? isRefusal(model, seen, refusal) && isRefused(model, seen) : seen.status >= 400;
 }
 
 /** Where strangers are tried: an operation that changes nothing, another one for each scheme where there are several. */

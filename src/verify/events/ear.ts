@@ -1,6 +1,7 @@
 import type { Caller } from '../model/callers.ts';
 import type { Judgement } from '../script/claim.ts';
 import type { Exchange } from '../script/exchange.ts';
+import type { Run } from '../script/run.ts';
 import type { Done, Step } from '../script/step.ts';
 import type { Delivery } from './receiver.ts';
 
@@ -17,6 +18,11 @@ export interface Waiting {
   readonly ms: number;
   /** How long it is listened on afterwards for what should not come. */
   readonly quietMs: number;
+}
+
+/** How long is waited for what does not come: less when it is looked at again, which is often. */
+export function msFor({ isOnTop }: Pick<Run, 'isOnTop'>, { ms }: Waiting): number {
+  return isOnTop === true ? Math.min(ms, 2_000) : ms;
 }
 
 /** Somebody who is told of events, by web hook or on the stream. */

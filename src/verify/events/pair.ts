@@ -86,7 +86,7 @@ export async function actTwice<T>(
 ): Promise<{ readonly ear: T; readonly made: Done<Exchange>; readonly moved: Done<Exchange> }> {
   const { model } = session;
   if (!create.endpoint || !then.endpoint) throw new Untestable('no caller reaches the operations');
-  const { request } = await ready(session, create.endpoint);
+  const { request } = await ready(session, create.endpoint, { style: 'full' });
   const ear = await listen();
   const made = await session.send(request);
   session.need(isDone(made.value), `${create.name} was answered ${made.value.status}`);

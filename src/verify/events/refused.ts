@@ -33,7 +33,7 @@ function caseOf(model: Model, operation: Operation): Case {
   const facts = kinds.map(({ name: subject }) => ({ kind: 'emitting operations', subject }));
   return {
     name: `${operation.name}, refused`,
-    facts: [],
+    facts,
     async run(session: Session) {
       const { endpoint } = operation;
       session.need(endpoint !== undefined, `no caller reaches ${operation.name}`);

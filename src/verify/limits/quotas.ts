@@ -66,7 +66,7 @@ function caseOf(model: Model, quota: Quota, operation: Operation): Case {
       const uses: Done<Exchange>[] = [];
       const refusal = refusalFor(model, 'limit.quota', operation);
       for (let count = 0; count <= quota.limit; count++) {
-        const { request } = await ready(session, endpoint, { caller, maker: caller });
+        const { request } = await ready(session, endpoint, { caller, maker: makerFor(model, operation, caller) });
         const done = await session.send(request);
         uses.push(done);
         if (!isDone(done.value)) break;
@@ -96,7 +96,7 @@ function caseOf(model: Model, quota: Quota, operation: Operation): Case {
       const last = uses.at(-1);
       // Of another window it is not known what the other has used.
       if (!isNew || quota.per !== 'caller' || !other || other === caller || !last || !isUsedUp(last.value)) return;
-      const { request } = await ready(session, endpoint, { caller: other, maker: other });
+      const { request } = await ready(session, endpoint, { caller: other, maker: makerFor(model, operation, other) });
       const own = await session.send(request);
       session.claim({
         ...{ fact, reason: 'apart', at, of: [last, own], tries: 1 },
@@ -109,6 +109,14 @@ function caseOf(model: Model, quota: Quota, operation: Operation): Case {
       });
     },
   };
+}
+
+/** Who makes what the operation is about: its caller, where that may. */
+function makerFor(model: Model, { resource = '' }: Operation, caller: Caller): Caller | undefined {
+  const may = model
+    .endpointsThat('create', resource)
+    .some((endpoint) => model.access.allows(model.operationOf(endpoint), caller) !== 'no');
+  return may ? caller : undefined;
 }
 
 function isCounted({ to }: Quota, caller: Caller): boolean {

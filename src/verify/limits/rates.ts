@@ -1,7 +1,6 @@
-import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { statedValue } from '../../parts/fact.ts';
 import type { Rate } from '../../parts/limits.ts';
-import { namesOperation, type Operation } from '../../parts/operations.ts';
-import { pathParameters, requestShape } from '../../parts/payload.ts';
+import type { Operation } from '../../parts/operations.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { ready } from '../make/readied.ts';
 import type { Caller } from '../model/callers.ts';
@@ -14,12 +13,14 @@ import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Case, Trial } from '../trial.ts';
 import { burst, retryAfterMs, type Shot } from './burst.ts';
+import { cheapest, costOf } from './counted.ts';
 import { type Attempt, capacityOf, letTooMany, memoryOf, refusedTooEarly } from './rate-model.ts';
 
 export const ratesFact: FactName = { kind: 'rate limits', subject: 'service' };
 
 /** The longest that is waited for a rate where the clock cannot be moved, and the most requests that one is tried with. */
 const waitMsMost = 15_000;
+
 const requestsMost = 2_500;
 
 /** Rates are reached on one operation: as many as stated get through, the next one is refused, and to wait as told is enough. */
@@ -37,44 +38,6 @@ export const rates: Trial = {
     }
   },
 };
-
-/** An operation that the rate counts, that changes nothing and needs little. */
-function cheapest(model: Model, rate: Rate): Operation | undefined {
-  const counted = model.operations.filter(
-    (operation) => operation.endpoint && (rate.on === undefined || namesOperation(rate.on, operation)),
-  );
-  const weight = (operation: Operation): number => {
-    const { endpoint } = operation;
-    if (!endpoint) return 9;
-    const changes = endpoint.method !== 'GET';
-    return (
-      (changes ? 4 : 0) + pathParameters(endpoint.path).length + (requestShape(model.spec, endpoint).standing === 'none' ? 0 : 1)
-    );
-  };
-  // A rate that is stricter here would be the one that is tried.
-  const alone = counted.filter((operation) => strictest(model, operation) === rate);
-  return alone.sort((one, other) => weight(one) - weight(other))[0];
-}
-
-/** The rate that is reached first by one request after the other. */
-function strictest(model: Model, operation: Operation): Rate | undefined {
-  const own = (statedValue(model.spec.limits.rate) ?? []).filter(
-    (rate) => rate.on === undefined || namesOperation(rate.on, operation),
-  );
-  return own.sort((one, other) => roomFor(one, operation) - roomFor(other, operation))[0];
-}
-
-function roomFor(rate: Rate, operation: Operation): number {
-  return capacityOf(rate) / Math.max(1e-9, costOf(rate, operation));
-}
-
-function costOf(rate: Rate, operation: Operation): number {
-  return (
-    rate.cost[operation.name] ??
-    entriesOf({ standing: 'stated', value: rate.cost, at: '' }).find(([name]) => namesOperation([name], operation))?.[1] ??
-    1
-  );
-}
 
 function caseOf(model: Model, rate: Rate, operation: Operation): Case {
   return {

@@ -1,7 +1,12 @@
 import { schemeKinds } from '../../kinds/schemes/all.ts';
 import type { Scheme } from '../../parts/authentication.ts';
-import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { Failed } from '../../parts/expressions/cel-value.ts';
+import { compileExpression } from '../../parts/expressions/compile.ts';
+import { claimsScope } from '../../parts/expressions/uses-of-authentication.ts';
+import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
+import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
+import { readToken } from '../authentication/tampered.ts';
 
 /** A credential as it is given: for `--as`, in a file, or by code. */
 export interface GivenCaller {
@@ -13,6 +18,8 @@ export interface GivenCaller {
   readonly scheme?: string;
   /** The key, token, or `user:password`, without the scheme's prefix. */
   readonly credential: string;
+  /** Why it must not be good any more, or is not good here: `revoked`, `expired`, `of another service`. */
+  readonly bad?: string;
 }
 
 /** Somebody that requests are sent as. */
@@ -23,6 +30,8 @@ export interface Caller {
   readonly id?: string;
   readonly scopes?: readonly string[];
   readonly credential?: Credential;
+  /** Why the credential is not good; absent = it is. */
+  readonly bad?: string;
 }
 
 /** A credential as it is sent. */
@@ -54,12 +63,34 @@ export function callersOf(spec: Spec, given: readonly GivenCaller[]): Caller[] {
     const [user = ''] = entriesOf(spec.purpose.users).map(([name]) => name);
     return [{ name: user === '' ? 'anyone' : user, user }];
   }
-  return given.map(({ user, id, scopes, scheme, credential }) => ({
-    ...{ name: nameOf(user), user },
-    ...(id !== undefined && { id }),
-    ...(scopes && { scopes }),
-    credential: credentialOf(spec, scheme, credential),
-  }));
+  return given.map(({ user, id, scopes, scheme, credential, bad }) => {
+    const sent = credentialOf(spec, scheme, credential);
+    return {
+      ...{ name: nameOf(bad === undefined ? user : `${user}-${bad.replaceAll(/\W+/g, '-')}`), user, credential: sent },
+      ...saidBy(spec, sent.scheme, credential),
+      ...(id !== undefined && { id }),
+      ...(scopes && { scopes }),
+      ...(bad !== undefined && { bad }),
+    };
+  });
+}
+
+/** The identifier and scopes that a token gives its bearer, by its scheme's `caller` or by what the standards say; the name before a password. */
+function saidBy(spec: Spec, scheme: Scheme, text: string): { readonly id?: string; readonly scopes?: readonly string[] } {
+  if (scheme.type === 'basic') return { id: text.slice(0, Math.max(0, text.indexOf(':'))) };
+  const claims = scheme.type === 'jwt' || scheme.type === 'oauth2' ? readToken(text.replace(/^\S+ +/, ''))?.claims : undefined;
+  if (!claims) return {};
+  const evaluate = (expression: Expression | undefined, shape: Shape) => {
+    if (!expression) return undefined;
+    const value = compileExpression(spec, { source: expression.source, scope: claimsScope, expected: { shape } }).evaluate({
+      claims,
+    });
+    return value instanceof Failed ? undefined : value;
+  };
+  const id = scheme.caller.id ? evaluate(scheme.caller.id, { type: 'string' }) : claims.sub;
+  const usual = typeof claims.scope === 'string' ? claims.scope.split(' ').filter((word) => word !== '') : [];
+  const scopes = scheme.caller.scopes ? evaluate(scheme.caller.scopes, { type: 'array', items: { type: 'string' } }) : usual;
+  return { ...(typeof id === 'string' && { id }), ...(Array.isArray(scopes) && { scopes: scopes.map(String) }) };
 }
 
 /** A credential of a scheme, where it is sent. @throws {NoScheme} */

@@ -34,6 +34,8 @@ export class Model {
   readonly ledger: Ledger;
   readonly facts: Facts;
   readonly callers: readonly Caller[];
+  /** Those whose credentials are not good. */
+  readonly strangers: readonly Caller[];
   readonly operations: readonly Operation[];
   readonly schemas: Schemas;
   readonly expressions: Expressions;
@@ -50,7 +52,8 @@ export class Model {
     this.spec = spec;
     this.ledger = ledgerOf(spec);
     this.facts = new Facts(this.ledger);
-    this.callers = callers;
+    this.callers = callers.filter(({ bad }) => bad === undefined);
+    this.strangers = callers.filter(({ bad }) => bad !== undefined);
     this.operations = callableOperations(spec);
     this.schemas = new Schemas(spec);
     this.expressions = new Expressions(spec);

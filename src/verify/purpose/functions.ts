@@ -64,7 +64,8 @@ function judged(model: Model, operation: Operation, seen: Exchange): Judgement {
     const refusal = refusalFor(model, when, operation);
     return refusal !== undefined && refusal.code !== missing && isRefused(model, seen) && isRefusal(model, seen, refusal);
   });
-  const failed = seen.status === 500 || seen.status === 502;
+  // What is unavailable now and at every replay is not to be had.
+  const failed = seen.status >= 500 && seen.status !== 501;
   if (!absent && !failed) return moot(`it was answered ${seen.status}`);
   return { promised: `${operation.name} can be done`, seen: `it was answered ${seen.status}` };
 }

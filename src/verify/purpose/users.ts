@@ -1,9 +1,9 @@
 import { entriesOf } from '../../parts/fact.ts';
 import { pathParameters } from '../../parts/payload.ts';
+import { isUnknownCaller } from '../authentication/carriers.ts';
 import { type Door, guardedDoors, knocking } from '../authentication/knocking.ts';
-import { isUnknownCaller } from '../authentication/who.ts';
 import type { Model } from '../model/model.ts';
-import { isRefused } from '../model/refused-as.ts';
+import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { type Exchange, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
@@ -35,7 +35,7 @@ function caseOf(model: Model, user: string): Case {
       const caller = model.callers.find((one) => one.user === user);
       session.need(caller !== undefined, `no credential of a ${user} was given`);
       const doors = guardedDoors(model)
-        .filter(({ operation, endpoint }) => endpoint.method === 'GET' && model.access.allows(operation, caller) !== 'no')
+        .filter(({ operation, endpoint }) => endpoint.method === 'GET' && model.access.allows(operation, caller) === 'yes')
         .sort((one, other) => pathParameters(one.endpoint.path).length - pathParameters(other.endpoint.path).length);
       session.need(doors.length > 0, `no operation that changes nothing is allowed to a ${user}`);
       const tried: Done<Exchange>[] = [];
@@ -49,9 +49,8 @@ function caseOf(model: Model, user: string): Case {
         ...{ fact, reason: user, of: tried },
         judge: (...all: readonly Exchange[]): Judgement => {
           if (all.some(isDone)) return undefined;
-          const isUnknown = (seen: Exchange, at: number) =>
-            isRefused(model, seen) && isUnknownCaller(model, (asked[at] as Door).operation, seen);
-          if (!all.every(isUnknown)) return moot('it is known, and what it asked for was refused for something else');
+          const isLeftOut = (seen: Exchange, at: number) => isNobody(model, asked[at] as Door, seen);
+          if (!all.every(isLeftOut)) return moot('what it asked for was refused for something else');
           return {
             promised: `a ${user} can call ${asked.map(({ operation }) => operation.name).join(', ')}`,
             seen: 'it is not known at any of them',
@@ -60,4 +59,11 @@ function caseOf(model: Model, user: string): Case {
       });
     },
   };
+}
+
+/** Whether an answer says that it is not known who is calling, or that whoever it is may not do this. */
+function isNobody(model: Model, { operation }: Door, seen: Exchange): boolean {
+  if (!isRefused(model, seen)) return false;
+  const forbidden = refusalFor(model, 'caller.forbidden', operation);
+  return isUnknownCaller(model, operation, seen) || (forbidden !== undefined && isRefusal(model, seen, forbidden));
 }

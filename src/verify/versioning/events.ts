@@ -41,7 +41,7 @@ function caseOf(model: Model, pair: Pair, version: string, carries: Carries): Ca
   const fact = { kind: 'version identifiers', subject: 'service' };
   return {
     name: `${pair.first.name} for a subscriber of ${version}`,
-    facts: [],
+    facts: [fact],
     async run(session: Session) {
       const maker = makerOf(model, pair, subscribing(model));
       const { ear, made, moved } = await actTwice(session, pair, () => subscribeIn(session, maker, version));

@@ -1,4 +1,3 @@
-import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Version } from '../../parts/versioning.ts';
 import type { FactName } from '../model/facts.ts';
@@ -9,10 +8,11 @@ import { type Exchange, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
 import { Untestable } from '../untestable.ts';
-import { deprecationFlaw, saysDeprecated } from './deprecation-fields.ts';
+import { nameJudgement, toldJudgement } from './telling.ts';
 import { doorOf, inVersion, isOver, type Versions, versionsOf } from './versions.ts';
 
 const identifiersFact: FactName = { kind: 'version identifiers', subject: 'service' };
+
 const selectionFact: FactName = { kind: 'version selection', subject: 'service' };
 
 /** Every version is asked for, one that there is not, and none. */
@@ -86,52 +86,6 @@ function versionCase(model: Model, versions: Versions, version: Version): Case {
       });
     },
   };
-}
-
-/** An answer names its version by the header that chooses one, and varies with it. */
-function nameJudgement(model: Model, version: string, seen: Exchange): Judgement {
-  const select = statedValue(model.spec.versioning.select);
-  if (select?.by !== 'header' || !isDone(seen)) return moot('no header names it, or it was refused');
-  const named = seen.headers[select.carrier.toLowerCase()];
-  return named === version
-    ? undefined
-    : { promised: `an answer names its version: ${select.carrier}: ${version}`, seen: named ?? `no ${select.carrier}` };
-}
-
-function toldJudgement(model: Model, endpoint: Endpoint, version: Version, seen: Exchange): Judgement {
-  if (!isDone(seen)) return moot('it was refused');
-  const stated = statedValue(version.deprecation);
-  if (stated) {
-    const flaw = deprecationFlaw([stated, ...(endpoint.deprecated ? [endpoint.deprecated] : [])], seen.headers);
-    return flaw === undefined
-      ? undefined
-      : { promised: `${version.name} tells of its deprecation: ${described(stated)}`, seen: flaw };
-  }
-  // Something else about the answer may be deprecated.
-  if (version.deprecation.standing !== 'none' || /"deprecated"/.test(JSON.stringify(model.spec.document.tree.resources ?? {})))
-    return moot('it is not stated');
-  if (endpoint.deprecated || JSON.stringify(endpoint.parameters).includes('"deprecated"')) return moot('its endpoint is');
-  return saysDeprecated(seen.headers)
-    ? {
-        promised: `${version.name} is not deprecated`,
-        seen: `Deprecation: ${seen.headers.deprecation ?? 'none'}, Sunset: ${seen.headers.sunset ?? 'none'}`,
-      }
-    : undefined;
-}
-
-function described({
-  deprecated,
-  sunset,
-  link,
-}: {
-  readonly deprecated?: string;
-  readonly sunset?: string;
-  readonly link?: string;
-}): string {
-  const words = { deprecated, sunset, link };
-  return Object.entries(words)
-    .flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]))
-    .join(', ');
 }
 
 function unknownCase(model: Model): Case {

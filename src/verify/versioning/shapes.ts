@@ -1,9 +1,9 @@
 import type { Json } from '../../document/document.ts';
-import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import { machineOf } from '../../parts/states.ts';
 import type { ResourceCarry } from '../../parts/versions/carry.ts';
 import { CannotCarry } from '../../parts/versions/change-values.ts';
 import { isServed } from '../../parts/versions/endpoint-in-version.ts';
-import { knocking } from '../authentication/knocking.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { showsWhole } from '../make/look.ts';
 import { ready } from '../make/readied.ts';
@@ -12,7 +12,7 @@ import type { Row } from '../make/row.ts';
 import { rowFrom } from '../make/row-from.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
-import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
+import { isRefused } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
@@ -20,9 +20,11 @@ import type { Session } from '../script/session.ts';
 import { resolve, type Symbolic } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
 import { isSame, shown as told } from '../values/difference.ts';
-import { carriesTo, inVersion, isOver, type Versions, versionsOf } from './versions.ts';
+import { absentCase, bare, needServed } from './absent.ts';
+import { carriesTo, inVersion, type Versions, versionsOf } from './versions.ts';
 
 const fact: FactName = { kind: 'version identifiers', subject: 'service' };
+
 const selectionFact: FactName = { kind: 'version selection', subject: 'service' };
 
 /** What each version changed, undone in those before it: in what is read, in what is written, and in what there is. */
@@ -40,13 +42,10 @@ export const shapes: Trial = {
       for (const [resource] of entriesOf(model.spec.resources.all)) {
         // What a row shows of others may have changed where it has not itself.
         const carry = carries.resource(resource) ?? carries.expanding.resource(resource);
-        if (carry && model.endpointsThat('read', resource).some(showsWhole))
-          yield rowCase(model, versions, {
-            version: name,
-            resource,
-            carry,
-            shown: carries.expanding.resource(resource) ?? carry,
-          });
+        if (!carry || !model.endpointsThat('read', resource).some(showsWhole)) continue;
+        const shown = carries.expanding.resource(resource) ?? carry;
+        for (const body of renamedIn(model, versions, name, resource))
+          yield rowCase(model, versions, { version: name, resource, body, carry, shown });
       }
       for (const { key } of model.endpoints) {
         if (!isServed(versions.history, name, key)) yield absentCase(model, versions, name, key);
@@ -55,7 +54,21 @@ export const shapes: Trial = {
   },
 };
 
+/** Rows that have each of the values that were renamed since; at first one that is just drawn. */
+function renamedIn(model: Model, { history }: Versions, version: string, resource: string): Older['body'][] {
+  const steps = history.steps.filter(({ level }) => level >= history.levelOf(version));
+  const renamed = steps.flatMap(({ change }) => {
+    if (change.kind !== 'enum' || change.resource !== resource) return [];
+    const field = entryOf(model.resource(resource)?.fields ?? { standing: 'open', at: '' }, change.field);
+    const isSent = field !== undefined && !field.readOnly && machineOf(model.spec.states, resource)?.field !== change.field;
+    return isSent ? Object.values(change.values).map((value) => ({ [change.field]: value })) : [];
+  });
+  return [undefined, ...renamed];
+}
+
 interface Older {
+  /** Members that the row is made with. */
+  readonly body: Readonly<Record<string, Json>> | undefined;
   readonly version: string;
   readonly resource: string;
   readonly carry: ResourceCarry;
@@ -64,13 +77,13 @@ interface Older {
 }
 
 function rowCase(model: Model, versions: Versions, older: Older): Case {
-  const { version, resource } = older;
+  const { version, resource, body } = older;
   return {
-    name: `${resource} in ${version}`,
+    name: `${resource} in ${version}${body === undefined ? '' : `, with ${JSON.stringify(body)}`}`,
     facts: [fact],
     async run(session: Session) {
       needServed(session, versions, version);
-      const row = await session.make(resource, { style: 'full' });
+      const row = await session.make(resource, { style: 'full', ...(body && { body }) });
       const look = await looking(session, row);
       const newest = await session.send(look);
       const read = await session.send(bare(inVersion(model, look, version)));
@@ -150,32 +163,6 @@ function isSent(carry: ResourceCarry, name: string, value: Readonly<Record<strin
   return line === undefined || (line.newer !== undefined && Object.hasOwn(value, line.newer));
 }
 
-function absentCase(model: Model, versions: Versions, version: string, key: string): Case {
-  return {
-    name: `${key}, which is not in ${version}`,
-    facts: [fact],
-    async run(session: Session) {
-      needServed(session, versions, version);
-      const endpoint = model.endpoints.find((one) => one.key === key);
-      session.need(endpoint !== undefined, 'it is no endpoint');
-      const operation = model.operationOf(endpoint);
-      const [caller] = callersFor(session, endpoint);
-      const done = await session.send(bare(inVersion(model, knocking(model, endpoint, caller), version)));
-      session.claim({
-        ...{ fact, reason: `${key} is not there`, of: [done] },
-        judge: (seen: Exchange): Judgement => {
-          const refusals = (['route.unknown', 'method.unsupported'] as const).flatMap(
-            (when) => refusalFor(model, when, operation) ?? [],
-          );
-          const isGone =
-            isRefused(model, seen) && (refusals.length === 0 || refusals.some((refusal) => isRefusal(model, seen, refusal)));
-          return isGone ? undefined : { promised: `there is no ${key} in ${version}`, seen: `it was answered ${seen.status}` };
-        },
-      });
-    },
-  };
-}
-
 /** A look at a row by somebody who may. */
 async function looking(session: Session, row: Row): Promise<RequestPlan> {
   const { model } = session;
@@ -185,17 +172,6 @@ async function looking(session: Session, row: Row): Promise<RequestPlan> {
     if (isPublic || caller) return requestAbout(session, row, endpoint, { caller: isPublic ? undefined : caller });
   }
   session.need(false, `nobody who can be spoken for may read a ${row.resource}`);
-}
-
-/** Without its endpoint, whose shapes are those of the newest version. */
-function bare(plan: RequestPlan): RequestPlan {
-  const { endpoint: _endpoint, ...rest } = plan;
-  return rest;
-}
-
-function needServed(session: Session, { all }: Versions, version: string): void {
-  const stated = all.find(({ name }) => name === version);
-  if (stated && isOver(stated, session.run.clock.toService(Date.now())) !== false) session.need(false, `${version} is over`);
 }
 
 function rowIn(exchange: Exchange): Readonly<Record<string, Json>> | undefined {

@@ -1,0 +1,53 @@
+import { statedValue } from '../../parts/fact.ts';
+import type { Operation } from '../../parts/operations.ts';
+import type { Credential } from '../model/callers.ts';
+import type { Model } from '../model/model.ts';
+import { isRefusal, isRefused, type Refusal, refusalFor } from '../model/refused-as.ts';
+import type { Flaw } from '../script/claim.ts';
+import type { Exchange } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import { acceptedSchemes, type Door, knocking, partsOf } from './knocking.ts';
+
+/** The same credential where none is looked for. */
+export async function elsewhere(
+  session: Session,
+  model: Model,
+  { operation, endpoint }: Door,
+  credential: Credential,
+): Promise<void> {
+  const fact = { kind: 'header names', subject: credential.scheme.name };
+  const { text } = partsOf(credential);
+  const places: readonly (readonly [place: 'header' | 'query', carrier: string, value: string])[] = [
+    ['header', 'X-Ninefold-Verify', credential.value],
+    ['header', 'Authorization', `Bearer ${text}`],
+    ['header', 'X-API-Key', text],
+    ['query', 'access_token', text],
+    ['query', 'api_key', text],
+  ];
+  const taken = new Set(acceptedSchemes(model).map((scheme) => `${scheme.in} ${statedValue(scheme.carrier)?.toLowerCase()}`));
+  for (const [place, carrier, value] of places) {
+    if (taken.has(`${place} ${carrier.toLowerCase()}`)) continue;
+    const other: Credential = { ...credential, in: place, carrier, value };
+    const done = await session.send(knocking(model, endpoint, { name: 'stranger', user: '', credential: other }));
+    const judge = (seen: Exchange) => unknownFlaw(model, operation, seen, `with the credential in the ${place} ${carrier}`);
+    session.claim({ fact, reason: `in ${carrier}`, of: [done], judge });
+  }
+}
+
+/** That an answer is the refusal of somebody unknown. */
+export function unknownFlaw(model: Model, operation: Operation, seen: Exchange, how: string): Flaw | undefined {
+  const refusal = refusalFor(model, 'caller.unknown', operation);
+  if (isUnknown(model, refusal, seen)) return undefined;
+  const wanted = refusal?.status === undefined ? 'refused' : `answered ${refusal.status} (${refusal.code})`;
+  return { promised: `${operation.name} ${how} is ${wanted}: the caller is unknown`, seen: `it was answered ${seen.status}` };
+}
+
+/** Whether an answer says that it is not known who is calling. */
+export function isUnknownCaller(model: Model, operation: Operation, seen: Exchange): boolean {
+  return isUnknown(model, refusalFor(model, 'caller.unknown', operation), seen);
+}
+
+/** Whether an answer is the refusal of somebody unknown; where none is stated, any refusal is. */
+export function isUnknown(model: Model, refusal: Refusal | undefined, seen: Exchange): boolean {
+  return refusal ? isRefusal(model, seen, refusal) && isRefused(model, seen) : seen.status >= 400;
+}
