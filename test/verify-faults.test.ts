@@ -138,6 +138,20 @@ const faults: readonly Fault[] = [
     /immutable/,
   ],
   [
+    'a read-only field is taken from a body that makes a row',
+    'resources/imposed',
+    answer('POST', /notes$/, (row, sent) => (sent.includes('"length"') ? { ...row, length: 7 } : row)),
+    'allowed values note.length',
+    /answered/,
+  ],
+  [
+    'a number is taken that comes as a text',
+    'endpoints/bodies',
+    asked('POST', /notes$/, (body) => (typeof body.stars === 'string' ? { ...body, stars: Number(body.stars) } : body)),
+    'types note.stars',
+    /invalid refused/,
+  ],
+  [
     'fields that are not stated are taken',
     'resources/fixed',
     asked('POST', /notes$/, ({ nf_not_stated: _name, ...body }) => body),
@@ -155,7 +169,7 @@ const faults: readonly Fault[] = [
   ['what is referred to can be deleted', 'resources/references', lets('held', 204), 'types note.book', /restrict/],
   [
     'what was deleted is still there',
-    'resources/identifiers',
+    'resources/gone',
     {
       spoil: ({ method, target, status }) =>
         method === 'GET' && note.test(target) && status === 404

@@ -68,9 +68,19 @@ export async function hold(
   }
 }
 
+/** Trials that come by much, for what is looked at in every answer. */
+const wandering = [
+  'resources/stored',
+  'states/transitions',
+  'endpoints/routes',
+  'endpoints/media',
+  'endpoints/lists',
+  'errors/own',
+];
+
 /** Whether the fault is found, and its reproduction is one of this fault. `isNarrow` asks only what is about its fact. */
 export async function hunt(service: ReferenceService, fault: Fault, whole: Holding, isNarrow: boolean): Promise<Hunted> {
-  const holding = isNarrow ? { ...whole, only: [`${fault.kind}:${fault.subject}`] } : whole;
+  const holding = isNarrow ? { ...whole, only: [`${fault.kind}:${fault.subject}`, ...wandering] } : whole;
   const until = (breach: Breach): boolean => isOf(breach, fault);
   const { report, first } = await hold(service, fault.id, { ...holding, until });
   const named = report.breaches

@@ -19,7 +19,8 @@ import type { Observer } from './observer.ts';
 import { purposeTrials } from './purpose/all.ts';
 import { changed } from './resources/changed.ts';
 import { fixed } from './resources/fixed.ts';
-import { identifiers } from './resources/identifiers.ts';
+import { gone, identifiers } from './resources/identifiers.ts';
+import { imposed } from './resources/imposed.ts';
 import { references } from './resources/references.ts';
 import { shownShapes, shownStates } from './resources/shown-shapes.ts';
 import { stored } from './resources/stored.ts';
@@ -37,6 +38,7 @@ export const trials: readonly Trial[] = [
   stored,
   changed,
   fixed,
+  imposed,
   unique,
   references,
   identifiers,
@@ -58,6 +60,7 @@ export const trials: readonly Trial[] = [
   ...versioningTrials,
   ...eventTrials,
   ...limitTrials,
+  gone,
   races,
   ownErrors,
   pages,

@@ -73,7 +73,7 @@ function onlyMember(json: Symbolic, field: string): Symbolic {
 }
 
 /** A value for a field that is not a caller's to write; immutable ones are for another trial. */
-function withForeign(json: Symbolic, field: Field): Symbolic {
+export function withForeign(json: Symbolic, field: Field): Symbolic {
   if (field.immutable) return json;
   const shape = statedValue(field.shape);
   const value =

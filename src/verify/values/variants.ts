@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import { formats } from '../../kinds/formats/all.ts';
@@ -59,6 +60,12 @@ export function* breaksOf(shape: JsonMap): Iterable<Variant> {
   const foreign = foreigners.find(({ type }) => !types.some((one) => one === type || (one === 'number' && type === 'integer')));
   if (foreign) yield { label: `of ${JSON.stringify(foreign.value)}`, value: foreign.value, kind: 'types' };
   if (types.includes('integer') && !types.includes('number')) yield { label: 'of 1.5', value: 1.5, kind: 'types' };
+  const numeric = types.find((type) => type === 'integer' || type === 'number');
+  // Lenient readers take a number for what is written as one.
+  if (numeric && !types.includes('string')) {
+    const text = String(boundsOf(shape, numeric).min);
+    yield { label: `of ${JSON.stringify(text)}`, value: text, kind: 'types' };
+  }
   if (!types.includes('null') && !types.includes('object'))
     yield { label: 'of []', value: types.includes('array') ? {} : [], kind: 'types' };
   if (Array.isArray(shape.enum)) {
@@ -102,10 +109,25 @@ function* textBreaks(shape: JsonMap): Iterable<Variant> {
   if (typeof pattern === 'string') {
     const text = ['', '~~nf~~', ' ', '0', 'a'].find((one) => !matches(pattern, one) && fitsLength(shape, one));
     if (text !== undefined) yield { label: `of ${JSON.stringify(text)}`, value: text, kind: 'allowed values' };
+    const around = aroundPattern(pattern);
+    if (around !== undefined && fitsLength(shape, around)) {
+      yield { label: `of ${JSON.stringify(around)}`, value: around, kind: 'allowed values' };
+    }
   }
   if (typeof format !== 'string') return;
   const bad = badFormats.get(format) ?? formatBreak(format);
   if (bad !== undefined && fitsLength(shape, bad)) yield { label: `of ${JSON.stringify(bad)}`, value: bad, kind: 'formats' };
+}
+
+/** A text that holds a right one and is none itself, which a pattern without its anchors lets pass. */
+function aroundPattern(pattern: string): string | undefined {
+  if (!pattern.startsWith('^') || !pattern.endsWith('$')) return undefined;
+  try {
+    const [right] = fc.sample(fc.stringMatching(new RegExp(pattern, 'u')), { numRuns: 1, seed: 1 });
+    return ['~', '-', ' x'].map((sign) => `${sign}${right}${sign}`).find((text) => !matches(pattern, text));
+  } catch {
+    return undefined;
+  }
 }
 
 function formatBreak(format: string): string | undefined {
@@ -141,7 +163,8 @@ function* listBreaks(shape: JsonMap): Iterable<Variant> {
     const value = Array.from({ length: maxItems + 1 }, (_, at) => `item${at}`);
     yield { label: `of ${value.length} items`, value, kind };
   }
-  if (shape.uniqueItems === true && plain) yield { label: 'of one item twice', value: ['twice', 'twice'], kind };
+  const twice = isMap(items) && Array.isArray(items.enum) ? (items.enum[0] as Json | undefined) : plain ? 'twice' : undefined;
+  if (shape.uniqueItems === true && twice !== undefined) yield { label: 'of one item twice', value: [twice, twice], kind };
 }
 
 function fitsLength({ minLength, maxLength }: JsonMap, text: string): boolean {
