@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Caller } from '../model/callers.ts';
 import type { Session } from '../script/session.ts';
+import { Untestable } from '../untestable.ts';
 import type { Row } from './row.ts';
 
 /** Those who may do something, about a row where one is given: the row's maker first, then those of whom it is certain. */
@@ -16,4 +17,14 @@ export function callersFor(session: Session, endpoint: Endpoint, row?: Row): Cal
     return [{ caller, rank: (allowed === 'yes' ? 2 : 0) + (row !== undefined && row.caller === caller ? 1 : 0) }];
   });
   return ranked.sort((one, other) => other.rank - one.rank).map(({ caller }) => caller);
+}
+
+/** Somebody who may do something; nobody where none is needed. @throws {Untestable} where one is needed and none is given. */
+export function callerFor(session: Session, endpoint: Endpoint, row?: Row): Caller | undefined {
+  const [able] = callersFor(session, endpoint, row);
+  if (able) return able;
+  const { model } = session;
+  if (model.access.allows(model.operationOf(endpoint), undefined) === 'no')
+    throw new Untestable(`no credential is given of anybody who may ${endpoint.key}`);
+  return undefined;
 }

@@ -13,7 +13,7 @@ import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
 import { Reference, valuesOf } from '../values/values.ts';
-import { callersFor } from './callers-for.ts';
+import { callerFor } from './callers-for.ts';
 import { Maker } from './maker.ts';
 import { requestAbout } from './request-about.ts';
 import type { Row } from './row.ts';
@@ -53,8 +53,11 @@ export async function ready(session: Session, endpoint: Endpoint, readying: Read
           ...(readying.maker && { caller: readying.maker }),
           ...(state !== undefined && { state }),
         });
-        const [able] = callersFor(session, endpoint, row);
-        const about = { caller: readying.caller ?? able, ...(transition && { transition }), style: readying.style ?? 'plain' };
+        const about = {
+          caller: readying.caller ?? callerFor(session, endpoint, row),
+          ...(transition && { transition }),
+          style: readying.style ?? 'plain',
+        };
         return { row, request: writable(session, endpoint, resource, await requestAbout(session, row, endpoint, about)) };
       } catch (error) {
         if (!(error instanceof Untestable)) throw error;
@@ -67,7 +70,7 @@ export async function ready(session: Session, endpoint: Endpoint, readying: Read
 
 async function making(session: Session, endpoint: Endpoint, readying: Readying): Promise<Readied> {
   const { model } = session;
-  const caller = readying.caller ?? callersFor(session, endpoint)[0];
+  const caller = readying.caller ?? callerFor(session, endpoint);
   const { path, json } = await new Maker(session).parts(endpoint, { style: readying.style ?? 'plain', caller });
   const last = identifierParameter(endpoint);
   const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
@@ -81,7 +84,7 @@ async function making(session: Session, endpoint: Endpoint, readying: Readying):
 /** Parameters are drawn by their shapes, those of the path and those that are required. */
 async function asking(session: Session, endpoint: Endpoint, readying: Readying): Promise<Readied> {
   const { model } = session;
-  const caller = readying.caller ?? callersFor(session, endpoint)[0];
+  const caller = readying.caller ?? callerFor(session, endpoint);
   const { properties, required } = paramsShape(model.spec, endpoint);
   const names = new Set(pathParameters(endpoint.path));
   const parts: {

@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { verify } from '../src/index.ts';
+import { openStand } from './verify/stand.ts';
+
+/** Whoever gives no credential learns little, and nothing that is wrong. */
+for (const document of ['examples/parcels.md', 'examples/library.md', 'examples/clinic.yaml']) {
+  test(`nothing of ${document} is broken where no credential is given`, async () => {
+    const stand = await openStand(document);
+    try {
+      const report = await verify(document, { url: stand.url, seed: 1, requests: 1500 });
+      const broken = report.breaches.map(({ found, promised, seen }) => `${found}: ${promised}, ${seen}`);
+      assert.deepEqual(broken, []);
+      assert.ok(report.total.held > 0);
+    } finally {
+      await stand.close();
+    }
+  });
+}
