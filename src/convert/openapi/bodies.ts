@@ -22,7 +22,7 @@ export function writeBody(endpoint: OpenMap, { body, method }: Operation, at: Po
     endpoint.body = 'optional';
     trail.from(below(at, 'body'), body.at);
   }
-  const types = sameShape(body.content, main, shapes.reader);
+  const types = mediaTypes(body.content, main, shapes.reader);
   if (!(types.length === 1 && types[0] === 'application/json')) {
     endpoint.consumes = types;
     trail.from(below(at, 'consumes'), below(body.at, 'content'));
@@ -34,16 +34,14 @@ function isEmptyForm({ schema: { value } }: Content): boolean {
   return isMap(value) && isMap(value.properties) && Object.keys(value.properties).length === 0;
 }
 
-/** The media types whose schema is the same; one with another is not carried. */
-export function sameShape(content: readonly Content[], main: Content, reader: Reader): string[] {
+/** The media types of a body. Where one says another schema than the one that was taken, that is not carried. */
+export function mediaTypes(content: readonly Content[], main: Content, reader: Reader): string[] {
+  if (content.length === 1) return [main.type];
   const text = JSON.stringify(main.schema.value);
-  return content.flatMap(({ type, schema }) => {
-    if (type === main.type) return [type];
-    if (JSON.stringify(schema.value) === text) {
-      if (isMap(schema.value)) reader.again.add(schema.value);
-      return [type];
-    }
-    reader.leave(schema.at, 'another media type of the same body says another schema');
-    return [];
+  return content.map(({ type, schema }) => {
+    if (type !== main.type && JSON.stringify(schema.value) !== text) {
+      reader.leave(schema.at, 'another media type of the same body says another schema');
+    } else if (type !== main.type && isMap(schema.value)) reader.again.add(schema.value);
+    return type;
   });
 }

@@ -1,7 +1,8 @@
 import type { Json, JsonMap, Pointer } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../document/values.ts';
-import { sameShape, writeBody } from './bodies.ts';
+import { mediaTypes, writeBody } from './bodies.ts';
+import { madeOrNew } from './made.ts';
 import { isJson, mainContent, type Operation, type Parameter, type Response } from './operation.ts';
 import type { At, MapAt, Reader } from './reader.ts';
 import type { Shapes } from './shapes.ts';
@@ -49,10 +50,7 @@ function writeParameters(operation: Operation, at: Pointer, shapes: Shapes, trai
       reader.leave(map.at, 'the path has no such parameter');
     } else {
       const inner = below(below(at, 'parameters'), name);
-      trail.from(inner, parameter.schema.value === undefined ? map.at : parameter.schema.at);
-      for (const word of ['in', 'required', 'style', 'explode', 'deprecated', 'description']) {
-        trail.from(below(inner, word), Object.hasOwn(map.value, word) ? below(map.at, word) : map.at);
-      }
+      trail.fromBoth(inner, parameter.schema.value === undefined ? map.at : parameter.schema.at, map.at);
       parameters[name] = writeParameter(parameter, shapes);
     }
   }
@@ -87,7 +85,7 @@ function parameterShape(shape: Json | undefined): JsonMap {
   if (typeof shape === 'string') return Object.assign(newMap(), { type: shape });
   if (Array.isArray(shape)) return Object.assign(newMap(), { type: 'array', items: shape[0] });
   // What is neither a text nor a list, nor none, is a map.
-  const { example, ...rest } = shape as OpenMap;
+  const { example, ...rest } = madeOrNew(shape);
   if (example !== undefined) rest.examples = [example];
   // `required` is the parameter's own flag here; the list of an object needs a place of its own.
   return Array.isArray(rest.required) ? Object.assign(newMap(), { shape: rest }) : rest;
@@ -124,13 +122,13 @@ function writeResponse(response: Response, at: Pointer, shapes: Shapes, trail: T
     headers[name] = { shape: withDescription(written === undefined || written === false ? newMap() : written, description) };
   }
   trail.prose(at, response.map.at, reader.text(response.map, 'description'));
-  if (main) sameShape(response.content, main, reader);
+  if (main) mediaTypes(response.content, main, reader);
   const hasHeaders = Object.keys(headers).length > 0;
   if (shape === undefined || shape === false) {
     const example = main?.map && exampleOf(main.map, reader);
     if (example !== undefined) {
       trail.from(below(at, 'example'), example.at);
-      return { example: example.value as Json, ...(hasHeaders && { headers }) };
+      return { example: example.value ?? null, ...(hasHeaders && { headers }) };
     }
     const written = main === undefined ? 'none' : newMap();
     return hasHeaders ? { shape: written, headers } : written;

@@ -1,6 +1,7 @@
 import type { Json, Pointer } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../document/values.ts';
+import { made } from './made.ts';
 import { type Content, mainContent, type Operation } from './operation.ts';
 import { itemOperations } from './operations.ts';
 import type { MapAt } from './reader.ts';
@@ -69,6 +70,6 @@ export function nameEmitters(tree: OpenMap, endpoints: OpenMap, operations: read
   for (const kind of isMap(kinds) ? Object.values(kinds) : []) {
     if (!isMap(kind) || !Array.isArray(kind.on)) continue;
     const emitters = operations.filter(({ key }) => (kind.on as readonly Json[]).includes(key));
-    (kind as OpenMap).on = emitters.map((operation) => nameOfOperation(endpoints, operation));
+    made(kind).on = emitters.map((operation) => nameOfOperation(endpoints, operation));
   }
 }

@@ -5,7 +5,9 @@ import { isMap, newMap, type OpenMap } from '../../document/values.ts';
 import { writeEndpoint } from './endpoints.ts';
 import { nameEmitters, writeEvents } from './events.ts';
 import { applyRules, effectRules, otherRules } from './infer/all.ts';
+import { groupedByPath } from './infer/context.ts';
 import { Written } from './infer/written.ts';
+import { made } from './made.ts';
 import type { Operation } from './operation.ts';
 import { operationsOf } from './operations.ts';
 import { writePurpose } from './purpose.ts';
@@ -38,7 +40,20 @@ export function importOpenApi(foreign: Foreign, traces = false): Imported {
   put(tree, 'events', writeEvents(operations, shapes, trail));
   const resources = writeResources(names, shapes, trail);
   const written = new Written(resources);
-  const context = { tree, resources, endpoints, operations, reader, shapes, names, trail, written, collections: new Map() };
+  const byPath = groupedByPath(operations);
+  const context = {
+    tree,
+    resources,
+    endpoints,
+    operations,
+    byPath,
+    reader,
+    shapes,
+    names,
+    trail,
+    written,
+    collections: new Map(),
+  };
   applyRules(effectRules, context);
   nameTwins(endpoints);
   nameEmitters(tree, endpoints, operations);
@@ -98,7 +113,7 @@ function nameTwins(endpoints: OpenMap): void {
   const used = new Set<string>();
   for (const [key, endpoint] of Object.entries(endpoints)) {
     if (!isMap(endpoint) || typeof endpoint.does !== 'string' || endpoint.as !== undefined) continue;
-    if (used.has(endpoint.does)) (endpoint as OpenMap).as = key;
+    if (used.has(endpoint.does)) made(endpoint).as = key;
     used.add(endpoint.does);
   }
 }

@@ -11,7 +11,7 @@ export function writePurpose(reader: Reader, trail: Trail): OpenMap | undefined 
   if (info) writeWords(info, purpose, reader, trail);
   const urls = reader.dialect === '2.0' ? swaggerServers(reader) : servers(reader, trail);
   const usable = urls.filter((url) => /^https?:\/\/[^/]|^\/./.test(url));
-  if (usable.length > 0) purpose.base_url = usable.length === 1 ? (usable[0] as string) : usable;
+  if (usable.length > 0) purpose.base_url = usable.length === 1 ? (usable[0] ?? '') : usable;
   if (reader.dialect === '2.0') trail.from('/purpose/base_url', Object.hasOwn(reader.root.value, 'host') ? '/host' : '/basePath');
   return Object.keys(purpose).length > 0 ? purpose : undefined;
 }
@@ -20,10 +20,12 @@ export function writePurpose(reader: Reader, trail: Trail): OpenMap | undefined 
 export function writeWords(info: MapAt, purpose: OpenMap, reader: Reader, trail: Trail): void {
   const summary = reader.text(info, 'summary');
   const description = reader.text(info, 'description');
-  const isShort = description !== undefined && description.length <= 300 && !description.trim().includes('\n\n');
-  const key = summary !== undefined && summary !== '' ? 'summary' : isShort && description !== '' ? 'description' : undefined;
-  if (key !== undefined) {
-    purpose.purpose = ((key === 'summary' ? summary : description) as string).trim();
+  const isShort =
+    description !== undefined && description !== '' && description.length <= 300 && !description.trim().includes('\n\n');
+  const [key, text] =
+    summary !== undefined && summary !== '' ? ['summary', summary] : isShort ? ['description', description] : [];
+  if (key !== undefined && text !== undefined) {
+    purpose.purpose = text.trim();
     trail.from('/purpose/purpose', below(info.at, key));
   }
   if (key !== 'description') trail.prose('/purpose', info.at, description);

@@ -1,6 +1,7 @@
 import type { Json, JsonMap, Pointer } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../document/values.ts';
+import { made } from './made.ts';
 import { shortened } from './nullable.ts';
 import { type Properties, propertiesOf } from './properties.ts';
 import type { Reader } from './reader.ts';
@@ -63,7 +64,7 @@ function writeResource(pointer: Pointer, name: string, shapes: Shapes, trail: Tr
 function takeProse(shape: JsonMap, schema: JsonMap | undefined, at: Pointer, pointer: Pointer, trail: Trail): void {
   const { description } = shape;
   if (schema === undefined || typeof description !== 'string') return;
-  delete (shape as OpenMap).description;
+  delete made(shape).description;
   trail.prose(at, pointer, description);
 }
 

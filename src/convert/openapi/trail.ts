@@ -17,6 +17,7 @@ export interface Evidence {
 export class Trail {
   readonly #foreign: Foreign;
   readonly origins = new Map<Pointer, Pointer>();
+  readonly #words = new Map<Pointer, Pointer>();
   readonly evidence: Evidence[] = [];
   readonly proses: Prose[] = [];
 
@@ -27,6 +28,12 @@ export class Trail {
   /** What stands at a pointer of the document was said at one of the source. */
   from(at: Pointer, source: Pointer): void {
     this.origins.set(at, source);
+  }
+
+  /** What stands at a pointer was said in two maps: words of its own in the second, everything else in the first. */
+  fromBoth(at: Pointer, source: Pointer, words: Pointer): void {
+    this.origins.set(at, source);
+    if (words !== source) this.#words.set(at, words);
   }
 
   /** What stands at a pointer of the document was inferred by a rule. */
@@ -55,9 +62,13 @@ export class Trail {
     const rest: string[] = [];
     for (let at: Pointer | undefined = pointer; at !== undefined; at = above(at)) {
       const known = this.origins.get(at);
+      const words = known === undefined ? undefined : this.#words.get(at);
+      const [word = ''] = rest;
+      if (words !== undefined && this.#holds(below(words, word))) return this.#down(words, rest);
+      if (words !== undefined && ownWords.has(word)) return words;
       if (known !== undefined) return this.#down(known, rest);
-      const word = pathOf(at).at(-1);
-      if (word !== undefined) rest.unshift(word);
+      const last = pathOf(at).at(-1);
+      if (last !== undefined) rest.unshift(last);
     }
     return undefined;
   }
@@ -84,6 +95,9 @@ export class Trail {
     return new OriginPlaces(this, this.#foreign);
   }
 }
+
+/** Words of a parameter that are none of its schema, said or not. */
+const ownWords: ReadonlySet<string> = new Set(['in', 'required', 'style', 'explode']);
 
 /** Words of a schema with what stands in their place in a source. */
 const formerWords: ReadonlyMap<string, readonly string[]> = new Map([

@@ -1,11 +1,14 @@
 import type { Json, JsonMap, Pointer } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, type OpenMap } from '../../../document/values.ts';
+import { readEffect } from '../../../parts/effects.ts';
+import { madeOrNew } from '../made.ts';
 import type { Operation } from '../operation.ts';
 import type { Reader } from '../reader.ts';
 import type { SchemaNames } from '../schema-names.ts';
 import type { Shapes } from '../shapes.ts';
 import type { Trail } from '../trail.ts';
+import { shapeOfPath } from './paths.ts';
 import type { Written } from './written.ts';
 
 /** What rules read and write: the document as far as it is made, and the source that it came from. */
@@ -14,6 +17,8 @@ export interface Context {
   readonly resources: OpenMap;
   readonly endpoints: OpenMap;
   readonly operations: readonly Operation[];
+  /** The operations of each path, whatever its parameters are called. */
+  readonly byPath: ReadonlyMap<string, readonly Operation[]>;
   readonly reader: Reader;
   readonly shapes: Shapes;
   readonly names: SchemaNames;
@@ -43,8 +48,38 @@ export interface InferenceRule {
 
 /** The endpoint of an operation as it is written so far. */
 export function endpointOf(context: Context, { key }: Operation): OpenMap {
-  // Every operation was written as a map.
-  return context.endpoints[key] as OpenMap;
+  return madeOrNew(context.endpoints[key]);
+}
+
+/** Groups operations by the shapes of their paths. */
+export function groupedByPath(operations: readonly Operation[]): ReadonlyMap<string, readonly Operation[]> {
+  const groups = new Map<string, Operation[]>();
+  for (const operation of operations) {
+    const shape = shapeOfPath(operation.path);
+    const known = groups.get(shape);
+    if (known) known.push(operation);
+    else groups.set(shape, [operation]);
+  }
+  return groups;
+}
+
+/** The endpoints about each resource, with what they do. */
+export function endpointsByResource({ endpoints }: Context): ReadonlyMap<string, readonly AboutResource[]> {
+  const byResource = new Map<string, AboutResource[]>();
+  for (const endpoint of Object.values(endpoints)) {
+    if (!isMap(endpoint) || typeof endpoint.does !== 'string') continue;
+    const effect = readEffect(endpoint.does);
+    if (!effect || !('resource' in effect)) continue;
+    const known = byResource.get(effect.resource);
+    if (known) known.push({ verb: effect.verb, endpoint });
+    else byResource.set(effect.resource, [{ verb: effect.verb, endpoint }]);
+  }
+  return byResource;
+}
+
+export interface AboutResource {
+  readonly verb: string;
+  readonly endpoint: JsonMap;
 }
 
 /** Where an endpoint stands in the document. */
@@ -72,7 +107,7 @@ export function shapeOfAnswer(endpoint: JsonMap, status: string | undefined): Js
 /** Writes words beside the shape of an answer, which then stands in its full form. */
 export function extendAnswer(context: Context, operation: Operation, status: string, words: JsonMap): void {
   const endpoint = endpointOf(context, operation);
-  const responses = endpoint.response as OpenMap;
+  const responses = madeOrNew(endpoint.response);
   const answer = responses[status];
   const at = below(below(placeOfEndpoint(operation), 'response'), status);
   const origin = context.trail.origin(below(at, 'shape'));

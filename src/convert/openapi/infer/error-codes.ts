@@ -1,9 +1,10 @@
-import type { Json } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import type { ErrorCondition } from '../../../parts/errors.ts';
+import { madeOrNew } from '../made.ts';
 import { type Context, endpointOf, type InferenceRule, shapeOfAnswer, successOf } from './context.ts';
 import { refusalsOf } from './error-payload.ts';
+import { wordsOf } from './written.ts';
 
 /** A listed word such as `not_found`, or a status that answers state, says which condition it is for. */
 export const errorCodes: InferenceRule = {
@@ -24,7 +25,7 @@ export const errorCodes: InferenceRule = {
       const chosen = word ?? name;
       const answer = isHidden ? 200 : status;
       const known = codes[chosen];
-      codes[chosen] = { status: answer, when: isMap(known) ? [...(known.when as string[]), ...when] : [...when] };
+      codes[chosen] = { status: answer, when: [...(isMap(known) ? wordsOf(known.when) : []), ...when] };
       context.trail.infer(
         below('/errors/codes', chosen),
         errorCodes.name,
@@ -35,7 +36,7 @@ export const errorCodes: InferenceRule = {
     if (Object.keys(codes).length === 0) return;
     codes.others = { $open: 'Which other errors are there, and when is each of them given?' };
     context.trail.infer('/errors/codes', errorCodes.name, refusals[0] ? (context.trail.origin(refusals[0].at) ?? '') : '', 0.5);
-    context.tree.errors = { ...((context.tree.errors ?? {}) as OpenMap), codes };
+    context.tree.errors = { ...madeOrNew(context.tree.errors), codes };
   },
 };
 
@@ -92,7 +93,7 @@ function listedWords(context: Context): { readonly words: readonly string[]; rea
   const { errors } = context.tree;
   const payload = isMap(errors) ? errors.payload : undefined;
   const shape = isMap(payload) ? payload.shape : undefined;
-  const outer = context.written.propertiesOf(shape as Json | undefined)?.all ?? {};
+  const outer = context.written.propertiesOf(shape)?.all ?? {};
   const inner = Object.values(outer).flatMap((one) => Object.entries(context.written.propertiesOf(one)?.all ?? {}));
   for (const [name, one] of [...Object.entries(outer), ...inner]) {
     const { enum: allowed } = context.written.expand(one);

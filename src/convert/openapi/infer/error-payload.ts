@@ -1,8 +1,10 @@
 import type { Json, JsonMap, Pointer } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import { madeOrNew } from '../made.ts';
 import { type Context, endpointOf, type InferenceRule, placeOfEndpoint, shapeOfAnswer } from './context.ts';
 import { celOf } from './list-envelope.ts';
+import { wordsOf } from './written.ts';
 
 /** What a refusal looks like is what most refusals look like; its fields are filled by what they are called. */
 export const errorPayload: InferenceRule = {
@@ -29,8 +31,7 @@ export const errorPayload: InferenceRule = {
     if (data !== undefined) context.trail.infer('/errors/payload/data', errorPayload.name, from, 0.8);
     const share = most.count / refusals.length;
     context.trail.infer('/errors/payload', errorPayload.name, from, Math.round(share * 90) / 100);
-    const errors = (context.tree.errors ?? newMap()) as OpenMap;
-    context.tree.errors = { ...errors, payload };
+    context.tree.errors = { ...madeOrNew(context.tree.errors), payload };
   },
 };
 
@@ -121,7 +122,8 @@ function expressionOf(context: Context, name: string, shape: Json): string | und
 }
 
 function wordsAllowed({ enum: allowed }: JsonMap): readonly string[] | undefined {
-  return Array.isArray(allowed) && allowed.every((word: Json) => typeof word === 'string') ? (allowed as string[]) : undefined;
+  const words = wordsOf(allowed);
+  return Array.isArray(allowed) && words.length === allowed.length ? words : undefined;
 }
 
 /** One of the listed words: the one that is named after the status, else one for faults of the service and one for those of requests. */

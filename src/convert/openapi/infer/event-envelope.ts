@@ -1,6 +1,7 @@
 import type { Json } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import { made } from '../made.ts';
 import type { Context, InferenceRule } from './context.ts';
 
 /** `{ type, created_at, data }` around every event is the envelope; what each kind carries is its `data`. */
@@ -21,12 +22,12 @@ export const eventEnvelope: InferenceRule = {
       const origin = trail.origin(at) ?? '';
       const data = written.propertiesOf(shape)?.all.data;
       if (data === undefined || !isMap(kind)) continue;
-      (kind as OpenMap).payload = data;
+      made(kind).payload = data;
       const target = written.resourceOf(shape);
       const inside = target === undefined ? below(origin, 'properties') : below(below('/resources', target), 'fields');
       trail.from(at, target === undefined ? below(inside, 'data') : (trail.origin(below(inside, 'data')) ?? origin));
     }
-    (delivery as OpenMap).envelope = first;
+    made(delivery).envelope = first;
     trail.infer('/events/delivery/envelope', eventEnvelope.name, trail.origin('/events/delivery') ?? '', 0.8);
   },
 };

@@ -1,7 +1,9 @@
 import type { Json } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
-import { isMap, type OpenMap } from '../../../document/values.ts';
+import { isMap } from '../../../document/values.ts';
 import { readEffect } from '../../../parts/effects.ts';
+import { made } from '../made.ts';
+import type { Operation } from '../operation.ts';
 import { type Context, endpointOf, type InferenceRule, placeOfEndpoint } from './context.ts';
 import { fieldsOf, isReceipt } from './rows.ts';
 
@@ -10,7 +12,9 @@ export const expandableFields: InferenceRule = {
   name: 'expandable-fields',
   says: 'A field that is a text or one resource with an identifier refers to it; where a parameter `expand` is, it is shown whole on request.',
   infer(context) {
-    const expanding = context.operations.filter((operation) => operation.parameters.some(({ name }) => name === 'expand'));
+    const expanding = context.operations.filter(
+      (operation) => operation.parameters.some(({ name }) => name === 'expand') || isInBody(context, operation),
+    );
     for (const name of Object.keys(context.resources)) {
       for (const [field, shape] of Object.entries(fieldsOf(context.resources, name))) {
         const target = referred(context, shape);
@@ -27,6 +31,12 @@ export const expandableFields: InferenceRule = {
   },
 };
 
+/** Whether the body of an operation may hold the parameter. */
+function isInBody(context: Context, operation: Operation): boolean {
+  const { request } = endpointOf(context, operation);
+  return request !== undefined && Object.hasOwn(context.written.propertiesOf(request)?.all ?? {}, 'expand');
+}
+
 /** The one resource with an identifier among the alternatives of a field, where a text is another; what says it is gone does not count. */
 function referred({ written, resources }: Context, shape: Json): string | undefined {
   const union = written.alternativesOf(shape);
@@ -41,10 +51,9 @@ function referred({ written, resources }: Context, shape: Json): string | undefi
 
 /** The types are said beside the alternatives, so that a reference is not taken for a text alone. */
 function refer(context: Context, name: string, field: string, shape: Json, target: string): void {
-  const entry = (context.resources[name] as OpenMap).fields as OpenMap;
   if (!isMap(shape) || shape.type !== undefined) return;
   const isNullable = [shape.anyOf, shape.oneOf].some((list) => Array.isArray(list) && list.includes('null'));
-  entry[field] = {
+  made(fieldsOf(context.resources, name))[field] = {
     ref: target,
     type: isNullable ? ['string', 'object', 'null'] : ['string', 'object'],
     ...shape,

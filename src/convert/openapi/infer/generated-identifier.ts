@@ -1,9 +1,8 @@
 import type { Json } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap } from '../../../document/values.ts';
-import { readEffect } from '../../../parts/effects.ts';
 import { fits, isPattern } from '../fits.ts';
-import { type Context, endpointOf, type InferenceRule } from './context.ts';
+import { type AboutResource, type Context, endpointsByResource, type InferenceRule } from './context.ts';
 import { fieldsOf } from './rows.ts';
 
 /** How identifiers are made is only sometimes plain: a required one is the client's, a UUID says so itself, a pattern has a prefix. */
@@ -12,10 +11,11 @@ export const generatedIdentifier: InferenceRule = {
   says: 'The client makes an identifier that a creation requires; else a UUID, a number and a pattern with a prefix say how they are made.',
   infer(context) {
     const { resources, trail } = context;
+    const byResource = endpointsByResource(context);
     for (const [name, resource] of Object.entries(resources)) {
       if (!isMap(resource) || !isMap(resource.identifier) || resource.identifier.generate !== undefined) continue;
       const field = String(resource.identifier.field);
-      const made = howMade(context, name, field, fieldsOf(resources, name)[field]);
+      const made = howMade(context, byResource.get(name) ?? [], field, fieldsOf(resources, name)[field]);
       if (made === undefined) continue;
       resources[name] = { ...resource, identifier: { field, generate: made.generate } };
       const at = below(below('/resources', name), 'identifier');
@@ -29,14 +29,9 @@ interface Made {
   readonly confidence: number;
 }
 
-function howMade(context: Context, name: string, field: string, shape: Json | undefined): Made | undefined {
-  const creations = context.operations
-    .map((operation) => endpointOf(context, operation))
-    .filter((endpoint) => {
-      const effect = typeof endpoint.does === 'string' ? readEffect(endpoint.does) : undefined;
-      return effect?.verb === 'create' && effect.resource === name;
-    });
-  const sent = creations.flatMap(({ request }) => context.written.propertiesOf(request) ?? []);
+function howMade(context: Context, about: readonly AboutResource[], field: string, shape: Json | undefined): Made | undefined {
+  const creations = about.filter(({ verb }) => verb === 'create');
+  const sent = creations.flatMap(({ endpoint }) => context.written.propertiesOf(endpoint.request) ?? []);
   if (sent.some(({ required }) => required.includes(field))) return { generate: 'client', confidence: 0.8 };
   if (sent.some(({ all }) => Object.hasOwn(all, field))) return undefined;
   const type = context.written.typeOf(shape);

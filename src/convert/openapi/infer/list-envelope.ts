@@ -34,7 +34,7 @@ export const listEnvelope: InferenceRule = {
 function writePagination(context: Context, operation: Operation, status: string, list: ListOf): void {
   const endpoint = endpointOf(context, operation);
   const properties = list.property === undefined ? undefined : context.written.propertiesOf(shapeOfAnswer(endpoint, status));
-  const words = properties === undefined ? newMap() : envelopeWords(Object.keys(properties.all), list.property as string);
+  const words = properties === undefined ? newMap() : envelopeWords(Object.keys(properties.all), list.property ?? '');
   const style = pageStyleOf(context, operation, words.next !== undefined);
   // A list in one piece has neither a next page nor one before it.
   const { next: _next, previous: _previous, has_more: _more, ...around } = words;

@@ -1,10 +1,12 @@
 import { below } from '../../../document/pointer.ts';
-import { isMap, type OpenMap } from '../../../document/values.ts';
+import { isMap } from '../../../document/values.ts';
 import { readEffect } from '../../../parts/effects.ts';
+import { made } from '../made.ts';
 import type { Operation } from '../operation.ts';
 import { type Context, endpointOf, type InferenceRule } from './context.ts';
 import { boundParameters, collectionAt } from './effects.ts';
 import { partsOf, wholeParameter } from './paths.ts';
+import { fieldsOf } from './rows.ts';
 
 /** `/apps/{app}/endpoints`: each endpoint belongs to an app, also where answers do not say to which. */
 export const parentInPath: InferenceRule = {
@@ -22,8 +24,7 @@ export const parentInPath: InferenceRule = {
 };
 
 function addParent(context: Context, operation: Operation, name: string, parameter: string): void {
-  const resource = context.resources[name] as OpenMap;
-  const fields = resource.fields as OpenMap;
+  const fields = made(fieldsOf(context.resources, name));
   if (Object.hasOwn(fields, parameter)) return;
   const parent = parentOf(context, operation, parameter);
   fields[parameter] =

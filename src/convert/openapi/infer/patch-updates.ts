@@ -45,9 +45,9 @@ function updateByBody(context: Context, operation: Operation): void {
   infer(context, operation, 'update', collection.resource, patchUpdates.name, 0.6, identity);
 }
 
-export function hasSibling({ operations }: Context, operation: Operation, method: string): boolean {
-  const path = shapeOfPath(operation.path);
-  return operations.some((other) => other.method === method && shapeOfPath(other.path) === path && other !== operation);
+export function hasSibling({ byPath }: Context, operation: Operation, method: string): boolean {
+  const together = byPath.get(shapeOfPath(operation.path)) ?? [];
+  return together.some((other) => other.method === method && other !== operation);
 }
 
 /** A whole replacement asks for what making one asks for; a change asks for nothing, or for what changes. */
@@ -55,9 +55,8 @@ function isPartial(context: Context, operation: Operation): boolean {
   if (hasSibling(context, operation, 'PATCH')) return false;
   const sent = context.written.propertiesOf(endpointOf(context, operation).request);
   if (sent === undefined) return false;
-  const creation = context.operations.find(
-    (other) => other.method === 'POST' && shapeOfPath(other.path) === shapeOfPath(partsOf(operation.path).parent),
-  );
+  const above = context.byPath.get(shapeOfPath(partsOf(operation.path).parent)) ?? [];
+  const creation = above.find((other) => other.method === 'POST');
   const asked = creation && context.written.propertiesOf(endpointOf(context, creation).request);
   return sent.required.length === 0 || (asked?.required.some((word) => !sent.required.includes(word)) ?? false);
 }

@@ -1,4 +1,5 @@
-import { isMap, type OpenMap } from '../../../document/values.ts';
+import { isMap } from '../../../document/values.ts';
+import { made } from '../made.ts';
 import { nameOfOperation } from '../security.ts';
 import type { InferenceRule } from './context.ts';
 
@@ -14,7 +15,7 @@ export const publicOperations: InferenceRule = {
     const others = operations.filter(({ map }) => !Object.hasOwn(map.value, 'security'));
     if (asks.length === 0 || others.length === 0) return;
     const names = others.map((operation) => nameOfOperation(context.endpoints, operation));
-    (authentication as OpenMap).public = names;
+    made(authentication).public = names;
     trail.infer('/authentication/public', publicOperations.name, '/paths', 0.6);
   },
 };

@@ -1,4 +1,4 @@
-import { newMap, type OpenMap } from '../../../document/values.ts';
+import { madeOrNew } from '../made.ts';
 import type { InferenceRule } from './context.ts';
 
 /** Headers and statuses tell that there are rates, never how many. */
@@ -13,7 +13,7 @@ export const rateLimitHeaders: InferenceRule = {
     const from = header?.map.at ?? status?.map.at;
     if (from === undefined) return;
     const what = header === undefined ? 'Answers with 429 are stated' : `Answers carry \`${header.name}\``;
-    const limits: OpenMap = (tree.limits ?? newMap()) as OpenMap;
+    const limits = madeOrNew(tree.limits);
     limits.rate = { $open: `${what}: how many requests may be made in which time?` };
     tree.limits = limits;
     trail.from('/limits/rate', from);

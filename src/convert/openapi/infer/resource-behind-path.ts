@@ -37,7 +37,7 @@ function collectionOf(path: string, operations: readonly Operation[], context: C
   const { last: parameter, parent } = partsOf(operations[0]?.path ?? '');
   if (parameter === undefined) return undefined;
   const plural = partsOf(parent).segments.at(-1) ?? '';
-  const together = context.operations.filter((operation) => shapeOfPath(operation.path) === path);
+  const together = context.byPath.get(path) ?? [];
   const of = (list: readonly Operation[], method: string) => list.filter((operation) => operation.method === method);
   const candidates: (readonly [Operation, (shape: Json | undefined) => Json | undefined])[] = [
     ...of(operations, 'GET').map((one) => [one, whole] as const),

@@ -1,8 +1,6 @@
-import type { Json } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
-import { readEffect } from '../../../parts/effects.ts';
-import { type Context, endpointOf, type InferenceRule } from './context.ts';
+import { type AboutResource, type Context, endpointsByResource, type InferenceRule } from './context.ts';
 import { fieldsOf } from './rows.ts';
 import { wordsOf } from './written.ts';
 
@@ -12,12 +10,14 @@ export const statusStates: InferenceRule = {
   says: 'A field `status` or `state` with listed words that no request sends holds the state of its resource; its transitions are open.',
   infer(context) {
     const { resources, tree, trail, written } = context;
+    const byResource = endpointsByResource(context);
     const states: OpenMap = newMap();
     for (const [name, resource] of Object.entries(resources)) {
       if (!isMap(resource) || !isMap(resource.identifier)) continue;
       const fields = fieldsOf(resources, name);
       const field = ['status', 'state'].find((word) => Object.hasOwn(fields, word));
-      if (field === undefined || written.typeOf(fields[field]) !== 'string' || isSent(context, name, field)) continue;
+      if (field === undefined || written.typeOf(fields[field]) !== 'string' || isSent(context, byResource.get(name) ?? [], field))
+        continue;
       const { enum: listed } = written.expand(fields[field]);
       const words = wordsOf(listed);
       if (words.length < 2 || (Array.isArray(listed) && listed.includes(null))) continue;
@@ -36,11 +36,6 @@ export const statusStates: InferenceRule = {
 };
 
 /** Whether a request about the resource may carry the field. */
-function isSent(context: Context, resource: string, field: string): boolean {
-  return context.operations.some((operation) => {
-    const { does, request } = endpointOf(context, operation);
-    const effect = typeof does === 'string' ? readEffect(does) : undefined;
-    if (!effect || !('resource' in effect) || effect.resource !== resource) return false;
-    return Object.hasOwn(context.written.propertiesOf(request as Json | undefined)?.all ?? {}, field);
-  });
+function isSent({ written }: Context, about: readonly AboutResource[], field: string): boolean {
+  return about.some(({ endpoint }) => Object.hasOwn(written.propertiesOf(endpoint.request)?.all ?? {}, field));
 }
