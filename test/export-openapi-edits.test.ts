@@ -191,6 +191,25 @@ for (const to of Object.keys(editions)) {
   });
 }
 
+test('a form that reading would not choose stays while the words say the same, and goes where one of them does not', () => {
+  const odd = parseDocument(
+    `
+resources:
+  tag: { identifier: none, fields: { name: string }, required: [name] }
+  thing: { identifier: { field: id, generate: uuid }, fields: { id: string, tags: { type: [tag], minItems: 1 } }, required: [id] }
+states: none
+endpoints: { "GET /things/{id}": { does: read thing } }`,
+    'odd.yaml',
+  );
+  const openapi = exported(odd);
+  const tags = '/components/schemas/Thing/properties/tags';
+  const read = (tree: JsonMap) => valueAt(readBack(tree), '/resources/thing/fields/tags');
+  assert.deepEqual(read(openapi), { type: ['tag'], minItems: 1 });
+  assert.ok(Array.isArray(valueAt(openapi, '/x-ninefold/written')));
+  assert.deepEqual(read(replaced(openapi, `${tags}/minItems`, 2)), { type: ['tag'], minItems: 2 });
+  assert.deepEqual(read(replaced(openapi, `${tags}/items`, { type: 'string' })), { type: 'array', items: 'string', minItems: 1 });
+});
+
 test('what is changed in a place that only repeats others is a finding there', () => {
   const changes: readonly [Pointer, Json][] = [
     ['/components/schemas/ParcelCreate/properties/weight_g/maximum', 7],

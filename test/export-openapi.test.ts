@@ -77,7 +77,7 @@ test('whatever document is exported, the export is valid, its examples fit, and 
       assert.deepEqual(await flaws(openapi), []);
       if (to === 'openapi') assert.deepEqual(misfits(openapi), []);
     }),
-    { numRuns: Number(process.env.NINEFOLD_RUNS ?? 60) },
+    { numRuns: Number(process.env.NINEFOLD_RUNS ?? 40) },
   );
 });
 
@@ -93,7 +93,7 @@ test('whatever is changed in a document, as long as it is sound its export is va
       assert.deepEqual(readBack(openapi), plain(tree));
       assert.deepEqual(await flaws(openapi), []);
     }),
-    { numRuns: Number(process.env.NINEFOLD_RUNS ?? 60) * 2 },
+    { numRuns: Number(process.env.NINEFOLD_RUNS ?? 40) * 2 },
   );
   assert.ok(sound > 5, `${sound}`);
 });

@@ -1,5 +1,6 @@
 import type { Json, JsonMap, Pointer } from '../../../document/document.ts';
-import { below, pathOf } from '../../../document/pointer.ts';
+import { valueAt } from '../../../document/place.ts';
+import { above, below, pathOf } from '../../../document/pointer.ts';
 import { isMap, isStanding, newMap, type OpenMap } from '../../../document/values.ts';
 import { isSame } from '../../../parts/versions/json-merge.ts';
 
@@ -25,23 +26,24 @@ export function writtenForms(read: Json, tree: Json, at: Pointer = ''): Written[
   return [...changed, ...gone.map(([key, was]) => ({ at: below(at, key), was }))];
 }
 
-/** A tree with its statements in the forms in which they were written, wherever they still say the same. */
+/**
+ * A tree with its statements in the forms in which they were written, wherever they still say the same. The words of one place
+ * are taken together: where one of them says something else by now, all of them stay as they are read.
+ */
 export function withWrittenForms(read: JsonMap, forms: readonly Written[]): JsonMap {
+  const places = Map.groupBy(forms, ({ at }) => above(at) ?? '');
+  const standing = [...places.values()].filter((words) => words.every(({ at, was }) => isSame(valueAt(read, at), was)));
   // A map at the top stays one.
-  return forms.reduce<Json>((tree, form) => placed(tree, pathOf(form.at), form), read) as JsonMap;
+  return standing.flat().reduce<Json>((tree, form) => placed(tree, pathOf(form.at), form), read) as JsonMap;
 }
 
 function placed(value: Json | undefined, [key, ...rest]: readonly string[], form: Written): Json {
-  if (!isMap(value)) return value ?? null;
-  if (key === undefined) return form.is !== undefined && isSame(value, form.was) ? form.is : value;
-  const known = Object.hasOwn(value, key) ? value[key] : undefined;
+  if (!isMap(value) || key === undefined) return value ?? null;
   const out: OpenMap = Object.assign(newMap(), value);
   if (rest.length > 0) {
-    if (known !== undefined) out[key] = placed(known, rest, form);
-  } else if (isSame(known, form.was)) {
-    if (form.is === undefined) delete out[key];
-    else out[key] = form.is;
-  }
+    if (Object.hasOwn(value, key)) out[key] = placed(value[key], rest, form);
+  } else if (form.is === undefined) delete out[key];
+  else out[key] = form.is;
   return out;
 }
 
