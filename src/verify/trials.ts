@@ -18,6 +18,7 @@ import { limitTrials } from './limits/all.ts';
 import type { Observer } from './observer.ts';
 import { purposeTrials } from './purpose/all.ts';
 import { changed } from './resources/changed.ts';
+import { changedLater } from './resources/changed-later.ts';
 import { fixed } from './resources/fixed.ts';
 import { gone, identifiers } from './resources/identifiers.ts';
 import { imposed } from './resources/imposed.ts';
@@ -29,6 +30,7 @@ import { conditions } from './states/conditions.ts';
 import { inStates } from './states/in-states.ts';
 import { initial } from './states/initial.ts';
 import { races } from './states/races.ts';
+import { timed } from './states/timed.ts';
 import { transitions } from './states/transitions.ts';
 import type { Trial } from './trial.ts';
 import { versioningTrials } from './versioning/all.ts';
@@ -63,6 +65,8 @@ export const trials: readonly Trial[] = [
   gone,
   races,
   ownErrors,
+  timed,
+  changedLater,
   pages,
 ];
 
