@@ -28,6 +28,7 @@ import { conditions } from './states/conditions.ts';
 import { inStates } from './states/in-states.ts';
 import { initial } from './states/initial.ts';
 import { races } from './states/races.ts';
+import { timed } from './states/timed.ts';
 import { transitions } from './states/transitions.ts';
 import type { Trial } from './trial.ts';
 import { versioningTrials } from './versioning/all.ts';
@@ -61,6 +62,7 @@ export const trials: readonly Trial[] = [
   races,
   ownErrors,
   pages,
+  timed,
 ];
 
 /** What every answer is held to. */
