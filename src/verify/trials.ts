@@ -20,8 +20,7 @@ import { purposeTrials } from './purpose/all.ts';
 import { changed } from './resources/changed.ts';
 import { changedLater } from './resources/changed-later.ts';
 import { fixed } from './resources/fixed.ts';
-import { gone, identifiers } from './resources/identifiers.ts';
-import { imposed } from './resources/imposed.ts';
+import { identifiers } from './resources/identifiers.ts';
 import { references } from './resources/references.ts';
 import { shownShapes, shownStates } from './resources/shown-shapes.ts';
 import { stored } from './resources/stored.ts';
@@ -40,7 +39,6 @@ export const trials: readonly Trial[] = [
   stored,
   changed,
   fixed,
-  imposed,
   unique,
   references,
   identifiers,
@@ -62,12 +60,11 @@ export const trials: readonly Trial[] = [
   ...versioningTrials,
   ...eventTrials,
   ...limitTrials,
-  gone,
   races,
   ownErrors,
-  timed,
   changedLater,
   pages,
+  timed,
 ];
 
 /** What every answer is held to. */

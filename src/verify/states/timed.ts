@@ -1,67 +1,52 @@
 import { entriesOf } from '../../parts/fact.ts';
 import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
-import { endsWithin } from '../authentication/ends.ts';
 import { lookAt } from '../make/look.ts';
 import type { Row } from '../make/row.ts';
-import { fire } from '../make/walk.ts';
+import { fire, statesOf } from '../make/walk.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import { moot } from '../script/claim.ts';
 import { type Exchange, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
+import { factsOf } from './transitions.ts';
 
-/** What the clock fires, it fires when its time has come: not before, and also where the state was entered again. */
+/** What the clock does, it does when it is due, and not before. */
 export const timed: Trial = {
   name: 'states/timed',
   part: 'states',
-  about: 'A transition that the clock fires is fired when its time has come, however its state was entered.',
+  about: 'A transition of the clock comes when it is due, and not before.',
   noise: 'loud',
   *cases(model) {
-    for (const fired of firedByClock(model)) {
-      const { machine, transition, state } = fired;
-      const facts = [{ kind: 'transitions', subject: machine.resource }];
-      const name = `${transition.name} ${machine.resource} from ${state}`;
-      yield {
-        name,
-        facts,
-        run: (session) => waitFor(session, fired, (own) => own.make(machine.resource, { state })),
-      };
-      for (const entering of waysInto(model, machine, state)) {
-        const enter = (session: Session) => entered(session, machine, entering);
-        yield {
-          name: `${name} by ${entering.name}`,
-          facts,
-          run: (session) => waitFor(session, fired, enter),
-        };
+    for (const [resource] of entriesOf(model.spec.resources.all)) {
+      const machine = machineOf(model.spec.states, resource);
+      for (const [, transition] of machine ? entriesOf(machine.transitions) : []) {
+        if (!machine || !transition.after || transition.if || transition.to.some((target) => target.if)) continue;
+        for (const state of transition.from === '*' ? statesOf(machine) : transition.from) {
+          if (rivals(machine, transition, state)) continue;
+          const name = `${transition.name} ${resource} from ${state}`;
+          const facts = factsOf(machine);
+          const make = (session: Session) => session.make(resource, { state });
+          yield { name, facts, run: (session) => letTimePass(session, machine, { transition, state, make }) };
+          for (const entering of waysInto(model, machine, state)) {
+            const enter = (session: Session) => entered(session, machine, entering);
+            const by = `${name} by ${entering.name}`;
+            yield { name: by, facts, run: (session) => letTimePass(session, machine, { transition, state, make: enter }) };
+          }
+        }
       }
     }
   },
 };
 
-/** How far off a clock may be. */
-const sureMs = 3_000;
-
-interface Fired {
-  readonly machine: Machine;
-  readonly transition: Transition;
-  readonly afterMs: number;
-  readonly state: string;
+/** Whether the clock may have done something else to the row by then. */
+function rivals(machine: Machine, transition: Transition, state: string): boolean {
+  return entriesOf(machine.transitions).some(
+    ([, other]) => other !== transition && (other.after || other.atTime) && (other.from === '*' || other.from.includes(state)),
+  );
 }
 
-/** Transitions after a while, without a condition, that lead to one state. */
-function* firedByClock(model: Model): Iterable<Fired> {
-  for (const [resource] of entriesOf(model.spec.resources.all)) {
-    const machine = machineOf(model.spec.states, resource);
-    for (const [, transition] of machine ? entriesOf(machine.transitions) : []) {
-      const { after, from, to } = transition;
-      if (!machine || after === undefined || transition.if || from === '*' || to.length !== 1 || to[0]?.if) continue;
-      for (const state of from) yield { machine, transition, afterMs: after.ms, state };
-    }
-  }
-}
-
-/** Transitions of callers that lead into a state from another one. */
+/** Transitions of callers that lead into a state from another one: time counts from entering, however it was entered. */
 function waysInto(model: Model, machine: Machine, state: string): Transition[] {
   return entriesOf(machine.transitions).flatMap(([name, transition]) => {
     const leads = transition.to.length === 1 && transition.to[0]?.state === state && !transition.if;
@@ -79,40 +64,68 @@ async function entered(session: Session, machine: Machine, transition: Transitio
   return row;
 }
 
-async function waitFor(session: Session, fired: Fired, make: (session: Session) => Promise<Row>): Promise<void> {
-  const { machine, transition, afterMs, state: from } = fired;
+/** A transition of the clock, the state that it leaves, and a row that has just entered that. */
+interface Passing {
+  readonly transition: Transition;
+  readonly state: string;
+  readonly make: (session: Session) => Promise<Row>;
+}
+
+/** What can be waited for where the clock cannot be moved. */
+const waitMsMax = 5_000;
+
+async function letTimePass(session: Session, machine: Machine, { transition, state, make }: Passing): Promise<void> {
   const { model } = session;
-  session.need(session.run.clock.advance !== undefined, `it takes ${afterMs / 1000} s: say how the clock is moved with --clock`);
-  session.need(!endsWithin(model, session, afterMs), 'the tokens that were given end before that');
+  const dueMs = transition.after?.ms ?? 0;
+  const { clock } = session.run;
+  session.need(
+    clock.advance !== undefined || dueMs <= waitMsMax,
+    `the clock cannot be moved, and ${transition.after?.source} is long`,
+  );
   const row = await make(session);
   const { made } = row;
   session.need(made !== undefined, `rows of ${machine.resource} are given, not made`);
-  const first = (await lookAt(session, row)).done;
-  await session.wait(Math.floor(afterMs * 0.9));
   const before = (await lookAt(session, row)).done;
-  await session.wait(Math.ceil(afterMs * 0.1) + 10_000);
+  const marginMs = Math.min(dueMs / 4, 60_000);
+  const early = await session.wait(dueMs - marginMs);
+  const still = (await lookAt(session, row)).done;
+  const late = await session.wait(2 * marginMs);
   const after = (await lookAt(session, row)).done;
+  const targets = transition.to.map((target) => target.state);
+  const stateIn = (creation: Exchange, seen: Exchange) => rowWith(model, seen, idIn(model, creation))?.[machine.field];
   const fact = { kind: 'transitions', subject: machine.resource };
-  const stateIn = (seen: Exchange, creation: Exchange) => rowWith(model, seen, idIn(model, creation))?.[machine.field];
-  const target = transition.to[0]?.state;
   session.claim({
-    ...{ fact, reason: `${transition.name} too early`, at: transition.at, of: [made, first, before] as const },
-    judge(creation: Exchange, begun: Exchange, seen: Exchange) {
-      if (stateIn(begun, creation) !== from) return moot('it was in another state');
-      if (seen.toMs >= creation.fromMs + afterMs - sureMs) return moot('the time may have come');
-      const state = stateIn(seen, creation);
-      return state === from
+    ...{
+      fact,
+      reason: `${transition.name} not before`,
+      at: transition.after?.at ?? transition.at,
+      of: [made, before, early, still] as const,
+    },
+    judge(creation: Exchange, was: Exchange, _waited: null, seen: Exchange) {
+      if (!isDone(creation) || stateIn(creation, was) !== state || !isDone(seen)) return moot('it was not in that state');
+      const now = stateIn(creation, seen);
+      // How long it took to get there is not known to the second.
+      if (seen.toMs - was.fromMs >= dueMs) return moot('it took too long');
+      return now === state
         ? undefined
-        : { promised: `still ${from} before ${transition.after?.source} are over`, seen: String(state) };
+        : { promised: `${state} until ${transition.after?.source} have gone by`, seen: String(now) };
     },
   });
   session.claim({
-    ...{ fact, reason: `${transition.name} in time`, at: transition.at, of: [made, first, after] as const },
-    judge(creation: Exchange, begun: Exchange, seen: Exchange) {
-      if (stateIn(begun, creation) !== from) return moot('it was in another state');
-      if (seen.fromMs <= begun.toMs + afterMs + sureMs) return moot('the time may not have come');
-      const state = stateIn(seen, creation);
-      return state === target ? undefined : { promised: `${target} after ${transition.after?.source}`, seen: String(state) };
+    ...{
+      fact,
+      reason: `${transition.name} in time`,
+      at: transition.after?.at ?? transition.at,
+      of: [made, before, early, late, after] as const,
+    },
+    judge(creation: Exchange, was: Exchange, _early: null, _late: null, seen: Exchange) {
+      if (!isDone(creation) || stateIn(creation, was) !== state || !isDone(seen)) return moot('it was not in that state');
+      if (seen.fromMs - was.toMs < dueMs) return moot('not so much time has gone by');
+      const now = stateIn(creation, seen);
+      const isThere = typeof now === 'string' && targets.includes(now);
+      return isThere
+        ? undefined
+        : { promised: `${targets.join(' or ')} once ${transition.after?.source} have gone by`, seen: String(now) };
     },
   });
 }
