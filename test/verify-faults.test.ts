@@ -139,7 +139,7 @@ const faults: readonly Fault[] = [
   ],
   [
     'a read-only field is taken from a body that makes a row',
-    'resources/imposed',
+    'resources/stored',
     answer('POST', /notes$/, (row, sent) => (sent.includes('"length"') ? { ...row, length: 7 } : row)),
     'allowed values note.length',
     /answered/,
@@ -169,7 +169,7 @@ const faults: readonly Fault[] = [
   ['what is referred to can be deleted', 'resources/references', lets('held', 204), 'types note.book', /restrict/],
   [
     'what was deleted is still there',
-    'resources/gone',
+    'resources/identifiers',
     {
       spoil: ({ method, target, status }) =>
         method === 'GET' && note.test(target) && status === 404

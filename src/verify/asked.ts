@@ -13,11 +13,15 @@ export function baselineKey({ kind, subject, reason }: Pick<Breach, 'kind' | 'su
   return `${kind}:${subject}:${reason}`;
 }
 
-/** Whether a case is about anything that was asked for. */
-export function isAsked({ trial, testCase }: Planned, { only }: VerifyOptions): boolean {
-  if (only === undefined || only.length === 0) return true;
-  return only.some((word) => {
-    if (word === trial.part || word === trial.name) return true;
-    return testCase.facts.some(({ kind, subject }) => word === kind || word === subject || word === `${kind}:${subject}`);
-  });
+/** The cases that are about what was asked for. What no case is named for is seen beside others, so then all are carried out. */
+export function askedOf(planned: readonly Planned[], { only = [] }: VerifyOptions): Planned[] {
+  const about = only.map((word) => planned.filter((one) => isAbout(one, word)));
+  if (only.length === 0 || about.some((cases) => cases.length === 0)) return [...planned];
+  const wanted = new Set(about.flat());
+  return planned.filter((one) => wanted.has(one));
+}
+
+function isAbout({ trial, testCase }: Planned, word: string): boolean {
+  if (word === trial.part || word === trial.name) return true;
+  return testCase.facts.some(({ kind, subject }) => word === kind || word === subject || word === `${kind}:${subject}`);
 }

@@ -1,4 +1,4 @@
-import { baselineKey, isAsked, type Planned } from './asked.ts';
+import { askedOf, baselineKey, type Planned } from './asked.ts';
 import { cleanUp } from './clean-up.ts';
 import type { Budget } from './client/budget.ts';
 import { Spent } from './client/budget.ts';
@@ -95,13 +95,12 @@ export class Rounds {
 
   #plan(trials: readonly Trial[]): Planned[] {
     const { model, options } = this.#given;
-    const planned: Planned[] = [];
+    const all: Planned[] = [];
     for (const trial of trials) {
       if (options.readOnly && !trial.isReading) continue;
-      for (const testCase of trial.cases(model)) {
-        if (isAsked({ trial, testCase }, options)) planned.push({ trial, testCase });
-      }
+      for (const testCase of trial.cases(model)) all.push({ trial, testCase });
     }
+    const planned = askedOf(all, options);
     const { replay } = options;
     return replay === undefined
       ? planned

@@ -18,9 +18,9 @@ import { limitTrials } from './limits/all.ts';
 import type { Observer } from './observer.ts';
 import { purposeTrials } from './purpose/all.ts';
 import { changed } from './resources/changed.ts';
+import { changedLater } from './resources/changed-later.ts';
 import { fixed } from './resources/fixed.ts';
-import { gone, identifiers } from './resources/identifiers.ts';
-import { imposed } from './resources/imposed.ts';
+import { identifiers } from './resources/identifiers.ts';
 import { references } from './resources/references.ts';
 import { shownShapes, shownStates } from './resources/shown-shapes.ts';
 import { stored } from './resources/stored.ts';
@@ -29,6 +29,7 @@ import { conditions } from './states/conditions.ts';
 import { inStates } from './states/in-states.ts';
 import { initial } from './states/initial.ts';
 import { races } from './states/races.ts';
+import { timed } from './states/timed.ts';
 import { transitions } from './states/transitions.ts';
 import type { Trial } from './trial.ts';
 import { versioningTrials } from './versioning/all.ts';
@@ -38,7 +39,6 @@ export const trials: readonly Trial[] = [
   stored,
   changed,
   fixed,
-  imposed,
   unique,
   references,
   identifiers,
@@ -60,10 +60,11 @@ export const trials: readonly Trial[] = [
   ...versioningTrials,
   ...eventTrials,
   ...limitTrials,
-  gone,
   races,
   ownErrors,
+  changedLater,
   pages,
+  timed,
 ];
 
 /** What every answer is held to. */

@@ -7,8 +7,11 @@ import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Parameter } from '../../parts/parameters.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import { callersFor } from '../make/callers-for.ts';
+import { hasNextPage } from '../make/pages.ts';
 import { pathOf } from '../make/request-about.ts';
 import type { Row } from '../make/row.ts';
+import { walkingPages } from '../make/walk-pages.ts';
+import { idIn, rowWith } from '../model/row-shown.ts';
 import { moot } from '../script/claim.ts';
 import { type Exchange, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
@@ -84,7 +87,7 @@ async function listInOrder(session: Session, endpoint: Endpoint): Promise<void> 
       at: `${endpoint.at}/order`,
       of: [done] as const,
     },
-    judge: (exchange: Exchange) => judgeOrder(session, exchange, endpoint.order),
+    judge: (exchange: Exchange) => judgeOrder(session, [exchange], endpoint.order),
   });
 }
 
@@ -94,7 +97,7 @@ async function listSorted(session: Session, endpoint: Endpoint, parameter: Param
   const stated = isMap(shape) ? shape[parameter.name] : undefined;
   const words: readonly Json[] = isMap(stated) && Array.isArray(stated.enum) ? stated.enum : [];
   for (const word of words) {
-    const done = await list.ask({ [parameter.name]: word });
+    const done = await session.do(walkingPages(session.model, list.plan({ [parameter.name]: word })));
     session.claim({
       ...{
         fact: { kind: 'parameters', subject: endpoint.key },
@@ -102,10 +105,10 @@ async function listSorted(session: Session, endpoint: Endpoint, parameter: Param
         at: parameter.at,
         of: [done] as const,
       },
-      judge(exchange: Exchange) {
-        const asked = exchange.sent.query[parameter.name];
+      judge(pages: readonly Exchange[]) {
+        const asked = pages[0]?.sent.query[parameter.name];
         if (typeof asked !== 'string') return moot('it was not asked for');
-        return judgeOrder(session, exchange, [{ field: asked.replace(/^[-+]/, ''), descending: asked.startsWith('-') }]);
+        return judgeOrder(session, pages, [{ field: asked.replace(/^[-+]/, ''), descending: asked.startsWith('-') }]);
       },
     });
   }
@@ -144,29 +147,36 @@ async function listFiltered(session: Session, endpoint: Endpoint, parameter: Par
         : undefined;
     },
   });
-  const isOwn =
-    parameter.op === '=' ||
-    parameter.op === 'in' ||
-    parameter.op === '>=' ||
-    parameter.op === '<=' ||
-    parameter.op === 'prefix' ||
-    parameter.op === 'contains';
-  if (!made || !isOwn) return;
+  if (!made || !ownOperators.has(parameter.op)) return;
+  const walk = await session.do(walkingPages(model, list.plan({ [parameter.name]: asked as Symbolic })));
   session.claim({
     ...{
       fact: { kind: 'parameters', subject: endpoint.key },
       reason: `filter ${parameter.name} shows`,
       at: parameter.at,
-      of: [done] as const,
+      of: [walk, made] as const,
     },
-    judge(exchange: Exchange) {
-      const rows = isDone(exchange) ? rowsOf(session, exchange) : undefined;
-      const sent = exchange.sent.query[parameter.name];
-      // What there is at least one of is shown on the first page.
-      if (!rows || sent === undefined) return moot('nothing was listed');
-      return rows.length > 0
+    judge(pages: readonly Exchange[], creation: Exchange) {
+      const last = pages.at(-1);
+      const id = isDone(creation) ? idIn(model, creation) : undefined;
+      if (
+        !last ||
+        id === undefined ||
+        pages.some((page) => !isDone(page) || !rowsOf(session, page)) ||
+        hasNextPage(model, last)
+      ) {
+        return moot('not all pages were shown');
+      }
+      const sent = last.sent.query[parameter.name];
+      if (sent === undefined || matchesFilter(rowWith(model, creation, id)?.[field], parameter.op, sent, stated) !== true)
+        return moot('it does not fit');
+      const isShown = pages.some((page) => rowWith(model, page, id) !== undefined);
+      return isShown
         ? undefined
-        : { promised: `rows whose ${field} ${parameter.op} ${JSON.stringify(sent)}, of which there is one`, seen: 'none' };
+        : { promised: `the row whose ${field} ${parameter.op} ${JSON.stringify(sent)}`, seen: 'rows without it' };
     },
   });
 }
+
+/** The operators under which a row fits its own value. */
+const ownOperators: ReadonlySet<string> = new Set(['=', 'in', '>=', '<=', 'prefix', 'contains']);

@@ -12,8 +12,8 @@ export function rowsOf(session: Session, exchange: Exchange): readonly Fields[] 
 }
 
 /** Whether the rows of a page come in an order. */
-export function judgeOrder(session: Session, exchange: Exchange, order: Endpoint['order']): Judgement {
-  const rows = isDone(exchange) ? rowsOf(session, exchange) : undefined;
+export function judgeOrder(session: Session, pages: readonly Exchange[], order: Endpoint['order']): Judgement {
+  const rows = pages.every(isDone) ? pages.flatMap((page) => rowsOf(session, page) ?? []) : undefined;
   if (!rows || rows.length < 2) return moot('there are no two rows');
   for (const [at, row] of rows.slice(1).entries()) {
     const before = rows[at] ?? {};

@@ -131,7 +131,13 @@ function isWritten({ value }: Variant): boolean {
 /** A word is a word in a query, whatever it was meant to be: only what no reading of the text admits is broken. */
 function isBrokenWritten(shape: JsonMap, { value }: Variant): boolean {
   const types = typeof shape.type === 'string' ? [shape.type] : Array.isArray(shape.type) ? shape.type.map(String) : [];
-  return !types.includes('string') || typeof value === 'string';
+  if (types.includes('string')) return typeof value === 'string';
+  // In a query 7 and "7" are one.
+  return !(
+    typeof value === 'string' &&
+    /^-?\d+(?:\.\d+)?$/.test(value) &&
+    types.some((type) => type === 'integer' || type === 'number')
+  );
 }
 
 function taken(session: Session, exchange: Exchange, what = 'what is valid') {

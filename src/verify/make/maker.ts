@@ -17,6 +17,9 @@ import { preconditions } from './preconditions.ts';
 import type { Parts, Row, RowMaker, Wanted } from './row.ts';
 import { walkTo } from './walk.ts';
 
+/** As it was wanted, then drawn anew. */
+const styles = [undefined, 'full', 'full', 'full'] as const;
+
 /** Rows that need each other in a circle cannot be made. */
 const depthMax = 6;
 
@@ -67,14 +70,27 @@ export class Maker implements RowMaker {
     const ways = waysToCreate(this.#session, resource, wanted.caller);
     if (ways.length === 0) throw new Untestable(`nobody who can be spoken for may create a ${resource}`);
     let refused = '';
-    for (const { endpoint, caller } of ways.slice(0, 4)) {
-      const { path, json } = await this.parts(endpoint, wanted, depth);
+    // The service's own rules may refuse what is valid: other draws may pass them.
+    const tries = ways.slice(0, 4).flatMap((way) => styles.map((style) => ({ ...way, style: style ?? wanted.style })));
+    const hopeless = new Set<string>();
+    for (const { endpoint, caller, style } of tries) {
+      if (hopeless.has(`${endpoint.key} ${caller?.name}`)) continue;
+      const { path, json } = await this.parts(endpoint, { ...wanted, ...(style && { style }) }, depth);
       const request = model.request(endpoint, { path, caller, ...(json !== undefined && { json }) });
       const done = await this.#session.send(request);
       if (isDone(done.value)) return rowOf(this.#session, { resource, endpoint, done, caller, path, json });
+      if (!this.#isOwnRefusal(endpoint, done.value)) hopeless.add(`${endpoint.key} ${caller?.name}`);
       refused ||= `${endpoint.key} as ${caller?.name ?? 'nobody'} was answered ${done.value.status}${briefly(done.value)}`;
     }
     throw new Untestable(`no ${resource} could be made: ${refused}`);
+  }
+
+  /** Whether a refusal is by a rule of the service's own, and not for anything that all services refuse. */
+  #isOwnRefusal(endpoint: Endpoint, exchange: Exchange): boolean {
+    const { refusals } = this.#session.model;
+    const code = refusals.codeIn(exchange);
+    const stated = code === undefined ? undefined : refusals.named(code, this.#session.model.operationOf(endpoint));
+    return stated !== undefined && stated.rule.when.standing === 'open';
   }
 
   /** The identifier that a caller chooses: the body's, where that has one. */

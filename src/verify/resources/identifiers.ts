@@ -9,34 +9,20 @@ import { type Exchange, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
 
-/** Identifiers have their form, and name one row each. */
+/** Identifiers have their form, are told by `Location`, name one row each, and are not used again. */
 export const identifiers: Trial = {
   name: 'resources/identifiers',
   part: 'resources',
-  about: 'An identifier has its form and is new.',
-  noise: 'quiet',
+  about: 'An identifier has its form, is new, leads to its row, is gone with it and never comes again.',
+  noise: 'alone',
   *cases(model) {
     for (const [name, resource] of entriesOf(model.spec.resources.all)) {
       const identifier = statedValue(resource.identifier);
       if (!identifier) continue;
       const facts = [{ kind: 'identifiers', subject: name }];
       yield { name, facts, run: (session) => identify(session, name, identifier) };
-    }
-  },
-};
-
-/** What is deleted is gone, and its identifier with it. It runs alone: another row made meanwhile would have the number. */
-export const gone: Trial = {
-  name: 'resources/gone',
-  part: 'resources',
-  about: 'What is deleted is not there any more, and its identifier is never given again.',
-  noise: 'alone',
-  *cases(model) {
-    for (const [name, resource] of entriesOf(model.spec.resources.all)) {
-      const identifier = statedValue(resource.identifier);
-      if (!identifier || model.endpointsThat('delete', name).length === 0) continue;
-      const facts = [{ kind: 'identifiers', subject: name }];
-      yield { name, facts, run: (session) => deleteAndMake(session, name, identifier) };
+      if (model.endpointsThat('delete', name).length > 0)
+        yield { name: `${name}, deleted`, facts, run: (session) => deleteAndMake(session, name, identifier) };
     }
   },
 };

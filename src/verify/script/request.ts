@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Json } from '../../document/document.ts';
 import type { Exchange, Sent } from './exchange.ts';
 import { type Outgoing, writeBody, writeQuery, writeTarget } from './outgoing.ts';
@@ -29,6 +30,7 @@ function capturesOf(plan: RequestPlan): Captured[] {
 }
 
 async function send(plan: RequestPlan, run: Run): Promise<Exchange> {
+  if (plan.afterMs !== undefined) await pause(plan.afterMs);
   const { outgoing, sent } = concrete(plan, run);
   const answer = await run.client.send(outgoing, run);
   const exchange: Exchange = {

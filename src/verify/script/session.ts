@@ -103,11 +103,11 @@ export class Session {
   }
 
   /** Lets time go by: the service's own, where its clock can be moved. */
-  wait(ms: number): Promise<Done<undefined>> {
+  wait(ms: number): Promise<Done<null>> {
     return this.do({
       says: `wait ${ms} ms`,
       takes: [],
-      act: async (run) => run.clock.wait(ms).then(() => undefined),
+      act: async (run) => run.clock.wait(ms).then(() => null),
       tell: () => '',
       shell: () => [`sleep ${Math.ceil(ms / 1000)}`],
     });

@@ -1,0 +1,44 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import { endsWithin } from '../authentication/ends.ts';
+import { beginBody } from '../endpoints/begin-body.ts';
+import { lookAt } from '../make/look.ts';
+import { isDone } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { Trial } from '../trial.ts';
+import { claimRow } from './claim-row.ts';
+
+const waitMs = 60_000;
+
+/** A change a while later: what it sets to the time of the change is not the time of the creation. */
+export const changedLater: Trial = {
+  name: 'resources/changed later',
+  part: 'resources',
+  about: 'A change that is made a minute later shows in what it sets.',
+  noise: 'loud',
+  *cases(model) {
+    for (const endpoint of model.endpoints) {
+      const effect = statedValue(endpoint.does);
+      const resource = model.resource(resourceOfEffect(effect) ?? '');
+      if (!resource || (effect?.verb !== 'update' && effect?.verb !== 'replace') || isStated(endpoint.request)) continue;
+      const set = entriesOf(resource.fields).filter(([, { set: by }]) => 'write' in by || effect.verb in by);
+      if (set.length === 0) continue;
+      const facts = set.map(([field]) => ({ kind: 'allowed values', subject: `${resource.name}.${field}` }));
+      yield { name: endpoint.key, facts, run: (session) => changeLater(session, endpoint) };
+    }
+  },
+};
+
+async function changeLater(session: Session, endpoint: Endpoint): Promise<void> {
+  session.need(session.run.clock.advance !== undefined, 'it takes a minute: say how the clock is moved with --clock');
+  session.need(!endsWithin(session.model, session, waitMs), 'the tokens that were given end before that');
+  const begun = await beginBody(session, endpoint, 'full');
+  const { row } = begun;
+  session.need(row !== undefined, `${endpoint.key} is about no row`);
+  const before = (await lookAt(session, row)).done;
+  await session.wait(waitMs);
+  const done = await session.send(begun.request(begun.json));
+  if (!isDone(done.value)) return;
+  claimRow(session, { resource: row.resource, before, change: done, seen: done, reason: 'answered' });
+}

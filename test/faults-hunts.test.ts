@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hunt } from '../bench/faults/hold.ts';
+import { services } from '../bench/faults/services.ts';
+
+const hunts = [
+  { name: 'shop', fault: 'foreign-order-read' },
+  { name: 'shop', fault: 'open-for-ever' },
+  { name: 'shop', fault: 'customer-from-body' },
+  { name: 'rooms', fault: 'lapse-after-a-day' },
+  { name: 'rooms', fault: 'reopened-never-lapses' },
+  { name: 'rooms', fault: 'number-given-again' },
+  { name: 'rooms', fault: 'equipment-twice' },
+  { name: 'rooms', fault: 'changed-at-forgotten' },
+];
+
+for (const { name, fault } of hunts) {
+  test(`${fault} of the ${name} is killed: its reproduction fails with it and passes without`, async () => {
+    const service = services.find((one) => one.name === name)!;
+    const hunted = await hunt(service, service.faults.find(({ id }) => id === fault)!, { seed: 1 }, true);
+    assert.equal(hunted.remark, '');
+    assert.ok(hunted.isKilled && hunted.steps > 0);
+  });
+}
