@@ -54,6 +54,8 @@ export function buildApp(house: House, streams: Streams): FastifyInstance {
     if (Buffer.byteLength(target) > urlBytesMax && !faults.has('any-address-length')) throw new Refused('TOO_LARGE');
     const { operation = '', users, scopes, isNew } = request.routeOptions.config;
     if (request.is404) return;
+    // The router takes an empty step for a parameter; no path has one.
+    if (Object.values(Object(request.params)).includes('')) throw new Refused('NOT_FOUND');
     request.version = pathRead(target, prefix).versionOf(faults);
     if (isNew && request.version !== 'v3' && !faults.has('new-endpoint-in-old-version')) throw new Refused('NOT_FOUND');
     rates.first(operation, request.ip);
