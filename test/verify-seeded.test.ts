@@ -32,7 +32,13 @@ const rows: readonly Row[] = [
 
   // Authentication
   ['another header', 'header: X-Key', 'header: X-Api-Key', 'header names:key', /known/],
-  ['an operation is public', 'public: [about]', 'public: [about, create note]', 'permission rules:create note', /nobody/],
+  [
+    'anybody may do it',
+    '{ allow: [stream events], to: [writer, editor] }',
+    '{ allow: [stream events], to: anyone }',
+    'permission rules:stream events',
+    /nobody/,
+  ],
   ['a public operation asks who calls', 'public: [about]', 'public: []', 'schemes:service', /public about/],
   ['another page may call', 'origins: [https://page.example]', 'origins: ["*"]', 'schemes:service', /origins/],
   ['no page may call', 'origins: [https://page.example]', 'origins: none', 'schemes:service', /let in/],

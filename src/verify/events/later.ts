@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { EventKind } from '../../parts/events.ts';
 import { type Operation, operationsOf } from '../../parts/operations.ts';
 import { endsWithin } from '../authentication/ends.ts';
@@ -51,7 +52,12 @@ function caseOf(model: Model, operation: Operation, kind: EventKind, afterMs: nu
       const row = await session.make(resource, state === undefined ? {} : { state });
       const ear = await anEar(session, row.caller);
       const waited = await session.wait(afterMs + 1_000);
-      const look = await lookAt(session, row);
+      let look = await lookAt(session, row);
+      // Where much falls due at once it takes its time.
+      for (let looks = 0; looks < 10 && !hasMoved(operation, look.done.value); looks++) {
+        await pause(100);
+        look = await lookAt(session, row);
+      }
       const heard = await session.do(
         ear.hearing([waited, look.done], {
           isEnough: (all) =>
