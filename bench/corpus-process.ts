@@ -14,7 +14,8 @@ if (step === 'import') {
   const silent = { write: () => {}, complain: () => {}, isTTY: false, columns: 120, colour: false };
   const code = await main(['import', file, '-o', output], silent);
   if (code === 2) process.exit(1);
-  console.log(JSON.stringify({ mebibytes: process.resourceUsage().maxRSS / 1024 }));
+  const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage();
+  console.log(JSON.stringify({ mebibytes: maxRSS / 1024, cpuMs: (userCPUTime + systemCPUTime) / 1000 }));
 } else {
   let imported: ReturnType<typeof importForeign>;
   const document = await readDocument(file, {

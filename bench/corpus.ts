@@ -27,7 +27,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const files = globSync('**/*.{json,yaml,yml,json.gz,yaml.gz}', { cwd: corpus }).sort();
   const table = await inTemporaryFolder(async (folder): Promise<Table> => {
     const rows = files.flatMap((file) => rowOf(join(corpus, file), file, join(folder, 'out.md'), Number(values.rounds)));
-    return [['file', 'stated', 'inferred', 'open', 'not carried', 'findings', 'ms', 'MiB'], ...rows];
+    return [['file', 'stated', 'inferred', 'open', 'not carried', 'findings', 'ms', 'CPU ms', 'MiB'], ...rows];
   });
   console.log(values.markdown ? asMarkdown(table) : asText(table));
   return 0;
@@ -42,14 +42,13 @@ function rowOf(path: string, name: string, output: string, rounds: number): stri
   if (report === undefined) return [];
   const runs = Array.from({ length: rounds }, () => {
     const from = performance.now();
-    const memory = inProcess<{ mebibytes: number }>(['import', path, output]);
-    return { ms: performance.now() - from, mebibytes: memory?.mebibytes ?? Number.NaN };
+    const used = inProcess<{ mebibytes: number; cpuMs: number }>(['import', path, output]);
+    return { ms: performance.now() - from, mebibytes: used?.mebibytes ?? Number.NaN, cpuMs: used?.cpuMs ?? Number.NaN };
   });
   const { stated, inferred, open, notCarried, findings } = report;
   const counts = [stated, inferred, open, notCarried, findings].map((count) => count.toLocaleString('en'));
-  return [
-    [name, ...counts, figure(median(runs.map(({ ms }) => ms))), figure(Math.max(...runs.map(({ mebibytes }) => mebibytes)))],
-  ];
+  const times = [median(runs.map(({ ms }) => ms)), median(runs.map(({ cpuMs }) => cpuMs))];
+  return [[name, ...counts, ...times.map(figure), figure(Math.max(...runs.map(({ mebibytes }) => mebibytes)))]];
 }
 
 /** Runs one step in a process of its own, so that its time and memory are its own too. */
