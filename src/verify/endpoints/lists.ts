@@ -7,7 +7,7 @@ import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Parameter } from '../../parts/parameters.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import { callersFor } from '../make/callers-for.ts';
-import { hasNextPage } from '../make/pages.ts';
+import { hasNextPage, widest } from '../make/pages.ts';
 import { pathOf } from '../make/request-about.ts';
 import type { Row } from '../make/row.ts';
 import { walkingPages } from '../make/walk-pages.ts';
@@ -97,7 +97,9 @@ async function listSorted(session: Session, endpoint: Endpoint, parameter: Param
   const stated = isMap(shape) ? shape[parameter.name] : undefined;
   const words: readonly Json[] = isMap(stated) && Array.isArray(stated.enum) ? stated.enum : [];
   for (const word of words) {
-    const done = await session.do(walkingPages(session.model, list.plan({ [parameter.name]: word })));
+    const done = await session.do(
+      walkingPages(session.model, list.plan({ ...widest(session.model, endpoint), [parameter.name]: word })),
+    );
     session.claim({
       ...{
         fact: { kind: 'parameters', subject: endpoint.key },
@@ -148,7 +150,9 @@ async function listFiltered(session: Session, endpoint: Endpoint, parameter: Par
     },
   });
   if (!made || !ownOperators.has(parameter.op)) return;
-  const walk = await session.do(walkingPages(model, list.plan({ [parameter.name]: asked as Symbolic })));
+  const walk = await session.do(
+    walkingPages(model, list.plan({ ...widest(model, endpoint), [parameter.name]: asked as Symbolic })),
+  );
   session.claim({
     ...{
       fact: { kind: 'parameters', subject: endpoint.key },

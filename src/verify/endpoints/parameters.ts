@@ -1,24 +1,17 @@
 import type { JsonMap } from '../../document/document.ts';
-import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { paramsShape } from '../../parts/expressions/operation-scope.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
-import { resourceOfEffect } from '../../parts/operations.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
-import { callersFor } from '../make/callers-for.ts';
-import { pathOf } from '../make/request-about.ts';
-import type { Caller } from '../model/callers.ts';
 import { moot } from '../script/claim.ts';
 import type { Exchange } from '../script/exchange.ts';
 import { isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
-import { NoValue } from '../values/no-value.ts';
-import { Reference, valuesOf } from '../values/values.ts';
+import { isSame } from '../values/difference.ts';
 import { breaksOf, edgesOf, type Variant } from '../values/variants.ts';
+import { type Ask, beginAsking, queryOf } from './asking.ts';
 import { beginRequest } from './begin-body.ts';
-import { beginList } from './lists.ts';
 
 /** Parameters take what their shape admits and refuse the rest; one that is not stated is refused, one that is required is missed. */
 export const parameters: Trial = {
@@ -55,10 +48,8 @@ async function sendMore(session: Session, endpoint: Endpoint): Promise<void> {
   });
 }
 
-type Ask = (query: Readonly<Record<string, Symbolic>>) => ReturnType<Session['send']>;
-
 async function sendParameters(session: Session, endpoint: Endpoint): Promise<void> {
-  const { ask, valid } = await begin(session, endpoint);
+  const { ask, valid } = await beginAsking(session, endpoint);
   const fact = { kind: 'parameters', subject: endpoint.key };
   const plain = await ask(valid);
   session.claim({ fact, reason: 'taken', of: [plain] as const, judge: (exchange: Exchange) => taken(session, exchange) });
@@ -67,6 +58,7 @@ async function sendParameters(session: Session, endpoint: Endpoint): Promise<voi
     ...{ by: { when: 'request.parameter' }, fact, reason: 'unstated refused', what: 'a query parameter nf_not_stated' },
     isSo: ({ sent }) => 'nf_not_stated' in sent.query,
   });
+  await compareDefaults(session, endpoint, ask, valid);
   for (const { name, shape, isNeeded } of queryOf(session, endpoint)) {
     if (isNeeded) {
       const { [name]: _left, ...rest } = valid;
@@ -82,6 +74,40 @@ async function sendParameters(session: Session, endpoint: Endpoint): Promise<voi
     for (const edge of edgesOf(shape)) if (isWritten(edge)) await sendEdge(session, endpoint, ask, valid, name, edge);
     for (const broken of breaksOf(shape))
       if (isWritten(broken) && isBrokenWritten(shape, broken)) await sendBreak(session, endpoint, ask, valid, name, broken);
+  }
+}
+
+/** Leaving a parameter out is the same as sending its default. */
+async function compareDefaults(
+  session: Session,
+  endpoint: Endpoint,
+  ask: Ask,
+  valid: Readonly<Record<string, Symbolic>>,
+): Promise<void> {
+  // A list may have grown in between.
+  if (statedValue(endpoint.does)?.verb === 'list') return;
+  for (const [name, parameter] of entriesOf(endpoint.parameters)) {
+    if (!parameter.default || parameter.in !== 'query' || name in valid) continue;
+    const [one, again, told] = [await ask(valid), await ask(valid), await ask({ ...valid, [name]: parameter.default.value })];
+    session.claim({
+      ...{
+        fact: { kind: 'parameters', subject: endpoint.key },
+        reason: `${name} by default`,
+        at: parameter.at,
+        of: [one, again, told] as const,
+      },
+      judge(first: Exchange, second: Exchange, third: Exchange) {
+        const isSent = name in third.sent.query && !(name in first.sent.query) && !(name in second.sent.query);
+        if (!isSent || ![first, second, third].every(isDone) || !isSame(first.body, second.body))
+          return moot('it cannot be compared');
+        return isSame(first.body, third.body)
+          ? undefined
+          : {
+              promised: `the same as with ${name} of ${JSON.stringify(third.sent.query[name])}: ${third.text}`,
+              seen: first.text,
+            };
+      },
+    });
   }
 }
 
@@ -149,52 +175,4 @@ function taken(session: Session, exchange: Exchange, what = 'what is valid') {
   const isRefused = code === undefined ? exchange.status === 400 : code === parameter;
   if (!isRefused && exchange.status !== 500) return moot('something else stood in its way');
   return { promised: `${what} is taken`, seen: `${exchange.status} ${exchange.text}` };
-}
-
-/** The query parameters of an endpoint that have a shape of one word, and whether each is needed. */
-function queryOf(session: Session, endpoint: Endpoint) {
-  const { properties } = paramsShape(session.model.spec, endpoint);
-  return entriesOf(endpoint.parameters).flatMap(([name, parameter]) => {
-    const shape = isMap(properties) ? properties[name] : undefined;
-    if (parameter.in !== 'query' || !isMap(shape) || parameter.op === 'contains' || parameter.op === 'prefix') return [];
-    return [{ name, shape, isNeeded: parameter.required }];
-  });
-}
-
-async function begin(
-  session: Session,
-  endpoint: Endpoint,
-): Promise<{ readonly ask: Ask; readonly valid: Record<string, Symbolic> }> {
-  const { model } = session;
-  const verb = statedValue(endpoint.does)?.verb;
-  const valid = await neededQuery(session, endpoint);
-  if (verb === 'list') return { ask: (await beginList(session, endpoint, 1)).ask, valid };
-  const resource = resourceOfEffect(statedValue(endpoint.does));
-  const row = resource === undefined ? undefined : await session.make(resource);
-  const isPublic = model.access.isPublic(model.operationOf(endpoint)) && model.callers[0]?.credential !== undefined;
-  const caller: Caller | undefined = isPublic ? undefined : callersFor(session, endpoint, row)[0];
-  session.need(
-    caller !== undefined || isPublic || model.callers.every(({ credential }) => !credential),
-    `nobody may call ${endpoint.key}`,
-  );
-  const path = row ? pathOf(endpoint, row) : (await session.parts(endpoint)).path;
-  return { ask: (query) => session.send(model.request(endpoint, { path, caller, query })), valid };
-}
-
-async function neededQuery(session: Session, endpoint: Endpoint): Promise<Record<string, Symbolic>> {
-  const { model } = session;
-  const { properties } = paramsShape(model.spec, endpoint);
-  const query: Record<string, Symbolic> = {};
-  for (const [name, parameter] of entriesOf(endpoint.parameters)) {
-    const shape = isMap(properties) ? properties[name] : undefined;
-    if (parameter.in !== 'query' || !parameter.required || !isMap(shape)) continue;
-    try {
-      const draft = session.chance.value(valuesOf(model.spec, shape, 'plain'));
-      query[name] = draft instanceof Reference ? (await session.make(draft.resource)).id : (draft as Symbolic);
-    } catch (error) {
-      if (!(error instanceof NoValue)) throw error;
-      session.need(false, `no ${name} could be made`);
-    }
-  }
-  return query;
 }

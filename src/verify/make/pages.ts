@@ -38,6 +38,12 @@ export function nextPage(model: Model, done: Done<Exchange>): Readonly<Record<st
   return { [name]: new Captured(done.step, { in: 'header', name: 'link', pattern }) };
 }
 
+/** The query that asks for the largest pages there are. */
+export function widest(model: Model, endpoint: Endpoint): Readonly<Record<string, number>> {
+  const pagination = paginationOf(model, endpoint);
+  return pagination?.size === undefined || pagination.max === undefined ? {} : { [pagination.size]: pagination.max };
+}
+
 /** Whether a page says that there is another: by its envelope or its link, else by being full. */
 export function hasNextPage(model: Model, exchange: Exchange): boolean {
   const pagination = exchange.endpoint && paginationOf(model, exchange.endpoint);
