@@ -45,7 +45,7 @@ async function answer(call: Call, moved: Moved): Promise<Reply> {
 /** Waits until what is due is done, but not for receivers of web hooks that do not answer. */
 function settledSoon(moved: Moved): Promise<void> {
   return new Promise((resolve, reject) => {
-    const enough = setTimeout(resolve, 100);
+    const enough = setTimeout(resolve, 300);
     moved
       .settled()
       .then(resolve, reject)

@@ -1,3 +1,4 @@
+import type { Client } from '../client/client.ts';
 import type { Caller } from '../model/callers.ts';
 import type { Judgement } from '../script/claim.ts';
 import type { Exchange } from '../script/exchange.ts';
@@ -12,6 +13,9 @@ export interface Heard {
   readonly nowSeconds: number | undefined;
 }
 
+/** How long an event is waited for. */
+export const eventMs = 4_000;
+
 /** What is waited for, and how long. */
 export interface Waiting {
   isEnough(deliveries: readonly Delivery[]): boolean;
@@ -20,9 +24,16 @@ export interface Waiting {
   readonly quietMs: number;
 }
 
-/** How long is waited for what does not come: less when it is looked at again, which is often. */
-export function msFor({ isOnTop }: Pick<Run, 'isOnTop'>, { ms }: Waiting): number {
-  return isOnTop === true ? Math.min(ms, 2_000) : ms;
+/** How long is waited for what does not come: when it is looked at again, which is often, four times what the slowest took to come. */
+export function msFor({ isOnTop, client }: Pick<Run, 'isOnTop' | 'client'>, { ms }: Waiting): number {
+  return isOnTop === true ? Math.min(ms, Math.max(600, 4 * (slowest.get(client) ?? ms))) : ms;
+}
+
+const slowest = new WeakMap<Client, number>();
+
+/** Notes how long it took until what was waited for had come. */
+export function noteArrival({ client }: Pick<Run, 'client'>, tookMs: number): void {
+  slowest.set(client, Math.max(slowest.get(client) ?? 0, tookMs));
 }
 
 /** Somebody who is told of events, by web hook or on the stream. */

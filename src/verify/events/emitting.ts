@@ -12,7 +12,7 @@ import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Case, Trial } from '../trial.ts';
 import { Untestable } from '../untestable.ts';
-import type { Ear, Heard } from './ear.ts';
+import { type Ear, eventMs, type Heard } from './ear.ts';
 import { emissionJudgement, eventsIn, kindsAbout, kindsJudgement, payloadJudgement, type Seen } from './heard.ts';
 import { openEar, streaming, streamOf } from './stream-ears.ts';
 import { subscribe, subscribersOf, subscribing } from './subscribing.ts';
@@ -20,8 +20,7 @@ import { subscribe, subscribersOf, subscribing } from './subscribing.ts';
 export const kindsFact: FactName = { kind: 'kinds of event', subject: 'service' };
 export const deliveryFact: FactName = { kind: 'delivery mechanism', subject: 'service' };
 
-/** How long an event is waited for, and how long it is listened for one that must not come. */
-export const eventMs = 4_000;
+/** How long it is listened for what must not come. */
 const quietMs = 120;
 
 /** Every operation that changes something, with everybody subscribed who can. */

@@ -5,9 +5,10 @@ import type { Caller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import { isSame } from '../values/difference.ts';
 import type { Heard } from './ear.ts';
 import { type Told, toldIn } from './envelope.ts';
-import { changeIn, isEmitted, isHeardBy, kindsOn } from './expected.ts';
+import { type Change, changeIn, isEmitted, isHeardBy, kindsOn } from './expected.ts';
 import { payloadFlaw } from './payloads.ts';
 import type { Delivery } from './receiver.ts';
 
@@ -42,6 +43,8 @@ export function emissionJudgement(
   const { created, shown, acted, heard } = seen;
   if (!isDone(created) || !isDone(acted)) return moot('nobody subscribed, or the change was refused');
   const change = changeIn(model, operation, shown, acted);
+  // What changes nothing stores and emits nothing, and whether it does is not always seen.
+  if (isUnchanged(change)) return moot('nothing is seen to have changed');
   const emitted = isEmitted(model, kind, change);
   const hears = emitted === 'no' ? 'no' : isHeardBy(model, kind, change, maker, fieldsOf(created) ?? {});
   if (emitted === 'unknown' || hears === 'unknown') return moot('it is not known whether it has to be told');
@@ -60,6 +63,13 @@ export function emissionJudgement(
       ? `${operation.name} emits no ${kind.name} here`
       : `${who} may not read the row, and hears of no ${kind.name}`;
   return { promised: why, seen: count === 1 ? 'one came' : `${count} came` };
+}
+
+/** Whether an update has left the row as it was, as far as it is seen. */
+function isUnchanged({ operation, before, after }: Change): boolean {
+  const verb = operation.endpoint && statedValue(operation.endpoint.does)?.verb;
+  if (verb !== 'update' && verb !== 'replace' && verb !== 'upsert') return false;
+  return before === undefined || after === undefined || isSame(before, after);
 }
 
 /** That a refused request emits nothing. */

@@ -9,7 +9,7 @@ import type { Run } from '../script/run.ts';
 import type { Session } from '../script/session.ts';
 import { curlOf } from '../script/shell.ts';
 import type { Done, Step } from '../script/step.ts';
-import { type Ear, type Heard, msFor, type Waiting } from './ear.ts';
+import { type Ear, eventMs, type Heard, msFor, noteArrival, type Waiting } from './ear.ts';
 import { deliveryOf, envelopeFlaw, toldIn } from './envelope.ts';
 import { EventStreamReader, type Heard as StreamEvent } from './event-stream.ts';
 import type { Delivery } from './receiver.ts';
@@ -146,7 +146,9 @@ function listening(model: Model, name: string, after: readonly Done<unknown>[], 
     async act(run) {
       const connection = connections.get(run)?.get(name);
       const deliveries = () => (connection?.events ?? []).map((event) => deliveryFrom(event));
+      const fromMs = Date.now();
       await connection?.until(() => waiting.isEnough(deliveries()), msFor(run, waiting));
+      if (waiting.ms === eventMs && waiting.isEnough(deliveries())) noteArrival(run, Date.now() - fromMs);
       if (waiting.quietMs > 0) await connection?.until(() => false, waiting.quietMs);
       connection?.close();
       return { deliveries: deliveries(), nowSeconds: run.clock.toService(Date.now()) / 1000 };

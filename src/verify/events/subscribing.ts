@@ -11,7 +11,7 @@ import type { Done, Step } from '../script/step.ts';
 import { Fresh, resolve, type Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
 import { deliveryJudgement } from './delivered.ts';
-import { type Ear, type Heard, msFor, type Waiting } from './ear.ts';
+import { type Ear, eventMs, type Heard, msFor, noteArrival, type Waiting } from './ear.ts';
 import { deliveryOf } from './envelope.ts';
 import { openReceiver, type React, type Receiver } from './receiver.ts';
 
@@ -118,7 +118,9 @@ function hearing(url: Fresh, after: readonly Done<unknown>[], waiting: Waiting):
     async act(run) {
       const receiver = await receiverOf(run);
       const path = pathOf(url, run);
+      const fromMs = Date.now();
       await receiver.until(path, waiting.isEnough, msFor(run, waiting));
+      if (waiting.ms === eventMs && waiting.isEnough(receiver.at(path))) noteArrival(run, Date.now() - fromMs);
       if (waiting.quietMs > 0) await receiver.until(path, () => false, waiting.quietMs);
       if (receiver.connections === 0)
         throw new Untestable(

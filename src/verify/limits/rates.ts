@@ -164,7 +164,7 @@ function waitingAsTold(shots: Done<readonly Shot[]>, status: number) {
 }
 
 function otherCaller(model: Model, operation: Operation, caller: Caller | undefined): Caller | undefined {
-  return model.callers.find((one) => one !== caller && one.credential && model.access.allows(operation, one) === 'yes');
+  return model.callers.find((one) => one !== caller && one.credential && model.access.allows(operation, one) !== 'no');
 }
 
 /** Callers are counted apart: what one has used up leaves the other its own. */

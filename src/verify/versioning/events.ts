@@ -2,7 +2,7 @@ import type { Json } from '../../document/document.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Carries } from '../../parts/versions/carries.ts';
 import type { Heard } from '../events/ear.ts';
-import { eventMs } from '../events/emitting.ts';
+import { eventMs } from '../events/ear.ts';
 import { toldIn } from '../events/envelope.ts';
 import { actTwice, makerOf, type Pair, pairOf } from '../events/pair.ts';
 import { earOf, newAddress, subscribersOf, subscribing } from '../events/subscribing.ts';

@@ -148,6 +148,9 @@ async function written(session: Session, model: Model, { version, resource, carr
       if (!wanted) return moot('it has no form in the newest version');
       for (const name of Object.keys(wanted)) {
         const line = carry.newer(name);
+        // What its sender may not write is left out as if it had not been sent.
+        const field = entryOf(model.resource(resource)?.fields ?? { standing: 'open', at: '' }, name);
+        if (field?.writable && !field.writable.includes(one.caller?.user ?? '')) continue;
         const hidden = model.unseenBy(resource, other.caller).has(name);
         if (hidden || line?.older === undefined || !Object.hasOwn(said, line.older) || isSame(wanted[name], seen[name])) continue;
         return { promised: `${name} in the newest version: ${told(wanted[name])}`, seen: told(seen[name]) };
