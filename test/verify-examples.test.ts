@@ -18,7 +18,7 @@ for (const [document, handlers] of examples) {
     test(`${document} is held by our own service, seed ${seed}`, async () => {
       const stand = await openStand(document, handlers === undefined ? {} : { handlers });
       try {
-        const report = await stand.verify({ seed, requests: 1500, only: parts });
+        const report = await stand.verify({ seed, requests: 800, only: parts });
         const told = [...report.breaches, ...report.unsteady].map(
           ({ id, promised, seen, steps }) => `${id}\n  promised ${promised}\n  seen ${seen}\n  ${JSON.stringify(steps)}`,
         );

@@ -317,7 +317,7 @@ const faults: readonly Fault[] = [
   ['any path will do', 'endpoints/routes', lets('missing', 200), 'path shapes service', /elsewhere/],
   ['any media type will do', 'endpoints/media', lets('media', 201), 'request payload shapes POST /notes', /media type/],
   ['what cannot be read is taken', 'endpoints/media', lets('malformed', 201), 'request payload shapes POST /notes', /malformed/],
-  ['Accept is not looked at', 'endpoints/accepts', lets('accept', 200), 'response payload shapes GET /notes/{id}', /Accept/],
+  ['Accept is not looked at', 'endpoints/accepts', lets('accept', 200), 'conditions accept', /Accept/],
   [
     'an ETag is not looked at',
     'endpoints/accepts',

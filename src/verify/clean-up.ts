@@ -17,12 +17,14 @@ import { Untestable } from './untestable.ts';
 const passesMax = 4;
 const beside = 8;
 
-/** Removes what was made, where the document has a way, through the states that a deletion asks for; says what stays. */
-export async function cleanUp(made: Made, start: () => Session): Promise<Leftover[]> {
+/** Removes what was made, or what one run made, where the document has a way, through the states that a deletion asks for; says what stays. */
+export async function cleanUp(made: Made, start: () => Session, owner?: unknown): Promise<Leftover[]> {
   const whys = new Map<MadeRow, string>();
   for (let pass = 0, before = Number.POSITIVE_INFINITY; pass < passesMax && made.left.length < before; pass++) {
     before = made.left.length;
-    const queue = made.left.filter((row) => start().model.endpointsThat('delete', row.resource).length > 0);
+    const queue = made.left.filter(
+      (row) => (owner === undefined || row.owner === owner) && start().model.endpointsThat('delete', row.resource).length > 0,
+    );
     await Promise.all(
       Array.from({ length: beside }, async () => {
         for (let row = queue.shift(); row; row = queue.shift()) whys.set(row, (await remove(row, made, start())) ?? '');

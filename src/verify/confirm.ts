@@ -12,6 +12,8 @@ export interface Confirming {
   readonly session: Session;
   readonly suspicion: Suspicion;
   readonly start: () => Run;
+  /** Removes what a run made. */
+  readonly clear: (run: Run) => Promise<void>;
   readonly model: Model;
   readonly origin: string;
   readonly id: string;
@@ -26,7 +28,8 @@ const shrinkingRuns = 40;
  * again sometimes is unsteady; what does not come again at all was nothing that can be shown, unless it was seen twice.
  */
 export async function confirm(confirming: Confirming): Promise<Breach | Unsteady | undefined> {
-  const { session, suspicion, start } = confirming;
+  const { session, suspicion } = confirming;
+  await confirming.clear(session.run);
   const steps = new Map<number, Step<unknown>>(session.script.slice(0, suspicion.steps).map((step, number) => [number, step]));
   const suspect: Suspect = { steps, claim: suspicion.claim };
   const tries = suspicion.claim.tries ?? 2;
@@ -42,7 +45,10 @@ export async function confirm(confirming: Confirming): Promise<Breach | Unsteady
   if (!again) return undefined;
   const isSteady = suspicion.claim.tries === undefined ? flawed.length === tries : true;
   if (!isSteady) return { ...tell(shortest, again, confirming), seenTimes: flawed.length + 1, tries: tries + 1 };
-  const smallest = suspicion.claim.tries === undefined ? await shrink(shortest, again, start, shrinkingRuns) : suspect;
+  const smallest =
+    suspicion.claim.tries === undefined
+      ? await shrink(shortest, again, (candidate) => replayed(candidate, confirming), shrinkingRuns)
+      : suspect;
   const last = await replayed(smallest, confirming);
   return isFlaw(last.judgement) ? tell(smallest, last, confirming) : tell(shortest, again, confirming);
 }
@@ -53,8 +59,12 @@ async function replayedTimes(suspect: Suspect, times: number, confirming: Confir
   return replays;
 }
 
-function replayed(suspect: Suspect, { start }: Confirming): Promise<Replayed> {
-  return replay(suspect, start());
+/** A replay begins where nothing is left of those before it, as far as the document has a way to remove it. */
+async function replayed(suspect: Suspect, { start, clear }: Confirming): Promise<Replayed> {
+  const run = start();
+  const result = await replay(suspect, run);
+  await clear(run);
+  return result;
 }
 
 function tell(suspect: Suspect, replayed: Replayed, { model, id, found, origin }: Confirming): Breach {

@@ -13,6 +13,8 @@ export interface MadeRow {
   readonly path: Readonly<Record<string, Json>>;
   readonly fields: Readonly<Record<string, Json>> | undefined;
   readonly caller: Caller | undefined;
+  /** The run that made it. */
+  readonly owner: unknown;
 }
 
 /** Everything that was made at the service and is still there, as far as its answers tell. */
@@ -20,7 +22,7 @@ export class Made {
   readonly #rows = new Map<string, MadeRow>();
 
   /** Notes what an exchange made or removed. */
-  note(exchange: Exchange, model: Model): void {
+  note(exchange: Exchange, model: Model, owner: unknown): void {
     const effect = exchange.endpoint && statedValue(exchange.endpoint.does);
     const resource = resourceOfEffect(effect);
     if (!exchange.endpoint || resource === undefined || !isDone(exchange)) return;
@@ -33,6 +35,7 @@ export class Made {
     this.#rows.set(keyOf(resource, id), {
       ...{ resource, id, path: { ...fieldsOf(exchange), ...exchange.sent.path }, fields: fieldsOf(exchange) },
       caller: exchange.caller,
+      owner,
     });
   }
 

@@ -158,7 +158,8 @@ export class Rounds {
     const found = `${trial.name}@${testCase.name}`;
     const id = `${suspicion.claim.fact.kind}:${suspicion.claim.fact.subject}:${suspicion.claim.reason}@${found}@${seed}`;
     const start = () => ({ ...startRun(), isOnTop: true });
-    const confirmed = await confirm({ session, suspicion, start, model, origin, id, found });
+    const clear = async (run: Run) => void (await cleanUp(this.#given.made, () => this.bareSession(), run.results));
+    const confirmed = await confirm({ session, suspicion, start, clear, model, origin, id, found });
     if (!confirmed) return;
     if ('tries' in confirmed) this.#unsteady.set(key, confirmed);
     else {

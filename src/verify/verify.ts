@@ -11,7 +11,6 @@ import { Model } from './model/model.ts';
 import { CannotRun, type VerifyOptions } from './options.ts';
 import type { VerifyReport } from './report.ts';
 import { Rounds } from './rounds.ts';
-import type { Exchange } from './script/exchange.ts';
 import type { Run } from './script/run.ts';
 import { countVerdicts, Tally } from './tally.ts';
 import { observers, trials } from './trials.ts';
@@ -41,8 +40,11 @@ export async function verify(spec: Spec, options: VerifyOptions): Promise<Verify
     clock,
   });
   const made = new Made();
-  const note = (exchange: Exchange) => made.note(exchange, model);
-  const startRun = (): Run => ({ client, note, clock, results: [], fresh: new Map(), draw: runDraw() });
+  const startRun = (): Run => {
+    const results: unknown[] = [];
+    const note: Run['note'] = (exchange) => made.note(exchange, model, results);
+    return { client, note, clock, results, fresh: new Map(), draw: runDraw() };
+  };
   const tally = new Tally(model.facts);
   try {
     await reach(client, address, basePath);

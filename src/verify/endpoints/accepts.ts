@@ -46,7 +46,10 @@ async function askForImage(session: Session, endpoint: Endpoint): Promise<void> 
   const row = await rowOf(session, endpoint);
   const [caller] = callersFor(session, endpoint, row);
   const done = await session.send(await requestAbout(session, row, endpoint, { caller, headers: { Accept: 'image/png' } }));
-  const fact = { kind: 'response payload shapes', subject: endpoint.key };
+  const stated = session.model.refusals.of('request.accept', session.model.operationOf(endpoint));
+  const fact = stated
+    ? { kind: 'conditions', subject: stated.code.name }
+    : { kind: 'response payload shapes', subject: endpoint.key };
   claimRefused(session, done, { by: { when: 'request.accept' }, fact, reason: 'Accept', what: 'Accept: image/png' });
 }
 

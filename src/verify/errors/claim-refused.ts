@@ -68,6 +68,8 @@ function claimCode(
       ...{ fact: { kind: 'conditions', subject: name }, reason: 'code', of, at: stated.rule.at },
       judge(exchange: Exchange, ...beside: readonly Exchange[]) {
         const code = model.refusals.codeIn(exchange);
+        // That a refusal has a code is the payload's business.
+        if (code === undefined && exchange.status < 500 && exchange.status >= 400) return moot('it shows no code');
         if (code !== undefined && code !== name && mayBeDenied(model, exchange, code))
           return moot('the caller may not be allowed to');
         const wrong = {

@@ -49,7 +49,7 @@ function withWanted(
   const effect = statedValue(endpoint.does);
   const out: Record<string, Draft | Symbolic> = {};
   for (const [field, value] of Object.entries(draft)) if (!bound.has(field)) out[field] = value;
-  if (effect?.verb === 'create' || effect?.verb === 'upsert' || effect?.verb === 'replace') {
+  if (effect?.verb !== undefined && ['create', 'upsert', 'replace', 'update'].includes(effect.verb)) {
     for (const field of model.uniqueFields(name)) {
       const isAbsentOptional = out[field] === undefined;
       if (!isAbsentOptional && !(out[field] instanceof Reference))

@@ -33,13 +33,18 @@ export async function replay({ steps, claim }: Suspect, run: Run): Promise<Repla
 }
 
 /** Makes a script smaller for as long as it still shows the same: first whole steps are left out, then parts of requests. */
-export async function shrink(suspect: Suspect, shown: Replayed, start: () => Run, runsMax: number): Promise<Suspect> {
+export async function shrink(
+  suspect: Suspect,
+  shown: Replayed,
+  again: (candidate: Suspect) => Promise<Replayed>,
+  runsMax: number,
+): Promise<Suspect> {
   let left = runsMax;
   let best = suspect;
   const shows = async (candidate: Suspect): Promise<boolean> => {
     if (left <= 0) return false;
     left -= 1;
-    const replayed = await replay(candidate, start());
+    const replayed = await again(candidate);
     return isFlaw(replayed.judgement) && isAlike(candidate, shown, replayed);
   };
   best = await withoutSteps(best, shows);
