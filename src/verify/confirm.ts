@@ -46,7 +46,9 @@ export async function confirm(confirming: Confirming): Promise<Breach | Unsteady
   const isSteady = suspicion.claim.tries === undefined ? flawed.length === tries : true;
   if (!isSteady) return { ...tell(shortest, again, confirming), seenTimes: flawed.length + 1, tries: tries + 1 };
   const smallest =
-    suspicion.claim.tries === undefined ? await shrink(shortest, () => noting(start(), confirming), shrinkingRuns) : suspect;
+    suspicion.claim.tries === undefined
+      ? await shrink(shortest, () => noting(start(), confirming), suspicion.claim.shrinkingRuns ?? shrinkingRuns)
+      : suspect;
   const last = await replayed(smallest, confirming);
   return isFlaw(last.judgement) ? tell(smallest, last, confirming) : tell(shortest, again, confirming);
 }
