@@ -55,6 +55,15 @@ const benches = new Map<string, Bench>([
       load: () => import('./events.ts'),
     },
   ],
+  [
+    'faults',
+    {
+      about: 'which faults of two services written by hand `verify` finds, and that it finds none where there is none',
+      options:
+        '--only shop --only limits  --seed 1  --seeds 10  --requests N  --workers 2  --narrow  --markdown  --json FILE  --strict',
+      load: () => import('./faults.ts'),
+    },
+  ],
 ]);
 
 const [name = '', ...args] = process.argv.slice(2);

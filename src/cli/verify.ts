@@ -1,7 +1,10 @@
+import { writeFile } from 'node:fs/promises';
+import manifest from '../../package.json' with { type: 'json' };
 import { durationMs } from '../kinds/durations.ts';
 import { isFailed } from '../verify/failed.ts';
 import { NoScheme } from '../verify/model/callers.ts';
 import { CannotRun, type VerifyOptions } from '../verify/options.ts';
+import type { VerifyReport } from '../verify/report.ts';
 import { verify } from '../verify/verify.ts';
 import { complainUnsound } from './check-text.ts';
 import { reportOn } from './reading.ts';
@@ -10,7 +13,10 @@ import type { Terminal } from './terminal.ts';
 import { type Asked, Misspelt, Misuse, type Run } from './verb.ts';
 import { readBaseline } from './verify-baseline.ts';
 import { callerOf, readCallers } from './verify-callers.ts';
+import { verifyHtml } from './verify-html.ts';
+import { verifyJunit } from './verify-junit.ts';
 import { startProgress } from './verify-progress.ts';
+import { verifySarif } from './verify-sarif.ts';
 import { verifyText } from './verify-text.ts';
 
 /** `ninefold verify DOC --url URL`. */
@@ -33,6 +39,7 @@ export const runVerify: Run = async (asked, terminal) => {
     terminal.write(
       asked.has('json') ? `${JSON.stringify(verified, undefined, 2)}\n` : verifyText(verified, report.spec.document, terminal),
     );
+    await writeFiles(asked, verified);
     return exitCode(verified, terminal);
   } catch (error) {
     progress.clear();
@@ -41,7 +48,21 @@ export const runVerify: Run = async (asked, terminal) => {
   }
 };
 
-function exitCode(report: Awaited<ReturnType<typeof verify>>, terminal: Terminal): number {
+/** @throws {Misuse} where a file cannot be written. */
+async function writeFiles(asked: Asked, report: VerifyReport): Promise<void> {
+  const forms = { junit: verifyJunit, sarif: (one: VerifyReport) => verifySarif(one, manifest.version), html: verifyHtml };
+  for (const [name, form] of Object.entries(forms)) {
+    const path = asked.value(name);
+    if (path === undefined) continue;
+    try {
+      await writeFile(path, form(report));
+    } catch (error) {
+      throw new Misuse(`${path} cannot be written: ${error instanceof Error ? error.message : String(error)}.`, { cause: error });
+    }
+  }
+}
+
+function exitCode(report: VerifyReport, terminal: Terminal): number {
   if (isFailed(report)) return 1;
   if (report.stopped === undefined) return 0;
   terminal.complain(`ninefold: not everything was asked: ${report.stopped}.\n`);

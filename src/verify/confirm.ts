@@ -1,9 +1,7 @@
 import { placeOf } from '../document/place.ts';
-import type { Made } from './made.ts';
 import type { Model } from './model/model.ts';
 import type { Breach, Unsteady } from './report.ts';
 import { type Flaw, isFlaw } from './script/claim.ts';
-import { isExchange } from './script/exchange.ts';
 import { bareOf, type Replayed, replay, type Suspect, shrink } from './script/replay.ts';
 import type { Run } from './script/run.ts';
 import { shellScript, tellSteps } from './script/scripted.ts';
@@ -15,7 +13,6 @@ export interface Confirming {
   readonly suspicion: Suspicion;
   readonly start: () => Run;
   readonly model: Model;
-  readonly made: Made;
   readonly origin: string;
   readonly id: string;
   /** The trial and the case. */
@@ -45,10 +42,8 @@ export async function confirm(confirming: Confirming): Promise<Breach | Unsteady
   if (!again) return undefined;
   const isSteady = suspicion.claim.tries === undefined ? flawed.length === tries : true;
   if (!isSteady) return { ...tell(shortest, again, confirming), seenTimes: flawed.length + 1, tries: tries + 1 };
-  const smallest =
-    suspicion.claim.tries === undefined
-      ? await shrink(shortest, () => noting(start(), confirming), suspicion.claim.shrinkingRuns ?? shrinkingRuns)
-      : suspect;
+  const runs = suspicion.claim.shrinkingRuns ?? shrinkingRuns;
+  const smallest = suspicion.claim.tries === undefined ? await shrink(shortest, again, start, runs) : suspect;
   const last = await replayed(smallest, confirming);
   return isFlaw(last.judgement) ? tell(smallest, last, confirming) : tell(shortest, again, confirming);
 }
@@ -59,22 +54,8 @@ async function replayedTimes(suspect: Suspect, times: number, confirming: Confir
   return replays;
 }
 
-async function replayed(suspect: Suspect, confirming: Confirming): Promise<Replayed> {
-  const run = confirming.start();
-  const result = await replay(suspect, run);
-  for (const exchange of result.results) if (isExchange(exchange)) confirming.made.note(exchange, confirming.model);
-  return result;
-}
-
-/** A run whose exchanges are noted as they come, so that what shrinking makes is removed too. */
-function noting(run: Run, { made, model }: Confirming): Run {
-  const results = new Proxy(run.results, {
-    set(target, key, value) {
-      if (isExchange(value)) made.note(value, model);
-      return Reflect.set(target, key, value);
-    },
-  });
-  return { ...run, results };
+function replayed(suspect: Suspect, { start }: Confirming): Promise<Replayed> {
+  return replay(suspect, start());
 }
 
 function tell(suspect: Suspect, replayed: Replayed, { model, id, found, origin }: Confirming): Breach {

@@ -1,5 +1,6 @@
 import type { GivenCaller } from './model/callers.ts';
 import type { GivenRows } from './model/seeds.ts';
+import type { Breach } from './report.ts';
 
 /** How a service is held to its document. */
 export interface VerifyOptions {
@@ -31,6 +32,8 @@ export interface VerifyOptions {
   readonly replay?: string;
   /** The ids of breaches that are known. */
   readonly baseline?: readonly string[];
+  /** Ends the run once a breach is found that is looked for. */
+  readonly until?: (breach: Breach) => boolean;
   /** Told as it goes. */
   readonly onProgress?: (progress: Progress) => void;
 }

@@ -1,3 +1,5 @@
+import { askedOf, baselineKey, type Planned } from './asked.ts';
+import { cleanUp } from './clean-up.ts';
 import type { Budget } from './client/budget.ts';
 import { Spent } from './client/budget.ts';
 import type { Client } from './client/client.ts';
@@ -12,9 +14,10 @@ import type { Run } from './script/run.ts';
 import { type Ledgering, Session, type Suspicion } from './script/session.ts';
 import { Missing } from './script/symbol.ts';
 import type { Tally } from './tally.ts';
-import type { Case, Trial } from './trial.ts';
+import type { Trial } from './trial.ts';
 import { Untestable } from './untestable.ts';
 import { Chance } from './values/chance.ts';
+import { NoValue } from './values/no-value.ts';
 
 export interface RoundsGiven {
   readonly model: Model;
@@ -29,12 +32,6 @@ export interface RoundsGiven {
   readonly origin: string;
   readonly beside: number;
   readonly rows: (session: Session) => RowMaker;
-}
-
-/** One case of one trial, that can be told apart from all others. */
-export interface Planned {
-  readonly trial: Trial;
-  readonly testCase: Case;
 }
 
 type Found = Pick<VerifyReport, 'breaches' | 'unsteady' | 'notes' | 'stopped'>;
@@ -61,11 +58,13 @@ export class Rounds {
   }
 
   async all(trials: readonly Trial[]): Promise<Found> {
-    const { options, beside, client } = this.#given;
+    const { options, beside, client, made } = this.#given;
     const planned = this.#plan(trials);
     this.#of = planned.length;
     for (const noise of ['quiet', 'alone', 'loud'] as const) {
       const queue = planned.filter(({ trial }) => trial.noise === noise);
+      // Those that want to be alone go through what is there, which is less once what was made is removed.
+      if (noise === 'alone' && queue.length > 0) await cleanUp(made, () => this.bareSession());
       const workers = Array.from({ length: noise === 'quiet' ? beside : 1 }, () => this.#work(queue));
       await Promise.all(workers);
     }
@@ -74,7 +73,7 @@ export class Rounds {
     const known = new Set(options.baseline ?? []);
     const told = (breach: Breach) => ({
       ...breach,
-      witnesses: this.#witnesses.get(keyOfBreach(breach)) ?? 1,
+      witnesses: this.#witnesses.get(baselineKey(breach)) ?? 1,
       ...(known.has(baselineKey(breach)) && { isKnown: true }),
     });
     return {
@@ -87,22 +86,21 @@ export class Rounds {
 
   /** A session that holds answers to nothing, for cleaning up. */
   bareSession(): Session {
-    const { model, seed, startRun, made, rows } = this.#given;
+    const { model, seed, startRun, rows } = this.#given;
     return new Session({
       ...{ model, rows, name: 'clean-up', observers: [], run: { ...startRun(), isOnTop: true }, chance: new Chance(`${seed}`) },
-      ledgering: { held: () => {}, suspected: () => {}, exchanged: (exchange) => made.note(exchange, model) },
+      ledgering: { held: () => {}, suspected: () => {} },
     });
   }
 
   #plan(trials: readonly Trial[]): Planned[] {
     const { model, options } = this.#given;
-    const planned: Planned[] = [];
+    const all: Planned[] = [];
     for (const trial of trials) {
       if (options.readOnly && !trial.isReading) continue;
-      for (const testCase of trial.cases(model)) {
-        if (isAsked({ trial, testCase }, options)) planned.push({ trial, testCase });
-      }
+      for (const testCase of trial.cases(model)) all.push({ trial, testCase });
     }
+    const planned = askedOf(all, options);
     const { replay } = options;
     return replay === undefined
       ? planned
@@ -129,8 +127,7 @@ export class Rounds {
     try {
       await testCase.run(session);
     } catch (error) {
-      if (!(error instanceof Untestable || error instanceof Missing || error instanceof Spent)) throw error;
-      this.#leaveOut(planned, error.message);
+      this.#leaveOut(planned, this.#whyOf(error, trial.name));
       if (error instanceof Spent) this.#stopped ??= `${error.message}; ${trial.name} was under way`;
     }
     for (const { suspicion } of found) await this.#settle(planned, session, suspicion);
@@ -139,22 +136,21 @@ export class Rounds {
   }
 
   #session(planned: Planned, suspected: Ledgering['suspected']): Session {
-    const { model, seed, startRun, observers, tally, made, rows } = this.#given;
+    const { model, seed, startRun, observers, tally, rows } = this.#given;
     const name = `${planned.trial.name}@${planned.testCase.name}`;
     return new Session({
       ...{ model, observers, rows, name, run: startRun(), chance: new Chance(`${seed}\n${name}`) },
       ledgering: {
         held: (claim) => tally.held(claim.fact, claim.reason),
         suspected,
-        exchanged: (exchange) => made.note(exchange, model),
       },
     });
   }
 
   /** Looks at a failed claim again, from a clean start; one fact is reported once for one reason. */
   async #settle({ trial, testCase }: Planned, session: Session, suspicion: Suspicion): Promise<void> {
-    const { tally, seed, startRun, made, model, origin } = this.#given;
-    const key = keyOfBreach({ ...suspicion.claim.fact, reason: suspicion.claim.reason });
+    const { tally, seed, startRun, model, origin, options } = this.#given;
+    const key = baselineKey({ ...suspicion.claim.fact, reason: suspicion.claim.reason });
     this.#witnesses.set(key, (this.#witnesses.get(key) ?? 0) + 1);
     const looked = this.#suspected.get(key) ?? 0;
     if (this.#breaches.has(key) || looked >= suspicionsMax) return;
@@ -162,35 +158,28 @@ export class Rounds {
     const found = `${trial.name}@${testCase.name}`;
     const id = `${suspicion.claim.fact.kind}:${suspicion.claim.fact.subject}:${suspicion.claim.reason}@${found}@${seed}`;
     const start = () => ({ ...startRun(), isOnTop: true });
-    const confirmed = await confirm({ session, suspicion, start, model, made, origin, id, found });
+    const confirmed = await confirm({ session, suspicion, start, model, origin, id, found });
     if (!confirmed) return;
     if ('tries' in confirmed) this.#unsteady.set(key, confirmed);
     else {
       tally.broken(suspicion.claim.fact);
       this.#unsteady.delete(key);
       this.#breaches.set(key, confirmed);
+      if (options.until?.(confirmed)) this.#stopped ??= 'what was looked for was found';
     }
+  }
+
+  /** Why a case came to nothing. What nobody thought of is our own fault: it is told, and says nothing of the service. */
+  #whyOf(error: unknown, trial: string): string {
+    const isKnown = [Untestable, Missing, Spent, NoValue].some((known) => error instanceof known);
+    const message = error instanceof Error ? error.message : String(error);
+    if (isKnown) return message;
+    const where = error instanceof Error ? (error.stack?.split('\n')[1]?.trim() ?? '') : '';
+    this.#notes.push(`A case of ${trial} failed by a fault of ninefold's own: ${message} ${where}`);
+    return `ninefold failed: ${message}`;
   }
 
   #leaveOut({ testCase }: Planned, why: string): void {
     for (const fact of testCase.facts) this.#given.tally.untestable(fact, why);
   }
-}
-
-/** What a baseline knows a breach by: what is broken, and not how it was found. */
-export function baselineKey({ kind, subject, reason }: Pick<Breach, 'kind' | 'subject' | 'reason'>): string {
-  return `${kind}:${subject}:${reason}`;
-}
-
-function keyOfBreach(breach: Pick<Breach, 'kind' | 'subject' | 'reason'>): string {
-  return baselineKey(breach);
-}
-
-/** Whether a case is about anything that was asked for. */
-function isAsked({ trial, testCase }: Planned, { only }: VerifyOptions): boolean {
-  if (only === undefined || only.length === 0) return true;
-  return only.some((word) => {
-    if (word === trial.part || word === trial.name) return true;
-    return testCase.facts.some(({ kind, subject }) => word === kind || word === subject || word === `${kind}:${subject}`);
-  });
 }

@@ -3,10 +3,15 @@ import { whoMay } from './authentication/users.ts';
 import { accepts } from './endpoints/accepts.ts';
 import { answers } from './endpoints/answers.ts';
 import { bodies } from './endpoints/bodies.ts';
+import { bodiless } from './endpoints/bodiless.ts';
 import { preconditions } from './endpoints/conditions.ts';
 import { idempotency } from './endpoints/idempotency.ts';
+import { lists } from './endpoints/lists.ts';
 import { media } from './endpoints/media.ts';
+import { pages } from './endpoints/pages.ts';
+import { parameters } from './endpoints/parameters.ts';
 import { routes, statedRoutes } from './endpoints/routes.ts';
+import { ownErrors } from './errors/own.ts';
 import { refusals } from './errors/refusals.ts';
 import { eventTrials } from './events/all.ts';
 import { limitTrials } from './limits/all.ts';
@@ -19,9 +24,11 @@ import { references } from './resources/references.ts';
 import { shownShapes, shownStates } from './resources/shown-shapes.ts';
 import { stored } from './resources/stored.ts';
 import { unique } from './resources/unique.ts';
+import { conditions } from './states/conditions.ts';
 import { inStates } from './states/in-states.ts';
 import { initial } from './states/initial.ts';
 import { races } from './states/races.ts';
+import { timed } from './states/timed.ts';
 import { transitions } from './states/transitions.ts';
 import type { Trial } from './trial.ts';
 import { versioningTrials } from './versioning/all.ts';
@@ -37,18 +44,25 @@ export const trials: readonly Trial[] = [
   initial,
   transitions,
   inStates,
+  conditions,
   routes,
   media,
   accepts,
   preconditions,
   idempotency,
+  parameters,
+  lists,
   bodies,
+  bodiless,
   ...purposeTrials,
   ...authenticationTrials,
   ...versioningTrials,
   ...eventTrials,
   ...limitTrials,
   races,
+  ownErrors,
+  pages,
+  timed,
 ];
 
 /** What every answer is held to. */

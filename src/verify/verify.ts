@@ -11,6 +11,7 @@ import { Model } from './model/model.ts';
 import { CannotRun, type VerifyOptions } from './options.ts';
 import type { VerifyReport } from './report.ts';
 import { Rounds } from './rounds.ts';
+import type { Exchange } from './script/exchange.ts';
 import type { Run } from './script/run.ts';
 import { countVerdicts, Tally } from './tally.ts';
 import { observers, trials } from './trials.ts';
@@ -28,7 +29,7 @@ export async function verify(spec: Spec, options: VerifyOptions): Promise<Verify
   const basePath = basePathOf(spec, address);
   const callers = callersOf(spec, options.callers ?? []);
   const model = new Model(spec, callers, basePath, options.rows);
-  const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31);
+  const seed = options.seed ?? seedOf(options.replay) ?? Math.floor(Math.random() * 2 ** 31);
   const budget = startBudget(options.requests ?? defaults.requests, options.timeMs ?? defaults.timeMs);
   const clock = options.clockUrl === undefined ? ownClock() : await clockAt(options.clockUrl);
   const connections = 2 * (options.beside ?? defaults.beside);
@@ -39,8 +40,9 @@ export async function verify(spec: Spec, options: VerifyOptions): Promise<Verify
     budget,
     clock,
   });
-  const startRun = (): Run => ({ client, clock, results: [], fresh: new Map(), draw: runDraw() });
   const made = new Made();
+  const note = (exchange: Exchange) => made.note(exchange, model);
+  const startRun = (): Run => ({ client, note, clock, results: [], fresh: new Map(), draw: runDraw() });
   const tally = new Tally(model.facts);
   try {
     await reach(client, address, basePath);
@@ -95,6 +97,12 @@ function basePathOf(spec: Spec, address: URL): string {
   const [stated] = statedValue(spec.purpose.baseUrls) ?? [];
   if (stated === undefined || !URL.canParse(stated)) return '';
   return new URL(stated).pathname.replace(/\/+$/, '');
+}
+
+/** A replay is drawn from the seed that the breach was found with. */
+function seedOf(replay: string | undefined): number | undefined {
+  const seed = /@(\d+)$/.exec(replay ?? '')?.[1];
+  return seed === undefined ? undefined : Number(seed);
 }
 
 async function reach(client: Client, address: URL, basePath: string): Promise<void> {

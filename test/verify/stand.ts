@@ -40,8 +40,18 @@ export interface Stand {
   close(): Promise<void>;
 }
 
+/** A request on its way to the service. */
+export interface Bent {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
 export interface StandOptions {
   readonly handlers?: string;
+  /** Bends requests on their way in, so that the service does something else than was asked. */
+  readonly bend?: (request: Bent) => Partial<Bent>;
   /** Spoils answers on their way, so that a trial has something to find. */
   readonly spoil?: (passing: Passing) => Partial<Passing>;
   readonly serve?: ServeOptions;
@@ -53,7 +63,7 @@ export interface StandOptions {
 
 /** Our own service over a document, the path of one from the project's root or its text, on a free port. */
 export async function openStand(given: string, stand: StandOptions = {}): Promise<Stand> {
-  const { handlers, spoil, serve: more, served = given } = stand;
+  const { handlers, bend, spoil, serve: more, served = given } = stand;
   const document = await documentOf(given);
   const clock = settableClock();
   const code = handlers === undefined ? {} : await import(pathToFileURL(join(root, handlers)).href);
@@ -67,7 +77,7 @@ export async function openStand(given: string, stand: StandOptions = {}): Promis
   });
   const server = await service.listen({ port: 0, host: '127.0.0.1' });
   const clockDoor = await openClock({ clock, settled: () => service.settled() }, 0);
-  const proxy = spoil && (await openProxy(server.port, spoil));
+  const proxy = (bend || spoil) && (await openProxy(server.port, { ...(bend && { bend }), ...(spoil && { spoil }) }));
   const url = `http://127.0.0.1:${proxy?.port ?? server.port}`;
   // A credential that is made for a run has every scope that a rule asks for.
   const rules = statedValue(check(document).spec.authentication.permissions) ?? [];
@@ -107,11 +117,15 @@ async function documentOf(given: string): Promise<Document> {
 }
 
 /** A proxy in front of a port, which changes answers on their way back. */
-async function openProxy(port: number, spoil: NonNullable<StandOptions['spoil']>) {
+async function openProxy(port: number, { bend, spoil }: Pick<StandOptions, 'bend' | 'spoil'>) {
   const server = createServer(async (request, response) => {
     const sent = await textOf(request);
-    const { method = 'GET', url: target = '/' } = request;
-    const forward = httpRequest({ host: '127.0.0.1', port, method, path: target, headers: request.headers }, async (answer) => {
+    const { method: asked = 'GET', url = '/', headers: given } = request;
+    const original = { method: asked, target: url, headers: given, text: sent };
+    const { method, target, headers: bent, text: body } = { ...original, ...bend?.(original) };
+    const { 'content-length': _given, ...rest } = bent;
+    const sentHeaders = body === '' ? rest : { ...rest, 'content-length': String(Buffer.byteLength(body)) };
+    const forward = httpRequest({ host: '127.0.0.1', port, method, path: target, headers: sentHeaders }, async (answer) => {
       const passing = {
         method,
         target,
@@ -120,14 +134,14 @@ async function openProxy(port: number, spoil: NonNullable<StandOptions['spoil']>
         headers: answer.headers,
         text: await textOf(answer),
       };
-      const { status, headers, text } = { ...passing, ...spoil(passing) };
-      const { 'content-length': _length, 'transfer-encoding': _encoding, ...rest } = headers;
+      const { status, headers, text } = { ...passing, ...spoil?.(passing) };
+      const { 'content-length': _length, 'transfer-encoding': _encoding, ...kept } = headers;
       const isBodiless = method === 'HEAD' || status === 204 || status === 304;
-      response.writeHead(status, { ...rest, ...(!isBodiless && { 'content-length': String(Buffer.byteLength(text)) }) });
+      response.writeHead(status, { ...kept, ...(!isBodiless && { 'content-length': String(Buffer.byteLength(text)) }) });
       response.end(isBodiless ? undefined : text);
     });
     forward.on('error', () => response.destroy());
-    forward.end(sent);
+    forward.end(body);
   });
   return listening(server);
 }

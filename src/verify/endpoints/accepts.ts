@@ -11,6 +11,7 @@ import { moot } from '../script/claim.ts';
 import { type Exchange, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
+import { beginBody } from './begin-body.ts';
 
 /** What a reader asks for and already has: media types, and entity tags. */
 export const accepts: Trial = {
@@ -22,6 +23,11 @@ export const accepts: Trial = {
     for (const endpoint of reads(model)) {
       const facts = [{ kind: 'response payload shapes', subject: endpoint.key }];
       yield { name: `${endpoint.key} as an image`, facts, run: (session) => askForImage(session, endpoint) };
+      const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
+      const [update] = model.endpointsThat('update', resource);
+      if (endpoint.etag === 'strong' && update) {
+        yield { name: `${endpoint.key} once it has changed`, facts, run: (session) => askAfterChange(session, endpoint, update) };
+      }
       if (endpoint.etag !== undefined)
         yield { name: `${endpoint.key} again`, facts, run: (session) => askAgain(session, endpoint) };
     }
@@ -40,7 +46,10 @@ async function askForImage(session: Session, endpoint: Endpoint): Promise<void> 
   const row = await rowOf(session, endpoint);
   const [caller] = callersFor(session, endpoint, row);
   const done = await session.send(await requestAbout(session, row, endpoint, { caller, headers: { Accept: 'image/png' } }));
-  const fact = { kind: 'response payload shapes', subject: endpoint.key };
+  const stated = session.model.refusals.of('request.accept', session.model.operationOf(endpoint));
+  const fact = stated
+    ? { kind: 'conditions', subject: stated.code.name }
+    : { kind: 'response payload shapes', subject: endpoint.key };
   claimRefused(session, done, { by: { when: 'request.accept' }, fact, reason: 'Accept', what: 'Accept: image/png' });
 }
 
@@ -63,6 +72,31 @@ async function askAgain(session: Session, endpoint: Endpoint): Promise<void> {
       return got.status === 304
         ? undefined
         : { promised: '304, for what the reader already has (RFC 9110 section 13.1.2)', seen: String(got.status) };
+    },
+  });
+}
+
+/** What has changed has another tag: a strong one tells every two representations apart (RFC 9110 section 8.8.1). */
+async function askAfterChange(session: Session, endpoint: Endpoint, update: Endpoint): Promise<void> {
+  const begun = await beginBody(session, update, 'full');
+  const { row } = begun;
+  session.need(row !== undefined, `${update.key} is about no row`);
+  const [caller] = callersFor(session, endpoint, row);
+  const first = await session.send(await requestAbout(session, row, endpoint, { caller }));
+  const change = await session.send(begun.request(begun.json));
+  const again = await session.send(await requestAbout(session, row, endpoint, { caller }));
+  session.claim({
+    ...{
+      fact: { kind: 'response payload shapes', subject: endpoint.key },
+      reason: 'ETag of a change',
+      at: `${endpoint.at}/etag`,
+    },
+    of: [first, change, again] as const,
+    judge(before: Exchange, changed: Exchange, after: Exchange) {
+      if (![before, changed, after].every(isDone) || before.text === after.text) return moot('nothing has changed');
+      const { etag } = before.headers;
+      if (etag === undefined || after.headers.etag !== etag) return undefined;
+      return { promised: 'another ETag for another representation', seen: `${etag} for both` };
     },
   });
 }

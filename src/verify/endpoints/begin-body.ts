@@ -24,23 +24,41 @@ export interface Begun {
   again(): Promise<Begun>;
 }
 
+/** As `beginBody`, for an endpoint that may take none. @throws {Untestable} */
+export async function beginRequest(session: Session, endpoint: Endpoint): Promise<RequestPlan> {
+  const begun = await begin(session, endpoint, 'plain');
+  return begun.json === undefined ? begun.bare : begun.request(begun.json);
+}
+
 /** Makes everything that a request with a body needs: parents, references, the row in a state in which it may be changed. @throws {Untestable} */
 export async function beginBody(session: Session, endpoint: Endpoint, style: 'plain' | 'full'): Promise<Begun> {
+  const begun = await begin(session, endpoint, style);
+  const { json } = begun;
+  if (json === undefined) throw new Untestable(`${endpoint.key} takes no body`);
+  const again = () => beginBody(session, endpoint, style);
+  return { ...begun, json, again: begun.isRepeatable ? async () => ({ ...begun, json, again }) : again };
+}
+
+type BegunRequest = Omit<Begun, 'json' | 'again'> & {
+  readonly json: Symbolic | undefined;
+  readonly bare: RequestPlan;
+  /** Whether the same may be sent again and again. */
+  readonly isRepeatable: boolean;
+};
+
+async function begin(session: Session, endpoint: Endpoint, style: 'plain' | 'full'): Promise<BegunRequest> {
   const { model } = session;
   const effect = statedValue(endpoint.does);
   const resource = resourceOfEffect(effect);
-  const again = () => beginBody(session, endpoint, style);
   const isNew = effect?.verb === 'create' || effect?.verb === 'upsert' || resource === undefined;
   if (isNew) {
     const parts = await session.parts(endpoint, { style });
     const [caller] = callersFor(session, endpoint);
-    if (parts.json === undefined) throw new Untestable(`${endpoint.key} takes no body`);
     const request = (json: Symbolic) => model.request(endpoint, { path: parts.path, caller, json });
-    const begun: Begun = { json: parts.json, caller, isNew, request, again };
+    const bare = model.request(endpoint, { path: parts.path, caller });
     // A second row of the same body may be one too many: only one with another identity is sure to be taken.
-    return model.uniqueFields(resource ?? '').length === 0 && !model.isUniqueByReference(resource ?? '')
-      ? { ...begun, again: async () => begun }
-      : begun;
+    const isRepeatable = model.uniqueFields(resource ?? '').length === 0 && !model.isUniqueByReference(resource ?? '');
+    return { json: parts.json, caller, isNew, request, bare, isRepeatable };
   }
   const row = await rowFor(session, endpoint, resource);
   const [caller] = callersFor(session, endpoint, row);
@@ -50,12 +68,11 @@ export async function beginBody(session: Session, endpoint: Endpoint, style: 'pl
   const transition = effect?.verb === 'transition' ? machineTransition(session, resource, effect.transition) : undefined;
   const plan = await requestAbout(session, row, endpoint, { caller, style, headers, ...(transition && { transition }) });
   const json = plan.body && 'value' in plan.body ? plan.body.value : undefined;
-  if (json === undefined) throw new Untestable(`${endpoint.key} takes no body`);
   const request = (body: Symbolic): RequestPlan => ({
     ...plan,
     body: { value: body, type: plan.body?.type ?? 'application/json' },
   });
-  return { json, caller, row, isNew, request, again };
+  return { json, caller, row, isNew, request, bare: plan, isRepeatable: false };
 }
 
 async function rowFor(session: Session, endpoint: Endpoint, resource: string): Promise<Row> {

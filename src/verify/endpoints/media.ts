@@ -6,6 +6,7 @@ import type { Exchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
 import { type Begun, beginBody } from './begin-body.ts';
+import { taken } from './bodies.ts';
 
 /** Bodies that cannot be read, or come in a type that is not taken, are refused as such. */
 export const media: Trial = {
@@ -15,6 +16,11 @@ export const media: Trial = {
   noise: 'quiet',
   *cases(model) {
     for (const endpoint of model.endpoints) {
+      for (const type of endpoint.consumes?.slice(1) ?? []) {
+        if (!isForm(type) || !isStated(requestShape(model.spec, endpoint))) continue;
+        const facts = [{ kind: 'request payload shapes', subject: endpoint.key }];
+        yield { name: `${endpoint.key} as ${type}`, facts, run: (session) => sendAs(session, endpoint, type) };
+      }
       const isJson = endpoint.consumes === undefined || endpoint.consumes.every((type) => type === 'application/json');
       if (!isJson || !isStated(requestShape(model.spec, endpoint)) || !statedValue(endpoint.does)) continue;
       const facts = [{ kind: 'request payload shapes', subject: endpoint.key }];
@@ -22,6 +28,23 @@ export const media: Trial = {
     }
   },
 };
+
+function isForm(type: string): boolean {
+  return type === 'application/x-www-form-urlencoded' || type.startsWith('multipart/form-data') || type.endsWith('json');
+}
+
+/** What is valid is taken in every media type that is stated. */
+async function sendAs(session: Session, endpoint: Endpoint, type: string): Promise<void> {
+  const begun = await beginBody(session, endpoint, 'plain');
+  const done = await session.send({ ...begun.request({}), body: { value: begun.json, type } });
+  const fact = { kind: 'request payload shapes', subject: endpoint.key };
+  session.claim({
+    fact,
+    reason: `taken as ${type}`,
+    of: [done] as const,
+    judge: (exchange: Exchange) => taken(session.model, exchange, `a body of ${type}`),
+  });
+}
 
 const unreadable = [
   { what: 'a body that ends too soon', text: '{"nf":' },

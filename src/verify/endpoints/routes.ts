@@ -33,6 +33,12 @@ export const routes: Trial = {
         };
       }
     }
+    for (const endpoint of model.endpoints) {
+      const isPlain =
+        endpoint.method === 'GET' && pathParameters(endpoint.path).length === 0 && /^\/[\w/-]*\w$/.test(endpoint.path);
+      if (!isPlain || isMatched(model, 'GET', `${endpoint.path}/`)) continue;
+      yield { name: `${endpoint.key}/`, facts: facts.slice(1), run: (session) => sendSlash(session, endpoint) };
+    }
     for (const method of ['GET', 'POST']) {
       yield {
         name: `${method} of a path that is not stated`,
@@ -105,6 +111,15 @@ async function sendPath(session: Session, method: string): Promise<void> {
     reason: `${method} elsewhere`,
     what: 'a path that is not stated',
   });
+}
+
+/** A slash at the end makes another path, which is not stated. */
+async function sendSlash(session: Session, endpoint: Endpoint): Promise<void> {
+  const { model } = session;
+  const { endpoint: _stated, ...plan } = model.request(endpoint, { caller: model.callers[0] });
+  const done = await session.send({ ...plan, template: `${endpoint.path}/` });
+  const fact = { kind: 'path shapes', subject: 'service' };
+  claimRefused(session, done, { by: { when: 'route.unknown' }, fact, reason: 'slash', what: `${endpoint.key}/` });
 }
 
 /** A stated method of a stated path is never answered as if it were none. */

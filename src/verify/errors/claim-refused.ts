@@ -32,15 +32,17 @@ export function claimRefused(session: Session, done: Done<Exchange>, refusing: R
   const { model } = session;
   const { fact, reason, what, at } = refusing;
   const of: readonly [Done<Exchange>, ...Done<Exchange>[]] = [done, ...(refusing.beside ?? [])];
-  const meant = (exchange: Exchange, beside: readonly Exchange[]): Judgement => {
+  const meant = (exchange: Exchange, beside: readonly Exchange[], isRefusal = false): Judgement => {
     if (model.refusals.isHurried(exchange)) return moot('the service had too much to do');
     if (exchange.status === 501) return moot('the service says that it cannot do this');
+    // What failed was not refused: whether it is the right refusal is claimed by its code.
+    if (exchange.status >= 500 && isRefusal) return moot('the service failed');
     return refusing.isSo?.(exchange, ...beside) === false ? moot('it is not what has to be refused') : undefined;
   };
   const refused = session.claim({
     ...{ fact, reason, of, ...(at !== undefined && { at }) },
     judge: (exchange: Exchange, ...beside: readonly Exchange[]) =>
-      meant(exchange, beside) ??
+      meant(exchange, beside, true) ??
       (isDone(exchange) || exchange.status < 400
         ? { promised: `${what} is refused`, seen: `${exchange.status}${briefly(exchange)}` }
         : undefined),
@@ -66,6 +68,8 @@ function claimCode(
       ...{ fact: { kind: 'conditions', subject: name }, reason: 'code', of, at: stated.rule.at },
       judge(exchange: Exchange, ...beside: readonly Exchange[]) {
         const code = model.refusals.codeIn(exchange);
+        // That a refusal has a code is the payload's business.
+        if (code === undefined && exchange.status < 500 && exchange.status >= 400) return moot('it shows no code');
         if (code !== undefined && code !== name && mayBeDenied(model, exchange, code))
           return moot('the caller may not be allowed to');
         const wrong = {

@@ -67,8 +67,9 @@ function* observeCode(exchange: Exchange, model: Model): Iterable<Observed> {
   const stated = code === undefined ? undefined : model.refusals.all().filter((one) => one.code.name === code);
   const isKnown = code === undefined ? !everyConditionHasCode(model) : (stated?.length ?? 0) > 0;
   const seen = code === undefined ? `${exchange.status} without a code` : code;
+  const fact = code === undefined ? payloadFact : { kind: 'error codes', subject: 'service' };
   yield {
-    fact: { kind: 'error codes', subject: 'service' },
+    fact,
     reason: 'stated',
     judgement: isKnown ? undefined : { promised: 'a stated code', seen },
   };
@@ -77,8 +78,12 @@ function* observeCode(exchange: Exchange, model: Model): Iterable<Observed> {
   const statuses = [...new Set(stated.map(({ status }) => status))].join(' or ');
   const flaw = { promised: `${code} comes with ${statuses}`, seen: String(exchange.status) };
   const first = stated[0];
-  const fact = { kind: 'status codes', subject: code ?? '', ...(stated.length === 1 && first && { at: first.rule.status.at }) };
-  yield { fact, reason: 'its status', judgement: isItsOwn ? undefined : flaw };
+  const statusFact = {
+    kind: 'status codes',
+    subject: code ?? '',
+    ...(stated.length === 1 && first && { at: first.rule.status.at }),
+  };
+  yield { fact: statusFact, reason: 'its status', judgement: isItsOwn ? undefined : flaw };
 }
 
 /** Whether a refusal without a code can have no reason: every condition that can arise is answered by one. */

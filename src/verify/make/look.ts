@@ -10,7 +10,7 @@ import type { Done } from '../script/step.ts';
 import { resolve, type Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
 import { callersFor } from './callers-for.ts';
-import { nextPage } from './pages.ts';
+import { nextPage, widest } from './pages.ts';
 import { pathOf, requestAbout } from './request-about.ts';
 import type { Row } from './row.ts';
 
@@ -54,7 +54,7 @@ async function findInLists(session: Session, row: Row, wanted: Caller | undefine
     const path = pathOf(endpoint, row);
     const isWhole = endpoint.response.standing === 'open' && endpoint.produces === undefined;
     if (!isWhole || reader === undefined || pathParameters(endpoint.path).some((name) => !(name in path))) continue;
-    const narrowing = filtersFor(session, endpoint, row);
+    const narrowing = { ...widest(model, endpoint), ...filtersFor(session, endpoint, row) };
     let query: Readonly<Record<string, Symbolic>> | undefined = narrowing;
     let last: Done<Exchange> | undefined;
     for (let page = 0; query && page < pagesMax; page++) {

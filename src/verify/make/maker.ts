@@ -6,6 +6,7 @@ import { resourceOfEffect } from '../../parts/operations.ts';
 import { boundByPath, identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { Caller } from '../model/callers.ts';
 import { briefly, type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { Captured, type Symbolic } from '../script/symbol.ts';
@@ -15,6 +16,9 @@ import { draftBody } from './body.ts';
 import { preconditions } from './preconditions.ts';
 import type { Parts, Row, RowMaker, Wanted } from './row.ts';
 import { walkTo } from './walk.ts';
+
+/** As it was wanted, then drawn anew. */
+const styles = [undefined, 'full', 'full', 'full'] as const;
 
 /** Rows that need each other in a circle cannot be made. */
 const depthMax = 6;
@@ -48,6 +52,13 @@ export class Maker implements RowMaker {
     return { path, json };
   }
 
+  async creation(resource: string, wanted: Wanted): Promise<RequestPlan> {
+    const [way] = waysToCreate(this.#session, resource, wanted.caller);
+    if (!way) throw new Untestable(`nobody who can be spoken for may create a ${resource}`);
+    const { path, json } = await this.parts(way.endpoint, wanted);
+    return this.#session.model.request(way.endpoint, { path, caller: way.caller, ...(json !== undefined && { json }) });
+  }
+
   preconditions(endpoint: Endpoint, row: Row, caller: Caller | undefined): Promise<Record<string, Symbolic>> {
     return preconditions(this.#session, endpoint, row, caller);
   }
@@ -59,14 +70,27 @@ export class Maker implements RowMaker {
     const ways = waysToCreate(this.#session, resource, wanted.caller);
     if (ways.length === 0) throw new Untestable(`nobody who can be spoken for may create a ${resource}`);
     let refused = '';
-    for (const { endpoint, caller } of ways.slice(0, 4)) {
-      const { path, json } = await this.parts(endpoint, wanted, depth);
+    // The service's own rules may refuse what is valid: other draws may pass them.
+    const tries = ways.slice(0, 4).flatMap((way) => styles.map((style) => ({ ...way, style: style ?? wanted.style })));
+    const hopeless = new Set<string>();
+    for (const { endpoint, caller, style } of tries) {
+      if (hopeless.has(`${endpoint.key} ${caller?.name}`)) continue;
+      const { path, json } = await this.parts(endpoint, { ...wanted, ...(style && { style }) }, depth);
       const request = model.request(endpoint, { path, caller, ...(json !== undefined && { json }) });
       const done = await this.#session.send(request);
       if (isDone(done.value)) return rowOf(this.#session, { resource, endpoint, done, caller, path, json });
+      if (!this.#isOwnRefusal(endpoint, done.value)) hopeless.add(`${endpoint.key} ${caller?.name}`);
       refused ||= `${endpoint.key} as ${caller?.name ?? 'nobody'} was answered ${done.value.status}${briefly(done.value)}`;
     }
     throw new Untestable(`no ${resource} could be made: ${refused}`);
+  }
+
+  /** Whether a refusal is by a rule of the service's own, and not for anything that all services refuse. */
+  #isOwnRefusal(endpoint: Endpoint, exchange: Exchange): boolean {
+    const { refusals } = this.#session.model;
+    const code = refusals.codeIn(exchange);
+    const stated = code === undefined ? undefined : refusals.named(code, this.#session.model.operationOf(endpoint));
+    return stated !== undefined && stated.rule.when.standing === 'open';
   }
 
   /** The identifier that a caller chooses: the body's, where that has one. */

@@ -19,7 +19,7 @@ export function nextPage(model: Model, done: Done<Exchange>): Readonly<Record<st
   const { endpoint } = done.value;
   const pagination = endpoint && paginationOf(model, endpoint);
   const items = itemsOf(model, done.value);
-  if (!pagination || !items || !hasNext(pagination, done.value, items.length)) return undefined;
+  if (!pagination || !items || !hasNextPage(model, done.value)) return undefined;
   const { style } = pagination;
   if (style === 'offset')
     return { [pagination.offset ?? 'offset']: numberIn(done.value, pagination.offset ?? 'offset', 0) + items.length };
@@ -38,9 +38,22 @@ export function nextPage(model: Model, done: Done<Exchange>): Readonly<Record<st
   return { [name]: new Captured(done.step, { in: 'header', name: 'link', pattern }) };
 }
 
-/** Whether the answer says that there is more: by its envelope or its link. */
-function hasNext(pagination: Pagination, { body, headers }: Exchange, count: number): boolean {
-  if (count === 0) return false;
+/** The query that asks for the largest pages there are. */
+export function widest(model: Model, endpoint: Endpoint): Readonly<Record<string, number>> {
+  const pagination = paginationOf(model, endpoint);
+  return pagination?.size === undefined || pagination.max === undefined ? {} : { [pagination.size]: pagination.max };
+}
+
+/** Whether a page says that there is another: by its envelope or its link, else by being full. */
+export function hasNextPage(model: Model, exchange: Exchange): boolean {
+  const pagination = exchange.endpoint && paginationOf(model, exchange.endpoint);
+  const count = itemsOf(model, exchange)?.length ?? 0;
+  return pagination !== undefined && count > 0 && hasNext(pagination, exchange, count);
+}
+
+function hasNext(pagination: Pagination, exchange: Exchange, count: number): boolean {
+  const { body, headers } = exchange;
+  const size = numberIn(exchange, pagination.size ?? 'size', pagination.default ?? count);
   const envelope = isMap(body) ? body : {};
   if (pagination.told !== 'link') {
     if (pagination.hasMore !== undefined && typeof envelope[pagination.hasMore] === 'boolean')
@@ -48,9 +61,11 @@ function hasNext(pagination: Pagination, { body, headers }: Exchange, count: num
     if (pagination.next !== undefined) return envelope[pagination.next] !== null && envelope[pagination.next] !== undefined;
   }
   if (pagination.told !== 'body') return /rel="?next/.test(headers.link ?? '');
-  if (pagination.total !== undefined && typeof envelope[pagination.total] === 'number')
-    return count > 0 && pagination.default === count;
-  return pagination.default === count;
+  const total = pagination.total === undefined ? undefined : envelope[pagination.total];
+  if (typeof total !== 'number') return count >= size;
+  const page = numberIn(exchange, pagination.page ?? 'page', 1);
+  const from = pagination.style === 'page' ? (page - 1) * size : numberIn(exchange, pagination.offset ?? 'offset', 0);
+  return from + count < total;
 }
 
 function numberIn({ sent }: Exchange, name: string, otherwise: number): number {

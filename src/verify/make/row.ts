@@ -2,6 +2,7 @@ import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Caller } from '../model/callers.ts';
 import type { Exchange } from '../script/exchange.ts';
+import type { RequestPlan } from '../script/plan.ts';
 import type { Done } from '../script/step.ts';
 import type { Symbolic } from '../script/symbol.ts';
 
@@ -46,6 +47,8 @@ export interface Parts {
 export interface RowMaker {
   /** @throws {Untestable} where that cannot be. */
   make(resource: string, wanted: Wanted): Promise<Row>;
+  /** The request that would make a row, with what it refers to made already. */
+  creation(resource: string, wanted: Wanted): Promise<RequestPlan>;
   /** Everything that a request needs to be valid but for the row that it is about. */
   parts(endpoint: Endpoint, wanted: Wanted): Promise<Parts>;
   /** The headers that an endpoint asks for before it changes a row. */

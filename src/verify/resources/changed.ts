@@ -7,14 +7,15 @@ import { beginBody } from '../endpoints/begin-body.ts';
 import { taken } from '../endpoints/bodies.ts';
 import { lookAt } from '../make/look.ts';
 import type { Row } from '../make/row.ts';
-import type { Exchange } from '../script/exchange.ts';
-import { isDone } from '../script/exchange.ts';
+import { moot } from '../script/claim.ts';
+import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
 import { withMember, withoutMember } from '../values/at-path.ts';
-import { claimRow } from './claim-row.ts';
+import { claimRow, gapMinMs } from './claim-row.ts';
+import { foreignValue } from './foreign-value.ts';
 
 /** An update or replacement changes what it says and nothing else; what is read-only stays, whatever is sent. */
 export const changed: Trial = {
@@ -74,17 +75,8 @@ function onlyMember(json: Symbolic, field: string): Symbolic {
 
 /** A value for a field that is not a caller's to write; immutable ones are for another trial. */
 function withForeign(json: Symbolic, field: Field): Symbolic {
-  if (field.immutable) return json;
-  const shape = statedValue(field.shape);
-  const value =
-    shape?.type === 'integer' || shape?.type === 'number'
-      ? 7
-      : shape?.type === 'boolean'
-        ? true
-        : shape?.format === 'date-time'
-          ? '2001-01-01T00:00:00Z'
-          : 'nf-foreign';
-  return withMember(json, [field.name], value);
+  const value = field.immutable ? undefined : foreignValue(field);
+  return value === undefined ? json : withMember(json, [field.name], value);
 }
 
 async function change(session: Session, endpoint: Endpoint, edit: (json: Symbolic) => Symbolic): Promise<void> {
@@ -92,16 +84,56 @@ async function change(session: Session, endpoint: Endpoint, edit: (json: Symboli
   const { row } = begun;
   session.need(row !== undefined, `${endpoint.key} is about no row`);
   const before = (await lookAt(session, row)).done;
-  const done = await session.send(begun.request(edit(begun.json)));
+  const done = await session.send({ ...begun.request(edit(begun.json)), afterMs: 2 * gapMinMs });
   claimTaken(session, endpoint, done);
   if (!isDone(done.value)) return;
   claimRow(session, { resource: row.resource, before, change: done, seen: done, reason: 'answered' });
   await claimLater(session, row, before, done);
+  claimWhole(session, endpoint, { before, done });
 }
 
 function claimTaken(session: Session, endpoint: Endpoint, done: Done<Exchange>): void {
   const fact = { kind: 'request payload shapes', subject: endpoint.key };
   session.claim({ fact, reason: 'taken', of: [done] as const, judge: (exchange: Exchange) => taken(session.model, exchange) });
+}
+
+/** A replacement leaves nothing that was not sent, an update everything: what the verb itself says. */
+function claimWhole(
+  session: Session,
+  endpoint: Endpoint,
+  { before, done }: { readonly before: Done<Exchange>; readonly done: Done<Exchange> },
+): void {
+  const { model } = session;
+  const verb = statedValue(endpoint.does)?.verb;
+  const resource = model.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
+  session.claim({
+    ...{ fact: { kind: 'request payload shapes', subject: endpoint.key }, reason: verb === 'update' ? 'merges' : 'replaces' },
+    of: [done, before] as const,
+    judge(change: Exchange, was: Exchange) {
+      const sent = fieldsOf({ body: change.sent.json });
+      const now = isDone(change) ? fieldsOf(change) : undefined;
+      const old = fieldsOf(was);
+      if (!sent || !now || !old || !resource) return moot('the row is not shown');
+      for (const [name, field] of entriesOf(resource.fields)) {
+        const isPlain =
+          isWritable(model.spec, resource, field) && Object.keys(field.set).length === 0 && !field.default && !field.immutable;
+        if (
+          !isPlain ||
+          Object.hasOwn(sent, name) ||
+          field.visible ||
+          field.writable ||
+          old[name] === undefined ||
+          old[name] === null
+        )
+          continue;
+        const isThere = now[name] !== undefined && now[name] !== null;
+        if (verb === 'update' && !isThere) return { promised: `${name}, which was not sent, stays`, seen: 'it is gone' };
+        if (verb !== 'update' && isThere && statedValue(field.required) === false)
+          return { promised: `${name}, which was not sent, is gone`, seen: JSON.stringify(now[name]) };
+      }
+      return undefined;
+    },
+  });
 }
 
 async function claimLater(session: Session, row: Row, before: Done<Exchange>, done: Done<Exchange>): Promise<void> {

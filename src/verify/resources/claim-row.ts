@@ -1,3 +1,4 @@
+import type { Json } from '../../document/document.ts';
 import { entriesOf } from '../../parts/fact.ts';
 import type { Expectation } from '../model/expectation.ts';
 import { beforeFrom, expectedAfter } from '../model/expected.ts';
@@ -35,6 +36,10 @@ export function claimRow(session: Session, changed: Changed): void {
       if (!row) return moot('the row is not shown');
       if (model.unseenBy(changed.resource, model.readerOf(seen)).has(name)) return moot('the field is not shown to its reader');
       const expectation = expectations(model, changed.resource, change, before).get(name);
+      const old = before && beforeOf(model, changed.resource, change, before)?.fields[name];
+      if (expectation?.is === 'time' && before && stoodStill(old, row[name], change.fromMs - before.toMs)) {
+        return { promised: `${name}: a time of the change`, seen: `${String(old)}, as before it` };
+      }
       return (
         expectation &&
         judgeField(expectation, row[name], field, { toleranceMs, mayLack: model.hiddenInside(model.readerOf(seen)) })
@@ -48,6 +53,14 @@ export function claimRow(session: Session, changed: Changed): void {
     else session.claim({ ...{ fact, reason, ...place }, of: [changed.change, changed.seen] as const, judge });
   }
 }
+
+/** Whether a time with milliseconds is the same as before, although some have gone by. */
+function stoodStill(old: Json | undefined, now: Json | undefined, gapMs: number): boolean {
+  return typeof old === 'string' && old === now && /\.\d*[1-9]/.test(old) && gapMs >= gapMinMs;
+}
+
+/** So long is waited before a change, so that its time is another one. */
+export const gapMinMs = 15;
 
 function expectationOf(session: Session, { resource, change, before }: Changed, name: string): Expectation | undefined {
   return expectations(session.model, resource, change.value, before?.value).get(name);

@@ -14,7 +14,7 @@ export const identifiers: Trial = {
   name: 'resources/identifiers',
   part: 'resources',
   about: 'An identifier has its form, is new, leads to its row, is gone with it and never comes again.',
-  noise: 'quiet',
+  noise: 'alone',
   *cases(model) {
     for (const [name, resource] of entriesOf(model.spec.resources.all)) {
       const identifier = statedValue(resource.identifier);

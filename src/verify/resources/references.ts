@@ -6,7 +6,6 @@ import { beginBody } from '../endpoints/begin-body.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { lookAt } from '../make/look.ts';
 import { remove } from '../make/remove.ts';
-import type { Row } from '../make/row.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import { moot } from '../script/claim.ts';
@@ -89,24 +88,19 @@ async function deleteParent(
   const before = (await lookAt(session, child)).done;
   const done = await remove(session, parent);
   const fact = { kind: 'types', subject: `${resource.name}.${field.name}` };
-  const refers = (was: Exchange) => rowWith(model, was, idOfMade(model, child, was))?.[field.name] !== undefined;
+  const { made } = child;
+  session.need(made !== undefined, `rows of ${resource.name} are given, not made`);
   if (onDelete === 'restrict') {
-    const isSo = (_exchange: Exchange, was?: Exchange) => was !== undefined && refers(was);
+    const isSo = (_exchange: Exchange, was?: Exchange, creation?: Exchange) =>
+      was !== undefined && creation !== undefined && rowWith(model, was, idIn(model, creation))?.[field.name] !== undefined;
     claimRefused(session, done, {
-      by: { when: 'reference.held' },
-      fact,
-      reason: 'restrict',
+      ...{ by: { when: 'reference.held' }, fact, reason: 'restrict', beside: [before, made], isSo, at: `${field.at}/onDelete` },
       what: `deleting a ${target} that a ${resource.name} refers to`,
-      beside: [before],
-      isSo,
-      at: `${field.at}/onDelete`,
     });
     return;
   }
   session.need(isDone(done.value), `the ${target} could not be deleted: ${done.value.status}`);
   const after = (await lookAt(session, child)).done;
-  const made = child.made;
-  session.need(made !== undefined, `rows of ${resource.name} are given, not made`);
   session.claim({
     ...{ fact, reason: onDelete, at: `${field.at}/onDelete`, of: [made, done, after] as const },
     judge(creation: Exchange, deletion: Exchange, seen: Exchange) {
@@ -121,8 +115,4 @@ async function deleteParent(
         : { promised: `${field.name} is cleared`, seen: JSON.stringify(value) };
     },
   });
-}
-
-function idOfMade(model: Model, child: Row, was: Exchange) {
-  return child.made === undefined ? idIn(model, was) : idIn(model, child.made.value);
 }

@@ -16,6 +16,7 @@ export const shownShapes: Observer = {
   name: 'resources/shown shapes',
   *observe(exchange, model) {
     const found = rowsShown(model, exchange);
+    if (found) yield { fact: { kind: 'resources', subject: 'service' }, reason: 'shown', judgement: undefined };
     for (const row of found?.rows ?? []) yield* observeRow(exchange, model, found?.resource ?? '', row, 0);
   },
 };

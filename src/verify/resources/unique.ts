@@ -97,7 +97,9 @@ function areAlike(
     // What the service sets for its caller is the same for the same caller.
     return next === undefined
       ? field.readOnly && Object.keys(field.set).length > 0
-      : isSame(next, value) || typeof value === 'object';
+      : isSame(next, value) ||
+          typeof value === 'object' ||
+          (field.ignoreCase && String(next).toLowerCase() === String(value).toLowerCase());
   });
   if (!isAlike || !rule?.while) return isAlike;
   const unseen = { next: model.unseenBy(resource.name, before.caller) };

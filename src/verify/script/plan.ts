@@ -15,6 +15,10 @@ export interface RequestPlan {
   readonly endpoint?: Endpoint;
   /** The address, where it is not that of the service under the prefix of its version. */
   readonly prefix?: string;
+  /** How long is waited before it is sent, in milliseconds. */
+  readonly afterMs?: number;
+  /** Whether it says what it means only as a whole, such as one page of many, and is not made smaller. */
+  readonly isWhole?: boolean;
 }
 
 /** What is sent: a value in a media type, or a text as it is. */

@@ -1,4 +1,5 @@
 import { type Claim, isFlaw, type Judgement, moot } from './claim.ts';
+import { isExchange } from './exchange.ts';
 import type { Run } from './run.ts';
 import type { Step } from './step.ts';
 import { Missing } from './symbol.ts';
@@ -32,13 +33,14 @@ export async function replay({ steps, claim }: Suspect, run: Run): Promise<Repla
 }
 
 /** Makes a script smaller for as long as it still shows the same: first whole steps are left out, then parts of requests. */
-export async function shrink(suspect: Suspect, start: () => Run, runsMax: number): Promise<Suspect> {
+export async function shrink(suspect: Suspect, shown: Replayed, start: () => Run, runsMax: number): Promise<Suspect> {
   let left = runsMax;
   let best = suspect;
   const shows = async (candidate: Suspect): Promise<boolean> => {
     if (left <= 0) return false;
     left -= 1;
-    return isFlaw((await replay(candidate, start())).judgement);
+    const replayed = await replay(candidate, start());
+    return isFlaw(replayed.judgement) && isAlike(candidate, shown, replayed);
   };
   best = await withoutSteps(best, shows);
   for (let isSmaller = true; isSmaller && left > 0; ) {
@@ -52,6 +54,15 @@ export async function shrink(suspect: Suspect, start: () => Run, runsMax: number
   }
   // A smaller request may no longer need what was made for it.
   return withoutSteps(best, shows);
+}
+
+/** Whether what was done is done, and what was refused refused, as it was before: else it is another story. */
+function isAlike({ steps }: Suspect, one: Replayed, other: Replayed): boolean {
+  return [...steps.keys()].every((number) => isRefused(one.results[number]) === isRefused(other.results[number]));
+}
+
+function isRefused(result: unknown): boolean {
+  return isExchange(result) && (result.status >= 400 || result.status === 0);
 }
 
 /** At first everything that the claim does not need goes at once; where that is too much, one step after another. */

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Json } from '../../document/document.ts';
 import type { Exchange, Sent } from './exchange.ts';
 import { type Outgoing, writeBody, writeQuery, writeTarget } from './outgoing.ts';
@@ -29,14 +30,17 @@ function capturesOf(plan: RequestPlan): Captured[] {
 }
 
 async function send(plan: RequestPlan, run: Run): Promise<Exchange> {
+  if (plan.afterMs !== undefined) await pause(plan.afterMs);
   const { outgoing, sent } = concrete(plan, run);
   const answer = await run.client.send(outgoing, run);
-  return {
+  const exchange: Exchange = {
     ...(plan.endpoint && { endpoint: plan.endpoint }),
     ...(plan.caller && { caller: plan.caller }),
     sent,
     ...answer,
   };
+  run.note(exchange);
+  return exchange;
 }
 
 /** The request as it goes out in a run. */
@@ -67,6 +71,7 @@ export function concrete(plan: RequestPlan, run: Run): { readonly outgoing: Outg
 
 /** The plan without one of its parts: a query parameter, a member of the body. */
 function* smallerPlans(plan: RequestPlan): Iterable<RequestPlan> {
+  if (plan.isWhole) return;
   for (const name of Object.keys(plan.query)) yield { ...plan, query: without(plan.query, name) };
   const { body } = plan;
   if (!body || !('value' in body)) return;

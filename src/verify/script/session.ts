@@ -24,8 +24,6 @@ export interface Suspicion {
 export interface Ledgering {
   held(claim: Claim): void;
   suspected(suspicion: Suspicion, session: Session): void;
-  /** Something was made that has to be removed again. */
-  exchanged(exchange: Exchange): void;
 }
 
 /** What one case works with: it sends requests, makes the data that it needs, and makes claims. Everything it does is kept as a script. */
@@ -105,11 +103,11 @@ export class Session {
   }
 
   /** Lets time go by: the service's own, where its clock can be moved. */
-  wait(ms: number): Promise<Done<undefined>> {
+  wait(ms: number): Promise<Done<null>> {
     return this.do({
       says: `wait ${ms} ms`,
       takes: [],
-      act: async (run) => run.clock.wait(ms).then(() => undefined),
+      act: async (run) => run.clock.wait(ms).then(() => null),
       tell: () => '',
       shell: () => [`sleep ${Math.ceil(ms / 1000)}`],
     });
@@ -118,6 +116,11 @@ export class Session {
   /** Makes a row through the service's own operations. @throws {Untestable} where that cannot be. */
   make(resource: string, wanted: Wanted = {}): Promise<Row> {
     return this.#rows.make(resource, wanted);
+  }
+
+  /** The request that would make a row, not sent. @throws {Untestable} */
+  creation(resource: string, wanted: Wanted = {}): Promise<RequestPlan> {
+    return this.#rows.creation(resource, wanted);
   }
 
   /** Everything that a request to an endpoint needs to be valid, but for the row that it is about. @throws {Untestable} */
@@ -165,7 +168,6 @@ export class Session {
 
   #look(done: Done<Exchange>): void {
     const exchange = done.value;
-    this.#ledgering.exchanged(exchange);
     for (const observer of this.#observers) {
       for (const { fact, reason, judgement } of observer.observe(exchange, this.model)) {
         if (!this.model.facts.isPromised(fact)) continue;

@@ -25,7 +25,7 @@ export const transitions: Trial = {
   noise: 'quiet',
   *cases(model) {
     for (const { machine, transition } of fireable(model)) {
-      const facts = factsOf(machine);
+      const facts = [...factsOf(machine), ...setBy(model, machine, transition)];
       for (const state of statesOf(machine)) {
         const isLegal = transition.from === '*' || transition.from.includes(state);
         const name = `${transition.name} ${machine.resource} from ${state}`;
@@ -34,6 +34,16 @@ export const transitions: Trial = {
     }
   },
 };
+
+/** The fields that a transition sets. */
+function setBy(model: Model, { resource }: Machine, { name }: Transition): FactName[] {
+  const stated = model.resource(resource);
+  const fields = stated ? entriesOf(stated.fields) : [];
+  const words = [name, `${name} ${resource}`, 'write'];
+  return fields
+    .filter(([, field]) => words.some((word) => field.set[word] !== undefined))
+    .map(([field]) => ({ kind: 'allowed values', subject: `${resource}.${field}` }));
+}
 
 /** The transitions that have an endpoint. */
 export function* fireable(model: Model): Iterable<{ readonly machine: Machine; readonly transition: Transition }> {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { JsonMap } from '../../document/document.ts';
 import { formats } from '../../kinds/formats/all.ts';
-import { NoValue } from './no-value.ts';
+import { fitting, NoValue } from './no-value.ts';
 import type { Style } from './style.ts';
 
 /** Texts of a shape. Lengths count code points, as JSON Schema does. */
@@ -12,10 +12,10 @@ export function texts(shape: JsonMap, style: Style): fc.Arbitrary<string> {
     const length = [...text].length;
     return length >= least && length <= most;
   };
-  if (typeof shape.pattern === 'string') return ofPattern(shape.pattern, shape.format, least, most).filter(fits);
+  if (typeof shape.pattern === 'string') return fitting(ofPattern(shape.pattern, shape.format, least, most), fits);
   if (typeof shape.format === 'string' && shape.format !== 'binary' && shape.format !== 'password') {
     const known = ofFormat(shape.format);
-    if (known) return (style === 'plain' ? known.plain : known.full).filter(fits);
+    if (known) return fitting(style === 'plain' ? known.plain : known.full, fits);
   }
   if (least > 100_000) throw new NoValue(`a text of ${least} characters`);
   const short = Math.min(Math.max(least, 8), most);

@@ -5,7 +5,7 @@ import { entryOf } from '../../parts/fact.ts';
 import { writableShape } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { NoValue } from './no-value.ts';
+import { fitting, NoValue } from './no-value.ts';
 import { numbers } from './numbers.ts';
 import type { Style } from './style.ts';
 import { texts } from './texts.ts';
@@ -104,23 +104,21 @@ function maps(spec: Spec, shape: JsonMap, style: Style, depth: number): fc.Arbit
   const properties = isMap(shape.properties) ? shape.properties : {};
   const required = listOfText(shape.required);
   const least = typeof shape.minProperties === 'number' ? shape.minProperties : 0;
-  const isPlain = style === 'plain' && least <= required.length;
   const model: Record<string, fc.Arbitrary<Draft>> = {};
   for (const name of new Set([...required, ...Object.keys(properties)])) {
     const inner = properties[name];
     if (inner === false) continue;
     const isNeeded = required.includes(name);
-    if (!isNeeded && (isPlain || depth >= depthMax)) continue;
+    const isEnough = Object.keys(model).length >= least;
+    if (!isNeeded && isEnough && (style === 'plain' || depth >= depthMax)) continue;
     try {
       model[name] = valuesOf(spec, isMap(inner) ? inner : {}, style, depth + 1);
     } catch (error) {
       if (!(error instanceof NoValue) || isNeeded) throw error;
     }
   }
-  // What cannot be would be looked for without an end.
-  if (Object.keys(model).length < least) throw new NoValue(`a map of ${least} members is not made here`);
-  const needed = Object.keys(model).filter((name) => required.includes(name) || (style === 'plain' && !isPlain));
-  return fc.record(model, { requiredKeys: needed, noNullPrototype: true }).filter((map) => Object.keys(map).length >= least);
+  const needed = Object.keys(model).filter((name) => required.includes(name) || Object.keys(model).length <= least);
+  return fitting(fc.record(model, { requiredKeys: needed, noNullPrototype: true }), (map) => Object.keys(map).length >= least);
 }
 
 /** Schemas that must all hold, as one. Bounds are the narrower ones. */

@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import { formats } from '../../kinds/formats/all.ts';
@@ -58,6 +59,12 @@ export function* breaksOf(shape: JsonMap): Iterable<Variant> {
   if (types.length === 0) return;
   const foreign = foreigners.find(({ type }) => !types.some((one) => one === type || (one === 'number' && type === 'integer')));
   if (foreign) yield { label: `of ${JSON.stringify(foreign.value)}`, value: foreign.value, kind: 'types' };
+  const number = types.find((type) => type === 'integer' || type === 'number');
+  if (number !== undefined && !types.includes('string')) {
+    const { min, max } = boundsOf(shape, number === 'integer' ? 'integer' : 'number');
+    const text = String(Math.min(Math.max(min, 1), max));
+    yield { label: `of ${JSON.stringify(text)}`, value: text, kind: 'types' };
+  }
   if (types.includes('integer') && !types.includes('number')) yield { label: 'of 1.5', value: 1.5, kind: 'types' };
   if (!types.includes('null') && !types.includes('object'))
     yield { label: 'of []', value: types.includes('array') ? {} : [], kind: 'types' };
@@ -102,10 +109,29 @@ function* textBreaks(shape: JsonMap): Iterable<Variant> {
   if (typeof pattern === 'string') {
     const text = ['', '~~nf~~', ' ', '0', 'a'].find((one) => !matches(pattern, one) && fitsLength(shape, one));
     if (text !== undefined) yield { label: `of ${JSON.stringify(text)}`, value: text, kind: 'allowed values' };
+    yield* aroundMatches(shape, pattern);
   }
   if (typeof format !== 'string') return;
   const bad = badFormats.get(format) ?? formatBreak(format);
   if (bad !== undefined && fitsLength(shape, bad)) yield { label: `of ${JSON.stringify(bad)}`, value: bad, kind: 'formats' };
+}
+
+/** What a pattern admits, with more before or after it: a pattern that is meant for the whole says so. */
+function* aroundMatches(shape: JsonMap, pattern: string): Iterable<Variant> {
+  const match = sampleOf(pattern);
+  if (match === undefined) return;
+  for (const value of [`${match}~`, `~${match}`]) {
+    if (!matches(pattern, value) && fitsLength(shape, value))
+      yield { label: `of ${JSON.stringify(value)}`, value, kind: 'allowed values' };
+  }
+}
+
+function sampleOf(pattern: string): string | undefined {
+  try {
+    return fc.sample(fc.stringMatching(new RegExp(pattern, 'u')), { seed: 1, numRuns: 1 })[0];
+  } catch {
+    return undefined;
+  }
 }
 
 function formatBreak(format: string): string | undefined {
@@ -141,6 +167,8 @@ function* listBreaks(shape: JsonMap): Iterable<Variant> {
     const value = Array.from({ length: maxItems + 1 }, (_, at) => `item${at}`);
     yield { label: `of ${value.length} items`, value, kind };
   }
+  const first = isMap(items) && Array.isArray(items.enum) ? items.enum[0] : undefined;
+  if (shape.uniqueItems === true && first !== undefined) yield { label: 'of one item twice', value: [first, first], kind };
   if (shape.uniqueItems === true && plain) yield { label: 'of one item twice', value: ['twice', 'twice'], kind };
 }
 

@@ -1,0 +1,65 @@
+import { isMap } from '../../document/values.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { paramsShape } from '../../parts/expressions/operation-scope.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import { callersFor } from '../make/callers-for.ts';
+import { pathOf } from '../make/request-about.ts';
+import type { Caller } from '../model/callers.ts';
+import type { Session } from '../script/session.ts';
+import type { Symbolic } from '../script/symbol.ts';
+import { NoValue } from '../values/no-value.ts';
+import { Reference, valuesOf } from '../values/values.ts';
+import { beginList } from './lists.ts';
+
+/** Sends a request that is ready but for its query. */
+export type Ask = (query: Readonly<Record<string, Symbolic>>) => ReturnType<Session['send']>;
+
+/** The query parameters of an endpoint that have a shape of one word, and whether each is needed. */
+export function queryOf(session: Session, endpoint: Endpoint) {
+  const { properties } = paramsShape(session.model.spec, endpoint);
+  return entriesOf(endpoint.parameters).flatMap(([name, parameter]) => {
+    const shape = isMap(properties) ? properties[name] : undefined;
+    if (parameter.in !== 'query' || !isMap(shape) || parameter.op === 'contains' || parameter.op === 'prefix') return [];
+    return [{ name, shape, isNeeded: parameter.required }];
+  });
+}
+
+/** Makes what a request that asks for something needs, and the query that it cannot do without. @throws {Untestable} */
+export async function beginAsking(
+  session: Session,
+  endpoint: Endpoint,
+): Promise<{ readonly ask: Ask; readonly valid: Record<string, Symbolic> }> {
+  const { model } = session;
+  const verb = statedValue(endpoint.does)?.verb;
+  const valid = await neededQuery(session, endpoint);
+  if (verb === 'list') return { ask: (await beginList(session, endpoint, 1)).ask, valid };
+  const resource = resourceOfEffect(statedValue(endpoint.does));
+  const row = resource === undefined ? undefined : await session.make(resource);
+  const isPublic = model.access.isPublic(model.operationOf(endpoint)) && model.callers[0]?.credential !== undefined;
+  const caller: Caller | undefined = isPublic ? undefined : callersFor(session, endpoint, row)[0];
+  session.need(
+    caller !== undefined || isPublic || model.callers.every(({ credential }) => !credential),
+    `nobody may call ${endpoint.key}`,
+  );
+  const path = row ? pathOf(endpoint, row) : (await session.parts(endpoint)).path;
+  return { ask: (query) => session.send(model.request(endpoint, { path, caller, query })), valid };
+}
+
+async function neededQuery(session: Session, endpoint: Endpoint): Promise<Record<string, Symbolic>> {
+  const { model } = session;
+  const { properties } = paramsShape(model.spec, endpoint);
+  const query: Record<string, Symbolic> = {};
+  for (const [name, parameter] of entriesOf(endpoint.parameters)) {
+    const shape = isMap(properties) ? properties[name] : undefined;
+    if (parameter.in !== 'query' || !parameter.required || !isMap(shape)) continue;
+    try {
+      const draft = session.chance.value(valuesOf(model.spec, shape, 'plain'));
+      query[name] = draft instanceof Reference ? (await session.make(draft.resource)).id : (draft as Symbolic);
+    } catch (error) {
+      if (!(error instanceof NoValue)) throw error;
+      session.need(false, `no ${name} could be made`);
+    }
+  }
+  return query;
+}

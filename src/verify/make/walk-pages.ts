@@ -1,0 +1,47 @@
+import type { Json } from '../../document/document.ts';
+import type { Model } from '../model/model.ts';
+import { itemsOf } from '../model/row-shown.ts';
+import { type Exchange, isDone } from '../script/exchange.ts';
+import type { RequestPlan } from '../script/plan.ts';
+import { sending } from '../script/request.ts';
+import type { Run } from '../script/run.ts';
+import type { Step } from '../script/step.ts';
+import { resolve } from '../script/symbol.ts';
+import { nextPage } from './pages.ts';
+
+const pagesMax = 60;
+
+/** The step that goes through all pages of a list, however many there are in that run; after the first one, something else may be sent. */
+export function walkingPages(model: Model, first: RequestPlan, between?: RequestPlan): Step<readonly Exchange[]> {
+  const firstStep = sending(first);
+  const other = between && sending(between);
+  return {
+    says: `${firstStep.says}, page after page${other ? `, with ${other.says} after the first` : ''}`,
+    takes: [...firstStep.takes, ...(other?.takes ?? [])],
+    async act(run) {
+      const pages: Exchange[] = [];
+      let plan: RequestPlan | undefined = first;
+      while (plan && pages.length < pagesMax) {
+        const page: Exchange = await sending(plan).act(run);
+        pages.push(page);
+        if (other && pages.length === 1) await other.act(run);
+        const next: Readonly<Record<string, Json>> | undefined = isDone(page) ? nextQuery(model, page, run) : undefined;
+        plan = next && { ...first, query: { ...first.query, ...next } };
+      }
+      return pages;
+    },
+    tell: (pages) => pages.map((page) => `${page.status}, ${itemsOf(model, page)?.length ?? 0} rows`).join('; '),
+    shell: (names) => [
+      ...firstStep.shell(names),
+      ...(other ? other.shell(names) : []),
+      '# and so on, page after page, each asked for as the one before says',
+    ],
+  };
+}
+
+/** The query of the next page with the values of this one in it. */
+function nextQuery(model: Model, page: Exchange, run: Run): Readonly<Record<string, Json>> | undefined {
+  const next = nextPage(model, { step: 0, value: page });
+  // The cast holds: what is resolved from a map is a map.
+  return next && (resolve(next, { ...run, results: [page] }) as Readonly<Record<string, Json>>);
+}

@@ -1,0 +1,121 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import type { Machine, Transition } from '../../parts/states.ts';
+import { claimRefused } from '../errors/claim-refused.ts';
+import { callersFor } from '../make/callers-for.ts';
+import { lookAt } from '../make/look.ts';
+import { requestAbout } from '../make/request-about.ts';
+import type { Row } from '../make/row.ts';
+import { fire } from '../make/walk.ts';
+import type { Caller } from '../model/callers.ts';
+import { outcomeOf } from '../model/outcome.ts';
+import { idIn, rowWith } from '../model/row-shown.ts';
+import { type Exchange, isDone } from '../script/exchange.ts';
+import type { RequestPlan } from '../script/plan.ts';
+import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
+import { resolve } from '../script/symbol.ts';
+import type { Trial } from '../trial.ts';
+import { Untestable } from '../untestable.ts';
+import { claimUnchanged, factsOf, fireable } from './transitions.ts';
+
+const rowsMax = 4;
+const drawsMax = 16;
+const firesMax = 5;
+
+/** A transition whose condition does not hold is blocked, and changes nothing. */
+export const conditions: Trial = {
+  name: 'states/conditions',
+  part: 'states',
+  about: 'A transition whose condition does not hold is refused and changes nothing.',
+  noise: 'quiet',
+  *cases(model) {
+    for (const { machine, transition } of fireable(model)) {
+      const isConditional = transition.if !== undefined || transition.to.every((target) => target.if !== undefined);
+      if (isConditional)
+        yield {
+          name: `${transition.name} ${machine.resource}`,
+          facts: factsOf(machine),
+          run: (session) => block(session, machine, transition),
+        };
+    }
+  },
+};
+
+/** Draws rows and bodies, and fires what leads back to where it began, until the condition fails as far as it can be reckoned here. */
+async function block(session: Session, machine: Machine, transition: Transition): Promise<void> {
+  const endpoint = session.model.endpointOfTransition(machine.resource, transition.name);
+  session.need(endpoint !== undefined, 'no caller can fire it');
+  const [state] = transition.from === '*' ? [] : transition.from;
+  for (let at = 0; at < rowsMax; at++) {
+    const row = await session.make(machine.resource, { style: 'full', ...(state !== undefined && { state }) });
+    for (let fires = 0; fires < firesMax; fires++) {
+      const [caller] = callersFor(session, endpoint, row);
+      const before = (await lookAt(session, row)).done;
+      const plan = await blockedRequest(session, row, endpoint, transition, caller);
+      if (plan) return claimBlocked(session, row, { machine, transition, before, done: await session.send(plan) });
+      const isBack = transition.from !== '*' && transition.to.every((target) => transition.from.includes(target.state));
+      if (!isBack || !isDone((await fire(session, row, endpoint, transition)).value)) break;
+    }
+  }
+  throw new Untestable(`nothing was drawn for which the condition of ${transition.name} fails`);
+}
+
+async function blockedRequest(
+  session: Session,
+  row: Row,
+  endpoint: Endpoint,
+  transition: Transition,
+  caller: Caller | undefined,
+): Promise<RequestPlan | undefined> {
+  const headers = await session.preconditions(endpoint, row, caller);
+  for (let draw = 0; draw < drawsMax; draw++) {
+    const plan = await requestAbout(session, row, endpoint, { caller, headers, style: 'full' });
+    const json = plan.body && 'value' in plan.body ? plan.body.value : undefined;
+    const request = json === undefined ? undefined : resolve(json, session.run);
+    const firing = {
+      operation: endpoint.operation,
+      row: row.fields ?? {},
+      unseen: session.model.unseenBy(row.resource, row.caller),
+      request,
+      caller,
+    };
+    const nowMs = session.run.clock.toService(Date.now());
+    if (outcomeOf(session.model.expressions, transition, { ...firing, nowMs }) === 'blocked') return plan;
+    if (json === undefined) return undefined;
+  }
+  return undefined;
+}
+
+interface Blocked {
+  readonly machine: Machine;
+  readonly transition: Transition;
+  readonly before: Done<Exchange>;
+  readonly done: Done<Exchange>;
+}
+
+async function claimBlocked(session: Session, row: Row, { machine, transition, before, done }: Blocked): Promise<void> {
+  const { model } = session;
+  const fact = { kind: 'transitions', subject: machine.resource };
+  const isSo = (exchange: Exchange, was?: Exchange): boolean => {
+    const fields = was && rowWith(model, was, idIn(model, exchange));
+    if (!fields || (transition.from !== '*' && !transition.from.includes(String(fields[machine.field])))) return false;
+    const unseen = model.unseenBy(machine.resource, was.caller);
+    const firing = {
+      operation: exchange.endpoint?.operation ?? '',
+      row: fields,
+      unseen,
+      request: exchange.sent.json,
+      caller: exchange.caller,
+    };
+    // At the beginning of the exchange and at its end: in between, time may have made it true.
+    return [exchange.fromMs, exchange.toMs].every(
+      (nowMs) => outcomeOf(model.expressions, transition, { ...firing, nowMs }) === 'blocked',
+    );
+  };
+  claimRefused(session, done, {
+    by: transition.ifElse === undefined ? { when: 'transition.illegal' } : { code: transition.ifElse },
+    ...{ fact, reason: `${transition.name} blocked`, at: transition.if?.at ?? transition.at, beside: [before], isSo },
+    what: `${transition.name} where ${transition.if?.source ?? 'none of its conditions'} does not hold`,
+  });
+  await claimUnchanged(session, row, { before, attempt: done, fact });
+}

@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hold } from '../bench/faults/hold.ts';
+import { services } from '../bench/faults/services.ts';
+
+const seeds = [1, 2, 3];
+
+for (const service of services) {
+  for (const seed of seeds) {
+    test(`nothing is found broken in the ${service.name} while nothing is, under seed ${seed}`, async () => {
+      const { report } = await hold(service, undefined, { seed, requests: 1500 });
+      const told = [...report.breaches, ...report.unsteady].map(
+        (one) => `${one.kind} (${one.subject}), ${one.reason}: ${one.seen}`,
+      );
+      assert.deepEqual(told, []);
+      assert.ok(report.total.held > 0);
+    });
+  }
+}

@@ -1,0 +1,7 @@
+import { shopDemonstrations } from '../bench/faults/shop/demonstrations.ts';
+import { revokedShopKeys, shopKeys, startShop } from '../bench/faults/shop/start.ts';
+import { demonstrate } from './faults/demonstrate.ts';
+
+const keys = new Map([...shopKeys, ...revokedShopKeys].map(([key, { id }]) => [id, key]));
+
+demonstrate('shop', startShop, shopDemonstrations, (who) => ({ 'X-Shop-Key': keys.get(who) ?? '' }));

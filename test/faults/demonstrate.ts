@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Start } from '../../bench/faults/command.ts';
+import type { Demonstration } from '../../bench/faults/demonstration.ts';
+import { play } from '../../bench/faults/play.ts';
+
+/** Every fault shows in its demonstration, and nothing does while it is off. */
+export function demonstrate(
+  name: string,
+  start: Start,
+  demonstrations: Readonly<Record<string, Demonstration>>,
+  credentials: (who: string) => Readonly<Record<string, string>>,
+): void {
+  test(`each fault of the ${name} shows, and only while it is on`, { concurrency: 16 }, async (t) => {
+    const played = Object.entries(demonstrations).map(([fault, demonstration]) =>
+      t.test(fault, async () => {
+        for (const on of [undefined, fault]) {
+          const service = await start({ fault: on });
+          try {
+            const { isRight, seen } = await play(demonstration, service, credentials);
+            const heard = JSON.stringify({ answers: seen.answers.slice(-3), told: seen.told }, undefined, 1);
+            assert.equal(isRight, on === undefined, `${on === undefined ? 'without the fault' : 'with the fault'}: ${heard}`);
+          } finally {
+            await service.close();
+          }
+        }
+      }),
+    );
+    await Promise.all(played);
+  });
+}

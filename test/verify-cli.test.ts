@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { main } from '../src/cli.ts';
+import { notes } from './verify/notes.ts';
+import { openStand, type StandOptions } from './verify/stand.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'ninefold-verify-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+const document = join(folder, 'notes.yaml');
+writeFileSync(document, notes);
+
+async function run(words: readonly string[]): Promise<{ code: number; out: string; err: string }> {
+  let out = '';
+  let err = '';
+  const terminal = {
+    ...{ isTTY: false, columns: 120, colour: false },
+    write(text: string) {
+      out += text;
+    },
+    complain(text: string) {
+      err += text;
+    },
+  };
+  const code = await main(words, terminal);
+  return { code, out, err };
+}
+
+const spoilt: StandOptions = {
+  spoil: ({ method, target, text }) =>
+    method === 'GET' && /notes\/[^/]+$/.test(target) ? { text: text.replace(/"stars":\d/, '"stars":4') } : {},
+};
+
+async function over(options: StandOptions, use: (url: string) => Promise<void>): Promise<void> {
+  const stand = await openStand(notes, options);
+  try {
+    await use(stand.url);
+  } finally {
+    await stand.close();
+  }
+}
+
+const only = ['--only', 'resources/stored'];
+
+test('what is held is nine rows and exit code 0', () =>
+  over({}, async (url) => {
+    const { code, out } = await run(['verify', document, '--url', url, '--seed', '1', ...only]);
+    assert.equal(code, 0, out);
+    assert.match(out, /resources\s+\d+\s+·/);
+    assert.match(out, /nothing broken, \d+ held, \d+ not testable, \d+ open; \d+ requests/);
+  }));
+
+test('a breach is a frame of its line, what was promised and seen, its steps, a replay and shell commands, and exit code 1', () =>
+  over(spoilt, async (url) => {
+    const { code, out } = await run(['verify', document, '--url', url, '--seed', '1', ...only]);
+    assert.equal(code, 1);
+    for (const piece of [
+      'stars: { type: integer',
+      'promised',
+      'seen',
+      'steps',
+      '--replay',
+      'curl -s -i',
+      'URL=http://127.0.0.1:',
+    ]) {
+      assert.ok(out.includes(piece), `${piece} is not in ${out}`);
+    }
+  }));
+
+test('a replay by its id asks that one thing again, and fails for as long as it is so', async () => {
+  let id = '';
+  await over(spoilt, async (url) => {
+    const { out } = await run(['verify', document, '--url', url, '--seed', '1', '--json', ...only]);
+    id = JSON.parse(out).breaches[0].id;
+    assert.equal((await run(['verify', document, '--url', url, '--replay', id])).code, 1);
+  });
+  await over({}, async (url) => {
+    const { code, out } = await run(['verify', document, '--url', url, '--replay', id]);
+    assert.equal(code, 0, out);
+  });
+});
+
+test('a baseline knows what was broken before', () =>
+  over(spoilt, async (url) => {
+    const words = ['verify', document, '--url', url, '--seed', '1', ...only];
+    const baseline = join(folder, 'baseline.json');
+    writeFileSync(baseline, (await run([...words, '--json'])).out);
+    const { code, out } = await run([...words, '--baseline', baseline]);
+    assert.equal(code, 0);
+    assert.match(out, /\(known\)/);
+  }));
+
+test('JUnit has a case for each fact, SARIF a result at the line, the page everything', () =>
+  over(spoilt, async (url) => {
+    const files = ['junit', 'sarif', 'html'].map((form) => join(folder, `report.${form}`));
+    const [junit = '', sarif = '', html = ''] = files;
+    const { out } = await run([
+      'verify',
+      document,
+      '--url',
+      url,
+      '--seed',
+      '1',
+      ...only,
+      '--json',
+      '--junit',
+      junit,
+      '--sarif',
+      sarif,
+      '--html',
+      html,
+    ]);
+    const report = JSON.parse(out);
+    assert.equal(readFileSync(junit, 'utf8').match(/<testcase /g)?.length, report.facts.length);
+    assert.equal(readFileSync(junit, 'utf8').match(/<failure /g)?.length, report.breaches.length);
+    const [result] = JSON.parse(readFileSync(sarif, 'utf8')).runs[0].results;
+    assert.equal(result.locations[0].physicalLocation.region.startLine, report.breaches[0].place.line);
+    assert.match(readFileSync(html, 'utf8'), /<h2>Broken<\/h2>/);
+  }));
+
+const misuses: readonly (readonly [words: readonly string[], says: RegExp])[] = [
+  [['verify', document], /verify needs the address of a running service/],
+  [['verify', document, '--url', 'http://127.0.0.1:9', '--as', 'writer'], /--as wants a user and a credential/],
+  [['verify', document, '--url', 'nowhere'], /nowhere is no address/],
+  [['verify', document, '--url', 'http://198.51.100.7'], /--yes-this-host 198\.51\.100\.7/],
+  [['verify', document, '--url', 'http://127.0.0.1:9', '--time', 'soon'], /--time soon: write a duration/],
+  [['verify', document, '--url', 'http://127.0.0.1:9', '--auth', join(folder, 'none.yaml')], /none\.yaml cannot be read/],
+  [['verify', document, '--url', 'http://127.0.0.1:9'], /Nothing answers at/],
+];
+
+for (const [words, says] of misuses) {
+  test(`\`ninefold ${words.filter((word) => word !== document).join(' ')}\` cannot be carried out`, async () => {
+    const { code, err } = await run(words);
+    assert.equal(code, 2);
+    assert.match(err, says);
+  });
+}
