@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { smallService } from './verify/small-service.ts';
 import { openStand, type Stand } from './verify/stand.ts';
 
@@ -154,7 +154,7 @@ const rows: readonly Row[] = [
   [
     'the envelope is another',
     'stream: { path: GET /events, format: sse, keep: 1h }',
-    'stream: { path: GET /events, format: sse, keep: 1h }\n    envelope: { id: event.id, kind: event.kind, data: event.payload }',
+    'stream: { path: GET /events, format: sse, keep: 1h }\n    envelope: { id: event.id, type: event.kind, at: event.at, data: event.payload }',
     'delivery mechanism:service',
     /sent as stated/,
   ],
@@ -200,7 +200,6 @@ const rows: readonly Row[] = [
   ['a smaller quota', 'limit: 10, window: day', 'limit: 9, window: day', 'quotas:service', /not earlier/],
 
   // Versioning
-  ['a version is not there', '    "2":', '    "2b":', 'version identifiers:service', /listed/],
   ['a version is not over', 'sunset: 2021-01-01', 'sunset: 2091-01-01', 'deprecation rules:1', /sunset/],
   ['another last day', 'sunset: 2090-01-01', 'sunset: 2089-01-01', 'deprecation rules:2', /told/],
   [
@@ -243,26 +242,29 @@ const rows: readonly Row[] = [
 ];
 
 /** What a fact promises is not looked at again and again: each fault is looked for where it has to be found. */
-for (const [fault, stated, served, breaks, reason] of rows) {
-  test(`${breaks} is said to be broken where ${fault}`, async () => {
-    assert.ok(smallService.includes(stated), 'the document states it');
-    const changed = smallService.replaceAll(stated, () => served);
-    const stand = await openStand(smallService, { served: changed, inPairs: true, serve: { allowPrivateWebhooks: true } });
-    try {
-      const { breaches, facts } = await stand.verify({ only: [breaks] });
-      const found = breaches.filter(({ kind, subject }) => `${kind}:${subject}` === breaks);
-      const [kind, subject] = breaks.split(/:(.*)/);
-      const verdict = facts.find((fact) => fact.kind === kind && fact.subject === subject);
-      assert.ok(
-        found.some((breach) => reason.test(breach.reason)),
-        `${verdict?.verdict} ${verdict?.why ?? ''}; ${breaches.map((breach) => `${breach.kind}:${breach.subject} ${breach.reason}`).join('; ')}`,
-      );
-      assert.ok(found.every((breach) => breach.steps.length > 0 && breach.promised !== '' && breach.seen !== ''));
-    } finally {
-      await stand.close();
-    }
-  });
-}
+// Most of the time goes into waiting for what does not come, which many can do at once.
+describe('a service that keeps another document', { concurrency: 6 }, () => {
+  for (const [fault, stated, served, breaks, reason] of rows) {
+    test(`${breaks} is said to be broken where ${fault}`, async () => {
+      assert.ok(smallService.includes(stated), 'the document states it');
+      const changed = smallService.replaceAll(stated, () => served);
+      const stand = await openStand(smallService, { served: changed, inPairs: true, serve: { allowPrivateWebhooks: true } });
+      try {
+        const { breaches, facts } = await stand.verify({ only: [breaks] });
+        const found = breaches.filter(({ kind, subject }) => `${kind}:${subject}` === breaks);
+        const [kind, subject] = breaks.split(/:(.*)/);
+        const verdict = facts.find((fact) => fact.kind === kind && fact.subject === subject);
+        assert.ok(
+          found.some((breach) => reason.test(breach.reason)),
+          `${verdict?.verdict} ${verdict?.why ?? ''}; ${breaches.map((breach) => `${breach.kind}:${breach.subject} ${breach.reason}`).join('; ')}`,
+        );
+        assert.ok(found.every((breach) => breach.steps.length > 0 && breach.promised !== '' && breach.seen !== ''));
+      } finally {
+        await stand.close();
+      }
+    });
+  }
+});
 
 let stand: Stand;
 before(async () => {

@@ -45,9 +45,10 @@ export async function confirm(confirming: Confirming): Promise<Breach | Unsteady
   if (!again) return undefined;
   const isSteady = suspicion.claim.tries === undefined ? flawed.length === tries : true;
   if (!isSteady) return { ...tell(shortest, again, confirming), seenTimes: flawed.length + 1, tries: tries + 1 };
+  const runs = suspicion.claim.shrinkingRuns ?? shrinkingRuns;
   const smallest =
     suspicion.claim.tries === undefined
-      ? await shrink(shortest, again, (candidate) => replayed(candidate, confirming), shrinkingRuns)
+      ? await shrink(shortest, again, (candidate) => replayed(candidate, confirming), runs)
       : suspect;
   const last = await replayed(smallest, confirming);
   return isFlaw(last.judgement) ? tell(smallest, last, confirming) : tell(shortest, again, confirming);

@@ -65,12 +65,31 @@ function failing(model: Model, pair: Pair): Case {
           if (![opened, one, other].every(isDone)) return moot('nobody subscribed, or a change was refused');
           return all.deliveries.length === 0 ? moot('nothing came') : judge(all.deliveries);
         };
-      session.claim({ fact: deliveryFact, reason: 'tried again', of, judge: judged((all) => retryJudgement(model, pair, all)) });
-      session.claim({ fact: deliveryFact, reason: 'one id', of, judge: judged((all) => oneIdJudgement(model, pair, all)) });
+      session.claim({
+        shrinkingRuns: 2,
+        fact: deliveryFact,
+        reason: 'tried again',
+        of,
+        judge: judged((all) => retryJudgement(model, pair, all)),
+      });
+      session.claim({
+        shrinkingRuns: 2,
+        fact: deliveryFact,
+        reason: 'one id',
+        of,
+        judge: judged((all) => oneIdJudgement(model, pair, all)),
+      });
       if (deliveryOf(model.spec)?.webhook?.order !== 'any')
-        session.claim({ fact: deliveryFact, reason: 'in order', of, judge: judged((all) => orderJudgement(model, pair, all)) });
+        session.claim({
+          shrinkingRuns: 2,
+          fact: deliveryFact,
+          reason: 'in order',
+          of,
+          judge: judged((all) => orderJudgement(model, pair, all)),
+        });
       if (!clock.advance)
         session.claim({
+          shrinkingRuns: 2,
           fact: deliveryFact,
           reason: 'waits',
           of,
@@ -92,6 +111,7 @@ function choosing(model: Model, pair: Pair): Case {
       const isEnough = (deliveries: Heard['deliveries']) => kindsIn(model, deliveries).includes(pair.second.name);
       const heard = await session.do(ear.hearing([made, moved], { isEnough, ms: eventMs, quietMs }));
       session.claim({
+        shrinkingRuns: 2,
         ...{ fact: deliveryFact, reason: 'kinds that are asked for' },
         of: [ear.opened, made, moved, heard],
         judge: (opened: Exchange, one: Exchange, other: Exchange, all: Heard): Judgement => {
@@ -119,6 +139,7 @@ function misspelt(model: Model): Case {
       const json = { ...(typeof sent.json === 'object' ? (sent.json as object) : {}), [field]: ['ninefold.verify'] };
       const done = await session.send(model.request(endpoint, { path: sent.path, caller: maker, json }));
       session.claim({
+        shrinkingRuns: 2,
         ...{ fact: deliveryFact, reason: 'unknown kind' },
         of: [good.opened, done],
         judge: (one: Exchange, other: Exchange): Judgement => {
@@ -146,6 +167,7 @@ function switchedOff(model: Model, pair: Pair): Case {
       const loud = await session.do(ear.on.hearing([made, moved], { isEnough, ms: eventMs, quietMs }));
       const still = await session.do(ear.off.hearing([loud], { isEnough: () => true, ms: 0, quietMs: 0 }));
       session.claim({
+        shrinkingRuns: 2,
         ...{ fact: deliveryFact, reason: 'switched off' },
         of: [ear.off.opened, loud, still],
         judge: (opened: Exchange, others: Heard, own: Heard): Judgement => {

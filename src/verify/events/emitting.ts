@@ -131,13 +131,19 @@ async function listen(session: Session, { operation, kinds, ear, shown, acted }:
   for (const kind of kinds) {
     const judge = (...all: readonly [Exchange, Exchange, Exchange, Heard]): Judgement =>
       emissionJudgement(model, operation, kind, maker, seenIn(...all));
-    session.claim({ fact: { kind: 'emitting operations', subject: kind.name }, reason: 'emitted', of, judge });
+    session.claim({ shrinkingRuns: 2, fact: { kind: 'emitting operations', subject: kind.name }, reason: 'emitted', of, judge });
     const judgePayload = (...all: readonly [Exchange, Exchange, Exchange, Heard]): Judgement =>
       payloadJudgement(model, operation, kind, maker, seenIn(...all));
-    session.claim({ fact: { kind: 'payload shapes', subject: kind.name }, reason: 'payload', of, judge: judgePayload });
+    session.claim({
+      shrinkingRuns: 2,
+      fact: { kind: 'payload shapes', subject: kind.name },
+      reason: 'payload',
+      of,
+      judge: judgePayload,
+    });
   }
   const judgeKinds = (...all: readonly [Exchange, Exchange, Exchange, Heard]) => kindsJudgement(model, seenIn(...all));
-  session.claim({ fact: kindsFact, reason: 'kinds', of, judge: judgeKinds });
+  session.claim({ shrinkingRuns: 2, fact: kindsFact, reason: 'kinds', of, judge: judgeKinds });
   const judgeDelivery = (one: Exchange, come: Heard) => ear.judge(one, come);
-  session.claim({ fact: deliveryFact, reason: 'sent as stated', of: [created, heard], judge: judgeDelivery });
+  session.claim({ shrinkingRuns: 2, fact: deliveryFact, reason: 'sent as stated', of: [created, heard], judge: judgeDelivery });
 }

@@ -67,6 +67,7 @@ function caseOf(model: Model, operation: Operation, kind: EventKind, afterMs: nu
         }),
       );
       session.claim({
+        shrinkingRuns: 2,
         ...{ fact, reason: operation.name },
         of: [ear.opened, look.done, heard],
         judge: (opened: Exchange, shown: Exchange, all: Heard): Judgement => {
@@ -76,6 +77,7 @@ function caseOf(model: Model, operation: Operation, kind: EventKind, afterMs: nu
         },
       });
       session.claim({
+        shrinkingRuns: 2,
         ...{ fact: { kind: 'payload shapes', subject: kind.name }, reason: operation.name },
         of: [ear.opened, look.done, heard],
         judge: (opened: Exchange, shown: Exchange, all: Heard): Judgement => {

@@ -51,6 +51,7 @@ function caseOf(model: Model, operation: Operation): Case {
         const kind = kinds[at];
         if (!kind) continue;
         session.claim({
+          shrinkingRuns: 2,
           ...{ fact, reason: 'refused', of: [ear.opened, acted, heard] },
           judge: (opened, act, come) => silenceJudgement(model, kind, { created: opened, acted: act, heard: come }),
         });

@@ -34,6 +34,7 @@ function caseOf(model: Model, pair: Pair): Case {
       const again = await openEar(session, maker, heard);
       const resumed = await session.do(again.hearing([], { isEnough: ({ length }) => length > 0, ms: eventMs, quietMs: 50 }));
       session.claim({
+        shrinkingRuns: 2,
         ...{ fact: deliveryFact, reason: 'resumed' },
         of: [ear.opened, heard, again.opened, resumed],
         judge: (one: Exchange, before: Heard, other: Exchange, after: Heard): Judgement => {

@@ -39,4 +39,6 @@ export interface Claim<T extends readonly unknown[] = readonly unknown[]> {
   readonly at?: Pointer;
   /** Times that it is tried again before it counts as broken or as unsteady; races want more than the usual two. */
   readonly tries?: number;
+  /** How many runs may be spent on making its script smaller; waiting for what does not come costs more than most. */
+  readonly shrinkingRuns?: number;
 }

@@ -48,6 +48,7 @@ function caseOf(model: Model, pair: Pair, version: string, carries: Carries): Ca
       const isEnough = (all: Heard['deliveries']) => all.some(({ body }) => toldIn(model.spec, body).kind === pair.first.name);
       const heard = await session.do(ear.hearing([made, moved], { isEnough, ms: eventMs, quietMs: 0 }));
       session.claim({
+        shrinkingRuns: 2,
         ...{ fact, reason: 'events', of: [ear.opened, made, heard] },
         judge: (opened: Exchange, one: Exchange, all: Heard): Judgement => {
           const told = all.deliveries.map(({ body }) => toldIn(model.spec, body)).find(({ kind }) => kind === pair.first.name);
