@@ -8,7 +8,7 @@ export interface LoadJob {
   readonly connections: number;
   /** Whole requests, head and body; they are sent in this order, from the beginning again when they run out. */
   readonly requests: readonly string[];
-  /** A text that stands once in each request, and gives way to a number of as many digits that is sent in no other. */
+  /** A text that stands once in a request, and gives way to a number of as many digits that is sent in no other. */
   readonly unique?: string;
   /** The status that every answer must have. */
   readonly status: number;
@@ -51,7 +51,7 @@ class Load {
   readonly #job: LoadJob;
   readonly #settle: (result: LoadResult) => void;
   readonly #requests: readonly Buffer[];
-  /** Where the unique text begins in each request. */
+  /** Where the unique text begins in each request; -1 = it has none. */
   readonly #uniqueAt: readonly number[];
   readonly #sockets = new Set<Socket>();
   readonly #latenciesMs: number[] = [];
@@ -118,7 +118,7 @@ class Load {
     const request = this.#requests[i]!;
     const at = this.#uniqueAt[i];
     // A request that was sent has left the buffer long before its turn comes again.
-    if (at !== undefined) request.write(String(++lastUnique).padStart(this.#job.unique!.length, '0'), at, 'latin1');
+    if (at !== undefined && at >= 0) request.write(String(++lastUnique).padStart(this.#job.unique!.length, '0'), at, 'latin1');
     return request;
   }
 
