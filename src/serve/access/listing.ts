@@ -62,6 +62,12 @@ export function compileListing(
 }
 
 function filterOf(asked: readonly { readonly rule: Rule; readonly sql: ListRule }[], scope: Scope): RowFilter {
+  const [only] = asked;
+  if (only && asked.length === 1 && !only.sql.isSteady.includes(false)) {
+    const values = only.sql.values(scope);
+    const form = only.rule.key;
+    return { form, values, bound: `${form}\n${toJson([values])}`, where: only.sql.where };
+  }
   const values = asked.map(({ sql }) => sql.values(scope));
   const steady = asked.map(({ sql }, index) => values[index]?.filter((_, at) => sql.isSteady[at]) ?? []);
   const form = asked.map(({ rule }) => rule.key).join('\n');

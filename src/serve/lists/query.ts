@@ -82,6 +82,7 @@ export class Questions {
   readonly #order: readonly SortKey[];
   readonly #usual: Question;
   readonly #known = new Map<string, Question>();
+  readonly #byForm = new Map<string, Question>();
 
   constructor(table: string, order: readonly SortKey[], told: Told) {
     this.#table = table;
@@ -91,7 +92,7 @@ export class Questions {
   }
 
   of(tests: readonly Test[], filter: RowFilter | undefined, order: readonly SortKey[]): Question {
-    if (tests.length === 0 && !filter && order === this.#order) return this.#usual;
+    if (tests.length === 0 && order === this.#order) return filter ? this.#filtered(filter) : this.#usual;
     const key = `${tests.map(({ column, op }) => `${op} ${column}`).join('\n')}\n\n${order.map(({ column, descending }) => `${descending ? '-' : ''}${column}`).join('\n')}${filter ? `\n${filter.form}` : ''}`;
     const known = this.#known.get(key);
     if (known) return known;
@@ -99,6 +100,15 @@ export class Questions {
     if (this.#known.size >= knownMost) this.#known.clear();
     const made = new Question(this.#table, tests, filter, order, this.#told);
     this.#known.set(key, made);
+    return made;
+  }
+
+  /** In the usual order, where nothing is asked for but what the caller may see: a rule has few forms. */
+  #filtered(filter: RowFilter): Question {
+    const known = this.#byForm.get(filter.form);
+    if (known) return known;
+    const made = new Question(this.#table, [], filter, this.#order, this.#told);
+    this.#byForm.set(filter.form, made);
     return made;
   }
 }
