@@ -72,10 +72,9 @@ function serveTargets({ setting, trials }: ServeRun): Target[] {
           (own) => of(own) / of(select(trials, otherAct, connections, other).find(({ round }) => round === own.round)!),
         );
       if (least !== undefined) {
-        targets.push({
-          ...{ what: `${what}: requests/s, × by hand`, bound: 'at least', value: least[i]! },
-          measured: ratios((t) => t.perSecond, 'by hand'),
-        });
+        const value = least[i];
+        const measured = ratios((t) => t.perSecond, 'by hand');
+        if (value !== undefined) targets.push({ what: `${what}: requests/s, × by hand`, bound: 'at least', value, measured });
         targets.push({
           ...{ what: `${what}: p99, × by hand`, bound: 'at most', value: 1.5 },
           measured: ratios((t) => t.p99Ms, 'by hand'),
