@@ -29,7 +29,7 @@ export { Answer } from './serve/runs/handler.ts';
 export { openStore } from './serve/serve-spec.ts';
 export type { ExchangeEntry, Service } from './serve/service.ts';
 export { Misfits } from './serve/service.ts';
-export { NoScheme } from './verify/model/callers.ts';
+export { NoScheme, NoUser } from './verify/model/callers.ts';
 export type { Progress, VerifyOptions } from './verify/options.ts';
 export { CannotRun } from './verify/options.ts';
 export type { Breach, FactVerdict, Unsteady, Verdict, VerifyReport } from './verify/report.ts';

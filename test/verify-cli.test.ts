@@ -137,3 +137,16 @@ for (const [words, says] of misuses) {
     assert.match(err, says);
   });
 }
+
+for (const [what, words, told] of [
+  ['a user that is not stated', ['--as', 'merchnt=pk'], /merchnt is no user of the document\. Did you mean merchant\?/],
+  ['a word of --only that names nothing', ['--only', 'limts'], /--only limts: [^\n]*Did you mean limits\?/],
+  ['a clock beside --read-only', ['--read-only', '--clock', 'http://127.0.0.1:9/'], /--read-only moves no clock|The clock at/],
+] as const) {
+  test(`${what} is told before anything is sent`, async () => {
+    const { code, err, out } = await run(['verify', 'examples/parcels.md', '--url', 'http://127.0.0.1:9', ...words]);
+    assert.equal(code, 2);
+    assert.match(err, told);
+    assert.equal(out, '');
+  });
+}

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import manifest from '../../package.json' with { type: 'json' };
 import { durationMs } from '../kinds/durations.ts';
 import { isFailed } from '../verify/failed.ts';
-import { NoScheme } from '../verify/model/callers.ts';
+import { NoScheme, NoUser } from '../verify/model/callers.ts';
 import { CannotRun, type VerifyOptions } from '../verify/options.ts';
 import type { VerifyReport } from '../verify/report.ts';
 import { verify } from '../verify/verify.ts';
@@ -43,7 +43,8 @@ export const runVerify: Run = async (asked, terminal) => {
     return exitCode(verified, terminal);
   } catch (error) {
     progress.clear();
-    if (error instanceof CannotRun || error instanceof NoScheme) throw new Misuse(error.message, { cause: error });
+    if ([CannotRun, NoScheme, NoUser].some((known) => error instanceof known) && error instanceof Error)
+      throw new Misuse(error.message, { cause: error });
     throw error;
   }
 };

@@ -1,4 +1,7 @@
-import type { VerifyOptions } from './options.ts';
+import { partNames } from '../document/document.ts';
+import { nearest } from '../document/nearest.ts';
+import type { Model } from './model/model.ts';
+import { CannotRun, type VerifyOptions } from './options.ts';
 import type { Breach } from './report.ts';
 import type { Case, Trial } from './trial.ts';
 
@@ -11,6 +14,19 @@ export interface Planned {
 /** What a baseline knows a breach by: what is broken, and not how it was found. */
 export function baselineKey({ kind, subject, reason }: Pick<Breach, 'kind' | 'subject' | 'reason'>): string {
   return `${kind}:${subject}:${reason}`;
+}
+
+/** @throws {CannotRun} for options that ask for what there is not, or that do not go together. */
+export function checkAsked({ only = [], readOnly, clockUrl }: VerifyOptions, { facts }: Model, trials: readonly Trial[]): void {
+  if (readOnly && clockUrl !== undefined) throw new CannotRun('--read-only moves no clock: leave out --clock.');
+  const known = new Set<string>([...partNames, ...trials.map(({ name }) => name)]);
+  for (const { kind, subject } of facts.all) known.add(kind).add(subject).add(`${kind}:${subject}`);
+  const strange = only.find((word) => !known.has(word));
+  if (strange === undefined) return;
+  const meant = nearest(strange, known);
+  const hint =
+    meant === undefined ? 'Write a part, such as limits, a kind of fact or its subject, or a trial.' : `Did you mean ${meant}?`;
+  throw new CannotRun(`--only ${strange}: the document has no such part, fact or trial. ${hint}`);
 }
 
 /** The cases that are about what was asked for. What no case is named for is seen beside others, so then all are carried out. */

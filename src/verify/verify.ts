@@ -1,5 +1,6 @@
 import { statedValue } from '../parts/fact.ts';
 import type { Spec } from '../parts/spec.ts';
+import { checkAsked } from './asked.ts';
 import { cleanUp } from './clean-up.ts';
 import { startBudget } from './client/budget.ts';
 import { Client } from './client/client.ts';
@@ -28,6 +29,7 @@ export async function verify(spec: Spec, options: VerifyOptions): Promise<Verify
   const basePath = basePathOf(spec, address);
   const callers = callersOf(spec, options.callers ?? []);
   const model = new Model(spec, callers, basePath, options.rows);
+  checkAsked(options, model, trials);
   const seed = options.seed ?? seedOf(options.replay) ?? Math.floor(Math.random() * 2 ** 31);
   const budget = startBudget(options.requests ?? defaults.requests, options.timeMs ?? defaults.timeMs);
   const clock = options.clockUrl === undefined ? ownClock() : await clockAt(options.clockUrl);
@@ -43,7 +45,7 @@ export async function verify(spec: Spec, options: VerifyOptions): Promise<Verify
   const startRun = (): Run => {
     const results: unknown[] = [];
     const note: Run['note'] = (exchange) => made.note(exchange, model, results);
-    return { client, note, clock, results, fresh: new Map(), draw: runDraw() };
+    return { client, note, clock, results, fresh: new Map(), draw: runDraw(), isReadOnly: options.readOnly === true };
   };
   const tally = new Tally(model.facts);
   try {

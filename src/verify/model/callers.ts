@@ -1,3 +1,4 @@
+import { nearest } from '../../document/nearest.ts';
 import { schemeKinds } from '../../kinds/schemes/all.ts';
 import type { Scheme } from '../../parts/authentication.ts';
 import { Failed } from '../../parts/expressions/cel-value.ts';
@@ -48,9 +49,14 @@ export class NoScheme extends Error {
   override readonly name = 'NoScheme';
 }
 
+/** A user that the document does not state. */
+export class NoUser extends Error {
+  override readonly name = 'NoUser';
+}
+
 /**
  * Everybody that requests can be sent as. Where no scheme is stated there is one, who shows nothing; where one is, nobody but
- * the given. @throws {NoScheme}
+ * the given. @throws {NoScheme} @throws {NoUser}
  */
 export function callersOf(spec: Spec, given: readonly GivenCaller[]): Caller[] {
   const seen = new Map<string, number>();
@@ -64,6 +70,7 @@ export function callersOf(spec: Spec, given: readonly GivenCaller[]): Caller[] {
     return [{ name: user === '' ? 'anyone' : user, user }];
   }
   return given.map(({ user, id, scopes, scheme, credential, bad }) => {
+    if (bad === undefined) checkUser(spec, user);
     const sent = credentialOf(spec, scheme, credential);
     return {
       ...{ name: nameOf(bad === undefined ? user : `${user}-${bad.replaceAll(/\W+/g, '-')}`), user, credential: sent },
@@ -73,6 +80,15 @@ export function callersOf(spec: Spec, given: readonly GivenCaller[]): Caller[] {
       ...(bad !== undefined && { bad }),
     };
   });
+}
+
+/** Whoever means a user by another name would hear that all of its rights are missing. @throws {NoUser} */
+function checkUser({ purpose }: Spec, user: string): void {
+  const stated = statedValue(purpose.users);
+  if (!stated || Object.hasOwn(stated, user)) return;
+  const meant = nearest(user, Object.keys(stated));
+  const hint = meant === undefined ? `There is ${Object.keys(stated).join(', ')}.` : `Did you mean ${meant}?`;
+  throw new NoUser(`${user} is no user of the document. ${hint}`);
 }
 
 /** The identifier and scopes that a token gives its bearer, by its scheme's `caller` or by what the standards say; the name before a password. */

@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Json } from '../../document/document.ts';
+import { statedValue } from '../../parts/fact.ts';
+import { Untestable } from '../untestable.ts';
 import type { Exchange, Sent } from './exchange.ts';
 import { type Outgoing, writeBody, writeQuery, writeTarget } from './outgoing.ts';
 import type { RequestPlan } from './plan.ts';
@@ -30,6 +32,8 @@ function capturesOf(plan: RequestPlan): Captured[] {
 }
 
 async function send(plan: RequestPlan, run: Run): Promise<Exchange> {
+  // A request that ought to be refused is not sent either: whether it is refused is what nobody knows yet.
+  if (run.isReadOnly && mayChange(plan)) throw new Untestable(`${plan.method} ${plan.template} is not sent with --read-only`);
   if (plan.afterMs !== undefined) await pause(plan.afterMs);
   const { outgoing, sent } = concrete(plan, run);
   const answer = await run.client.send(outgoing, run);
@@ -42,6 +46,15 @@ async function send(plan: RequestPlan, run: Run): Promise<Exchange> {
   run.note(exchange);
   return exchange;
 }
+
+/** Whether a request could change something: by its method (RFC 9110 section 9.2.1), or by what its endpoint is stated to do. */
+function mayChange({ method, endpoint }: RequestPlan): boolean {
+  const verb = endpoint && statedValue(endpoint.does)?.verb;
+  return !safeMethods.has(method) || (verb !== undefined && !readingVerbs.has(verb));
+}
+
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+const readingVerbs: ReadonlySet<string> = new Set(['read', 'list', 'reply', 'handler']);
 
 /** The request as it goes out in a run. */
 export function concrete(plan: RequestPlan, run: Run): { readonly outgoing: Outgoing; readonly sent: Sent } {

@@ -7,6 +7,8 @@ import type { Values } from './symbol.ts';
 export interface Run extends Values, Sending {
   readonly client: Client;
   readonly clock: Clock;
+  /** Whether nothing may be sent that could change something. */
+  readonly isReadOnly?: boolean;
   /** Told of every exchange, so that what was made can be removed. */
   readonly note: (exchange: Exchange) => void;
 }
