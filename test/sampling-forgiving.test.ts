@@ -144,3 +144,16 @@ test('examples with a key that names schemas are no schemas', async () => {
     await tried.close();
   }
 });
+
+test('a name that no header can carry is told in percent-encoding, whatever its characters', async () => {
+  for (const [name, told] of [
+    ['q😀', 'q%F0%9F%98%80'],
+    ['é', '%C3%A9'],
+    ['\ud83d', '%EF%BF%BD'],
+  ] as const) {
+    await served({}, async ({ send }) => {
+      const made = await send('POST', `/group.create?${encodeURIComponent(name.toWellFormed())}=1`, { body: { name: 'Looms' } });
+      assert.deepEqual([made.status, made.headers['ninefold-warning']], [200, `query ${told} is not stated`]);
+    });
+  }
+});

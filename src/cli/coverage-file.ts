@@ -28,7 +28,13 @@ export function keepCoverage(service: Service, document: string, path: string): 
   } catch (cause) {
     throw new Misuse(`${path} cannot be written: ${cause instanceof Error ? cause.message : String(cause)}.`, { cause });
   }
-  const timer = setInterval(write, everyMs).unref();
+  const timer = setInterval(() => {
+    try {
+      write();
+    } catch {
+      // A full disk stops no service; the next time, or the end, may succeed.
+    }
+  }, everyMs).unref();
   return {
     close() {
       clearInterval(timer);

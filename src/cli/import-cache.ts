@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
@@ -33,6 +33,7 @@ export class ImportCache {
       const file = this.#fileOf(content, path);
       // What is kept was written whole, below.
       const kept = JSON.parse(readFileSync(file, 'utf8')) as Kept;
+      markUsed(file);
       return revive(kept, content, path, lazily(whole));
     } catch {
       return undefined;
@@ -40,8 +41,9 @@ export class ImportCache {
   }
 
   keep(content: Uint8Array, path: string, document: Document): void {
-    // A document of several files changes without its own text.
-    if (document.sources.size !== 1) return;
+    // A document of several files changes without its own text, also where one of them is not there yet.
+    const isAlone = document.sources.size === 1 && !document.findings.some(({ code }) => elsewhere.has(code));
+    if (!isAlone) return;
     const { title, tree, prose, findings } = document;
     const kept: Kept = {
       ...{ title, tree },
@@ -70,6 +72,18 @@ export class ImportCache {
     const files = readdirSync(this.#folder).map((name) => join(this.#folder, name));
     const aged = files.map((file) => ({ file, usedMs: statSync(file).mtimeMs })).toSorted((a, b) => b.usedMs - a.usedMs);
     for (const { file } of aged.slice(keptMost)) rmSync(file, { force: true });
+  }
+}
+
+/** Findings about other files that a document refers to. */
+const elsewhere: ReadonlySet<string> = new Set(['document/ref-unreadable', 'document/ref-outside']);
+
+/** What is used stays longest. */
+function markUsed(file: string): void {
+  try {
+    utimesSync(file, new Date(), new Date());
+  } catch {
+    // In a folder that can only be read nothing is removed either.
   }
 }
 

@@ -77,9 +77,12 @@ export const runServe: Run = async (asked, terminal) => {
       await admin.close();
       await clockDoor?.close();
     } finally {
-      coverage?.close();
-      await service.close();
-      log.flush();
+      try {
+        coverage?.close();
+      } finally {
+        await service.close();
+        log.flush();
+      }
     }
     log.event('stopped', {}, 'Stopped.');
     return 0;

@@ -54,7 +54,7 @@ export class CoverageCount {
     counted.calls += 1;
     add(counted.statuses, String(reply.status));
     for (const name of exchange.sampled ?? []) counted.sampled.add(name);
-    for (const warning of exchange.warnings ?? []) counted.warnings.add(warning);
+    for (const warning of exchange.warnings ?? []) if (counted.warnings.size < warningsMost) counted.warnings.add(warning);
     for (const fact of [...(exchange.accepted ?? []), ...(refusal?.open ?? [])]) this.#meet(fact, key);
   }
 
@@ -95,6 +95,8 @@ interface Counted {
 
 const untouched: Readonly<Counted> = { calls: 0, statuses: new Map(), sampled: new Set(), warnings: new Set() };
 const unroutedMost = 1_000;
+/** Warnings bear names that clients choose. */
+const warningsMost = 200;
 
 function add(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);

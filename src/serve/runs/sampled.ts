@@ -38,6 +38,7 @@ export function compileSampledRun(
   const named = rowNamed(endpoint, engine);
   const shown = modelShown(endpoint, models);
   const access = compilation.access.of(operation, compilation.user);
+  const spend = engine.limits.spendOf(operation);
 
   function carryOut(rows: Transaction, exchange: Exchange, draw: ReturnType<typeof drawOnce>): Reply {
     const work = workFor(rows, models, exchange, draw);
@@ -48,6 +49,7 @@ export function compileSampledRun(
     if (named && !row) return refused(exchange, { when: 'resource.missing' });
     const made = answer(work, exchange, row);
     if ('refusal' in made) throw new Refused(made.refusal);
+    spend?.(rows, exchange, made.reply.status);
     engine.events.record(work, exchange.caller);
     return made.reply;
   }
@@ -83,10 +85,14 @@ export function compileSampledRun(
     exchange.accepted = [...(exchange.accepted ?? []), ...open.filter((fact) => isMet(fact, exchange))];
     const draw = drawOnce(engine.chance, exchange.nowMs);
     try {
-      return await engine.store.change((rows) => {
+      const reply = await engine.store.change((rows) => {
         draw.restart();
+        exchange.deadline?.apply();
         return carryOut(rows, exchange, draw);
       });
+      engine.timersChanged();
+      engine.events.recorded();
+      return reply;
     } catch (failure) {
       if (failure instanceof Refused) return refused(exchange, failure.refusal);
       throw failure;

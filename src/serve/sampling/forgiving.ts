@@ -29,7 +29,8 @@ export function warningHeader(warnings: readonly string[]): string {
   return warnings
     .slice(0, toldMost)
     .join(', ')
-    .replaceAll(/[^\x20-\x7e]/g, encodeURIComponent);
+    .toWellFormed()
+    .replaceAll(/[^\x20-\x7e]/gu, encodeURIComponent);
 }
 
 const toldMost = 20;

@@ -30,7 +30,9 @@ export function tellSampled(exchange: Exchange, names: readonly string[]): void 
 
 /** The names as a header carries them; a name that a header cannot carry is percent-encoded. */
 export function sampledHeader(names: readonly string[]): string {
-  const told = names.slice(0, toldMost).map((name) => name.replaceAll(/[^\x21-\x2b\x2d-\x7e]/g, encodeURIComponent));
+  const told = names
+    .slice(0, toldMost)
+    .map((name) => name.toWellFormed().replaceAll(/[^\x21-\x2b\x2d-\x7e]/gu, encodeURIComponent));
   return names.length > toldMost ? `${told.join(', ')}, and ${names.length - toldMost} more` : told.join(', ');
 }
 
