@@ -141,6 +141,8 @@ for (const [words, says] of misuses) {
 for (const [what, words, told] of [
   ['a user that is not stated', ['--as', 'merchnt=pk'], /merchnt is no user of the document\. Did you mean merchant\?/],
   ['a word of --only that names nothing', ['--only', 'limts'], /--only limts: [^\n]*Did you mean limits\?/],
+  ['a seed that is no number', ['--seed', '1e3'], /--seed 1e3: write a whole number/],
+  ['a clock on another machine', ['--clock', 'http://198.51.100.7/'], /198\.51\.100\.7 is not this machine/],
   ['a clock beside --read-only', ['--read-only', '--clock', 'http://127.0.0.1:9/'], /--read-only moves no clock|The clock at/],
 ] as const) {
   test(`${what} is told before anything is sent`, async () => {
@@ -150,3 +152,11 @@ for (const [what, words, told] of [
     assert.equal(out, '');
   });
 }
+
+test('the seeds that a run tells are taken again, and a replay that asks for nothing is no success', () =>
+  over({}, async (url) => {
+    assert.equal((await run(['verify', document, '--url', url, '--seed', '2147483647', ...only])).code, 0);
+    const { code, err } = await run(['verify', document, '--url', url, '--replay', 'nonsense']);
+    assert.equal(code, 2);
+    assert.match(err, /--replay nonsense: no case of this document has that id/);
+  }));

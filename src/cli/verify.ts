@@ -98,7 +98,7 @@ async function optionsOf(asked: Asked): Promise<VerifyOptions> {
 function numberOption<K extends 'requests' | 'seed'>(asked: Asked, name: K): { readonly [key in K]?: number } {
   const text = asked.value(name);
   if (text === undefined) return {};
-  if (!/^\d{1,9}$/.test(text)) throw new Misspelt(`--${name} ${text}: write a whole number.`);
+  if (!/^\d{1,15}$/.test(text)) throw new Misspelt(`--${name} ${text}: write a whole number.`);
   return { [name]: Number(text) } as { readonly [key in K]?: number };
 }
 

@@ -16,6 +16,8 @@ import { Untestable } from './untestable.ts';
 /** Rows may hold others that are older or younger: what stays is tried again for as long as anything goes. */
 const passesMax = 4;
 const beside = 8;
+/** Who has not answered so often in a row is asked no more. */
+const troublesMax = 40;
 
 /** Removes what was made, or what one run made, where the document has a way, through the states that a deletion asks for; says what stays. */
 export async function cleanUp(made: Made, start: () => Session, owner?: unknown): Promise<Leftover[]> {
@@ -27,7 +29,11 @@ export async function cleanUp(made: Made, start: () => Session, owner?: unknown)
     );
     await Promise.all(
       Array.from({ length: beside }, async () => {
-        for (let row = queue.shift(); row; row = queue.shift()) whys.set(row, (await remove(row, made, start())) ?? '');
+        for (let row = queue.shift(); row; row = queue.shift()) {
+          const session = start();
+          const isSilent = session.run.client.troublesInARow >= troublesMax;
+          whys.set(row, isSilent ? 'the service no longer answers' : ((await remove(row, made, session)) ?? ''));
+        }
       }),
     );
   }

@@ -8,7 +8,7 @@ import type { Made } from './made.ts';
 import type { RowMaker } from './make/row.ts';
 import type { Model } from './model/model.ts';
 import type { Observer } from './observer.ts';
-import type { VerifyOptions } from './options.ts';
+import { CannotRun, type VerifyOptions } from './options.ts';
 import type { Breach, Unsteady, VerifyReport } from './report.ts';
 import type { Run } from './script/run.ts';
 import { type Ledgering, Session, type Suspicion } from './script/session.ts';
@@ -102,9 +102,11 @@ export class Rounds {
     }
     const planned = askedOf(all, options);
     const { replay } = options;
-    return replay === undefined
-      ? planned
-      : planned.filter(({ trial, testCase }) => replay.includes(`@${trial.name}@${testCase.name}@`));
+    if (replay === undefined) return planned;
+    const again = planned.filter(({ trial, testCase }) => replay.includes(`@${trial.name}@${testCase.name}@`));
+    // What is not asked again must not look as if it were mended.
+    if (again.length === 0) throw new CannotRun(`--replay ${replay}: no case of this document has that id.`);
+    return again;
   }
 
   async #work(queue: Planned[]): Promise<void> {

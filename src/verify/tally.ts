@@ -32,10 +32,6 @@ export class Tally {
     if (!this.#reasons.has(key)) this.#reasons.set(key, why);
   }
 
-  get brokenCount(): number {
-    return this.#broken.size;
-  }
-
   verdicts(): FactVerdict[] {
     return this.#facts.all.map((fact) => {
       const { part, kind, subject, at, place, standing } = fact;

@@ -32,7 +32,7 @@ export async function verify(spec: Spec, options: VerifyOptions): Promise<Verify
   checkAsked(options, model, trials);
   const seed = options.seed ?? seedOf(options.replay) ?? Math.floor(Math.random() * 2 ** 31);
   const budget = startBudget(options.requests ?? defaults.requests, options.timeMs ?? defaults.timeMs);
-  const clock = options.clockUrl === undefined ? ownClock() : await clockAt(options.clockUrl);
+  const clock = options.clockUrl === undefined ? ownClock() : await clockAt(options.clockUrl, options);
   const connections = 2 * (options.beside ?? defaults.beside);
   const client = new Client({
     origin: address.origin,
@@ -67,9 +67,11 @@ export async function verify(spec: Spec, options: VerifyOptions): Promise<Verify
   }
 }
 
-async function clockAt(url: string): Promise<Clock> {
+/** @throws {CannotRun} */
+async function clockAt(url: string, { yesThisHost, answerMs = defaults.answerMs }: VerifyOptions): Promise<Clock> {
+  const { href } = addressOf({ url, ...(yesThisHost !== undefined && { yesThisHost }) });
   try {
-    return await movedClock(url);
+    return await movedClock(href, answerMs);
   } catch (error) {
     throw new CannotRun(`The clock at ${url} cannot be used: ${error instanceof Error ? error.message : String(error)}.`, {
       cause: error,

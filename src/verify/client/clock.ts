@@ -39,13 +39,16 @@ export function ownClock(): Clock {
  * A clock that can be moved over HTTP (docs/verify-clock.md): GET gives `{ "now": "2026-06-01T09:00:00.000Z" }`, POST of
  * `{ "advance": "PT60S" }` moves it on and gives the same once what became due is done. It may go on by itself in between.
  */
-export async function movedClock(url: string): Promise<Clock> {
-  let offsetMs = (await told(url)) - Date.now();
+export async function movedClock(url: string, answerMs: number): Promise<Clock> {
+  let offsetMs = (await told(url, answerMs)) - Date.now();
   let movingMs = 0;
   const advance = async (ms: number) => {
     movingMs += ms;
-    offsetMs = Math.max(offsetMs, (await told(url, ms)) - Date.now());
-    movingMs -= ms;
+    try {
+      offsetMs = Math.max(offsetMs, (await told(url, answerMs, ms)) - Date.now());
+    } finally {
+      movingMs -= ms;
+    }
   };
   return {
     toService: (ms) => ms + offsetMs,
@@ -57,13 +60,13 @@ export async function movedClock(url: string): Promise<Clock> {
   };
 }
 
-async function told(url: string, advanceMs?: number): Promise<number> {
-  const init = {
+async function told(url: string, answerMs: number, advanceMs?: number): Promise<number> {
+  const moving = advanceMs !== undefined && {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ advance: `PT${(advanceMs ?? 0) / 1000}S` }),
+    body: JSON.stringify({ advance: `PT${advanceMs / 1000}S` }),
   };
-  const response = await fetch(url, advanceMs === undefined ? undefined : init);
+  const response = await fetch(url, { ...moving, redirect: 'error', signal: AbortSignal.timeout(answerMs) });
   const body: unknown = await response.json();
   const now = typeof body === 'object' && body !== null && 'now' in body ? Date.parse(String(body.now)) : Number.NaN;
   if (!response.ok || !Number.isFinite(now)) throw new Error(`the clock at ${url} does not say what time it is`);

@@ -2,6 +2,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import type { Json, JsonMap } from '../../document/document.ts';
+import { pathOf } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
 import { formats } from '../../kinds/formats/all.ts';
 import { type SchemaUse, toJsonSchema } from '../../parts/schemas.ts';
@@ -66,11 +67,7 @@ export class Schemas {
 function misfits(errors: readonly ErrorObject[]): Misfit[] {
   return errors.map(({ instancePath, keyword, params, message = '' }) => {
     const member: unknown = params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty;
-    const path = instancePath
-      .split('/')
-      .slice(1)
-      .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
-    return { path, keyword, message, ...(typeof member === 'string' && { member }) };
+    return { path: pathOf(instancePath), keyword, message, ...(typeof member === 'string' && { member }) };
   });
 }
 
