@@ -75,8 +75,19 @@ function writeParameter({ in: place, map, schema, style, explode }: Parameter, s
   if (reader.flag(map, 'deprecated')) written.deprecated = true;
   Object.assign(written, parameterShape(shapes.of(schema)));
   const description = reader.text(map, 'description');
-  if (description !== undefined && description !== '') written.description = description;
+  if (description !== undefined && description !== '') {
+    written.description = description;
+    leaveInner(schema, map, reader);
+  }
   return written;
+}
+
+/** The description of a parameter or a header stands before the one that its schema has. */
+function leaveInner(schema: At, outer: MapAt, reader: Reader): void {
+  const inner = isMap(schema.value) ? schema.value.description : undefined;
+  // In Swagger 2.0 the two are one.
+  if (schema.at !== outer.at && typeof inner === 'string' && inner !== outer.value.description)
+    reader.leave(below(schema.at, 'description'), 'what the schema stands in is described otherwise');
 }
 
 /** The words of a shape beside those of a parameter, which takes no short form, and examples as a list. */
@@ -119,6 +130,7 @@ function writeResponse(response: Response, at: Pointer, shapes: Shapes, trail: T
     trail.from(below(below(place, 'shape'), 'description'), below(map.at, 'description'));
     const written = shapes.of(schema);
     const description = reader.text(map, 'description');
+    if (description !== undefined && description !== '') leaveInner(schema, map, reader);
     headers[name] = { shape: withDescription(written === undefined || written === false ? newMap() : written, description) };
   }
   trail.prose(at, response.map.at, reader.text(response.map, 'description'));

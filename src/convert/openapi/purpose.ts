@@ -10,7 +10,7 @@ export function writePurpose(reader: Reader, trail: Trail): OpenMap | undefined 
   const info = reader.map(reader.root, 'info');
   if (info) writeWords(info, purpose, reader, trail);
   const urls = reader.dialect === '2.0' ? swaggerServers(reader) : servers(reader, trail);
-  const usable = urls.filter((url) => /^https?:\/\/[^/]|^\/./.test(url));
+  const usable = urls.filter(isAddress);
   if (usable.length > 0) purpose.base_url = usable.length === 1 ? (usable[0] ?? '') : usable;
   if (reader.dialect === '2.0') trail.from('/purpose/base_url', Object.hasOwn(reader.root.value, 'host') ? '/host' : '/basePath');
   return Object.keys(purpose).length > 0 ? purpose : undefined;
@@ -39,10 +39,16 @@ function servers(reader: Reader, trail: Trail): string[] {
     const url = reader.text(server, 'url');
     if (url === undefined) return [];
     const variables = reader.map(server, 'variables');
-    return [
-      url.replaceAll(/\{([^{}]+)\}/g, (whole, name: string) => defaultOf(variables, name, reader) ?? whole).replace(/\/+$/, ''),
-    ];
+    const filled = url
+      .replaceAll(/\{([^{}]+)\}/g, (whole, name: string) => defaultOf(variables, name, reader) ?? whole)
+      .replace(/\/+$/, '');
+    if (filled !== '' && !isAddress(filled)) reader.leave(below(server.at, 'url'), 'an address that is none of HTTP');
+    return [filled];
   });
+}
+
+function isAddress(url: string): boolean {
+  return /^https?:\/\/[^/]|^\/./.test(url);
 }
 
 function defaultOf(variables: MapAt | undefined, name: string, reader: Reader): string | undefined {

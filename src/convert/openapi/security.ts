@@ -125,7 +125,12 @@ function writeOauth(scheme: string, map: MapAt, reader: Reader, trail: Trail): O
     const key = Object.hasOwn(flow.value, 'availableScopes') ? 'availableScopes' : 'scopes';
     const stated = reader.take(flow.value, key);
     for (const [scope, text] of isMap(stated) ? Object.entries(stated) : []) {
-      scopes[scope] = typeof text === 'string' ? text : '';
+      const words = typeof text === 'string' ? text : '';
+      if (Object.hasOwn(scopes, scope)) {
+        if (scopes[scope] !== words) reader.leave(below(flow.at, key), 'another flow describes a scope of it otherwise');
+        continue;
+      }
+      scopes[scope] = words;
       trail.from(below(at, scope), below(below(flow.at, key), scope));
     }
   }

@@ -9,6 +9,8 @@ import type { MapAt, Reader } from './reader.ts';
 export function swaggerParameter(name: string, place: Parameter['in'], map: MapAt, reader: Reader): Parameter {
   const format = reader.text(map, 'collectionFormat');
   const isList = map.value.type === 'array';
+  const isCarried = place === 'query' ? Object.hasOwn(collectionStyles, format ?? 'csv') : (format ?? 'csv') === 'csv';
+  if (isList && !isCarried) reader.leave(below(map.at, 'collectionFormat'), 'lists cannot be written so in this place');
   const [style, explode] = isList ? (collectionStyles[format ?? 'csv'] ?? [undefined, undefined]) : [undefined, undefined];
   return {
     name,
@@ -96,5 +98,6 @@ export function swaggerServers(reader: Reader): string[] {
   if (host === undefined) return base === '' ? [] : [base];
   const schemes = reader.take(root.value, 'schemes');
   const words = Array.isArray(schemes) ? schemes.filter((word): word is string => word === 'http' || word === 'https') : [];
+  if (Array.isArray(schemes) && words.length < schemes.length) reader.leave('/schemes', 'a scheme that is none of HTTP');
   return (words.length > 0 ? words : ['https']).map((scheme) => `${scheme}://${host}${base.replace(/\/+$/, '')}`);
 }

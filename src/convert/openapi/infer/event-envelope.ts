@@ -24,6 +24,7 @@ export const eventEnvelope: InferenceRule = {
       if (data === undefined || !isMap(kind)) continue;
       made(kind).payload = data;
       const target = written.resourceOf(shape);
+      if (target === undefined) leaveEnvelope(context, origin, Object.keys(first));
       const inside = target === undefined ? below(origin, 'properties') : below(below('/resources', target), 'fields');
       trail.from(at, target === undefined ? below(inside, 'data') : (trail.origin(below(inside, 'data')) ?? origin));
     }
@@ -31,6 +32,13 @@ export const eventEnvelope: InferenceRule = {
     trail.infer('/events/delivery/envelope', eventEnvelope.name, trail.origin('/events/delivery') ?? '', 0.8);
   },
 };
+
+/** What a webhook says of its own envelope, which one of all webhooks stands for. */
+function leaveEnvelope({ reader }: Context, body: string, names: readonly string[]): void {
+  const why = 'the envelope of all events stands for it';
+  reader.leave(below(body, 'title'), why);
+  for (const name of names) if (name !== 'data') reader.leave(below(below(body, 'properties'), name), why);
+}
 
 function envelopeOf({ written }: Context, name: string, shape: Json | undefined): OpenMap | undefined {
   const properties = written.propertiesOf(shape);
