@@ -4,6 +4,7 @@ import { formats } from '../kinds/formats/all.ts';
 import { entryOf } from '../parts/fact.ts';
 import { writableShape } from '../parts/payload.ts';
 import { sampleOfPattern } from '../parts/samples/pattern.ts';
+import { standardExamples } from '../parts/samples/standard-examples.ts';
 import type { Spec } from '../parts/spec.ts';
 import { valueShape } from '../parts/value-shape.ts';
 
@@ -103,7 +104,7 @@ function sampleText(shape: JsonMap, name: string): string | undefined {
   }
   if (typeof shape.format === 'string') {
     const own = formats.find((format) => format.name === shape.format)?.example;
-    return typeof own === 'string' ? own : standardFormats.get(shape.format);
+    return typeof own === 'string' ? own : standardExamples.get(shape.format);
   }
   if (least > textMost) return undefined;
   const text = name.replaceAll(/[_-]+/g, ' ');
@@ -111,21 +112,3 @@ function sampleText(shape: JsonMap, name: string): string | undefined {
 }
 
 const textMost = 200;
-
-/** A value of each format of JSON Schema 2020-12 that is none of ours as well (section 7.3 of its validation vocabulary). */
-const standardFormats: ReadonlyMap<string, string> = new Map([
-  ['date', '2030-01-01'],
-  ['time', '09:00:00Z'],
-  ['duration', 'P1D'],
-  ['email', 'somebody@example.com'],
-  ['hostname', 'example.com'],
-  ['ipv4', '192.0.2.1'],
-  ['ipv6', '2001:db8::1'],
-  ['uri', 'https://example.com/'],
-  ['uri-reference', '/example'],
-  ['uri-template', '/example/{id}'],
-  ['uuid', '3f2b8f4e-6c1d-4a57-9f0e-1b2c3d4e5f60'],
-  ['json-pointer', '/example'],
-  ['relative-json-pointer', '0'],
-  ['regex', 'example'],
-]);

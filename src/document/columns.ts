@@ -1,10 +1,3 @@
-/** How many columns of a terminal a text takes: none for combining marks, two for wide characters and emoji. */
-export function columnsOfText(text: string): number {
-  let columns = 0;
-  for (const character of text) columns += columnsOfCharacter(character.codePointAt(0) ?? 0);
-  return columns;
-}
-
 /** How many columns of a terminal one character takes (Unicode Standard Annex 11, in rough ranges). */
 export function columnsOfCharacter(code: number): 0 | 1 | 2 {
   if (code < 0x300) return 1;

@@ -2,7 +2,7 @@ import type { Pointer } from '../../document/document.ts';
 import { below, pathOf } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
 import { jsonTypes } from './keywords.ts';
-import { pointerOfRef, type Reader, refOf } from './reader.ts';
+import { pointerOfRef, type Reader } from './reader.ts';
 
 /** The names that the schemas of a source have as resources: their own, made fit where the language could not read them. */
 export class SchemaNames {
@@ -72,16 +72,3 @@ const structural: ReadonlySet<string> = new Set([
   ...['components', 'schemas', 'definitions', 'properties', 'paths', 'responses', 'content', 'schema', 'items', 'requestBody'],
   ...['$files', '$defs', 'application/json'],
 ]);
-
-/** What an alias leads to over references alone: the schema that says something. */
-export function endOfAlias(reader: Reader, pointer: Pointer): Pointer {
-  let at = pointer;
-  for (let steps = 0; steps < 32; steps++) {
-    const value = reader.target(`#${at}`)?.value;
-    const ref = isMap(value) ? refOf(value) : undefined;
-    const next = ref === undefined ? undefined : pointerOfRef(ref);
-    if (next === undefined) return at;
-    at = next;
-  }
-  return at;
-}

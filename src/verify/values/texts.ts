@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import type { JsonMap } from '../../document/document.ts';
 import { formats } from '../../kinds/formats/all.ts';
+import { standardExamples } from '../../parts/samples/standard-examples.ts';
 import { fitting, NoValue } from './no-value.ts';
 import type { Style } from './style.ts';
 
@@ -64,7 +65,7 @@ interface FormatValues {
 function ofFormat(format: string): FormatValues | undefined {
   const full = made.get(format);
   const own = formats.find(({ name, type }) => name === format && type === 'string')?.example;
-  const plain = typeof own === 'string' ? own : examples.get(format);
+  const plain = typeof own === 'string' ? own : standardExamples.get(format);
   if (full) return { full, plain: plain === undefined ? full : fc.constant(plain) };
   if (plain !== undefined) return { plain: fc.constant(plain), full: fc.constant(plain) };
   return undefined;
@@ -88,22 +89,4 @@ const made: ReadonlyMap<string, fc.Arbitrary<string>> = new Map([
   ['iri', fc.tuple(host, word(0, 8)).map(([at, path]) => `https://${at}/${path}`)],
   ['uuid', fc.uuid()],
   ['decimal', fc.integer({ min: -99_999, max: 99_999 }).map((cents) => (cents / 100).toFixed(2))],
-]);
-
-/** A value of each format of JSON Schema 2020-12 of which one is enough (section 7.3 of its validation vocabulary). */
-const examples: ReadonlyMap<string, string> = new Map([
-  ['date', '2030-01-01'],
-  ['time', '09:00:00Z'],
-  ['duration', 'P1D'],
-  ['email', 'somebody@example.com'],
-  ['hostname', 'example.com'],
-  ['ipv4', '192.0.2.1'],
-  ['ipv6', '2001:db8::1'],
-  ['uri', 'https://example.com/'],
-  ['uri-reference', '/example'],
-  ['uri-template', '/example/{id}'],
-  ['uuid', '3f2b8f4e-6c1d-4a57-9f0e-1b2c3d4e5f60'],
-  ['json-pointer', '/example'],
-  ['relative-json-pointer', '0'],
-  ['regex', 'example'],
 ]);

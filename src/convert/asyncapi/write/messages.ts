@@ -1,4 +1,5 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
+import { below } from '../../../document/pointer.ts';
 import { newMap, type OpenMap } from '../../../document/values.ts';
 import type { EventKind, Webhook } from '../../../parts/events.ts';
 import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
@@ -41,7 +42,7 @@ export function writeMessages(spec: Spec, writer: SchemaWriter, prose: Prose): M
         payload: isBare(spec)
           ? toDraft07(carried ?? open)
           : writer.define(`${key}_event`, envelopeSchema(spec, kind, carried ?? open)),
-        ...(id !== undefined && { correlationId: correlationId(`$message.payload#/${pointerWord(id)}`) }),
+        ...(id !== undefined && { correlationId: correlationId(`$message.payload#${below('', id)}`) }),
         ...(example !== undefined && { examples: [{ payload: example }] }),
         ...(payload !== undefined && { 'x-ninefold-payload': payload }),
       },
@@ -105,8 +106,4 @@ function envelopeExample(
   const out: OpenMap = newMap();
   for (const [name, value] of values) out[name] = value as Json;
   return out;
-}
-
-function pointerWord(word: string): string {
-  return word.replaceAll('~', '~0').replaceAll('/', '~1');
 }
