@@ -89,7 +89,7 @@ export class Rounds {
     const { model, seed, startRun, rows } = this.#given;
     return new Session({
       ...{ model, rows, name: 'clean-up', observers: [], run: { ...startRun(), isOnTop: true }, chance: new Chance(`${seed}`) },
-      ledgering: { held: () => {}, suspected: () => {} },
+      ledgering: { held: () => {}, moot: () => {}, suspected: () => {} },
     });
   }
 
@@ -112,7 +112,7 @@ export class Rounds {
   async #work(queue: Planned[]): Promise<void> {
     for (let next = queue.shift(); next; next = queue.shift()) {
       if (this.#stopped === undefined) await this.#carryOut(next);
-      else this.#leaveOut(next, this.#stopped);
+      else this.#given.tally.courseOf(next.trial.name, next.testCase.facts).end(this.#stopped);
       this.#done += 1;
       const { options, budget } = this.#given;
       options.onProgress?.({
@@ -122,30 +122,35 @@ export class Rounds {
   }
 
   async #carryOut(planned: Planned): Promise<void> {
-    const { client, budget } = this.#given;
+    const { client, budget, tally } = this.#given;
     const { trial, testCase } = planned;
-    const found: { readonly suspicion: Suspicion; readonly session: Session }[] = [];
-    const session = this.#session(planned, (suspicion, own) => found.push({ suspicion, session: own }));
+    const course = tally.courseOf(trial.name, testCase.facts);
+    const found: Suspicion[] = [];
+    const session = this.#session(planned, {
+      held: ({ fact, reason }) => course.held(fact, reason),
+      moot: ({ fact }, why) => course.moot(fact, why),
+      suspected: (suspicion) => {
+        course.looked(suspicion.claim.fact);
+        found.push(suspicion);
+      },
+    });
     try {
       await testCase.run(session);
+      course.end();
     } catch (error) {
-      this.#leaveOut(planned, this.#whyOf(error, trial.name));
+      course.end(this.#whyOf(error, trial.name));
       if (error instanceof Spent) this.#stopped ??= `${error.message}; ${trial.name} was under way`;
     }
-    for (const { suspicion } of found) await this.#settle(planned, session, suspicion);
+    for (const suspicion of found) await this.#settle(planned, session, suspicion);
     if (client.troublesInARow >= troublesMax) this.#stopped ??= 'the service no longer answers';
     if (budget.isSpent) this.#stopped ??= 'the requests or the time that were given are used up';
   }
 
-  #session(planned: Planned, suspected: Ledgering['suspected']): Session {
-    const { model, seed, startRun, observers, tally, rows } = this.#given;
+  #session(planned: Planned, ledgering: Ledgering): Session {
+    const { model, seed, startRun, observers, rows } = this.#given;
     const name = `${planned.trial.name}@${planned.testCase.name}`;
     return new Session({
-      ...{ model, observers, rows, name, run: startRun(), chance: new Chance(`${seed}\n${name}`) },
-      ledgering: {
-        held: (claim) => tally.held(claim.fact, claim.reason),
-        suspected,
-      },
+      ...{ model, observers, rows, name, ledgering, run: startRun(), chance: new Chance(`${seed}\n${name}`) },
     });
   }
 
@@ -180,9 +185,5 @@ export class Rounds {
     const where = error instanceof Error ? (error.stack?.split('\n')[1]?.trim() ?? '') : '';
     this.#notes.push(`A case of ${trial} failed by a fault of ninefold's own: ${message} ${where}`);
     return `ninefold failed: ${message}`;
-  }
-
-  #leaveOut({ testCase }: Planned, why: string): void {
-    for (const fact of testCase.facts) this.#given.tally.untestable(fact, why);
   }
 }
