@@ -25,6 +25,7 @@ import { references } from './resources/references.ts';
 import { shownShapes, shownStates } from './resources/shown-shapes.ts';
 import { stored } from './resources/stored.ts';
 import { unique } from './resources/unique.ts';
+import { uniqueChanged } from './resources/unique-changed.ts';
 import { conditions } from './states/conditions.ts';
 import { inStates } from './states/in-states.ts';
 import { initial } from './states/initial.ts';
@@ -40,6 +41,7 @@ export const trials: readonly Trial[] = [
   changed,
   fixed,
   unique,
+  uniqueChanged,
   references,
   identifiers,
   initial,

@@ -13,8 +13,16 @@ export type Evaluated = { readonly value: Json } | 'failed' | 'unknown';
 /** What is known when an expression is evaluated: its variables, and what of them is not seen from here. */
 export interface Known {
   readonly context: Context;
-  /** The members of a variable that it may have without our seeing them: `resource` to the fields that its reader is not shown. */
+  /**
+   * The members of a variable that it may have without our seeing them: `resource` to the fields that its reader is not shown;
+   * `follow` to those of the rows that are referred to.
+   */
   readonly unseen?: Readonly<Record<string, ReadonlySet<string>>>;
+}
+
+/** An expression follows a reference to a row that has not been seen. */
+export class NotShown extends Error {
+  override readonly name = 'NotShown';
 }
 
 /** The expressions of a document by their places, ready to be evaluated here as the service has to. */
@@ -35,8 +43,10 @@ export class Expressions {
       const hides = unseen[root];
       if (!isGiven || (follows && context.follow === undefined)) return 'unknown';
       if (hides && (path[0] === undefined ? hides.size > 0 : hides.has(path[0]))) return 'unknown';
+      if (follows?.some((name) => unseen.follow?.has(name))) return 'unknown';
     }
-    const value = compiled.evaluate(context);
+    const value = evaluated(compiled, context);
+    if (value instanceof NotShown) return 'unknown';
     if (value instanceof Failed) return 'failed';
     // A bigint has no form in JSON that the rest would understand.
     return typeof value === 'bigint' ? 'unknown' : { value: (value ?? null) as Json };
@@ -45,6 +55,11 @@ export class Expressions {
   /** Whether an expression reads a variable. */
   reads(expression: Expression, operation: string | undefined, root: string): boolean {
     return this.#compile(expression, operation)?.reads.some((read) => read.root === root) ?? false;
+  }
+
+  /** Whether an expression reads a row through a reference to it. */
+  follows(expression: Expression, operation: string | undefined): boolean {
+    return this.#compile(expression, operation)?.reads.some((read) => read.follows !== undefined) ?? false;
   }
 
   #compile(expression: Expression, operation: string | undefined): Compiled | undefined {
@@ -59,5 +74,15 @@ export class Expressions {
         : undefined;
     this.#compiled.set(key, compiled);
     return compiled;
+  }
+}
+
+/** The value, or which row would have to be known for it. */
+function evaluated(compiled: Compiled, context: Context): ReturnType<Compiled['evaluate']> | NotShown {
+  try {
+    return compiled.evaluate(context);
+  } catch (error) {
+    if (error instanceof NotShown) return error;
+    throw error;
   }
 }
