@@ -17,8 +17,8 @@ import { preconditions } from './preconditions.ts';
 import type { Parts, Row, RowMaker, Wanted } from './row.ts';
 import { walkTo } from './walk.ts';
 
-/** As it was wanted, then drawn anew. */
-const styles = [undefined, 'full', 'full', 'full'] as const;
+/** As it was wanted, then drawn anew, and at last with little, which is refused the least. */
+const styles = [undefined, 'full', 'full', 'plain'] as const;
 
 /** Rows that need each other in a circle cannot be made. */
 const depthMax = 6;

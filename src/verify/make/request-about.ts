@@ -6,6 +6,7 @@ import { outcomeOf } from '../model/outcome.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import { resolve, type Symbolic } from '../script/symbol.ts';
+import type { Style } from '../values/style.ts';
 import { draftBody } from './body.ts';
 import type { Row } from './row.ts';
 
@@ -15,7 +16,7 @@ export interface About {
   readonly transition?: Transition;
   readonly target?: string;
   readonly json?: Symbolic;
-  readonly style?: 'plain' | 'full';
+  readonly style?: Style;
   readonly headers?: Readonly<Record<string, Symbolic>>;
   readonly query?: Readonly<Record<string, Symbolic>>;
 }
