@@ -2,6 +2,7 @@ import type { Json } from '../../document/document.ts';
 import { Failed } from '../../parts/expressions/cel-value.ts';
 import { type Compiled, compileExpression } from '../../parts/expressions/compile.ts';
 import type { Context } from '../../parts/expressions/frame.ts';
+import type { Read } from '../../parts/expressions/reads.ts';
 import type { ExpressionUse } from '../../parts/expressions/use.ts';
 import { expressionUses } from '../../parts/expressions/uses.ts';
 import type { Expression } from '../../parts/fact.ts';
@@ -9,6 +10,11 @@ import type { Spec } from '../../parts/spec.ts';
 
 /** What an expression comes to, as far as it can be known from outside. */
 export type Evaluated = { readonly value: Json } | 'failed' | 'unknown';
+
+/** Thrown by `follow`: the row that a reference leads to, or what is read of it, was not seen. */
+export class NotSeen extends Error {
+  override readonly name = 'NotSeen';
+}
 
 /** What is known when an expression is evaluated: its variables, and what of them is not seen from here. */
 export interface Known {
@@ -18,11 +24,6 @@ export interface Known {
    * `follow` to those of the rows that are referred to.
    */
   readonly unseen?: Readonly<Record<string, ReadonlySet<string>>>;
-}
-
-/** An expression follows a reference to a row that has not been seen. */
-export class NotShown extends Error {
-  override readonly name = 'NotShown';
 }
 
 /** The expressions of a document by their places, ready to be evaluated here as the service has to. */
@@ -46,7 +47,7 @@ export class Expressions {
       if (follows?.some((name) => unseen.follow?.has(name))) return 'unknown';
     }
     const value = evaluated(compiled, context);
-    if (value instanceof NotShown) return 'unknown';
+    if (value === undefined) return 'unknown';
     if (value instanceof Failed) return 'failed';
     // A bigint has no form in JSON that the rest would understand.
     return typeof value === 'bigint' ? 'unknown' : { value: (value ?? null) as Json };
@@ -54,12 +55,12 @@ export class Expressions {
 
   /** Whether an expression reads a variable. */
   reads(expression: Expression, operation: string | undefined, root: string): boolean {
-    return this.#compile(expression, operation)?.reads.some((read) => read.root === root) ?? false;
+    return this.readsOf(expression, operation).some((read) => read.root === root);
   }
 
-  /** Whether an expression reads a row through a reference to it. */
-  follows(expression: Expression, operation: string | undefined): boolean {
-    return this.#compile(expression, operation)?.reads.some((read) => read.follows !== undefined) ?? false;
+  /** Every path that an expression reads. */
+  readsOf(expression: Expression, operation: string | undefined): readonly Read[] {
+    return this.#compile(expression, operation)?.reads ?? [];
   }
 
   #compile(expression: Expression, operation: string | undefined): Compiled | undefined {
@@ -77,12 +78,12 @@ export class Expressions {
   }
 }
 
-/** The value, or which row would have to be known for it. */
-function evaluated(compiled: Compiled, context: Context): ReturnType<Compiled['evaluate']> | NotShown {
+/** Nothing where it follows a reference to what was not seen. */
+function evaluated(compiled: Compiled, context: Context): ReturnType<Compiled['evaluate']> | Failed {
   try {
-    return compiled.evaluate(context);
+    return compiled.evaluate(context) ?? null;
   } catch (error) {
-    if (error instanceof NotShown) return error;
+    if (error instanceof NotSeen) return undefined;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../../parts/expressions/frame.ts';
 import type { Exchange } from '../script/exchange.ts';
-import { NotShown } from './expressions.ts';
+import { NotSeen } from './expressions.ts';
 import type { Model } from './model.ts';
 import { rowsShown, rowWith } from './row-shown.ts';
 
@@ -22,7 +22,7 @@ export function followedIn(model: Model, exchanges: readonly Exchange[]): Follow
     follow(resource, id) {
       const shown = exchanges.findLast((exchange, at) => resources[at] === resource && rowWith(model, exchange, id));
       const row = shown && rowWith(model, shown, id);
-      if (!row) throw new NotShown(`no ${resource} ${id} was shown`);
+      if (!row) throw new NotSeen(`no ${resource} ${id} was shown`);
       return row;
     },
   };

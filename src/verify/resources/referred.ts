@@ -36,7 +36,9 @@ function followsReferences(model: Model, name: string): boolean {
     ? [...machine.initial, ...entriesOf(machine.transitions).flatMap(([, transition]) => transition.to)]
     : [];
   const set = resource ? entriesOf(resource.fields).flatMap(([, field]) => Object.values(field.set)) : [];
-  return [...set, ...targets.flatMap((target) => target.if ?? [])].some((one) => model.expressions.follows(one, undefined));
+  return [...set, ...targets.flatMap((target) => target.if ?? [])].some((one) =>
+    model.expressions.readsOf(one, undefined).some(({ follows }) => follows !== undefined),
+  );
 }
 
 function referencesIn(model: Model, name: string, row: Fields): { readonly target: string; readonly id: Json }[] {
