@@ -23,6 +23,7 @@ import { fixed } from './resources/fixed.ts';
 import { identifiers } from './resources/identifiers.ts';
 import { references } from './resources/references.ts';
 import { shownShapes, shownStates } from './resources/shown-shapes.ts';
+import { shownTo } from './resources/shown-to.ts';
 import { stored } from './resources/stored.ts';
 import { unique } from './resources/unique.ts';
 import { uniqueChanged } from './resources/unique-changed.ts';
@@ -42,6 +43,7 @@ export const trials: readonly Trial[] = [
   fixed,
   unique,
   uniqueChanged,
+  shownTo,
   references,
   identifiers,
   initial,

@@ -11,6 +11,7 @@ import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { Captured, type Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
+import type { Style } from '../values/style.ts';
 import { Reference, valuesOf } from '../values/values.ts';
 import { draftBody } from './body.ts';
 import { preconditions } from './preconditions.ts';
@@ -45,7 +46,7 @@ export class Maker implements RowMaker {
     for (const name of pathParameters(endpoint.path)) {
       if (name !== last) path[name] = await this.#parent(endpoint, name, wanted, depth);
     }
-    const make = (target: string) => this.make(target, {}, depth + 1).then(({ id }) => id);
+    const make = (target: string, style: Style) => this.make(target, { style }, depth + 1).then(({ id }) => id);
     const bound = new Set(boundByPath(this.#session.model.spec, endpoint));
     const json = await draftBody(this.#session, endpoint, { ...wanted, bound, make });
     if (last !== undefined && statedValue(endpoint.does)?.verb === 'upsert') path[last] = this.#ownIdentifier(endpoint, json);

@@ -49,7 +49,7 @@ const draws = 24;
 
 /** A body under which the transition's condition holds and the state is the wanted one, as far as that can be reckoned. */
 async function bodyFor(session: Session, endpoint: Endpoint, row: Row, about: About): Promise<Symbolic | undefined> {
-  const make = (resource: string) => session.make(resource).then(({ id }) => id);
+  const make = (resource: string, referred: Style) => session.make(resource, { style: referred }).then(({ id }) => id);
   const drafting = { bound: new Set<string>(), make };
   const style = about.style ?? 'plain';
   const { transition, target } = about;

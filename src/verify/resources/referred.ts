@@ -1,6 +1,6 @@
 import type { Json } from '../../document/document.ts';
 import { entriesOf } from '../../parts/fact.ts';
-import { machineOf } from '../../parts/states.ts';
+import { followsReferences } from '../make/own-rules.ts';
 import type { Model } from '../model/model.ts';
 import { type Fields, rowsShown, rowWith } from '../model/row-shown.ts';
 import { type Exchange, isDone, isExchange } from '../script/exchange.ts';
@@ -27,18 +27,6 @@ export function referredTo(session: Session, resource: string, rows: readonly (F
     );
   }
   return [...found.values()].sort((one, other) => one.step - other.step);
-}
-
-function followsReferences(model: Model, name: string): boolean {
-  const resource = model.resource(name);
-  const machine = machineOf(model.spec.states, name);
-  const targets = machine
-    ? [...machine.initial, ...entriesOf(machine.transitions).flatMap(([, transition]) => transition.to)]
-    : [];
-  const set = resource ? entriesOf(resource.fields).flatMap(([, field]) => Object.values(field.set)) : [];
-  return [...set, ...targets.flatMap((target) => target.if ?? [])].some((one) =>
-    model.expressions.readsOf(one, undefined).some(({ follows }) => follows !== undefined),
-  );
 }
 
 function referencesIn(model: Model, name: string, row: Fields): { readonly target: string; readonly id: Json }[] {
