@@ -27,12 +27,15 @@ import { shownTo } from './resources/shown-to.ts';
 import { stored } from './resources/stored.ts';
 import { unique } from './resources/unique.ts';
 import { uniqueChanged } from './resources/unique-changed.ts';
+import { afterTime } from './states/after-time.ts';
 import { conditions } from './states/conditions.ts';
+import { edges } from './states/edges.ts';
+import { transitions } from './states/every-transition.ts';
 import { inStates } from './states/in-states.ts';
 import { initial } from './states/initial.ts';
+import { pairs } from './states/pairs.ts';
 import { races } from './states/races.ts';
 import { timed } from './states/timed.ts';
-import { transitions } from './states/transitions.ts';
 import type { Trial } from './trial.ts';
 import { versioningTrials } from './versioning/all.ts';
 
@@ -50,6 +53,8 @@ export const trials: readonly Trial[] = [
   transitions,
   inStates,
   conditions,
+  edges,
+  pairs,
   routes,
   media,
   accepts,
@@ -68,6 +73,7 @@ export const trials: readonly Trial[] = [
   ownErrors,
   changedLater,
   pages,
+  afterTime,
   timed,
 ];
 
