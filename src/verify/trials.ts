@@ -21,6 +21,7 @@ import { changed } from './resources/changed.ts';
 import { changedLater } from './resources/changed-later.ts';
 import { fixed } from './resources/fixed.ts';
 import { identifiers } from './resources/identifiers.ts';
+import { notWritable } from './resources/not-writable.ts';
 import { references } from './resources/references.ts';
 import { shownShapes, shownStates } from './resources/shown-shapes.ts';
 import { shownTo } from './resources/shown-to.ts';
@@ -47,6 +48,7 @@ export const trials: readonly Trial[] = [
   unique,
   uniqueChanged,
   shownTo,
+  notWritable,
   references,
   identifiers,
   initial,
