@@ -31,6 +31,7 @@ const rows: readonly Row[] = [
     'allowed values:loan.week',
     /unique, changed/,
   ],
+  ['a secret is shorter', 'bk_{random:24}', 'bk_{random:8}', 'allowed values:book.code', /generated/],
   ['anybody writes a field', ', writable: [keeper]', '', 'allowed values:book.remark', /stored/],
   ['anybody sees a field', 'visible: [keeper], ', '', 'required flags:book.remark', /hidden from a user/],
   [

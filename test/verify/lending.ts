@@ -14,7 +14,8 @@ resources:
       title: { type: string, minLength: 1, maxLength: 40, ignore_case: true }
       price: { type: integer, minimum: 1, maximum: 100 }
       remark: { type: string, maxLength: 20, visible: [keeper], writable: [keeper] }
-    required: [id, title, price]
+      code: { type: string, readOnly: true, generate: "bk_{random:24}", reveal: once }
+    required: [id, title, price, code]
     unique: [[title]]
   shelf:
     identifier: { field: code, generate: client }

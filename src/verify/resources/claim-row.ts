@@ -46,7 +46,10 @@ export function claimRow(session: Session, changed: Changed): void {
       const isItself = changed.seen.step === changed.change.step;
       const row = isItself ? ownRow(model, changed.resource, change) : rowWith(model, seen, idIn(model, change));
       if (!row) return moot('the row is not shown');
-      if (model.unseenBy(changed.resource, model.readerOf(seen)).has(name)) return moot('the field is not shown to its reader');
+      // What is revealed once is revealed in the answer that makes it.
+      const isRevealed = isItself && field.reveal === 'once' && row[name] !== undefined;
+      if (!isRevealed && model.unseenBy(changed.resource, model.readerOf(seen)).has(name))
+        return moot('the field is not shown to its reader');
       const expectation = expectations(model, changed.resource, { change, before, referred: rows }).get(name);
       const old = before && beforeOf(model, changed.resource, change, before)?.fields[name];
       if (expectation?.is === 'time' && before && stoodStill(old, row[name], change.fromMs - before.toMs)) {
