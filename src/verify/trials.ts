@@ -21,17 +21,23 @@ import { changed } from './resources/changed.ts';
 import { changedLater } from './resources/changed-later.ts';
 import { fixed } from './resources/fixed.ts';
 import { identifiers } from './resources/identifiers.ts';
+import { notWritable } from './resources/not-writable.ts';
 import { references } from './resources/references.ts';
 import { shownShapes, shownStates } from './resources/shown-shapes.ts';
+import { shownTo } from './resources/shown-to.ts';
 import { stored } from './resources/stored.ts';
 import { there } from './resources/there.ts';
 import { unique } from './resources/unique.ts';
+import { uniqueChanged } from './resources/unique-changed.ts';
+import { afterTime } from './states/after-time.ts';
 import { conditions } from './states/conditions.ts';
+import { edges } from './states/edges.ts';
+import { transitions } from './states/every-transition.ts';
 import { inStates } from './states/in-states.ts';
 import { initial } from './states/initial.ts';
+import { pairs } from './states/pairs.ts';
 import { races } from './states/races.ts';
 import { timed } from './states/timed.ts';
-import { transitions } from './states/transitions.ts';
 import type { Trial } from './trial.ts';
 import { versioningTrials } from './versioning/all.ts';
 
@@ -41,6 +47,9 @@ export const trials: readonly Trial[] = [
   changed,
   fixed,
   unique,
+  uniqueChanged,
+  shownTo,
+  notWritable,
   references,
   identifiers,
   there,
@@ -48,6 +57,8 @@ export const trials: readonly Trial[] = [
   transitions,
   inStates,
   conditions,
+  edges,
+  pairs,
   routes,
   media,
   accepts,
@@ -66,6 +77,7 @@ export const trials: readonly Trial[] = [
   ownErrors,
   changedLater,
   pages,
+  afterTime,
   timed,
 ];
 

@@ -45,7 +45,8 @@ export async function verify(spec: Spec, options: VerifyOptions): Promise<Verify
   const startRun = (): Run => {
     const results: unknown[] = [];
     const note: Run['note'] = (exchange) => made.note(exchange, model, results);
-    return { client, note, clock, results, fresh: new Map(), draw: runDraw(), isReadOnly: options.readOnly === true };
+    const isOthers: Run['isOthers'] = (resource, id) => made.isOthers(resource, id, results);
+    return { client, note, isOthers, clock, results, fresh: new Map(), draw: runDraw(), isReadOnly: options.readOnly === true };
   };
   const tally = new Tally(model.facts);
   try {

@@ -34,7 +34,7 @@ export function claimRefused(session: Session, done: Done<Exchange>, refusing: R
   const of: readonly [Done<Exchange>, ...Done<Exchange>[]] = [done, ...(refusing.beside ?? [])];
   const meant = (exchange: Exchange, beside: readonly Exchange[], isRefusal = false): Judgement => {
     if (model.refusals.isHurried(exchange)) return moot('the service had too much to do');
-    if (exchange.status === 501) return moot('the service says that it cannot do this');
+    if (model.refusals.isOpen(exchange)) return moot('the service says that it cannot do this');
     // What failed was not refused: whether it is the right refusal is claimed by its code.
     if (exchange.status >= 500 && isRefusal) return moot('the service failed');
     return refusing.isSo?.(exchange, ...beside) === false ? moot('it is not what has to be refused') : undefined;
