@@ -15,11 +15,12 @@ import { concrete } from '../script/request.ts';
 import type { Session } from '../script/session.ts';
 import { resolve } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
+import { fileCase, fileTaker } from './file-size.ts';
 
-const fact: FactName = { kind: 'size limits', subject: 'service' };
+export const sizesFact: FactName = { kind: 'size limits', subject: 'service' };
 
 /** The largest body that is sent. */
-const bodyBytesMost = 20 * 1024 * 1024;
+export const bodyBytesMost = 20 * 1024 * 1024;
 /** How headers are counted is not the same everywhere: with their line ends or without, with the request line or without. */
 const headerSlack = 768;
 
@@ -28,13 +29,15 @@ export const sizes: Trial = {
   name: 'limits/sizes',
   part: 'limits',
   about:
-    'A body and an address of the stated size pass and one byte more is `limit.size`; headers that are well below pass, well above do not.',
+    'A body, a file and an address of the stated size pass and one byte more is `limit.size`; headers that are well below pass, well above do not.',
   noise: 'quiet',
   *cases(model) {
     const stated = statedValue(model.spec.limits.size);
     if (!stated) return;
     const body = bodyTaker(model);
     if (stated.body !== undefined && body) yield bodyCase(model, body, stated.body);
+    const file = fileTaker(model);
+    if (stated.file !== undefined && file) yield fileCase(model, file, stated.file);
     const door = quietDoor(model);
     if (stated.url !== undefined && door) yield addressCase(model, door, stated.url);
     if (stated.headers !== undefined && door) yield headersCase(model, door, stated.headers);
@@ -65,7 +68,7 @@ function callerFor(session: Session, operation: Operation): Caller | undefined {
 function bodyCase(model: Model, operation: Operation, bytes: number): Case {
   return {
     name: `${operation.name} with a body of ${bytes} bytes, and of one more`,
-    facts: [fact],
+    facts: [sizesFact],
     async run(session: Session) {
       const { endpoint } = operation;
       session.need(endpoint !== undefined && bytes <= bodyBytesMost, `bodies of ${bytes} bytes are not sent`);
@@ -80,7 +83,7 @@ function bodyCase(model: Model, operation: Operation, bytes: number): Case {
         session.claim(sizeClaim(model, operation, done, { what: 'a body', bytes, size, at: 'body' }));
         if (length === bytes)
           session.claim({
-            ...{ fact, reason: 'the largest body is taken' },
+            ...{ fact: sizesFact, reason: 'the largest body is taken' },
             of: [done],
             judge: (seen: Exchange) => takenJudgement(seen, bytes),
           });
@@ -100,7 +103,7 @@ function takenJudgement(seen: Exchange, bytes: number): Judgement {
 function addressCase(model: Model, operation: Operation, bytes: number): Case {
   return {
     name: `${operation.name} with an address of ${bytes} bytes, and of one more`,
-    facts: [fact],
+    facts: [sizesFact],
     async run(session: Session) {
       const { endpoint } = operation;
       session.need(endpoint !== undefined && bytes <= 64 * 1024, `addresses of ${bytes} bytes are not sent`);
@@ -124,7 +127,7 @@ function paddedTo(session: Session, plan: RequestPlan, length: number): RequestP
 function headersCase(model: Model, operation: Operation, bytes: number): Case {
   return {
     name: `${operation.name} with headers of about ${bytes} bytes`,
-    facts: [fact],
+    facts: [sizesFact],
     async run(session: Session) {
       const { endpoint } = operation;
       session.need(
@@ -148,17 +151,24 @@ function headersCase(model: Model, operation: Operation, bytes: number): Case {
   };
 }
 
-interface Sized {
+/** What is as large as it is, and how large it may be. */
+export interface Sized {
   readonly what: string;
   readonly bytes: number;
   readonly size: (seen: Exchange) => number;
   readonly at: keyof Sizes;
 }
 
-function sizeClaim(model: Model, operation: Operation, done: { readonly step: number; readonly value: Exchange }, sized: Sized) {
+/** What is within a bound is not said to be too large, and what is beyond it is. */
+export function sizeClaim(
+  model: Model,
+  operation: Operation,
+  done: { readonly step: number; readonly value: Exchange },
+  sized: Sized,
+) {
   const { what, bytes, size, at } = sized;
   return {
-    ...{ fact, reason: `${at} ${size(done.value) > bytes ? 'above' : 'up to'} the bound` },
+    ...{ fact: sizesFact, reason: `${at} ${size(done.value) > bytes ? 'above' : 'up to'} the bound` },
     at: `${model.spec.limits.size.at}/${at}`,
     of: [done] as const,
     judge: (seen: Exchange): Judgement => {

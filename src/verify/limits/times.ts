@@ -1,5 +1,3 @@
-import { connect } from 'node:net';
-import { connect as connectSecurely } from 'node:tls';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { requestShape } from '../../parts/payload.ts';
@@ -14,22 +12,26 @@ import type { Session } from '../script/session.ts';
 import type { Step } from '../script/step.ts';
 import { capturesIn } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
+import { idleConnection } from './idle.ts';
+import { connectTo } from './socket.ts';
 
 const fact: FactName = { kind: 'time-outs', subject: 'service' };
 
 /** The longest that a time-out is waited for. What the machine waits for itself goes by no clock that can be moved. */
 const timeMsMost = 12_000;
 
-/** A body that does not come is not waited for longer than stated. */
+/** A body that does not come is not waited for longer than stated, nor a connection kept on which nothing is asked. */
 export const times: Trial = {
   name: 'limits/times',
   part: 'limits',
-  about: 'A request whose body does not arrive is ended once its time is over, and not long before.',
+  about:
+    'A request whose body does not arrive, and a connection that says nothing, are ended once their time is over, and not long before.',
   noise: 'quiet',
   *cases(model) {
     const stated = statedValue(model.spec.limits.timeout);
     const operation = bodyTaker(model);
     if (stated?.requestMs !== undefined && operation) yield slowBody(model, operation, stated.requestMs);
+    if (stated?.idleMs !== undefined) yield idleConnection(model, stated.idleMs, timeMsMost);
   },
 };
 
@@ -59,7 +61,7 @@ function slowBody(model: Model, operation: Operation, requestMs: number): Case {
       const { request } = await ready(session, endpoint);
       const awaited = await session.do(stopping(request, mostMs));
       session.claim({
-        ...{ fact, reason: 'request', at: `${model.spec.limits.timeout.at}/request`, of: [awaited] },
+        ...{ fact, reason: 'request', at: `${model.spec.limits.timeout.at}/request`, of: [awaited], shrinkingRuns: 2 },
         judge: ({ ms, status }: Awaited): Judgement => {
           const promised = `a request has ${requestMs / 1000} s`;
           if (ms === undefined) return { promised, seen: `after ${Math.round(mostMs) / 1000} s its body was still waited for` };
@@ -82,10 +84,7 @@ function stopping(plan: RequestPlan, mostMs: number): Step<Awaited> {
     takes: [...capturesIn(plan.path), ...(plan.body && 'value' in plan.body ? capturesIn(plan.body.value) : [])],
     act(run) {
       const { outgoing } = concrete(plan, run);
-      const url = new URL(run.client.origin);
-      const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
-      const host = url.hostname.replace(/^\[|\]$/g, '');
-      const socket = url.protocol === 'https:' ? connectSecurely({ host, port, servername: host }) : connect({ host, port });
+      const { socket, host } = connectTo(run.client.origin);
       const startMs = Date.now();
       return new Promise((resolve) => {
         let text = '';
@@ -104,7 +103,7 @@ function stopping(plan: RequestPlan, mostMs: number): Step<Awaited> {
         });
         socket.on('close', () => done(Date.now() - startMs));
         socket.on('error', () => {});
-        const headers = Object.entries({ ...outgoing.headers, host: url.host, 'content-length': '64' });
+        const headers = Object.entries({ ...outgoing.headers, host, 'content-length': '64' });
         socket.write(
           `${outgoing.method} ${outgoing.target} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n{`,
         );
