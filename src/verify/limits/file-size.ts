@@ -10,7 +10,7 @@ import type { Exchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import { resolve } from '../script/symbol.ts';
 import type { Case } from '../trial.ts';
-import { bodyBytesMost, sizeClaim, sizesFact } from './sizes.ts';
+import { bodyBytesMost, claimSize, sizesFact } from './sizes.ts';
 
 /** An operation that takes a form with a file in it, and the field of the file. */
 export interface FileTaker {
@@ -56,7 +56,7 @@ export function fileCase(model: Model, { operation, field }: FileTaker, bytes: n
         const drawn = resolve(body.value, session.run);
         const text = formWith(isMap(drawn) ? drawn : {}, field, length);
         const done = await session.send({ ...request, body: { text, type: `multipart/form-data; boundary=${boundary}` } });
-        session.claim(sizeClaim(model, operation, done, { what: 'a file', bytes, size: fileSize, at: 'file' }));
+        claimSize(session, operation, done, { what: 'a file', bytes, size: fileSize, at: 'file' });
       }
     },
   };

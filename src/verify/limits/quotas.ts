@@ -1,6 +1,7 @@
 import { statedValue } from '../../parts/fact.ts';
 import type { Quota } from '../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
+import { claimRefusedAs } from '../errors/claim-refused.ts';
 import { ready } from '../make/readied.ts';
 import type { Caller } from '../model/callers.ts';
 import type { FactName } from '../model/facts.ts';
@@ -111,12 +112,31 @@ function claimKept(
     },
   });
   if (!isNew) return;
+  claimUsedUpAs(session, quota, uses);
   session.claim({
     ...{ fact: quotasFact, reason: 'not earlier', at, of: uses, tries: 1 },
     judge: (...all: readonly Exchange[]): Judgement => {
       const succeeded = all.filter(isDone).length;
       if (!isUsedUp(all.at(-1) as Exchange)) return moot('it was not used up');
       return succeeded < quota.limit ? { promised, seen: `it was used up after ${succeeded} in a new window` } : undefined;
+    },
+  });
+}
+
+/** What is refused after as many successes as stated is refused for that, by the stated code. */
+function claimUsedUpAs(session: Session, { limit }: Quota, uses: readonly Done<Exchange>[]): void {
+  const last = uses.at(-1);
+  if (!last) return;
+  const { refusals } = session.model;
+  claimRefusedAs(session, last, {
+    by: { when: 'limit.quota' },
+    what: `what comes after ${limit} in one window`,
+    beside: uses.slice(0, -1),
+    tries: 1,
+    isSo: (seen, ...before) => {
+      const rate = refusals.of('limit.rate', seen.endpoint && session.model.operationOf(seen.endpoint));
+      const isForRate = rate !== undefined && refusals.codeIn(seen) === rate.code.name;
+      return seen.status >= 400 && seen.status < 500 && !isForRate && before.filter(isDone).length === limit;
     },
   });
 }

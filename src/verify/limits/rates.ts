@@ -12,7 +12,7 @@ import { burst, type Shot } from './burst.ts';
 import { type Counted, cheapest, costOf, ratesFor } from './counted.ts';
 import { type Attempt, capacityOf, letTooMany, memoryOf, refusedTooEarly } from './rate-model.ts';
 import { claimOthers } from './rate-others.ts';
-import { claimRemaining, claimWait } from './rate-told.ts';
+import { claimRefusal, claimRemaining, claimWait } from './rate-told.ts';
 
 export const ratesFact: FactName = { kind: 'rate limits', subject: 'service' };
 
@@ -75,6 +75,7 @@ async function reach(session: Session, rate: Rate, counted: Counted): Promise<vo
   const shots = await session.do(burst(plan, most, status, rested ? [rested] : []));
   const reached: Reached = { rate, counted, cost, status, shots };
   claimRoom(session, reached, isRested);
+  claimRefusal(session, reached, plan);
   claimRemaining(session, reached, ratesFor(model, operation, caller).length);
   if (isRested) await claimOthers(session, reached, plan);
   await claimWait(session, reached, plan, waitMsMost);

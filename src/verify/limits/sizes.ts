@@ -2,6 +2,7 @@ import { isStated, statedValue } from '../../parts/fact.ts';
 import type { Sizes } from '../../parts/limits.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { pathParameters, requestShape } from '../../parts/payload.ts';
+import { claimRefusedAs } from '../errors/claim-refused.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { ready } from '../make/readied.ts';
 import type { Caller } from '../model/callers.ts';
@@ -13,6 +14,7 @@ import { type Exchange, isDone } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import { concrete } from '../script/request.ts';
 import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
 import { resolve } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
 import { fileCase, fileTaker } from './file-size.ts';
@@ -35,7 +37,7 @@ export const sizes: Trial = {
     const stated = statedValue(model.spec.limits.size);
     if (!stated) return;
     const body = bodyTaker(model);
-    if (stated.body !== undefined && body) yield bodyCase(model, body, stated.body);
+    if (stated.body !== undefined && body) yield bodyCase(body, stated.body);
     const file = fileTaker(model);
     if (stated.file !== undefined && file) yield fileCase(model, file, stated.file);
     const door = quietDoor(model);
@@ -65,7 +67,7 @@ function callerFor(session: Session, operation: Operation): Caller | undefined {
   return model.access.isPublic(operation) || !operation.endpoint ? undefined : callersFor(session, operation.endpoint)[0];
 }
 
-function bodyCase(model: Model, operation: Operation, bytes: number): Case {
+function bodyCase(operation: Operation, bytes: number): Case {
   return {
     name: `${operation.name} with a body of ${bytes} bytes, and of one more`,
     facts: [sizesFact],
@@ -80,7 +82,7 @@ function bodyCase(model: Model, operation: Operation, bytes: number): Case {
         const text = JSON.stringify(resolve(body.value, session.run)).padEnd(length, ' ');
         const done = await session.send({ ...request, body: { text, type: body.type } });
         const size = (seen: Exchange) => Buffer.byteLength(seen.sent.text ?? '');
-        session.claim(sizeClaim(model, operation, done, { what: 'a body', bytes, size, at: 'body' }));
+        claimSize(session, operation, done, { what: 'a body', bytes, size, at: 'body' });
         if (length === bytes)
           session.claim({
             ...{ fact: sizesFact, reason: 'the largest body is taken' },
@@ -111,7 +113,7 @@ function addressCase(model: Model, operation: Operation, bytes: number): Case {
       for (const length of [bytes, bytes + 1]) {
         const done = await session.send(paddedTo(session, plan, length));
         const size = (seen: Exchange) => seen.sent.target.length;
-        session.claim(sizeClaim(model, operation, done, { what: 'an address', bytes, size, at: 'url' }));
+        claimSize(session, operation, done, { what: 'an address', bytes, size, at: 'url' });
       }
     },
   };
@@ -145,7 +147,7 @@ function headersCase(model: Model, operation: Operation, bytes: number): Case {
             (sum, [name, value]) => sum + (name.startsWith('x-ninefold') ? name.length + value.length + 4 : 0),
             0,
           );
-        session.claim(sizeClaim(model, operation, done, { what: 'headers', bytes, size, at: 'headers' }));
+        claimSize(session, operation, done, { what: 'headers', bytes, size, at: 'headers' });
       }
     },
   };
@@ -159,31 +161,29 @@ export interface Sized {
   readonly at: keyof Sizes;
 }
 
-/** What is within a bound is not said to be too large, and what is beyond it is. */
-export function sizeClaim(
-  model: Model,
-  operation: Operation,
-  done: { readonly step: number; readonly value: Exchange },
-  sized: Sized,
-) {
+/** Claims that what is within a bound is not said to be too large, and that what is beyond it is, by the stated code. */
+export function claimSize(session: Session, operation: Operation, done: Done<Exchange>, sized: Sized): void {
+  const { model } = session;
   const { what, bytes, size, at } = sized;
-  return {
+  const isRefused = session.claim({
     ...{ fact: sizesFact, reason: `${at} ${size(done.value) > bytes ? 'above' : 'up to'} the bound` },
     at: `${model.spec.limits.size.at}/${at}`,
     of: [done] as const,
     judge: (seen: Exchange): Judgement => {
       const own = size(seen);
       const isTooLarge = isSizeRefusal(model, operation, seen);
+      const bound = `${bytes} are allowed`;
       if (own <= bytes && isTooLarge)
-        return {
-          promised: `${what} of ${own} bytes is not too large: ${bytes} are allowed`,
-          seen: `it was answered ${seen.status}`,
-        };
+        return { promised: `${what} of ${own} bytes is not too large: ${bound}`, seen: `it was answered ${seen.status}` };
       if (own > bytes && !isTooLarge)
-        return { promised: `${what} of ${own} bytes is too large: ${bytes} are allowed`, seen: `it was answered ${seen.status}` };
+        return { promised: `${what} of ${own} bytes is too large: ${bound}`, seen: `it was answered ${seen.status}` };
       return undefined;
     },
-  };
+  });
+  // Headers are counted before anybody looks at what is asked for, by servers that know nothing of codes.
+  if (!isRefused || at === 'headers' || size(done.value) <= bytes) return;
+  const isSo = (seen: Exchange) => size(seen) > bytes && seen.status >= 400;
+  claimRefusedAs(session, done, { by: { when: 'limit.size' }, what: `${what} of more than ${bytes} bytes`, isSo });
 }
 
 /** By its stated refusal, or by one of the statuses that HTTP has for it. */

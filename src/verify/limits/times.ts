@@ -1,6 +1,8 @@
+import type { Json } from '../../document/document.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { requestShape } from '../../parts/payload.ts';
+import { parseBody } from '../client/parse-body.ts';
 import { ready } from '../make/readied.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
@@ -9,7 +11,7 @@ import { type Judgement, moot } from '../script/claim.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import { concrete } from '../script/request.ts';
 import type { Session } from '../script/session.ts';
-import type { Step } from '../script/step.ts';
+import type { Done, Step } from '../script/step.ts';
 import { capturesIn } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
 import { idleConnection } from './idle.ts';
@@ -48,6 +50,8 @@ interface Awaited {
   /** How long the service waited; nothing where it still does. */
   readonly ms: number | undefined;
   readonly status: number | undefined;
+  /** The body of the answer. */
+  readonly body: Json | undefined;
 }
 
 function slowBody(model: Model, operation: Operation, requestMs: number): Case {
@@ -60,6 +64,7 @@ function slowBody(model: Model, operation: Operation, requestMs: number): Case {
       const mostMs = requestMs * 1.25 + 2_500;
       const { request } = await ready(session, endpoint);
       const awaited = await session.do(stopping(request, mostMs));
+      claimCode(session, operation, awaited, requestMs);
       session.claim({
         ...{ fact, reason: 'request', at: `${model.spec.limits.timeout.at}/request`, of: [awaited], shrinkingRuns: 2 },
         judge: ({ ms, status }: Awaited): Judgement => {
@@ -77,6 +82,25 @@ function slowBody(model: Model, operation: Operation, requestMs: number): Case {
   };
 }
 
+/** What is answered in the end is answered by the stated code; that the connection is closed without an answer is as good. */
+function claimCode(session: Session, operation: Operation, awaited: Done<Awaited>, requestMs: number): void {
+  const { refusals } = session.model;
+  const stated = refusals.of('limit.time', operation);
+  if (!stated || !refusals.showsCodes) return;
+  session.claim({
+    ...{ fact: { kind: 'conditions', subject: stated.code.name }, reason: 'code', at: stated.rule.at, of: [awaited] as const },
+    judge: ({ ms, status, body }: Awaited): Judgement => {
+      const code = refusals.codeIn({ body });
+      if (ms === undefined || ms < requestMs / 2 || status === undefined || code === undefined)
+        return moot('nothing was answered in the end');
+      return code === stated.code.name
+        ? undefined
+        : { promised: `${stated.code.name}, for a body that does not come`, seen: `${status} ${code}` };
+    },
+    shrinkingRuns: 2,
+  });
+}
+
 /** The step that sends the head of a request, promises a body and sends one byte of it. */
 function stopping(plan: RequestPlan, mostMs: number): Step<Awaited> {
   return {
@@ -88,20 +112,27 @@ function stopping(plan: RequestPlan, mostMs: number): Step<Awaited> {
       const startMs = Date.now();
       return new Promise((resolve) => {
         let text = '';
+        let endedMs: number | undefined;
         const done = (ms: number | undefined) => {
           clearTimeout(timer);
           socket.destroy();
-          const status = /^HTTP\/1\.1 (\d{3})/.exec(text)?.[1];
-          resolve({ ms, status: status === undefined ? undefined : Number(status) });
+          const [, status] = /^HTTP\/1\.1 (\d{3})/.exec(text) ?? [];
+          const [head = '', body = ''] = text.split(/\r\n\r\n(.*)/s);
+          const type = /\r\ncontent-type: *([^\r]*)/i.exec(head)?.[1];
+          resolve({ ms, status: status === undefined ? undefined : Number(status), body: parseBody(body, type) });
         };
         const timer = setTimeout(() => done(undefined), mostMs);
         socket.on('data', (piece: Buffer) => {
           text += piece.toString('latin1');
           // To be told to go on is no answer.
           text = text.replace(/^HTTP\/1\.1 100[\s\S]*?\r\n\r\n/, '');
-          if (/^HTTP\/1\.1 \d{3}/.test(text)) done(Date.now() - startMs);
+          // The body of the answer is on its way by then.
+          if (endedMs === undefined && /^HTTP\/1\.1 \d{3}/.test(text)) {
+            endedMs = Date.now() - startMs;
+            setTimeout(() => done(endedMs), 100);
+          }
         });
-        socket.on('close', () => done(Date.now() - startMs));
+        socket.on('close', () => done(endedMs ?? Date.now() - startMs));
         socket.on('error', () => {});
         const headers = Object.entries({ ...outgoing.headers, host, 'content-length': '64' });
         socket.write(
