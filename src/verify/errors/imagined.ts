@@ -35,6 +35,7 @@ export function* imagine(session: Session, endpoint: Endpoint, { rule }: StatedR
   const states = statesFor(session, endpoint);
   const hints = hintsIn(condition.source);
   const seen = new Set<string>();
+  const canBe = makeable(endpoint, holds);
   for (let draw = 0; draw < draws; draw++) {
     const values = new Map(slots.map((slot) => [slot.key, drawn(session, slot, draw, hints)]));
     const scene = { values, state: states[draw % states.length] };
@@ -42,10 +43,21 @@ export function* imagine(session: Session, endpoint: Endpoint, { rule }: StatedR
       scene.state,
       ...slots.map(({ key, machine }) => machine && values.get(key)?.[machine.field]),
     ]);
-    if (seen.has(inStates) || holds(scene) !== true) continue;
+    if (seen.has(inStates) || holds(scene) !== true || !canBe(scene)) continue;
     seen.add(inStates);
-    yield { slots, ...sharpened(slots, scene, holds, hints) };
+    yield { slots, ...sharpened(slots, scene, (one) => (canBe(one) ? holds(one) : undefined), hints) };
   }
+}
+
+/** Whether the row of a scene can be there before it is changed: one for which a condition on what is stored holds was refused already. */
+function makeable(endpoint: Endpoint, holds: (scene: Scene) => boolean | undefined): (scene: Scene) => boolean {
+  const verb = statedValue(endpoint.does)?.verb;
+  if (verb !== 'update' && verb !== 'replace') return () => true;
+  return ({ values, state }) => {
+    const row = values.get('row');
+    const body = values.get('body');
+    return !row || !body || holds({ state, values: new Map(values).set('body', row) }) !== true;
+  };
 }
 
 /** The states in which the endpoint may be asked for. */

@@ -6,6 +6,7 @@ import { toJsonSchema } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { ready } from '../make/readied.ts';
 import type { Model } from '../model/model.ts';
+import { conditionFacts } from '../model/refused-as.ts';
 import type { Exchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import { resolve } from '../script/symbol.ts';
@@ -43,7 +44,7 @@ const boundary = 'ninefold-file-boundary';
 export function fileCase(model: Model, { operation, field }: FileTaker, bytes: number): Case {
   return {
     name: `${operation.name} with a file of ${bytes} bytes, and of one more`,
-    facts: [sizesFact],
+    facts: [sizesFact, ...conditionFacts(model, 'limit.size', operation)],
     async run(session: Session) {
       const { endpoint } = operation;
       const bodyBytes = statedValue(model.spec.limits.size)?.body ?? bodyBytesMost;

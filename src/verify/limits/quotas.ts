@@ -6,7 +6,7 @@ import { ready } from '../make/readied.ts';
 import type { Caller } from '../model/callers.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
-import { isRefusal, refusalFor } from '../model/refused-as.ts';
+import { conditionFacts, isRefusal, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { type Exchange, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
@@ -52,7 +52,7 @@ function caseOf(model: Model, quota: Quota, operation: Operation): Case {
   const promised = `${quota.limit} a ${quota.window} per ${quota.per} for ${operation.name}`;
   return {
     name: `${operation.name}, ${quota.limit} a ${quota.window} per ${quota.per}`,
-    facts: [quotasFact],
+    facts: [quotasFact, ...conditionFacts(model, 'limit.quota', operation)],
     async run(session: Session) {
       session.need(operation.endpoint !== undefined, `no caller reaches ${operation.name}`);
       session.need(quota.limit <= usesMost, `it takes ${quota.limit} successful requests to use it up`);

@@ -4,7 +4,7 @@ import { type Judgement, moot } from '../script/claim.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
-import { burst, type Shot } from './burst.ts';
+import { burst, retryAfterMs, type Shot } from './burst.ts';
 import { applies, askersOf, ratesFor, roomFor } from './counted.ts';
 import { letTooMany } from './rate-model.ts';
 import { attemptsOf, type Reached, ratesFact } from './rates.ts';
@@ -17,8 +17,8 @@ export async function claimOthers(session: Session, reached: Reached, plan: Requ
   const { rate, counted, shots, status } = reached;
   if (counted.caller === undefined || shots.value.at(-1)?.status !== status) return;
   const others = othersOf(session, reached, counted.caller);
-  if (others.apart) await claimApart(session, reached, plan, others.apart);
   if (others.together) await claimTogether(session, reached, plan, others.together);
+  if (others.apart) await claimApart(session, reached, plan, others.apart);
   if (others.outside && rate.per !== 'caller' && rate.per !== 'user') await claimApart(session, reached, plan, others.outside);
   else if (others.outside) await claimUncounted(session, reached, plan, others.outside);
 }
@@ -81,9 +81,14 @@ async function claimTogether(
     ...{ fact: ratesFact, reason: 'together', at: rate.at, of: [shots, own] as Done<readonly Shot[]>[] },
     judge: (...[all = [], one = []]: readonly (readonly Shot[])[]): Judgement => {
       if ([...all, ...one].some((shot) => shot.status === 0) || all.at(-1)?.status !== status) return moot('it was not reached');
-      // What was refused to the first is as good as a proof that nothing was left; how much the two had is reckoned all the same.
+      const [end, next] = [all.at(-1), one[0]];
+      if (!end || !next || next.status === status) return undefined;
       const flaw = letTooMany(rate, attemptsOf([...all, ...one], status, cost));
-      return flaw && one[0]?.status !== status ? { promised: `it counts per ${rate.per}`, seen: flaw.says } : undefined;
+      // Windows one after the other may have changed in between, unless the first was told to wait for longer than that.
+      const isSame = next.toMs - end.fromMs < (retryAfterMs(end) ?? 0) - 1_000;
+      const seen =
+        flaw?.says ?? `${other.name} was let through while another was told to wait for ${end.headers['retry-after']} s`;
+      return flaw || isSame ? { promised: `it counts per ${rate.per}`, seen } : moot('its window may have ended in between');
     },
   });
 }

@@ -1,7 +1,4 @@
-import { parseBody } from '../client/parse-body.ts';
-import { refusals } from '../errors/refusals.ts';
-import { isFlaw, type Judgement, moot } from '../script/claim.ts';
-import type { Exchange } from '../script/exchange.ts';
+import { type Judgement, moot } from '../script/claim.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
@@ -37,39 +34,6 @@ export async function claimWait(session: Session, reached: Reached, plan: Reques
       return one.status === status
         ? { promised: `to wait for ${told} s, as Retry-After says, is enough`, seen: `it was answered ${one.status} again` }
         : undefined;
-    },
-  });
-}
-
-/** The last of the requests, which was refused, is held to what every refusal is held to, and to the stated code. */
-export function claimRefusal(session: Session, { shots, status, counted }: Reached, plan: RequestPlan): void {
-  const { model } = session;
-  const stated = model.refusals.of('limit.rate', counted.operation);
-  const exchangeOf = (all: readonly Shot[]): Exchange | undefined => {
-    const end = all.at(-1);
-    const body = end && parseBody(end.text, end.headers['content-type']);
-    const sent = { method: plan.method, target: plan.template, headers: {}, path: {}, query: {} };
-    return end?.status === status ? { ...end, body, sent } : undefined;
-  };
-  const first = exchangeOf(shots.value);
-  for (const { fact, reason } of first ? refusals.observe(first, model) : []) {
-    session.claim({
-      ...{ fact, reason, of: [shots] as const },
-      judge(all: readonly Shot[]): Judgement {
-        const seen = exchangeOf(all);
-        const again = seen ? [...refusals.observe(seen, model)] : [];
-        return again.find((one) => one.reason === reason && isFlaw(one.judgement))?.judgement;
-      },
-    });
-  }
-  if (!stated || !model.refusals.showsCodes) return;
-  session.claim({
-    ...{ fact: { kind: 'conditions', subject: stated.code.name }, reason: 'code', of: [shots] as const, at: stated.rule.at },
-    judge(all: readonly Shot[]): Judgement {
-      const seen = exchangeOf(all);
-      const code = seen && model.refusals.codeIn(seen);
-      if (code === undefined || code === stated.code.name) return seen ? undefined : moot('it was not reached');
-      return { promised: `${stated.code.name}, for more than the rate allows`, seen: `${seen?.status} ${code}` };
     },
   });
 }

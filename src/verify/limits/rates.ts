@@ -1,9 +1,10 @@
 import { statedValue } from '../../parts/fact.ts';
 import type { Rate } from '../../parts/limits.ts';
+import { claimRefusalIn } from '../errors/claim-refusal-in.ts';
 import { ready } from '../make/readied.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
-import { refusalFor } from '../model/refused-as.ts';
+import { conditionFacts, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
@@ -12,7 +13,7 @@ import { burst, type Shot } from './burst.ts';
 import { type Counted, cheapest, costOf, ratesFor } from './counted.ts';
 import { type Attempt, capacityOf, letTooMany, memoryOf, refusedTooEarly } from './rate-model.ts';
 import { claimOthers } from './rate-others.ts';
-import { claimRefusal, claimRemaining, claimWait } from './rate-told.ts';
+import { claimRemaining, claimWait } from './rate-told.ts';
 
 export const ratesFact: FactName = { kind: 'rate limits', subject: 'service' };
 
@@ -48,7 +49,7 @@ function caseOf(model: Model, rate: Rate): Case {
   const of = `${rate.limit} in ${rate.windowMs / 1000} s per ${rate.per}${rate.to === undefined ? '' : ` for ${rate.to.join(' and ')}`}`;
   return {
     name: `${counted?.operation.name ?? 'nothing'}, ${of}`,
-    facts: [ratesFact],
+    facts: [ratesFact, ...conditionFacts(model, 'limit.rate', counted?.operation)],
     async run(session: Session) {
       session.need(counted !== undefined, 'nobody who can be spoken for reaches it before another rate');
       await reach(session, rate, counted);
@@ -75,7 +76,10 @@ async function reach(session: Session, rate: Rate, counted: Counted): Promise<vo
   const shots = await session.do(burst(plan, most, status, rested ? [rested] : []));
   const reached: Reached = { rate, counted, cost, status, shots };
   claimRoom(session, reached, isRested);
-  claimRefusal(session, reached, plan);
+  claimRefusalIn<readonly Shot[]>(session, {
+    ...{ done: shots, when: 'limit.rate', operation, what: 'more than the rate allows' },
+    answerIn: (all) => (all.at(-1)?.status === status ? all.at(-1) : undefined),
+  });
   claimRemaining(session, reached, ratesFor(model, operation, caller).length);
   if (isRested) await claimOthers(session, reached, plan);
   await claimWait(session, reached, plan, waitMsMost);

@@ -8,7 +8,7 @@ import { ready } from '../make/readied.ts';
 import type { Caller } from '../model/callers.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
-import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
+import { conditionFacts, isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { type Exchange, isDone } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
@@ -37,7 +37,7 @@ export const sizes: Trial = {
     const stated = statedValue(model.spec.limits.size);
     if (!stated) return;
     const body = bodyTaker(model);
-    if (stated.body !== undefined && body) yield bodyCase(body, stated.body);
+    if (stated.body !== undefined && body) yield bodyCase(model, body, stated.body);
     const file = fileTaker(model);
     if (stated.file !== undefined && file) yield fileCase(model, file, stated.file);
     const door = quietDoor(model);
@@ -67,10 +67,10 @@ function callerFor(session: Session, operation: Operation): Caller | undefined {
   return model.access.isPublic(operation) || !operation.endpoint ? undefined : callersFor(session, operation.endpoint)[0];
 }
 
-function bodyCase(operation: Operation, bytes: number): Case {
+function bodyCase(model: Model, operation: Operation, bytes: number): Case {
   return {
     name: `${operation.name} with a body of ${bytes} bytes, and of one more`,
-    facts: [sizesFact],
+    facts: [sizesFact, ...conditionFacts(model, 'limit.size', operation)],
     async run(session: Session) {
       const { endpoint } = operation;
       session.need(endpoint !== undefined && bytes <= bodyBytesMost, `bodies of ${bytes} bytes are not sent`);
@@ -105,7 +105,7 @@ function takenJudgement(seen: Exchange, bytes: number): Judgement {
 function addressCase(model: Model, operation: Operation, bytes: number): Case {
   return {
     name: `${operation.name} with an address of ${bytes} bytes, and of one more`,
-    facts: [sizesFact],
+    facts: [sizesFact, ...conditionFacts(model, 'limit.size')],
     async run(session: Session) {
       const { endpoint } = operation;
       session.need(endpoint !== undefined && bytes <= 64 * 1024, `addresses of ${bytes} bytes are not sent`);

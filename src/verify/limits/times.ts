@@ -1,17 +1,16 @@
-import type { Json } from '../../document/document.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { requestShape } from '../../parts/payload.ts';
-import { parseBody } from '../client/parse-body.ts';
+import { type Answer, claimRefusalIn } from '../errors/claim-refusal-in.ts';
 import { ready } from '../make/readied.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
-import { refusalFor } from '../model/refused-as.ts';
+import { conditionFacts, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import { concrete } from '../script/request.ts';
 import type { Session } from '../script/session.ts';
-import type { Done, Step } from '../script/step.ts';
+import type { Step } from '../script/step.ts';
 import { capturesIn } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
 import { idleConnection } from './idle.ts';
@@ -49,25 +48,28 @@ function bodyTaker(model: Model): Operation | undefined {
 interface Awaited {
   /** How long the service waited; nothing where it still does. */
   readonly ms: number | undefined;
-  readonly status: number | undefined;
-  /** The body of the answer. */
-  readonly body: Json | undefined;
+  readonly answer: Answer | undefined;
 }
 
 function slowBody(model: Model, operation: Operation, requestMs: number): Case {
   return {
     name: `${operation.name} with a body that does not come`,
-    facts: [fact],
+    facts: [fact, ...conditionFacts(model, 'limit.time', operation)],
     async run(session: Session) {
       const { endpoint } = operation;
       session.need(endpoint !== undefined && requestMs <= timeMsMost, `it takes ${requestMs / 1000} s`);
       const mostMs = requestMs * 1.25 + 2_500;
       const { request } = await ready(session, endpoint);
       const awaited = await session.do(stopping(request, mostMs));
-      claimCode(session, operation, awaited, requestMs);
+      claimRefusalIn<Awaited>(session, {
+        ...{ done: awaited, when: 'limit.time', operation, what: 'a body that does not come', shrinkingRuns: 2 },
+        // That the connection is closed without an answer, or by a server that knows nothing of codes, is as good.
+        answerIn: ({ ms = 0, answer }) => (ms >= requestMs / 2 && answer && answer.text !== '' ? answer : undefined),
+      });
       session.claim({
         ...{ fact, reason: 'request', at: `${model.spec.limits.timeout.at}/request`, of: [awaited], shrinkingRuns: 2 },
-        judge: ({ ms, status }: Awaited): Judgement => {
+        judge: ({ ms, answer }: Awaited): Judgement => {
+          const status = answer?.status;
           const promised = `a request has ${requestMs / 1000} s`;
           if (ms === undefined) return { promised, seen: `after ${Math.round(mostMs) / 1000} s its body was still waited for` };
           if (status !== undefined && status < 400) return moot('it was answered before its body had come');
@@ -80,25 +82,6 @@ function slowBody(model: Model, operation: Operation, requestMs: number): Case {
       });
     },
   };
-}
-
-/** What is answered in the end is answered by the stated code; that the connection is closed without an answer is as good. */
-function claimCode(session: Session, operation: Operation, awaited: Done<Awaited>, requestMs: number): void {
-  const { refusals } = session.model;
-  const stated = refusals.of('limit.time', operation);
-  if (!stated || !refusals.showsCodes) return;
-  session.claim({
-    ...{ fact: { kind: 'conditions', subject: stated.code.name }, reason: 'code', at: stated.rule.at, of: [awaited] as const },
-    judge: ({ ms, status, body }: Awaited): Judgement => {
-      const code = refusals.codeIn({ body });
-      if (ms === undefined || ms < requestMs / 2 || status === undefined || code === undefined)
-        return moot('nothing was answered in the end');
-      return code === stated.code.name
-        ? undefined
-        : { promised: `${stated.code.name}, for a body that does not come`, seen: `${status} ${code}` };
-    },
-    shrinkingRuns: 2,
-  });
 }
 
 /** The step that sends the head of a request, promises a body and sends one byte of it. */
@@ -116,10 +99,7 @@ function stopping(plan: RequestPlan, mostMs: number): Step<Awaited> {
         const done = (ms: number | undefined) => {
           clearTimeout(timer);
           socket.destroy();
-          const [, status] = /^HTTP\/1\.1 (\d{3})/.exec(text) ?? [];
-          const [head = '', body = ''] = text.split(/\r\n\r\n(.*)/s);
-          const type = /\r\ncontent-type: *([^\r]*)/i.exec(head)?.[1];
-          resolve({ ms, status: status === undefined ? undefined : Number(status), body: parseBody(body, type) });
+          resolve({ ms, answer: answerIn(text) });
         };
         const timer = setTimeout(() => done(undefined), mostMs);
         socket.on('data', (piece: Buffer) => {
@@ -140,7 +120,16 @@ function stopping(plan: RequestPlan, mostMs: number): Step<Awaited> {
         );
       });
     },
-    tell: ({ ms, status }) => (ms === undefined ? 'it still waits' : `${status ?? 'the connection was closed'} after ${ms} ms`),
+    tell: ({ ms, answer }) =>
+      ms === undefined ? 'it still waits' : `${answer?.status ?? 'the connection was closed'} after ${ms} ms`,
     shell: () => [`# A body of 64 bytes is announced, and one of them is sent.`],
   };
+}
+
+/** The answer in what came over a connection; nothing where none did. */
+function answerIn(received: string): Answer | undefined {
+  const [head = '', text = ''] = received.split(/\r\n\r\n(.*)/s);
+  const [, status] = /^HTTP\/1\.1 (\d{3})/.exec(head) ?? [];
+  const headers = [...head.matchAll(/\r\n([^:\r]+): *([^\r]*)/g)].map(([, name = '', value = '']) => [name.toLowerCase(), value]);
+  return status === undefined ? undefined : { status: Number(status), headers: Object.fromEntries(headers), text };
 }
