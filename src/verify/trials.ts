@@ -13,6 +13,8 @@ import { parameters } from './endpoints/parameters.ts';
 import { routes, statedRoutes } from './endpoints/routes.ts';
 import { ownErrors } from './errors/own.ts';
 import { refusals } from './errors/refusals.ts';
+import { takenAgain } from './errors/taken-again.ts';
+import { unchanged } from './errors/unchanged.ts';
 import { eventTrials } from './events/all.ts';
 import { limitTrials } from './limits/all.ts';
 import type { Observer } from './observer.ts';
@@ -75,6 +77,8 @@ export const trials: readonly Trial[] = [
   ...limitTrials,
   races,
   ownErrors,
+  unchanged,
+  takenAgain,
   changedLater,
   pages,
   afterTime,
