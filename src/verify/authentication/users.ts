@@ -97,7 +97,9 @@ function outrightOf(model: Model, operation: Operation, caller: Caller): Outrigh
   // Without a rule that is met, `else` of one whose scopes are lacking may have the word.
   const own = stated.some((rule) => rule.else !== undefined && namesOperation(rule.allow, operation));
   if (rules.length === 0) return own ? 'not known' : 'refused';
-  const isSure = rules.some((rule) => !rule.if && (caller.scopes !== undefined || rule.scopes.length === 0));
+  const isSure = rules.some(
+    (rule) => !rule.if && (caller.scopes !== undefined || rule.scopes.length === 0) && namesOperation(rule.allow, operation),
+  );
   return isSure ? 'let in' : 'decided later';
 }
 
