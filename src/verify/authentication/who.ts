@@ -2,6 +2,7 @@ import { statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { openEar, streamOf } from '../events/stream-ears.ts';
 import type { Caller } from '../model/callers.ts';
+import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
@@ -21,7 +22,7 @@ import {
   publicDoors,
   showing,
 } from './knocking.ts';
-import { tamperedWith } from './tampered.ts';
+import { endedBy, isTokenScheme, misfitOf, readToken, type Tampered, tamperedWith } from './tampered.ts';
 
 const schemesFact = { kind: 'schemes', subject: 'service' };
 
@@ -55,7 +56,7 @@ function nobodyAt(model: Model, { operation, endpoint }: Door): Case {
   const rules = { kind: 'permission rules', subject: operation.name };
   return {
     name: `${endpoint.key} without a credential, and with one that nobody gave out`,
-    facts: [rules],
+    facts: [rules, schemesFact],
     async run(session: Session) {
       const done = await session.send(knocking(model, endpoint, undefined));
       const judge = (seen: Exchange) => unknownFlaw(model, operation, seen, 'without a credential');
@@ -74,15 +75,29 @@ function nobodyAt(model: Model, { operation, endpoint }: Door): Case {
 
 /** A credential that was good once, or is good elsewhere. */
 function strangerAt(model: Model, { operation, endpoint }: Door, stranger: Caller): Case {
+  const fact = factOfStranger(model, stranger);
   return {
     name: `a credential that is ${stranger.bad}: ${stranger.name}`,
-    facts: [schemesFact],
+    facts: [fact],
     async run(session: Session) {
       const done = await session.send(knocking(model, endpoint, { ...stranger, user: '' }));
       const judge = (seen: Exchange) => unknownFlaw(model, operation, seen, `with a credential that is ${stranger.bad}`);
-      session.claim({ fact: schemesFact, reason: `${stranger.bad}`, of: [done], judge });
+      session.claim({ fact, reason: `${stranger.bad}`, of: [done], judge });
     },
   };
+}
+
+/** What a token says of itself, and the scheme does not take, is a matter of its format; whatever else is bad about it of the scheme. */
+function factOfStranger(model: Model, { credential }: Caller): FactName {
+  const token = credential && isTokenScheme(credential.scheme) ? readToken(partsOf(credential).text) : undefined;
+  const isSelfEvident = token !== undefined && (endedBy(token, Date.now()) || misfitOf(credential?.scheme, token) !== undefined);
+  return isSelfEvident ? factOfTampering(model, credential?.scheme.name ?? '', 'token formats') : schemesFact;
+}
+
+/** The fact that a bad credential would break; where its format is no promise, that of the schemes. */
+function factOfTampering(model: Model, scheme: string, kind: Tampered['breaks']): FactName {
+  const format = { kind: 'token formats', subject: scheme };
+  return kind === 'token formats' && model.facts.isPromised(format) ? format : schemesFact;
 }
 
 /** The stream is refused to nobody in particular, and to users whom no rule allows it. */
@@ -135,9 +150,10 @@ function publicAt(model: Model, { operation, endpoint }: Door): Case {
 /** Every credential that can be made bad from outside, at one operation that changes nothing; and the good one, which is known. */
 function badOnes(model: Model, { operation, endpoint }: Door, scheme: string, good: Caller | undefined): Case {
   const carrier = { kind: 'header names', subject: scheme };
+  const format = factOfTampering(model, scheme, 'token formats');
   return {
     name: `${scheme}: credentials that are not good`,
-    facts: [schemesFact, carrier],
+    facts: [schemesFact, carrier, format],
     async run(session: Session) {
       session.need(good?.credential !== undefined, `no credential of the scheme ${scheme} was given`);
       const { credential } = good;
@@ -157,13 +173,14 @@ function badOnes(model: Model, { operation, endpoint }: Door, scheme: string, go
       session.need(isKnown(known.value), `the credential of the scheme ${scheme} that was given is not good`);
       await elsewhere(session, model, { operation, endpoint }, credential);
       const { prefix, text } = partsOf(credential);
-      for (const { how, text: bad } of tamperedWith(credential.scheme, text)) {
+      for (const { how, text: bad, breaks } of tamperedWith(credential.scheme, text)) {
         const done = await session.send(knocking(model, endpoint, showing(credential, `${prefix}${bad}`)));
         const judge = (before: Exchange, seen: Exchange): Judgement =>
           isKnown(before)
             ? unknownFlaw(model, operation, seen, `with the given credential, but ${how}`)
             : moot('the good one is not');
-        session.claim({ fact: schemesFact, reason: `${scheme}: ${how}`, of: [known, done], judge });
+        const fact = factOfTampering(model, scheme, breaks);
+        session.claim({ fact, reason: `${scheme}: ${how}`, of: [known, done], judge });
       }
     },
   };
