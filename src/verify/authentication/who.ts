@@ -2,7 +2,6 @@ import { statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { openEar, streamOf } from '../events/stream-ears.ts';
 import type { Caller } from '../model/callers.ts';
-import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
@@ -22,9 +21,8 @@ import {
   publicDoors,
   showing,
 } from './knocking.ts';
-import { endedBy, isTokenScheme, misfitOf, readToken, type Tampered, tamperedWith } from './tampered.ts';
-
-const schemesFact = { kind: 'schemes', subject: 'service' };
+import { breaksFormat, factOfTampering, schemesFact, strangerAt } from './strangers.ts';
+import { tamperedWith } from './tampered.ts';
 
 /** Who is nobody, or shows what is not good, is unknown at every operation that is not public. */
 export const who: Trial = {
@@ -71,33 +69,6 @@ function nobodyAt(model: Model, { operation, endpoint }: Door): Case {
       }
     },
   };
-}
-
-/** A credential that was good once, or is good elsewhere. */
-function strangerAt(model: Model, { operation, endpoint }: Door, stranger: Caller): Case {
-  const fact = factOfStranger(model, stranger);
-  return {
-    name: `a credential that is ${stranger.bad}: ${stranger.name}`,
-    facts: [fact],
-    async run(session: Session) {
-      const done = await session.send(knocking(model, endpoint, { ...stranger, user: '' }));
-      const judge = (seen: Exchange) => unknownFlaw(model, operation, seen, `with a credential that is ${stranger.bad}`);
-      session.claim({ fact, reason: `${stranger.bad}`, of: [done], judge });
-    },
-  };
-}
-
-/** What a token says of itself, and the scheme does not take, is a matter of its format; whatever else is bad about it of the scheme. */
-function factOfStranger(model: Model, { credential }: Caller): FactName {
-  const token = credential && isTokenScheme(credential.scheme) ? readToken(partsOf(credential).text) : undefined;
-  const isSelfEvident = token !== undefined && (endedBy(token, Date.now()) || misfitOf(credential?.scheme, token) !== undefined);
-  return isSelfEvident ? factOfTampering(model, credential?.scheme.name ?? '', 'token formats') : schemesFact;
-}
-
-/** The fact that a bad credential would break; where its format is no promise, that of the schemes. */
-function factOfTampering(model: Model, scheme: string, kind: Tampered['breaks']): FactName {
-  const format = { kind: 'token formats', subject: scheme };
-  return kind === 'token formats' && model.facts.isPromised(format) ? format : schemesFact;
 }
 
 /** The stream is refused to nobody in particular, and to users whom no rule allows it. */
@@ -150,10 +121,10 @@ function publicAt(model: Model, { operation, endpoint }: Door): Case {
 /** Every credential that can be made bad from outside, at one operation that changes nothing; and the good one, which is known. */
 function badOnes(model: Model, { operation, endpoint }: Door, scheme: string, good: Caller | undefined): Case {
   const carrier = { kind: 'header names', subject: scheme };
-  const format = factOfTampering(model, scheme, 'token formats');
+  const formats = breaksFormat(good) ? [factOfTampering(model, scheme, 'token formats')] : [];
   return {
     name: `${scheme}: credentials that are not good`,
-    facts: [schemesFact, carrier, format],
+    facts: [schemesFact, carrier, ...formats],
     async run(session: Session) {
       session.need(good?.credential !== undefined, `no credential of the scheme ${scheme} was given`);
       const { credential } = good;
