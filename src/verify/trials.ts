@@ -30,6 +30,7 @@ import { identifiers } from './resources/identifiers.ts';
 import { references } from './resources/references.ts';
 import { shownShapes, shownStates } from './resources/shown-shapes.ts';
 import { stored } from './resources/stored.ts';
+import { there } from './resources/there.ts';
 import { unique } from './resources/unique.ts';
 import { conditions } from './states/conditions.ts';
 import { inStates } from './states/in-states.ts';
@@ -48,6 +49,7 @@ export const trials: readonly Trial[] = [
   unique,
   references,
   identifiers,
+  there,
   initial,
   transitions,
   inStates,

@@ -25,6 +25,7 @@ export const routes: Trial = {
   part: 'endpoints',
   about: 'Methods and paths that are not stated are refused as such.',
   noise: 'quiet',
+  isReading: true,
   *cases(model) {
     if (model.spec.endpoints.others) return;
     for (const [path, endpoints] of byPath(model)) {
