@@ -5,11 +5,17 @@ import { answers } from './endpoints/answers.ts';
 import { bodies } from './endpoints/bodies.ts';
 import { bodiless } from './endpoints/bodiless.ts';
 import { preconditions } from './endpoints/conditions.ts';
+import { deleting } from './endpoints/deleting.ts';
+import { handled } from './endpoints/handled.ts';
 import { idempotency } from './endpoints/idempotency.ts';
 import { lists } from './endpoints/lists.ts';
+import { locations } from './endpoints/locations.ts';
 import { media } from './endpoints/media.ts';
+import { merging } from './endpoints/merging.ts';
 import { pages } from './endpoints/pages.ts';
 import { parameters } from './endpoints/parameters.ts';
+import { replacing } from './endpoints/replacing.ts';
+import { replies } from './endpoints/replies.ts';
 import { routes, statedRoutes } from './endpoints/routes.ts';
 import { ownErrors } from './errors/own.ts';
 import { refusals } from './errors/refusals.ts';
@@ -62,11 +68,17 @@ export const trials: readonly Trial[] = [
   edges,
   pairs,
   routes,
+  replies,
+  replacing,
+  merging,
+  locations,
+  deleting,
   media,
   accepts,
   preconditions,
   idempotency,
   parameters,
+  handled,
   lists,
   bodies,
   bodiless,

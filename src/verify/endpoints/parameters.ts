@@ -151,12 +151,12 @@ async function sendBreak(
 }
 
 /** What a query can carry: no null, nothing empty, nothing that is written like something else. */
-function isWritten({ value }: Variant): boolean {
+export function isWritten({ value }: Variant): boolean {
   return value !== null && value !== '' && typeof value !== 'object';
 }
 
 /** A word is a word in a query, whatever it was meant to be: only what no reading of the text admits is broken. */
-function isBrokenWritten(shape: JsonMap, { value }: Variant): boolean {
+export function isBrokenWritten(shape: JsonMap, { value }: Variant): boolean {
   const types = typeof shape.type === 'string' ? [shape.type] : Array.isArray(shape.type) ? shape.type.map(String) : [];
   if (types.includes('string')) return typeof value === 'string';
   // In a query 7 and "7" are one.
@@ -167,7 +167,8 @@ function isBrokenWritten(shape: JsonMap, { value }: Variant): boolean {
   );
 }
 
-function taken(session: Session, exchange: Exchange, what = 'what is valid') {
+/** What is valid must not be refused for its parameters. */
+export function taken(session: Session, exchange: Exchange, what = 'what is valid') {
   const { model } = session;
   if (isDone(exchange)) return undefined;
   const operation = exchange.endpoint && model.operationOf(exchange.endpoint);
