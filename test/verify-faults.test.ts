@@ -365,7 +365,7 @@ const faults: readonly Fault[] = [
     'endpoints/pages',
     answer('GET', noteList, (page) => ({ ...page, data: (page.data as unknown[]).slice(1) })),
     'pagination bounds GET /notes',
-    /once/,
+    /every row/,
   ],
   [
     'a page shows a row twice',

@@ -5,6 +5,7 @@ import { answers } from './endpoints/answers.ts';
 import { bodies } from './endpoints/bodies.ts';
 import { bodiless } from './endpoints/bodiless.ts';
 import { preconditions } from './endpoints/conditions.ts';
+import { cursors } from './endpoints/cursors.ts';
 import { idempotency } from './endpoints/idempotency.ts';
 import { lists } from './endpoints/lists.ts';
 import { media } from './endpoints/media.ts';
@@ -53,6 +54,7 @@ export const trials: readonly Trial[] = [
   idempotency,
   parameters,
   lists,
+  cursors,
   bodies,
   bodiless,
   ...purposeTrials,
