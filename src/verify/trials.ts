@@ -9,7 +9,7 @@ import { cursors } from './endpoints/cursors.ts';
 import { idempotency } from './endpoints/idempotency.ts';
 import { lists } from './endpoints/lists.ts';
 import { media } from './endpoints/media.ts';
-import { pages } from './endpoints/pages.ts';
+import { pages, sharedPages } from './endpoints/pages.ts';
 import { parameters } from './endpoints/parameters.ts';
 import { routes, statedRoutes } from './endpoints/routes.ts';
 import { ownErrors } from './errors/own.ts';
@@ -55,6 +55,7 @@ export const trials: readonly Trial[] = [
   parameters,
   lists,
   cursors,
+  pages,
   bodies,
   bodiless,
   ...purposeTrials,
@@ -65,7 +66,7 @@ export const trials: readonly Trial[] = [
   races,
   ownErrors,
   changedLater,
-  pages,
+  sharedPages,
   timed,
 ];
 

@@ -46,7 +46,7 @@ async function sendCursors(session: Session, endpoint: Endpoint): Promise<void> 
   const size = pagination.size === undefined ? {} : { [pagination.size]: 1 };
   const first = await list.ask(size);
   const next = nextPage(model, first);
-  if (!next) return;
+  session.need(next !== undefined, 'no page of the list told of another');
   for (const other of otherQueries(session, endpoint)) {
     claimRefused(session, await list.ask({ ...size, ...other, ...next }), {
       ...{ by, fact, reason: 'a cursor of another query', what: `a cursor that was given without ${Object.keys(other).join()}` },

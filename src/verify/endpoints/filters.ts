@@ -41,7 +41,7 @@ export async function listFiltered(session: Session, endpoint: Endpoint, paramet
   session.need(stated !== undefined, `the ${list.resource} has no ${field}`);
   session.need(!model.unseenBy(list.resource, list.caller).has(field), `${field} is not shown`);
   const made = list.rows.flatMap((row) => (row.made ? [row.made] : []));
-  for (const asked of asks ?? asksOf(session, list, parameter)) {
+  for (const asked of asks ?? asksOf(session, list, parameter, own)) {
     const seen = await list.all({ [parameter.name]: asked });
     const fact = { kind: 'parameters', subject: endpoint.key };
     session.claim({
@@ -127,15 +127,24 @@ function isAskable(session: Session, endpoint: Endpoint, { name, op }: Parameter
   return !(typeof minimum === 'number' && value < minimum) && !(typeof maximum === 'number' && value > maximum);
 }
 
-/** What a row that was made has in the field; of a state, another one as well, in which it is not. @throws {Untestable} */
-function asksOf(session: Session, { row, resource }: OwnList, { filters, name, op }: Parameter): readonly Symbolic[] {
+/** What a row that was made has in the field, and what none of them has, where there is such. @throws {Untestable} */
+function asksOf(
+  session: Session,
+  { row, resource }: OwnList,
+  { filters, name, op }: Parameter,
+  own: OwnText,
+): readonly Symbolic[] {
   const field = filters ?? name;
   const value = row.fields?.[field];
   session.need(value !== undefined && value !== null, `the ${resource} that was made has no ${field}`);
   const captured = isMap(value) || row.made ? row.known[field] : value;
   session.need(captured !== undefined && !Array.isArray(value), `${field} cannot be asked for`);
   const machine = machineOf(session.model.spec.states, resource);
-  const other = machine?.field === field ? statesOf(machine).find((state) => state !== value) : undefined;
+  const stated = session.model.resource(resource);
+  const shape = statedValue((stated && entryOf(stated.fields, field)?.shape) ?? { standing: 'open', at: '' });
+  const isState = machine?.field === field;
+  const foreign = shape && shape.ref === undefined && isFreeText(shape) ? own.with() : undefined;
+  const other = isState ? statesOf(machine).find((state) => state !== value) : foreign;
   if (op !== 'in') return op === '=' && other !== undefined ? [captured, other] : [captured];
   return other === undefined
     ? [[captured]]

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
-import { beginList, type OwnList } from '../make/own-list.ts';
+import { beginList, canBeOwn, type OwnList } from '../make/own-list.ts';
 import { paginationOf } from '../make/pages.ts';
 import { walkingPages } from '../make/walk-pages.ts';
 import type { Model } from '../model/model.ts';
@@ -10,7 +10,7 @@ import type { Exchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Symbolic } from '../script/symbol.ts';
-import type { Trial } from '../trial.ts';
+import type { Case, Trial } from '../trial.ts';
 import { Untestable } from '../untestable.ts';
 import { valuesApart } from '../values/apart.ts';
 import { OwnText } from '../values/own-text.ts';
@@ -20,6 +20,8 @@ import { sortWords } from './sorted.ts';
 
 /** As many as fill three pages of a list in which nothing else is, or two of one in which there may be more. */
 const rowCount = 6;
+/** So many rows are made where no smaller page can be asked for. */
+const rowsMost = 20;
 
 /** The pages of a list show every row once, also while rows are added where the style allows that to be seen. */
 export const pages: Trial = {
@@ -27,23 +29,32 @@ export const pages: Trial = {
   part: 'endpoints',
   about:
     'Going through the pages shows every row once, and each page says rightly whether there is another and how many rows there are.',
-  noise: 'alone',
-  *cases(model) {
-    for (const endpoint of model.endpoints) {
-      const stated = statedValue(endpoint.pagination ?? model.spec.limits.pagination);
-      if (statedValue(endpoint.does)?.verb !== 'list' || !stated || endpoint.response.standing !== 'open') continue;
-      const facts = [{ kind: 'pagination bounds', subject: endpoint.key }];
-      if (stated.style === 'none') {
-        yield { name: `${endpoint.key} on one page`, facts, run: (session) => showAll(session, endpoint) };
-        continue;
-      }
-      yield { name: endpoint.key, facts, run: (session) => goThrough(session, endpoint) };
-      const isStable = stated.style === 'cursor' || stated.style === 'after';
-      if (isStable)
-        yield { name: `${endpoint.key} while rows are added`, facts, run: (session) => goThroughAdding(session, endpoint) };
-    }
-  },
+  noise: 'quiet',
+  cases: (model) => casesOf(model, true),
 };
+
+/** The same of lists that cannot be narrowed to rows that nobody else makes. */
+export const sharedPages: Trial = {
+  ...pages,
+  name: 'endpoints/shared pages',
+  noise: 'alone',
+  cases: (model) => casesOf(model, false),
+};
+
+function* casesOf(model: Model, isOwn: boolean): Iterable<Case> {
+  for (const endpoint of model.endpoints) {
+    const stated = statedValue(endpoint.pagination ?? model.spec.limits.pagination);
+    if (statedValue(endpoint.does)?.verb !== 'list' || !stated || endpoint.response.standing !== 'open') continue;
+    const facts = [{ kind: 'pagination bounds', subject: endpoint.key }];
+    // Nobody removes the rows of another case, so these are there whatever else is.
+    if (stated.style === 'none' && isOwn)
+      yield { name: `${endpoint.key} on one page`, facts, run: (session) => showAll(session, endpoint) };
+    if (stated.style === 'none' || canBeOwn(model, endpoint) !== isOwn) continue;
+    yield { name: endpoint.key, facts, run: (session) => goThrough(session, endpoint, isOwn) };
+    if (stated.style === 'cursor' || stated.style === 'after')
+      yield { name: `${endpoint.key} while rows are added`, facts, run: (session) => goThroughAdding(session, endpoint) };
+  }
+}
 
 /** A list without pages is not cut off. */
 async function showAll(session: Session, endpoint: Endpoint): Promise<void> {
@@ -53,10 +64,14 @@ async function showAll(session: Session, endpoint: Endpoint): Promise<void> {
 }
 
 /** Pages of which the last is exactly full, so that it takes knowing that it is the last. */
-async function goThrough(session: Session, endpoint: Endpoint): Promise<void> {
+async function goThrough(session: Session, endpoint: Endpoint, isOwn: boolean): Promise<void> {
   const { model } = session;
   const fact = { kind: 'pagination bounds', subject: endpoint.key };
-  const list = await beginList(session, endpoint, { bodies: Array(rowCount).fill({}), narrowedBut: [] });
+  const { size, default: usual = rowsMost } = paginationOf(model, endpoint) ?? {};
+  const count = size === undefined ? 2 * usual : rowCount;
+  session.need(count <= rowsMost, `${count} rows are too many to make, and a smaller page cannot be asked for`);
+  const list = await beginList(session, endpoint, { bodies: Array(count).fill({}), narrowedBut: [] });
+  session.need(list.isOwn || !isOwn, `others make a ${list.resource} at the same time`);
   await addForeign(session, endpoint, list);
   const walk = await session.do(walkingPages(model, list.plan(sizeFor(model, endpoint, list))));
   const of = [walk] as const;
@@ -144,14 +159,14 @@ function sizeFor(model: Model, endpoint: Endpoint, { isOwn }: OwnList): Readonly
 }
 
 /** A row that the reader may not see, where there are such: it is not counted either. */
-async function addForeign(session: Session, endpoint: Endpoint, { caller, resource, wanted, row }: OwnList): Promise<void> {
+async function addForeign(session: Session, endpoint: Endpoint, { caller, resource, wanted, row, rows }: OwnList): Promise<void> {
   const { model } = session;
   const rules = caller && model.access.rules(model.operationOf(endpoint), caller);
   if (!rules || rules.length === 0 || !rules.every((rule) => rule.if)) return;
   for (const other of model.callers) {
     if (other === caller || other === row.caller) continue;
     try {
-      await session.make(resource, { ...wanted(rowCount), caller: other });
+      await session.make(resource, { ...wanted(rows.length), caller: other });
       return;
     } catch (error) {
       if (!(error instanceof Untestable)) throw error;

@@ -1,8 +1,9 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import type { Caller } from '../model/callers.ts';
+import type { Model } from '../model/model.ts';
 import { isSendable } from '../model/sendable.ts';
 import type { Exchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
@@ -58,7 +59,7 @@ export async function beginList(session: Session, endpoint: Endpoint, listing: L
     const target = model.parentOf(endpoint, name);
     if (target !== undefined) parents[name] = await session.make(target);
   }
-  const narrowing = listing.narrowedBut && (await narrow(session, endpoint, resource, listing.narrowedBut, own));
+  const narrowing = listing.narrowedBut && (await narrow(session, endpoint, listing.narrowedBut, own));
   const wanted = (at: number, body: Query = {}): Wanted => ({
     style: listing.style ?? 'plain',
     parents: { ...parents, ...narrowing?.parents },
@@ -121,26 +122,43 @@ interface Narrowing {
 async function narrow(
   session: Session,
   endpoint: Endpoint,
-  name: string,
   but: readonly string[],
   own: OwnText,
 ): Promise<Narrowing | undefined> {
-  const { model } = session;
+  const filter = narrowingFilter(session.model, endpoint, but);
+  if (!filter) return undefined;
+  const { parameter, field, ref } = filter;
+  if (ref === undefined) return { query: { [parameter]: own.with() }, parents: {}, field };
+  const parent = await session.make(ref);
+  return parent.made && { query: { [parameter]: parent.id }, parents: { [field]: parent } };
+}
+
+/** Whether a list can be one in which hardly anything is but what is made for it: below a parent, or narrowed. */
+export function canBeOwn(model: Model, endpoint: Endpoint): boolean {
+  const isBelow = pathParameters(endpoint.path).some((name) => model.parentOf(endpoint, name) !== undefined);
+  return isBelow || narrowingFilter(model, endpoint, []) !== undefined;
+}
+
+interface NarrowingFilter {
+  readonly parameter: string;
+  readonly field: string;
+  /** The resource whose rows the field refers to; absent for a text. */
+  readonly ref?: string | undefined;
+}
+
+function narrowingFilter(model: Model, endpoint: Endpoint, but: readonly string[]): NarrowingFilter | undefined {
+  const name = resourceOfEffect(statedValue(endpoint.does)) ?? '';
   const resource = model.resource(name);
-  const fields = new Map(resource ? entriesOf(resource.fields) : []);
-  const filters = entriesOf(endpoint.parameters).filter(([one, stated]) => stated.in === 'query' && !but.includes(one));
-  for (const [parameter, { filters: field = '', op }] of filters) {
-    const stated = fields.get(field);
-    const isAlone = resource?.unique.some((unique) => unique.fields.every((one) => one === field));
-    if (stated?.ref === undefined || op !== '=' || isAlone || statedValue(stated.required) !== true) continue;
-    if (!isSendable(model, name, field)) continue;
-    const parent = await session.make(stated.ref);
-    if (parent.made) return { query: { [parameter]: parent.id }, parents: { [field]: parent } };
-  }
-  for (const [parameter, { filters: field = '', op }] of filters) {
-    const shape = statedValue(fields.get(field)?.shape ?? { standing: 'open', at: '' });
-    if ((op !== 'prefix' && op !== 'contains') || !shape || !isFreeText(shape) || !isSendable(model, name, field)) continue;
-    return { query: { [parameter]: own.with() }, parents: {}, field };
-  }
-  return undefined;
+  const found = entriesOf(endpoint.parameters).flatMap(
+    ([parameter, { in: place, filters: field = '', op }]): NarrowingFilter[] => {
+      const stated = resource && entryOf(resource.fields, field);
+      if (place !== 'query' || but.includes(parameter) || !stated || !isSendable(model, name, field)) return [];
+      const shape = statedValue(stated.shape);
+      const isAlone = resource.unique.some(({ fields }) => fields.every((one) => one === field));
+      const isText = (op === 'prefix' || op === 'contains') && shape !== undefined && isFreeText(shape);
+      const isReference = op === '=' && stated.ref !== undefined && !isAlone && statedValue(stated.required) === true;
+      return isReference ? [{ parameter, field, ref: stated.ref }] : isText ? [{ parameter, field }] : [];
+    },
+  );
+  return found.find(({ ref }) => ref !== undefined) ?? found[0];
 }
