@@ -5,6 +5,7 @@ import { answers } from './endpoints/answers.ts';
 import { bodies } from './endpoints/bodies.ts';
 import { bodiless } from './endpoints/bodiless.ts';
 import { preconditions } from './endpoints/conditions.ts';
+import { cursors } from './endpoints/cursors.ts';
 import { deleting } from './endpoints/deleting.ts';
 import { handled } from './endpoints/handled.ts';
 import { idempotency } from './endpoints/idempotency.ts';
@@ -12,7 +13,7 @@ import { lists } from './endpoints/lists.ts';
 import { locations } from './endpoints/locations.ts';
 import { media } from './endpoints/media.ts';
 import { merging } from './endpoints/merging.ts';
-import { pages } from './endpoints/pages.ts';
+import { pages, sharedPages } from './endpoints/pages.ts';
 import { parameters } from './endpoints/parameters.ts';
 import { replacing } from './endpoints/replacing.ts';
 import { replies } from './endpoints/replies.ts';
@@ -80,6 +81,8 @@ export const trials: readonly Trial[] = [
   parameters,
   handled,
   lists,
+  cursors,
+  pages,
   bodies,
   bodiless,
   ...purposeTrials,
@@ -92,8 +95,8 @@ export const trials: readonly Trial[] = [
   unchanged,
   takenAgain,
   changedLater,
-  pages,
   afterTime,
+  sharedPages,
   timed,
 ];
 
