@@ -48,6 +48,8 @@ export class Rounds {
   readonly #unsteady = new Map<string, Unsteady>();
   readonly #suspected = new Map<string, number>();
   readonly #witnesses = new Map<string, number>();
+  /** What looked broken when there was no time left to look again. */
+  readonly #unsettled = new Set<string>();
   readonly #notes: string[] = [];
   #stopped: string | undefined;
   #done = 0;
@@ -70,6 +72,8 @@ export class Rounds {
     }
     if (client.waitedMs > 1000)
       this.#notes.push(`${Math.round(client.waitedMs / 1000)} s were spent waiting for rates to refill.`);
+    if (this.#unsettled.size > 0)
+      this.#notes.push(`No time was left to look again at what looked broken once: ${[...this.#unsettled].join(', ')}.`);
     const known = new Set(options.baseline ?? []);
     const told = (breach: Breach) => ({
       ...breach,
@@ -161,7 +165,12 @@ export class Rounds {
     const id = `${suspicion.claim.fact.kind}:${suspicion.claim.fact.subject}:${suspicion.claim.reason}@${found}@${seed}`;
     const start = () => ({ ...startRun(), isOnTop: true });
     const clear = async (run: Run) => void (await cleanUp(this.#given.made, () => this.bareSession(), run.results));
-    const confirmed = await confirm({ session, suspicion, start, clear, model, origin, id, found });
+    const confirmed = await confirm({ session, suspicion, start, clear, model, origin, id, found }).catch((error: unknown) => {
+      const why = this.#whyOf(error, trial.name);
+      if (error instanceof Spent) this.#unsettled.add(`${suspicion.claim.fact.kind}:${suspicion.claim.fact.subject}`);
+      tally.doubted(suspicion.claim.fact, `it looked broken once, and could not be looked at again: ${why}`);
+      return undefined;
+    });
     if (!confirmed) return;
     if ('tries' in confirmed) this.#unsteady.set(key, confirmed);
     else {

@@ -9,6 +9,7 @@ export class Tally {
   readonly #held = new Map<LedgerFact, Map<string, number>>();
   readonly #broken = new Set<LedgerFact>();
   readonly #reasons = new Map<string, string>();
+  readonly #doubted = new Map<LedgerFact, string>();
 
   constructor(facts: Facts) {
     this.#facts = facts;
@@ -24,6 +25,11 @@ export class Tally {
 
   broken(fact: FactName): void {
     for (const one of this.#facts.promised(fact)) this.#broken.add(one);
+  }
+
+  /** It looked broken once, and nobody could look again: then it is not held, whatever else was seen. */
+  doubted(fact: FactName, why: string): void {
+    for (const one of this.#facts.promised(fact)) this.#doubted.set(one, why);
   }
 
   /** Why a fact could not be tested, where nothing else shows it; the first reason stands. */
@@ -45,13 +51,15 @@ export class Tally {
   #verdictOf(fact: LedgerFact): Verdict {
     if (fact.standing === 'open') return 'open';
     if (this.#broken.has(fact)) return 'broken';
-    return isPromise(fact) && this.#held.has(fact) ? 'held' : 'not testable';
+    return isPromise(fact) && this.#held.has(fact) && !this.#doubted.has(fact) ? 'held' : 'not testable';
   }
 
   #whyNot(fact: LedgerFact): string {
     if (fact.standing === 'any') return 'it is left to the implementation';
     return (
-      this.#reasons.get(keyOf(fact)) ?? (fact.standing === 'none' ? 'nothing shows that there is none' : 'no trial came to it')
+      this.#doubted.get(fact) ??
+      this.#reasons.get(keyOf(fact)) ??
+      (fact.standing === 'none' ? 'nothing shows that there is none' : 'no trial came to it')
     );
   }
 }
