@@ -43,7 +43,7 @@ function bodyTaker(model: Model): Operation | undefined {
 
 /** What became of a request whose body never came. */
 interface Awaited {
-  /** How long the service waited; nothing where it still does. */
+  /** How long the service waited, by its own clock, which others may have moved meanwhile; nothing where it still does. */
   readonly ms: number | undefined;
   readonly status: number | undefined;
 }
@@ -86,7 +86,8 @@ function stopping(plan: RequestPlan, mostMs: number): Step<Awaited> {
       const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
       const host = url.hostname.replace(/^\[|\]$/g, '');
       const socket = url.protocol === 'https:' ? connectSecurely({ host, port, servername: host }) : connect({ host, port });
-      const startMs = Date.now();
+      const startMs = run.clock.toService(Date.now());
+      const waitedMs = () => run.clock.latest(Date.now()) - startMs;
       return new Promise((resolve) => {
         let text = '';
         const done = (ms: number | undefined) => {
@@ -100,9 +101,9 @@ function stopping(plan: RequestPlan, mostMs: number): Step<Awaited> {
           text += piece.toString('latin1');
           // To be told to go on is no answer.
           text = text.replace(/^HTTP\/1\.1 100[\s\S]*?\r\n\r\n/, '');
-          if (/^HTTP\/1\.1 \d{3}/.test(text)) done(Date.now() - startMs);
+          if (/^HTTP\/1\.1 \d{3}/.test(text)) done(waitedMs());
         });
-        socket.on('close', () => done(Date.now() - startMs));
+        socket.on('close', () => done(waitedMs()));
         socket.on('error', () => {});
         const headers = Object.entries({ ...outgoing.headers, host: url.host, 'content-length': '64' });
         socket.write(
