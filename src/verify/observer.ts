@@ -16,3 +16,17 @@ export interface Observed {
   readonly reason: string;
   readonly judgement: Judgement;
 }
+
+/** What an observer says again of another exchange, of the same fact for the same reason. */
+export function judgementAgain(
+  observer: Observer,
+  seen: Exchange,
+  model: Model,
+  { fact, reason }: Pick<Observed, 'fact' | 'reason'>,
+): Judgement {
+  for (const observed of observer.observe(seen, model)) {
+    const isSame = observed.reason === reason && observed.fact.kind === fact.kind && observed.fact.subject === fact.subject;
+    if (isSame && observed.judgement !== undefined) return observed.judgement;
+  }
+  return undefined;
+}

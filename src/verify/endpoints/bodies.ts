@@ -11,7 +11,8 @@ import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Trial } from '../trial.ts';
 import { hasWayTo, membersOf, withMember, withoutMember } from '../values/at-path.ts';
-import { breaksOf, edgesOf, type Variant } from '../values/variants.ts';
+import type { Variant } from '../values/variant.ts';
+import { breaksOf, edgesOf } from '../values/variants.ts';
 import { type Begun, beginBody } from './begin-body.ts';
 
 /** Valid bodies over the whole of their shape are taken; a body with one thing wrong is refused, for that thing. */

@@ -9,7 +9,8 @@ import type { Exchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
-import { breaksOf, edgesOf, type Variant } from '../values/variants.ts';
+import type { Variant } from '../values/variant.ts';
+import { breaksOf, edgesOf } from '../values/variants.ts';
 import { isBrokenWritten, isWritten } from './as-written.ts';
 import { taken } from './taken.ts';
 

@@ -56,7 +56,7 @@ function ofResource(model: Model, name: string, walk: Walk): SentMember[] {
     };
     const inner =
       typeof shape.resource === 'string'
-        ? ofResource(model, shape.resource, { ...walk, path, bound: none, isUpdate: false, seen: [...walk.seen, name] })
+        ? ofResource(model, shape.resource, { ...walk, path, bound: none, seen: [...walk.seen, name] })
         : [];
     return [member, ...inner];
   });

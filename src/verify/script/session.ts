@@ -3,7 +3,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Parts, Row, RowMaker, Wanted } from '../make/row.ts';
 import type { Caller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
-import type { Observer } from '../observer.ts';
+import { judgementAgain, type Observer } from '../observer.ts';
 import { Untestable } from '../untestable.ts';
 import type { Chance } from '../values/chance.ts';
 import { carriedOut } from './carried-out.ts';
@@ -179,22 +179,13 @@ export class Session {
           fact,
           reason,
           of: [done],
-          judge: (seen) => judgementOf(observer, seen, this.model, fact, reason),
+          judge: (seen) => judgementAgain(observer, seen, this.model, { fact, reason }),
         };
         this.#settle(claim as unknown as Claim, judgement);
       }
     }
     if (exchange.trouble) throw new Untestable(`${exchange.sent.method} ${exchange.sent.target}: ${exchange.trouble.message}`);
   }
-}
-
-/** What an observer says again of another exchange, of the same fact for the same reason. */
-function judgementOf(observer: Observer, seen: Exchange, model: Model, fact: Claim['fact'], reason: string): Judgement {
-  for (const observed of observer.observe(seen, model)) {
-    const isSame = observed.reason === reason && observed.fact.kind === fact.kind && observed.fact.subject === fact.subject;
-    if (isSame && observed.judgement !== undefined) return observed.judgement;
-  }
-  return undefined;
 }
 
 /** A map of fields. */

@@ -1,16 +1,9 @@
 import * as fc from 'fast-check';
 import type { Json, JsonMap } from '../../document/document.ts';
-import { isMap } from '../../document/values.ts';
 import { formats } from '../../kinds/formats/all.ts';
+import { listBreaks, listEdges } from './list-variants.ts';
 import { boundsOf } from './numbers.ts';
-
-/** One value that is just inside or just outside of what a shape admits, and the kind of fact that says so. */
-export interface Variant {
-  /** For people and for the names of cases: `of 0`, `of 41 characters`. */
-  readonly label: string;
-  readonly value: Json;
-  readonly kind: 'types' | 'formats' | 'allowed values';
-}
+import type { Variant } from './variant.ts';
 
 /** Values at the edges of a shape, each of which it admits: every allowed one, the bounds, null. */
 export function* edgesOf(shape: JsonMap): Iterable<Variant> {
@@ -28,25 +21,6 @@ export function* edgesOf(shape: JsonMap): Iterable<Variant> {
     if (type === 'boolean') for (const value of [true, false]) yield { label: `of ${value}`, value, kind: 'allowed values' };
     if (type === 'array') yield* listEdges(shape);
   }
-}
-
-/** A list with as few items as may be, and with as many, where any words will do. */
-function* listEdges({ minItems, maxItems, items }: JsonMap): Iterable<Variant> {
-  if (minItems === undefined || minItems === 0) yield { label: 'of no items', value: [], kind: 'allowed values' };
-  if (typeof maxItems === 'number' && maxItems < 200 && hasPlainItems(items)) yield wordsVariant(maxItems);
-}
-
-function wordsVariant(count: number): Variant {
-  const value = Array.from({ length: count }, (_, at) => `item${at}`);
-  return { label: `of ${count} items`, value, kind: 'allowed values' };
-}
-
-/** Whether the items of a list may be any short words. */
-function hasPlainItems(items: Json | undefined): boolean {
-  if (!isMap(items) || items.type !== 'string') return false;
-  const { minLength = 0, maxLength = 10 } = items;
-  const isFree = items.enum === undefined && items.format === undefined && items.pattern === undefined;
-  return isFree && Number(minLength) <= 5 && Number(maxLength) >= 7;
 }
 
 function* numberEdges(shape: JsonMap, type: 'integer' | 'number'): Iterable<Variant> {
@@ -172,17 +146,6 @@ const badFormats: ReadonlyMap<string, string> = new Map([
   ['hostname', '-bad-.example'],
   ['duration', 'one day'],
 ]);
-
-function* listBreaks(shape: JsonMap): Iterable<Variant> {
-  const { minItems, maxItems, items } = shape;
-  const kind = 'allowed values';
-  const isPlain = hasPlainItems(items);
-  if (typeof minItems === 'number' && minItems === 1) yield { label: 'of no items', value: [], kind };
-  if (typeof maxItems === 'number' && maxItems < 200 && isPlain) yield wordsVariant(maxItems + 1);
-  const first = isMap(items) && Array.isArray(items.enum) ? items.enum[0] : undefined;
-  if (shape.uniqueItems === true && first !== undefined) yield { label: 'of one item twice', value: [first, first], kind };
-  if (shape.uniqueItems === true && isPlain) yield { label: 'of one item twice', value: ['twice', 'twice'], kind };
-}
 
 function fitsLength({ minLength, maxLength }: JsonMap, text: string): boolean {
   const { length } = [...text];
