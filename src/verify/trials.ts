@@ -56,6 +56,7 @@ export const trials: readonly Trial[] = [
   lists,
   cursors,
   pages,
+  sharedPages,
   bodies,
   bodiless,
   ...purposeTrials,
@@ -66,7 +67,6 @@ export const trials: readonly Trial[] = [
   races,
   ownErrors,
   changedLater,
-  sharedPages,
   timed,
 ];
 
