@@ -9,6 +9,7 @@ export const lists: Trial = {
   part: 'endpoints',
   about: 'Filters show what fits them and nothing else; lists come in the order that is asked for.',
   noise: 'quiet',
+  isReading: true,
   *cases(model) {
     for (const endpoint of model.endpoints) {
       if (statedValue(endpoint.does)?.verb !== 'list') continue;

@@ -19,6 +19,7 @@ export const parameters: Trial = {
   part: 'endpoints',
   about: 'Query parameters take what their shape admits, and nothing else.',
   noise: 'quiet',
+  isReading: true,
   *cases(model) {
     for (const endpoint of model.endpoints) {
       const verb = statedValue(endpoint.does)?.verb;

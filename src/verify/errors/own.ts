@@ -1,128 +1,116 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { statedValue } from '../../parts/fact.ts';
 import { namesOperation } from '../../parts/operations.ts';
-import { machineOf } from '../../parts/states.ts';
-import { beginBody } from '../endpoints/begin-body.ts';
-import { callersFor } from '../make/callers-for.ts';
-import { lookAt } from '../make/look.ts';
-import { requestAbout } from '../make/request-about.ts';
-import type { Row } from '../make/row.ts';
+import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import type { StatedRefusal } from '../model/refusals.ts';
-import { idIn, rowWith } from '../model/row-shown.ts';
-import type { Exchange } from '../script/exchange.ts';
+import { type Judgement, moot } from '../script/claim.ts';
+import { briefly, type Exchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
-import type { Trial } from '../trial.ts';
+import { claimUnchanged } from '../states/transitions.ts';
+import type { Case, Trial } from '../trial.ts';
 import { Untestable } from '../untestable.ts';
 import { claimRefused } from './claim-refused.ts';
+import { type Imagined, imagine } from './imagined.ts';
+import { claimNothingLeft } from './left-behind.ts';
+import { ownErrorOf } from './own-condition.ts';
+import { stage } from './staged.ts';
 
-const draws = 12;
-
-/** The service's own errors arise where their condition holds. */
+/** The service's own errors arise where their condition holds, and nowhere else; what they refuse changes nothing. */
 export const ownErrors: Trial = {
   name: 'errors/own',
   part: 'errors',
-  about: 'An error with a condition of its own arises where that holds.',
+  about:
+    'An error with a condition of its own arises where that holds, changes nothing, and does not arise just beyond the edge of it.',
   noise: 'quiet',
   *cases(model) {
     for (const stated of model.refusals.all()) {
-      const condition = stated.rule.if;
-      if (!condition) continue;
-      for (const endpoint of model.endpoints) {
+      for (const endpoint of stated.rule.if ? model.endpoints : []) {
         const operation = model.operationOf(endpoint);
         const effect = statedValue(endpoint.does);
         if (stated.rule.on !== undefined && !namesOperation(stated.rule.on, operation)) continue;
         if (!effect || !('resource' in effect) || effect.verb === 'list') continue;
-        const facts = [{ kind: 'conditions', subject: stated.code.name }];
-        yield { name: `${stated.code.name} at ${endpoint.key}`, facts, run: (session) => provoke(session, endpoint, stated) };
+        yield caseOf(stated, endpoint, effect.resource);
       }
     }
   },
 };
 
-/** Draws rows and bodies until the condition holds, as far as it can be reckoned here; then it has to be answered with the code. */
-async function provoke(session: Session, endpoint: Endpoint, stated: StatedRefusal): Promise<void> {
-  const { model } = session;
-  const effect = statedValue(endpoint.does);
-  const isNew = effect?.verb === 'create' || effect?.verb === 'upsert';
-  for (let draw = 0; draw < draws; draw++) {
-    if (isNew) {
-      const begun = await beginBody(session, endpoint, 'full');
-      const done = await session.send(begun.request(begun.json));
-      if (!isMet(model, stated, done.value, undefined)) continue;
-      claimRefused(session, done, refusing(model, stated, endpoint));
-      return;
-    }
-    const row = await rowInState(session, endpoint);
-    const before = (await lookAt(session, row)).done;
-    const [caller] = callersFor(session, endpoint, row);
-    const headers = await session.preconditions(endpoint, row, caller);
-    const plan = await requestAbout(session, row, endpoint, { caller, headers, style: 'full' });
-    const known = rowWith(model, before.value, before.value.sent.path.id ?? row.fields?.[model.identifierField(row.resource)]);
-    if (!mayBeMet(model, stated, known)) continue;
-    const done = await session.send(plan);
-    if (!isMet(model, stated, done.value, before.value)) continue;
-    claimRefused(session, done, {
-      ...refusing(model, stated, endpoint),
-      beside: [before],
-      isSo: (exchange, was) => isMet(model, stated, exchange, was),
-    });
-    return;
-  }
-  throw new Untestable(`${draws} draws brought nothing for which ${stated.rule.if?.source} holds`);
-}
-
-function refusing(model: Model, stated: StatedRefusal, endpoint: Endpoint) {
+function caseOf(stated: StatedRefusal, endpoint: Endpoint, resource: string): Case {
+  const fact: FactName = { kind: 'conditions', subject: stated.code.name };
   return {
-    by: { code: stated.code.name },
-    fact: { kind: 'conditions', subject: stated.code.name },
-    reason: `arises at ${endpoint.key}`,
-    what: stated.rule.if?.source ?? '',
-    at: stated.rule.at,
-    isSo: (exchange: Exchange) => isMet(model, stated, exchange, undefined),
+    name: `${stated.code.name} at ${endpoint.key}`,
+    facts: [fact],
+    async run(session: Session) {
+      const own = { stated, endpoint, resource, fact };
+      let why: unknown = new Untestable(`nothing was found for which ${stated.rule.if?.source} holds`);
+      let tries = 0;
+      for (const imagined of imagine(session, endpoint, stated)) {
+        if (tries === triesMost) break;
+        tries += 1;
+        try {
+          await provoke(session, own, imagined);
+          if (imagined.unmet) await spare(session, own, imagined);
+          return;
+        } catch (error) {
+          if (!(error instanceof Untestable)) throw error;
+          why = error;
+        }
+      }
+      throw why;
+    },
   };
 }
 
-function mayBeMet(model: Model, { rule }: StatedRefusal, row: Readonly<Record<string, unknown>> | undefined): boolean {
-  if (!rule.if || !row) return true;
-  const holds = model.expressions.evaluate(rule.if, undefined, { context: { resource: row as never } });
-  return typeof holds !== 'object' || holds.value === true;
+/** States of what a condition reads that are tried, since not every state can be brought about. */
+const triesMost = 4;
+
+interface Own {
+  readonly stated: StatedRefusal;
+  readonly endpoint: Endpoint;
+  readonly resource: string;
+  readonly fact: FactName;
 }
 
-function isMet(model: Model, { rule }: StatedRefusal, exchange: Exchange, was: Exchange | undefined): boolean {
-  const { sent, endpoint } = exchange;
-  if (!rule.if || !endpoint) return false;
-  const row = was && rowWith(model, was, idIn(model, exchange));
-  const request = sent.json;
-  const holds = model.expressions.evaluate(rule.if, endpoint.operation, {
-    context: {
-      ...{ now: exchange.toMs, params: { ...sent.path, ...sent.query }, operation: endpoint.operation },
-      ...(row && { resource: row, next: row }),
-      ...(request !== undefined && { request, ...(!row && { next: request }) }),
-    },
-    unseen: row
-      ? {
-          resource: model.unseenBy(resourceOf(endpoint), exchange.caller),
-          next: model.unseenBy(resourceOf(endpoint), exchange.caller),
-        }
-      : {},
+/** Asks for what the error refuses. */
+async function provoke(session: Session, { stated, endpoint, resource, fact }: Own, { slots, met }: Imagined): Promise<void> {
+  const { model } = session;
+  const { request, beside, row, marks } = await stage(session, endpoint, slots, { scene: met, resource });
+  const done = await session.send(request);
+  const isSo = (exchange: Exchange, ...seen: readonly Exchange[]) => ownErrorOf(model, stated, exchange, seen) === 'yes';
+  const seen = beside.map(({ value }) => value);
+  session.need(isSo(done.value, ...seen), `whether ${stated.rule.if?.source} holds cannot be seen from outside`);
+  claimRefused(session, done, {
+    by: { code: stated.code.name },
+    ...{ fact, reason: `arises at ${endpoint.key}`, at: stated.rule.at, beside, isSo },
+    what: stated.rule.if?.source ?? '',
   });
-  return typeof holds === 'object' && holds.value === true;
+  const [before] = beside;
+  if (row && before) await claimUnchanged(session, row, { before, attempt: done, fact });
+  else if (!row) await claimNothingLeft(session, { resource, request, done, marks, fact });
 }
 
-function resourceOf(endpoint: Endpoint): string {
-  const effect = statedValue(endpoint.does);
-  return effect && 'resource' in effect ? effect.resource : '';
+/** Asks for what is just beyond the edge of its condition: whatever comes of that, it is not this error. */
+async function spare(session: Session, { stated, endpoint, resource, fact }: Own, { slots, unmet }: Imagined): Promise<void> {
+  const { model } = session;
+  const { name } = stated.code;
+  if (!unmet || !isOwnAlone(model, name)) return;
+  const { request, beside } = await stage(session, endpoint, slots, { scene: unmet, resource });
+  const done = await session.send(request);
+  session.claim({
+    ...{ fact, reason: `not else at ${endpoint.key}`, at: stated.rule.at, of: [done, ...beside] },
+    judge(exchange: Exchange, ...seen: readonly Exchange[]): Judgement {
+      if (ownErrorOf(model, stated, exchange, seen) !== 'no') return moot('its condition holds, or may hold');
+      return model.refusals.codeIn(exchange) === name
+        ? { promised: `${name} only where ${stated.rule.if?.source}`, seen: `${exchange.status}${briefly(exchange)}` }
+        : undefined;
+    },
+  });
 }
 
-async function rowInState(session: Session, endpoint: Endpoint): Promise<Row> {
-  const effect = statedValue(endpoint.does);
-  const resource = resourceOf(endpoint);
-  const machine = machineOf(session.model.spec.states, resource);
-  const transition =
-    machine && effect?.verb === 'transition'
-      ? entriesOf(machine.transitions).find(([name]) => name === effect.transition)?.[1]
-      : undefined;
-  const [state] = endpoint.in ?? (transition && transition.from !== '*' ? transition.from : []);
-  return session.make(resource, { style: 'full', ...(state !== undefined && { state }) });
+/** Whether a code has no other use than one condition of its own: another rule may have meant it. */
+function isOwnAlone(model: Model, name: string): boolean {
+  const rules = model.refusals.all().filter(({ code }) => code.name === name);
+  const isElse = JSON.stringify([model.spec.states, model.spec.authentication.permissions]).includes(`"${name}"`);
+  return rules.length === 1 && !isElse;
 }

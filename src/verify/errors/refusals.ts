@@ -11,8 +11,7 @@ import { shown } from '../values/difference.ts';
 export const refusals: Observer = {
   name: 'errors/refusals',
   *observe(exchange, model) {
-    // 501 is how open facts are answered; they are no promise.
-    if (exchange.status < 400 || exchange.status === 501 || exchange.sent.method === 'HEAD') return;
+    if (exchange.status < 400 || model.refusals.isOpen(exchange) || exchange.sent.method === 'HEAD') return;
     yield* observePayload(exchange, model);
     yield* observeCode(exchange, model);
     yield observeLeak(exchange);

@@ -28,6 +28,7 @@ export const pages: Trial = {
   part: 'limits',
   about: 'A page has its default size, never more than the most, and what is asked above it is cut down or refused as stated.',
   noise: 'alone',
+  isReading: true,
   *cases(model) {
     for (const endpoint of model.endpoints) {
       const pagination = paginationOf(model.spec, endpoint);

@@ -2,6 +2,7 @@ import type { Json } from '../../document/document.ts';
 import { Failed } from '../../parts/expressions/cel-value.ts';
 import { type Compiled, compileExpression } from '../../parts/expressions/compile.ts';
 import type { Context } from '../../parts/expressions/frame.ts';
+import type { Read } from '../../parts/expressions/reads.ts';
 import type { ExpressionUse } from '../../parts/expressions/use.ts';
 import { expressionUses } from '../../parts/expressions/uses.ts';
 import type { Expression } from '../../parts/fact.ts';
@@ -10,10 +11,18 @@ import type { Spec } from '../../parts/spec.ts';
 /** What an expression comes to, as far as it can be known from outside. */
 export type Evaluated = { readonly value: Json } | 'failed' | 'unknown';
 
+/** Thrown by `follow`: the row that a reference leads to, or what is read of it, was not seen. */
+export class NotSeen extends Error {
+  override readonly name = 'NotSeen';
+}
+
 /** What is known when an expression is evaluated: its variables, and what of them is not seen from here. */
 export interface Known {
   readonly context: Context;
-  /** The members of a variable that it may have without our seeing them: `resource` to the fields that its reader is not shown. */
+  /**
+   * The members of a variable that it may have without our seeing them: `resource` to the fields that its reader is not shown;
+   * `follow` to those of the rows that are referred to.
+   */
   readonly unseen?: Readonly<Record<string, ReadonlySet<string>>>;
 }
 
@@ -35,8 +44,10 @@ export class Expressions {
       const hides = unseen[root];
       if (!isGiven || (follows && context.follow === undefined)) return 'unknown';
       if (hides && (path[0] === undefined ? hides.size > 0 : hides.has(path[0]))) return 'unknown';
+      if (follows?.some((name) => unseen.follow?.has(name))) return 'unknown';
     }
-    const value = compiled.evaluate(context);
+    const value = evaluated(compiled, context);
+    if (value === undefined) return 'unknown';
     if (value instanceof Failed) return 'failed';
     // A bigint has no form in JSON that the rest would understand.
     return typeof value === 'bigint' ? 'unknown' : { value: (value ?? null) as Json };
@@ -44,7 +55,12 @@ export class Expressions {
 
   /** Whether an expression reads a variable. */
   reads(expression: Expression, operation: string | undefined, root: string): boolean {
-    return this.#compile(expression, operation)?.reads.some((read) => read.root === root) ?? false;
+    return this.readsOf(expression, operation).some((read) => read.root === root);
+  }
+
+  /** Every path that an expression reads. */
+  readsOf(expression: Expression, operation: string | undefined): readonly Read[] {
+    return this.#compile(expression, operation)?.reads ?? [];
   }
 
   #compile(expression: Expression, operation: string | undefined): Compiled | undefined {
@@ -59,5 +75,15 @@ export class Expressions {
         : undefined;
     this.#compiled.set(key, compiled);
     return compiled;
+  }
+}
+
+/** Nothing where it follows a reference to what was not seen. */
+function evaluated(compiled: Compiled, context: Context): ReturnType<Compiled['evaluate']> | Failed {
+  try {
+    return compiled.evaluate(context) ?? null;
+  } catch (error) {
+    if (error instanceof NotSeen) return undefined;
+    throw error;
   }
 }

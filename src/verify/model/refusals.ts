@@ -55,6 +55,13 @@ export class Refusals {
     return typeof value === 'string' ? value : undefined;
   }
 
+  /** Whether an answer is how open facts are answered, which are no promise; a stated code under this status is another refusal's. */
+  isOpen(exchange: Pick<Exchange, 'status' | 'body'>): boolean {
+    if (exchange.status !== 501) return false;
+    const code = this.codeIn(exchange);
+    return code === undefined || this.#rules().every((one) => one.code.name !== code);
+  }
+
   /** Whether an answer says that too much was asked, which says nothing about what was asked. */
   isHurried(exchange: Exchange): boolean {
     if (exchange.status === 429) return true;

@@ -1,0 +1,118 @@
+import type { Json } from '../../document/document.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { namesOperation, resourceOfEffect } from '../../parts/operations.ts';
+import { callerContext } from '../model/access.ts';
+import type { Before } from '../model/expectation.ts';
+import { beforeFrom, expectedAfter } from '../model/expected.ts';
+import { type Evaluated, NotSeen } from '../model/expressions.ts';
+import { currentVersion, type Model } from '../model/model.ts';
+import type { StatedRefusal } from '../model/refusals.ts';
+import { type Fields, idIn, rowsShown, rowWith } from '../model/row-shown.ts';
+import type { Exchange } from '../script/exchange.ts';
+
+/** Whether one of the service's own errors has to answer an exchange: yes, no, or not to be known from outside. */
+export function ownErrorOf(model: Model, stated: StatedRefusal, exchange: Exchange, beside: readonly Exchange[]) {
+  const { endpoint } = exchange;
+  if (!endpoint) return 'unknown';
+  const rules = ownRulesAt(model, endpoint);
+  const place = rules.findIndex(({ rule }) => rule.at === stated.rule.at);
+  // They are tried in the order of the document: one before it answers first.
+  const earlier = rules.slice(0, place).map((rule) => holdsFor(model, rule, exchange, beside));
+  if (place < 0 || earlier.some((answer) => answer !== 'no')) return 'unknown';
+  return holdsFor(model, stated, exchange, beside);
+}
+
+/** The own errors that can answer an endpoint, in the order in which they are tried. */
+export function ownRulesAt(model: Model, endpoint: Endpoint): readonly StatedRefusal[] {
+  const operation = model.operationOf(endpoint);
+  return model.refusals
+    .all()
+    .filter(({ rule }) => rule.if !== undefined && (rule.on === undefined || namesOperation(rule.on, operation)));
+}
+
+type Answer = 'yes' | 'no' | 'unknown';
+
+function holdsFor(model: Model, stated: StatedRefusal, exchange: Exchange, beside: readonly Exchange[]): Answer {
+  const condition = stated.rule.if;
+  const { endpoint } = exchange;
+  if (!condition || !endpoint) return 'unknown';
+  const known = knownOf(model, exchange, beside);
+  const ask = (nowMs: number): Evaluated =>
+    model.expressions.evaluate(condition, endpoint.operation, { ...known, context: { ...known.context, now: nowMs } });
+  const answers = [exchange.fromMs, exchange.toMs].map(ask).map((one) => (typeof one === 'string' ? 'unknown' : one.value));
+  if (answers.every((one) => one === true)) return 'yes';
+  return answers.every((one) => one === false) ? 'no' : 'unknown';
+}
+
+function knownOf(model: Model, exchange: Exchange, beside: readonly Exchange[]) {
+  const { endpoint, sent, caller } = exchange;
+  const effect = endpoint && statedValue(endpoint.does);
+  const name = resourceOfEffect(effect) ?? '';
+  const before = beforeOf(model, name, exchange, beside);
+  const next = effect?.verb === 'delete' || effect?.verb === 'read' ? undefined : nextOf(model, name, exchange, before);
+  const version = currentVersion(model.spec);
+  return {
+    context: {
+      ...callerContext(caller),
+      ...{ params: { ...sent.path, ...sent.query }, operation: endpoint?.operation ?? '' },
+      ...(version !== undefined && { version }),
+      ...(sent.json !== undefined && { request: sent.json }),
+      ...(before && { resource: before.fields }),
+      ...(next && { next: next.fields }),
+      follow: (resource: string, id: string) => rowSeen(model, resource, id, beside),
+    },
+    unseen: { ...(before && { resource: before.unseen }), ...(next && { next: next.unseen }) },
+  };
+}
+
+/** The row that an exchange is about, as one of those beside it showed it. */
+function beforeOf(model: Model, resource: string, exchange: Exchange, beside: readonly Exchange[]): Before | undefined {
+  const verb = exchange.endpoint && statedValue(exchange.endpoint.does)?.verb;
+  if (verb === 'create') return undefined;
+  for (const shown of beside) {
+    const fields = rowsShown(model, shown)?.resource === resource ? rowWith(model, shown, idIn(model, exchange)) : undefined;
+    if (fields) return { fields, ...beforeFrom(model, resource, shown) };
+  }
+  return undefined;
+}
+
+/** The row as it would be stored, as far as it can be reckoned. */
+function nextOf(model: Model, name: string, exchange: Exchange, before: Before | undefined): Before {
+  // What was not there before, an upsert makes: its identifier is a new one.
+  const made = before ? exchange : { ...exchange, status: 201 };
+  const expected = expectedAfter(model, made, before);
+  const fields: Record<string, Json> = {};
+  const unseen = new Set<string>();
+  const resource = model.resource(name);
+  for (const [field] of resource ? entriesOf(resource.fields) : []) {
+    const expectation = expected.get(field);
+    if (expectation?.is === 'value') fields[field] = expectation.value;
+    else if (expectation?.is !== 'absent') unseen.add(field);
+  }
+  return { fields, unseen };
+}
+
+/** A row that a reference leads to, without what its reader was not shown. @throws {NotSeen} */
+function rowSeen(model: Model, resource: string, id: string, beside: readonly Exchange[]): Fields {
+  for (const shown of beside) {
+    if (rowsShown(model, shown)?.resource !== resource) continue;
+    const row = rowWith(model, shown, id);
+    if (row) return watched(row, model.unseenBy(resource, model.readerOf(shown)));
+  }
+  throw new NotSeen(`no ${resource} ${id} was seen`);
+}
+
+/** The row; whoever reads what was hidden from its reader is told so. */
+function watched(row: Fields, hidden: ReadonlySet<string>): Fields {
+  if (hidden.size === 0) return row;
+  const out: Record<string, Json> = { ...row };
+  for (const name of hidden) {
+    Object.defineProperty(out, name, {
+      get: () => {
+        throw new NotSeen(`${name} is not shown`);
+      },
+    });
+  }
+  return out;
+}
