@@ -83,6 +83,7 @@ export const trials: readonly Trial[] = [
   lists,
   cursors,
   pages,
+  sharedPages,
   bodies,
   bodiless,
   ...purposeTrials,
@@ -96,7 +97,6 @@ export const trials: readonly Trial[] = [
   takenAgain,
   changedLater,
   afterTime,
-  sharedPages,
   timed,
 ];
 
