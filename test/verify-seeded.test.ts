@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
+import { type Otherwise, servedOtherwise } from './verify/served-otherwise.ts';
 import { smallService } from './verify/small-service.ts';
 import { openStand, type Stand } from './verify/stand.ts';
 
-/** A line of the document that is served otherwise than stated, and the fact that is then said to be broken, for this reason. */
-type Row = readonly [fault: string, stated: string, served: string, breaks: string, reason: RegExp];
-
-const rows: readonly Row[] = [
+const rows: readonly Otherwise[] = [
   // Purpose
   [
     'another base address',
@@ -241,30 +239,7 @@ const rows: readonly Row[] = [
   ],
 ];
 
-/** What a fact promises is not looked at again and again: each fault is looked for where it has to be found. */
-// Most of the time goes into waiting for what does not come, which many can do at once.
-describe('a service that keeps another document', { concurrency: 6 }, () => {
-  for (const [fault, stated, served, breaks, reason] of rows) {
-    test(`${breaks} is said to be broken where ${fault}`, async () => {
-      assert.ok(smallService.includes(stated), 'the document states it');
-      const changed = smallService.replaceAll(stated, () => served);
-      const stand = await openStand(smallService, { served: changed, inPairs: true, serve: { allowPrivateWebhooks: true } });
-      try {
-        const { breaches, facts } = await stand.verify({ only: [breaks] });
-        const found = breaches.filter(({ kind, subject }) => `${kind}:${subject}` === breaks);
-        const [kind, subject] = breaks.split(/:(.*)/);
-        const verdict = facts.find((fact) => fact.kind === kind && fact.subject === subject);
-        assert.ok(
-          found.some((breach) => reason.test(breach.reason)),
-          `${verdict?.verdict} ${verdict?.why ?? ''}; ${breaches.map((breach) => `${breach.kind}:${breach.subject} ${breach.reason}`).join('; ')}`,
-        );
-        assert.ok(found.every((breach) => breach.steps.length > 0 && breach.promised !== '' && breach.seen !== ''));
-      } finally {
-        await stand.close();
-      }
-    });
-  }
-});
+servedOtherwise(smallService, rows, { allowPrivateWebhooks: true });
 
 let stand: Stand;
 before(async () => {

@@ -5,14 +5,23 @@ import { answers } from './endpoints/answers.ts';
 import { bodies } from './endpoints/bodies.ts';
 import { bodiless } from './endpoints/bodiless.ts';
 import { preconditions } from './endpoints/conditions.ts';
+import { cursors } from './endpoints/cursors.ts';
+import { deleting } from './endpoints/deleting.ts';
+import { handled } from './endpoints/handled.ts';
 import { idempotency } from './endpoints/idempotency.ts';
 import { lists } from './endpoints/lists.ts';
+import { locations } from './endpoints/locations.ts';
 import { media } from './endpoints/media.ts';
-import { pages } from './endpoints/pages.ts';
+import { merging } from './endpoints/merging.ts';
+import { pages, sharedPages } from './endpoints/pages.ts';
 import { parameters } from './endpoints/parameters.ts';
+import { replacing } from './endpoints/replacing.ts';
+import { replies } from './endpoints/replies.ts';
 import { routes, statedRoutes } from './endpoints/routes.ts';
 import { ownErrors } from './errors/own.ts';
 import { refusals } from './errors/refusals.ts';
+import { takenAgain } from './errors/taken-again.ts';
+import { unchanged } from './errors/unchanged.ts';
 import { eventTrials } from './events/all.ts';
 import { limitTrials } from './limits/all.ts';
 import type { Observer } from './observer.ts';
@@ -26,6 +35,7 @@ import { references } from './resources/references.ts';
 import { shownShapes, shownStates } from './resources/shown-shapes.ts';
 import { shownTo } from './resources/shown-to.ts';
 import { stored } from './resources/stored.ts';
+import { there } from './resources/there.ts';
 import { unique } from './resources/unique.ts';
 import { uniqueChanged } from './resources/unique-changed.ts';
 import { afterTime } from './states/after-time.ts';
@@ -51,6 +61,7 @@ export const trials: readonly Trial[] = [
   notWritable,
   references,
   identifiers,
+  there,
   initial,
   transitions,
   inStates,
@@ -58,12 +69,20 @@ export const trials: readonly Trial[] = [
   edges,
   pairs,
   routes,
+  replies,
+  replacing,
+  merging,
+  locations,
+  deleting,
   media,
   accepts,
   preconditions,
   idempotency,
   parameters,
+  handled,
   lists,
+  cursors,
+  pages,
   bodies,
   bodiless,
   ...purposeTrials,
@@ -77,7 +96,9 @@ export const trials: readonly Trial[] = [
   ...limitTrials,
   races,
   ownErrors,
-  pages,
+  unchanged,
+  takenAgain,
+  sharedPages,
 ];
 
 /** What every answer is held to. */

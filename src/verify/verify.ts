@@ -52,7 +52,7 @@ export async function verify(spec: Spec, options: VerifyOptions): Promise<Verify
   try {
     await reach(client, address, basePath);
     const rounds = new Rounds({
-      ...{ model, seed, client, budget, tally, startRun, observers, options, made, origin: address.origin },
+      ...{ model, seed, client, clock, budget, tally, startRun, observers, options, made, origin: address.origin },
       beside: options.beside ?? defaults.beside,
       rows: (session) => new Maker(session),
     });

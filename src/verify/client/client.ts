@@ -49,6 +49,8 @@ export class Client {
   #waitedMs = 0;
   readonly #closing: (() => Promise<void>)[] = [];
   #waiting: Promise<void> | undefined;
+  /** When what was refused for longer than a request waits is given again, by the service's clock. */
+  #owedUntilMs: number | undefined;
 
   constructor(options: ClientOptions) {
     this.#options = options;
@@ -77,13 +79,25 @@ export class Client {
     return this.#waitedMs;
   }
 
+  /** How long it is until what was refused for longer than a request waits is given again; nothing where nothing was. */
+  get owedMs(): number | undefined {
+    if (this.#owedUntilMs === undefined) return undefined;
+    return Math.max(0, this.#owedUntilMs - this.#options.clock.toService(Date.now()));
+  }
+
+  forgiveOwed(): void {
+    this.#owedUntilMs = undefined;
+  }
+
   async send(outgoing: Outgoing, { takesRefusalsOfRates = false, isOnTop = false }: Sending = {}): Promise<Answered> {
     for (let leftMs = waitMsMax; ; ) {
       this.#options.budget.take(isOnTop);
       const answered = await this.#once(outgoing);
       if (answered.status !== 429 || takesRefusalsOfRates) return answered;
       const waitMs = retryAfterMs(answered);
-      if (waitMs === undefined || waitMs > leftMs || !this.#canWait(waitMs, isOnTop)) return answered;
+      if (waitMs === undefined) return answered;
+      if (waitMs > leftMs) this.#owedUntilMs = Math.max(this.#owedUntilMs ?? 0, answered.toMs + waitMs);
+      if (waitMs > leftMs || !this.#canWait(waitMs, isOnTop)) return answered;
       leftMs -= waitMs;
       this.#waitedMs += waitMs;
       await this.#wait(waitMs);

@@ -10,7 +10,7 @@ import { briefly, type Exchange, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Trial } from '../trial.ts';
-import { hasWayTo, withMember, withoutMember } from '../values/at-path.ts';
+import { hasWayTo, membersOf, withMember, withoutMember } from '../values/at-path.ts';
 import { breaksOf, edgesOf, type Variant } from '../values/variants.ts';
 import { type Begun, beginBody } from './begin-body.ts';
 
@@ -55,6 +55,18 @@ function factsOf(model: Model, endpoint: Endpoint): FactName[] {
 async function sendDrawn(session: Session, endpoint: Endpoint): Promise<void> {
   const begun = await beginBody(session, endpoint, 'full');
   const done = await session.send(begun.request(begun.json));
+  claimTaken(session, endpoint, done);
+  if (isDone(done.value) || !begun.isNew) return;
+  // A rule of the service's own may be against what was drawn, which fewer drawn members can pass.
+  const plain = await beginBody(session, endpoint, 'plain');
+  const json = Object.entries(membersOf(plain.json)).reduce(
+    (drawn, [name, value]) => withMember(drawn, [name], value),
+    begun.json,
+  );
+  claimTaken(session, endpoint, await session.send(plain.request(json)));
+}
+
+function claimTaken(session: Session, endpoint: Endpoint, done: Done<Exchange>): void {
   session.claim({
     fact: bodyFact(endpoint),
     reason: 'drawn',

@@ -22,6 +22,8 @@ export interface Refusing {
   /** Asked of every exchange that is judged, in replays too: whether it really is what has to be refused, seen beside these. */
   readonly isSo?: (exchange: Exchange, ...beside: readonly Exchange[]) => boolean;
   readonly beside?: readonly Done<Exchange>[];
+  /** As a claim's. */
+  readonly tries?: number;
 }
 
 /**
@@ -53,11 +55,20 @@ export function claimRefused(session: Session, done: Done<Exchange>, refusing: R
   return refused;
 }
 
+/** Claims of what was refused that its code is the condition's, and the status the code's; that it was refused is another claim's. */
+export function claimRefusedAs(session: Session, done: Done<Exchange>, refusing: Omit<Refusing, 'fact' | 'reason'>): void {
+  const { beside = [], isSo } = refusing;
+  const stated = statedRefusal(session.model, refusing, done.value.endpoint);
+  const meant = (exchange: Exchange, seen: readonly Exchange[]): Judgement =>
+    isSo?.(exchange, ...seen) === false ? moot('it is not what has to be refused') : undefined;
+  if (stated) claimCode(session, [done, ...beside], stated, refusing, meant);
+}
+
 function claimCode(
   session: Session,
   of: readonly [Done<Exchange>, ...Done<Exchange>[]],
   stated: StatedRefusal,
-  { what }: Refusing,
+  { what, tries }: Pick<Refusing, 'what' | 'tries'>,
   meant: (exchange: Exchange, beside: readonly Exchange[]) => Judgement,
 ): void {
   const { model } = session;
@@ -66,6 +77,7 @@ function claimCode(
   if (model.refusals.showsCodes) {
     session.claim({
       ...{ fact: { kind: 'conditions', subject: name }, reason: 'code', of, at: stated.rule.at },
+      ...(tries !== undefined && { tries }),
       judge(exchange: Exchange, ...beside: readonly Exchange[]) {
         const code = model.refusals.codeIn(exchange);
         // That a refusal has a code is the payload's business.
@@ -84,6 +96,7 @@ function claimCode(
   if (status === undefined) return;
   session.claim({
     ...{ fact: statusFact(stated), reason: 'status', of },
+    ...(tries !== undefined && { tries }),
     judge(exchange: Exchange, ...beside: readonly Exchange[]) {
       const code = model.refusals.codeIn(exchange);
       if (model.refusals.showsCodes && code !== name) return moot('it is another code');
@@ -111,7 +124,7 @@ export function mayBeDenied(model: Model, exchange: Exchange, code: string): boo
   return model.access.allows(operation, exchange.caller, { context }) !== 'yes';
 }
 
-function statedRefusal(model: Model, { by }: Refusing, endpoint: Endpoint | undefined): StatedRefusal | undefined {
+function statedRefusal(model: Model, { by }: Pick<Refusing, 'by'>, endpoint: Endpoint | undefined): StatedRefusal | undefined {
   const operation = endpoint && model.operationOf(endpoint);
   return 'code' in by ? model.refusals.named(by.code, operation) : model.refusals.of(by.when, operation);
 }

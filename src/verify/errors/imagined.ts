@@ -20,15 +20,15 @@ export interface Imagined {
 
 const draws = 240;
 
-/** Looks for bodies and rows for which a condition holds, such as an own error's, without sending anything. Nothing where none is found. */
-export function imagine(
+/** Looks for bodies and rows for which a condition holds, such as an own error's, without sending anything: one for each of the states that they may be in. */
+export function* imagine(
   session: Session,
   endpoint: Endpoint,
   { rule }: { readonly rule: Pick<StatedRefusal['rule'], 'if'> },
-): Imagined | undefined {
+): Iterable<Imagined> {
   const { model } = session;
   const condition = rule.if;
-  if (!condition) return undefined;
+  if (!condition) return;
   const slots = slotsOf(session, endpoint, model.expressions.readsOf(condition, endpoint.operation));
   const [caller] = callersFor(session, endpoint);
   const holds = (scene: Scene): boolean | undefined => {
@@ -38,12 +38,30 @@ export function imagine(
   };
   const states = statesFor(session, endpoint);
   const hints = hintsIn(condition.source);
+  const seen = new Set<string>();
+  const canBe = makeable(endpoint, holds);
   for (let draw = 0; draw < draws; draw++) {
     const values = new Map(slots.map((slot) => [slot.key, drawn(session, slot, draw, hints)]));
     const scene = { values, state: states[draw % states.length] };
-    if (holds(scene) === true) return { slots, ...sharpened(slots, scene, holds, hints) };
+    const inStates = JSON.stringify([
+      scene.state,
+      ...slots.map(({ key, machine }) => machine && values.get(key)?.[machine.field]),
+    ]);
+    if (seen.has(inStates) || holds(scene) !== true || !canBe(scene)) continue;
+    seen.add(inStates);
+    yield { slots, ...sharpened(slots, scene, (one) => (canBe(one) ? holds(one) : undefined), hints) };
   }
-  return undefined;
+}
+
+/** Whether the row of a scene can be there before it is changed: one for which a condition on what is stored holds was refused already. */
+function makeable(endpoint: Endpoint, holds: (scene: Scene) => boolean | undefined): (scene: Scene) => boolean {
+  const verb = statedValue(endpoint.does)?.verb;
+  if (verb !== 'update' && verb !== 'replace') return () => true;
+  return ({ values, state }) => {
+    const row = values.get('row');
+    const body = values.get('body');
+    return !row || !body || holds({ state, values: new Map(values).set('body', row) }) !== true;
+  };
 }
 
 /** The states in which the endpoint may be asked for. */
@@ -65,19 +83,22 @@ function hintsIn(source: string): readonly Json[] {
 
 /** One of a slot's bodies; now and then with a member that the condition compares, as it compares it. */
 function drawn(session: Session, slot: Slot, draw: number, hints: readonly Json[]): Fields {
-  const draft = slot.drafts[session.chance.whole(slot.drafts.length)] ?? {};
+  const { machine } = slot;
+  const state = machine?.states[draw % machine.states.length];
+  const inState = machine && state !== undefined ? { [machine.field]: state } : {};
+  const draft = { ...slot.drafts[session.chance.whole(slot.drafts.length)], ...inState };
   const name = session.chance.pick([...slot.reads]);
   const hint = session.chance.pick(hints);
-  if (draw % 2 === 0 || name === undefined || hint === undefined) return draft;
+  if (session.chance.whole(2) === 0 || name === undefined || name === machine?.field || hint === undefined) return draft;
   const hinted = { ...draft, [name]: hint };
   return isFit(session, slot, hinted) ? hinted : draft;
 }
 
 /** Whether a member may be so; what else is missing, such as references, comes later. */
-function isFit(session: Session, { shape }: Slot, body: Fields): boolean {
+function isFit(session: Session, { shape, machine }: Slot, body: Fields): boolean {
   if (!shape) return false;
-  const { required: _required, ...loose } = shape;
-  return session.model.schemas.of(loose, 'sent')(body).length === 0;
+  const misfits = session.model.schemas.of(shape, 'sent')(body);
+  return misfits.every(({ keyword, member }) => keyword === 'required' || (member !== undefined && member === machine?.field));
 }
 
 /** The scene moved to the edge of its condition, one number at a time, with the one just beyond the edge. */

@@ -9,6 +9,7 @@ import { briefly, type Exchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import { claimUnchanged } from '../states/transitions.ts';
 import type { Case, Trial } from '../trial.ts';
+import { Untestable } from '../untestable.ts';
 import { claimRefused } from './claim-refused.ts';
 import { type Imagined, imagine } from './imagined.ts';
 import { claimNothingLeft } from './left-behind.ts';
@@ -41,13 +42,28 @@ function caseOf(stated: StatedRefusal, endpoint: Endpoint, resource: string): Ca
     name: `${stated.code.name} at ${endpoint.key}`,
     facts: [fact],
     async run(session: Session) {
-      const imagined = imagine(session, endpoint, stated);
-      session.need(imagined !== undefined, `nothing was found for which ${stated.rule.if?.source} holds`);
-      await provoke(session, { stated, endpoint, resource, fact }, imagined);
-      if (imagined.unmet) await spare(session, { stated, endpoint, resource, fact }, imagined);
+      const own = { stated, endpoint, resource, fact };
+      let why: unknown = new Untestable(`nothing was found for which ${stated.rule.if?.source} holds`);
+      let tries = 0;
+      for (const imagined of imagine(session, endpoint, stated)) {
+        if (tries === triesMost) break;
+        tries += 1;
+        try {
+          await provoke(session, own, imagined);
+          if (imagined.unmet) await spare(session, own, imagined);
+          return;
+        } catch (error) {
+          if (!(error instanceof Untestable)) throw error;
+          why = error;
+        }
+      }
+      throw why;
     },
   };
 }
+
+/** States of what a condition reads that are tried, since not every state can be brought about. */
+const triesMost = 4;
 
 interface Own {
   readonly stated: StatedRefusal;

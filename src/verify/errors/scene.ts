@@ -24,6 +24,8 @@ export interface Slot {
   /** The members that the condition reads, in the order of the document. */
   readonly reads: ReadonlySet<string>;
   readonly defaults: Fields;
+  /** The field of its state, where the condition reads it, and the states that it may be in. */
+  readonly machine?: { readonly field: string; readonly states: readonly string[] };
   /** Valid bodies. */
   readonly drafts: readonly Fields[];
 }
@@ -99,7 +101,14 @@ function slotOf(session: Session, key: string, { resource, reads, via, from }: W
       field.default ? [[name, field.default.value]] : [],
     ),
   );
-  return { key, resource, shape, reads, defaults, drafts: shape ? draftsOf(session, shape) : [{}], ...(from && { from }) };
+  const machine = from && machineOf(model.spec.states, resource);
+  const states =
+    machine && reads.has(machine.field) ? { field: machine.field, states: statedValue(machine.states) ?? [] } : undefined;
+  return {
+    ...{ key, resource, shape, reads, defaults, drafts: shape ? draftsOf(session, shape) : [{}] },
+    ...(from && { from }),
+    ...(states && { machine: states }),
+  };
 }
 
 function draftsOf(session: Session, shape: Shape): Fields[] {

@@ -82,7 +82,8 @@ function depthOf({ key }: Slot): number {
 function wantedOf(session: Session, slot: Slot, slots: readonly Slot[], { values }: Scene, made: ReadonlyMap<string, Row>) {
   const own = values.get(slot.key) ?? {};
   const body: Record<string, Symbolic> = {};
-  for (const name of slot.reads) if (own[name] !== undefined) body[name] = own[name];
+  const { machine } = slot;
+  for (const name of slot.reads) if (own[name] !== undefined && name !== machine?.field) body[name] = own[name];
   const parents: Record<string, Row> = {};
   const stated = session.model.resource(slot.resource);
   const inPath = session.model.endpointsThat('create', slot.resource).flatMap((one) => boundByPath(session.model.spec, one));
@@ -94,7 +95,8 @@ function wantedOf(session: Session, slot: Slot, slots: readonly Slot[], { values
     if (field && stated && isWritable(session.model.spec, stated, field) && !inPath.includes(from.field))
       body[from.field] = row.id;
   }
-  return { body, parents };
+  const state = machine && own[machine.field];
+  return { body, parents, ...(typeof state === 'string' && { state }) };
 }
 
 /** A text that no other row has, in a field in which it is seen again. */

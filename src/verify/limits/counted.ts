@@ -2,16 +2,19 @@ import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Rate } from '../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { pathParameters, requestShape } from '../../parts/payload.ts';
+import type { Caller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { capacityOf } from './rate-model.ts';
 
-/** An operation that the rate counts, that changes nothing and needs little. */
-export function cheapest(model: Model, rate: Rate): Operation | undefined {
-  const counted = model.operations.filter(
-    (operation) => operation.endpoint && (rate.on === undefined || namesOperation(rate.on, operation)),
-  );
-  const weight = (operation: Operation): number => {
-    const { endpoint } = operation;
+/** An operation that a rate counts, and somebody for whom it does; nobody where no credential is looked at. */
+export interface Counted {
+  readonly operation: Operation;
+  readonly caller: Caller | undefined;
+}
+
+/** What a rate counts that changes nothing and needs little; nothing where a stricter rate is always reached before it. */
+export function cheapest(model: Model, rate: Rate): Counted | undefined {
+  const weight = ({ operation: { endpoint } }: Counted): number => {
     if (!endpoint) return 9;
     const changes = endpoint.method !== 'GET';
     return (
@@ -19,19 +22,38 @@ export function cheapest(model: Model, rate: Rate): Operation | undefined {
     );
   };
   // A rate that is stricter here would be the one that is tried.
-  const alone = counted.filter((operation) => strictest(model, operation) === rate);
-  return alone.sort((one, other) => weight(one) - weight(other))[0];
+  const counted = model.operations
+    .flatMap((operation) => (operation.endpoint ? askersOf(model, operation).map((caller) => ({ operation, caller })) : []))
+    .filter(({ operation, caller }) => applies(rate, operation, caller) && strictest(model, operation, caller) === rate);
+  return counted.sort((one, other) => weight(one) - weight(other))[0];
+}
+
+/** Everybody who may ask for an operation, those first of whom it is certain. */
+export function askersOf(model: Model, operation: Operation): readonly (Caller | undefined)[] {
+  if (model.access.isPublic(operation)) return [undefined];
+  const able = model.callers.filter((one) => one.credential && model.access.allows(operation, one) !== 'no');
+  const rank = (one: Caller) => (model.access.allows(operation, one) === 'yes' ? 0 : 1);
+  return able.sort((one, other) => rank(one) - rank(other));
+}
+
+/** Whether a rate counts what a caller does. */
+export function applies(rate: Rate, operation: Operation, caller: Caller | undefined): boolean {
+  const isFor = rate.to === undefined || (caller !== undefined && rate.to.includes(caller.user));
+  return isFor && (rate.on === undefined || namesOperation(rate.on, operation));
+}
+
+/** The rates that count what a caller does. */
+export function ratesFor(model: Model, operation: Operation, caller: Caller | undefined): readonly Rate[] {
+  return (statedValue(model.spec.limits.rate) ?? []).filter((rate) => applies(rate, operation, caller));
 }
 
 /** The rate that is reached first by one request after the other. */
-function strictest(model: Model, operation: Operation): Rate | undefined {
-  const own = (statedValue(model.spec.limits.rate) ?? []).filter(
-    (rate) => rate.on === undefined || namesOperation(rate.on, operation),
-  );
-  return own.sort((one, other) => roomFor(one, operation) - roomFor(other, operation))[0];
+function strictest(model: Model, operation: Operation, caller: Caller | undefined): Rate | undefined {
+  return [...ratesFor(model, operation, caller)].sort((one, other) => roomFor(one, operation) - roomFor(other, operation))[0];
 }
 
-function roomFor(rate: Rate, operation: Operation): number {
+/** How many requests a rate lets through at once. */
+export function roomFor(rate: Rate, operation: Operation): number {
   return capacityOf(rate) / Math.max(1e-9, costOf(rate, operation));
 }
 

@@ -1,28 +1,29 @@
 import { statedValue } from '../../parts/fact.ts';
 import type { Quota } from '../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
-import { endsWithin } from '../authentication/ends.ts';
+import { claimRefusedAs } from '../errors/claim-refused.ts';
 import { ready } from '../make/readied.ts';
 import type { Caller } from '../model/callers.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
-import { isRefusal, refusalFor } from '../model/refused-as.ts';
+import { conditionFacts, isRefusal, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { type Exchange, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Case, Trial } from '../trial.ts';
+import { beginWindow, claimWindow } from './quota-windows.ts';
 
-const fact: FactName = { kind: 'quotas', subject: 'service' };
+export const quotasFact: FactName = { kind: 'quotas', subject: 'service' };
 
 /** The largest quota that is used up. */
 const usesMost = 120;
 
-/** Quotas are used up: not one more gets through, and what one caller has used leaves the others theirs. */
+/** Quotas are used up: not one more gets through, whoever is counted apart has what is theirs, and a new window begins anew. */
 export const quotas: Trial = {
   name: 'limits/quotas',
   part: 'limits',
-  about: 'No more succeed than the quota allows; a new window begins anew; callers have quotas of their own where stated.',
+  about: 'No more succeed than the quota allows, up to the end of its window; callers are counted apart or together as stated.',
   noise: 'loud',
   *cases(model) {
     for (const quota of statedValue(model.spec.limits.quota) ?? []) {
@@ -37,78 +38,127 @@ export const quotas: Trial = {
   },
 };
 
-const windowMs: Readonly<Record<string, number>> = {
-  hour: 3_600_000,
-  day: 86_400_000,
-  week: 604_800_000,
-  month: 2_678_400_000,
-  year: 31_622_400_000,
-};
+/** A quota, what uses it, and who. */
+export interface Using {
+  readonly quota: Quota;
+  readonly operation: Operation;
+  readonly caller: Caller;
+  /** Whether an answer says that it is used up. */
+  readonly isUsedUp: (seen: Exchange) => boolean;
+  readonly promised: string;
+}
 
 function caseOf(model: Model, quota: Quota, operation: Operation): Case {
+  const promised = `${quota.limit} a ${quota.window} per ${quota.per} for ${operation.name}`;
   return {
     name: `${operation.name}, ${quota.limit} a ${quota.window} per ${quota.per}`,
-    facts: [fact],
+    facts: [quotasFact, ...conditionFacts(model, 'limit.quota', operation)],
     async run(session: Session) {
-      const { endpoint } = operation;
-      session.need(endpoint !== undefined, `no caller reaches ${operation.name}`);
+      session.need(operation.endpoint !== undefined, `no caller reaches ${operation.name}`);
       session.need(quota.limit <= usesMost, `it takes ${quota.limit} successful requests to use it up`);
-      const callers = model.callers.filter(
-        (caller) => model.access.allows(operation, caller) !== 'no' && isCounted(quota, caller),
-      );
-      const [caller, other] = [callers.at(-1), callers[0]];
+      const callers = model.callers.filter((one) => model.access.allows(operation, one) !== 'no' && isCounted(quota, one));
+      const caller = callers.at(-1);
       session.need(caller !== undefined, 'nobody is counted');
-      // Where the clock can be moved, a window is begun of which nothing is used yet.
-      const { clock } = session.run;
-      const spanMs = windowMs[quota.window] ?? 0;
-      const isNew = clock.advance !== undefined && !endsWithin(model, session, spanMs + 60_000);
-      if (isNew) await session.wait(spanMs);
-      const uses: Done<Exchange>[] = [];
       const refusal = refusalFor(model, 'limit.quota', operation);
-      for (let count = 0; count <= quota.limit; count++) {
-        const { request } = await ready(session, endpoint, { caller, maker: makerFor(model, operation, caller) });
-        const done = await session.send(request);
-        uses.push(done);
-        if (!isDone(done.value)) break;
-      }
       const isUsedUp = (seen: Exchange) => (refusal ? isRefusal(model, seen, refusal) : seen.status === 429);
-      const at = quota.at;
-      const promised = `${quota.limit} a ${quota.window} per ${quota.per} for ${operation.name}`;
-      session.claim({
-        ...{ fact, reason: 'kept', at, of: uses, tries: 1 },
-        judge: (...all: readonly Exchange[]): Judgement => {
-          const succeeded = all.filter(isDone).length;
-          if (succeeded > quota.limit && !isNew && mayStraddle(all, spanMs)) return moot('a window may have ended in between');
-          if (succeeded > quota.limit) return { promised, seen: `${succeeded} succeeded` };
-          return isUsedUp(all.at(-1) as Exchange) ? undefined : moot('it was refused for something else');
-        },
-      });
-      if (isNew) {
-        session.claim({
-          ...{ fact, reason: 'not earlier', at, of: uses, tries: 1 },
-          judge: (...all: readonly Exchange[]): Judgement => {
-            const succeeded = all.filter(isDone).length;
-            if (!isUsedUp(all.at(-1) as Exchange)) return moot('it was not used up');
-            return succeeded < quota.limit ? { promised, seen: `it was used up after ${succeeded} in a new window` } : undefined;
-          },
-        });
-      }
+      const using: Using = { quota, operation, caller, isUsedUp, promised };
+      const isNew = await beginWindow(session, quota);
+      const uses = await useUp(session, using);
+      claimKept(session, using, { uses, isNew });
       const last = uses.at(-1);
-      // Of another window it is not known what the other has used.
-      if (!isNew || quota.per !== 'caller' || !other || other === caller || !last || !isUsedUp(last.value)) return;
-      const { request } = await ready(session, endpoint, { caller: other, maker: makerFor(model, operation, other) });
-      const own = await session.send(request);
-      session.claim({
-        ...{ fact, reason: 'apart', at, of: [last, own], tries: 1 },
-        judge: (end: Exchange, one: Exchange): Judgement => {
-          if (!isUsedUp(end)) return moot('it was not used up');
-          return isUsedUp(one)
-            ? { promised: 'each caller has a quota of its own', seen: `${other.name} was refused for what another has used` }
-            : undefined;
-        },
-      });
+      // Of another window it is not known what others have used.
+      if (!isNew || !last || !isUsedUp(last.value)) return;
+      for (const other of callers) {
+        if (isSamePerson(other, caller)) continue;
+        await claimOther(session, using, last, other);
+        break;
+      }
+      await claimWindow(session, using, last);
     },
   };
+}
+
+async function useUp(session: Session, using: Using): Promise<Done<Exchange>[]> {
+  const uses: Done<Exchange>[] = [];
+  for (let count = 0; count <= using.quota.limit; count++) {
+    const done = await useOnce(session, using);
+    uses.push(done);
+    if (!isDone(done.value)) break;
+  }
+  return uses;
+}
+
+/** One use, with what it needs made before. @throws {Untestable} */
+export async function useOnce(session: Session, { operation, caller }: Using): Promise<Done<Exchange>> {
+  const { endpoint } = operation;
+  session.need(endpoint !== undefined, `no caller reaches ${operation.name}`);
+  const { request } = await ready(session, endpoint, { caller, maker: makerFor(session.model, operation, caller) });
+  return session.send(request);
+}
+
+function claimKept(
+  session: Session,
+  { quota, isUsedUp, promised }: Using,
+  { uses, isNew }: { readonly uses: readonly Done<Exchange>[]; readonly isNew: boolean },
+): void {
+  const { at } = quota;
+  session.claim({
+    ...{ fact: quotasFact, reason: 'kept', at, of: uses, tries: 1 },
+    judge: (...all: readonly Exchange[]): Judgement => {
+      const succeeded = all.filter(isDone).length;
+      if (succeeded > quota.limit && !isNew && mayStraddle(all)) return moot('a window may have ended in between');
+      if (succeeded > quota.limit) return { promised, seen: `${succeeded} succeeded` };
+      return isUsedUp(all.at(-1) as Exchange) ? undefined : moot('it was refused for something else');
+    },
+  });
+  if (!isNew) return;
+  claimUsedUpAs(session, quota, uses);
+  session.claim({
+    ...{ fact: quotasFact, reason: 'not earlier', at, of: uses, tries: 1 },
+    judge: (...all: readonly Exchange[]): Judgement => {
+      const succeeded = all.filter(isDone).length;
+      if (!isUsedUp(all.at(-1) as Exchange)) return moot('it was not used up');
+      return succeeded < quota.limit ? { promised, seen: `it was used up after ${succeeded} in a new window` } : undefined;
+    },
+  });
+}
+
+/** What is refused after as many successes as stated is refused for that, by the stated code. */
+function claimUsedUpAs(session: Session, { limit }: Quota, uses: readonly Done<Exchange>[]): void {
+  const last = uses.at(-1);
+  if (!last) return;
+  const { refusals } = session.model;
+  claimRefusedAs(session, last, {
+    by: { when: 'limit.quota' },
+    what: `what comes after ${limit} in one window`,
+    beside: uses.slice(0, -1),
+    tries: 1,
+    isSo: (seen, ...before) => {
+      const rate = refusals.of('limit.rate', seen.endpoint && session.model.operationOf(seen.endpoint));
+      const isForRate = rate !== undefined && refusals.codeIn(seen) === rate.code.name;
+      return seen.status >= 400 && seen.status < 500 && !isForRate && before.filter(isDone).length === limit;
+    },
+  });
+}
+
+/** Another caller has what is theirs, where callers are counted apart; where they are counted together, nothing is left for them. */
+async function claimOther(session: Session, using: Using, last: Done<Exchange>, other: Caller): Promise<void> {
+  const { quota, caller, isUsedUp, promised } = using;
+  const isApart = quota.per === 'caller' || (quota.per === 'user' && caller.user !== other.user);
+  const own = await useOnce(session, { ...using, caller: other });
+  session.claim({
+    ...{ fact: quotasFact, reason: isApart ? 'apart' : 'together', at: quota.at, of: [last, own], tries: 1 },
+    judge: (end: Exchange, one: Exchange): Judgement => {
+      if (!isUsedUp(end)) return moot('it was not used up');
+      if (isApart && isUsedUp(one))
+        return { promised: 'each has a quota of its own', seen: `${other.name} was refused for what another has used` };
+      return !isApart && isDone(one) ? { promised, seen: `${other.name} was let through after it was used up` } : undefined;
+    },
+  });
+}
+
+function isSamePerson(one: Caller, other: Caller): boolean {
+  return one === other || (one.user === other.user && (one.id === undefined || one.id === other.id));
 }
 
 /** Who makes what the operation is about: its caller, where that may. */
@@ -123,9 +173,8 @@ function isCounted({ to }: Quota, caller: Caller): boolean {
   return caller.credential !== undefined && (to === undefined || to.includes(caller.user));
 }
 
-/** Whether a window, of whatever zone, can have ended between the first and the last: they end on the hour. */
-function mayStraddle(all: readonly Exchange[], spanMs: number): boolean {
+/** Whether a window, of whatever zone, can have ended between the first and the last: they end on the quarter of an hour. */
+function mayStraddle(all: readonly Exchange[]): boolean {
   const [first, last] = [all[0]?.fromMs ?? 0, all.at(-1)?.toMs ?? 0];
-  const partMs = Math.min(spanMs, 900_000);
-  return Math.floor(first / partMs) !== Math.floor(last / partMs);
+  return Math.floor(first / 900_000) !== Math.floor(last / 900_000);
 }

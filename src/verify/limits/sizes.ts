@@ -2,24 +2,27 @@ import { isStated, statedValue } from '../../parts/fact.ts';
 import type { Sizes } from '../../parts/limits.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { pathParameters, requestShape } from '../../parts/payload.ts';
+import { claimRefusedAs } from '../errors/claim-refused.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { ready } from '../make/readied.ts';
 import type { Caller } from '../model/callers.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
-import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
+import { conditionFacts, isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { type Exchange, isDone } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import { concrete } from '../script/request.ts';
 import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
 import { resolve } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
+import { fileCase, fileTaker } from './file-size.ts';
 
-const fact: FactName = { kind: 'size limits', subject: 'service' };
+export const sizesFact: FactName = { kind: 'size limits', subject: 'service' };
 
 /** The largest body that is sent. */
-const bodyBytesMost = 20 * 1024 * 1024;
+export const bodyBytesMost = 20 * 1024 * 1024;
 /** How headers are counted is not the same everywhere: with their line ends or without, with the request line or without. */
 const headerSlack = 768;
 
@@ -28,13 +31,15 @@ export const sizes: Trial = {
   name: 'limits/sizes',
   part: 'limits',
   about:
-    'A body and an address of the stated size pass and one byte more is `limit.size`; headers that are well below pass, well above do not.',
+    'A body, a file and an address of the stated size pass and one byte more is `limit.size`; headers that are well below pass, well above do not.',
   noise: 'quiet',
   *cases(model) {
     const stated = statedValue(model.spec.limits.size);
     if (!stated) return;
     const body = bodyTaker(model);
     if (stated.body !== undefined && body) yield bodyCase(model, body, stated.body);
+    const file = fileTaker(model);
+    if (stated.file !== undefined && file) yield fileCase(model, file, stated.file);
     const door = quietDoor(model);
     if (stated.url !== undefined && door) yield addressCase(model, door, stated.url);
     if (stated.headers !== undefined && door) yield headersCase(model, door, stated.headers);
@@ -65,7 +70,7 @@ function callerFor(session: Session, operation: Operation): Caller | undefined {
 function bodyCase(model: Model, operation: Operation, bytes: number): Case {
   return {
     name: `${operation.name} with a body of ${bytes} bytes, and of one more`,
-    facts: [fact],
+    facts: [sizesFact, ...conditionFacts(model, 'limit.size', operation)],
     async run(session: Session) {
       const { endpoint } = operation;
       session.need(endpoint !== undefined && bytes <= bodyBytesMost, `bodies of ${bytes} bytes are not sent`);
@@ -77,10 +82,10 @@ function bodyCase(model: Model, operation: Operation, bytes: number): Case {
         const text = JSON.stringify(resolve(body.value, session.run)).padEnd(length, ' ');
         const done = await session.send({ ...request, body: { text, type: body.type } });
         const size = (seen: Exchange) => Buffer.byteLength(seen.sent.text ?? '');
-        session.claim(sizeClaim(model, operation, done, { what: 'a body', bytes, size, at: 'body' }));
+        claimSize(session, operation, done, { what: 'a body', bytes, size, at: 'body' });
         if (length === bytes)
           session.claim({
-            ...{ fact, reason: 'the largest body is taken' },
+            ...{ fact: sizesFact, reason: 'the largest body is taken' },
             of: [done],
             judge: (seen: Exchange) => takenJudgement(seen, bytes),
           });
@@ -100,7 +105,7 @@ function takenJudgement(seen: Exchange, bytes: number): Judgement {
 function addressCase(model: Model, operation: Operation, bytes: number): Case {
   return {
     name: `${operation.name} with an address of ${bytes} bytes, and of one more`,
-    facts: [fact],
+    facts: [sizesFact, ...conditionFacts(model, 'limit.size')],
     async run(session: Session) {
       const { endpoint } = operation;
       session.need(endpoint !== undefined && bytes <= 64 * 1024, `addresses of ${bytes} bytes are not sent`);
@@ -108,7 +113,7 @@ function addressCase(model: Model, operation: Operation, bytes: number): Case {
       for (const length of [bytes, bytes + 1]) {
         const done = await session.send(paddedTo(session, plan, length));
         const size = (seen: Exchange) => seen.sent.target.length;
-        session.claim(sizeClaim(model, operation, done, { what: 'an address', bytes, size, at: 'url' }));
+        claimSize(session, operation, done, { what: 'an address', bytes, size, at: 'url' });
       }
     },
   };
@@ -124,7 +129,7 @@ function paddedTo(session: Session, plan: RequestPlan, length: number): RequestP
 function headersCase(model: Model, operation: Operation, bytes: number): Case {
   return {
     name: `${operation.name} with headers of about ${bytes} bytes`,
-    facts: [fact],
+    facts: [sizesFact],
     async run(session: Session) {
       const { endpoint } = operation;
       session.need(
@@ -142,38 +147,43 @@ function headersCase(model: Model, operation: Operation, bytes: number): Case {
             (sum, [name, value]) => sum + (name.startsWith('x-ninefold') ? name.length + value.length + 4 : 0),
             0,
           );
-        session.claim(sizeClaim(model, operation, done, { what: 'headers', bytes, size, at: 'headers' }));
+        claimSize(session, operation, done, { what: 'headers', bytes, size, at: 'headers' });
       }
     },
   };
 }
 
-interface Sized {
+/** What is as large as it is, and how large it may be. */
+export interface Sized {
   readonly what: string;
   readonly bytes: number;
   readonly size: (seen: Exchange) => number;
   readonly at: keyof Sizes;
 }
 
-function sizeClaim(model: Model, operation: Operation, done: { readonly step: number; readonly value: Exchange }, sized: Sized) {
+/** Claims that what is within a bound is not said to be too large, and that what is beyond it is, by the stated code. */
+export function claimSize(session: Session, operation: Operation, done: Done<Exchange>, sized: Sized): void {
+  const { model } = session;
   const { what, bytes, size, at } = sized;
-  return {
-    ...{ fact, reason: `${at} ${size(done.value) > bytes ? 'above' : 'up to'} the bound` },
+  const isRefused = session.claim({
+    ...{ fact: sizesFact, reason: `${at} ${size(done.value) > bytes ? 'above' : 'up to'} the bound` },
     at: `${model.spec.limits.size.at}/${at}`,
     of: [done] as const,
     judge: (seen: Exchange): Judgement => {
       const own = size(seen);
       const isTooLarge = isSizeRefusal(model, operation, seen);
+      const bound = `${bytes} are allowed`;
       if (own <= bytes && isTooLarge)
-        return {
-          promised: `${what} of ${own} bytes is not too large: ${bytes} are allowed`,
-          seen: `it was answered ${seen.status}`,
-        };
+        return { promised: `${what} of ${own} bytes is not too large: ${bound}`, seen: `it was answered ${seen.status}` };
       if (own > bytes && !isTooLarge)
-        return { promised: `${what} of ${own} bytes is too large: ${bytes} are allowed`, seen: `it was answered ${seen.status}` };
+        return { promised: `${what} of ${own} bytes is too large: ${bound}`, seen: `it was answered ${seen.status}` };
       return undefined;
     },
-  };
+  });
+  // Headers are counted before anybody looks at what is asked for, by servers that know nothing of codes.
+  if (!isRefused || at === 'headers' || size(done.value) <= bytes) return;
+  const isSo = (seen: Exchange) => size(seen) > bytes && seen.status >= 400;
+  claimRefusedAs(session, done, { by: { when: 'limit.size' }, what: `${what} of more than ${bytes} bytes`, isSo });
 }
 
 /** By its stated refusal, or by one of the statuses that HTTP has for it. */

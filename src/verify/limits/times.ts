@@ -1,12 +1,11 @@
-import { connect } from 'node:net';
-import { connect as connectSecurely } from 'node:tls';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { requestShape } from '../../parts/payload.ts';
+import { type Answer, claimRefusalIn } from '../errors/claim-refusal-in.ts';
 import { ready } from '../make/readied.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
-import { refusalFor } from '../model/refused-as.ts';
+import { conditionFacts, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import { concrete } from '../script/request.ts';
@@ -14,22 +13,26 @@ import type { Session } from '../script/session.ts';
 import type { Step } from '../script/step.ts';
 import { capturesIn } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
+import { idleConnection } from './idle.ts';
+import { connectTo } from './socket.ts';
 
 const fact: FactName = { kind: 'time-outs', subject: 'service' };
 
 /** The longest that a time-out is waited for. What the machine waits for itself goes by no clock that can be moved. */
 const timeMsMost = 12_000;
 
-/** A body that does not come is not waited for longer than stated. */
+/** A body that does not come is not waited for longer than stated, nor a connection kept on which nothing is asked. */
 export const times: Trial = {
   name: 'limits/times',
   part: 'limits',
-  about: 'A request whose body does not arrive is ended once its time is over, and not long before.',
+  about:
+    'A request whose body does not arrive, and a connection that says nothing, are ended once their time is over, and not long before.',
   noise: 'quiet',
   *cases(model) {
     const stated = statedValue(model.spec.limits.timeout);
     const operation = bodyTaker(model);
     if (stated?.requestMs !== undefined && operation) yield slowBody(model, operation, stated.requestMs);
+    if (stated?.idleMs !== undefined) yield idleConnection(model, stated.idleMs, timeMsMost);
   },
 };
 
@@ -45,22 +48,28 @@ function bodyTaker(model: Model): Operation | undefined {
 interface Awaited {
   /** How long the service waited; nothing where it still does. */
   readonly ms: number | undefined;
-  readonly status: number | undefined;
+  readonly answer: Answer | undefined;
 }
 
 function slowBody(model: Model, operation: Operation, requestMs: number): Case {
   return {
     name: `${operation.name} with a body that does not come`,
-    facts: [fact],
+    facts: [fact, ...conditionFacts(model, 'limit.time', operation)],
     async run(session: Session) {
       const { endpoint } = operation;
       session.need(endpoint !== undefined && requestMs <= timeMsMost, `it takes ${requestMs / 1000} s`);
       const mostMs = requestMs * 1.25 + 2_500;
       const { request } = await ready(session, endpoint);
       const awaited = await session.do(stopping(request, mostMs));
+      claimRefusalIn<Awaited>(session, {
+        ...{ done: awaited, when: 'limit.time', operation, what: 'a body that does not come', shrinkingRuns: 2 },
+        // That the connection is closed without an answer, or by a server that knows nothing of codes, is as good.
+        answerIn: ({ ms = 0, answer }) => (ms >= requestMs / 2 && answer && answer.text !== '' ? answer : undefined),
+      });
       session.claim({
-        ...{ fact, reason: 'request', at: `${model.spec.limits.timeout.at}/request`, of: [awaited] },
-        judge: ({ ms, status }: Awaited): Judgement => {
+        ...{ fact, reason: 'request', at: `${model.spec.limits.timeout.at}/request`, of: [awaited], shrinkingRuns: 2 },
+        judge: ({ ms, answer }: Awaited): Judgement => {
+          const status = answer?.status;
           const promised = `a request has ${requestMs / 1000} s`;
           if (ms === undefined) return { promised, seen: `after ${Math.round(mostMs) / 1000} s its body was still waited for` };
           if (status !== undefined && status < 400) return moot('it was answered before its body had come');
@@ -82,35 +91,45 @@ function stopping(plan: RequestPlan, mostMs: number): Step<Awaited> {
     takes: [...capturesIn(plan.path), ...(plan.body && 'value' in plan.body ? capturesIn(plan.body.value) : [])],
     act(run) {
       const { outgoing } = concrete(plan, run);
-      const url = new URL(run.client.origin);
-      const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
-      const host = url.hostname.replace(/^\[|\]$/g, '');
-      const socket = url.protocol === 'https:' ? connectSecurely({ host, port, servername: host }) : connect({ host, port });
+      const { socket, host } = connectTo(run.client.origin);
       const startMs = Date.now();
       return new Promise((resolve) => {
         let text = '';
+        let endedMs: number | undefined;
         const done = (ms: number | undefined) => {
           clearTimeout(timer);
           socket.destroy();
-          const status = /^HTTP\/1\.1 (\d{3})/.exec(text)?.[1];
-          resolve({ ms, status: status === undefined ? undefined : Number(status) });
+          resolve({ ms, answer: answerIn(text) });
         };
         const timer = setTimeout(() => done(undefined), mostMs);
         socket.on('data', (piece: Buffer) => {
           text += piece.toString('latin1');
           // To be told to go on is no answer.
           text = text.replace(/^HTTP\/1\.1 100[\s\S]*?\r\n\r\n/, '');
-          if (/^HTTP\/1\.1 \d{3}/.test(text)) done(Date.now() - startMs);
+          // The body of the answer is on its way by then.
+          if (endedMs === undefined && /^HTTP\/1\.1 \d{3}/.test(text)) {
+            endedMs = Date.now() - startMs;
+            setTimeout(() => done(endedMs), 100);
+          }
         });
-        socket.on('close', () => done(Date.now() - startMs));
+        socket.on('close', () => done(endedMs ?? Date.now() - startMs));
         socket.on('error', () => {});
-        const headers = Object.entries({ ...outgoing.headers, host: url.host, 'content-length': '64' });
+        const headers = Object.entries({ ...outgoing.headers, host, 'content-length': '64' });
         socket.write(
           `${outgoing.method} ${outgoing.target} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n{`,
         );
       });
     },
-    tell: ({ ms, status }) => (ms === undefined ? 'it still waits' : `${status ?? 'the connection was closed'} after ${ms} ms`),
+    tell: ({ ms, answer }) =>
+      ms === undefined ? 'it still waits' : `${answer?.status ?? 'the connection was closed'} after ${ms} ms`,
     shell: () => [`# A body of 64 bytes is announced, and one of them is sent.`],
   };
+}
+
+/** The answer in what came over a connection; nothing where none did. */
+function answerIn(received: string): Answer | undefined {
+  const [head = '', text = ''] = received.split(/\r\n\r\n(.*)/s);
+  const [, status] = /^HTTP\/1\.1 (\d{3})/.exec(head) ?? [];
+  const headers = [...head.matchAll(/\r\n([^:\r]+): *([^\r]*)/g)].map(([, name = '', value = '']) => [name.toLowerCase(), value]);
+  return status === undefined ? undefined : { status: Number(status), headers: Object.fromEntries(headers), text };
 }

@@ -14,6 +14,7 @@ import { Untestable } from '../untestable.ts';
 import type { Style } from '../values/style.ts';
 import { Reference, valuesOf } from '../values/values.ts';
 import { draftBody } from './body.ts';
+import { findRow } from './found.ts';
 import { preconditions } from './preconditions.ts';
 import type { Parts, Row, RowMaker, Wanted } from './row.ts';
 import { walkTo } from './walk.ts';
@@ -34,6 +35,7 @@ export class Maker implements RowMaker {
 
   async make(resource: string, wanted: Wanted, depth = 0): Promise<Row> {
     if (depth > depthMax) throw new Untestable(`a row of ${resource} needs rows that need rows, without an end`);
+    if (this.#session.run.isReadOnly) return findRow(this.#session, resource, wanted);
     const row = await this.#create(resource, wanted, depth);
     if (wanted.state !== undefined) await walkTo(this.#session, row, wanted.state);
     return row;

@@ -1,12 +1,19 @@
 import type { ErrorCondition } from '../../parts/errors.ts';
 import type { Operation } from '../../parts/operations.ts';
 import type { Exchange } from '../script/exchange.ts';
+import type { FactName } from './facts.ts';
 import type { Model } from './model.ts';
 
 /** What a refusal has to look like, as far as the document says. */
 export interface Refusal {
   readonly code: string;
   readonly status: number | undefined;
+}
+
+/** The fact that a condition is answered with its code at an operation; none where no code is stated for it, or none is shown. */
+export function conditionFacts(model: Model, when: ErrorCondition, operation?: Operation): FactName[] {
+  const refusal = refusalFor(model, when, operation);
+  return refusal && model.refusals.showsCodes ? [{ kind: 'conditions', subject: refusal.code }] : [];
 }
 
 type Answer = Pick<Exchange, 'status' | 'body'>;

@@ -23,6 +23,8 @@ export interface Suspicion {
 /** What a session tells those who keep count. */
 export interface Ledgering {
   held(claim: Claim): void;
+  /** What was seen does not bear on the claim. */
+  moot(claim: Claim, why: string): void;
   suspected(suspicion: Suspicion, session: Session): void;
 }
 
@@ -163,6 +165,7 @@ export class Session {
       return false;
     }
     if (judgement === undefined) this.#ledgering.held(claim);
+    else this.#ledgering.moot(claim, judgement.why);
     return true;
   }
 

@@ -48,7 +48,7 @@ const attemptsMax = 5;
 async function atTheEdge(session: Session, machine: Machine, transition: Transition): Promise<void> {
   const endpoint = session.model.endpointOfTransition(machine.resource, transition.name);
   session.need(endpoint !== undefined && transition.if !== undefined, 'no caller can fire it');
-  const imagined = imagine(session, endpoint, { rule: { if: transition.if } });
+  const [imagined] = imagine(session, endpoint, { rule: { if: transition.if } });
   session.need(imagined !== undefined, `nothing was found for which ${transition.if.source} holds`);
   const { slots, met, unmet } = imagined;
   await inside(session, { machine, transition, endpoint, slots, scene: met });

@@ -1,0 +1,69 @@
+import type { ErrorCondition } from '../../parts/errors.ts';
+import type { Operation } from '../../parts/operations.ts';
+import { parseBody } from '../client/parse-body.ts';
+import { isFlaw, type Judgement, moot } from '../script/claim.ts';
+import type { Exchange } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
+import { refusals } from './refusals.ts';
+
+/** A refusal that came in answer to something else than one request of the session. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+export interface RefusalIn<T> {
+  readonly done: Done<T>;
+  /** The refusal in what the step gave; nothing where there is none. */
+  readonly answerIn: (result: T) => Answer | undefined;
+  readonly when: ErrorCondition;
+  readonly operation: Operation;
+  /** What was refused, for people. */
+  readonly what: string;
+  readonly shrinkingRuns?: number;
+}
+
+/** Holds a refusal to everything that every refusal is held to, and to the code of its condition. */
+export function claimRefusalIn<T>(
+  session: Session,
+  { done, answerIn, when, operation, what, shrinkingRuns }: RefusalIn<T>,
+): void {
+  const { model } = session;
+  const stated = model.refusals.of(when, operation);
+  const seenIn = (result: T): Exchange | undefined => {
+    const answer = answerIn(result);
+    return answer && exchangeOf(answer, operation);
+  };
+  const first = seenIn(done.value);
+  const common = { of: [done] as const, ...(shrinkingRuns !== undefined && { shrinkingRuns }) };
+  for (const { fact, reason } of first ? refusals.observe(first, model) : []) {
+    session.claim({
+      ...{ ...common, fact, reason },
+      judge(result: T): Judgement {
+        const seen = seenIn(result);
+        const again = seen ? [...refusals.observe(seen, model)] : [];
+        return again.find((one) => one.reason === reason && isFlaw(one.judgement))?.judgement;
+      },
+    });
+  }
+  if (!stated || !model.refusals.showsCodes) return;
+  session.claim({
+    ...{ ...common, fact: { kind: 'conditions', subject: stated.code.name }, reason: 'code', at: stated.rule.at },
+    judge(result: T): Judgement {
+      const seen = seenIn(result);
+      const code = seen && model.refusals.codeIn(seen);
+      if (code === undefined) return moot('no code was shown');
+      return code === stated.code.name
+        ? undefined
+        : { promised: `${stated.code.name}, for ${what}`, seen: `${seen?.status} ${code}` };
+    },
+  });
+}
+
+function exchangeOf(answer: Answer, { endpoint, name }: Operation): Exchange {
+  const body = parseBody(answer.text, answer.headers['content-type']);
+  const { method = 'GET', path: target = name } = endpoint ?? {};
+  return { ...answer, body, sent: { method, target, headers: {}, path: {}, query: {} }, fromMs: 0, toMs: 0 };
+}

@@ -1,0 +1,108 @@
+import type { Json } from '../../document/document.ts';
+import { entriesOf } from '../../parts/fact.ts';
+import type { Resource, Unique } from '../../parts/resources.ts';
+import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
+import { callersFor } from '../make/callers-for.ts';
+import { lookAt } from '../make/look.ts';
+import { requestAbout } from '../make/request-about.ts';
+import { uniqueValues } from '../make/unique-values.ts';
+import { statesOf } from '../make/walk.ts';
+import type { Model } from '../model/model.ts';
+import { idIn, rowsShown, rowWith, unexpanded } from '../model/row-shown.ts';
+import type { Exchange } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import { claimUnchanged } from '../states/transitions.ts';
+import type { Case, Trial } from '../trial.ts';
+import { isSame } from '../values/difference.ts';
+import { claimRefused } from './claim-refused.ts';
+
+/** A row that has to be unique in some states alone is not let back into one of them once another has taken its place. */
+export const takenAgain: Trial = {
+  name: 'errors/taken again',
+  part: 'errors',
+  about: 'A transition into a state in which a row has to be unique is refused where another row has its values by now.',
+  noise: 'quiet',
+  *cases(model) {
+    for (const [name, resource] of entriesOf(model.spec.resources.all)) {
+      const machine = machineOf(model.spec.states, name);
+      for (const rule of machine ? resource.unique : []) {
+        for (const [, transition] of machine ? entriesOf(machine.transitions) : []) {
+          if (machine) yield* casesOf(model, { resource, machine, rule, transition });
+        }
+      }
+    }
+  },
+};
+
+interface Again {
+  readonly resource: Resource;
+  readonly machine: Machine;
+  readonly rule: Unique;
+  readonly transition: Transition;
+}
+
+function* casesOf(model: Model, again: Again): Iterable<Case> {
+  const { resource, machine, rule, transition } = again;
+  const endpoint = model.endpointOfTransition(resource.name, transition.name);
+  const code = endpoint && model.refusals.of('resource.exists', model.operationOf(endpoint))?.code.name;
+  const leadsIn = transition.to.length === 1 && isUniqueIn(model, machine, rule, transition.to[0]?.state) === true;
+  const states = transition.from === '*' ? statesOf(machine) : transition.from;
+  const from = states.find((state) => isUniqueIn(model, machine, rule, state) === false);
+  if (!endpoint || code === undefined || !leadsIn || from === undefined) return;
+  yield {
+    name: `${transition.name} ${resource.name} from ${from}, by ${rule.fields.join(' and ')}`,
+    facts: [{ kind: 'conditions', subject: code }],
+    run: (session) => moveBack(session, again, from),
+  };
+}
+
+/** Whether a row has to be unique in a state; nothing where that depends on more than its state. */
+function isUniqueIn(
+  model: Model,
+  { field }: Machine,
+  { while: condition }: Unique,
+  state: string | undefined,
+): boolean | undefined {
+  const reads = condition ? model.expressions.readsOf(condition, undefined) : [];
+  if (!condition || state === undefined || reads.some(({ root, path }) => root !== 'next' || path[0] !== field)) return undefined;
+  const holds = model.expressions.evaluate(condition, undefined, { context: { next: { [field]: state } } });
+  return typeof holds === 'object' && typeof holds.value === 'boolean' ? holds.value : undefined;
+}
+
+async function moveBack(session: Session, { resource, machine, rule, transition }: Again, from: string): Promise<void> {
+  const { model } = session;
+  const { name } = resource;
+  const endpoint = model.endpointOfTransition(name, transition.name);
+  session.need(endpoint !== undefined, 'no caller can fire it');
+  const values = await uniqueValues(session, resource, rule.fields);
+  const row = await session.make(name, { body: values, state: from });
+  const other = await session.make(name, { body: values, caller: row.caller });
+  const before = (await lookAt(session, row)).done;
+  const beside = (await lookAt(session, other)).done;
+  const [caller] = callersFor(session, endpoint, row);
+  const headers = await session.preconditions(endpoint, row, caller);
+  const done = await session.send(await requestAbout(session, row, endpoint, { caller, headers, transition }));
+  const code = model.refusals.of('resource.exists', model.operationOf(endpoint))?.code.name ?? '';
+  const fact = { kind: 'conditions', subject: code };
+  const isSo = (exchange: Exchange, was?: Exchange, taken?: Exchange): boolean => {
+    const id = idIn(model, exchange);
+    const old = was && rowWith(model, was, id);
+    if (!old || !taken || old[machine.field] !== from) return false;
+    const others = (rowsShown(model, taken)?.rows ?? []).map((one) => unexpanded(model, name, one));
+    return others.some((one) => {
+      const isOther = String(one[model.identifierField(name)]) !== String(id);
+      const isUnique = isUniqueIn(model, machine, rule, String(one[machine.field])) === true;
+      return isOther && isUnique && rule.fields.every((field) => isThere(old[field]) && isSame(old[field], one[field]));
+    });
+  };
+  claimRefused(session, done, {
+    ...{ by: { when: 'resource.exists' }, fact, reason: `${transition.name} into what is taken`, at: rule.at },
+    ...{ beside: [before, beside], isSo },
+    what: `${transition.name} of a ${name} with the ${rule.fields.join(' and ')} of another`,
+  });
+  await claimUnchanged(session, row, { before, attempt: done, fact });
+}
+
+function isThere(value: Json | undefined): boolean {
+  return value !== undefined && value !== null;
+}

@@ -1,0 +1,20 @@
+import { entryOf } from '../../parts/fact.ts';
+import type { Resource } from '../../parts/resources.ts';
+import type { Session } from '../script/session.ts';
+import type { Symbolic } from '../script/symbol.ts';
+
+/** Values for fields that callers send, which no other row has: what is referred to is made anew. @throws {Untestable} */
+export async function uniqueValues(
+  session: Session,
+  resource: Resource,
+  fields: readonly string[],
+): Promise<Record<string, Symbolic>> {
+  const values: Record<string, Symbolic> = {};
+  for (const name of fields) {
+    const field = entryOf(resource.fields, name);
+    if (!field || field.readOnly) continue;
+    const value = field.ref === undefined ? session.model.freshValue(resource.name, name) : (await session.make(field.ref)).id;
+    if (value !== undefined) values[name] = value;
+  }
+  return values;
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type Otherwise, servedOtherwise } from './verify/served-otherwise.ts';
+import { openStand, type Stand } from './verify/stand.ts';
+import { workshop } from './verify/workshop.ts';
+
+const rows: readonly Otherwise[] = [
+  // Errors
+  [
+    'a condition that follows a reference is not looked at',
+    'if: "next.people > next.bench.seats"',
+    'if: "false"',
+    'conditions:too_many',
+    /arises at POST/,
+  ],
+  [
+    'an update is not looked at',
+    'on: [create booking, update booking], if',
+    'on: [create booking], if',
+    'conditions:too_many',
+    /arises at PATCH/,
+  ],
+  [
+    'a condition holds too early',
+    'next.people > next.bench.seats',
+    'next.people >= next.bench.seats',
+    'conditions:too_many',
+    /not else/,
+  ],
+  [
+    'the state behind a reference is not looked at',
+    `if: "next.bench.status == 'closed'"`,
+    `if: "next.bench.status == 'open' && false"`,
+    'conditions:bench_closed',
+    /arises/,
+  ],
+  [
+    'a row is let back in',
+    `unique: [{ fields: [bench, hour], while: "next.status == 'booked'" }]`,
+    'unique: []',
+    'conditions:taken',
+    /take_up into/,
+  ],
+
+  // Limits
+  ['a rate counts everybody', 'per: caller, to: member,', 'per: caller,', 'rate limits:service', /for some alone/],
+  ['a rate for some is higher', 'limit: 6, window: 2s', 'limit: 7, window: 2s', 'rate limits:service', /kept/],
+  ['a rate for some is lower', 'limit: 6, window: 2s', 'limit: 5, window: 2s', 'rate limits:service', /not earlier/],
+  ['those who share a rate have their own', 'per: user, limit: 8', 'per: caller, limit: 8', 'rate limits:service', /together/],
+  ['those who have their own share a rate', 'per: user, limit: 8', 'per: everyone, limit: 8', 'rate limits:service', /apart/],
+  ['a bucket holds less', 'burst: 9', 'burst: 7', 'rate limits:service', /not earlier/],
+  ['a bucket holds more', 'burst: 9', 'burst: 12', 'rate limits:service', /kept/],
+  ['a larger file is taken', 'file: 1KiB', 'file: 1025B', 'size limits:service', /file above/],
+  ['a file of the stated size is refused', 'file: 1KiB', 'file: 1023B', 'size limits:service', /file up to/],
+  ['a connection is kept for longer', 'idle: 1s', 'idle: 20s', 'time-outs:service', /idle/],
+  ['a day ends by other clocks', 'zone: Asia/Tokyo', 'zone: UTC', 'quotas:service', /up to its end|begins anew|Retry-After/],
+  ['a quota begins anew with the month', 'window: day', 'window: month', 'quotas:service', /begins anew/],
+  ['those who share a quota have their own', 'quota: [{ per: user', 'quota: [{ per: caller', 'quotas:service', /together/],
+  ['a used-up quota has another code', '    used_up:', '    spent:', 'conditions:used_up', /code/],
+  ['a time-out has another code', '    timed_out:', '    too_slow:', 'conditions:timed_out', /code/],
+  ['a reached rate has another code', '    slow_down:', '    too_fast:', 'conditions:slow_down', /code/],
+  ['what is too large has another code', '    too_large:', '    huge:', 'conditions:too_large', /code/],
+];
+
+servedOtherwise(workshop, rows);
+
+let stand: Stand;
+before(async () => {
+  stand = await openStand(workshop, { inPairs: true });
+});
+after(() => stand.close());
+
+for (const seed of [1, 2, 3]) {
+  test(`nothing is said to be broken where nothing is, seed ${seed}`, async () => {
+    const { breaches, unsteady, facts } = await stand.verify({ seed, only: ['errors', 'limits'] });
+    assert.deepEqual(breaches, []);
+    assert.deepEqual(unsteady, []);
+    const own = ['too_many', 'bench_closed', 'taken', 'slow_down', 'used_up', 'too_large', 'timed_out', 'service'];
+    const untested = facts.filter(
+      ({ part, subject, verdict }) => ['errors', 'limits'].includes(part) && own.includes(subject) && verdict !== 'held',
+    );
+    assert.deepEqual(untested, []);
+    assert.deepEqual(stand.failures, []);
+  });
+}
