@@ -1,5 +1,6 @@
 import { baselineKey, type Planned, planOf } from './asked.ts';
 import { endsWithin } from './authentication/ends.ts';
+import { cameToNothing } from './came-to-nothing.ts';
 import { cleanUp } from './clean-up.ts';
 import type { Budget } from './client/budget.ts';
 import { Spent } from './client/budget.ts';
@@ -15,12 +16,10 @@ import { Refill } from './refill.ts';
 import type { Breach, Unsteady, VerifyReport } from './report.ts';
 import type { Run } from './script/run.ts';
 import { type Ledgering, Session, type Suspicion } from './script/session.ts';
-import { Missing } from './script/symbol.ts';
 import type { Tally } from './tally.ts';
 import type { Trial } from './trial.ts';
 import { Untestable } from './untestable.ts';
 import { Chance } from './values/chance.ts';
-import { NoValue } from './values/no-value.ts';
 
 export interface RoundsGiven {
   readonly model: Model;
@@ -55,6 +54,8 @@ export class Rounds {
   readonly #unsteady = new Map<string, Unsteady>();
   readonly #suspected = new Map<string, number>();
   readonly #witnesses = new Map<string, number>();
+  /** What looked broken when there was no time left to look again. */
+  readonly #unsettled = new Set<string>();
   readonly #notes: string[] = [];
   #stopped: string | undefined;
   #done = 0;
@@ -79,6 +80,8 @@ export class Rounds {
     }
     if (client.waitedMs > 1000)
       this.#notes.push(`${Math.round(client.waitedMs / 1000)} s were spent waiting for rates to refill.`);
+    if (this.#unsettled.size > 0)
+      this.#notes.push(`No time was left to look again at what looked broken once: ${[...this.#unsettled].join(', ')}.`);
     const known = new Set(options.baseline ?? []);
     const told = (breach: Breach) => ({
       ...breach,
@@ -137,18 +140,19 @@ export class Rounds {
         found.push(suspicion);
       },
     });
+    let isDone = true;
     try {
       await testCase.run(session);
       course.end();
     } catch (error) {
-      if (!isLast && error instanceof Untestable && this.#refill.isDue) return false;
-      course.end(this.#whyOf(error, trial.name));
+      isDone = isLast || !(error instanceof Untestable && this.#refill.isDue);
+      if (isDone) course.end(this.#whyOf(error, trial.name));
       if (error instanceof Spent) this.#stopped ??= `${error.message}; ${trial.name} was under way`;
     }
     for (const suspicion of found) await this.#settle(planned, session, suspicion);
     if (client.troublesInARow >= troublesMax) this.#stopped ??= 'the service no longer answers';
     if (budget.isSpent) this.#stopped ??= 'the requests or the time that were given are used up';
-    return true;
+    return isDone;
   }
 
   #session(planned: Planned, ledgering: Ledgering): Session {
@@ -171,10 +175,17 @@ export class Rounds {
     const id = `${suspicion.claim.fact.kind}:${suspicion.claim.fact.subject}:${suspicion.claim.reason}@${found}@${seed}`;
     const start = () => ({ ...startRun(), isOnTop: true });
     const clear = async (run: Run) => void (await cleanUp(this.#given.made, () => this.bareSession(), run.results));
-    const confirmed = await confirm({ session, suspicion, start, clear, model, origin, id, found });
+    const confirmed = await confirm({ session, suspicion, start, clear, model, origin, id, found }).catch((error: unknown) => {
+      const why = this.#whyOf(error, trial.name);
+      if (error instanceof Spent) this.#unsettled.add(`${suspicion.claim.fact.kind}:${suspicion.claim.fact.subject}`);
+      tally.doubted(suspicion.claim.fact, `it looked broken once, and could not be looked at again: ${why}`);
+      return undefined;
+    });
     if (!confirmed) return;
-    if ('tries' in confirmed) this.#unsteady.set(key, confirmed);
-    else {
+    if ('tries' in confirmed) {
+      this.#unsteady.set(key, confirmed);
+      tally.doubted(suspicion.claim.fact, `it is unsteady: broken in ${confirmed.seenTimes} of ${confirmed.tries} tries`);
+    } else {
       tally.broken(suspicion.claim.fact);
       this.#unsteady.delete(key);
       this.#breaches.set(key, confirmed);
@@ -182,13 +193,9 @@ export class Rounds {
     }
   }
 
-  /** Why a case came to nothing. What nobody thought of is our own fault: it is told, and says nothing of the service. */
   #whyOf(error: unknown, trial: string): string {
-    const isKnown = [Untestable, Missing, Spent, NoValue].some((known) => error instanceof known);
-    const message = error instanceof Error ? error.message : String(error);
-    if (isKnown) return message;
-    const where = error instanceof Error ? (error.stack?.split('\n')[1]?.trim() ?? '') : '';
-    this.#notes.push(`A case of ${trial} failed by a fault of ninefold's own: ${message} ${where}`);
-    return `ninefold failed: ${message}`;
+    const { why, ownFault } = cameToNothing(error, trial);
+    if (ownFault !== undefined) this.#notes.push(ownFault);
+    return why;
   }
 }

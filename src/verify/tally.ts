@@ -21,6 +21,8 @@ export class Tally {
   readonly #broken = new Set<LedgerFact>();
   /** The trials that are about each fact: why one came to nothing, or nothing where one of its cases looked at the fact. */
   readonly #trials = new Map<string, Map<string, string | undefined>>();
+  /** What looked broken once, and nobody could look at again. */
+  readonly #doubted = new Map<LedgerFact, string>();
 
   constructor(facts: Facts) {
     this.#facts = facts;
@@ -52,6 +54,11 @@ export class Tally {
     for (const one of this.#facts.promised(fact)) this.#broken.add(one);
   }
 
+  /** It looked broken once, and nobody could look again: then it is not held, whatever else was seen. */
+  doubted(fact: FactName, why: string): void {
+    for (const one of this.#facts.promised(fact)) this.#doubted.set(one, why);
+  }
+
   #hold(fact: FactName, reason: string): void {
     for (const one of this.#facts.promised(fact)) {
       const reasons = this.#held.get(one) ?? new Map<string, number>();
@@ -76,8 +83,10 @@ export class Tally {
     return isPromise(fact) && this.#held.has(fact) && this.#missedOf(fact) === undefined ? 'held' : 'not testable';
   }
 
-  /** Why the first trial that is about a fact, and did not come to look at it, did not. */
+  /** Why a fact is not wholly shown: it was in doubt, or the first trial that is about it did not come to look at it. */
   #missedOf(fact: LedgerFact): string | undefined {
+    const doubt = this.#doubted.get(fact);
+    if (doubt !== undefined) return doubt;
     for (const [trial, why] of this.#trials.get(keyOf(fact)) ?? []) if (why !== undefined) return `${trial}: ${why}`;
     return undefined;
   }
