@@ -89,15 +89,17 @@ export const trials: readonly Trial[] = [
   ...purposeTrials,
   ...authenticationTrials,
   ...versioningTrials,
+  // Where the clock can be moved they wait for nothing, and are done before those that do.
+  changedLater,
+  timed,
+  afterTime,
   ...eventTrials,
   ...limitTrials,
   races,
   ownErrors,
   unchanged,
   takenAgain,
-  changedLater,
-  afterTime,
-  timed,
+  sharedPages,
 ];
 
 /** What every answer is held to. */

@@ -15,6 +15,7 @@ resources:
       price: { type: integer, minimum: 1, maximum: 100 }
       remark: { type: string, maxLength: 20, visible: [keeper], writable: [keeper] }
       code: { type: string, readOnly: true, generate: "bk_{random:24}", reveal: once }
+      shelf: { ref: shelf }
     required: [id, title, price, code]
     unique: [[title]]
   shelf:

@@ -9,6 +9,11 @@ export function isHidden(field: Field, caller: Caller | undefined): boolean {
   return field.visible !== undefined && (caller === undefined || !field.visible.includes(caller.user));
 }
 
+/** Whether what a field has can be seen by somebody, so that it can be shown that it is kept. */
+export function isEverShown(field: Field, callers: readonly Caller[]): boolean {
+  return !isHidden(field, undefined) || callers.some((caller) => !isHidden(field, caller));
+}
+
 /** The fields of a resource that a caller is not shown. */
 export function hiddenFields(spec: Spec, resource: string, caller: Caller | undefined): Set<string> {
   const stated = entryOf(spec.resources.all, resource);

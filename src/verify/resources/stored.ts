@@ -2,6 +2,7 @@ import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { boundByPath, isWritable } from '../../parts/payload.ts';
 import type { Resource } from '../../parts/resources.ts';
 import { lookAt } from '../make/look.ts';
+import { isEverShown } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
 import { moot } from '../script/claim.ts';
 import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
@@ -23,7 +24,8 @@ export const stored: Trial = {
   *cases(model) {
     for (const [name, resource] of entriesOf(model.spec.resources.all)) {
       if (!statedValue(resource.identifier)) continue;
-      const facts = entriesOf(resource.fields).map(([field]) => ({ kind: 'allowed values', subject: `${name}.${field}` }));
+      const seen = entriesOf(resource.fields).filter(([, field]) => field.reveal === 'once' || isEverShown(field, model.callers));
+      const facts = seen.map(([field]) => ({ kind: 'allowed values', subject: `${name}.${field}` }));
       for (const [field, stated] of entriesOf(resource.fields)) {
         const value = foreignValue(stated);
         if (value === undefined || isWritable(model.spec, resource, stated)) continue;
@@ -39,7 +41,9 @@ export const stored: Trial = {
         ['texts of all sorts', ofAllSorts],
       ] as const) {
         const body = textsOf(model, resource, text);
-        const named = Object.keys(body).map((field) => ({ kind: 'allowed values', subject: `${name}.${field}` }));
+        const named = seen
+          .filter(([field]) => field in body)
+          .map(([field]) => ({ kind: 'allowed values', subject: `${name}.${field}` }));
         if (named.length > 0)
           yield { name: `${name}, ${what}`, facts: named, run: (session) => createAndLook(session, name, 'plain', body) };
       }

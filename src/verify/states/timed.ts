@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf } from '../../parts/fact.ts';
 import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
+import { endsWithin } from '../authentication/ends.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { lookAt } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
@@ -105,6 +106,7 @@ async function letTimePass(session: Session, machine: Machine, { transition, sta
     clock.advance !== undefined || dueMs <= waitMsMax,
     `the clock cannot be moved, and ${transition.after?.source} is long`,
   );
+  session.need(!endsWithin(model, session, 2 * dueMs), 'the tokens that were given end before that');
   const row = await make(session);
   const { made } = row;
   session.need(made !== undefined, `rows of ${machine.resource} are given, not made`);
