@@ -54,7 +54,8 @@ function caseOf(model: Model, quota: Quota, operation: Operation): Case {
       claimKept(session, using, { uses, isNew });
       const last = uses.at(-1);
       // Of another window it is not known what others have used.
-      if (!isNew || !last || !isUsedUp(last.value)) return;
+      session.need(isNew, 'when it begins anew, and for whom, is seen where the clock can be moved past its window');
+      if (!last || !isUsedUp(last.value)) return;
       for (const other of callers) {
         if (isSamePerson(other, caller)) continue;
         await claimOther(session, using, last, other);

@@ -70,6 +70,7 @@ async function reach(session: Session, rate: Rate, counted: Counted): Promise<vo
   claimRemaining(session, reached, ratesFor(model, operation, caller).length);
   if (isRested) await claimOthers(session, reached, plan);
   await claimWait(session, reached, plan, waitMsMost);
+  session.need(isRested, `whether it refuses too early is seen after a rest of ${Math.ceil(forgetMs / 1000)} s`);
 }
 
 function claimRoom(session: Session, { rate, counted, cost, status, shots }: Reached, isRested: boolean): void {
