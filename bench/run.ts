@@ -80,6 +80,14 @@ const benches = new Map<string, Bench>([
       load: () => import('./faults.ts'),
     },
   ],
+  [
+    'own',
+    {
+      about: 'our own service over every example, held to its document under many seeds (about a minute for two)',
+      options: '--only parcels  --seed 1  --seeds 50  --write  --corpus DIR  --markdown  --strict',
+      load: () => import('./own.ts'),
+    },
+  ],
 ]);
 
 const [name = '', ...args] = process.argv.slice(2);

@@ -362,14 +362,14 @@ const faults: readonly Fault[] = [
   ],
   [
     'a page lacks a row',
-    'endpoints/pages',
+    'endpoints/shared pages',
     answer('GET', noteList, (page) => ({ ...page, data: (page.data as unknown[]).slice(1) })),
     'pagination bounds GET /notes',
-    /once/,
+    /every row/,
   ],
   [
     'a page shows a row twice',
-    'endpoints/pages',
+    'endpoints/shared pages',
     answer('GET', noteList, (page) => ({
       ...page,
       data: [...(page.data as unknown[]).slice(0, -1), ...(page.data as unknown[]).slice(0, 1)],

@@ -1,6 +1,6 @@
 import type { Json, JsonMap, Pointer } from '../document/document.ts';
 import { below, pathOf } from '../document/pointer.ts';
-import { isMap, newMap, type OpenMap } from '../document/values.ts';
+import { isMap, isSame, newMap, type OpenMap } from '../document/values.ts';
 
 /** What has to be said beside another format so that reading both gives the document again. */
 export interface OwnStatements {
@@ -35,18 +35,6 @@ function beyond(tree: JsonMap, read: JsonMap, at: Pointer, absent: Pointer[]): J
   }
   for (const key of Object.keys(read)) if (!Object.hasOwn(tree, key)) absent.push(below(at, key));
   return out;
-}
-
-/** Whether two values are the same, whatever the order of the keys of maps. */
-function isSame(a: Json, b: Json): boolean {
-  if (Array.isArray(a) && Array.isArray(b)) {
-    return a.length === b.length && a.every((item: Json, index) => isSame(item, b[index] as Json));
-  }
-  if (!isMap(a) || !isMap(b)) return a === b;
-  const keys = Object.keys(a);
-  return (
-    keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isSame(a[key] as Json, b[key] as Json))
-  );
 }
 
 function lay(stated: JsonMap, tree: OpenMap): void {

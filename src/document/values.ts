@@ -23,3 +23,25 @@ export function isStanding(value: Json | undefined): boolean {
 }
 
 const standingKeys: ReadonlySet<string> = new Set(['$open', '$none', '$any']);
+
+/** Whether two JSON values are equal, whatever the order of their members; the integers 1 and 1n are one, and bytes are equal to the same bytes. */
+export function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return isSameInteger(a, b);
+  if (Array.isArray(a) || Array.isArray(b)) {
+    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, at) => isSame(item, b[at]));
+  }
+  if (a instanceof Uint8Array !== b instanceof Uint8Array) return false;
+  const names = Object.keys(a);
+  if (names.length !== Object.keys(b).length) return false;
+  // The casts hold: both are objects by the tests above, and a member that is not there is asked for first.
+  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>];
+  return names.every((name) => Object.hasOwn(right, name) && isSame(left[name], right[name]));
+}
+
+/** Whether a number and a BigInt are the same integer. */
+function isSameInteger(a: unknown, b: unknown): boolean {
+  if (typeof a === 'bigint' && typeof b === 'number') return Number.isInteger(b) && BigInt(b) === a;
+  if (typeof a === 'number' && typeof b === 'bigint') return isSameInteger(b, a);
+  return false;
+}

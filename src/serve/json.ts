@@ -24,16 +24,3 @@ export function toJson(value: Value): string {
 export function copy<T extends Value>(value: T): T {
   return structuredClone(value);
 }
-
-/** Whether two JSON values are equal: maps whatever the order of their keys, 1 and 1n alike. */
-export function sameJson(a: Value, b: Value): boolean {
-  if (a === b) return true;
-  if (typeof a === 'bigint' || typeof b === 'bigint')
-    return typeof a !== 'object' && typeof b !== 'object' && String(a) === String(b);
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const left = Object.keys(a);
-  if (left.length !== Object.keys(b).length) return false;
-  // Both are objects by the tests above.
-  return left.every((key) => Object.hasOwn(b, key) && sameJson((a as Fields)[key], (b as Fields)[key]));
-}

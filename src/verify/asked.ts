@@ -29,8 +29,24 @@ export function checkAsked({ only = [], readOnly, clockUrl }: VerifyOptions, { f
   throw new CannotRun(`--only ${strange}: the document has no such part, fact or trial. ${hint}`);
 }
 
+/** The cases to carry out: all of the document's that are asked for, or the one that a replay names. @throws {CannotRun} */
+export function planOf(trials: readonly Trial[], model: Model, options: VerifyOptions): Planned[] {
+  const all: Planned[] = [];
+  for (const trial of trials) {
+    if (options.readOnly && !trial.isReading) continue;
+    for (const testCase of trial.cases(model)) all.push({ trial, testCase });
+  }
+  const planned = askedOf(all, options);
+  const { replay } = options;
+  if (replay === undefined) return planned;
+  const again = planned.filter(({ trial, testCase }) => replay.includes(`@${trial.name}@${testCase.name}@`));
+  // What is not asked again must not look as if it were mended.
+  if (again.length === 0) throw new CannotRun(`--replay ${replay}: no case of this document has that id.`);
+  return again;
+}
+
 /** The cases that are about what was asked for. What no case is named for is seen beside others, so then all are carried out. */
-export function askedOf(planned: readonly Planned[], { only = [] }: VerifyOptions): Planned[] {
+function askedOf(planned: readonly Planned[], { only = [] }: VerifyOptions): Planned[] {
   const about = only.map((word) => planned.filter((one) => isAbout(one, word)));
   if (only.length === 0 || about.some((cases) => cases.length === 0)) return [...planned];
   const wanted = new Set(about.flat());

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../parts/endpoints.ts';
 import { identifierParameter } from '../parts/payload.ts';
 import { machineOf } from '../parts/states.ts';
+import { Spent } from './client/budget.ts';
 import type { Made, MadeRow } from './made.ts';
 import { callersFor } from './make/callers-for.ts';
 import { lookAt } from './make/look.ts';
@@ -12,6 +13,7 @@ import { isDone } from './script/exchange.ts';
 import type { Session } from './script/session.ts';
 import { Missing } from './script/symbol.ts';
 import { Untestable } from './untestable.ts';
+import { NoValue } from './values/no-value.ts';
 
 /** Rows may hold others that are older or younger: what stays is tried again for as long as anything goes. */
 const passesMax = 4;
@@ -64,8 +66,8 @@ async function remove(given: MadeRow, made: Made, session: Session): Promise<str
         why = `${endpoint.key} was answered ${value.status}`;
       }
     } catch (error) {
-      if (!(error instanceof Untestable || error instanceof Missing)) throw error;
-      why = error.message;
+      if (![Untestable, Missing, NoValue, Spent].some((known) => error instanceof known)) throw error;
+      why = error instanceof Error ? error.message : String(error);
     }
   }
   return why;

@@ -1,4 +1,5 @@
 import { placeOf } from '../document/place.ts';
+import { Spent } from './client/budget.ts';
 import type { Model } from './model/model.ts';
 import type { Breach, Unsteady } from './report.ts';
 import { type Flaw, isFlaw } from './script/claim.ts';
@@ -26,6 +27,7 @@ const shrinkingRuns = 40;
 /**
  * Replays what failed from a clean start. What comes again every time is made as small as it goes and is a breach; what comes
  * again sometimes is unsteady; what does not come again at all was nothing that can be shown, unless it was seen twice.
+ * @throws {Spent} where no time is left for that
  */
 export async function confirm(confirming: Confirming): Promise<Breach | Unsteady | undefined> {
   const { session, suspicion } = confirming;
@@ -45,13 +47,19 @@ export async function confirm(confirming: Confirming): Promise<Breach | Unsteady
   if (!again) return undefined;
   const isSteady = suspicion.claim.tries === undefined ? flawed.length === tries : true;
   if (!isSteady) return { ...tell(shortest, again, confirming), seenTimes: flawed.length + 1, tries: tries + 1 };
-  const runs = suspicion.claim.shrinkingRuns ?? shrinkingRuns;
-  const smallest =
-    suspicion.claim.tries === undefined
-      ? await shrink(shortest, again, (candidate) => replayed(candidate, confirming), runs)
-      : suspect;
-  const last = await replayed(smallest, confirming);
-  return isFlaw(last.judgement) ? tell(smallest, last, confirming) : tell(shortest, again, confirming);
+  try {
+    const runs = suspicion.claim.shrinkingRuns ?? shrinkingRuns;
+    const smallest =
+      suspicion.claim.tries === undefined
+        ? await shrink(shortest, again, (candidate) => replayed(candidate, confirming), runs)
+        : suspect;
+    const last = await replayed(smallest, confirming);
+    return isFlaw(last.judgement) ? tell(smallest, last, confirming) : tell(shortest, again, confirming);
+  } catch (error) {
+    // What was shown to be broken is told as it is where no time is left to make it smaller.
+    if (!(error instanceof Spent)) throw error;
+    return tell(shortest, again, confirming);
+  }
 }
 
 async function replayedTimes(suspect: Suspect, times: number, confirming: Confirming): Promise<Replayed[]> {

@@ -39,6 +39,12 @@ export class Made {
     });
   }
 
+  /** Whether another run than this has made a row, so that what is seen of it does not come of what this one did. */
+  isOthers(resource: string, id: Json, owner: unknown): boolean {
+    const row = this.#rows.get(keyOf(resource, id));
+    return row !== undefined && row.owner !== owner;
+  }
+
   forget({ resource, id }: MadeRow): void {
     this.#rows.delete(keyOf(resource, id));
   }

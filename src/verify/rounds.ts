@@ -1,28 +1,31 @@
-import { askedOf, baselineKey, type Planned } from './asked.ts';
+import { baselineKey, type Planned, planOf } from './asked.ts';
+import { endsWithin } from './authentication/ends.ts';
+import { cameToNothing } from './came-to-nothing.ts';
 import { cleanUp } from './clean-up.ts';
 import type { Budget } from './client/budget.ts';
 import { Spent } from './client/budget.ts';
 import type { Client } from './client/client.ts';
+import type { Clock } from './client/clock.ts';
 import { confirm } from './confirm.ts';
 import type { Made } from './made.ts';
 import type { RowMaker } from './make/row.ts';
 import type { Model } from './model/model.ts';
 import type { Observer } from './observer.ts';
-import { CannotRun, type VerifyOptions } from './options.ts';
+import type { VerifyOptions } from './options.ts';
+import { Refill } from './refill.ts';
 import type { Breach, Unsteady, VerifyReport } from './report.ts';
 import type { Run } from './script/run.ts';
 import { type Ledgering, Session, type Suspicion } from './script/session.ts';
-import { Missing } from './script/symbol.ts';
 import type { Tally } from './tally.ts';
 import type { Trial } from './trial.ts';
 import { Untestable } from './untestable.ts';
 import { Chance } from './values/chance.ts';
-import { NoValue } from './values/no-value.ts';
 
 export interface RoundsGiven {
   readonly model: Model;
   readonly seed: number;
   readonly client: Client;
+  readonly clock: Clock;
   readonly budget: Budget;
   readonly tally: Tally;
   readonly startRun: () => Run;
@@ -40,14 +43,19 @@ type Found = Pick<VerifyReport, 'breaches' | 'unsteady' | 'notes' | 'stopped'>;
 const troublesMax = 40;
 /** A claim that was seen to fail and did not fail again is looked at so often; then it is unsteady. */
 const suspicionsMax = 3;
+/** A day, and a little: what is refused for longer stays so. */
+const refillMsMax = 25 * 3_600_000;
 
 /** Carries out the cases of all trials: quiet ones beside each other, then those that want to be alone, the loud ones last. */
 export class Rounds {
   readonly #given: RoundsGiven;
+  readonly #refill: Refill;
   readonly #breaches = new Map<string, Breach>();
   readonly #unsteady = new Map<string, Unsteady>();
   readonly #suspected = new Map<string, number>();
   readonly #witnesses = new Map<string, number>();
+  /** What looked broken when there was no time left to look again. */
+  readonly #unsettled = new Set<string>();
   readonly #notes: string[] = [];
   #stopped: string | undefined;
   #done = 0;
@@ -55,11 +63,13 @@ export class Rounds {
 
   constructor(given: RoundsGiven) {
     this.#given = given;
+    const { client, clock, model } = given;
+    this.#refill = new Refill(client, clock, (ms) => ms <= refillMsMax && !endsWithin(model, this.bareSession(), ms + 60_000));
   }
 
   async all(trials: readonly Trial[]): Promise<Found> {
-    const { options, beside, client, made } = this.#given;
-    const planned = this.#plan(trials);
+    const { options, beside, client, made, model } = this.#given;
+    const planned = planOf(trials, model, options);
     this.#of = planned.length;
     for (const noise of ['quiet', 'alone', 'loud'] as const) {
       const queue = planned.filter(({ trial }) => trial.noise === noise);
@@ -70,6 +80,8 @@ export class Rounds {
     }
     if (client.waitedMs > 1000)
       this.#notes.push(`${Math.round(client.waitedMs / 1000)} s were spent waiting for rates to refill.`);
+    if (this.#unsettled.size > 0)
+      this.#notes.push(`No time was left to look again at what looked broken once: ${[...this.#unsettled].join(', ')}.`);
     const known = new Set(options.baseline ?? []);
     const told = (breach: Breach) => ({
       ...breach,
@@ -89,30 +101,23 @@ export class Rounds {
     const { model, seed, startRun, rows } = this.#given;
     return new Session({
       ...{ model, rows, name: 'clean-up', observers: [], run: { ...startRun(), isOnTop: true }, chance: new Chance(`${seed}`) },
-      ledgering: { held: () => {}, suspected: () => {} },
+      ledgering: { held: () => {}, moot: () => {}, suspected: () => {} },
     });
   }
 
-  #plan(trials: readonly Trial[]): Planned[] {
-    const { model, options } = this.#given;
-    const all: Planned[] = [];
-    for (const trial of trials) {
-      if (options.readOnly && !trial.isReading) continue;
-      for (const testCase of trial.cases(model)) all.push({ trial, testCase });
-    }
-    const planned = askedOf(all, options);
-    const { replay } = options;
-    if (replay === undefined) return planned;
-    const again = planned.filter(({ trial, testCase }) => replay.includes(`@${trial.name}@${testCase.name}@`));
-    // What is not asked again must not look as if it were mended.
-    if (again.length === 0) throw new CannotRun(`--replay ${replay}: no case of this document has that id.`);
-    return again;
-  }
-
   async #work(queue: Planned[]): Promise<void> {
+    const again = new Set<Planned>();
     for (let next = queue.shift(); next; next = queue.shift()) {
-      if (this.#stopped === undefined) await this.#carryOut(next);
-      else this.#leaveOut(next, this.#stopped);
+      const planned = next;
+      const isLast = again.has(planned);
+      if (this.#stopped === undefined) {
+        const isDone = await this.#refill.around(() => this.#carryOut(planned, isLast));
+        if (!isDone) {
+          again.add(planned);
+          queue.push(planned);
+          continue;
+        }
+      } else this.#given.tally.courseOf(next.trial.name, next.testCase.facts).end(this.#stopped);
       this.#done += 1;
       const { options, budget } = this.#given;
       options.onProgress?.({
@@ -121,31 +126,40 @@ export class Rounds {
     }
   }
 
-  async #carryOut(planned: Planned): Promise<void> {
-    const { client, budget } = this.#given;
+  /** Whether that is all: what came to nothing for a quota that is used up is carried out once more when it begins anew. */
+  async #carryOut(planned: Planned, isLast: boolean): Promise<boolean> {
+    const { client, budget, tally } = this.#given;
     const { trial, testCase } = planned;
-    const found: { readonly suspicion: Suspicion; readonly session: Session }[] = [];
-    const session = this.#session(planned, (suspicion, own) => found.push({ suspicion, session: own }));
+    const course = tally.courseOf(trial.name, testCase.facts);
+    const found: Suspicion[] = [];
+    const session = this.#session(planned, {
+      held: ({ fact, reason }) => course.held(fact, reason),
+      moot: ({ fact }, why) => course.moot(fact, why),
+      suspected: (suspicion) => {
+        course.looked(suspicion.claim.fact);
+        found.push(suspicion);
+      },
+    });
+    let isDone = true;
     try {
       await testCase.run(session);
+      course.end();
     } catch (error) {
-      this.#leaveOut(planned, this.#whyOf(error, trial.name));
+      isDone = isLast || !(error instanceof Untestable && this.#refill.isDue);
+      if (isDone) course.end(this.#whyOf(error, trial.name));
       if (error instanceof Spent) this.#stopped ??= `${error.message}; ${trial.name} was under way`;
     }
-    for (const { suspicion } of found) await this.#settle(planned, session, suspicion);
+    for (const suspicion of found) await this.#settle(planned, session, suspicion);
     if (client.troublesInARow >= troublesMax) this.#stopped ??= 'the service no longer answers';
     if (budget.isSpent) this.#stopped ??= 'the requests or the time that were given are used up';
+    return isDone;
   }
 
-  #session(planned: Planned, suspected: Ledgering['suspected']): Session {
-    const { model, seed, startRun, observers, tally, rows } = this.#given;
+  #session(planned: Planned, ledgering: Ledgering): Session {
+    const { model, seed, startRun, observers, rows } = this.#given;
     const name = `${planned.trial.name}@${planned.testCase.name}`;
     return new Session({
-      ...{ model, observers, rows, name, run: startRun(), chance: new Chance(`${seed}\n${name}`) },
-      ledgering: {
-        held: (claim) => tally.held(claim.fact, claim.reason),
-        suspected,
-      },
+      ...{ model, observers, rows, name, ledgering, run: startRun(), chance: new Chance(`${seed}\n${name}`) },
     });
   }
 
@@ -161,10 +175,17 @@ export class Rounds {
     const id = `${suspicion.claim.fact.kind}:${suspicion.claim.fact.subject}:${suspicion.claim.reason}@${found}@${seed}`;
     const start = () => ({ ...startRun(), isOnTop: true });
     const clear = async (run: Run) => void (await cleanUp(this.#given.made, () => this.bareSession(), run.results));
-    const confirmed = await confirm({ session, suspicion, start, clear, model, origin, id, found });
+    const confirmed = await confirm({ session, suspicion, start, clear, model, origin, id, found }).catch((error: unknown) => {
+      const why = this.#whyOf(error, trial.name);
+      if (error instanceof Spent) this.#unsettled.add(`${suspicion.claim.fact.kind}:${suspicion.claim.fact.subject}`);
+      tally.doubted(suspicion.claim.fact, `it looked broken once, and could not be looked at again: ${why}`);
+      return undefined;
+    });
     if (!confirmed) return;
-    if ('tries' in confirmed) this.#unsteady.set(key, confirmed);
-    else {
+    if ('tries' in confirmed) {
+      this.#unsteady.set(key, confirmed);
+      tally.doubted(suspicion.claim.fact, `it is unsteady: broken in ${confirmed.seenTimes} of ${confirmed.tries} tries`);
+    } else {
       tally.broken(suspicion.claim.fact);
       this.#unsteady.delete(key);
       this.#breaches.set(key, confirmed);
@@ -172,17 +193,9 @@ export class Rounds {
     }
   }
 
-  /** Why a case came to nothing. What nobody thought of is our own fault: it is told, and says nothing of the service. */
   #whyOf(error: unknown, trial: string): string {
-    const isKnown = [Untestable, Missing, Spent, NoValue].some((known) => error instanceof known);
-    const message = error instanceof Error ? error.message : String(error);
-    if (isKnown) return message;
-    const where = error instanceof Error ? (error.stack?.split('\n')[1]?.trim() ?? '') : '';
-    this.#notes.push(`A case of ${trial} failed by a fault of ninefold's own: ${message} ${where}`);
-    return `ninefold failed: ${message}`;
-  }
-
-  #leaveOut({ testCase }: Planned, why: string): void {
-    for (const fact of testCase.facts) this.#given.tally.untestable(fact, why);
+    const { why, ownFault } = cameToNothing(error, trial);
+    if (ownFault !== undefined) this.#notes.push(ownFault);
+    return why;
   }
 }

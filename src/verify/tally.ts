@@ -3,33 +3,68 @@ import type { LedgerFact } from '../parts/ledger.ts';
 import { type FactName, type Facts, isPromise, keyOf } from './model/facts.ts';
 import type { Counts, FactVerdict, Verdict, VerifyReport } from './report.ts';
 
+/** What one case brings to light of the facts that it is about, and of others in passing. */
+export interface Course {
+  held(fact: FactName, reason: string): void;
+  /** A claim failed; whether it does so again is another matter. */
+  looked(fact: FactName): void;
+  /** What was seen does not bear on a claim. */
+  moot(fact: FactName, why: string): void;
+  /** It is over, and this is why before its end, if it was. */
+  end(why?: string): void;
+}
+
 /** What was seen of each fact so far. */
 export class Tally {
   readonly #facts: Facts;
   readonly #held = new Map<LedgerFact, Map<string, number>>();
   readonly #broken = new Set<LedgerFact>();
-  readonly #reasons = new Map<string, string>();
+  /** The trials that are about each fact: why one came to nothing, or nothing where one of its cases looked at the fact. */
+  readonly #trials = new Map<string, Map<string, string | undefined>>();
+  /** What looked broken once, and nobody could look at again. */
+  readonly #doubted = new Map<LedgerFact, string>();
 
   constructor(facts: Facts) {
     this.#facts = facts;
   }
 
-  held(fact: FactName, reason: string): void {
-    for (const one of this.#facts.promised(fact)) {
-      const reasons = this.#held.get(one) ?? new Map<string, number>();
-      this.#held.set(one, reasons);
-      reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
-    }
+  /** Follows a case of a trial that is about these facts. */
+  courseOf(trial: string, about: readonly FactName[]): Course {
+    const looked = new Set<string>();
+    const moot = new Map<string, string>();
+    return {
+      held: (fact, reason) => {
+        looked.add(keyOf(fact));
+        this.#hold(fact, reason);
+      },
+      looked: (fact) => void looked.add(keyOf(fact)),
+      moot: (fact, why) => void moot.set(keyOf(fact), why),
+      end: (why) => {
+        for (const key of about.map(keyOf)) {
+          const trials = this.#trials.get(key) ?? new Map<string, string | undefined>();
+          this.#trials.set(key, trials);
+          if (looked.has(key)) trials.set(trial, undefined);
+          else if (!trials.has(trial)) trials.set(trial, why ?? moot.get(key) ?? 'what came of it does not bear on it');
+        }
+      },
+    };
   }
 
   broken(fact: FactName): void {
     for (const one of this.#facts.promised(fact)) this.#broken.add(one);
   }
 
-  /** Why a fact could not be tested, where nothing else shows it; the first reason stands. */
-  untestable(fact: FactName, why: string): void {
-    const key = keyOf(fact);
-    if (!this.#reasons.has(key)) this.#reasons.set(key, why);
+  /** It looked broken once, and nobody could look again: then it is not held, whatever else was seen. */
+  doubted(fact: FactName, why: string): void {
+    for (const one of this.#facts.promised(fact)) this.#doubted.set(one, why);
+  }
+
+  #hold(fact: FactName, reason: string): void {
+    for (const one of this.#facts.promised(fact)) {
+      const reasons = this.#held.get(one) ?? new Map<string, number>();
+      this.#held.set(one, reasons);
+      reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+    }
   }
 
   verdicts(): FactVerdict[] {
@@ -45,14 +80,20 @@ export class Tally {
   #verdictOf(fact: LedgerFact): Verdict {
     if (fact.standing === 'open') return 'open';
     if (this.#broken.has(fact)) return 'broken';
-    return isPromise(fact) && this.#held.has(fact) ? 'held' : 'not testable';
+    return isPromise(fact) && this.#held.has(fact) && this.#missedOf(fact) === undefined ? 'held' : 'not testable';
+  }
+
+  /** Why a fact is not wholly shown: it was in doubt, or the first trial that is about it did not come to look at it. */
+  #missedOf(fact: LedgerFact): string | undefined {
+    const doubt = this.#doubted.get(fact);
+    if (doubt !== undefined) return doubt;
+    for (const [trial, why] of this.#trials.get(keyOf(fact)) ?? []) if (why !== undefined) return `${trial}: ${why}`;
+    return undefined;
   }
 
   #whyNot(fact: LedgerFact): string {
     if (fact.standing === 'any') return 'it is left to the implementation';
-    return (
-      this.#reasons.get(keyOf(fact)) ?? (fact.standing === 'none' ? 'nothing shows that there is none' : 'no trial came to it')
-    );
+    return this.#missedOf(fact) ?? (fact.standing === 'none' ? 'nothing shows that there is none' : 'no trial came to it');
   }
 }
 

@@ -5,11 +5,18 @@ import { answers } from './endpoints/answers.ts';
 import { bodies } from './endpoints/bodies.ts';
 import { bodiless } from './endpoints/bodiless.ts';
 import { preconditions } from './endpoints/conditions.ts';
+import { cursors } from './endpoints/cursors.ts';
+import { deleting } from './endpoints/deleting.ts';
+import { handled } from './endpoints/handled.ts';
 import { idempotency } from './endpoints/idempotency.ts';
 import { lists } from './endpoints/lists.ts';
+import { locations } from './endpoints/locations.ts';
 import { media } from './endpoints/media.ts';
-import { pages } from './endpoints/pages.ts';
+import { merging } from './endpoints/merging.ts';
+import { pages, sharedPages } from './endpoints/pages.ts';
 import { parameters } from './endpoints/parameters.ts';
+import { replacing } from './endpoints/replacing.ts';
+import { replies } from './endpoints/replies.ts';
 import { routes, statedRoutes } from './endpoints/routes.ts';
 import { ownErrors } from './errors/own.ts';
 import { refusals } from './errors/refusals.ts';
@@ -23,16 +30,23 @@ import { changed } from './resources/changed.ts';
 import { changedLater } from './resources/changed-later.ts';
 import { fixed } from './resources/fixed.ts';
 import { identifiers } from './resources/identifiers.ts';
+import { notWritable } from './resources/not-writable.ts';
 import { references } from './resources/references.ts';
 import { shownShapes, shownStates } from './resources/shown-shapes.ts';
+import { shownTo } from './resources/shown-to.ts';
 import { stored } from './resources/stored.ts';
+import { there } from './resources/there.ts';
 import { unique } from './resources/unique.ts';
+import { uniqueChanged } from './resources/unique-changed.ts';
+import { afterTime } from './states/after-time.ts';
 import { conditions } from './states/conditions.ts';
+import { edges } from './states/edges.ts';
+import { transitions } from './states/every-transition.ts';
 import { inStates } from './states/in-states.ts';
 import { initial } from './states/initial.ts';
+import { pairs } from './states/pairs.ts';
 import { races } from './states/races.ts';
 import { timed } from './states/timed.ts';
-import { transitions } from './states/transitions.ts';
 import type { Trial } from './trial.ts';
 import { versioningTrials } from './versioning/all.ts';
 
@@ -42,19 +56,33 @@ export const trials: readonly Trial[] = [
   changed,
   fixed,
   unique,
+  uniqueChanged,
+  shownTo,
+  notWritable,
   references,
   identifiers,
+  there,
   initial,
   transitions,
   inStates,
   conditions,
+  edges,
+  pairs,
   routes,
+  replies,
+  replacing,
+  merging,
+  locations,
+  deleting,
   media,
   accepts,
   preconditions,
   idempotency,
   parameters,
+  handled,
   lists,
+  cursors,
+  pages,
   bodies,
   bodiless,
   ...purposeTrials,
@@ -67,7 +95,8 @@ export const trials: readonly Trial[] = [
   unchanged,
   takenAgain,
   changedLater,
-  pages,
+  afterTime,
+  sharedPages,
   timed,
 ];
 

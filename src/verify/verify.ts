@@ -32,7 +32,8 @@ export async function verify(spec: Spec, options: VerifyOptions): Promise<Verify
   checkAsked(options, model, trials);
   const seed = options.seed ?? seedOf(options.replay) ?? Math.floor(Math.random() * 2 ** 31);
   const budget = startBudget(options.requests ?? defaults.requests, options.timeMs ?? defaults.timeMs);
-  const clock = options.clockUrl === undefined ? ownClock() : await clockAt(options.clockUrl, options);
+  const ended = new AbortController();
+  const clock = options.clockUrl === undefined ? ownClock(budget, ended.signal) : await clockAt(options.clockUrl, options);
   const connections = 2 * (options.beside ?? defaults.beside);
   const client = new Client({
     origin: address.origin,
@@ -45,24 +46,27 @@ export async function verify(spec: Spec, options: VerifyOptions): Promise<Verify
   const startRun = (): Run => {
     const results: unknown[] = [];
     const note: Run['note'] = (exchange) => made.note(exchange, model, results);
-    return { client, note, clock, results, fresh: new Map(), draw: runDraw(), isReadOnly: options.readOnly === true };
+    const isOthers: Run['isOthers'] = (resource, id) => made.isOthers(resource, id, results);
+    return { client, note, isOthers, clock, results, fresh: new Map(), draw: runDraw(), isReadOnly: options.readOnly === true };
   };
   const tally = new Tally(model.facts);
   try {
     await reach(client, address, basePath);
     const rounds = new Rounds({
-      ...{ model, seed, client, budget, tally, startRun, observers, options, made, origin: address.origin },
+      ...{ model, seed, client, clock, budget, tally, startRun, observers, options, made, origin: address.origin },
       beside: options.beside ?? defaults.beside,
       rows: (session) => new Maker(session),
     });
     const found = await rounds.all(trials);
     const verdicts = tally.verdicts();
+    budget.beginLast();
     const leftovers = await cleanUp(made, () => rounds.bareSession());
     return {
       ...{ title: spec.title, url: options.url, seed, facts: verdicts, ...countVerdicts(verdicts), ...found },
       ...{ requests: budget.requests, ms: Date.now() - startMs, leftovers },
     };
   } finally {
+    ended.abort();
     await client.close();
   }
 }

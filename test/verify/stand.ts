@@ -17,8 +17,10 @@ import { settableClock } from '../../src/serve/clock.ts';
 import { openClock } from '../../src/serve/clock-door.ts';
 import type { VerifyReport } from '../../src/verify/report.ts';
 import { verify } from '../../src/verify/verify.ts';
+import { knowReservedNames } from './no-such-names.ts';
 
 const root = join(import.meta.dirname, '../..');
+knowReservedNames();
 
 /** An answer of the service on its way to whoever asked; a spoiler gives it back changed. */
 export interface Passing {

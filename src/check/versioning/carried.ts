@@ -1,11 +1,11 @@
 import type { Json } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
+import { isSame } from '../../document/values.ts';
 import { shapeAfter, versioningUses } from '../../parts/expressions/uses-of-versioning.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { machineOf } from '../../parts/states.ts';
 import type { Change } from '../../parts/versioning.ts';
 import { CannotCarry, ChangeValues, type ValueChange } from '../../parts/versions/change-values.ts';
-import { isSame } from '../../parts/versions/json-merge.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
 import { shown } from '../shapes/json-types.ts';
 import { trialsMost, trialValues } from './trial-values.ts';

@@ -1,9 +1,8 @@
 import type { Document, Json, JsonMap, Pointer } from '../../document/document.ts';
 import type { Foreign } from '../../document/foreign.ts';
 import { below } from '../../document/pointer.ts';
-import { isMap } from '../../document/values.ts';
+import { isMap, isSame } from '../../document/values.ts';
 import { readSpec } from '../../parts/spec.ts';
-import { isSame } from '../../parts/versions/json-merge.ts';
 import { toOpenApi, toOpenApi30 } from '../openapi.ts';
 import { dialectOf, type Imported } from './import.ts';
 import { readOwnExport } from './own/read.ts';

@@ -1,7 +1,7 @@
 import type { Json } from '../../document/document.ts';
+import { isSame } from '../../document/values.ts';
 import type { Shape } from '../shape.ts';
 import { isMap } from '../source.ts';
-import { isSame } from './fit-scalar.ts';
 
 type Fits = (value: unknown) => boolean;
 type Of = (shape: Json) => Fits;

@@ -1,4 +1,5 @@
 import type { Json } from '../../document/document.ts';
+import { isSame } from '../../document/values.ts';
 import { isMultiple } from '../../kinds/multiples.ts';
 import type { Shape } from '../shape.ts';
 
@@ -35,15 +36,6 @@ export function isOfType(value: unknown, type: string): boolean {
   if (type === 'integer') return typeof value === 'bigint' || Number.isInteger(value);
   if (type === 'number') return typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value));
   return typeof value === type;
-}
-
-/** Whether two JSON values are equal, whatever the order of their members. */
-export function isSame(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const [left, right] = [Object.entries(a), new Map(Object.entries(b))];
-  return left.length === right.size && left.every(([key, value]) => right.has(key) && isSame(value, right.get(key)));
 }
 
 function number(tests: Fits[], bound: Json | undefined, holds: (value: number | bigint, bound: number) => boolean): void {

@@ -1,7 +1,8 @@
+import { isSame } from '../../document/values.ts';
 import type { Carry, OlderPlace } from './carry.ts';
 import { CannotCarry, type ChangeValues } from './change-values.ts';
 import { type FieldChange, newName } from './earlier-shape.ts';
-import { isMembers, isSame, put } from './json-merge.ts';
+import { isMembers, put } from './json-merge.ts';
 
 /** Compiles a change that lies inside a field's values, such as `parcel.size.height`; `path` leads from the field to it. */
 export function carryInside(path: readonly string[], change: FieldChange, values: ChangeValues): Carry {

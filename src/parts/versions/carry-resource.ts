@@ -1,3 +1,4 @@
+import { isSame } from '../../document/values.ts';
 import { entriesOf } from '../fact.ts';
 import type { Resource } from '../resources.ts';
 import type { Carry, Line, OlderPlace, ResourceCarry } from './carry.ts';
@@ -6,7 +7,7 @@ import type { Inner } from './carry-shape.ts';
 import { inTurn } from './carry-shape.ts';
 import type { ChangeValues } from './change-values.ts';
 import { insideOf, newName } from './earlier-shape.ts';
-import { isMembers, isSame, mergeJson, put } from './json-merge.ts';
+import { isMembers, mergeJson, put } from './json-merge.ts';
 
 /** A line that is being followed down: what became of one field below each change. */
 interface Traced {

@@ -19,15 +19,3 @@ export function put(members: Record<string, unknown>, name: string, value: unkno
   if (name === '__proto__') Object.defineProperty(members, name, { value, enumerable: true, configurable: true, writable: true });
   else members[name] = value;
 }
-
-/** Whether two JSON values are equal, whatever the order of their members; 1 and 1n alike. */
-export function isSame(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (typeof a === 'bigint' || typeof b === 'bigint')
-    return typeof a !== 'object' && typeof b !== 'object' && String(a) === String(b);
-  if (Array.isArray(a) || Array.isArray(b))
-    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, index) => isSame(item, b[index]));
-  if (!isMembers(a) || !isMembers(b)) return false;
-  const names = Object.keys(a);
-  return names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && isSame(a[name], b[name]));
-}

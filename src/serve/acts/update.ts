@@ -1,3 +1,4 @@
+import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
@@ -6,7 +7,7 @@ import type { Row } from '../../store/store.ts';
 import type { Pass } from '../access/passing.ts';
 import type { Compilation } from '../compilation.ts';
 import type { Fields, Refusal, Value } from '../exchange.ts';
-import { bare, sameJson } from '../json.ts';
+import { bare } from '../json.ts';
 import type { RowModel } from '../rows/model.ts';
 import { applySetters, asStored, kept, updateRow } from '../rows/write.ts';
 import { compileForgiving } from '../sampling/forgiving.ts';
@@ -150,11 +151,11 @@ function compileFinish(
     if (forbidden) return { refusal: forbidden };
     if (allowed && model.machine && !allowed.has(before[model.machine.field])) return refuse('transition.illegal');
     if (hook && !hook.next) return { paused: { resource: before, next, seen: seen(model, row) } };
-    const isSame = sameJson(before, kept(model, hooked));
-    const set = isSame ? hooked : applySetters(model.setters(words), scope, hooked);
+    const isUnchanged = isSame(before, kept(model, hooked));
+    const set = isUnchanged ? hooked : applySetters(model.setters(words), scope, hooked);
     const own: Refusal | undefined = ownErrors?.({ ...scope, next: set });
     if (own) return { refusal: own };
-    if (isSame) return { did: 'unchanged', row, fields: before };
+    if (isUnchanged) return { did: 'unchanged', row, fields: before };
     if (mended) keepNames(work.rows, model.name, row.id, mended.names);
     const written = updateRow(work, model, row, before, set, row.entered, operation.name);
     return { did: 'changed', row: written, fields: set };
@@ -174,7 +175,7 @@ function unknownFields(model: RowModel, patch: Fields, isOwnShape: boolean): Vio
 
 function changedImmutables(model: RowModel, sent: Fields, before: Fields): Violation[] {
   return model.immutable
-    .filter((name) => sent[name] !== undefined && !sameJson(sent[name], before[name]))
+    .filter((name) => sent[name] !== undefined && !isSame(sent[name], before[name]))
     .map((name) => changedField(name, sent[name]));
 }
 

@@ -1,6 +1,6 @@
+import { isSame } from '../../document/values.ts';
 import type { Parameter } from '../../parts/parameters.ts';
 import type { Exchange, Refusal } from '../exchange.ts';
-import { sameJson } from '../json.ts';
 import type { RowModel } from '../rows/model.ts';
 import { isHidden } from '../shown.ts';
 import { describeValue, type Violation } from '../wire/violation.ts';
@@ -20,7 +20,7 @@ export function hiddenFields(model: RowModel, user: string | undefined): Readonl
 export function unseenFilter({ params }: Exchange, filters: readonly Parameter[]): Refusal | undefined {
   const asked = filters.find(({ name, default: usual }) => {
     const value = params[name];
-    return value !== undefined && !(usual && sameJson(value, usual.value));
+    return value !== undefined && !(usual && isSame(value, usual.value));
   });
   if (!asked) return undefined;
   const found = describeValue(params[asked.name]);

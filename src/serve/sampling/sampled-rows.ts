@@ -1,10 +1,10 @@
+import { isSame } from '../../document/values.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { nothing } from '../../parts/samples/nothing.ts';
 import type { Ground } from '../../parts/samples/sampler.ts';
 import type { Reader, Transaction } from '../../store/store.ts';
 import type { Work } from '../acts/act.ts';
 import { type Fields, Refused } from '../exchange.ts';
-import { sameJson } from '../json.ts';
 import { identifierText, identifierValue } from '../rows/identifier.ts';
 import type { RowModel } from '../rows/model.ts';
 import { insertRow } from '../rows/write.ts';
@@ -55,14 +55,14 @@ export function mendRow(
   const mended: Fields = Object.assign(Object.create(null), next);
   for (const [name, field] of model.fields) {
     const value = mended[name];
-    if (sameJson(value, before[name])) continue;
+    if (isSame(value, before[name])) continue;
     const isLacking = value === undefined && statedValue(field.required) === true;
     if (!isLacking && (value === undefined || sampling.samples.of(statedValue(field.shape) ?? {}, name).fits(value))) continue;
     if (before[name] === undefined) delete mended[name];
     else mended[name] = before[name];
   }
   const { whole, names } = complete(sampling, work, model, id, mended, nobody);
-  const old = namesOfRow(work.rows, model.name, id).filter((name) => sameJson(whole[name], before[name]));
+  const old = namesOfRow(work.rows, model.name, id).filter((name) => isSame(whole[name], before[name]));
   return { whole, names: [...new Set([...old, ...names])] };
 }
 

@@ -1,9 +1,9 @@
+import { isSame } from '../../document/values.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
 import { mergeJson } from '../../parts/versions/json-merge.ts';
 import { changedField, unknownField } from '../acts/wrong-fields.ts';
 import type { Compilation } from '../compilation.ts';
 import type { Exchange, Fields } from '../exchange.ts';
-import { sameJson } from '../json.ts';
 import type { RowModel } from '../rows/model.ts';
 import type { Violation } from '../wire/violation.ts';
 import { uncarried } from './raised-body.ts';
@@ -34,7 +34,7 @@ export function compileOlderUpdate(model: RowModel, { version }: Compilation): O
       const next = carry.merge(before, sent);
       const changed = model.immutable.filter((name) => {
         const older = carry.newer(name)?.older;
-        return older !== undefined && sent[older] !== undefined && !sameJson(next[name], before[name]);
+        return older !== undefined && sent[older] !== undefined && !isSame(next[name], before[name]);
       });
       if (changed.length === 0) return { next };
       const names = changed.map((name) => carry.newer(name)?.older ?? name);

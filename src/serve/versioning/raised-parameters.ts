@@ -1,3 +1,4 @@
+import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
@@ -7,7 +8,6 @@ import type { Spec } from '../../parts/spec.ts';
 import type { Line } from '../../parts/versions/carry.ts';
 import { CannotCarry } from '../../parts/versions/change-values.ts';
 import { olderParameterName } from '../../parts/versions/endpoint-in-version.ts';
-import { isSame } from '../../parts/versions/json-merge.ts';
 import type { Value } from '../exchange.ts';
 import { expansionPaths } from '../expansion.ts';
 import type { OlderVersion } from './versions.ts';

@@ -6,7 +6,7 @@ import { isRefusal, isRefused, type Refusal, refusalFor } from '../model/refused
 import type { Flaw } from '../script/claim.ts';
 import type { Exchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
-import { acceptedSchemes, type Door, knocking, partsOf } from './knocking.ts';
+import { acceptedSchemes, type Door, inventedFor, knocking, partsOf } from './knocking.ts';
 
 /** The same credential where none is looked for. */
 export async function elsewhere(
@@ -17,21 +17,35 @@ export async function elsewhere(
 ): Promise<void> {
   const fact = { kind: 'header names', subject: credential.scheme.name };
   const { text } = partsOf(credential);
-  const places: readonly (readonly [place: 'header' | 'query', carrier: string, value: string])[] = [
+  const taken = new Set(acceptedSchemes(model).map((scheme) => `${scheme.in} ${statedValue(scheme.carrier)?.toLowerCase()}`));
+  const places: readonly Place[] = [
     ['header', 'X-Ninefold-Verify', credential.value],
     ['header', 'Authorization', `Bearer ${text}`],
     ['header', 'X-API-Key', text],
     ['query', 'access_token', text],
     ['query', 'api_key', text],
   ];
-  const taken = new Set(acceptedSchemes(model).map((scheme) => `${scheme.in} ${statedValue(scheme.carrier)?.toLowerCase()}`));
-  for (const [place, carrier, value] of places) {
-    if (taken.has(`${place} ${carrier.toLowerCase()}`)) continue;
+  const others = places.filter(([place, carrier]) => !taken.has(`${place} ${carrier.toLowerCase()}`));
+  for (const [place, carrier, value] of [...others, ...underOtherWords(model, credential)]) {
     const other: Credential = { ...credential, in: place, carrier, value };
     const done = await session.send(knocking(model, endpoint, { name: 'stranger', user: '', credential: other }));
-    const judge = (seen: Exchange) => unknownFlaw(model, operation, seen, `with the credential in the ${place} ${carrier}`);
-    session.claim({ fact, reason: `in ${carrier}`, of: [done], judge });
+    const word = carrier === credential.carrier ? ` under the word ${value.split(' ')[0]}` : '';
+    const judge = (seen: Exchange) =>
+      unknownFlaw(model, operation, seen, `with the credential in the ${place} ${carrier}${word}`);
+    session.claim({ fact, reason: `in ${carrier}${word}`, of: [done], judge });
   }
+}
+
+type Place = readonly [place: 'header' | 'query', carrier: string, value: string];
+
+/** The credential in its own header behind words that no accepted scheme there has (RFC 9110 section 11.1: whatever their case). */
+function underOtherWords(model: Model, credential: Credential): Place[] {
+  const { prefix, text } = partsOf(credential);
+  const isAuthorization = credential.in === 'header' && credential.carrier.toLowerCase() === 'authorization';
+  if (!isAuthorization || prefix.trim() === '') return [];
+  const usual = acceptedSchemes(model).map((scheme) => inventedFor(scheme)?.value.split(' ')[0]?.toLowerCase());
+  const words = ['Token', 'JWT', 'Key'].filter((word) => !usual.includes(word.toLowerCase()));
+  return words.slice(0, 2).map((word) => ['header', credential.carrier, `${word} ${text}`] as const);
 }
 
 /** That an answer is the refusal of somebody unknown. */

@@ -9,7 +9,7 @@ import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
 import { isUnknownCaller } from './carriers.ts';
 import { acceptedSchemes, guardedDoors, knocking, partsOf } from './knocking.ts';
-import { readToken } from './tampered.ts';
+import { misfitOf, readToken } from './tampered.ts';
 
 /** What is accepted as a credential has the form that its scheme states. */
 export const formats: Trial = {
@@ -58,15 +58,6 @@ function flawOf(scheme: Scheme, { credential }: Caller): Judgement {
   }
   const token = readToken(text);
   if (!token) return { promised: `what ${scheme.name} accepts are tokens of RFC 7519`, seen: 'the one that is accepted is none' };
-  const { alg } = token.header;
-  const { iss, aud } = token.claims;
-  const audiences = Array.isArray(aud) ? aud : [aud];
-  const accepted = 'the one that is accepted says';
-  if (scheme.algorithms && !scheme.algorithms.includes(String(alg)))
-    return { promised: `tokens are signed with ${scheme.algorithms.join(' or ')}`, seen: `${accepted} ${String(alg)}` };
-  if (scheme.issuer !== undefined && iss !== scheme.issuer)
-    return { promised: `tokens are from ${scheme.issuer}`, seen: `${accepted} ${String(iss)}` };
-  if (scheme.audience !== undefined && !audiences.includes(scheme.audience))
-    return { promised: `tokens are for ${scheme.audience}`, seen: `${accepted} ${audiences.join(', ')}` };
-  return undefined;
+  const misfit = misfitOf(scheme, token);
+  return misfit && { promised: `tokens are ${misfit.promised}`, seen: `the one that is accepted says ${misfit.says}` };
 }

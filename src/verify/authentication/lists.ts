@@ -21,6 +21,7 @@ export const lists: Trial = {
   part: 'authentication',
   about: 'Every row in a list is one that a rule allows its reader, every such row is there, and no other is counted.',
   noise: 'quiet',
+  isReading: true,
   *cases(model) {
     for (const endpoint of model.endpoints) {
       const effect = statedValue(endpoint.does);

@@ -31,6 +31,7 @@ export const rows: Trial = {
   about:
     'Each operation on a row by each caller: allowed, forbidden, or missing to the letter; and what is refused changes nothing.',
   noise: 'quiet',
+  isReading: true,
   *cases(model) {
     for (const [resource] of entriesOf(model.spec.resources.all)) {
       for (const door of doorsTo(model, resource)) {

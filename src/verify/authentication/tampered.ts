@@ -10,17 +10,30 @@ export interface Tampered {
   readonly how: string;
   /** What stands behind the prefix. */
   readonly text: string;
+  /** What a service that takes it does not keep: the form in which its scheme has to be read, or the scheme itself. */
+  readonly breaks: 'schemes' | 'token formats';
 }
 
 /** Everything that can be made from outside of a good credential of a scheme; `text` is what stands behind its prefix. */
 export function tamperedWith(scheme: Pick<Scheme, 'type' | 'generate'>, text: string): Tampered[] {
   if (scheme.type === 'basic') return ofBasic(text);
-  const token = readToken(text);
-  if (token && scheme.type !== 'api_key') return [...ofToken(token), ...ofText(text)];
-  return [...ofText(text), ...inOtherCase(scheme, text)];
+  const token = isTokenScheme(scheme) ? readToken(text) : undefined;
+  const others = [...ofText(text), ...(token ? [] : inOtherCase(scheme, text))].map((one) => breaking('schemes', one));
+  return [...(token ? ofToken(token) : []).map((one) => breaking('token formats', one)), ...others];
 }
 
-function ofText(text: string): Tampered[] {
+/** Whether a credential of a scheme may be a JWT. */
+export function isTokenScheme({ type }: Pick<Scheme, 'type'>): boolean {
+  return type !== 'api_key' && type !== 'basic';
+}
+
+type Edited = Omit<Tampered, 'breaks'>;
+
+function breaking(breaks: Tampered['breaks'], edited: Edited): Tampered {
+  return { ...edited, breaks };
+}
+
+function ofText(text: string): Edited[] {
   return [
     { how: 'its last character is missing', text: text.slice(0, -1) },
     { how: 'it has one character more', text: `${text}0` },
@@ -30,27 +43,31 @@ function ofText(text: string): Tampered[] {
 }
 
 /** Letters of both cases are told apart where the generator of keys draws on both. */
-function inOtherCase({ generate = '' }: Pick<Scheme, 'generate'>, text: string): Tampered[] {
+function inOtherCase({ generate = '' }: Pick<Scheme, 'generate'>, text: string): Edited[] {
   if (!/\{(?:random|base64):/.test(generate)) return [];
-  const other = [...text]
-    .map((letter) => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()))
-    .join('');
-  return [{ how: 'its small letters are capitals, and the other way round', text: other }];
+  return [{ how: 'its small letters are capitals, and the other way round', text: otherCase(text) }];
+}
+
+function otherCase(text: string): string {
+  return [...text].map((letter) => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase())).join('');
 }
 
 function ofBasic(text: string): Tampered[] {
   const known = readBasic(text);
-  return [
-    ...(known
-      ? [
-          { how: 'its password is another', text: writeBasic(known.name, withAnother(known.password, 0)) },
-          { how: 'its password is missing', text: writeBasic(known.name, '') },
-          { how: 'nobody has its name', text: writeBasic(`${known.name}-ninefold-verify`, known.password) },
-        ]
-      : []),
+  const unreadable = [
     { how: 'it is no Base64', text: '%%%' },
     { how: 'there is no colon in it', text: btoa('ninefold-verify') },
-  ];
+  ].map((one) => breaking('schemes', one));
+  if (!known) return unreadable;
+  const { name, password } = known;
+  const others = [
+    { how: 'its password is another', text: writeBasic(name, withAnother(password, 0)) },
+    { how: 'its password is missing', text: writeBasic(name, '') },
+    { how: 'nobody has its name', text: writeBasic(`${name}-ninefold-verify`, password) },
+  ].map((one) => breaking('schemes', one));
+  // A password is compared to the letter (RFC 7617 section 2 gives it in octets).
+  const inCase = { how: 'the letters of its password are of the other case', text: writeBasic(name, otherCase(password)) };
+  return [...others, ...(otherCase(password) === password ? [] : [breaking('token formats', inCase)]), ...unreadable];
 }
 
 /** A JWT in its parts (RFC 7515 section 3.1). */
@@ -70,7 +87,29 @@ export function readToken(text: string): Token | undefined {
   return read && said ? { header: read, claims: said, signature, signed: `${header}.${claims}` } : undefined;
 }
 
-function ofToken({ header, claims, signature, signed }: Token): Tampered[] {
+/** Whether a token says of itself that it has ended (RFC 7519 section 4.1.4). */
+export function endedBy({ claims: { exp } }: Token, nowMs: number): boolean {
+  return typeof exp === 'number' && exp * 1000 < nowMs;
+}
+
+/** What a token says of itself that its scheme does not take. */
+export function misfitOf(
+  scheme: Pick<Scheme, 'algorithms' | 'issuer' | 'audience'> | undefined,
+  { header, claims }: Token,
+): { readonly promised: string; readonly says: string } | undefined {
+  if (!scheme) return undefined;
+  const { alg } = header;
+  const { iss, aud } = claims;
+  const audiences = Array.isArray(aud) ? aud : [aud];
+  if (scheme.algorithms && !scheme.algorithms.includes(String(alg)))
+    return { promised: `signed with ${scheme.algorithms.join(' or ')}`, says: String(alg) };
+  if (scheme.issuer !== undefined && iss !== scheme.issuer) return { promised: `from ${scheme.issuer}`, says: String(iss) };
+  if (scheme.audience !== undefined && !audiences.includes(scheme.audience))
+    return { promised: `for ${scheme.audience}`, says: audiences.join(', ') };
+  return undefined;
+}
+
+function ofToken({ header, claims, signature, signed }: Token): Edited[] {
   const rest = signed.slice(signed.indexOf('.') + 1);
   const others = encoded({ ...claims, sub: `${String(claims.sub ?? '')}-ninefold-verify` });
   const unsigned = `${encoded({ ...header, alg: 'none' })}.${rest}`;

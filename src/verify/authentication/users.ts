@@ -40,7 +40,7 @@ export const whoMay: Observer = {
     const operation = model.operationOf(endpoint);
     const judgement = judged(model, operation, caller, exchange);
     if (judgement !== undefined)
-      yield { fact: { kind: 'permission rules', subject: operation.name }, reason: caller.user, judgement };
+      yield { fact: { kind: 'permission rules', subject: operation.name }, reason: wordFor(model, caller), judgement };
   },
 };
 
@@ -51,7 +51,12 @@ function caseOf(model: Model, { operation, endpoint }: Door, caller: Caller): Ca
     facts: [fact],
     async run(session: Session) {
       const done = await session.send(knocking(model, endpoint, caller));
-      session.claim({ fact, reason: caller.user, of: [done], judge: (seen: Exchange) => judged(model, operation, caller, seen) });
+      session.claim({
+        fact,
+        reason: wordFor(model, caller),
+        of: [done],
+        judge: (seen: Exchange) => judged(model, operation, caller, seen),
+      });
     },
   };
 }
@@ -63,10 +68,10 @@ function judged(model: Model, operation: Operation, caller: Caller, seen: Exchan
   const told = { seen: `it was answered ${seen.status}` };
   if (outright === 'refused' && !isForbidden && !isRefusedBefore(model, operation, seen)) {
     const status = refusal?.status === undefined ? 'refused' : `answered ${refusal.status} (${refusal.code})`;
-    return { promised: `no rule allows ${operation.name} to ${caller.user}, so it is ${status}`, ...told };
+    return { promised: `no rule allows ${operation.name} to ${wordFor(model, caller)}, so it is ${status}`, ...told };
   }
   if (outright === 'let in' && refusal && isForbidden && isAlone(model, refusal)) {
-    return { promised: `a rule allows ${operation.name} to ${caller.user}`, ...told };
+    return { promised: `a rule allows ${operation.name} to ${wordFor(model, caller)}`, ...told };
   }
   return undefined;
 }
@@ -97,15 +102,28 @@ function outrightOf(model: Model, operation: Operation, caller: Caller): Outrigh
   // Without a rule that is met, `else` of one whose scopes are lacking may have the word.
   const own = stated.some((rule) => rule.else !== undefined && namesOperation(rule.allow, operation));
   if (rules.length === 0) return own ? 'not known' : 'refused';
-  const isSure = rules.some((rule) => !rule.if && (caller.scopes !== undefined || rule.scopes.length === 0));
+  const isSure = rules.some(
+    (rule) => !rule.if && (caller.scopes !== undefined || rule.scopes.length === 0) && namesOperation(rule.allow, operation),
+  );
   return isSure ? 'let in' : 'decided later';
 }
 
-/** One caller of each user. */
+/** One caller of each user, and of those of one user whose credentials have other scopes. */
 function oneOfEach(model: Model): Caller[] {
   const known = new Map<string, Caller>();
-  for (const caller of model.callers) if (caller.credential && !known.has(caller.user)) known.set(caller.user, caller);
+  for (const caller of model.callers) {
+    const word = wordFor(model, caller);
+    if (caller.credential && !known.has(word)) known.set(word, caller);
+  }
   return [...known.values()];
+}
+
+/** What the rules tell callers apart by: the user and, where a rule asks for scopes, those of its scopes that the credential has. */
+function wordFor({ spec }: Model, { user, scopes }: Caller): string {
+  const asked = new Set((statedValue(spec.authentication.permissions) ?? []).flatMap((rule) => rule.scopes));
+  if (asked.size === 0 || scopes === undefined) return user;
+  const own = scopes.filter((scope) => asked.has(scope)).sort();
+  return own.length === 0 ? `${user} without scopes` : `${user} with ${own.join(' and ')}`;
 }
 
 /** Whether knocking as somebody who may does no more than to be refused later, or to read. */

@@ -21,9 +21,8 @@ import {
   publicDoors,
   showing,
 } from './knocking.ts';
+import { breaksFormat, factOfTampering, schemesFact, strangerAt } from './strangers.ts';
 import { tamperedWith } from './tampered.ts';
-
-const schemesFact = { kind: 'schemes', subject: 'service' };
 
 /** Who is nobody, or shows what is not good, is unknown at every operation that is not public. */
 export const who: Trial = {
@@ -55,7 +54,7 @@ function nobodyAt(model: Model, { operation, endpoint }: Door): Case {
   const rules = { kind: 'permission rules', subject: operation.name };
   return {
     name: `${endpoint.key} without a credential, and with one that nobody gave out`,
-    facts: [rules],
+    facts: [rules, schemesFact],
     async run(session: Session) {
       const done = await session.send(knocking(model, endpoint, undefined));
       const judge = (seen: Exchange) => unknownFlaw(model, operation, seen, 'without a credential');
@@ -68,19 +67,6 @@ function nobodyAt(model: Model, { operation, endpoint }: Door): Case {
         const judgeStrange = (seen: Exchange) => unknownFlaw(model, operation, seen, 'with a credential that nobody gave out');
         session.claim({ fact: rules, reason: 'invented', of: [strange], judge: judgeStrange });
       }
-    },
-  };
-}
-
-/** A credential that was good once, or is good elsewhere. */
-function strangerAt(model: Model, { operation, endpoint }: Door, stranger: Caller): Case {
-  return {
-    name: `a credential that is ${stranger.bad}: ${stranger.name}`,
-    facts: [schemesFact],
-    async run(session: Session) {
-      const done = await session.send(knocking(model, endpoint, { ...stranger, user: '' }));
-      const judge = (seen: Exchange) => unknownFlaw(model, operation, seen, `with a credential that is ${stranger.bad}`);
-      session.claim({ fact: schemesFact, reason: `${stranger.bad}`, of: [done], judge });
     },
   };
 }
@@ -135,9 +121,10 @@ function publicAt(model: Model, { operation, endpoint }: Door): Case {
 /** Every credential that can be made bad from outside, at one operation that changes nothing; and the good one, which is known. */
 function badOnes(model: Model, { operation, endpoint }: Door, scheme: string, good: Caller | undefined): Case {
   const carrier = { kind: 'header names', subject: scheme };
+  const formats = breaksFormat(good) ? [factOfTampering(model, scheme, 'token formats')] : [];
   return {
     name: `${scheme}: credentials that are not good`,
-    facts: [schemesFact, carrier],
+    facts: [schemesFact, carrier, ...formats],
     async run(session: Session) {
       session.need(good?.credential !== undefined, `no credential of the scheme ${scheme} was given`);
       const { credential } = good;
@@ -157,13 +144,14 @@ function badOnes(model: Model, { operation, endpoint }: Door, scheme: string, go
       session.need(isKnown(known.value), `the credential of the scheme ${scheme} that was given is not good`);
       await elsewhere(session, model, { operation, endpoint }, credential);
       const { prefix, text } = partsOf(credential);
-      for (const { how, text: bad } of tamperedWith(credential.scheme, text)) {
+      for (const { how, text: bad, breaks } of tamperedWith(credential.scheme, text)) {
         const done = await session.send(knocking(model, endpoint, showing(credential, `${prefix}${bad}`)));
         const judge = (before: Exchange, seen: Exchange): Judgement =>
           isKnown(before)
             ? unknownFlaw(model, operation, seen, `with the given credential, but ${how}`)
             : moot('the good one is not');
-        session.claim({ fact: schemesFact, reason: `${scheme}: ${how}`, of: [known, done], judge });
+        const fact = factOfTampering(model, scheme, breaks);
+        session.claim({ fact, reason: `${scheme}: ${how}`, of: [known, done], judge });
       }
     },
   };

@@ -1,11 +1,12 @@
-import type { Dispatcher } from 'undici';
 import { Pool } from 'undici';
 import type { Json } from '../../document/document.ts';
 import type { Trouble } from '../script/exchange.ts';
 import type { Outgoing } from '../script/outgoing.ts';
-import type { Budget } from './budget.ts';
+import { ask, Late } from './ask.ts';
+import { type Budget, Spent } from './budget.ts';
 import type { Clock } from './clock.ts';
 import { parseBody } from './parse-body.ts';
+import { listensWithin } from './revival.ts';
 import { troubleOf } from './trouble.ts';
 
 /** What came back, and when by the service's clock. */
@@ -22,7 +23,7 @@ export interface Answered {
 export interface ClientOptions {
   readonly origin: string;
   readonly connections: number;
-  /** How long an answer is waited for. */
+  /** How long a whole answer is waited for. */
   readonly timeoutMs: number;
   readonly budget: Budget;
   readonly clock: Clock;
@@ -36,29 +37,31 @@ export interface Sending {
   readonly isOnTop?: boolean;
 }
 
-const bytesMax = 8 * 1024 * 1024;
 /** The longest that is waited for a rate to refill, in all of one request. */
 const waitMsMax = 65_000;
+/** How long a service that was there, and takes no connections any more, is waited for. */
+const revivalMs = 3_000;
 
-/** Sends requests over connections that are kept, waits where a rate says so, and never throws: trouble is an answer too. */
+/** Sends requests over connections that are kept, waits where a rate says so, and takes trouble for an answer too. */
 export class Client {
   readonly #pool: Pool;
   readonly #options: ClientOptions;
   /** Troubles since the last answer. */
   #troubles = 0;
   #waitedMs = 0;
+  #hasAnswered = false;
   readonly #closing: (() => Promise<void>)[] = [];
   #waiting: Promise<void> | undefined;
+  /** When what was refused for longer than a request waits is given again, by the service's clock. */
+  #owedUntilMs: number | undefined;
+  #revival: Promise<boolean> | undefined;
 
   constructor(options: ClientOptions) {
     this.#options = options;
     this.#pool = new Pool(options.origin, {
-      connections: options.connections,
-      pipelining: 1,
-      headersTimeout: options.timeoutMs,
-      bodyTimeout: options.timeoutMs,
-      connectTimeout: options.timeoutMs,
-      keepAliveTimeout: 2_000,
+      ...{ connections: options.connections, pipelining: 1, connectTimeout: options.timeoutMs, keepAliveTimeout: 2_000 },
+      // The time of a whole answer is what counts.
+      ...{ headersTimeout: 0, bodyTimeout: 0 },
     });
   }
 
@@ -77,22 +80,48 @@ export class Client {
     return this.#waitedMs;
   }
 
+  /** How long it is until what was refused for longer than a request waits is given again; nothing where nothing was. */
+  get owedMs(): number | undefined {
+    if (this.#owedUntilMs === undefined) return undefined;
+    return Math.max(0, this.#owedUntilMs - this.#options.clock.toService(Date.now()));
+  }
+
+  forgiveOwed(): void {
+    this.#owedUntilMs = undefined;
+  }
+
+  /** @throws {Spent} */
   async send(outgoing: Outgoing, { takesRefusalsOfRates = false, isOnTop = false }: Sending = {}): Promise<Answered> {
     for (let leftMs = waitMsMax; ; ) {
-      this.#options.budget.take(isOnTop);
-      const answered = await this.#once(outgoing);
+      const answered = await this.#reaching(outgoing, isOnTop);
       if (answered.status !== 429 || takesRefusalsOfRates) return answered;
       const waitMs = retryAfterMs(answered);
-      if (waitMs === undefined || waitMs > leftMs || !this.#canWait(waitMs, isOnTop)) return answered;
+      if (waitMs === undefined) return answered;
+      if (waitMs > leftMs) this.#owedUntilMs = Math.max(this.#owedUntilMs ?? 0, answered.toMs + waitMs);
+      if (waitMs > leftMs || !this.#canWait(waitMs, isOnTop)) return answered;
       leftMs -= waitMs;
       this.#waitedMs += waitMs;
       await this.#wait(waitMs);
     }
   }
 
+  /** What is no request is waited for no longer than there is time. @throws {Spent} */
+  async within<T>(act: Promise<T>, isOnTop = false): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const ends = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => reject(new Spent('the time is used up')), Math.max(0, this.#options.budget.leftMs(isOnTop)));
+    });
+    return Promise.race([act, ends]).finally(() => clearTimeout(timer));
+  }
+
   /** Has something else closed with it, such as a receiver of web hooks. */
   closesWithIt(close: () => Promise<void>): void {
     this.#closing.push(close);
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.destroy();
+    await Promise.all(this.#closing.map((close) => close()));
   }
 
   /** Several that wait for a clock that is moved wait for it together. */
@@ -107,66 +136,43 @@ export class Client {
   /** A clock that can be moved makes every wait short. */
   #canWait(ms: number, isOnTop: boolean): boolean {
     const { budget, clock } = this.#options;
-    return clock.advance !== undefined || budget.hasTime(ms, isOnTop);
+    return clock.advance !== undefined || ms < budget.leftMs(isOnTop);
   }
 
-  async close(): Promise<void> {
-    await this.#pool.destroy();
-    await Promise.all(this.#closing.map((close) => close()));
+  /** A service that starts again is waited for: what it took no connection for has not reached it. */
+  async #reaching(outgoing: Outgoing, isOnTop: boolean): Promise<Answered> {
+    const answered = await this.#once(outgoing, isOnTop);
+    if (answered.trouble?.kind !== 'refused' || !this.#hasAnswered) return answered;
+    const { budget, origin } = this.#options;
+    this.#revival ??= listensWithin(origin, Math.min(revivalMs, budget.leftMs(isOnTop)));
+    return (await this.#revival) ? this.#once(outgoing, isOnTop) : answered;
   }
 
-  async #once({ method, target, headers, body }: Outgoing): Promise<Answered> {
-    const { clock } = this.#options;
+  async #once(outgoing: Outgoing, isOnTop: boolean): Promise<Answered> {
+    const { clock, budget, timeoutMs } = this.#options;
+    budget.take(isOnTop);
+    const leftMs = budget.leftMs(isOnTop);
     const startMs = Date.now();
     const fromMs = clock.toService(startMs);
     const times = () => ({ fromMs, toMs: clock.latest(Date.now()) });
     try {
-      const response = await this.#pool.request({
-        // The cast holds: a method that undici has no name for is still sent as it is.
-        method: method as Dispatcher.HttpMethod,
-        path: target,
-        headers: { ...headers },
-        ...(body && { body }),
-      });
-      const bytes = await bytesOf(response.body);
+      const { status, headers, bytes } = await ask(this.#pool, outgoing, Math.min(timeoutMs, leftMs));
       this.#troubles = 0;
-      clock.learn(plainHeaders(response.headers).date, startMs, Date.now());
-      const text = new TextDecoder().decode(bytes);
-      const named = plainHeaders(response.headers);
-      return {
-        status: response.statusCode,
-        ...{ headers: named, text, body: parseBody(text, named['content-type']), ...times() },
-      };
+      this.#hasAnswered = true;
+      this.#revival = undefined;
+      clock.learn(headers.date, startMs, Date.now());
+      const text = decoder.decode(bytes);
+      return { status, headers, text, body: parseBody(text, headers['content-type']), ...times() };
     } catch (error) {
+      // That our own time was over says nothing of the service.
+      if (error instanceof Late && leftMs < timeoutMs) throw new Spent('the time is used up');
       this.#troubles += 1;
       return { status: 0, headers: {}, text: '', body: undefined, ...times(), trouble: troubleOf(error) };
     }
   }
 }
 
-/** More than we ever read: the answer is too large to be held to anything. */
-export class TooLarge extends Error {
-  override readonly name = 'TooLarge';
-}
-
-async function bytesOf(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    length += chunk.length;
-    if (length > bytesMax) throw new TooLarge(`an answer of more than ${bytesMax} bytes`);
-    chunks.push(chunk);
-  }
-  return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
-}
-
-function plainHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
-  const plain: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) plain[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
-  }
-  return plain;
-}
+const decoder = new TextDecoder();
 
 /** `Retry-After` in seconds or as a date (RFC 9110 section 10.2.3). */
 function retryAfterMs({ headers }: Answered): number | undefined {

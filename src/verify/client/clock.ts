@@ -1,4 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { Untestable } from '../untestable.ts';
+import type { Budget } from './budget.ts';
 
 /** The service's clock, as far as it is known from here. */
 export interface Clock {
@@ -16,15 +18,21 @@ export interface Clock {
   learn(date: string | undefined, fromMs: number, toMs: number): void;
 }
 
-/** A clock that goes by itself: what is known of it comes from the `Date` of answers, which has whole seconds. */
-export function ownClock(): Clock {
+/**
+ * A clock that goes by itself: what is known of it comes from the `Date` of answers, which has whole seconds. Nobody waits for longer
+ * than there is time, nor after `ended`.
+ */
+export function ownClock({ leftMs }: Pick<Budget, 'leftMs'>, ended: AbortSignal): Clock {
   let offsetMs = 0;
   let known = false;
   return {
     toService: (ms) => ms + offsetMs,
     latest: (ms) => ms + offsetMs,
     toleranceMs: 2_000,
-    wait: async (ms) => void (await pause(ms)),
+    async wait(ms) {
+      if (ms >= leftMs(true)) throw new Untestable(`it takes ${Math.ceil(ms / 1000)} s, and so much time is not left`);
+      await pause(ms, undefined, { signal: ended });
+    },
     learn(date, fromMs, toMs) {
       const shown = Date.parse(date ?? '');
       if (known || !Number.isFinite(shown)) return;
@@ -46,6 +54,8 @@ export async function movedClock(url: string, answerMs: number): Promise<Clock> 
     movingMs += ms;
     try {
       offsetMs = Math.max(offsetMs, (await told(url, answerMs, ms)) - Date.now());
+    } catch (error) {
+      throw new Untestable(`the clock was not moved: ${error instanceof Error ? error.message : String(error)}`);
     } finally {
       movingMs -= ms;
     }

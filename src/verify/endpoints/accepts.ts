@@ -19,6 +19,7 @@ export const accepts: Trial = {
   part: 'endpoints',
   about: 'A media type that cannot be given is refused, and what a reader already has is not sent again.',
   noise: 'quiet',
+  isReading: true,
   *cases(model) {
     for (const endpoint of reads(model)) {
       const facts = [{ kind: 'response payload shapes', subject: endpoint.key }];

@@ -4,13 +4,13 @@ import { paramsShape } from '../../parts/expressions/operation-scope.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { callersFor } from '../make/callers-for.ts';
+import { beginList } from '../make/own-list.ts';
 import { pathOf } from '../make/request-about.ts';
 import type { Caller } from '../model/callers.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import { NoValue } from '../values/no-value.ts';
 import { Reference, valuesOf } from '../values/values.ts';
-import { beginList } from './lists.ts';
 
 /** Sends a request that is ready but for its query. */
 export type Ask = (query: Readonly<Record<string, Symbolic>>) => ReturnType<Session['send']>;
@@ -33,7 +33,7 @@ export async function beginAsking(
   const { model } = session;
   const verb = statedValue(endpoint.does)?.verb;
   const valid = await neededQuery(session, endpoint);
-  if (verb === 'list') return { ask: (await beginList(session, endpoint, 1)).ask, valid };
+  if (verb === 'list') return { ask: (await beginList(session, endpoint, { bodies: [{}] })).ask, valid };
   const resource = resourceOfEffect(statedValue(endpoint.does));
   const row = resource === undefined ? undefined : await session.make(resource);
   const isPublic = model.access.isPublic(model.operationOf(endpoint)) && model.callers[0]?.credential !== undefined;

@@ -10,6 +10,7 @@ import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
+import type { Style } from '../values/style.ts';
 
 /** A request that is ready but for its body, and a valid body for it. */
 export interface Begun {
@@ -31,7 +32,7 @@ export async function beginRequest(session: Session, endpoint: Endpoint): Promis
 }
 
 /** Makes everything that a request with a body needs: parents, references, the row in a state in which it may be changed. @throws {Untestable} */
-export async function beginBody(session: Session, endpoint: Endpoint, style: 'plain' | 'full'): Promise<Begun> {
+export async function beginBody(session: Session, endpoint: Endpoint, style: Style): Promise<Begun> {
   const begun = await begin(session, endpoint, style);
   const { json } = begun;
   if (json === undefined) throw new Untestable(`${endpoint.key} takes no body`);
@@ -46,7 +47,7 @@ type BegunRequest = Omit<Begun, 'json' | 'again'> & {
   readonly isRepeatable: boolean;
 };
 
-async function begin(session: Session, endpoint: Endpoint, style: 'plain' | 'full'): Promise<BegunRequest> {
+async function begin(session: Session, endpoint: Endpoint, style: Style): Promise<BegunRequest> {
   const { model } = session;
   const effect = statedValue(endpoint.does);
   const resource = resourceOfEffect(effect);

@@ -10,7 +10,7 @@ import { briefly, type Exchange, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Trial } from '../trial.ts';
-import { hasWayTo, withMember, withoutMember } from '../values/at-path.ts';
+import { hasWayTo, membersOf, withMember, withoutMember } from '../values/at-path.ts';
 import { breaksOf, edgesOf, type Variant } from '../values/variants.ts';
 import { type Begun, beginBody } from './begin-body.ts';
 
@@ -47,14 +47,29 @@ function bodyFact({ key }: Endpoint): FactName {
 }
 
 function factsOf(model: Model, endpoint: Endpoint): FactName[] {
-  const members = membersSent(model, endpoint, model.callers[0]);
-  const kinds = ['types', 'formats', 'allowed values', 'required flags'] as const;
-  return [bodyFact(endpoint), ...members.flatMap((member) => kinds.map((kind) => member.fact(kind)))];
+  const caller = model.callers.find((one) => model.access.allows(model.operationOf(endpoint), one) === 'yes') ?? model.callers[0];
+  const facts = membersSent(model, endpoint, caller).flatMap((member) => {
+    const kinds = new Set([...edgesOf(member.shape), ...breaksOf(member.shape)].map(({ kind }) => kind));
+    return [...kinds, ...(member.isNeeded ? (['required flags'] as const) : [])].map((kind) => member.fact(kind));
+  });
+  return [bodyFact(endpoint), ...facts];
 }
 
 async function sendDrawn(session: Session, endpoint: Endpoint): Promise<void> {
   const begun = await beginBody(session, endpoint, 'full');
   const done = await session.send(begun.request(begun.json));
+  claimTaken(session, endpoint, done);
+  if (isDone(done.value) || !begun.isNew) return;
+  // A rule of the service's own may be against what was drawn, which fewer drawn members can pass.
+  const plain = await beginBody(session, endpoint, 'plain');
+  const json = Object.entries(membersOf(plain.json)).reduce(
+    (drawn, [name, value]) => withMember(drawn, [name], value),
+    begun.json,
+  );
+  claimTaken(session, endpoint, await session.send(plain.request(json)));
+}
+
+function claimTaken(session: Session, endpoint: Endpoint, done: Done<Exchange>): void {
   session.claim({
     fact: bodyFact(endpoint),
     reason: 'drawn',
@@ -63,13 +78,27 @@ async function sendDrawn(session: Session, endpoint: Endpoint): Promise<void> {
   });
 }
 
-/** Every member at every edge, the others as plain as they go; then without what may be left out. */
+/** Every member at every edge, the others as plain as they go. */
 async function sendEdges(session: Session, endpoint: Endpoint): Promise<void> {
-  const begun = await beginBody(session, endpoint, 'plain');
-  for (const member of membersSent(session.model, endpoint, begun.caller)) {
+  for await (const { begun, member } of membersBegun(session, endpoint)) {
     if (member.isImmutable && !begun.isNew) continue;
-    if (!hasWayTo(begun.json, member.path)) continue;
     for (const edge of edgesOf(member.shape)) await sendEdge(session, begun, member, edge);
+  }
+}
+
+/** The members of an endpoint's body with one that has them: as little as it takes, and for those inside of values that may be left out, with all. */
+async function* membersBegun(
+  session: Session,
+  endpoint: Endpoint,
+): AsyncIterable<{ readonly begun: Begun; readonly member: SentMember }> {
+  const plain = await beginBody(session, endpoint, 'plain');
+  let whole: Begun | undefined;
+  for (const member of membersSent(session.model, endpoint, plain.caller)) {
+    if (hasWayTo(plain.json, member.path)) yield { begun: plain, member };
+    else {
+      whole ??= await beginBody(session, endpoint, 'whole');
+      if (hasWayTo(whole.json, member.path)) yield { begun: whole, member };
+    }
   }
 }
 
@@ -107,9 +136,7 @@ export function isValid(model: Model, { endpoint, sent }: Exchange): boolean {
 }
 
 async function sendBreaks(session: Session, endpoint: Endpoint): Promise<void> {
-  const begun = await beginBody(session, endpoint, 'plain');
-  for (const member of membersSent(session.model, endpoint, begun.caller)) {
-    if (!hasWayTo(begun.json, member.path)) continue;
+  for await (const { begun, member } of membersBegun(session, endpoint)) {
     if (member.isNeeded) await sendWithout(session, begun, member);
     for (const broken of breaksOf(member.shape)) {
       const done = await session.send(begun.request(withMember(begun.json, member.path, broken.value)));

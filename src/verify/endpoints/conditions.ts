@@ -4,8 +4,11 @@ import { resourceOfEffect } from '../../parts/operations.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { lookAt } from '../make/look.ts';
 import { etagFor } from '../make/preconditions.ts';
+import { ready } from '../make/readied.ts';
+import type { Row } from '../make/row.ts';
 import { moot } from '../script/claim.ts';
 import { type Exchange, isDone } from '../script/exchange.ts';
+import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import { claimUnchanged } from '../states/transitions.ts';
 import type { Trial } from '../trial.ts';
@@ -25,7 +28,9 @@ export const preconditions: Trial = {
       if (
         resource === undefined ||
         (ifMatch !== 'accepted' && ifMatch !== 'required') ||
-        (verb !== 'update' && verb !== 'replace')
+        endpoint.identity ||
+        verb === undefined ||
+        !changing.has(verb)
       )
         continue;
       const facts = [{ kind: 'request payload shapes', subject: endpoint.key }];
@@ -38,12 +43,28 @@ export const preconditions: Trial = {
   },
 };
 
-async function sendStale(session: Session, endpoint: Endpoint): Promise<void> {
-  const begun = await beginBody(session, endpoint, 'full');
-  const { row } = begun;
+const changing: ReadonlySet<string> = new Set(['update', 'replace', 'delete', 'transition']);
+
+/** A change of a row that is there, in a state in which it may be changed. @throws {Untestable} */
+async function begin(
+  session: Session,
+  endpoint: Endpoint,
+  style: 'plain' | 'full',
+): Promise<{ readonly row: Row; readonly plan: RequestPlan }> {
+  const verb = statedValue(endpoint.does)?.verb;
+  if (verb === 'delete' || verb === 'transition') {
+    const { row, request } = await ready(session, endpoint, { style });
+    session.need(row !== undefined, `${endpoint.key} is about no row`);
+    return { row, plan: request };
+  }
+  const { row, request, json } = await beginBody(session, endpoint, style);
   session.need(row !== undefined, `${endpoint.key} is about no row`);
+  return { row, plan: request(json) };
+}
+
+async function sendStale(session: Session, endpoint: Endpoint): Promise<void> {
+  const { row, plan } = await begin(session, endpoint, 'full');
   const before = (await lookAt(session, row)).done;
-  const plan = begun.request(begun.json);
   const done = await session.send({ ...plan, headers: { ...plan.headers, 'If-Match': '"nf-of-another-time"' } });
   const fact = { kind: 'request payload shapes', subject: endpoint.key };
   claimRefused(session, done, {
@@ -57,8 +78,7 @@ async function sendStale(session: Session, endpoint: Endpoint): Promise<void> {
 }
 
 async function sendWithout(session: Session, endpoint: Endpoint): Promise<void> {
-  const begun = await beginBody(session, endpoint, 'plain');
-  const plan = begun.request(begun.json);
+  const { plan } = await begin(session, endpoint, 'plain');
   const headers = Object.fromEntries(Object.entries(plan.headers).filter(([name]) => name.toLowerCase() !== 'if-match'));
   const done = await session.send({ ...plan, headers });
   const fact = { kind: 'request payload shapes', subject: endpoint.key };
@@ -73,10 +93,8 @@ async function sendWithout(session: Session, endpoint: Endpoint): Promise<void> 
 
 async function sendCurrent(session: Session, endpoint: Endpoint): Promise<void> {
   const { model } = session;
-  const begun = await beginBody(session, endpoint, 'plain');
-  session.need(begun.row !== undefined, `${endpoint.key} is about no row`);
-  const etag = await etagFor(session, begun.row, begun.caller);
-  const plan = begun.request(begun.json);
+  const { row, plan } = await begin(session, endpoint, 'plain');
+  const etag = await etagFor(session, row, plan.caller);
   const done = await session.send({ ...plan, headers: { ...plan.headers, 'If-Match': etag } });
   const failed = model.refusals.of('precondition.failed', model.operationOf(endpoint));
   session.claim({

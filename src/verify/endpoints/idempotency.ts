@@ -1,14 +1,18 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
+import { callersFor } from '../make/callers-for.ts';
+import { ready } from '../make/readied.ts';
+import type { Caller } from '../model/callers.ts';
 import { idIn } from '../model/row-shown.ts';
-import { moot } from '../script/claim.ts';
+import { type Judgement, moot } from '../script/claim.ts';
 import { briefly, type Exchange, isDone } from '../script/exchange.ts';
+import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import { freshText } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
 import { isSame } from '../values/difference.ts';
-import { type Begun, beginBody } from './begin-body.ts';
+import { beginBody } from './begin-body.ts';
 
 /** One key does a thing once: the second request is answered as the first was, and one with another body is refused. */
 export const idempotency: Trial = {
@@ -18,9 +22,12 @@ export const idempotency: Trial = {
   noise: 'quiet',
   *cases(model) {
     for (const endpoint of model.endpoints) {
-      if (!endpoint.idempotency || statedValue(endpoint.does)?.verb !== 'create') continue;
+      const verb = statedValue(endpoint.does)?.verb ?? '';
+      if (!endpoint.idempotency || endpoint.identity || !changing.has(verb)) continue;
       const facts = [{ kind: 'request payload shapes', subject: endpoint.key }];
       yield { name: `${endpoint.key} twice`, facts, run: (session) => sendTwice(session, endpoint) };
+      if (verb !== 'create') continue;
+      yield { name: `${endpoint.key} by another caller`, facts, run: (session) => sendByAnother(session, endpoint) };
       yield { name: `${endpoint.key} with another body`, facts, run: (session) => sendAnother(session, endpoint) };
       if (endpoint.idempotency.required)
         yield { name: `${endpoint.key} without a key`, facts, run: (session) => sendWithout(session, endpoint) };
@@ -28,18 +35,31 @@ export const idempotency: Trial = {
   },
 };
 
-function withKey(begun: Begun, endpoint: Endpoint, key: ReturnType<typeof freshText>, json = begun.json) {
-  const plan = begun.request(json);
+/** What is done twice by two requests, and once by two of one key. */
+const changing: ReadonlySet<string> = new Set(['create', 'update', 'replace', 'delete', 'transition']);
+
+function withKey(plan: RequestPlan, endpoint: Endpoint, key: ReturnType<typeof freshText>): RequestPlan {
   return { ...plan, headers: { ...plan.headers, [endpoint.idempotency?.header ?? '']: key } };
+}
+
+/** A request with everything that it needs. */
+async function readied(session: Session, endpoint: Endpoint): Promise<RequestPlan> {
+  if (statedValue(endpoint.does)?.verb === 'create') {
+    const begun = await beginBody(session, endpoint, 'plain');
+    return begun.request(begun.json);
+  }
+  const { request, row } = await ready(session, endpoint);
+  const headers = row ? await session.preconditions(endpoint, row, request.caller) : {};
+  return { ...request, headers: { ...request.headers, ...headers } };
 }
 
 async function sendTwice(session: Session, endpoint: Endpoint): Promise<void> {
   const { model } = session;
-  const begun = await beginBody(session, endpoint, 'plain');
+  const plan = await readied(session, endpoint);
   const key = freshText('nf-key-');
-  const first = await session.send(withKey(begun, endpoint, key));
+  const first = await session.send(withKey(plan, endpoint, key));
   session.need(isDone(first.value), `${endpoint.key} was answered ${first.value.status}${briefly(first.value)}`);
-  const second = await session.send(withKey(begun, endpoint, key));
+  const second = await session.send(withKey(plan, endpoint, key));
   const at = endpoint.idempotency?.at;
   session.claim({
     ...{
@@ -64,13 +84,45 @@ async function sendTwice(session: Session, endpoint: Endpoint): Promise<void> {
   });
 }
 
+/** A key is one of its caller: what another one sends with it is carried out as if it were new. */
+async function sendByAnother(session: Session, endpoint: Endpoint): Promise<void> {
+  const { model } = session;
+  const begun = await beginBody(session, endpoint, 'plain');
+  const { caller } = begun;
+  const other = caller && callersFor(session, endpoint).find((one) => isSomebodyElse(one, caller));
+  session.need(other !== undefined, `no two callers are given who may ${endpoint.key}`);
+  const plan = withKey(begun.request(begun.json), endpoint, freshText('nf-key-'));
+  const first = await session.send(plan);
+  session.need(isDone(first.value), `${endpoint.key} was answered ${first.value.status}${briefly(first.value)}`);
+  const second = await session.send({ ...plan, caller: other });
+  const at = endpoint.idempotency?.at;
+  session.claim({
+    ...{ fact: { kind: 'request payload shapes', subject: endpoint.key }, reason: 'key of one caller' },
+    ...{ of: [first, second] as const, ...(at !== undefined && { at }) },
+    judge(one: Exchange, another: Exchange): Judgement {
+      const header = endpoint.idempotency?.header.toLowerCase() ?? '';
+      if (!isDone(one) || one.sent.headers[header] !== another.sent.headers[header]) return moot('it was not sent twice');
+      const promised = `the key of ${one.caller?.name ?? 'nobody'} says nothing of what ${another.caller?.name ?? 'nobody'} sends`;
+      const reused = model.refusals.of('idempotency.reused', model.operationOf(endpoint))?.code.name;
+      const isReused = reused !== undefined && model.refusals.codeIn(another) === reused;
+      const isReplayed = isDone(another) && idIn(model, one) !== undefined && isSame(idIn(model, one), idIn(model, another));
+      return isReused || isReplayed ? { promised, seen: `${another.status}${briefly(another)}` } : undefined;
+    },
+  });
+}
+
+/** A caller is its user and its identifier, whatever credential shows it. */
+function isSomebodyElse(one: Caller, other: Caller): boolean {
+  return one.user !== other.user || (one.id !== undefined && other.id !== undefined && one.id !== other.id);
+}
+
 async function sendAnother(session: Session, endpoint: Endpoint): Promise<void> {
   const begun = await beginBody(session, endpoint, 'plain');
   const other = await beginBody(session, endpoint, 'full');
   const key = freshText('nf-key-');
-  const first = await session.send(withKey(begun, endpoint, key));
+  const first = await session.send(withKey(begun.request(begun.json), endpoint, key));
   session.need(isDone(first.value), `${endpoint.key} was answered ${first.value.status}${briefly(first.value)}`);
-  const second = await session.send(withKey(begun, endpoint, key, other.json));
+  const second = await session.send(withKey(begun.request(other.json), endpoint, key));
   const at = endpoint.idempotency?.at;
   const fact = { kind: 'request payload shapes', subject: endpoint.key };
   const header = endpoint.idempotency?.header.toLowerCase() ?? '';

@@ -14,6 +14,7 @@ export const media: Trial = {
   part: 'endpoints',
   about: 'Bodies that are no JSON, or come in another media type, are refused as such.',
   noise: 'quiet',
+  isReading: true,
   *cases(model) {
     for (const endpoint of model.endpoints) {
       for (const type of endpoint.consumes?.slice(1) ?? []) {

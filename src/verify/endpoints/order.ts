@@ -1,14 +1,22 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { type Fields, rowsShown, unexpanded } from '../model/row-shown.ts';
+import { statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import { type Fields, idIn, rowsShown, unexpanded } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { type Exchange, isDone, isExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
+import { isSame } from '../values/difference.ts';
 import { compareValues } from './compare.ts';
 
 /** The rows of a page, references as identifiers. */
 export function rowsOf(session: Session, exchange: Exchange): readonly Fields[] | undefined {
   const shown = rowsShown(session.model, exchange);
   return shown?.rows.map((row) => unexpanded(session.model, shown.resource, row));
+}
+
+/** The pages of a list that may have been shown as one. */
+export function pagesOf(answer: Exchange | readonly Exchange[]): readonly Exchange[] {
+  return isExchange(answer) ? [answer] : answer;
 }
 
 /** Whether the rows of a page come in an order. */
@@ -26,6 +34,33 @@ export function judgeOrder(session: Session, pages: readonly Exchange[], order: 
     }
   }
   return undefined;
+}
+
+/** Whether rows that an order does not tell apart come in the order in which they were made. */
+export function judgeTies(
+  session: Session,
+  pages: readonly Exchange[],
+  order: Endpoint['order'],
+  creations: readonly Exchange[],
+): Judgement {
+  const { model } = session;
+  const made = creations.flatMap((one) => (isDone(one) ? [String(idIn(model, one))] : []));
+  const rows = pages.every(isDone) ? pages.flatMap((page) => rowsOf(session, page) ?? []) : [];
+  const effect = statedValue(pages[0]?.endpoint?.does ?? { standing: 'open', at: '' });
+  const field = model.identifierField(resourceOfEffect(effect) ?? '');
+  const own = rows.filter((row) => made.includes(String(row[field])));
+  let isSeen = false;
+  for (const [at, row] of own.slice(1).entries()) {
+    const before = own[at] ?? {};
+    if (!order.every((one) => isSame(before[one.field], row[one.field]))) continue;
+    isSeen = true;
+    if (made.indexOf(String(before[field])) > made.indexOf(String(row[field])))
+      return {
+        promised: `of rows with one ${order.map((one) => one.field).join(', ')}, that which was made first`,
+        seen: `${String(before[field])}, made later, before ${String(row[field])}`,
+      };
+  }
+  return isSeen ? undefined : moot('no two rows are alike');
 }
 
 function inOrder(one: Fields, other: Fields, order: Endpoint['order']): 'right' | 'wrong' | 'unknown' {

@@ -1,80 +1,175 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { statedValue } from '../../parts/fact.ts';
-import { pathParameters } from '../../parts/payload.ts';
-import { hasNextPage, paginationOf } from '../make/pages.ts';
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import { beginList, canBeOwn, type OwnList } from '../make/own-list.ts';
+import { paginationOf } from '../make/pages.ts';
 import { walkingPages } from '../make/walk-pages.ts';
-import { itemsOf } from '../model/row-shown.ts';
-import { moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import type { Model } from '../model/model.ts';
+import { isSendable } from '../model/sendable.ts';
+import type { Exchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
-import type { Trial } from '../trial.ts';
-import { beginList } from './lists.ts';
-import { rowsOf } from './order.ts';
+import type { Done } from '../script/step.ts';
+import type { Symbolic } from '../script/symbol.ts';
+import type { Case, Trial } from '../trial.ts';
+import { Untestable } from '../untestable.ts';
+import { valuesApart } from '../values/apart.ts';
+import { OwnText } from '../values/own-text.ts';
+import { pagesOf } from './order.ts';
+import { judgeLast, judgeLinks, judgeOnce, judgeShown, judgeSize, judgeTotal } from './page-judgements.ts';
+import { sortWords } from './sorted.ts';
 
-const rowCount = 5;
+/** As many as fill three pages of a list in which nothing else is, or two of one in which there may be more. */
+const rowCount = 6;
+/** So many rows are made where no smaller page can be asked for. */
+const rowsMost = 20;
 
 /** The pages of a list show every row once, also while rows are added where the style allows that to be seen. */
 export const pages: Trial = {
   name: 'endpoints/pages',
   part: 'endpoints',
-  about: 'Going through the pages shows every row once.',
-  noise: 'alone',
-  *cases(model) {
-    for (const endpoint of model.endpoints) {
-      const pagination = paginationOf(model, endpoint);
-      if (statedValue(endpoint.does)?.verb !== 'list' || !pagination || endpoint.response.standing !== 'open') continue;
-      const facts = [{ kind: 'pagination bounds', subject: endpoint.key }];
-      yield { name: endpoint.key, facts, run: (session) => goThrough(session, endpoint, false) };
-      const isStable = pagination.style === 'cursor' || pagination.style === 'after';
-      if (isStable)
-        yield { name: `${endpoint.key} while rows are added`, facts, run: (session) => goThrough(session, endpoint, true) };
-    }
-  },
+  about:
+    'Going through the pages shows every row once, and each page says rightly whether there is another and how many rows there are.',
+  noise: 'quiet',
+  cases: (model) => casesOf(model, true),
 };
 
-async function goThrough(session: Session, endpoint: Endpoint, adds: boolean): Promise<void> {
-  const { model } = session;
-  const list = await beginList(session, endpoint, rowCount);
-  const size = paginationOf(model, endpoint)?.size;
-  // Below a parent there are only the rows that were made here.
-  const pageSize = pathParameters(endpoint.path).length > 0 ? 2 : 7;
-  const first = list.plan(size === undefined ? {} : { [size]: pageSize });
-  const between = adds ? await session.creation(list.resource, { parents: list.parents }) : undefined;
-  const walk = await session.do(walkingPages(model, first, between));
-  const made = list.rows.flatMap((row) => (row.made ? [row.made] : []));
-  const field = model.identifierField(list.resource);
-  const fact = { kind: 'pagination bounds', subject: endpoint.key };
-  session.claim<readonly [readonly Exchange[], ...Exchange[]]>({
-    ...{ fact, reason: adds ? 'once, while rows are added' : 'once', of: [walk, ...made] },
-    judge(pages, ...creations) {
-      const last = pages.at(-1);
-      if (pages.some((one) => !isDone(one)) || !last || hasNextPage(model, last)) return moot('not all pages were shown');
-      const ids = pages.flatMap((one) => (rowsOf(session, one) ?? []).map((row) => String(row[field])));
-      const twice = ids.find((id, at) => ids.indexOf(id) !== at);
-      if (twice !== undefined) return { promised: 'every row once', seen: `${twice} twice` };
-      const lost = creations
-        .filter(isDone)
-        .flatMap(({ body }) => idIn(body, field))
-        .find((id) => !ids.includes(id));
-      return lost === undefined ? undefined : { promised: `every row, ${lost} too`, seen: `${ids.length} rows without it` };
-    },
-  });
-  if (size === undefined) return;
-  session.claim({
-    ...{ fact, reason: 'size', of: [walk] as const },
-    judge(pages: readonly Exchange[]) {
-      const large = pages.find((one) => (itemsOf(model, one)?.length ?? 0) > Number(one.sent.query[size]));
-      return large
-        ? { promised: `at most ${String(large.sent.query[size])} rows`, seen: String(itemsOf(model, large)?.length) }
-        : undefined;
-    },
-  });
+/** The same of lists that cannot be narrowed to rows that nobody else makes. */
+export const sharedPages: Trial = {
+  ...pages,
+  name: 'endpoints/shared pages',
+  noise: 'alone',
+  cases: (model) => casesOf(model, false),
+};
+
+function* casesOf(model: Model, isOwn: boolean): Iterable<Case> {
+  for (const endpoint of model.endpoints) {
+    const stated = statedValue(endpoint.pagination ?? model.spec.limits.pagination);
+    if (statedValue(endpoint.does)?.verb !== 'list' || !stated || endpoint.response.standing !== 'open') continue;
+    const facts = [{ kind: 'pagination bounds', subject: endpoint.key }];
+    // Nobody removes the rows of another case, so these are there whatever else is.
+    if (stated.style === 'none' && isOwn)
+      yield { name: `${endpoint.key} on one page`, facts, run: (session) => showAll(session, endpoint) };
+    if (stated.style === 'none' || canBeOwn(model, endpoint) !== isOwn) continue;
+    yield { name: endpoint.key, facts, run: (session) => goThrough(session, endpoint, isOwn) };
+    if (stated.style === 'cursor' || stated.style === 'after')
+      yield { name: `${endpoint.key} while rows are added`, facts, run: (session) => goThroughAdding(session, endpoint) };
+  }
 }
 
-function idIn(body: Exchange['body'], field: string): string[] {
-  const value =
-    typeof body === 'object' && body !== null && !Array.isArray(body)
-      ? (body as Readonly<Record<string, unknown>>)[field]
-      : undefined;
-  return value === undefined ? [] : [String(value)];
+/** A list without pages is not cut off. */
+async function showAll(session: Session, endpoint: Endpoint): Promise<void> {
+  const list = await beginList(session, endpoint, { bodies: Array(rowCount).fill({}), narrowedBut: [] });
+  const seen = await list.ask({});
+  claimShown(session, endpoint, list, seen, 'all on one page');
+}
+
+/** Pages of which the last is exactly full, so that it takes knowing that it is the last. */
+async function goThrough(session: Session, endpoint: Endpoint, isOwn: boolean): Promise<void> {
+  const { model } = session;
+  const fact = { kind: 'pagination bounds', subject: endpoint.key };
+  const { size, default: usual = rowsMost } = paginationOf(model, endpoint) ?? {};
+  const count = size === undefined ? 2 * usual : rowCount;
+  session.need(count <= rowsMost, `${count} rows are too many to make, and a smaller page cannot be asked for`);
+  const list = await beginList(session, endpoint, { bodies: Array(count).fill({}), narrowedBut: [] });
+  session.need(list.isOwn || !isOwn, `others make a ${list.resource} at the same time`);
+  await addForeign(session, endpoint, list);
+  const walk = await session.do(walkingPages(model, list.plan(sizeFor(model, endpoint, list))));
+  const of = [walk] as const;
+  session.claim({ fact, reason: 'once', of, judge: (seen: readonly Exchange[]) => judgeOnce(session, seen) });
+  claimShown(session, endpoint, list, walk, 'every row');
+  session.claim({ fact, reason: 'last page', of, judge: (seen: readonly Exchange[]) => judgeLast(session, seen) });
+  session.claim({ fact, reason: 'link', of, judge: (seen: readonly Exchange[]) => judgeLinks(session, seen) });
+  session.claim({ fact, reason: 'total', of, judge: (seen: readonly Exchange[]) => judgeTotal(session, seen) });
+  session.claim({ fact, reason: 'size', of, judge: (seen: readonly Exchange[]) => judgeSize(session, seen) });
+}
+
+/** Pages between which a row is added, before those that were shown where the list has an order in which that can be. */
+async function goThroughAdding(session: Session, endpoint: Endpoint): Promise<void> {
+  const { model } = session;
+  const own = new OwnText();
+  const { bodies, added, query } = addingTo(session, endpoint, own);
+  const list = await beginList(session, endpoint, { own, bodies, narrowedBut: [] });
+  const addition = await session.creation(list.resource, list.wanted(rowCount, added));
+  // Rows of one moment have the order in which they were made, and then the new one would be the last.
+  const between = { ...addition, afterMs: 20 };
+  const first = list.plan({ ...query, ...sizeFor(model, endpoint, list) });
+  const walk = await session.do(walkingPages(model, first, between));
+  session.claim({
+    ...{ fact: { kind: 'pagination bounds', subject: endpoint.key }, reason: 'once, while rows are added', of: [walk] as const },
+    judge: (seen: readonly Exchange[]) => judgeOnce(session, seen),
+  });
+  claimShown(session, endpoint, list, walk, 'every row, while rows are added');
+}
+
+/** Each row that was made, so that what is lost needs no others to be shown; all at once where chance says which comes first. */
+function claimShown(
+  session: Session,
+  endpoint: Endpoint,
+  { rows, resource }: OwnList,
+  seen: Done<Exchange | readonly Exchange[]>,
+  reason: string,
+): void {
+  if (endpoint.order.some(({ field }) => isSendable(session.model, resource, field))) {
+    const made = rows.flatMap((row) => (row.made ? [row.made] : []));
+    session.claim<readonly [Exchange | readonly Exchange[], ...Exchange[]]>({
+      ...{ fact: { kind: 'pagination bounds', subject: endpoint.key }, reason, of: [seen, ...made] },
+      judge: (answer, ...creations) => judgeShown(session, pagesOf(answer), creations),
+    });
+    return;
+  }
+  for (const { made } of rows) {
+    if (!made) continue;
+    const isHeld = session.claim({
+      ...{ fact: { kind: 'pagination bounds', subject: endpoint.key }, reason, of: [seen, made] as const },
+      judge: (answer: Exchange | readonly Exchange[], creation: Exchange) => judgeShown(session, pagesOf(answer), [creation]),
+    });
+    if (!isHeld) return;
+  }
+}
+
+type Query = Readonly<Record<string, Symbolic>>;
+
+function addingTo(
+  { model }: Session,
+  endpoint: Endpoint,
+  own: OwnText,
+): { readonly bodies: readonly Query[]; readonly added: Query; readonly query: Query } {
+  const plain = { bodies: Array<Query>(rowCount).fill({}), added: {}, query: {} };
+  if (endpoint.order[0]?.descending) return plain;
+  const name = resourceOfEffect(statedValue(endpoint.does)) ?? '';
+  const resource = model.resource(name);
+  for (const [parameter, stated] of entriesOf(endpoint.parameters)) {
+    if (!stated.sorts || stated.in !== 'query') continue;
+    for (const [field, [word]] of sortWords({ model }, endpoint, stated)) {
+      const shape = statedValue((resource && entryOf(resource.fields, field)?.shape) ?? { standing: 'open', at: '' });
+      const isNumber = shape?.type === 'integer' || shape?.type === 'number';
+      const [low, , high] = shape && isNumber && isSendable(model, name, field) ? valuesApart(shape, own) : [];
+      const isUnique = resource?.unique.some(({ fields }) => fields.includes(field));
+      if (low === undefined || high === undefined || word === undefined || isUnique) continue;
+      const [of, added] = word.startsWith('-') ? [low, high] : [high, low];
+      return { bodies: Array<Query>(rowCount).fill({ [field]: of }), added: { [field]: added }, query: { [parameter]: word } };
+    }
+  }
+  return plain;
+}
+
+function sizeFor(model: Model, endpoint: Endpoint, { isOwn }: OwnList): Readonly<Record<string, number>> {
+  const { size, max } = paginationOf(model, endpoint) ?? {};
+  return size === undefined ? {} : { [size]: Math.min(isOwn ? rowCount / 3 : rowCount / 2, max ?? rowCount) };
+}
+
+/** A row that the reader may not see, where there are such: it is not counted either. */
+async function addForeign(session: Session, endpoint: Endpoint, { caller, resource, wanted, row, rows }: OwnList): Promise<void> {
+  const { model } = session;
+  const rules = caller && model.access.rules(model.operationOf(endpoint), caller);
+  if (!rules || rules.length === 0 || !rules.every((rule) => rule.if)) return;
+  for (const other of model.callers) {
+    if (other === caller || other === row.caller) continue;
+    try {
+      await session.make(resource, { ...wanted(rows.length), caller: other });
+      return;
+    } catch (error) {
+      if (!(error instanceof Untestable)) throw error;
+    }
+  }
 }

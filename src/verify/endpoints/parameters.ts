@@ -1,17 +1,17 @@
-import type { JsonMap } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { statedValue } from '../../parts/fact.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
-import { moot } from '../script/claim.ts';
 import type { Exchange } from '../script/exchange.ts';
-import { isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
-import { isSame } from '../values/difference.ts';
 import { breaksOf, edgesOf, type Variant } from '../values/variants.ts';
+import { isBrokenWritten, isWritten } from './as-written.ts';
 import { type Ask, beginAsking, queryOf } from './asking.ts';
 import { beginRequest } from './begin-body.ts';
+import { compareDefaults } from './parameter-defaults.ts';
+import { pathOfParameters, sendPaths } from './path-parameters.ts';
+import { taken } from './taken.ts';
 
 /** Parameters take what their shape admits and refuse the rest; one that is not stated is refused, one that is required is missed. */
 export const parameters: Trial = {
@@ -19,6 +19,7 @@ export const parameters: Trial = {
   part: 'endpoints',
   about: 'Query parameters take what their shape admits, and nothing else.',
   noise: 'quiet',
+  isReading: true,
   *cases(model) {
     for (const endpoint of model.endpoints) {
       const verb = statedValue(endpoint.does)?.verb;
@@ -26,6 +27,8 @@ export const parameters: Trial = {
       const facts = [{ kind: 'parameters', subject: endpoint.key }];
       const isAsking =
         verb === 'list' || (verb === 'read' && !endpoint.identity) || (verb === 'handler' && endpoint.method === 'GET');
+      if (pathOfParameters(model, endpoint).length > 0)
+        yield { name: `${endpoint.key} in the path`, facts, run: (session) => sendPaths(session, endpoint) };
       if (isAsking) yield { name: endpoint.key, facts, run: (session) => sendParameters(session, endpoint) };
       else if (verb !== 'handler' && verb !== 'read') {
         yield { name: `${endpoint.key} with more`, facts, run: (session) => sendMore(session, endpoint) };
@@ -77,40 +80,6 @@ async function sendParameters(session: Session, endpoint: Endpoint): Promise<voi
   }
 }
 
-/** Leaving a parameter out is the same as sending its default. */
-async function compareDefaults(
-  session: Session,
-  endpoint: Endpoint,
-  ask: Ask,
-  valid: Readonly<Record<string, Symbolic>>,
-): Promise<void> {
-  // A list may have grown in between.
-  if (statedValue(endpoint.does)?.verb === 'list') return;
-  for (const [name, parameter] of entriesOf(endpoint.parameters)) {
-    if (!parameter.default || parameter.in !== 'query' || name in valid) continue;
-    const [one, again, told] = [await ask(valid), await ask(valid), await ask({ ...valid, [name]: parameter.default.value })];
-    session.claim({
-      ...{
-        fact: { kind: 'parameters', subject: endpoint.key },
-        reason: `${name} by default`,
-        at: parameter.at,
-        of: [one, again, told] as const,
-      },
-      judge(first: Exchange, second: Exchange, third: Exchange) {
-        const isSent = name in third.sent.query && !(name in first.sent.query) && !(name in second.sent.query);
-        if (!isSent || ![first, second, third].every(isDone) || !isSame(first.body, second.body))
-          return moot('it cannot be compared');
-        return isSame(first.body, third.body)
-          ? undefined
-          : {
-              promised: `the same as with ${name} of ${JSON.stringify(third.sent.query[name])}: ${third.text}`,
-              seen: first.text,
-            };
-      },
-    });
-  }
-}
-
 async function sendEdge(
   session: Session,
   endpoint: Endpoint,
@@ -147,32 +116,4 @@ async function sendBreak(
     what: `${name} ${broken.label}`,
     isSo,
   });
-}
-
-/** What a query can carry: no null, nothing empty, nothing that is written like something else. */
-function isWritten({ value }: Variant): boolean {
-  return value !== null && value !== '' && typeof value !== 'object';
-}
-
-/** A word is a word in a query, whatever it was meant to be: only what no reading of the text admits is broken. */
-function isBrokenWritten(shape: JsonMap, { value }: Variant): boolean {
-  const types = typeof shape.type === 'string' ? [shape.type] : Array.isArray(shape.type) ? shape.type.map(String) : [];
-  if (types.includes('string')) return typeof value === 'string';
-  // In a query 7 and "7" are one.
-  return !(
-    typeof value === 'string' &&
-    /^-?\d+(?:\.\d+)?$/.test(value) &&
-    types.some((type) => type === 'integer' || type === 'number')
-  );
-}
-
-function taken(session: Session, exchange: Exchange, what = 'what is valid') {
-  const { model } = session;
-  if (isDone(exchange)) return undefined;
-  const operation = exchange.endpoint && model.operationOf(exchange.endpoint);
-  const code = model.refusals.codeIn(exchange);
-  const parameter = model.refusals.of('request.parameter', operation)?.code.name;
-  const isRefused = code === undefined ? exchange.status === 400 : code === parameter;
-  if (!isRefused && exchange.status !== 500) return moot('something else stood in its way');
-  return { promised: `${what} is taken`, seen: `${exchange.status} ${exchange.text}` };
 }

@@ -1,13 +1,17 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
+import { statedValue } from '../../parts/fact.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
+import { ready } from '../make/readied.ts';
 import type { Model } from '../model/model.ts';
 import type { Observed, Observer } from '../observer.ts';
 import { moot } from '../script/claim.ts';
 import { briefly, type Exchange, isDone } from '../script/exchange.ts';
+import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import { freshText, type Symbolic } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
+import { Untestable } from '../untestable.ts';
 
 const methods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const facts = [
@@ -21,6 +25,7 @@ export const routes: Trial = {
   part: 'endpoints',
   about: 'Methods and paths that are not stated are refused as such.',
   noise: 'quiet',
+  isReading: true,
   *cases(model) {
     if (model.spec.endpoints.others) return;
     for (const [path, endpoints] of byPath(model)) {
@@ -76,8 +81,8 @@ async function sendMethod(session: Session, method: string, endpoints: readonly 
   const { model } = session;
   const [endpoint] = endpoints;
   session.need(endpoint !== undefined, 'there is no such path');
-  const path: Record<string, Symbolic> = Object.fromEntries(pathParameters(endpoint.path).map((name) => [name, 'nf-word']));
-  const { endpoint: _stated, ...plan } = model.request(endpoint, { path, caller: model.callers[0] });
+  const { endpoint: _stated, ...plan } =
+    (await aboutRow(session, method, endpoints)) ?? model.request(endpoint, { path: words(endpoint), caller: model.callers[0] });
   const done = await session.send({ ...plan, method });
   const what = `${method} ${endpoint.path}`;
   const fact = { kind: 'methods', subject: 'service' };
@@ -95,6 +100,34 @@ async function sendMethod(session: Session, method: string, endpoints: readonly 
     },
   });
 }
+
+function words(endpoint: Endpoint): Record<string, Symbolic> {
+  return Object.fromEntries(pathParameters(endpoint.path).map((name) => [name, 'nf-word']));
+}
+
+/**
+ * A request that a stated method of the path would take, about a row that is there: a method that is routed to where another one
+ * goes would take it too. Nothing where the path names no row, or none can be made.
+ */
+async function aboutRow(session: Session, method: string, endpoints: readonly Endpoint[]): Promise<RequestPlan | undefined> {
+  const changing = endpoints.filter((one) => rowVerbs.has(statedValue(one.does)?.verb ?? '') && !one.identity);
+  const [alike] = changing.sort((one, other) => Number(other.method === kin[method]) - Number(one.method === kin[method]));
+  if (!alike) return undefined;
+  try {
+    const { request, row } = await ready(session, alike);
+    const headers = row ? await session.preconditions(alike, row, request.caller) : {};
+    const { body, ...bare } = { ...request, headers: { ...request.headers, ...headers } };
+    return body && method !== 'GET' && method !== 'DELETE' ? { ...bare, body } : bare;
+  } catch (error) {
+    if (error instanceof Untestable) return undefined;
+    throw error;
+  }
+}
+
+const rowVerbs: ReadonlySet<string> = new Set(['update', 'replace', 'upsert', 'delete']);
+
+/** The method that each is most easily taken for. */
+const kin: Readonly<Record<string, string>> = { PUT: 'PATCH', PATCH: 'PUT', POST: 'PUT', GET: 'DELETE', DELETE: 'PATCH' };
 
 async function sendPath(session: Session, method: string): Promise<void> {
   const { model } = session;

@@ -20,8 +20,12 @@ export interface Imagined {
 
 const draws = 240;
 
-/** Looks for bodies and rows for which an own error's condition holds, without sending anything: one for each of the states that they may be in. */
-export function* imagine(session: Session, endpoint: Endpoint, { rule }: StatedRefusal): Iterable<Imagined> {
+/** Looks for bodies and rows for which a condition holds, such as an own error's, without sending anything: one for each of the states that they may be in. */
+export function* imagine(
+  session: Session,
+  endpoint: Endpoint,
+  { rule }: { readonly rule: Pick<StatedRefusal['rule'], 'if'> },
+): Iterable<Imagined> {
   const { model } = session;
   const condition = rule.if;
   if (!condition) return;

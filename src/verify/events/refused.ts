@@ -37,7 +37,7 @@ function caseOf(model: Model, operation: Operation): Case {
     async run(session: Session) {
       const { endpoint } = operation;
       session.need(endpoint !== undefined, `no caller reaches ${operation.name}`);
-      const { request } = await ready(session, endpoint);
+      const { request } = await ready(session, endpoint, { style: 'full' });
       const verb = statedValue(endpoint.does)?.verb;
       // What was done once cannot be done again: the state is another, or the row has gone.
       if (verb === 'transition' || verb === 'delete') await session.send(request);
@@ -67,13 +67,13 @@ async function anEar(session: Session): Promise<Ear> {
   return openEar(session, streaming(model)[0]);
 }
 
-/** The request with a list where its body has a text, or with nothing in a body that has none. */
+/** The request with a list of lists where its body has something else. */
 function withoutSense(request: RequestPlan): RequestPlan | undefined {
   const { body } = request;
   if (!body || !('value' in body) || !body.type.includes('json') || typeof body.value !== 'object' || body.value === null)
     return undefined;
   const members = body.value as Readonly<Record<string, Symbolic>>;
-  const [name] = Object.entries(members).find(([, value]) => typeof value === 'string' || typeof value === 'number') ?? [];
+  const [name] = Object.entries(members).find(([, value]) => !Array.isArray(value)) ?? [];
   if (name === undefined) return undefined;
   return { ...request, body: { ...body, value: { ...members, [name]: [['ninefold-verify']] } } };
 }

@@ -75,7 +75,7 @@ function connecting(name: string, plan: RequestPlan, behind: Done<Heard> | undef
       const base = { sent, ...(plan.caller && { caller: plan.caller }), fromMs: run.clock.toService(fromMs) };
       try {
         const response = await fetch(`${run.client.origin}${outgoing.target}`, {
-          ...{ method: outgoing.method, signal: closing.signal },
+          ...{ method: outgoing.method, signal: closing.signal, redirect: 'manual' as const },
           headers: { ...outgoing.headers, ...(behind && { 'last-event-id': firstIn(run, behind) }) },
         });
         const all = connections.get(run) ?? new Map<string, Connection>();
@@ -104,6 +104,8 @@ function firstIn(run: Run, { step }: Done<Heard>): string {
 
 /** How long the head of a stream is waited for. */
 const answerMs = 5_000;
+/** More than this is read of no stream. */
+const lengthMax = 8 * 1024 * 1024;
 
 function read(response: Response, closing: AbortController): Connection {
   const events: StreamEvent[] = [];
@@ -111,7 +113,10 @@ function read(response: Response, closing: AbortController): Connection {
   const reader = new EventStreamReader();
   const body = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   const pump = async () => {
+    let length = 0;
     for (let piece = await body?.read(); piece && !piece.done; piece = await body?.read()) {
+      length += piece.value.length;
+      if (length > lengthMax) closing.abort();
       events.push(...reader.push(piece.value));
       for (const look of [...waiting]) look();
     }

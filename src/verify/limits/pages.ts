@@ -4,6 +4,7 @@ import { statedValue } from '../../parts/fact.ts';
 import type { Pagination } from '../../parts/limits.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter, pathParameters } from '../../parts/payload.ts';
+import { placeOf } from '../make/pages.ts';
 import { ready } from '../make/readied.ts';
 import type { Row } from '../make/row.ts';
 import type { Caller } from '../model/callers.ts';
@@ -27,6 +28,7 @@ export const pages: Trial = {
   part: 'limits',
   about: 'A page has its default size, never more than the most, and what is asked above it is cut down or refused as stated.',
   noise: 'alone',
+  isReading: true,
   *cases(model) {
     for (const endpoint of model.endpoints) {
       const pagination = paginationOf(model.spec, endpoint);
@@ -111,7 +113,7 @@ function sizeJudgement(model: Model, endpoint: Endpoint, pagination: Pagination,
     : undefined;
 }
 
-/** A size that is no number, or none at all, is `limit.page`. */
+/** A size that is no number, or none at all, is `limit.page`, and so is a place that is none. */
 async function refusals(
   session: Session,
   {
@@ -122,22 +124,23 @@ async function refusals(
   }: { readonly fact: FactName; readonly endpoint: Endpoint; readonly request: RequestPlan; readonly pagination: Pagination },
 ): Promise<void> {
   const { model } = session;
-  const { size } = pagination;
-  if (size === undefined) return;
-  const bad: readonly Json[] = ['many', -1, 1.5];
-  for (const asked of bad) {
-    const done = await session.send({ ...request, query: { ...request.query, [size]: asked } });
+  const { size, style } = pagination;
+  const isCounted = style === 'offset' || style === 'page';
+  const bad: readonly (readonly [name: string, value: Json, reason: string])[] = [
+    ...(size === undefined ? [] : ['many', -1, 0, 1.5].map((value) => [size, value, 'a size that is none'] as const)),
+    ...(isCounted ? ['many', -1].map((value) => [placeOf(pagination), value, 'a page that is none'] as const) : []),
+  ];
+  for (const [name, asked, reason] of bad) {
+    const done = await session.send({ ...request, query: { ...request.query, [name]: asked } });
     session.claim({
-      ...{ fact, reason: 'a size that is none', of: [done] },
+      ...{ fact, reason, of: [done] },
       judge: (seen: Exchange): Judgement => {
+        const sent = `${name}=${String(asked)}`;
         if (!isRefused(model, seen))
-          return { promised: `${size}=${String(asked)} is refused: \`limit.page\``, seen: `it was answered ${seen.status}` };
+          return { promised: `${sent} is refused: \`limit.page\``, seen: `it was answered ${seen.status}` };
         const refusal = refusalFor(model, 'limit.page', model.operationOf(endpoint));
         if (refusal?.status === undefined || seen.status === refusal.status || seen.status === 429) return undefined;
-        return {
-          promised: `${size}=${String(asked)} is ${refusal.status} (${refusal.code})`,
-          seen: `it was answered ${seen.status}`,
-        };
+        return { promised: `${sent} is ${refusal.status} (${refusal.code})`, seen: `it was answered ${seen.status}` };
       },
     });
   }

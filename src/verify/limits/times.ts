@@ -46,7 +46,7 @@ function bodyTaker(model: Model): Operation | undefined {
 
 /** What became of a request whose body never came. */
 interface Awaited {
-  /** How long the service waited; nothing where it still does. */
+  /** How long the service waited, by its own clock, which others may have moved meanwhile; nothing where it still does. */
   readonly ms: number | undefined;
   readonly answer: Answer | undefined;
 }
@@ -92,7 +92,8 @@ function stopping(plan: RequestPlan, mostMs: number): Step<Awaited> {
     act(run) {
       const { outgoing } = concrete(plan, run);
       const { socket, host } = connectTo(run.client.origin);
-      const startMs = Date.now();
+      const startMs = run.clock.toService(Date.now());
+      const waitedMs = () => run.clock.latest(Date.now()) - startMs;
       return new Promise((resolve) => {
         let text = '';
         let endedMs: number | undefined;
@@ -108,11 +109,11 @@ function stopping(plan: RequestPlan, mostMs: number): Step<Awaited> {
           text = text.replace(/^HTTP\/1\.1 100[\s\S]*?\r\n\r\n/, '');
           // The body of the answer is on its way by then.
           if (endedMs === undefined && /^HTTP\/1\.1 \d{3}/.test(text)) {
-            endedMs = Date.now() - startMs;
+            endedMs = waitedMs();
             setTimeout(() => done(endedMs), 100);
           }
         });
-        socket.on('close', () => done(endedMs ?? Date.now() - startMs));
+        socket.on('close', () => done(endedMs ?? waitedMs()));
         socket.on('error', () => {});
         const headers = Object.entries({ ...outgoing.headers, host, 'content-length': '64' });
         socket.write(

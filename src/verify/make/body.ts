@@ -5,19 +5,25 @@ import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { requestShape } from '../../parts/payload.ts';
 import { toJsonSchema } from '../../parts/schemas.ts';
+import type { Shape } from '../../parts/shape.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
 import { NoValue } from '../values/no-value.ts';
+import type { Style } from '../values/style.ts';
 import { type Draft, Reference, valuesOf } from '../values/values.ts';
+import { readsThrough, refusedByOwn } from './own-rules.ts';
 import type { Row, Wanted } from './row.ts';
 
 export interface Drafting extends Wanted {
   /** The fields that the path binds, and the body leaves out. */
   readonly bound: ReadonlySet<string>;
   /** Makes a row of a resource; gives its identifier. */
-  readonly make: (resource: string) => Promise<Symbolic>;
+  readonly make: (resource: string, style: Style) => Promise<Symbolic>;
 }
+
+/** So often a body is drawn that the service's own rules would refuse. */
+const draws = 16;
 
 /** A valid body for an endpoint, with rows made for what it refers to; nothing where it takes none. @throws {Untestable} */
 export async function draftBody(session: Session, endpoint: Endpoint, drafting: Drafting): Promise<Symbolic | undefined> {
@@ -25,15 +31,54 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
   const shape = requestShape(model.spec, endpoint);
   if (shape.standing === 'none') return undefined;
   if (!isStated(shape)) throw new Untestable(`what ${endpoint.key} takes is open`);
-  let draft: Draft;
+  const { style = 'plain', caller } = drafting;
+  // What a row depends on is drawn as widely as the row itself; as little as it takes is refused the least.
+  const styles: readonly Style[] = style === 'full' && readsThrough(model, endpoint) ? ['full', 'plain'] : ['plain'];
+  let last: Symbolic | undefined;
+  for (const referred of styles) {
+    const made = new Made((resource) => drafting.make(resource, referred));
+    for (let draw = 0; draw < draws; draw++) {
+      const draft = drawn(session, endpoint, shape.value, draw === draws - 1 ? 'plain' : style);
+      last = await filled(isDraftMap(draft) ? withWanted(session, endpoint, draft, drafting) : draft, made);
+      if (!refusedByOwn(session, endpoint, last, caller)) return last;
+      made.again();
+    }
+  }
+  return last;
+}
+
+function drawn(session: Session, endpoint: Endpoint, shape: Shape, style: Style): Draft {
   try {
-    draft = session.chance.value(valuesOf(model.spec, shape.value, drafting.style ?? 'plain'));
+    return session.chance.value(valuesOf(session.model.spec, shape, style));
   } catch (error) {
     if (error instanceof NoValue) throw new Untestable(`no body could be made for ${endpoint.key}: ${error.message}`);
     throw error;
   }
-  const whole = isDraftMap(draft) ? withWanted(session, endpoint, draft, drafting) : draft;
-  return filled(whole, drafting.make);
+}
+
+/** The rows that a body refers to: made for its first draw, and taken again for the next. */
+class Made {
+  readonly #make: (resource: string) => Promise<Symbolic>;
+  readonly #known = new Map<string, Symbolic[]>();
+  readonly #taken = new Map<string, number>();
+
+  constructor(make: (resource: string) => Promise<Symbolic>) {
+    this.#make = make;
+  }
+
+  async one(resource: string): Promise<Symbolic> {
+    const known = this.#known.get(resource) ?? [];
+    this.#known.set(resource, known);
+    const at = this.#taken.get(resource) ?? 0;
+    this.#taken.set(resource, at + 1);
+    const row = known[at] ?? (await this.#make(resource));
+    known[at] = row;
+    return row;
+  }
+
+  again(): void {
+    this.#taken.clear();
+  }
 }
 
 type DraftMap = { readonly [key: string]: Draft | Symbolic };
@@ -85,16 +130,16 @@ function keepImmutable(session: Session, name: string, row: Row, out: Record<str
   }
 }
 
-async function filled(draft: Draft | DraftMap, make: Drafting['make']): Promise<Symbolic> {
-  if (draft instanceof Reference) return make(draft.resource);
+async function filled(draft: Draft | DraftMap, made: Made): Promise<Symbolic> {
+  if (draft instanceof Reference) return made.one(draft.resource);
   if (Array.isArray(draft)) {
     const items: Symbolic[] = [];
-    for (const item of draft as readonly Draft[]) items.push(await filled(item, make));
+    for (const item of draft as readonly Draft[]) items.push(await filled(item, made));
     return items;
   }
   if (!isDraftMap(draft)) return draft as Json;
   const out: Record<string, Symbolic> = {};
-  for (const [name, item] of Object.entries(draft)) out[name] = await filled(item as Draft, make);
+  for (const [name, item] of Object.entries(draft)) out[name] = await filled(item as Draft, made);
   return out;
 }
 

@@ -46,33 +46,43 @@ async function readAgain(session: Session, row: Row, wanted: Caller | undefined)
 
 const pagesMax = 40;
 
-/** Goes through the pages of a list until the row is there; the page that it is on is what was seen. */
 async function findInLists(session: Session, row: Row, wanted: Caller | undefined): Promise<Look | undefined> {
-  const { model } = session;
-  for (const endpoint of model.endpointsThat('list', row.resource)) {
+  for (const endpoint of session.model.endpointsThat('list', row.resource)) {
     const reader = readerFor(session, endpoint, row, wanted);
-    const path = pathOf(endpoint, row);
-    const isWhole = endpoint.response.standing === 'open' && endpoint.produces === undefined;
-    if (!isWhole || reader === undefined || pathParameters(endpoint.path).some((name) => !(name in path))) continue;
-    const narrowing = { ...widest(model, endpoint), ...filtersFor(session, endpoint, row) };
-    let query: Readonly<Record<string, Symbolic>> | undefined = narrowing;
-    let last: Done<Exchange> | undefined;
-    for (let page = 0; query && page < pagesMax; page++) {
-      const request = model.request(endpoint, { path, query, caller: reader.caller });
-      last = await session.send(request);
-      if (!isDone(last.value)) break;
-      const fields = rowWith(model, last.value, resolve(row.id, session.run));
-      if (fields) {
-        remember(row, last, fields);
-        return { done: last, fields };
-      }
-      const next = nextPage(model, last);
-      query = next && { ...narrowing, ...next };
-    }
-    // Only where the list was gone through to its end is a row that was not found not there.
-    if (last && isDone(last.value) && query === undefined) return { done: last, fields: undefined };
+    const look = reader && (await lookInList(session, row, endpoint, reader.caller));
+    if (look) return look;
   }
   return undefined;
+}
+
+/** Goes through the pages of a list until the row is there; the page that it is on is what was seen. Nothing where that cannot be. */
+export async function lookInList(
+  session: Session,
+  row: Row,
+  endpoint: Endpoint,
+  caller: Caller | undefined,
+): Promise<Look | undefined> {
+  const { model } = session;
+  const path = pathOf(endpoint, row);
+  const isWhole = endpoint.response.standing === 'open' && endpoint.produces === undefined;
+  if (!isWhole || pathParameters(endpoint.path).some((name) => !(name in path))) return undefined;
+  const narrowing = { ...widest(model, endpoint), ...filtersFor(session, endpoint, row) };
+  let query: Readonly<Record<string, Symbolic>> | undefined = narrowing;
+  let last: Done<Exchange> | undefined;
+  for (let page = 0; query && page < pagesMax; page++) {
+    const request = model.request(endpoint, { path, query, caller });
+    last = await session.send(request);
+    if (!isDone(last.value)) break;
+    const fields = rowWith(model, last.value, resolve(row.id, session.run));
+    if (fields) {
+      remember(row, last, fields);
+      return { done: last, fields };
+    }
+    const next = nextPage(model, last);
+    query = next && { ...narrowing, ...next };
+  }
+  // Only where the list was gone through to its end is a row that was not found not there.
+  return last && isDone(last.value) && query === undefined ? { done: last, fields: undefined } : undefined;
 }
 
 /** Filters of a list that name the row itself, or what it refers to, so that fewer pages have to be gone through. */

@@ -11,14 +11,16 @@ import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { Captured, type Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
+import type { Style } from '../values/style.ts';
 import { Reference, valuesOf } from '../values/values.ts';
 import { draftBody } from './body.ts';
+import { findRow } from './found.ts';
 import { preconditions } from './preconditions.ts';
 import type { Parts, Row, RowMaker, Wanted } from './row.ts';
 import { walkTo } from './walk.ts';
 
-/** As it was wanted, then drawn anew. */
-const styles = [undefined, 'full', 'full', 'full'] as const;
+/** As it was wanted, then drawn anew, and at last with little, which is refused the least. */
+const styles = [undefined, 'full', 'full', 'plain'] as const;
 
 /** Rows that need each other in a circle cannot be made. */
 const depthMax = 6;
@@ -33,6 +35,7 @@ export class Maker implements RowMaker {
 
   async make(resource: string, wanted: Wanted, depth = 0): Promise<Row> {
     if (depth > depthMax) throw new Untestable(`a row of ${resource} needs rows that need rows, without an end`);
+    if (this.#session.run.isReadOnly) return findRow(this.#session, resource, wanted);
     const row = await this.#create(resource, wanted, depth);
     if (wanted.state !== undefined) await walkTo(this.#session, row, wanted.state);
     return row;
@@ -45,7 +48,7 @@ export class Maker implements RowMaker {
     for (const name of pathParameters(endpoint.path)) {
       if (name !== last) path[name] = await this.#parent(endpoint, name, wanted, depth);
     }
-    const make = (target: string) => this.make(target, {}, depth + 1).then(({ id }) => id);
+    const make = (target: string, style: Style) => this.make(target, { style }, depth + 1).then(({ id }) => id);
     const bound = new Set(boundByPath(this.#session.model.spec, endpoint));
     const json = await draftBody(this.#session, endpoint, { ...wanted, bound, make });
     if (last !== undefined && statedValue(endpoint.does)?.verb === 'upsert') path[last] = this.#ownIdentifier(endpoint, json);

@@ -21,21 +21,29 @@ export function nextPage(model: Model, done: Done<Exchange>): Readonly<Record<st
   const items = itemsOf(model, done.value);
   if (!pagination || !items || !hasNextPage(model, done.value)) return undefined;
   const { style } = pagination;
-  if (style === 'offset')
-    return { [pagination.offset ?? 'offset']: numberIn(done.value, pagination.offset ?? 'offset', 0) + items.length };
-  if (style === 'page') return { [pagination.page ?? 'page']: numberIn(done.value, pagination.page ?? 'page', 1) + 1 };
-  if (style === 'after') {
-    const effect = statedValue(endpoint.does);
-    const field = model.identifierField(effect && 'resource' in effect ? effect.resource : '');
-    const pointer = [...(pagination.items === undefined ? [] : [pagination.items]), items.length - 1, field];
-    return { [pagination.after ?? 'after']: new Captured(done.step, { in: 'body', pointer }) };
-  }
-  const name = pagination.cursor ?? 'cursor';
-  if (pagination.told !== 'link' && pagination.next !== undefined) {
-    return { [name]: new Captured(done.step, { in: 'body', pointer: [pagination.next] }) };
-  }
+  const name = placeOf(pagination);
   const pattern = `[?&]${name.replaceAll(/\W/g, '\\$&')}=([^&>]+)[^>]*>; *rel="?next`;
-  return { [name]: new Captured(done.step, { in: 'header', name: 'link', pattern }) };
+  const isLinked = pagination.told !== 'body' && new RegExp(pattern).test(done.value.headers.link ?? '');
+  const linked = { [name]: new Captured(done.step, { in: 'header', name: 'link', pattern }) };
+  if (style === 'cursor') {
+    const isInBody = pagination.told !== 'link' && pagination.next !== undefined;
+    return isInBody ? { [name]: new Captured(done.step, { in: 'body', pointer: [pagination.next ?? ''] }) } : linked;
+  }
+  // Where a link says what the next page is, that is what is asked for.
+  if (isLinked) return linked;
+  if (style === 'offset') return { [name]: numberIn(done.value, name, 0) + items.length };
+  if (style === 'page') return { [name]: numberIn(done.value, name, 1) + 1 };
+  const effect = statedValue(endpoint.does);
+  const field = model.identifierField(effect && 'resource' in effect ? effect.resource : '');
+  const pointer = [...(pagination.items === undefined ? [] : [pagination.items]), items.length - 1, field];
+  return { [name]: new Captured(done.step, { in: 'body', pointer }) };
+}
+
+/** The parameter that says which page is meant. */
+export function placeOf({ style, cursor, after, offset, page }: Pagination): string {
+  if (style === 'offset') return offset ?? 'offset';
+  if (style === 'page') return page ?? 'page';
+  return style === 'after' ? (after ?? 'after') : (cursor ?? 'cursor');
 }
 
 /** The query that asks for the largest pages there are. */
@@ -48,12 +56,15 @@ export function widest(model: Model, endpoint: Endpoint): Readonly<Record<string
 export function hasNextPage(model: Model, exchange: Exchange): boolean {
   const pagination = exchange.endpoint && paginationOf(model, exchange.endpoint);
   const count = itemsOf(model, exchange)?.length ?? 0;
-  return pagination !== undefined && count > 0 && hasNext(pagination, exchange, count);
+  if (!pagination || count === 0) return false;
+  return tellsNextPage(model, exchange) ?? count >= numberIn(exchange, pagination.size ?? 'size', pagination.default ?? count);
 }
 
-function hasNext(pagination: Pagination, exchange: Exchange, count: number): boolean {
-  const { body, headers } = exchange;
-  const size = numberIn(exchange, pagination.size ?? 'size', pagination.default ?? count);
+/** Whether a page says that there is another; nothing where its style has no way to say so. */
+export function tellsNextPage(model: Model, exchange: Exchange): boolean | undefined {
+  const { endpoint, body, headers } = exchange;
+  const pagination = endpoint && paginationOf(model, endpoint);
+  if (!pagination) return undefined;
   const envelope = isMap(body) ? body : {};
   if (pagination.told !== 'link') {
     if (pagination.hasMore !== undefined && typeof envelope[pagination.hasMore] === 'boolean')
@@ -61,11 +72,20 @@ function hasNext(pagination: Pagination, exchange: Exchange, count: number): boo
     if (pagination.next !== undefined) return envelope[pagination.next] !== null && envelope[pagination.next] !== undefined;
   }
   if (pagination.told !== 'body') return /rel="?next/.test(headers.link ?? '');
-  const total = pagination.total === undefined ? undefined : envelope[pagination.total];
-  if (typeof total !== 'number') return count >= size;
+  const total = totalOf(model, exchange);
+  if (total === undefined) return undefined;
+  const count = itemsOf(model, exchange)?.length ?? 0;
+  const size = numberIn(exchange, pagination.size ?? 'size', pagination.default ?? count);
   const page = numberIn(exchange, pagination.page ?? 'page', 1);
   const from = pagination.style === 'page' ? (page - 1) * size : numberIn(exchange, pagination.offset ?? 'offset', 0);
   return from + count < total;
+}
+
+/** How many rows a page says that there are on all pages. */
+export function totalOf(model: Model, { endpoint, body }: Exchange): number | undefined {
+  const { total } = (endpoint && paginationOf(model, endpoint)) ?? {};
+  const value = total === undefined || !isMap(body) ? undefined : body[total];
+  return typeof value === 'number' ? value : undefined;
 }
 
 function numberIn({ sent }: Exchange, name: string, otherwise: number): number {

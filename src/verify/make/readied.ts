@@ -12,6 +12,7 @@ import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
+import type { Style } from '../values/style.ts';
 import { Reference, valuesOf } from '../values/values.ts';
 import { callerFor } from './callers-for.ts';
 import { Maker } from './maker.ts';
@@ -30,7 +31,7 @@ export interface Readying {
   readonly caller?: Caller | undefined;
   /** Who is to make the row that it is about. */
   readonly maker?: Caller | undefined;
-  readonly style?: 'plain' | 'full';
+  readonly style?: Style;
 }
 
 /** Makes what a valid request to an endpoint needs: parents and references, or the row that it is about, in a state in which it may be asked for. @throws {Untestable} */
@@ -45,7 +46,7 @@ export async function ready(session: Session, endpoint: Endpoint, readying: Read
   const transition = effect?.verb === 'transition' ? transitionOf(session, resource, effect.transition) : undefined;
   let failure: unknown;
   // What is drawn with everything in it may be more than the service's own rules allow.
-  for (const style of readying.style === 'full' ? (['full', 'plain'] as const) : (['plain'] as const)) {
+  for (const style of new Set([readying.style ?? 'plain', 'plain'] as const)) {
     for (const state of statesFor(endpoint, transition)) {
       try {
         const row = await session.make(resource, {

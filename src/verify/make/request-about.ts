@@ -6,6 +6,7 @@ import { outcomeOf } from '../model/outcome.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import { resolve, type Symbolic } from '../script/symbol.ts';
+import type { Style } from '../values/style.ts';
 import { draftBody } from './body.ts';
 import type { Row } from './row.ts';
 
@@ -15,7 +16,7 @@ export interface About {
   readonly transition?: Transition;
   readonly target?: string;
   readonly json?: Symbolic;
-  readonly style?: 'plain' | 'full';
+  readonly style?: Style;
   readonly headers?: Readonly<Record<string, Symbolic>>;
   readonly query?: Readonly<Record<string, Symbolic>>;
 }
@@ -48,7 +49,7 @@ const draws = 24;
 
 /** A body under which the transition's condition holds and the state is the wanted one, as far as that can be reckoned. */
 async function bodyFor(session: Session, endpoint: Endpoint, row: Row, about: About): Promise<Symbolic | undefined> {
-  const make = (resource: string) => session.make(resource).then(({ id }) => id);
+  const make = (resource: string, referred: Style) => session.make(resource, { style: referred }).then(({ id }) => id);
   const drafting = { bound: new Set<string>(), make };
   const style = about.style ?? 'plain';
   const { transition, target } = about;

@@ -5,6 +5,7 @@ import type { Exchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Done } from '../script/step.ts';
 import type { Symbolic } from '../script/symbol.ts';
+import type { Style } from '../values/style.ts';
 
 /** A row that a session has made or was given. */
 export interface Row {
@@ -34,7 +35,7 @@ export interface Wanted {
   /** The row that is to be changed, whose immutable fields stay as they are. */
   readonly changes?: Row;
   /** `full`: everything that the shape admits is drawn. */
-  readonly style?: 'plain' | 'full';
+  readonly style?: Style;
 }
 
 /** The values of a path's parameters, and a body. */

@@ -1,6 +1,6 @@
 import type { Permission } from '../../parts/authentication.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
-import { namesOperation, type Operation } from '../../parts/operations.ts';
+import { callableOperations, namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Caller } from './callers.ts';
 import type { Expressions, Known } from './expressions.ts';
@@ -28,8 +28,9 @@ export class Access {
   rules(operation: Operation, caller: Caller | undefined): readonly Permission[] | undefined {
     const { permissions, schemes } = this.#spec.authentication;
     if (!isStated(permissions) || !isStated(schemes)) return undefined;
+    const meant = [operation, ...this.#insteadOf(operation)];
     return permissions.value.filter((rule) => {
-      if (!namesOperation(rule.allow, operation)) return false;
+      if (!meant.some((one) => namesOperation(rule.allow, one))) return false;
       if (rule.to === 'anyone') return true;
       if (!caller || !rule.to.includes(caller.user)) return false;
       return caller.scopes === undefined || rule.scopes.every((scope) => caller.scopes?.includes(scope));
@@ -48,7 +49,7 @@ export class Access {
     let answer: Allowed = 'no';
     for (const rule of rules) {
       // Whether the credential has the scopes is not known where nobody has said so.
-      const isSure = rule.scopes.length === 0 || caller?.scopes !== undefined;
+      const isSure = (rule.scopes.length === 0 || caller?.scopes !== undefined) && namesOperation(rule.allow, operation);
       if (!rule.if && isSure) return 'yes';
       if (!rule.if || !isSure) {
         answer = 'unknown';
@@ -59,6 +60,16 @@ export class Access {
       else if (evaluated !== 'failed' && evaluated.value === true) return 'yes';
     }
     return answer;
+  }
+
+  /** An upsert makes a row or replaces it: a rule for either may allow it too, as the row is there or not. */
+  #insteadOf({ endpoint }: Operation): Operation[] {
+    const effect = endpoint && statedValue(endpoint.does);
+    if (effect?.verb !== 'upsert') return [];
+    return callableOperations(this.#spec).filter((one) => {
+      const other = one.endpoint && statedValue(one.endpoint.does);
+      return (other?.verb === 'create' || other?.verb === 'replace') && other.resource === effect.resource;
+    });
   }
 
   #letsAnyone(operation: Operation): boolean {

@@ -9,16 +9,22 @@ import { mergeJson } from '../../parts/versions/json-merge.ts';
 import type { Exchange } from '../script/exchange.ts';
 import { isSame } from '../values/difference.ts';
 import type { Before, Expectation, Fields } from './expectation.ts';
+import type { Followed } from './followed.ts';
 import type { Model } from './model.ts';
 import { firstTarget, fromExpression } from './reckoned.ts';
 import { boundFields, sentFields } from './sent.ts';
 
-/** What every field of a row has to be after an exchange that created, updated, replaced or moved it. */
-export function expectedAfter(model: Model, change: Exchange, before: Before | undefined): ReadonlyMap<string, Expectation> {
+/** What every field of a row has to be after an exchange that created, updated, replaced or moved it; where what it refers to is known, that too is read. */
+export function expectedAfter(
+  model: Model,
+  change: Exchange,
+  before: Before | undefined,
+  followed?: Followed,
+): ReadonlyMap<string, Expectation> {
   const effect = change.endpoint && statedValue(change.endpoint.does);
   const resource = model.resource(resourceOfEffect(effect) ?? '');
   if (!effect || !resource || !change.endpoint) return new Map();
-  const plain = beforeSet(model, resource, change, before);
+  const plain = beforeSet(model, resource, change, { before, followed });
   const next: Record<string, Json> = {};
   for (const [name, expectation] of plain) if (expectation.is === 'value') next[name] = expectation.value;
   const unseenNext = new Set([...plain].filter(([, one]) => one.is === 'unknown' || one.is === 'pattern').map(([name]) => name));
@@ -38,7 +44,7 @@ export function expectedAfter(model: Model, change: Exchange, before: Before | u
       out.set(name, { is: 'unknown', because: 'set', at: expression.at });
       continue;
     }
-    out.set(name, fromExpression(model, expression, change, { before, next, unseenNext }, field));
+    out.set(name, fromExpression(model, expression, change, { before, next, unseenNext, followed }, field));
   }
   return out;
 }
@@ -51,7 +57,12 @@ function wordsOf(effect: Effect, operation: string, isThere: boolean): string[] 
 }
 
 /** Every field before anything is set by an expression. */
-function beforeSet(model: Model, resource: Resource, change: Exchange, before: Before | undefined): Map<string, Expectation> {
+function beforeSet(
+  model: Model,
+  resource: Resource,
+  change: Exchange,
+  { before, followed }: { readonly before: Before | undefined; readonly followed: Followed | undefined },
+): Map<string, Expectation> {
   const verb = change.endpoint && statedValue(change.endpoint.does)?.verb;
   const out = new Map<string, Expectation>();
   const sent = sentFields(model, resource, change);
@@ -59,9 +70,9 @@ function beforeSet(model: Model, resource: Resource, change: Exchange, before: B
   for (const [name, field] of entriesOf(resource.fields)) {
     const kept = keptValue(name, field, before);
     if (verb === 'transition' && before)
-      out.set(name, name === stateField(model, resource) ? movedState(model, change, before, field) : kept);
+      out.set(name, name === stateField(model, resource) ? movedState(model, change, { before, followed }, field) : kept);
     else if (name === stateField(model, resource))
-      out.set(name, before ? kept : initialState(model, resource, field, change, sent, bound));
+      out.set(name, before ? kept : initialState(model, resource, field, change, { sent, bound, followed }));
     else if (bound.has(name)) out.set(name, { is: 'value', value: bound.get(name) ?? null, because: 'path', at: field.at });
     else if (verb === 'update') out.set(name, updated(name, field, before, sent, kept));
     else out.set(name, written(resource, name, field, before, sent, kept));
@@ -134,8 +145,15 @@ function initialState(
   resource: Resource,
   field: Field,
   change: Exchange,
-  sent: Fields | undefined,
-  bound: ReadonlyMap<string, Json>,
+  {
+    sent,
+    bound,
+    followed,
+  }: {
+    readonly sent: Fields | undefined;
+    readonly bound: ReadonlyMap<string, Json>;
+    readonly followed: Followed | undefined;
+  },
 ): Expectation {
   const machine = machineOf(model.spec.states, resource.name);
   const next = { ...defaultsOf(resource), ...sent, ...Object.fromEntries(bound) };
@@ -143,18 +161,23 @@ function initialState(
     model,
     machine?.initial ?? [],
     change,
-    { before: undefined, next, unseenNext: new Set(sent ? [] : ['*']) },
+    { before: undefined, next, unseenNext: new Set(sent ? [] : ['*']), followed },
     field,
   );
 }
 
-function movedState(model: Model, change: Exchange, before: Before, field: Field): Expectation {
+function movedState(
+  model: Model,
+  change: Exchange,
+  { before, followed }: { readonly before: Before; readonly followed: Followed | undefined },
+  field: Field,
+): Expectation {
   const effect = change.endpoint && statedValue(change.endpoint.does);
   if (effect?.verb !== 'transition') return { is: 'unknown', because: 'state', at: field.at };
   const machine = machineOf(model.spec.states, effect.resource);
   const transition = machine && entriesOf(machine.transitions).find(([name]) => name === effect.transition)?.[1];
   if (!transition) return { is: 'unknown', because: 'state', at: field.at };
-  return firstTarget(model, transition.to, change, { before, next: before.fields, unseenNext: before.unseen }, field);
+  return firstTarget(model, transition.to, change, { before, next: before.fields, unseenNext: before.unseen, followed }, field);
 }
 
 function defaultsOf(resource: Resource): Fields {

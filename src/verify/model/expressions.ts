@@ -19,7 +19,10 @@ export class NotSeen extends Error {
 /** What is known when an expression is evaluated: its variables, and what of them is not seen from here. */
 export interface Known {
   readonly context: Context;
-  /** The members of a variable that it may have without our seeing them: `resource` to the fields that its reader is not shown. */
+  /**
+   * The members of a variable that it may have without our seeing them: `resource` to the fields that its reader is not shown;
+   * `follow` to those of the rows that are referred to.
+   */
   readonly unseen?: Readonly<Record<string, ReadonlySet<string>>>;
 }
 
@@ -41,6 +44,7 @@ export class Expressions {
       const hides = unseen[root];
       if (!isGiven || (follows && context.follow === undefined)) return 'unknown';
       if (hides && (path[0] === undefined ? hides.size > 0 : hides.has(path[0]))) return 'unknown';
+      if (follows?.some((name) => unseen.follow?.has(name))) return 'unknown';
     }
     const value = evaluated(compiled, context);
     if (value === undefined) return 'unknown';

@@ -4,6 +4,7 @@ import type { Field } from '../../parts/resources.ts';
 import type { Exchange } from '../script/exchange.ts';
 import { callerContext } from './access.ts';
 import type { Before, Expectation, Fields } from './expectation.ts';
+import type { Followed } from './followed.ts';
 import { currentVersion, type Model } from './model.ts';
 
 /** The state that the first target leads to whose condition holds. */
@@ -28,6 +29,8 @@ export interface KnownRows {
   readonly before: Before | undefined;
   readonly next: Fields;
   readonly unseenNext: ReadonlySet<string>;
+  /** What it refers to. */
+  readonly followed?: Followed | undefined;
 }
 
 function evaluated(model: Model, expression: Expression, change: Exchange, known: KnownRows, nowMs: number) {
@@ -40,8 +43,13 @@ function evaluated(model: Model, expression: Expression, change: Exchange, known
       ...(version !== undefined && { version }),
       ...(sent.json !== undefined && { request: sent.json }),
       ...(known.before && { resource: known.before.fields }),
+      ...(known.followed && { follow: known.followed.follow }),
     },
-    unseen: { next: known.unseenNext, ...(known.before && { resource: known.before.unseen }) },
+    unseen: {
+      next: known.unseenNext,
+      ...(known.before && { resource: known.before.unseen }),
+      ...(known.followed && { follow: known.followed.unseen }),
+    },
   });
 }
 

@@ -5,7 +5,9 @@ import { isWritable } from '../../parts/payload.ts';
 import type { Field } from '../../parts/resources.ts';
 import { beginBody } from '../endpoints/begin-body.ts';
 import { taken } from '../endpoints/bodies.ts';
+import { callersFor } from '../make/callers-for.ts';
 import { lookAt } from '../make/look.ts';
+import { pathOf } from '../make/request-about.ts';
 import type { Row } from '../make/row.ts';
 import { moot } from '../script/claim.ts';
 import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
@@ -28,9 +30,14 @@ export const changed: Trial = {
       const verb = statedValue(endpoint.does)?.verb;
       const name = resourceOfEffect(statedValue(endpoint.does));
       const resource = name === undefined ? undefined : model.resource(name);
-      if (!resource || (verb !== 'update' && verb !== 'replace') || isStated(endpoint.request)) continue;
+      if (!resource || isStated(endpoint.request)) continue;
       const fields = entriesOf(resource.fields);
       const facts = fields.map(([field]) => ({ kind: 'allowed values', subject: `${resource.name}.${field}` }));
+      if (verb === 'upsert') {
+        for (const style of ['full', 'plain'] as const)
+          yield { name: `${endpoint.key} again, ${style}`, facts, run: (session) => upsertAgain(session, endpoint, style) };
+      }
+      if (verb !== 'update' && verb !== 'replace') continue;
       const alone = (json: Symbolic, field: string) => onlyMember(json, field);
       for (const round of [1, 2])
         yield { name: `${endpoint.key}, drawn ${round}`, facts, run: (session) => change(session, endpoint, (json) => json) };
@@ -77,6 +84,24 @@ function onlyMember(json: Symbolic, field: string): Symbolic {
 function withForeign(json: Symbolic, field: Field): Symbolic {
   const value = field.immutable ? undefined : foreignValue(field);
   return value === undefined ? json : withMember(json, [field.name], value);
+}
+
+/** An upsert of what is there makes of it what a replacement would. */
+async function upsertAgain(session: Session, endpoint: Endpoint, style: 'full' | 'plain'): Promise<void> {
+  const { model } = session;
+  const name = resourceOfEffect(statedValue(endpoint.does)) ?? '';
+  const row = await session.make(name, { style: 'full' });
+  const [caller] = callersFor(session, endpoint, row);
+  const { path, json } = await session.parts(endpoint, { style, caller, changes: row });
+  session.need(json !== undefined, `${endpoint.key} takes no body`);
+  const before = (await lookAt(session, row)).done;
+  const plan = model.request(endpoint, { path: { ...path, ...pathOf(endpoint, row) }, caller, json });
+  const done = await session.send({ ...plan, afterMs: 2 * gapMinMs });
+  claimTaken(session, endpoint, done);
+  if (!isDone(done.value)) return;
+  claimRow(session, { resource: name, before, change: done, seen: done, reason: 'answered' });
+  await claimLater(session, row, before, done);
+  claimWhole(session, endpoint, { before, done });
 }
 
 async function change(session: Session, endpoint: Endpoint, edit: (json: Symbolic) => Symbolic): Promise<void> {

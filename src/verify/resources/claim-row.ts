@@ -2,13 +2,15 @@ import type { Json } from '../../document/document.ts';
 import { entriesOf } from '../../parts/fact.ts';
 import type { Expectation } from '../model/expectation.ts';
 import { beforeFrom, expectedAfter } from '../model/expected.ts';
+import { followedIn } from '../model/followed.ts';
 import { judgeField } from '../model/judge-field.ts';
 import type { Model } from '../model/model.ts';
 import { type Fields, idIn, rowsShown, rowWith, unexpanded } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
+import { referredTo } from './referred.ts';
 
 /** A change of a row, what it was before, and where it is seen afterwards. */
 export interface Changed {
@@ -27,15 +29,28 @@ export function claimRow(session: Session, changed: Changed): void {
   const { model } = session;
   const { toleranceMs } = session.run.clock;
   const resource = model.resource(changed.resource);
+  const referred = referredTo(session, changed.resource, [
+    rowIn(model, changed),
+    fieldsOf({ body: changed.change.value.sent.json }),
+  ]);
+  const known: Seen = {
+    change: changed.change.value,
+    before: changed.before?.value,
+    referred: referred.map(({ value }) => value),
+  };
   for (const [name, field] of resource ? entriesOf(resource.fields) : []) {
-    const at = expectationOf(session, changed, name)?.at;
-    const judge = (change: Exchange, seen: Exchange, before?: Exchange): Judgement => {
+    const expected = expectations(model, changed.resource, known).get(name);
+    const judge = (change: Exchange, seen: Exchange, ...others: readonly Exchange[]): Judgement => {
+      const [before, rows] = changed.before ? [others[0], others.slice(1)] : [undefined, others];
       if (!isDone(change)) return moot('the change was not made');
       const isItself = changed.seen.step === changed.change.step;
       const row = isItself ? ownRow(model, changed.resource, change) : rowWith(model, seen, idIn(model, change));
       if (!row) return moot('the row is not shown');
-      if (model.unseenBy(changed.resource, model.readerOf(seen)).has(name)) return moot('the field is not shown to its reader');
-      const expectation = expectations(model, changed.resource, change, before).get(name);
+      // What is revealed once is revealed in the answer that makes it.
+      const isRevealed = isItself && field.reveal === 'once' && row[name] !== undefined;
+      if (!isRevealed && model.unseenBy(changed.resource, model.readerOf(seen)).has(name))
+        return moot('the field is not shown to its reader');
+      const expectation = expectations(model, changed.resource, { change, before, referred: rows }).get(name);
       const old = before && beforeOf(model, changed.resource, change, before)?.fields[name];
       if (expectation?.is === 'time' && before && stoodStill(old, row[name], change.fromMs - before.toMs)) {
         return { promised: `${name}: a time of the change`, seen: `${String(old)}, as before it` };
@@ -45,13 +60,18 @@ export function claimRow(session: Session, changed: Changed): void {
         judgeField(expectation, row[name], field, { toleranceMs, mayLack: model.hiddenInside(model.readerOf(seen)) })
       );
     };
-    const fact = { kind: 'allowed values', subject: `${changed.resource}.${name}` };
-    const reason = `${changed.reason}, ${expectationOf(session, changed, name)?.because ?? 'kept'}`;
-    const place = at === undefined || at === field.at ? {} : { at };
-    if (changed.before)
-      session.claim({ ...{ fact, reason, ...place }, of: [changed.change, changed.seen, changed.before] as const, judge });
-    else session.claim({ ...{ fact, reason, ...place }, of: [changed.change, changed.seen] as const, judge });
+    session.claim({
+      ...{ fact: { kind: 'allowed values', subject: `${changed.resource}.${name}` }, judge },
+      reason: `${changed.reason}, ${expected?.because ?? 'kept'}`,
+      ...(expected !== undefined && expected.at !== field.at && { at: expected.at }),
+      of: [changed.change, changed.seen, ...(changed.before ? [changed.before] : []), ...referred] as const,
+    });
   }
+}
+
+/** The row as the change showed it, which names what it refers to. */
+function rowIn(model: Model, { resource, change, before }: Changed): Fields | undefined {
+  return ownRow(model, resource, change.value) ?? (before && rowWith(model, before.value, idIn(model, change.value)));
 }
 
 /** Whether a time with milliseconds is the same as before, although some have gone by. */
@@ -62,24 +82,29 @@ function stoodStill(old: Json | undefined, now: Json | undefined, gapMs: number)
 /** So long is waited before a change, so that its time is another one. */
 export const gapMinMs = 15;
 
-function expectationOf(session: Session, { resource, change, before }: Changed, name: string): Expectation | undefined {
-  return expectations(session.model, resource, change.value, before?.value).get(name);
+/** The exchanges that a row is reckoned from. */
+interface Seen {
+  readonly change: Exchange;
+  readonly before: Exchange | undefined;
+  /** Those that showed what it refers to. */
+  readonly referred: readonly Exchange[];
 }
 
-const known = new WeakMap<Exchange, { readonly before: Exchange | undefined; readonly map: ReadonlyMap<string, Expectation> }>();
+const reckoned = new WeakMap<Exchange, { readonly seen: Seen; readonly map: ReadonlyMap<string, Expectation> }>();
 
 /** Reckoned once for each change: what is asked is the same for all of its fields. */
-function expectations(
-  model: Model,
-  resource: string,
-  change: Exchange,
-  before: Exchange | undefined,
-): ReadonlyMap<string, Expectation> {
-  const found = known.get(change);
-  if (found && found.before === before) return found.map;
+function expectations(model: Model, resource: string, seen: Seen): ReadonlyMap<string, Expectation> {
+  const { change, before, referred } = seen;
+  const found = reckoned.get(change);
+  const isKnown =
+    found?.seen.before === before &&
+    found?.seen.referred.length === referred.length &&
+    referred.every((one, at) => one === found.seen.referred[at]);
+  if (found && isKnown) return found.map;
   const was = before && beforeOf(model, resource, change, before);
-  const map = before && !was ? new Map<string, Expectation>() : expectedAfter(model, change, was);
-  known.set(change, { before, map });
+  const followed = referred.length === 0 ? undefined : followedIn(model, referred);
+  const map = before && !was ? new Map<string, Expectation>() : expectedAfter(model, change, was, followed);
+  reckoned.set(change, { seen, map });
   return map;
 }
 

@@ -1,3 +1,4 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { boundByPath, isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
@@ -26,8 +27,14 @@ export const references: Trial = {
       for (const [field, stated] of entriesOf(resource.fields)) {
         if (stated.ref === undefined || !statedValue(resource.identifier)) continue;
         const facts = [{ kind: 'types', subject: `${name}.${field}` }];
-        if (isSent(model, resource, stated))
-          yield { name: `${name} with ${field} of nothing`, facts, run: (session) => sendNothing(session, resource, stated) };
+        for (const endpoint of takers(model, resource, stated)) {
+          const by = statedValue(endpoint.does)?.verb === 'create' ? name : endpoint.key;
+          yield {
+            name: `${by} with ${field} of nothing`,
+            facts,
+            run: (session) => sendNothing(session, endpoint, { resource, field: stated }),
+          };
+        }
         const { onDelete } = stated;
         if (onDelete && model.endpointsThat('delete', stated.ref).length > 0) {
           yield {
@@ -41,11 +48,12 @@ export const references: Trial = {
   },
 };
 
-/** Whether some creation takes the reference in its body. */
-function isSent(model: Model, resource: Resource, field: Field): boolean {
-  return model
-    .endpointsThat('create', resource.name)
-    .some(
+/** The endpoints that take the reference in their bodies; of those that change a row, where it may be another one than before. */
+function takers(model: Model, resource: Resource, field: Field, verbs = ['create', 'upsert', 'update', 'replace']): Endpoint[] {
+  return verbs
+    .filter((verb) => !field.immutable || verb === 'create' || verb === 'upsert')
+    .flatMap((verb) => model.endpointsThat(verb, resource.name))
+    .filter(
       (endpoint) =>
         !isStated(endpoint.request) &&
         !boundByPath(model.spec, endpoint).includes(field.name) &&
@@ -53,10 +61,12 @@ function isSent(model: Model, resource: Resource, field: Field): boolean {
     );
 }
 
-async function sendNothing(session: Session, resource: Resource, field: Field): Promise<void> {
+async function sendNothing(
+  session: Session,
+  endpoint: Endpoint,
+  { resource, field }: { readonly resource: Resource; readonly field: Field },
+): Promise<void> {
   const { model } = session;
-  const endpoint = model.endpointsThat('create', resource.name).find((one) => !boundByPath(model.spec, one).includes(field.name));
-  session.need(endpoint !== undefined, `nothing creates a ${resource.name}`);
   const begun = await beginBody(session, endpoint, 'plain');
   const isNumber = identifierType(model.spec, field.ref ?? '') === 'integer';
   const nothing = isNumber
@@ -83,7 +93,7 @@ async function deleteParent(
   const parent = await session.make(target);
   const child = await session.make(resource.name, {
     parents: { [field.name]: parent },
-    body: isSent(model, resource, field) ? { [field.name]: parent.id } : {},
+    body: takers(model, resource, field, ['create', 'upsert']).length > 0 ? { [field.name]: parent.id } : {},
   });
   const before = (await lookAt(session, child)).done;
   const done = await remove(session, parent);

@@ -17,9 +17,16 @@ export const shownShapes: Observer = {
   *observe(exchange, model) {
     const found = rowsShown(model, exchange);
     if (found) yield { fact: { kind: 'resources', subject: 'service' }, reason: 'shown', judgement: undefined };
-    for (const row of found?.rows ?? []) yield* observeRow(exchange, model, found?.resource ?? '', row, 0);
+    for (const row of ownRows(exchange, model, found)) yield* observeRow(exchange, model, found?.resource ?? '', row, 0);
   },
 };
+
+/** The rows that are shown, without those that other cases have made: only where they were made could what is wrong be shown again. */
+function ownRows(exchange: Exchange, model: Model, found: ReturnType<typeof rowsShown>): readonly Fields[] {
+  const { resource, rows } = found ?? { resource: '', rows: [] };
+  const field = model.identifierField(resource);
+  return rows.filter((row) => !exchange.isOthers?.(resource, row[field] ?? null));
+}
 
 const depthMax = 3;
 
@@ -138,7 +145,7 @@ export const shownStates: Observer = {
     const machine = found && machineOf(model.spec.states, found.resource);
     const states = machine && statedValue(machine.states);
     if (!found || !machine || !states || machine.others) return;
-    for (const row of found.rows) {
+    for (const row of ownRows(exchange, model, found)) {
       const state = row[machine.field];
       if (state === undefined) continue;
       const isKnown = typeof state === 'string' && states.includes(state);

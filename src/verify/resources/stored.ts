@@ -1,11 +1,13 @@
-import type { Json } from '../../document/document.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
-import { isWritable } from '../../parts/payload.ts';
+import { boundByPath, isWritable } from '../../parts/payload.ts';
+import type { Resource } from '../../parts/resources.ts';
 import { lookAt } from '../make/look.ts';
+import type { Model } from '../model/model.ts';
 import { moot } from '../script/claim.ts';
 import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
+import { Fresh, type Symbolic } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
 import { claimRow } from './claim-row.ts';
 import { foreignValue } from './foreign-value.ts';
@@ -32,6 +34,15 @@ export const stored: Trial = {
           run: (session) => createAndLook(session, name, 'plain', { [field]: value }),
         };
       }
+      for (const [what, text] of [
+        ['texts as long as they may be', longest],
+        ['texts of all sorts', ofAllSorts],
+      ] as const) {
+        const body = textsOf(model, resource, text);
+        const named = Object.keys(body).map((field) => ({ kind: 'allowed values', subject: `${name}.${field}` }));
+        if (named.length > 0)
+          yield { name: `${name}, ${what}`, facts: named, run: (session) => createAndLook(session, name, 'plain', body) };
+      }
       for (const [round, style] of rounds.entries()) {
         yield { name: `${name}, ${style} ${round}`, facts, run: (session) => createAndLook(session, name, style) };
       }
@@ -43,7 +54,7 @@ async function createAndLook(
   session: Session,
   resource: string,
   style: 'plain' | 'full',
-  body: Readonly<Record<string, Json>> = {},
+  body: Readonly<Record<string, Symbolic>> = {},
 ): Promise<void> {
   const row = await session.make(resource, { style, body });
   const change = row.made;
@@ -52,6 +63,39 @@ async function createAndLook(
   claimRow(session, { resource, change, seen: change, reason: 'answered' });
   const { done } = await lookAt(session, row);
   claimRow(session, { resource, change, seen: done, reason: 'stored' });
+}
+
+/** A text for each field that a caller may write any text into, of the length that its shape has. */
+function textsOf(model: Model, resource: Resource, text: (least: number, most: number) => Fresh): Record<string, Symbolic> {
+  const bound = new Set(model.endpointsThat('create', resource.name).flatMap((endpoint) => boundByPath(model.spec, endpoint)));
+  const out: Record<string, Symbolic> = {};
+  for (const [name, field] of entriesOf(resource.fields)) {
+    const shape = statedValue(field.shape);
+    const isText = shape?.type === 'string' && ['enum', 'const', 'pattern', 'format'].every((word) => shape[word] === undefined);
+    if (!isText || field.ref !== undefined || bound.has(name) || !isWritable(model.spec, resource, field)) continue;
+    const least = typeof shape.minLength === 'number' ? shape.minLength : 0;
+    const most = typeof shape.maxLength === 'number' ? shape.maxLength : 2 * shortest;
+    if (most >= shortest && most <= longestMax) out[name] = text(least, most);
+  }
+  return out;
+}
+
+/** Shorter ones are not sure to be another each time. */
+const shortest = 20;
+/** Longer ones may be more than a body may have. */
+const longestMax = 1000;
+
+function longest(_least: number, most: number): Fresh {
+  return new Fresh((draw) => Buffer.from(draw.bytes(most)).toString('base64url').slice(0, most));
+}
+
+/** Letters of other scripts, signs that mean something somewhere, more than one blank, and blanks at both ends. */
+function ofAllSorts(least: number, most: number): Fresh {
+  return new Fresh((draw) => {
+    const own = Buffer.from(draw.bytes(5)).toString('hex');
+    const text = ` ${own}  Ä"<&'\\%😀 `;
+    return [...text.padStart(least)].slice(-most).join('');
+  });
 }
 
 /** What may be left out was left out, and the row was made without it. */

@@ -1,15 +1,16 @@
-import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { Resource, Unique } from '../../parts/resources.ts';
+import { isValid } from '../endpoints/bodies.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
-import type { Row } from '../make/row.ts';
-import type { FactName } from '../model/facts.ts';
-import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import type { Model } from '../model/model.ts';
+import type { Fields } from '../model/row-shown.ts';
+import { type Exchange, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
-import { isSame } from '../values/difference.ts';
+import { areAlike, freshValues, inOtherCase, rowAfter, rowMeant, uniqueFact } from './alike.ts';
 
-/** No two rows share what is unique; rows that differ in it, or lack it, do not stand in each other's way. */
+/** No two rows share what is unique; texts that ignore case are one in other letters. */
 export const unique: Trial = {
   name: 'resources/unique',
   part: 'resources',
@@ -18,91 +19,70 @@ export const unique: Trial = {
   *cases(model) {
     for (const [name, resource] of entriesOf(model.spec.resources.all)) {
       const identifier = statedValue(resource.identifier);
-      if (!identifier || model.endpointsThat('create', name).length === 0) continue;
+      const isMade = model.endpointsThat('create', name).length > 0;
+      if (!identifier || (!isMade && model.endpointsThat('upsert', name).length === 0)) continue;
       for (const rule of resource.unique) {
-        const facts = rule.fields.map((field) => factOf(name, field));
-        yield {
-          name: `${name} by ${rule.fields.join(' and ')}`,
-          facts,
-          run: (session) => makeTwice(session, resource, rule.fields, rule),
-        };
+        const by = `${name} by ${rule.fields.join(' and ')}`;
+        const facts = [uniqueFact(name, rule.fields)];
+        yield { name: by, facts, run: (session) => makeTwice(session, resource, rule) };
+        for (const field of rule.fields) {
+          if (!entryOf(resource.fields, field)?.ignoreCase) continue;
+          yield { name: `${by}, ${field} in other letters`, facts, run: (session) => makeTwice(session, resource, rule, field) };
+        }
       }
-      if (identifier.generate === 'client') {
-        const facts = [{ kind: 'identifiers', subject: name }];
-        yield {
-          name: `${name} by its identifier`,
-          facts,
-          run: (session) => makeTwice(session, resource, [identifier.field], undefined),
-        };
-      }
+      if (identifier.generate !== 'client' || !isMade) continue;
+      const rule = { at: resource.at, fields: [identifier.field] };
+      const facts = [{ kind: 'identifiers', subject: name }];
+      yield { name: `${name} by its identifier`, facts, run: (session) => makeTwice(session, resource, rule) };
     }
   },
 };
 
-function factOf(resource: string, field: string): FactName {
-  return { kind: 'allowed values', subject: `${resource}.${field}` };
-}
-
-async function makeTwice(
-  session: Session,
-  resource: Resource,
-  fields: readonly string[],
-  rule: Unique | undefined,
-): Promise<void> {
+/** With a field, the second has that in other letters. */
+async function makeTwice(session: Session, resource: Resource, rule: Unique, field?: string): Promise<void> {
   const { model } = session;
   const { name } = resource;
-  const wanted: Record<string, Symbolic> = {};
-  for (const field of fields) {
-    const stated = entriesOf(resource.fields).find(([one]) => one === field)?.[1];
-    if (!stated || stated.readOnly) continue;
-    const value = stated.ref === undefined ? model.freshValue(name, field) : (await session.make(stated.ref)).id;
-    if (value !== undefined) wanted[field] = value;
-  }
-  const first: Row = await session.make(name, { body: wanted });
-  const { made } = first;
+  const { body, parents } = await freshValues(session, resource, rule.fields);
+  const { made } = await session.make(name, { body, parents });
   session.need(made !== undefined && made.value.endpoint !== undefined, `rows of ${name} are given, not made`);
   const { endpoint, caller } = made.value;
-  const parts = await session.parts(endpoint, { body: wanted, caller });
+  const other: Readonly<Record<string, Symbolic>> =
+    field === undefined || body[field] === undefined ? body : { ...body, [field]: inOtherCase(body[field]) };
+  const parts = await session.parts(endpoint, { body: other, parents, caller });
   const again = await session.send(
     model.request(endpoint, { path: parts.path, caller, ...(parts.json !== undefined && { json: parts.json }) }),
   );
-  const fact = rule === undefined ? { kind: 'identifiers', subject: name } : factOf(name, fields.at(-1) ?? '');
+  const isIdentifier = rule.fields[0] === model.identifierField(name);
   claimRefused(session, again, {
-    ...{ by: { when: 'resource.exists' }, fact, reason: 'unique', beside: [made], ...(rule && { at: rule.at }) },
-    what: `a second ${name} with the same ${fields.join(' and ')}`,
-    isSo: (exchange, before) => before !== undefined && areAlike(session, exchange, before, { resource, fields, rule }),
+    by: { when: 'resource.exists' },
+    ...{ fact: isIdentifier ? { kind: 'identifiers', subject: name } : uniqueFact(name, rule.fields), beside: [made] },
+    reason: field === undefined ? 'unique' : 'unique, other letters',
+    ...(isIdentifier ? {} : { at: rule.at }),
+    what: `a second ${name} with the same ${rule.fields.join(' and ')}${field === undefined ? '' : ' in other letters'}`,
+    isSo: (exchange, before) =>
+      before !== undefined && isDone(before) && isValid(model, exchange) && isSecond(model, resource, rule, { before, exchange }),
   });
 }
 
-/** Whether the second is like the first in everything that is unique, and the rule is about both. */
-function areAlike(
-  session: Session,
-  exchange: Exchange,
-  before: Exchange,
-  {
-    resource,
-    fields,
-    rule,
-  }: { readonly resource: Resource; readonly fields: readonly string[]; readonly rule: Unique | undefined },
+/** Whether the second would be like the first in everything that is unique. */
+function isSecond(
+  model: Model,
+  resource: Resource,
+  rule: Unique,
+  { before, exchange }: { readonly before: Exchange; readonly exchange: Exchange },
 ): boolean {
-  const { model } = session;
-  const old = isDone(before) ? fieldsOf(before) : undefined;
-  if (!old || exchange.caller?.name !== before.caller?.name) return false;
-  const sent = typeof exchange.sent.json === 'object' && exchange.sent.json !== null ? (exchange.sent.json as typeof old) : {};
-  const isAlike = fields.every((name) => {
-    const field = entriesOf(resource.fields).find(([one]) => one === name)?.[1];
-    const value = old[name];
-    const next = exchange.sent.path[name] ?? sent[name];
-    if (value === undefined || value === null || !field) return false;
-    // What the service sets for its caller is the same for the same caller.
-    return next === undefined
-      ? field.readOnly && Object.keys(field.set).length > 0
-      : isSame(next, value) ||
-          typeof value === 'object' ||
-          (field.ignoreCase && String(next).toLowerCase() === String(value).toLowerCase());
-  });
-  if (!isAlike || !rule?.while) return isAlike;
-  const unseen = { next: model.unseenBy(resource.name, before.caller) };
-  const holds = model.expressions.evaluate(rule.while, undefined, { context: { next: old }, unseen });
-  return typeof holds === 'object' && holds.value === true;
+  const one = rowAfter(model, resource, before);
+  const other = rowMeant(model, exchange);
+  return areAlike(model, resource, rule, { one, other: { ...setAlike(resource, one, { before, exchange }), ...other } });
+}
+
+/** What the service sets for its caller is the same for the same caller, also where it cannot be reckoned here. */
+function setAlike(
+  { fields }: Resource,
+  one: Fields,
+  { before, exchange }: { readonly before: Exchange; readonly exchange: Exchange },
+): Fields {
+  if (exchange.caller?.name !== before.caller?.name) return {};
+  const isSet = (name: string) => Object.keys(entryOf(fields, name)?.set ?? {}).length > 0;
+  return Object.fromEntries(Object.entries(one).filter(([name]) => isSet(name)));
 }

@@ -19,6 +19,8 @@ export interface Exchange {
   readonly fromMs: number;
   readonly toMs: number;
   readonly trouble?: Trouble;
+  /** Whether a row that it may show was made by another run, which will not be there when this one is replayed. */
+  readonly isOthers?: ((resource: string, id: Json) => boolean) | undefined;
 }
 
 /** A request as it went out. */

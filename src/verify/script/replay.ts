@@ -1,3 +1,5 @@
+import { Untestable } from '../untestable.ts';
+import { carriedOut } from './carried-out.ts';
 import { type Claim, isFlaw, type Judgement, moot } from './claim.ts';
 import { isExchange } from './exchange.ts';
 import type { Run } from './run.ts';
@@ -21,9 +23,10 @@ export interface Replayed {
 export async function replay({ steps, claim }: Suspect, run: Run): Promise<Replayed> {
   for (const [number, step] of steps) {
     try {
-      run.results[number] = await step.act(run);
+      run.results[number] = await carriedOut(step, run);
     } catch (error) {
-      if (error instanceof Missing) return { judgement: moot(error.message), results: run.results, run };
+      if (error instanceof Missing || error instanceof Untestable)
+        return { judgement: moot(error.message), results: run.results, run };
       throw error;
     }
   }

@@ -42,6 +42,7 @@ async function send(plan: RequestPlan, run: Run): Promise<Exchange> {
     ...(plan.caller && { caller: plan.caller }),
     sent,
     ...answer,
+    ...(run.isOthers && { isOthers: run.isOthers }),
   };
   run.note(exchange);
   return exchange;

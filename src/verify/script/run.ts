@@ -11,4 +11,6 @@ export interface Run extends Values, Sending {
   readonly isReadOnly?: boolean;
   /** Told of every exchange, so that what was made can be removed. */
   readonly note: (exchange: Exchange) => void;
+  /** Whether another run has made a row. */
+  readonly isOthers?: Exchange['isOthers'];
 }

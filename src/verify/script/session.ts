@@ -6,6 +6,7 @@ import type { Model } from '../model/model.ts';
 import type { Observer } from '../observer.ts';
 import { Untestable } from '../untestable.ts';
 import type { Chance } from '../values/chance.ts';
+import { carriedOut } from './carried-out.ts';
 import { type Claim, isFlaw, type Judgement } from './claim.ts';
 import type { Exchange } from './exchange.ts';
 import type { RequestPlan } from './plan.ts';
@@ -23,6 +24,8 @@ export interface Suspicion {
 /** What a session tells those who keep count. */
 export interface Ledgering {
   held(claim: Claim): void;
+  /** What was seen does not bear on the claim. */
+  moot(claim: Claim, why: string): void;
   suspected(suspicion: Suspicion, session: Session): void;
 }
 
@@ -62,7 +65,7 @@ export class Session {
   async do<T>(step: Step<T>): Promise<Done<T>> {
     const number = this.script.length;
     this.script.push(step);
-    const value = await step.act(this.run);
+    const value = await carriedOut(step, this.run);
     this.run.results[number] = value;
     return { step: number, value };
   }
@@ -163,6 +166,7 @@ export class Session {
       return false;
     }
     if (judgement === undefined) this.#ledgering.held(claim);
+    else this.#ledgering.moot(claim, judgement.why);
     return true;
   }
 

@@ -22,8 +22,9 @@ export class Captured {
 export class Fresh {
   /** The text before the new part, for a value that is such a text; a shell can then make one too. */
   readonly prefix: string | undefined;
-  readonly make: (draw: Draw) => Json;
-  constructor(make: (draw: Draw) => Json, prefix?: string) {
+  /** Made from chance, or from other new values of the same run. */
+  readonly make: (draw: Draw, run: Values) => Json;
+  constructor(make: (draw: Draw, run: Values) => Json, prefix?: string) {
     this.make = make;
     this.prefix = prefix;
   }
@@ -52,7 +53,7 @@ export function resolve(value: Symbolic, run: Values): Json {
   if (value instanceof Fresh) {
     const known = run.fresh.get(value);
     if (known !== undefined) return known;
-    const made = value.make(run.draw);
+    const made = value.make(run.draw, run);
     run.fresh.set(value, made);
     return made;
   }

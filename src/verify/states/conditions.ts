@@ -8,7 +8,6 @@ import type { Row } from '../make/row.ts';
 import { fire } from '../make/walk.ts';
 import type { Caller } from '../model/callers.ts';
 import { outcomeOf } from '../model/outcome.ts';
-import { idIn, rowWith } from '../model/row-shown.ts';
 import { type Exchange, isDone } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
@@ -16,6 +15,7 @@ import type { Done } from '../script/step.ts';
 import { resolve } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
 import { Untestable } from '../untestable.ts';
+import { outcomeFor } from './outcome-for.ts';
 import { claimUnchanged, factsOf, fireable } from './transitions.ts';
 
 const rowsMax = 4;
@@ -96,22 +96,8 @@ interface Blocked {
 async function claimBlocked(session: Session, row: Row, { machine, transition, before, done }: Blocked): Promise<void> {
   const { model } = session;
   const fact = { kind: 'transitions', subject: machine.resource };
-  const isSo = (exchange: Exchange, was?: Exchange): boolean => {
-    const fields = was && rowWith(model, was, idIn(model, exchange));
-    if (!fields || (transition.from !== '*' && !transition.from.includes(String(fields[machine.field])))) return false;
-    const unseen = model.unseenBy(machine.resource, was.caller);
-    const firing = {
-      operation: exchange.endpoint?.operation ?? '',
-      row: fields,
-      unseen,
-      request: exchange.sent.json,
-      caller: exchange.caller,
-    };
-    // At the beginning of the exchange and at its end: in between, time may have made it true.
-    return [exchange.fromMs, exchange.toMs].every(
-      (nowMs) => outcomeOf(model.expressions, transition, { ...firing, nowMs }) === 'blocked',
-    );
-  };
+  const isSo = (exchange: Exchange, was?: Exchange) =>
+    was !== undefined && outcomeFor(model, { machine, transition }, { exchange, was }) === 'blocked';
   claimRefused(session, done, {
     by: transition.ifElse === undefined ? { when: 'transition.illegal' } : { code: transition.ifElse },
     ...{ fact, reason: `${transition.name} blocked`, at: transition.if?.at ?? transition.at, beside: [before], isSo },

@@ -6,6 +6,7 @@ import { claimRefused } from '../errors/claim-refused.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { lookAt } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
+import type { Row } from '../make/row.ts';
 import { statesOf } from '../make/walk.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import type { Exchange } from '../script/exchange.ts';
@@ -30,17 +31,22 @@ export const inStates: Trial = {
           yield {
             name: `${endpoint.key} in ${state}`,
             facts,
-            run: (session) => attempt(session, endpoint, machine.resource, state),
+            run: async (session) => attempt(session, endpoint, { row: await session.make(machine.resource, { state }), state }),
           };
       }
     }
   },
 };
 
-async function attempt(session: Session, endpoint: Endpoint, resource: string, state: string): Promise<void> {
+/** Asks for a change of a row that is in a state in which it may not be changed so. */
+export async function attempt(
+  session: Session,
+  endpoint: Endpoint,
+  { row, state }: { readonly row: Row; readonly state: string },
+): Promise<void> {
   const { model } = session;
+  const { resource } = row;
   const machine = machineOf(model.spec.states, resource);
-  const row = await session.make(resource, { state });
   const before = (await lookAt(session, row)).done;
   const [caller] = callersFor(session, endpoint, row);
   session.need(caller !== undefined, `nobody may call ${endpoint.key}`);

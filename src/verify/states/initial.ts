@@ -7,7 +7,6 @@ import { moot } from '../script/claim.ts';
 import { type Exchange, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
-import { factsOf } from './transitions.ts';
 
 /** What is created begins in an initial state, and its state is not for callers to write. */
 export const initial: Trial = {
@@ -22,7 +21,7 @@ export const initial: Trial = {
       for (const style of ['plain', 'full'] as const) {
         yield {
           name: `${resource}, ${style}`,
-          facts: factsOf(machine),
+          facts: [{ kind: 'states', subject: resource }],
           run: (session) => begin(session, model, resource, style),
         };
       }

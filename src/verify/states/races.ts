@@ -3,11 +3,10 @@ import { callersFor } from '../make/callers-for.ts';
 import { requestAbout } from '../make/request-about.ts';
 import { moot } from '../script/claim.ts';
 import { type Exchange, isDone } from '../script/exchange.ts';
+import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
 import { factsOf, fireable } from './transitions.ts';
-
-const atOnce = 4;
 
 /** Of several of one transition at once that leaves the states it may be fired in, one wins. */
 export const races: Trial = {
@@ -21,46 +20,60 @@ export const races: Trial = {
       yield {
         name: `${transition.name} ${machine.resource}`,
         facts: factsOf(machine),
-        run: (session) => race(session, machine, transition),
+        run: (session) => race(session, machine, [transition, transition, transition, transition]),
       };
+      for (const { machine: other, transition: rival } of fireable(model)) {
+        const isRival =
+          other.resource === machine.resource && transition.name < rival.name && excludeEachOther(transition, rival);
+        if (!isRival) continue;
+        yield {
+          name: `${transition.name} and ${rival.name} ${machine.resource}`,
+          facts: factsOf(machine),
+          run: (session) => race(session, machine, [transition, rival, transition, rival]),
+        };
+      }
     }
   },
 };
+
+/** Whether of two transitions from one state each leaves the states in which the other may be fired. */
+function excludeEachOther(one: Transition, other: Transition): boolean {
+  const isShared = one.from !== '*' && other.from !== '*' && one.from[0] === other.from[0];
+  const leavesFor = (first: Transition, second: Transition) => first.to.every(({ state }) => !second.from.includes(state));
+  return isShared && leaves(other) && leavesFor(one, other) && leavesFor(other, one);
+}
 
 /** Whether a row is no longer in a state that allows a transition, once it was fired. */
 function leaves({ from, to }: Transition): boolean {
   return from !== '*' && to.every(({ state }) => !from.includes(state));
 }
 
-async function race(session: Session, machine: Machine, transition: Transition): Promise<void> {
+async function race(session: Session, machine: Machine, rivals: readonly Transition[]): Promise<void> {
   const { model } = session;
-  const endpoint = model.endpointOfTransition(machine.resource, transition.name);
-  const [state] = transition.from === '*' ? [] : transition.from;
-  session.need(
-    endpoint !== undefined && state !== undefined && endpoint.ifMatch !== 'required',
-    'it cannot be fired several times at once',
-  );
+  const [first] = rivals;
+  const [state] = first === undefined || first.from === '*' ? [] : first.from;
+  session.need(first !== undefined && state !== undefined, 'it cannot be fired several times at once');
   const row = await session.make(machine.resource, { state });
-  const [caller] = callersFor(session, endpoint, row);
-  const request = await requestAbout(session, row, endpoint, { caller, transition });
-  const fired = await session.together(
-    Array.from({ length: atOnce }, () => ({ ...request, headers: withoutKey(request.headers, endpoint.idempotency?.header) })),
-  );
+  const requests: RequestPlan[] = [];
+  for (const transition of rivals) {
+    const endpoint = model.endpointOfTransition(machine.resource, transition.name);
+    session.need(endpoint !== undefined && endpoint.ifMatch !== 'required', 'it cannot be fired several times at once');
+    const [caller] = callersFor(session, endpoint, row);
+    const request = await requestAbout(session, row, endpoint, { caller, transition });
+    requests.push({ ...request, headers: withoutKey(request.headers, endpoint.idempotency?.header) });
+  }
+  const fired = await session.together(requests);
+  const names = [...new Set(rivals.map(({ name }) => name))].join(' and ');
   session.claim({
-    ...{
-      fact: { kind: 'transitions', subject: machine.resource },
-      reason: `${transition.name} at once`,
-      at: transition.at,
-      of: fired,
-      tries: 8,
-    },
+    ...{ fact: { kind: 'transitions', subject: machine.resource }, reason: `${names} at once`, at: first.at },
+    ...{ of: fired, tries: 8 },
     judge(...exchanges: readonly Exchange[]) {
       const winners = exchanges.filter(isDone).length;
       if (winners === 0) return moot('none was carried out');
       return winners === 1
         ? undefined
         : {
-            promised: `of ${atOnce} times ${transition.name} at once, one is carried out`,
+            promised: `of ${rivals.length} times ${names} at once, one is carried out`,
             seen: `${winners}: ${exchanges.map(({ status }) => status).join(', ')}`,
           };
     },

@@ -1,15 +1,21 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf } from '../../parts/fact.ts';
 import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
+import { callersFor } from '../make/callers-for.ts';
 import { lookAt } from '../make/look.ts';
+import { requestAbout } from '../make/request-about.ts';
 import type { Row } from '../make/row.ts';
 import { fire, statesOf } from '../make/walk.ts';
 import type { Model } from '../model/model.ts';
+import { timeOf } from '../model/reckoned.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import { moot } from '../script/claim.ts';
 import { type Exchange, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
 import type { Trial } from '../trial.ts';
-import { factsOf } from './transitions.ts';
+import { isSame } from '../values/difference.ts';
+import { factsOfFiring } from './transitions.ts';
 
 /** What the clock does, it does when it is due, and not before. */
 export const timed: Trial = {
@@ -25,9 +31,16 @@ export const timed: Trial = {
         for (const state of transition.from === '*' ? statesOf(machine) : transition.from) {
           if (rivals(machine, transition, state)) continue;
           const name = `${transition.name} ${resource} from ${state}`;
-          const facts = factsOf(machine);
+          const facts = factsOfFiring(model, machine, transition);
           const make = (session: Session) => session.make(resource, { state });
           yield { name, facts, run: (session) => letTimePass(session, machine, { transition, state, make }) };
+          const [update] = model
+            .endpointsThat('update', resource)
+            .filter((one) => one.in === undefined || one.in.includes(state));
+          if (update) {
+            const changing = { transition, state, make, meanwhile: (session: Session, row: Row) => change(session, update, row) };
+            yield { name: `${name}, changed in between`, facts, run: (session) => letTimePass(session, machine, changing) };
+          }
           for (const entering of waysInto(model, machine, state)) {
             const enter = (session: Session) => entered(session, machine, entering);
             const by = `${name} by ${entering.name}`;
@@ -64,17 +77,27 @@ async function entered(session: Session, machine: Machine, transition: Transitio
   return row;
 }
 
+/** A change of a row, which does not restart the time that it has been in its state. */
+async function change(session: Session, endpoint: Endpoint, row: Row): Promise<void> {
+  const [caller] = callersFor(session, endpoint, row);
+  const headers = await session.preconditions(endpoint, row, caller);
+  const done = await session.send(await requestAbout(session, row, endpoint, { caller, headers, style: 'full' }));
+  session.need(isDone(done.value), `${endpoint.key} was answered ${done.value.status}`);
+}
+
 /** A transition of the clock, the state that it leaves, and a row that has just entered that. */
 interface Passing {
   readonly transition: Transition;
   readonly state: string;
   readonly make: (session: Session) => Promise<Row>;
+  /** What is done halfway. */
+  readonly meanwhile?: (session: Session, row: Row) => Promise<void>;
 }
 
 /** What can be waited for where the clock cannot be moved. */
 const waitMsMax = 5_000;
 
-async function letTimePass(session: Session, machine: Machine, { transition, state, make }: Passing): Promise<void> {
+async function letTimePass(session: Session, machine: Machine, { transition, state, make, meanwhile }: Passing): Promise<void> {
   const { model } = session;
   const dueMs = transition.after?.ms ?? 0;
   const { clock } = session.run;
@@ -87,7 +110,12 @@ async function letTimePass(session: Session, machine: Machine, { transition, sta
   session.need(made !== undefined, `rows of ${machine.resource} are given, not made`);
   const before = (await lookAt(session, row)).done;
   const marginMs = Math.min(dueMs / 4, 60_000);
-  const early = await session.wait(dueMs - marginMs);
+  const halfMs = meanwhile ? dueMs / 2 : 0;
+  if (meanwhile) {
+    await session.wait(halfMs);
+    await meanwhile(session, row);
+  }
+  const early = await session.wait(dueMs - halfMs - marginMs);
   const still = (await lookAt(session, row)).done;
   const late = await session.wait(2 * marginMs);
   const after = (await lookAt(session, row)).done;
@@ -128,4 +156,37 @@ async function letTimePass(session: Session, machine: Machine, { transition, sta
         : { promised: `${targets.join(' or ')} once ${transition.after?.source} have gone by`, seen: String(now) };
     },
   });
+  claimTimes(session, machine, transition, { made, before, early, late, after });
+}
+
+/** Claims that the times that such a change sets are of when it was due. */
+function claimTimes(
+  session: Session,
+  { resource }: Machine,
+  { name, after: due }: Transition,
+  seen: Record<'made' | 'before' | 'after', Done<Exchange>> & Record<'early' | 'late', Done<null>>,
+): void {
+  const { model } = session;
+  const dueMs = due?.ms ?? 0;
+  const fields = model.resource(resource)?.fields;
+  for (const [field, stated] of fields ? entriesOf(fields) : []) {
+    const set = stated.set[name] ?? stated.set.write;
+    if (set?.source.trim() !== 'now') continue;
+    session.claim({
+      ...{ fact: { kind: 'allowed values', subject: `${resource}.${field}` }, reason: `set by ${name}`, at: set.at },
+      of: [seen.made, seen.before, seen.early, seen.late, seen.after] as const,
+      judge(creation: Exchange, was: Exchange, _early: null, _late: null, now: Exchange) {
+        const id = isDone(creation) ? idIn(model, creation) : undefined;
+        const [old, row] = [rowWith(model, was, id), rowWith(model, now, id)];
+        const value = row?.[field];
+        if (!old || !row || isSame(old, row) || now.fromMs - was.toMs < dueMs) return moot('the clock has changed nothing');
+        const ms = timeOf(value, stated);
+        // When it was entered is not known to the second; what is due is done then, or later.
+        const isLater = ms !== undefined && ms >= was.fromMs + dueMs / 2;
+        return value === undefined || isLater
+          ? undefined
+          : { promised: `${field}: the time at which ${name} came`, seen: String(value) };
+      },
+    });
+  }
 }

@@ -22,7 +22,8 @@ export function hasWayTo(body: Symbolic, path: readonly string[]): boolean {
   return at !== undefined && Object.keys(membersOf(at)).length >= 0 && typeof at === 'object' && at !== null;
 }
 
-function membersOf(value: Symbolic): Readonly<Record<string, Symbolic>> {
+/** The members of a body that is a map; none of anything else. */
+export function membersOf(value: Symbolic): Readonly<Record<string, Symbolic>> {
   if (typeof value !== 'object' || value === null || value instanceof Captured || value instanceof Fresh || Array.isArray(value))
     return {};
   // The cast holds: what is left is a map.

@@ -72,9 +72,8 @@ function ofFormat(format: string): FormatValues | undefined {
 }
 
 const instants = fc.date({ min: new Date('2000-01-01T00:00:00Z'), max: new Date('2037-12-31T23:59:59Z'), noInvalidDate: true });
-const host = fc
-  .tuple(word(1, 8), fc.constantFrom('example.com', 'example.org', 'example'))
-  .map(([name, top]) => `${name}.${top}`);
+/** Nobody's, for good (RFC 2606): a service that sends something to what it was given reaches nobody. */
+const host = word(1, 8).map((name) => `${name}.example`);
 
 const made: ReadonlyMap<string, fc.Arbitrary<string>> = new Map([
   ['date-time', instants.map((date) => date.toISOString())],

@@ -112,13 +112,19 @@ function maps(spec: Spec, shape: JsonMap, style: Style, depth: number): fc.Arbit
     const isEnough = Object.keys(model).length >= least;
     if (!isNeeded && isEnough && (style === 'plain' || depth >= depthMax)) continue;
     try {
-      model[name] = valuesOf(spec, isMap(inner) ? inner : {}, style, depth + 1);
+      model[name] = valuesOf(spec, isMap(inner) ? inner : {}, style === 'whole' ? insideWhole(isNeeded) : style, depth + 1);
     } catch (error) {
       if (!(error instanceof NoValue) || isNeeded) throw error;
     }
   }
-  const needed = Object.keys(model).filter((name) => required.includes(name) || Object.keys(model).length <= least);
+  const needed = Object.keys(model).filter(
+    (name) => style === 'whole' || required.includes(name) || Object.keys(model).length <= least,
+  );
   return fitting(fc.record(model, { requiredKeys: needed, noNullPrototype: true }), (map) => Object.keys(map).length >= least);
+}
+
+function insideWhole(isNeeded: boolean): Style {
+  return isNeeded ? 'plain' : 'full';
 }
 
 /** Schemas that must all hold, as one. Bounds are the narrower ones. */

@@ -1,7 +1,6 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
-import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import { isMap, isSame, newMap, type OpenMap } from '../../../document/values.ts';
 import { schemaKeys, schemaListKeys, schemaMapKeys } from '../../../parts/schema-keys.ts';
-import { isSame } from '../../../parts/versions/json-merge.ts';
 import { eachSchema } from './each-schema.ts';
 
 /** At a schema of 3.0: the words of 3.1 that stood there, and those of 3.0 that stand for them. */

@@ -1,6 +1,5 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
-import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
-import { isSame } from '../../../parts/versions/json-merge.ts';
+import { isMap, isSame, newMap, type OpenMap } from '../../../document/values.ts';
 import { openApiFlows, statedFlows } from './flows.ts';
 import { carriedWord, statedKey } from './words.ts';
 

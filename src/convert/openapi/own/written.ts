@@ -1,8 +1,7 @@
 import type { Json, JsonMap, Pointer } from '../../../document/document.ts';
 import { valueAt } from '../../../document/place.ts';
 import { above, below, pathOf } from '../../../document/pointer.ts';
-import { isMap, isStanding, newMap, type OpenMap } from '../../../document/values.ts';
-import { isSame } from '../../../parts/versions/json-merge.ts';
+import { isMap, isSame, isStanding, newMap, type OpenMap } from '../../../document/values.ts';
 
 /**
  * A statement that is written in a form which reading does not choose by itself: where the words of the export still read as

@@ -1,10 +1,9 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
-import { isMap, isStanding, newMap, type OpenMap } from '../../../document/values.ts';
+import { isMap, isSame, isStanding, newMap, type OpenMap } from '../../../document/values.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import { type Operation, resourceOfEffect } from '../../../parts/operations.ts';
 import type { Spec } from '../../../parts/spec.ts';
-import { isSame } from '../../../parts/versions/json-merge.ts';
 import { titleOf } from '../../operation-names.ts';
 import { followsKey, formKey, prefix, statedKey } from '../own/words.ts';
 import { answerResponses } from './answers.ts';

@@ -1,9 +1,8 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
-import { isMap, isStanding, newMap, type OpenMap } from '../../../document/values.ts';
+import { isMap, isSame, isStanding, newMap, type OpenMap } from '../../../document/values.ts';
 import { expand, fieldWords } from '../../../parts/read-shape.ts';
 import { schemaKeys, schemaListKeys, schemaMapKeys } from '../../../parts/schema-keys.ts';
 import { identifierType } from '../../../parts/schemas.ts';
-import { isSame } from '../../../parts/versions/json-merge.ts';
 import { extensible } from '../../json-schema/shape-schema.ts';
 import type { View } from '../../json-schema/view.ts';
 import { isDeprecating, readStated } from '../own/stated-schema.ts';

@@ -1,0 +1,99 @@
+import { isMap } from '../../document/values.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { paramsShape } from '../../parts/expressions/operation-scope.ts';
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import { claimRefused } from '../errors/claim-refused.ts';
+import { beginList } from '../make/own-list.ts';
+import { nextPage, paginationOf, placeOf } from '../make/pages.ts';
+import { type Exchange, isDone } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { Symbolic } from '../script/symbol.ts';
+import type { Trial } from '../trial.ts';
+import { isSame } from '../values/difference.ts';
+import { NoValue } from '../values/no-value.ts';
+import { Reference, valuesOf } from '../values/values.ts';
+import { sortWords } from './sorted.ts';
+
+/** A cursor is bound to the query that it was given for. */
+export const cursors: Trial = {
+  name: 'endpoints/cursors',
+  part: 'endpoints',
+  about: 'A cursor of another query, or of none, is refused.',
+  noise: 'quiet',
+  *cases(model) {
+    for (const endpoint of model.endpoints) {
+      if (statedValue(endpoint.does)?.verb !== 'list' || paginationOf(model, endpoint)?.style !== 'cursor') continue;
+      if (endpoint.response.standing !== 'open') continue;
+      const facts = [{ kind: 'pagination bounds', subject: endpoint.key }];
+      yield { name: endpoint.key, facts, run: (session) => sendCursors(session, endpoint) };
+    }
+  },
+};
+
+async function sendCursors(session: Session, endpoint: Endpoint): Promise<void> {
+  const { model } = session;
+  const pagination = paginationOf(model, endpoint);
+  session.need(pagination !== undefined, 'the list has no pages');
+  const cursor = placeOf(pagination);
+  const list = await beginList(session, endpoint, { bodies: [{}, {}], narrowedBut: [] });
+  const fact = { kind: 'pagination bounds', subject: endpoint.key };
+  const by = { when: 'limit.page' } as const;
+  claimRefused(session, await list.ask({ [cursor]: 'nf-no-cursor' }), {
+    ...{ by, fact, reason: 'a cursor that is none', what: 'a cursor that the service never gave' },
+    isSo: ({ sent }) => sent.query[cursor] === 'nf-no-cursor',
+  });
+  const size = pagination.size === undefined ? {} : { [pagination.size]: 1 };
+  const first = await list.ask(size);
+  const next = nextPage(model, first);
+  session.need(next !== undefined, 'no page of the list told of another');
+  for (const other of otherQueries(session, endpoint)) {
+    claimRefused(session, await list.ask({ ...size, ...other, ...next }), {
+      ...{ by, fact, reason: 'a cursor of another query', what: `a cursor that was given without ${Object.keys(other).join()}` },
+      beside: [first],
+      isSo: ({ sent }, page) => page !== undefined && isDone(page) && isOfAnother(sent, page, cursor),
+    });
+  }
+}
+
+/** Whether a request goes on from a page with another query than that of the page. */
+function isOfAnother(sent: Exchange['sent'], page: Exchange, cursor: string): boolean {
+  const { [cursor]: given, ...query } = sent.query;
+  return given !== undefined && given !== 'nf-no-cursor' && !isSame(query, page.sent.query);
+}
+
+/** Queries of the same list that are not the first one: with another order, with a filter. */
+function* otherQueries(session: Session, endpoint: Endpoint): Iterable<Readonly<Record<string, Symbolic>>> {
+  const { model } = session;
+  const parameters = entriesOf(endpoint.parameters).filter(([, stated]) => stated.in === 'query');
+  for (const [name, stated] of parameters.filter(([, one]) => one.sorts)) {
+    const usual = endpoint.order.map(({ field, descending }) => `${descending ? '-' : ''}${field}`);
+    const words = [...sortWords(session, endpoint, stated).values()].flat();
+    const word = words.find((one) => !usual.includes(one) && one !== stated.default?.value);
+    if (word === undefined) continue;
+    yield { [name]: word };
+    break;
+  }
+  const resource = model.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
+  const { properties } = paramsShape(model.spec, endpoint);
+  for (const [name, stated] of parameters.filter(([, one]) => one.filters !== undefined && one.op !== 'in')) {
+    const own = isMap(properties) ? properties[name] : undefined;
+    const shape = isMap(own) ? own : statedValue((resource && entryOf(resource.fields, stated.filters ?? name)?.shape) ?? none);
+    const value = shape && shape.ref === undefined ? drawn(session, shape) : undefined;
+    if (value === undefined) continue;
+    yield { [name]: value };
+    break;
+  }
+}
+
+const none = { standing: 'open', at: '' } as const;
+
+function drawn(session: Session, shape: Parameters<typeof valuesOf>[1]): Symbolic | undefined {
+  try {
+    const draft = session.chance.value(valuesOf(session.model.spec, shape, 'plain'));
+    return draft instanceof Reference ? undefined : (draft as Symbolic);
+  } catch (error) {
+    if (error instanceof NoValue) return undefined;
+    throw error;
+  }
+}

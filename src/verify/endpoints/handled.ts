@@ -1,0 +1,85 @@
+import { isMap } from '../../document/values.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { paramsShape } from '../../parts/expressions/operation-scope.ts';
+import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import type { Parameter } from '../../parts/parameters.ts';
+import { claimRefused } from '../errors/claim-refused.ts';
+import { ready } from '../make/readied.ts';
+import type { Exchange } from '../script/exchange.ts';
+import type { RequestPlan } from '../script/plan.ts';
+import type { Session } from '../script/session.ts';
+import type { Trial } from '../trial.ts';
+import { breaksOf, edgesOf, type Variant } from '../values/variants.ts';
+import { isBrokenWritten, isWritten } from './as-written.ts';
+import { taken } from './taken.ts';
+
+/** What handlers and replies are asked with beside a path and a query: headers, and what is not stated. */
+export const handled: Trial = {
+  name: 'endpoints/handled',
+  part: 'endpoints',
+  about: 'What handlers and replies are asked with in headers keeps its bounds, and parameters that are not stated are refused.',
+  noise: 'quiet',
+  *cases(model) {
+    for (const endpoint of model.endpoints) {
+      const { parameters } = endpoint;
+      const verb = statedValue(endpoint.does)?.verb;
+      const isUnsure = parameters.standing === 'any' || (parameters.standing === 'open' && parameters.question !== undefined);
+      if ((verb !== 'handler' && verb !== 'reply') || isUnsure) continue;
+      const facts = [{ kind: 'parameters', subject: endpoint.key }];
+      if (verb === 'reply' || endpoint.method !== 'GET')
+        yield { name: `${endpoint.key} with more`, facts, run: (session) => sendMore(session, endpoint) };
+      for (const [name, parameter] of entriesOf(parameters)) {
+        if (isStated(parameter.shape) && parameter.in === 'header')
+          yield { name: `${endpoint.key}, ${name}`, facts, run: (session) => sendValues(session, endpoint, parameter) };
+      }
+    }
+  },
+};
+
+async function requestTo(session: Session, endpoint: Endpoint): Promise<RequestPlan> {
+  const { request } = await ready(session, endpoint);
+  const { json } = await session.parts(endpoint);
+  return json === undefined ? request : { ...request, body: { value: json, type: endpoint.consumes?.[0] ?? 'application/json' } };
+}
+
+async function sendMore(session: Session, endpoint: Endpoint): Promise<void> {
+  const request = await requestTo(session, endpoint);
+  const done = await session.send({ ...request, query: { ...request.query, nf_not_stated: 'x' } });
+  claimRefused(session, done, {
+    ...{ by: { when: 'request.parameter' }, fact: { kind: 'parameters', subject: endpoint.key }, reason: 'unstated refused' },
+    ...{ what: 'a query parameter nf_not_stated', isSo: ({ sent }) => 'nf_not_stated' in sent.query },
+  });
+}
+
+/** A parameter of a header at each edge of its shape, and just beyond. */
+async function sendValues(session: Session, endpoint: Endpoint, { name, at }: Parameter): Promise<void> {
+  const fact = { kind: 'parameters', subject: endpoint.key };
+  const request = await requestTo(session, endpoint);
+  const { properties } = paramsShape(session.model.spec, endpoint);
+  const shape = isMap(properties) ? properties[name] : undefined;
+  session.need(isMap(shape), `${name} has no shape`);
+  const fits = (variant: Variant) => isWritten(variant) && isCarried(String(variant.value));
+  for (const edge of edgesOf(shape)) {
+    if (!fits(edge)) continue;
+    const done = await session.send(withValue(request, name, edge));
+    const judge = (exchange: Exchange) => taken(session, exchange, `${name} ${edge.label}`);
+    session.claim({ ...{ fact, reason: `${name} taken`, at }, of: [done] as const, judge });
+  }
+  for (const broken of breaksOf(shape)) {
+    if (!fits(broken) || !isBrokenWritten(shape, broken)) continue;
+    const done = await session.send(withValue(request, name, broken));
+    claimRefused(session, done, {
+      ...{ by: { when: 'request.parameter' }, fact, reason: `${name} refused`, what: `${name} ${broken.label}`, at },
+      isSo: ({ sent }) => String(sent.headers[name.toLowerCase()]) === String(broken.value),
+    });
+  }
+}
+
+function withValue(request: RequestPlan, name: string, { value }: Variant): RequestPlan {
+  return { ...request, headers: { ...request.headers, [name]: value } };
+}
+
+/** Whether a value arrives as it was sent: headers take no blanks at their ends, and not every letter. */
+function isCarried(text: string): boolean {
+  return text !== '' && text.length <= 200 && text.trim() === text && /^[\x20-\x7e]*$/.test(text);
+}

@@ -1,0 +1,55 @@
+import type { Json } from '../../document/document.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { statedValue } from '../../parts/fact.ts';
+import { ready } from '../make/readied.ts';
+import { moot } from '../script/claim.ts';
+import { type Exchange, isDone } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { Trial } from '../trial.ts';
+import { difference } from '../values/difference.ts';
+
+/** What `reply` answers is the example that is stated for its answer, to the letter. */
+export const replies: Trial = {
+  name: 'endpoints/replies',
+  part: 'endpoints',
+  about: 'An operation that replies answers with the example that is stated for it.',
+  noise: 'quiet',
+  isReading: true,
+  *cases(model) {
+    for (const endpoint of model.endpoints) {
+      const example = exampleOf(endpoint);
+      if (example === undefined) continue;
+      const facts = [{ kind: 'response payload shapes', subject: endpoint.key }];
+      yield { name: endpoint.key, facts, run: (session) => ask(session, endpoint, example) };
+    }
+  },
+};
+
+/**
+ * The one example that an operation can answer with. Nothing where its answer depends on something, is no JSON, or has a resource in it
+ * of which its reader may not see all; and nothing where a tool has read off that the operation replies with it.
+ */
+function exampleOf({ does, response, produces }: Endpoint): { readonly status: string; readonly value: Json } | undefined {
+  if (does.standing !== 'stated' || does.value.verb !== 'reply' || response.standing !== 'stated' || produces !== undefined)
+    return undefined;
+  const [answer, ...more] = response.value.filter(({ status }) => status !== '204' && /^2\d\d$/.test(status));
+  if (!answer?.example || more.length > 0 || answer.data !== undefined || answer.if !== undefined) return undefined;
+  if (/"(?:resource|ref)":/.test(JSON.stringify(statedValue(answer.shape) ?? {}))) return undefined;
+  return { status: answer.status, value: answer.example.value };
+}
+
+async function ask(
+  session: Session,
+  endpoint: Endpoint,
+  { status, value }: { readonly status: string; readonly value: Json },
+): Promise<void> {
+  const { request } = await ready(session, endpoint);
+  const done = await session.send(request);
+  session.claim({
+    ...{ fact: { kind: 'response payload shapes', subject: endpoint.key }, reason: 'example', of: [done] as const },
+    judge(exchange: Exchange) {
+      if (!isDone(exchange) || String(exchange.status) !== status) return moot('it is not the answer of the example');
+      return difference(value, exchange.body ?? null, 'the example that is stated');
+    },
+  });
+}

@@ -1,0 +1,16 @@
+import type { Judgement } from '../script/claim.ts';
+import { moot } from '../script/claim.ts';
+import { type Exchange, isDone } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+
+/** Whether a request was taken, as far as its parameters go. */
+export function taken(session: Session, exchange: Exchange, what = 'what is valid'): Judgement {
+  const { model } = session;
+  if (isDone(exchange)) return undefined;
+  const operation = exchange.endpoint && model.operationOf(exchange.endpoint);
+  const code = model.refusals.codeIn(exchange);
+  const parameter = model.refusals.of('request.parameter', operation)?.code.name;
+  const isRefused = code === undefined ? exchange.status === 400 : code === parameter;
+  if (!isRefused && exchange.status !== 500) return moot('something else stood in its way');
+  return { promised: `${what} is taken`, seen: `${exchange.status} ${exchange.text}` };
+}

@@ -1,0 +1,94 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { statedValue } from '../../parts/fact.ts';
+import { pathParameters } from '../../parts/payload.ts';
+import { machineOf } from '../../parts/states.ts';
+import { itemsOf, rowsShown, unexpanded } from '../model/row-shown.ts';
+import { type Exchange, isDone } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
+import { Captured, resolve, type Symbolic } from '../script/symbol.ts';
+import { Untestable } from '../untestable.ts';
+import { isSame } from '../values/difference.ts';
+import { callersFor } from './callers-for.ts';
+import { paginationOf, widest } from './pages.ts';
+import type { Row, Wanted } from './row.ts';
+
+/** Rows below others that are below others are not looked for any deeper. */
+const depthMax = 3;
+/** How many lists are gone through for one row, by whoever may. */
+const listsMost = 4;
+
+/** A row that is there already, from a list that somebody may read: where nothing may be made. @throws {Untestable} where none is shown. */
+export async function findRow(session: Session, resource: string, wanted: Wanted, depth = 0): Promise<Row> {
+  const { model } = session;
+  let why = `no list of ${resource} may be read`;
+  let left = listsMost;
+  for (const endpoint of model.endpointsThat('list', resource)) {
+    for (const caller of wanted.caller ? [wanted.caller] : callersOrNobody(session, endpoint)) {
+      if (left-- <= 0) break;
+      const path = await pathOfList(session, endpoint, wanted, depth);
+      if (!path) continue;
+      const done = await session.send(model.request(endpoint, { path, query: widest(model, endpoint), caller }));
+      if (!isDone(done.value)) continue;
+      const rows = rowsIn(session, done).filter(({ fields }) => fits(session, resource, fields, wanted));
+      why = `${endpoint.key} shows no such ${resource}`;
+      const row = session.chance.pick(rows);
+      if (row) return { ...row, resource, caller, shown: done };
+    }
+  }
+  throw new Untestable(`${why}, and none is made with --read-only`);
+}
+
+function callersOrNobody(session: Session, endpoint: Endpoint) {
+  const callers = callersFor(session, endpoint);
+  return callers.length > 0 ? callers : [undefined];
+}
+
+/** The path of a list, with the rows that it is below found first; nothing where one of its parameters cannot be known. */
+async function pathOfList(
+  session: Session,
+  endpoint: Endpoint,
+  wanted: Wanted,
+  depth: number,
+): Promise<Readonly<Record<string, Symbolic>> | undefined> {
+  const path: Record<string, Symbolic> = {};
+  for (const name of pathParameters(endpoint.path)) {
+    const parent = session.model.parentOf(endpoint, name);
+    if (parent === undefined || depth >= depthMax) return undefined;
+    path[name] = (wanted.parents?.[name] ?? (await findRow(session, parent, {}, depth + 1))).id;
+  }
+  return path;
+}
+
+/** The rows of a list, each value of which can be taken for later requests. */
+function rowsIn(session: Session, done: Done<Exchange>): Pick<Row, 'id' | 'known' | 'fields'>[] {
+  const { model } = session;
+  const shown = rowsShown(model, done.value);
+  const items = itemsOf(model, done.value);
+  const { endpoint, body } = done.value;
+  if (!shown || !items || !endpoint) return [];
+  const name = paginationOf(model, endpoint)?.items ?? statedValue(endpoint.pagination ?? model.spec.limits.pagination)?.items;
+  const within = Array.isArray(body) || name === undefined ? [] : [name];
+  const identifier = model.identifierField(shown.resource);
+  return items.flatMap((item, at) => {
+    if (item[identifier] === undefined) return [];
+    const fields = unexpanded(model, shown.resource, item);
+    const taken = (field: string) => new Captured(done.step, { in: 'body', pointer: [...within, at, field] });
+    const plain = Object.keys(item).filter((field) => isSame(item[field], fields[field]));
+    return [{ id: taken(identifier), known: Object.fromEntries(plain.map((field) => [field, taken(field)])), fields }];
+  });
+}
+
+/** Whether a row is as it is wanted. */
+function fits(session: Session, resource: string, fields: Row['fields'], { state, body, parents }: Wanted): boolean {
+  const machine = machineOf(session.model.spec.states, resource);
+  if (state !== undefined && machine && fields?.[machine.field] !== state) return false;
+  const wanted = Object.entries({
+    ...body,
+    ...Object.fromEntries(Object.entries(parents ?? {}).map(([name, { id }]) => [name, id])),
+  });
+  return wanted.every(([name, value]) => {
+    const has = fields?.[name];
+    return has !== undefined && isSame(has, resolve(value, session.run));
+  });
+}

@@ -1,0 +1,164 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import { pathParameters } from '../../parts/payload.ts';
+import type { Caller } from '../model/callers.ts';
+import type { Model } from '../model/model.ts';
+import { isSendable } from '../model/sendable.ts';
+import type { Exchange } from '../script/exchange.ts';
+import type { RequestPlan } from '../script/plan.ts';
+import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
+import type { Symbolic } from '../script/symbol.ts';
+import { Untestable } from '../untestable.ts';
+import { isFreeText } from '../values/apart.ts';
+import { OwnText } from '../values/own-text.ts';
+import { callersFor } from './callers-for.ts';
+import { hasNextPage, widest } from './pages.ts';
+import { pathOf } from './request-about.ts';
+import type { Row, Wanted } from './row.ts';
+import { walkingPages } from './walk-pages.ts';
+
+type Query = Readonly<Record<string, Symbolic>>;
+
+/** What is wanted of a list of rows that are made for it. */
+export interface Listing {
+  /** Members of the bodies, one body for each row; where the service's own rules do not take them, rows as they are drawn will do. */
+  readonly bodies: readonly Query[];
+  readonly style?: 'plain' | 'full';
+  /** What the texts of the rows are made of. */
+  readonly own?: OwnText;
+  /** Whether the list is narrowed, by one of its filters, to rows that nobody else makes; another filter than these. */
+  readonly narrowedBut?: readonly string[];
+}
+
+/** A list that shows some rows that were made for it. */
+export interface OwnList {
+  readonly resource: string;
+  readonly rows: readonly Row[];
+  readonly row: Row;
+  readonly caller: Caller | undefined;
+  /** Whether hardly anything else is in it: it is that of a parent, or narrowed. */
+  readonly isOwn: boolean;
+  /** What one more row of it has to be. */
+  wanted(at: number, body?: Query): Wanted;
+  /** The request for it, with more in its query. */
+  plan(query: Query): RequestPlan;
+  ask(query: Query): Promise<Done<Exchange>>;
+  /** The whole of it: one page where all stands on it, else page after page. */
+  all(query: Query): Promise<Done<Exchange | readonly Exchange[]>>;
+}
+
+/** Makes rows that a list shows, and gives what its requests have in common. @throws {Untestable} */
+export async function beginList(session: Session, endpoint: Endpoint, listing: Listing): Promise<OwnList> {
+  const { model } = session;
+  const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
+  const own = listing.own ?? new OwnText();
+  const parents: Record<string, Row> = {};
+  for (const name of pathParameters(endpoint.path)) {
+    const target = model.parentOf(endpoint, name);
+    if (target !== undefined) parents[name] = await session.make(target);
+  }
+  const narrowing = listing.narrowedBut && (await narrow(session, endpoint, listing.narrowedBut, own));
+  const wanted = (at: number, body: Query = {}): Wanted => ({
+    style: listing.style ?? 'plain',
+    parents: { ...parents, ...narrowing?.parents },
+    body: { ...(narrowing?.field !== undefined && { [narrowing.field]: own.with('', `r${at}`) }), ...body },
+  });
+  const rows = await makeRows(session, resource, listing.bodies, wanted);
+  const [row] = rows;
+  session.need(row !== undefined, `no ${resource} is there`);
+  const isPublic = model.access.isPublic(model.operationOf(endpoint)) && model.callers[0]?.credential !== undefined;
+  const [caller] = isPublic ? [undefined] : callersFor(session, endpoint, row);
+  session.need(caller !== undefined || isPublic, `nobody may call ${endpoint.key}`);
+  const path: Record<string, Symbolic> = {
+    ...pathOf(endpoint, row),
+    ...Object.fromEntries(Object.entries(parents).map(([name, { id }]) => [name, id])),
+  };
+  // A row that was given, and not made, need not be among those that the filter leaves.
+  const isNarrowed = narrowing !== undefined && rows.every(({ made }) => made !== undefined);
+  const plan = (query: Query) => ({
+    ...model.request(endpoint, { path, caller, query: { ...(isNarrowed && narrowing.query), ...query } }),
+    isWhole: true,
+  });
+  const ask = (query: Query) => session.send(plan(query));
+  const all = async (query: Query) => {
+    const wide = { ...widest(model, endpoint), ...query };
+    const first = await ask(wide);
+    return hasNextPage(model, first.value) ? session.do(walkingPages(model, plan(wide))) : first;
+  };
+  const isOwn = isNarrowed || Object.keys(parents).length > 0;
+  return { resource, rows, row, caller, isOwn, wanted, plan, ask, all };
+}
+
+async function makeRows(
+  session: Session,
+  resource: string,
+  bodies: readonly Query[],
+  wanted: OwnList['wanted'],
+): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  let isAsWanted = true;
+  for (const [at, body] of bodies.entries()) {
+    try {
+      rows.push(await session.make(resource, wanted(at, isAsWanted ? body : {})));
+    } catch (error) {
+      if (!(error instanceof Untestable) || !isAsWanted || Object.keys(body).length === 0) throw error;
+      isAsWanted = false;
+      rows.push(await session.make(resource, wanted(at)));
+    }
+  }
+  return rows;
+}
+
+/** A filter that leaves the rows that are made for it: by what they refer to, or by a text of theirs. */
+interface Narrowing {
+  readonly query: Query;
+  readonly parents: Readonly<Record<string, Row>>;
+  /** The field that holds the text. */
+  readonly field?: string;
+}
+
+async function narrow(
+  session: Session,
+  endpoint: Endpoint,
+  but: readonly string[],
+  own: OwnText,
+): Promise<Narrowing | undefined> {
+  const filter = narrowingFilter(session.model, endpoint, but);
+  if (!filter) return undefined;
+  const { parameter, field, ref } = filter;
+  if (ref === undefined) return { query: { [parameter]: own.with() }, parents: {}, field };
+  const parent = await session.make(ref);
+  return parent.made && { query: { [parameter]: parent.id }, parents: { [field]: parent } };
+}
+
+/** Whether a list can be one in which hardly anything is but what is made for it: below a parent, or narrowed. */
+export function canBeOwn(model: Model, endpoint: Endpoint): boolean {
+  const isBelow = pathParameters(endpoint.path).some((name) => model.parentOf(endpoint, name) !== undefined);
+  return isBelow || narrowingFilter(model, endpoint, []) !== undefined;
+}
+
+interface NarrowingFilter {
+  readonly parameter: string;
+  readonly field: string;
+  /** The resource whose rows the field refers to; absent for a text. */
+  readonly ref?: string | undefined;
+}
+
+function narrowingFilter(model: Model, endpoint: Endpoint, but: readonly string[]): NarrowingFilter | undefined {
+  const name = resourceOfEffect(statedValue(endpoint.does)) ?? '';
+  const resource = model.resource(name);
+  const found = entriesOf(endpoint.parameters).flatMap(
+    ([parameter, { in: place, filters: field = '', op }]): NarrowingFilter[] => {
+      const stated = resource && entryOf(resource.fields, field);
+      if (place !== 'query' || but.includes(parameter) || !stated || !isSendable(model, name, field)) return [];
+      const shape = statedValue(stated.shape);
+      const isAlone = resource.unique.some(({ fields }) => fields.every((one) => one === field));
+      const isText = (op === 'prefix' || op === 'contains') && shape !== undefined && isFreeText(shape);
+      const isReference = op === '=' && stated.ref !== undefined && !isAlone && statedValue(stated.required) === true;
+      return isReference ? [{ parameter, field, ref: stated.ref }] : isText ? [{ parameter, field }] : [];
+    },
+  );
+  return found.find(({ ref }) => ref !== undefined) ?? found[0];
+}

@@ -1,0 +1,52 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import { machineOf } from '../../parts/states.ts';
+import { ownErrorOf, ownRulesAt } from '../errors/own-condition.ts';
+import type { Caller } from '../model/callers.ts';
+import type { Model } from '../model/model.ts';
+import type { StatedRefusal } from '../model/refusals.ts';
+import { type Exchange, isDone, isExchange } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import { resolve, type Symbolic } from '../script/symbol.ts';
+
+/** The service's own error that would refuse a creation, as far as that can be reckoned before it is sent. */
+export function refusedByOwn(
+  session: Session,
+  endpoint: Endpoint,
+  json: Symbolic,
+  caller: Caller | undefined,
+): StatedRefusal | undefined {
+  const verb = statedValue(endpoint.does)?.verb;
+  const rules = verb === 'create' || verb === 'upsert' ? ownRulesAt(session.model, endpoint) : [];
+  if (rules.length === 0) return undefined;
+  const seen = session.run.results.filter((result) => isExchange(result)).filter(isDone);
+  const nowMs = session.run.clock.toService(Date.now());
+  const meant: Exchange = {
+    ...{ endpoint, status: 201, headers: {}, text: '', body: undefined, fromMs: nowMs, toMs: nowMs },
+    ...(caller && { caller }),
+    sent: { method: endpoint.method, target: '', headers: {}, path: {}, query: {}, json: resolve(json, session.run) },
+  };
+  return rules.find((rule) => ownErrorOf(session.model, rule, meant, seen.toReversed()) === 'yes');
+}
+
+/** Whether what a row is, or whether it may be, depends on what it refers to: then that has to be drawn as widely. */
+export function readsThrough(model: Model, endpoint: Endpoint): boolean {
+  const name = resourceOfEffect(statedValue(endpoint.does)) ?? '';
+  const rules = ownRulesAt(model, endpoint).flatMap(({ rule }) => rule.if ?? []);
+  return followsReferences(model, name) || rules.some((rule) => follows(model, rule));
+}
+
+/** Whether the fields or states of a resource are reckoned from what its rows refer to. */
+export function followsReferences(model: Model, name: string): boolean {
+  const resource = model.resource(name);
+  const machine = machineOf(model.spec.states, name);
+  const moves = machine ? entriesOf(machine.transitions).map(([, transition]) => transition) : [];
+  const targets = [...(machine?.initial ?? []), ...moves.flatMap(({ to }) => to)].flatMap((target) => target.if ?? []);
+  const set = resource ? entriesOf(resource.fields).flatMap(([, field]) => Object.values(field.set)) : [];
+  return [...set, ...targets, ...moves.flatMap((move) => move.if ?? [])].some((one) => follows(model, one));
+}
+
+function follows(model: Model, expression: Expression): boolean {
+  return model.expressions.readsOf(expression, undefined).some((read) => read.follows !== undefined);
+}

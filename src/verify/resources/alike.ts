@@ -1,0 +1,87 @@
+import type { Json } from '../../document/document.ts';
+import { entryOf } from '../../parts/fact.ts';
+import { boundByPath } from '../../parts/payload.ts';
+import type { Resource, Unique } from '../../parts/resources.ts';
+import type { Row, Wanted } from '../make/row.ts';
+import type { Before } from '../model/expectation.ts';
+import { expectedAfter } from '../model/expected.ts';
+import type { FactName } from '../model/facts.ts';
+import type { Model } from '../model/model.ts';
+import { type Fields, rowsShown, unexpanded } from '../model/row-shown.ts';
+import { type Exchange, fieldsOf } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import { Fresh, resolve, type Symbolic } from '../script/symbol.ts';
+import { isSame } from '../values/difference.ts';
+
+/** The fact that says that values are unique: what is allowed of the last of them. */
+export function uniqueFact(resource: string, fields: readonly string[]): FactName {
+  return { kind: 'allowed values', subject: `${resource}.${fields.at(-1) ?? ''}` };
+}
+
+/** Values for the fields of a rule that a caller writes, which no other row has: new ones, and rows to refer to. */
+export async function freshValues(
+  session: Session,
+  resource: Resource,
+  fields: readonly string[],
+): Promise<Required<Pick<Wanted, 'body' | 'parents'>>> {
+  const { model } = session;
+  const bound = new Set(model.endpointsThat('create', resource.name).flatMap((endpoint) => boundByPath(model.spec, endpoint)));
+  const body: Record<string, Symbolic> = {};
+  const parents: Record<string, Row> = {};
+  for (const name of fields) {
+    const field = entryOf(resource.fields, name);
+    if (!field || field.readOnly) continue;
+    if (field.ref !== undefined) parents[name] = await session.make(field.ref);
+    const value = parents[name]?.id ?? model.freshValue(resource.name, name);
+    if (value !== undefined && !bound.has(name)) body[name] = value;
+  }
+  return { body, parents };
+}
+
+/** A text in other letters: capitals where there are small ones, and the other way round. */
+export function inOtherCase(value: Symbolic): Fresh {
+  return new Fresh((_draw, values) => {
+    const text = String(resolve(value, values));
+    return text === text.toUpperCase() ? text.toLowerCase() : text.toUpperCase();
+  });
+}
+
+/** Whether two rows cannot both be there: they are alike in all that a rule names, and it is about both of them. */
+export function areAlike(
+  model: Model,
+  resource: Resource,
+  rule: Unique,
+  { one, other }: { one: Fields; other: Fields },
+): boolean {
+  const isAlike = rule.fields.every((name) => {
+    const value = one[name];
+    const next = other[name];
+    if (value === undefined || value === null || next === undefined || next === null) return false;
+    return isSame(value, next) || (entryOf(resource.fields, name)?.ignoreCase === true && lower(value) === lower(next));
+  });
+  return isAlike && [one, other].every((row) => isAbout(model, resource, rule, row));
+}
+
+function lower(value: Json): string {
+  return String(value).toLowerCase();
+}
+
+/** Whether a rule is about a row as it would be stored. */
+export function isAbout(model: Model, resource: Resource, rule: Unique, row: Fields): boolean {
+  if (!rule.while) return true;
+  const hidden = [...model.unseenBy(resource.name, undefined)].filter((name) => row[name] === undefined);
+  const holds = model.expressions.evaluate(rule.while, undefined, { context: { next: row }, unseen: { next: new Set(hidden) } });
+  return typeof holds === 'object' && holds.value === true;
+}
+
+/** A row as a change that made it or moved it was sent and answered: what its reader was not shown is as it was sent. */
+export function rowAfter(model: Model, resource: Resource, change: Exchange): Fields {
+  const [shown] = rowsShown(model, change)?.rows ?? [];
+  return { ...fieldsOf({ body: change.sent.json }), ...(shown && unexpanded(model, resource.name, shown)) };
+}
+
+/** The row that a request would have made of nothing, or of another row, as far as it can be reckoned; whatever was answered. */
+export function rowMeant(model: Model, request: Exchange, before?: Before): Fields {
+  const expected = expectedAfter(model, { ...request, status: 201 }, before);
+  return Object.fromEntries([...expected].flatMap(([name, one]) => (one.is === 'value' ? [[name, one.value]] : [])));
+}

@@ -1,0 +1,121 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
+import type { Field, Resource } from '../../parts/resources.ts';
+import { callersFor } from '../make/callers-for.ts';
+import { lookInList, showsWhole } from '../make/look.ts';
+import { requestAbout } from '../make/request-about.ts';
+import type { Row } from '../make/row.ts';
+import type { Caller } from '../model/callers.ts';
+import { isHidden } from '../model/fields.ts';
+import type { Model } from '../model/model.ts';
+import { idIn, rowWith } from '../model/row-shown.ts';
+import { moot } from '../script/claim.ts';
+import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
+import type { Trial } from '../trial.ts';
+import { isSame, shown } from '../values/difference.ts';
+
+/** A row that has everything, seen by each user in every way that there is: nobody is shown what is hidden, and lists show what reading does. */
+export const shownTo: Trial = {
+  name: 'resources/shown to',
+  part: 'resources',
+  about: 'What is hidden from a user is in no answer to it, and a list shows a row as it is.',
+  noise: 'quiet',
+  *cases(model) {
+    for (const [name, resource] of entriesOf(model.spec.resources.all)) {
+      if (!statedValue(resource.identifier)) continue;
+      for (const user of usersOf(model)) {
+        const readers = [...model.endpointsThat('read', name).filter(showsWhole), ...model.endpointsThat('list', name)];
+        const hidden = entriesOf(resource.fields).filter(([, field]) => isHidden(field, { name: user, user }));
+        const facts = hidden.map(([field]) => ({ kind: 'required flags', subject: `${name}.${field}` }));
+        if (readers.length === 0) continue;
+        yield { name: `${name} to ${user}`, facts, run: (session) => show(session, resource, readers, user) };
+      }
+    }
+  },
+};
+
+function usersOf(model: Model): string[] {
+  return [...new Set(model.callers.map(({ user }) => user))];
+}
+
+async function show(session: Session, resource: Resource, readers: readonly Endpoint[], user: string): Promise<void> {
+  const maker = makerOf(session, resource, user);
+  const row = await session.make(resource.name, { style: 'whole', ...(maker && { caller: maker }) });
+  const { made } = row;
+  session.need(made !== undefined, `rows of ${resource.name} are given, not made`);
+  let read: Done<Exchange> | undefined;
+  for (const endpoint of readers) {
+    const reader = callersFor(session, endpoint, row).find((one) => one.user === user);
+    if (!reader) continue;
+    const isList = statedValue(endpoint.does)?.verb === 'list';
+    const seen = isList ? (await lookInList(session, row, endpoint, reader))?.done : await readBy(session, row, endpoint, reader);
+    if (!seen) continue;
+    for (const [name, field] of entriesOf(resource.fields)) {
+      if (isHidden(field, reader)) claimHidden(session, resource.name, field, { made, seen });
+      else if (isList && read) claimListed(session, resource.name, name, { made, read, seen });
+    }
+    if (!isList) read = seen;
+  }
+}
+
+async function readBy(session: Session, row: Row, endpoint: Endpoint, caller: Caller): Promise<Done<Exchange>> {
+  return session.send(await requestAbout(session, row, endpoint, { caller }));
+}
+
+/** Who makes the row: the user itself where it may read only its own, but rather somebody who may write what is hidden from it. */
+function makerOf(session: Session, { name, fields }: Resource, user: string): Caller | undefined {
+  const { model } = session;
+  const ways = [...model.endpointsThat('create', name), ...model.endpointsThat('upsert', name)];
+  const able = model.callers.filter((caller) =>
+    ways.some((endpoint) => model.access.allows(model.operationOf(endpoint), caller) !== 'no'),
+  );
+  const writes = (caller: Caller) =>
+    entriesOf(fields).filter(([, { writable }]) => writable === undefined || writable.includes(caller.user)).length;
+  return able.sort((one, other) => writes(other) - writes(one) || Number(other.user === user) - Number(one.user === user))[0];
+}
+
+interface Looked {
+  readonly made: Done<Exchange>;
+  readonly seen: Done<Exchange>;
+}
+
+/** Claims that an answer does not show what was sent for a field, or made by the service, since it is hidden from its reader. */
+function claimHidden(session: Session, resource: string, { name, generate }: Field, { made, seen }: Looked): void {
+  const { model } = session;
+  session.claim({
+    fact: { kind: 'required flags', subject: `${resource}.${name}` },
+    ...{ reason: 'hidden from a user', of: [made, seen] as const },
+    judge(creation: Exchange, exchange: Exchange) {
+      const row = isDone(creation) ? rowWith(model, exchange, idIn(model, creation)) : undefined;
+      const sent = fieldsOf({ body: creation.sent.json })?.[name];
+      if (!row || ((sent === undefined || sent === null) && generate === undefined)) return moot('there is nothing to be hidden');
+      const reader = model.readerOf(exchange)?.user ?? 'whoever asks';
+      return row[name] === undefined ? undefined : { promised: `${name} is not shown to ${reader}`, seen: shown(row[name]) };
+    },
+  });
+}
+
+/** Claims that a list shows a field as reading the row does. */
+function claimListed(
+  session: Session,
+  resource: string,
+  name: string,
+  { made, read, seen }: Looked & { readonly read: Done<Exchange> },
+): void {
+  const { model } = session;
+  session.claim({
+    fact: { kind: 'allowed values', subject: `${resource}.${name}` },
+    ...{ reason: 'listed', of: [made, read, seen] as const },
+    judge(creation: Exchange, reading: Exchange, listing: Exchange) {
+      const id = isDone(creation) ? idIn(model, creation) : undefined;
+      const one = rowWith(model, reading, id);
+      const other = rowWith(model, listing, id);
+      if (!one || !other || model.unseenBy(resource, model.readerOf(listing)).has(name)) return moot('it was not shown twice');
+      return isSame(one[name] ?? null, other[name] ?? null)
+        ? undefined
+        : { promised: `${name} in a list: ${shown(one[name])}, as it is read`, seen: shown(other[name]) };
+    },
+  });
+}

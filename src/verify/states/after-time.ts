@@ -1,0 +1,74 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf } from '../../parts/fact.ts';
+import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
+import { endsWithin } from '../authentication/ends.ts';
+import type { Row } from '../make/row.ts';
+import type { Model } from '../model/model.ts';
+import type { Session } from '../script/session.ts';
+import type { Trial } from '../trial.ts';
+import { carryOut, refuse } from './fired.ts';
+import { attempt } from './in-states.ts';
+import { shortestWays } from './pairs.ts';
+import { factsOf, fireable } from './transitions.ts';
+
+/** What can be done in the states that only the clock leads to. */
+export const afterTime: Trial = {
+  name: 'states/after time',
+  part: 'states',
+  about: 'In a state that the clock alone leads to, the legal transitions are taken and the others refused.',
+  noise: 'loud',
+  *cases(model) {
+    for (const [resource] of entriesOf(model.spec.resources.all)) {
+      const machine = machineOf(model.spec.states, resource);
+      if (!machine) continue;
+      const ways = shortestWays(model, machine);
+      for (const [, timed] of entriesOf(machine.transitions)) {
+        const [target, ...others] = timed.to;
+        const from = timed.from === '*' ? undefined : timed.from.find((state) => ways.has(state));
+        const isAlone = !timed.if && target && !target.if && others.length === 0;
+        if (!timed.after || !isAlone || from === undefined || ways.has(target.state)) continue;
+        const passing = { timed, from, state: target.state };
+        yield {
+          name: `${resource} in ${target.state}`,
+          facts: factsOf(machine),
+          run: (session) => tryAll(session, model, machine, passing),
+        };
+      }
+    }
+  },
+};
+
+interface Passing {
+  readonly timed: Transition;
+  readonly from: string;
+  readonly state: string;
+}
+
+/** What can be waited for where the clock cannot be moved. */
+const waitMsMax = 5_000;
+
+/** One row for each attempt is made before the time goes by, which it does once. */
+async function tryAll(session: Session, model: Model, machine: Machine, { timed, from, state }: Passing): Promise<void> {
+  const { resource } = machine;
+  const dueMs = timed.after?.ms ?? 0;
+  const { clock } = session.run;
+  session.need(
+    clock.advance !== undefined || dueMs <= waitMsMax,
+    `the clock cannot be moved, and ${timed.after?.source} is long`,
+  );
+  session.need(!endsWithin(model, session, 2 * dueMs), 'the tokens that were given end before that');
+  const own = [...fireable(model)].filter((one) => one.machine.resource === resource).map(({ transition }) => transition);
+  const changes = ['update', 'replace', 'delete']
+    .flatMap((verb) => model.endpointsThat(verb, resource))
+    .filter((endpoint) => endpoint.in !== undefined && !endpoint.in.includes(state));
+  const fired: { readonly transition: Transition; readonly row: Row }[] = [];
+  for (const transition of own) fired.push({ transition, row: await session.make(resource, { state: from }) });
+  const changed: { readonly endpoint: Endpoint; readonly row: Row }[] = [];
+  for (const endpoint of changes) changed.push({ endpoint, row: await session.make(resource, { state: from }) });
+  await session.wait(dueMs + Math.min(dueMs / 4, 60_000));
+  for (const { transition, row } of fired) {
+    const isLegal = transition.from === '*' || transition.from.includes(state);
+    await (isLegal ? carryOut : refuse)(session, row, { machine, transition, state });
+  }
+  for (const { endpoint, row } of changed) await attempt(session, endpoint, { row, state });
+}

@@ -1,0 +1,104 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import type { Machine, Transition } from '../../parts/states.ts';
+import { claimRefused } from '../errors/claim-refused.ts';
+import { imagine } from '../errors/imagined.ts';
+import type { Scene, Slot } from '../errors/scene.ts';
+import { stage } from '../errors/staged.ts';
+import { type Judgement, moot } from '../script/claim.ts';
+import { briefly, type Exchange, isDone } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { Trial } from '../trial.ts';
+import { Untestable } from '../untestable.ts';
+import { isRefusedAs } from './fired.ts';
+import { outcomeFor } from './outcome-for.ts';
+import { claimUnchanged, factsOf, fireable } from './transitions.ts';
+
+/** At the very edge of its condition a transition is carried out, and just beyond it is blocked. */
+export const edges: Trial = {
+  name: 'states/edges',
+  part: 'states',
+  about: 'A transition is carried out at the edge of its condition, and blocked just beyond it.',
+  noise: 'quiet',
+  *cases(model) {
+    for (const { machine, transition } of fireable(model)) {
+      if (!transition.if) continue;
+      yield {
+        name: `${transition.name} ${machine.resource}`,
+        facts: factsOf(machine),
+        run: (session) => severalTimes(() => atTheEdge(session, machine, transition)),
+      };
+    }
+  },
+};
+
+/** Whether rows can be made as they were imagined is not known: the service's own rules may refuse some, and not others. */
+async function severalTimes(attempt: () => Promise<void>): Promise<void> {
+  for (let left = attemptsMax; ; left--) {
+    try {
+      await attempt();
+      return;
+    } catch (error) {
+      if (!(error instanceof Untestable) || left <= 1) throw error;
+    }
+  }
+}
+
+const attemptsMax = 5;
+
+async function atTheEdge(session: Session, machine: Machine, transition: Transition): Promise<void> {
+  const endpoint = session.model.endpointOfTransition(machine.resource, transition.name);
+  session.need(endpoint !== undefined && transition.if !== undefined, 'no caller can fire it');
+  const [imagined] = imagine(session, endpoint, { rule: { if: transition.if } });
+  session.need(imagined !== undefined, `nothing was found for which ${transition.if.source} holds`);
+  const { slots, met, unmet } = imagined;
+  await inside(session, { machine, transition, endpoint, slots, scene: met });
+  session.need(unmet !== undefined, `no edge of ${transition.if.source} was found`);
+  await beyond(session, { machine, transition, endpoint, slots, scene: unmet });
+}
+
+interface Edge {
+  readonly machine: Machine;
+  readonly transition: Transition;
+  readonly endpoint: Endpoint;
+  readonly slots: readonly Slot[];
+  readonly scene: Scene;
+}
+
+async function inside(session: Session, edge: Edge): Promise<void> {
+  const { machine, transition, endpoint } = edge;
+  const { model } = session;
+  const staged = await stage(session, endpoint, edge.slots, { scene: edge.scene, resource: machine.resource });
+  const [before] = staged.beside;
+  session.need(before !== undefined, `a ${machine.resource} is not shown`);
+  const done = await session.send(staged.request);
+  const code =
+    transition.ifElse ?? transition.else ?? model.refusals.of('transition.illegal', model.operationOf(endpoint))?.code.name;
+  session.claim({
+    ...{ fact: { kind: 'transitions', subject: machine.resource }, reason: `${transition.name} at its edge` },
+    ...{ at: transition.if?.at ?? transition.at, of: [done, before] as const },
+    judge(exchange: Exchange, was: Exchange): Judgement {
+      const outcome = outcomeFor(session.model, edge, { exchange, was });
+      if (outcome === undefined || outcome === 'unknown' || outcome === 'blocked') return moot('its condition does not hold');
+      if (isDone(exchange)) return undefined;
+      return isRefusedAs(model, exchange, code)
+        ? { promised: `${transition.name} where ${transition.if?.source}`, seen: `${exchange.status}${briefly(exchange)}` }
+        : moot('something else stood in its way');
+    },
+  });
+}
+
+async function beyond(session: Session, edge: Edge): Promise<void> {
+  const { machine, transition, endpoint } = edge;
+  const staged = await stage(session, endpoint, edge.slots, { scene: edge.scene, resource: machine.resource });
+  const [before] = staged.beside;
+  session.need(before !== undefined && staged.row !== undefined, `a ${machine.resource} is not shown`);
+  const done = await session.send(staged.request);
+  const fact = { kind: 'transitions', subject: machine.resource };
+  claimRefused(session, done, {
+    by: transition.ifElse === undefined ? { when: 'transition.illegal' } : { code: transition.ifElse },
+    ...{ fact, reason: `${transition.name} blocked`, at: transition.if?.at ?? transition.at, beside: [before] },
+    isSo: (exchange, was) => was !== undefined && outcomeFor(session.model, edge, { exchange, was }) === 'blocked',
+    what: `${transition.name} where ${transition.if?.source} does not hold`,
+  });
+  await claimUnchanged(session, staged.row, { before, attempt: done, fact });
+}

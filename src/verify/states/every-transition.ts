@@ -1,0 +1,38 @@
+import { statesOf } from '../make/walk.ts';
+import type { Session } from '../script/session.ts';
+import type { Trial } from '../trial.ts';
+import { carryOut, refuse } from './fired.ts';
+import { factsOfFiring, fireable } from './transitions.ts';
+
+/** Every transition that a caller can fire, from every state: it leads where it is said to, or is refused and changes nothing. */
+export const transitions: Trial = {
+  name: 'states/transitions',
+  part: 'states',
+  about:
+    'Every transition from every state: the legal ones lead where they are said to, the others are refused and change nothing.',
+  noise: 'quiet',
+  *cases(model) {
+    for (const { machine, transition } of fireable(model)) {
+      const facts = factsOfFiring(model, machine, transition);
+      for (const state of statesOf(machine)) {
+        const isLegal = transition.from === '*' || transition.from.includes(state);
+        const name = `${transition.name} ${machine.resource} from ${state}`;
+        const make = (session: Session) => session.make(machine.resource, { state, ...(isLegal && { style: 'full' }) });
+        if (!isLegal) {
+          yield { name, facts, run: async (session) => refuse(session, await make(session), { machine, transition, state }) };
+          continue;
+        }
+        // Of several ways on, each is gone.
+        const targets = transition.to.length === 1 ? [undefined] : transition.to.map((target) => target.state);
+        for (const target of targets) {
+          yield {
+            name: target === undefined ? name : `${name} to ${target}`,
+            facts,
+            run: async (session) =>
+              carryOut(session, await make(session), { machine, transition, state, ...(target !== undefined && { target }) }),
+          };
+        }
+      }
+    }
+  },
+};

@@ -1,0 +1,127 @@
+import type { Machine, Transition } from '../../parts/states.ts';
+import { claimRefused } from '../errors/claim-refused.ts';
+import { callersFor } from '../make/callers-for.ts';
+import { lookAt } from '../make/look.ts';
+import { requestAbout } from '../make/request-about.ts';
+import type { Row } from '../make/row.ts';
+import type { Model } from '../model/model.ts';
+import { idIn, rowWith } from '../model/row-shown.ts';
+import { claimRow, gapMinMs } from '../resources/claim-row.ts';
+import { moot } from '../script/claim.ts';
+import { briefly, type Exchange, isDone } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
+import { outcomeFor } from './outcome-for.ts';
+import { claimUnchanged } from './transitions.ts';
+
+/** A transition that is fired in a state. */
+export interface Firing {
+  readonly machine: Machine;
+  readonly transition: Transition;
+  readonly state: string;
+  /** The state that it is to lead to, where it may lead to several. */
+  readonly target?: string;
+}
+
+/** Fires a legal transition: it is taken, leads where it is said to, and makes of the row what the document says. */
+export async function carryOut(session: Session, row: Row, firing: Firing): Promise<void> {
+  const { machine } = firing;
+  const before = (await lookAt(session, row)).done;
+  const done = await shoot(session, row, firing);
+  claimTaken(session, firing, { before, done });
+  if (!isDone(done.value)) return;
+  claimRow(session, { resource: machine.resource, before, change: done, seen: done, reason: 'answered' });
+  const after = await lookAt(session, row);
+  claimRow(session, { resource: machine.resource, before, change: done, seen: after.done, reason: 'stored' });
+  claimMoved(session, firing, { before, done, after: after.done });
+}
+
+async function shoot(session: Session, row: Row, { machine, transition, target }: Firing): Promise<Done<Exchange>> {
+  const endpoint = session.model.endpointOfTransition(machine.resource, transition.name);
+  session.need(endpoint !== undefined, 'no caller can fire it');
+  const [caller] = callersFor(session, endpoint, row);
+  const headers = await session.preconditions(endpoint, row, caller);
+  const about = { caller, headers, transition, ...(target !== undefined && { target }) };
+  // The time of the change is another one than that of the change before.
+  return session.send({ ...(await requestAbout(session, row, endpoint, about)), afterMs: 2 * gapMinMs });
+}
+
+/** A legal transition is not refused for its state; what else stands in its way is another matter. */
+function claimTaken(
+  session: Session,
+  { machine, transition, state }: Firing,
+  { before, done }: Record<'before' | 'done', Done<Exchange>>,
+): void {
+  const { model } = session;
+  session.claim({
+    ...{
+      fact: { kind: 'transitions', subject: machine.resource },
+      reason: `${transition.name} from ${state}`,
+      at: transition.at,
+    },
+    of: [done, before] as const,
+    judge(exchange: Exchange, seen: Exchange) {
+      if (rowWith(model, seen, idIn(model, exchange))?.[machine.field] !== state) return moot('it was in another state');
+      if (isDone(exchange)) return undefined;
+      const isForState =
+        isIllegalRefusal(model, exchange, transition) &&
+        transition.if === undefined &&
+        transition.to.some((target) => !target.if);
+      if (!isForState && exchange.status < 500) return moot('something else stood in its way');
+      if (exchange.status === 501) return moot('the service says that it cannot do this');
+      return { promised: `${transition.name} is legal in ${state}`, seen: `${exchange.status}${briefly(exchange)}` };
+    },
+  });
+}
+
+/** Whether a refusal says that the state is wrong. */
+function isIllegalRefusal(model: Model, exchange: Exchange, transition: Transition): boolean {
+  const { endpoint } = exchange;
+  const operation = endpoint && model.operationOf(endpoint);
+  return isRefusedAs(model, exchange, transition.else ?? model.refusals.of('transition.illegal', operation)?.code.name);
+}
+
+/** Whether a refusal is of this code; where it shows none, by the status that most give to what is not allowed now. */
+export function isRefusedAs(model: Model, exchange: Exchange, wanted: string | undefined): boolean {
+  const code = model.refusals.codeIn(exchange);
+  return code === undefined ? exchange.status === 409 : code === wanted;
+}
+
+/** The state afterwards is the one that the transition leads to, in the answer and when the row is read again. */
+function claimMoved(
+  session: Session,
+  { machine, transition }: Firing,
+  { before, done, after }: Record<'before' | 'done' | 'after', Done<Exchange>>,
+): void {
+  const { model } = session;
+  const targets = transition.to.map(({ state }) => state);
+  session.claim({
+    ...{ fact: { kind: 'transitions', subject: machine.resource }, reason: `${transition.name} leads`, at: transition.at },
+    of: [done, after, before] as const,
+    judge(exchange: Exchange, seen: Exchange, was: Exchange) {
+      const row = isDone(exchange) ? rowWith(model, seen, idIn(model, exchange)) : undefined;
+      if (!row) return moot('the row is not shown');
+      const state = row[machine.field];
+      const outcome = outcomeFor(model, { machine, transition }, { exchange, was });
+      const wanted = outcome !== undefined && targets.includes(outcome) ? [outcome] : targets;
+      const isThere = typeof state === 'string' && wanted.includes(state);
+      return isThere ? undefined : { promised: `${transition.name} leads to ${wanted.join(' or ')}`, seen: String(state) };
+    },
+  });
+}
+
+/** Fires a transition in a state that does not allow it: it is refused, and changes nothing. */
+export async function refuse(session: Session, row: Row, firing: Firing): Promise<void> {
+  const { machine, transition, state } = firing;
+  const { model } = session;
+  const before = (await lookAt(session, row)).done;
+  const done = await shoot(session, row, firing);
+  const fact = { kind: 'transitions', subject: machine.resource };
+  claimRefused(session, done, {
+    by: transition.else === undefined ? { when: 'transition.illegal' } : { code: transition.else },
+    ...{ fact, reason: `${transition.name} refused from ${state}`, at: transition.at, beside: [before] },
+    what: `${transition.name} in ${state}`,
+    isSo: (exchange, was) => was !== undefined && rowWith(model, was, idIn(model, exchange))?.[machine.field] === state,
+  });
+  await claimUnchanged(session, row, { before, attempt: done, fact });
+}

@@ -1,0 +1,49 @@
+import type { Json, JsonMap } from '../../document/document.ts';
+import type { Shape } from '../../parts/shape.ts';
+import type { Symbolic } from '../script/symbol.ts';
+import { boundsOf } from './numbers.ts';
+import { type OwnText, ownTextMost } from './own-text.ts';
+
+/** Up to three values of a shape, in their order, such that numbers would come in another as texts; none where it is beyond us. */
+export function valuesApart(shape: Shape | JsonMap, own: OwnText): readonly Symbolic[] {
+  if (Array.isArray(shape.enum)) return shape.enum.filter((one: Json) => one !== null).slice(0, 3);
+  const type = typeOf(shape);
+  if (type === 'boolean') return [false, true];
+  if (type === 'integer' || type === 'number') return numbersApart(shape, type);
+  if (isFreeText(shape)) return [own.with('', 'a'), own.with('', 'b'), own.with('', 'c')];
+  if (type !== 'string' || shape.pattern !== undefined) return [];
+  if (shape.format === 'date') return ['2031-02-09', '2031-02-10', '2031-11-01'];
+  return shape.format === 'date-time' ? ['2031-02-09T08:00:00Z', '2031-02-09T10:00:00Z', '2031-11-01T09:00:00Z'] : [];
+}
+
+/** Whether any short text of letters and digits will do. */
+export function isFreeText(shape: Shape | JsonMap): boolean {
+  const { minLength, maxLength, pattern, format } = shape;
+  return (
+    typeOf(shape) === 'string' &&
+    shape.enum === undefined &&
+    (pattern ?? format) === undefined &&
+    (typeof minLength !== 'number' || minLength <= 10) &&
+    (typeof maxLength !== 'number' || maxLength >= ownTextMost)
+  );
+}
+
+/** The one type that a shape has beside null. */
+function typeOf({ type, oneOf, anyOf, allOf, resource, ref, ...rest }: Shape | JsonMap): string | undefined {
+  if (oneOf ?? anyOf ?? allOf ?? resource ?? ref ?? rest.const) return undefined;
+  const types = (Array.isArray(type) ? type : [type]).filter((one) => one !== 'null');
+  return types.length === 1 && typeof types[0] === 'string' ? types[0] : undefined;
+}
+
+function numbersApart(shape: Shape | JsonMap, type: 'integer' | 'number'): readonly number[] {
+  const { min, max, step } = boundsOf(shape as JsonMap, type);
+  const fits = (value: number) => value >= min && value <= max && (step === 0 || Number.isInteger(value / step));
+  const usual = [
+    [9, 10, 100],
+    [2, 9, 10],
+    [1, 2, 3],
+  ].find((values) => values.every(fits));
+  if (usual) return usual;
+  const gap = step === 0 ? (max - min) / 4 : step;
+  return [0, 1, 2].map((count) => Number((min + count * gap).toPrecision(12))).filter(fits);
+}
