@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Otherwise, servedOtherwise } from './verify/served-otherwise.ts';
-import { openStand, type Stand } from './verify/stand.ts';
+import { openStand, type Stand, type StandOptions } from './verify/stand.ts';
 import { workshop } from './verify/workshop.ts';
 
 const rows: readonly Otherwise[] = [
@@ -63,6 +63,57 @@ const rows: readonly Otherwise[] = [
 ];
 
 servedOtherwise(workshop, rows);
+
+const invalid = JSON.stringify({ type: 'about:blank', title: 'Unprocessable Content', status: 422, code: 'invalid' });
+const problem = { 'content-type': 'application/problem+json' };
+
+/** A service that says that a body is invalid, and does what it says all the same. */
+function doneAllTheSame(method: string): Pick<StandOptions, 'bend' | 'spoil'> {
+  const wrong = '"hour":-1';
+  return {
+    bend: (request) => (request.method === method ? { text: request.text.replace(wrong, '"hour":3') } : {}),
+    spoil: (passing) =>
+      passing.method === method && passing.sent.includes(wrong) ? { status: 422, headers: problem, text: invalid } : {},
+  };
+}
+
+/** Answers with a header field otherwise, or without it. */
+function told(field: string, edit: (value: string) => string | undefined): Pick<StandOptions, 'spoil'> {
+  return {
+    spoil: ({ headers }) => {
+      const value = edit(String(headers[field] ?? ''));
+      const { [field]: _field, ...rest } = headers;
+      return { headers: { ...rest, ...(value !== undefined && value !== '' && { [field]: value }) } };
+    },
+  };
+}
+
+const spoilt: readonly (readonly [what: string, Pick<StandOptions, 'bend' | 'spoil'>, breaks: string, reason: string])[] = [
+  ['a row is kept that was refused', doneAllTheSame('POST'), 'conditions:invalid', 'refused, nothing left'],
+  ['a row is changed although that was refused', doneAllTheSame('PATCH'), 'conditions:invalid', 'refused, unchanged'],
+  ['a rate does not say how long to wait', told('retry-after', () => undefined), 'rate limits:service', 'Retry-After'],
+  [
+    'more is said to be left than is',
+    told('ratelimit', (value) => value.replaceAll(/r=\d+/g, 'r=3')),
+    'rate limits:service',
+    'RateLimit',
+  ],
+];
+
+for (const [what, spoiling, breaks, reason] of spoilt) {
+  test(`${breaks} is said to be broken where ${what}`, async () => {
+    const spoiltStand = await openStand(workshop, { inPairs: true, ...spoiling });
+    try {
+      const { breaches } = await spoiltStand.verify({ only: [breaks] });
+      assert.deepEqual(
+        breaches.map((breach) => `${breach.kind}:${breach.subject} ${breach.reason}`),
+        [`${breaks} ${reason}`],
+      );
+    } finally {
+      await spoiltStand.close();
+    }
+  });
+}
 
 let stand: Stand;
 before(async () => {

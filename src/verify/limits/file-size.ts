@@ -11,7 +11,7 @@ import type { Exchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import { resolve } from '../script/symbol.ts';
 import type { Case } from '../trial.ts';
-import { bodyBytesMost, claimSize, sizesFact } from './sizes.ts';
+import { bodyBytesMost, claimSize, sizesFact } from './size-claim.ts';
 
 /** An operation that takes a form with a file in it, and the field of the file. */
 export interface FileTaker {

@@ -7,7 +7,7 @@ import { isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done, Step } from '../script/step.ts';
 import { retryAfterMs } from './burst.ts';
-import { quotasFact, type Using, useOnce } from './quotas.ts';
+import { quotasFact, type Using, useOnce } from './quota-using.ts';
 
 /** How far from the end of a window what is asked is sure to lie on its side of it. */
 const nearMs = 30_000;

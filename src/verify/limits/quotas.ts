@@ -2,9 +2,7 @@ import { statedValue } from '../../parts/fact.ts';
 import type { Quota } from '../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { claimRefusedAs } from '../errors/claim-refused.ts';
-import { ready } from '../make/readied.ts';
-import type { Caller } from '../model/callers.ts';
-import type { FactName } from '../model/facts.ts';
+import { type Caller, isSamePerson } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { conditionFacts, isRefusal, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
@@ -12,9 +10,8 @@ import { type Exchange, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Case, Trial } from '../trial.ts';
+import { quotasFact, type Using, useOnce } from './quota-using.ts';
 import { beginWindow, claimWindow } from './quota-windows.ts';
-
-export const quotasFact: FactName = { kind: 'quotas', subject: 'service' };
 
 /** The largest quota that is used up. */
 const usesMost = 120;
@@ -38,16 +35,6 @@ export const quotas: Trial = {
   },
 };
 
-/** A quota, what uses it, and who. */
-export interface Using {
-  readonly quota: Quota;
-  readonly operation: Operation;
-  readonly caller: Caller;
-  /** Whether an answer says that it is used up. */
-  readonly isUsedUp: (seen: Exchange) => boolean;
-  readonly promised: string;
-}
-
 function caseOf(model: Model, quota: Quota, operation: Operation): Case {
   const promised = `${quota.limit} a ${quota.window} per ${quota.per} for ${operation.name}`;
   return {
@@ -67,7 +54,8 @@ function caseOf(model: Model, quota: Quota, operation: Operation): Case {
       claimKept(session, using, { uses, isNew });
       const last = uses.at(-1);
       // Of another window it is not known what others have used.
-      if (!isNew || !last || !isUsedUp(last.value)) return;
+      session.need(isNew, 'when it begins anew, and for whom, is seen where the clock can be moved past its window');
+      if (!last || !isUsedUp(last.value)) return;
       for (const other of callers) {
         if (isSamePerson(other, caller)) continue;
         await claimOther(session, using, last, other);
@@ -86,14 +74,6 @@ async function useUp(session: Session, using: Using): Promise<Done<Exchange>[]> 
     if (!isDone(done.value)) break;
   }
   return uses;
-}
-
-/** One use, with what it needs made before. @throws {Untestable} */
-export async function useOnce(session: Session, { operation, caller }: Using): Promise<Done<Exchange>> {
-  const { endpoint } = operation;
-  session.need(endpoint !== undefined, `no caller reaches ${operation.name}`);
-  const { request } = await ready(session, endpoint, { caller, maker: makerFor(session.model, operation, caller) });
-  return session.send(request);
 }
 
 function claimKept(
@@ -155,18 +135,6 @@ async function claimOther(session: Session, using: Using, last: Done<Exchange>, 
       return !isApart && isDone(one) ? { promised, seen: `${other.name} was let through after it was used up` } : undefined;
     },
   });
-}
-
-function isSamePerson(one: Caller, other: Caller): boolean {
-  return one === other || (one.user === other.user && (one.id === undefined || one.id === other.id));
-}
-
-/** Who makes what the operation is about: its caller, where that may. */
-function makerFor(model: Model, { resource = '' }: Operation, caller: Caller): Caller | undefined {
-  const may = model
-    .endpointsThat('create', resource)
-    .some((endpoint) => model.access.allows(model.operationOf(endpoint), caller) !== 'no');
-  return may ? caller : undefined;
 }
 
 function isCounted({ to }: Quota, caller: Caller): boolean {

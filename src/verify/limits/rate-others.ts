@@ -1,5 +1,5 @@
 import type { Rate } from '../../parts/limits.ts';
-import type { Caller } from '../model/callers.ts';
+import { type Caller, isSamePerson } from '../model/callers.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
@@ -7,7 +7,7 @@ import type { Done } from '../script/step.ts';
 import { burst, retryAfterMs, type Shot } from './burst.ts';
 import { applies, askersOf, ratesFor, roomFor } from './counted.ts';
 import { letTooMany } from './rate-model.ts';
-import { attemptsOf, type Reached, ratesFact } from './rates.ts';
+import { attemptsOf, type Reached, ratesFact } from './rate-reached.ts';
 
 /**
  * Right after somebody has used a rate up, others ask once: those whom it counts apart are let through, those whom it counts
@@ -42,11 +42,6 @@ function othersOf({ model }: Session, { rate, counted }: Reached, caller: Caller
     together: inside.find((one) => isTogether(one) && isFree(one)),
     outside: others.find((one) => !applies(rate, operation, one) && isFree(one)),
   };
-}
-
-/** Two credentials of one caller are counted as one. */
-function isSamePerson(one: Caller, other: Caller): boolean {
-  return one === other || (one.user === other.user && (one.id === undefined || other.id === undefined || one.id === other.id));
 }
 
 /** Whether a rate counts two callers apart, so that neither feels what the other does. */

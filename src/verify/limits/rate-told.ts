@@ -4,7 +4,7 @@ import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { burst, retryAfterMs, type Shot } from './burst.ts';
 import { memoryOf } from './rate-model.ts';
-import { type Reached, ratesFact } from './rates.ts';
+import { type Reached, ratesFact } from './rate-reached.ts';
 
 /** A refusal says how long to wait; to wait so long is enough, and it is no longer than the rate can ask for. */
 export async function claimWait(session: Session, reached: Reached, plan: RequestPlan, waitMsMost: number): Promise<void> {

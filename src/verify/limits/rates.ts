@@ -2,35 +2,22 @@ import { statedValue } from '../../parts/fact.ts';
 import type { Rate } from '../../parts/limits.ts';
 import { claimRefusalIn } from '../errors/claim-refusal-in.ts';
 import { ready } from '../make/readied.ts';
-import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import { conditionFacts, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import type { Session } from '../script/session.ts';
-import type { Done } from '../script/step.ts';
 import type { Case, Trial } from '../trial.ts';
 import { burst, type Shot } from './burst.ts';
 import { type Counted, cheapest, costOf, ratesFor } from './counted.ts';
-import { type Attempt, capacityOf, letTooMany, memoryOf, refusedTooEarly } from './rate-model.ts';
+import { capacityOf, letTooMany, memoryOf, refusedTooEarly } from './rate-model.ts';
 import { claimOthers } from './rate-others.ts';
+import { attemptsOf, type Reached, ratesFact } from './rate-reached.ts';
 import { claimRemaining, claimWait } from './rate-told.ts';
-
-export const ratesFact: FactName = { kind: 'rate limits', subject: 'service' };
 
 /** The longest that is waited for a rate where the clock cannot be moved, and the most requests that one is tried with. */
 const waitMsMost = 15_000;
 
 const requestsMost = 2_500;
-
-/** A rate that was reached, and how. */
-export interface Reached {
-  readonly rate: Rate;
-  readonly counted: Counted;
-  readonly cost: number;
-  /** The status of its refusals. */
-  readonly status: number;
-  readonly shots: Done<readonly Shot[]>;
-}
 
 /** Rates are reached on one operation: as many as stated get through, the next one is refused, and to wait as told is enough. */
 export const rates: Trial = {
@@ -83,11 +70,7 @@ async function reach(session: Session, rate: Rate, counted: Counted): Promise<vo
   claimRemaining(session, reached, ratesFor(model, operation, caller).length);
   if (isRested) await claimOthers(session, reached, plan);
   await claimWait(session, reached, plan, waitMsMost);
-}
-
-/** The requests as the model of a rate reckons with them. */
-export function attemptsOf(shots: readonly Shot[], status: number, cost: number): Attempt[] {
-  return shots.map((shot) => ({ fromMs: shot.fromMs, toMs: shot.toMs, cost, isLet: shot.status !== status }));
+  session.need(isRested, `whether it refuses too early is seen after a rest of ${Math.ceil(forgetMs / 1000)} s`);
 }
 
 function claimRoom(session: Session, { rate, counted, cost, status, shots }: Reached, isRested: boolean): void {

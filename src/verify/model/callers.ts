@@ -139,3 +139,8 @@ function canBe({ type }: Scheme, text: string): boolean {
   if (type === 'basic') return text.includes(':');
   return !isToken;
 }
+
+/** Whether two credentials are one caller's, as far as it is known who they are. */
+export function isSamePerson(one: Caller, other: Caller): boolean {
+  return one === other || (one.user === other.user && (one.id === undefined || other.id === undefined || one.id === other.id));
+}

@@ -1,0 +1,23 @@
+import type { Rate } from '../../parts/limits.ts';
+import type { FactName } from '../model/facts.ts';
+import type { Done } from '../script/step.ts';
+import type { Shot } from './burst.ts';
+import type { Counted } from './counted.ts';
+import type { Attempt } from './rate-model.ts';
+
+export const ratesFact: FactName = { kind: 'rate limits', subject: 'service' };
+
+/** A rate that was reached, and how. */
+export interface Reached {
+  readonly rate: Rate;
+  readonly counted: Counted;
+  readonly cost: number;
+  /** The status of its refusals. */
+  readonly status: number;
+  readonly shots: Done<readonly Shot[]>;
+}
+
+/** The requests as the model of a rate reckons with them. */
+export function attemptsOf(shots: readonly Shot[], status: number, cost: number): Attempt[] {
+  return shots.map((shot) => ({ fromMs: shot.fromMs, toMs: shot.toMs, cost, isLet: shot.status !== status }));
+}
