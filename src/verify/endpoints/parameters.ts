@@ -2,6 +2,7 @@ import type { JsonMap } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
+import { pathFits } from '../model/path-fits.ts';
 import { moot } from '../script/claim.ts';
 import type { Exchange } from '../script/exchange.ts';
 import { isDone } from '../script/exchange.ts';
@@ -169,6 +170,7 @@ function isBrokenWritten(shape: JsonMap, { value }: Variant): boolean {
 function taken(session: Session, exchange: Exchange, what = 'what is valid') {
   const { model } = session;
   if (isDone(exchange)) return undefined;
+  if (!pathFits(model, exchange)) return moot('the row is called what no row may be called');
   const operation = exchange.endpoint && model.operationOf(exchange.endpoint);
   const code = model.refusals.codeIn(exchange);
   const parameter = model.refusals.of('request.parameter', operation)?.code.name;
