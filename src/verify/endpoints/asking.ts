@@ -5,6 +5,7 @@ import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { beginList } from '../make/own-list.ts';
+import { paginationOf } from '../make/pages.ts';
 import { pathOf } from '../make/request-about.ts';
 import type { Caller } from '../model/callers.ts';
 import type { Session } from '../script/session.ts';
@@ -18,8 +19,11 @@ export type Ask = (query: Readonly<Record<string, Symbolic>>) => ReturnType<Sess
 /** The query parameters of an endpoint that have a shape of one word, and whether each is needed. */
 export function queryOf(session: Session, endpoint: Endpoint) {
   const { properties } = paramsShape(session.model.spec, endpoint);
+  // What says where a page begins is a place that was told, or the name of a row: no value of its shape has to be one.
+  const { cursor, after, before } = paginationOf(session.model, endpoint) ?? {};
   return entriesOf(endpoint.parameters).flatMap(([name, parameter]) => {
     const shape = isMap(properties) ? properties[name] : undefined;
+    if ([cursor, after, before].includes(name)) return [];
     if (parameter.in !== 'query' || !isMap(shape) || parameter.op === 'contains' || parameter.op === 'prefix') return [];
     return [{ name, shape, isNeeded: parameter.required }];
   });

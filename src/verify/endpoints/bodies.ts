@@ -1,10 +1,13 @@
+import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
-import { requestShape } from '../../parts/payload.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import { identifierParameter, requestShape } from '../../parts/payload.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { membersSent, type SentMember } from '../make/fields-sent.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
+import { pathFits } from '../model/path-fits.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { briefly, type Exchange, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
@@ -40,7 +43,12 @@ export const bodies: Trial = {
 
 function takesJson(model: Model, endpoint: Endpoint): boolean {
   const isJson = endpoint.consumes === undefined || endpoint.consumes[0] === 'application/json';
-  return isJson && isStated(requestShape(model.spec, endpoint)) && statedValue(endpoint.does) !== undefined;
+  return isJson && isBodyPromised(model, endpoint) && statedValue(endpoint.does) !== undefined;
+}
+
+/** Whether the document says which bodies an endpoint takes. What follows from an effect that nobody stated is no promise. */
+export function isBodyPromised(model: Model, endpoint: Endpoint): boolean {
+  return isStated(endpoint.request) || (endpoint.does.standing === 'stated' && isStated(requestShape(model.spec, endpoint)));
 }
 
 function bodyFact({ key }: Endpoint): FactName {
@@ -116,7 +124,7 @@ async function sendEdge(session: Session, begun: Begun, member: SentMember, edge
 export function taken(model: Model, exchange: Exchange, what = 'the body'): Judgement {
   if (isDone(exchange)) return undefined;
   if (model.refusals.isHurried(exchange) || exchange.status === 501) return moot('it could not be done now');
-  if (!isValid(model, exchange)) return moot('it is not valid');
+  if (!isValid(model, exchange) || isAboutAnother(model, exchange) || !pathFits(model, exchange)) return moot('it is not valid');
   const { endpoint } = exchange;
   const operation = endpoint && model.operationOf(endpoint);
   const code = model.refusals.codeIn(exchange);
@@ -127,6 +135,14 @@ export function taken(model: Model, exchange: Exchange, what = 'the body'): Judg
   return isRefusedForIt
     ? { promised: `${what} is taken`, seen: `${exchange.status}${briefly(exchange)}` }
     : moot('something else stood in its way');
+}
+
+/** Whether the body names another row than the path does: what a row is called stays as it is. */
+function isAboutAnother(model: Model, { endpoint, sent }: Exchange): boolean {
+  const last = endpoint && identifierParameter(endpoint);
+  const resource = endpoint && resourceOfEffect(statedValue(endpoint.does));
+  const named = isMap(sent.json) && resource !== undefined ? sent.json[model.identifierField(resource)] : undefined;
+  return last !== undefined && named !== undefined && named !== sent.path[last];
 }
 
 /** Whether what was sent fits the shape that the endpoint takes. */

@@ -1,12 +1,13 @@
+import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { isStated, statedValue } from '../../parts/fact.ts';
-import { requestShape } from '../../parts/payload.ts';
+import { statedValue } from '../../parts/fact.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
+import { moot } from '../script/claim.ts';
 import type { Exchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
 import { type Begun, beginBody } from './begin-body.ts';
-import { taken } from './bodies.ts';
+import { isBodyPromised, taken } from './bodies.ts';
 
 /** Bodies that cannot be read, or come in a type that is not taken, are refused as such. */
 export const media: Trial = {
@@ -18,12 +19,12 @@ export const media: Trial = {
   *cases(model) {
     for (const endpoint of model.endpoints) {
       for (const type of endpoint.consumes?.slice(1) ?? []) {
-        if (!isForm(type) || !isStated(requestShape(model.spec, endpoint))) continue;
+        if (!isForm(type) || !isBodyPromised(model, endpoint)) continue;
         const facts = [{ kind: 'request payload shapes', subject: endpoint.key }];
         yield { name: `${endpoint.key} as ${type}`, facts, run: (session) => sendAs(session, endpoint, type) };
       }
       const isJson = endpoint.consumes === undefined || endpoint.consumes.every((type) => type === 'application/json');
-      if (!isJson || !isStated(requestShape(model.spec, endpoint)) || !statedValue(endpoint.does)) continue;
+      if (!isJson || !isBodyPromised(model, endpoint) || !statedValue(endpoint.does)) continue;
       const facts = [{ kind: 'request payload shapes', subject: endpoint.key }];
       yield { name: endpoint.key, facts, run: (session) => sendUnreadable(session, endpoint) };
     }
@@ -43,8 +44,19 @@ async function sendAs(session: Session, endpoint: Endpoint, type: string): Promi
     fact,
     reason: `taken as ${type}`,
     of: [done] as const,
-    judge: (exchange: Exchange) => taken(session.model, exchange, `a body of ${type}`),
+    judge: (exchange: Exchange) =>
+      !type.endsWith('json') && isLostInForms(exchange.sent.json)
+        ? moot('a form cannot say that')
+        : taken(session.model, exchange, `a body of ${type}`),
   });
+}
+
+/** Whether a form has no pairs for something in a value: what is null, and lists and maps without anything in them. */
+function isLostInForms(value: Json | undefined): boolean {
+  if (value === null || value === undefined) return true;
+  if (typeof value !== 'object') return false;
+  const inner: readonly Json[] = Object.values(value);
+  return inner.length === 0 || inner.some(isLostInForms);
 }
 
 const unreadable = [
@@ -60,8 +72,10 @@ async function sendUnreadable(session: Session, endpoint: Endpoint): Promise<voi
     claimRefused(session, done, { by: { when: 'request.malformed' }, fact, reason: 'malformed', what });
   }
   const isSo = ({ sent }: Exchange) => sent.text === undefined || sent.text === '';
-  const empty = await session.send(bodiless(begun));
-  claimRefused(session, empty, { by: { when: 'request.malformed' }, fact, reason: 'missing', what: 'no body at all', isSo });
+  if (endpoint.body !== 'optional') {
+    const empty = await session.send(bodiless(begun));
+    claimRefused(session, empty, { by: { when: 'request.malformed' }, fact, reason: 'missing', what: 'no body at all', isSo });
+  }
   const text = await session.send({ ...begun.request({}), body: { value: begun.json, type: 'text/html' } });
   const isForeign = ({ sent }: Exchange) => sent.headers['content-type'] === 'text/html';
   claimRefused(session, text, {

@@ -28,9 +28,10 @@ export const routes: Trial = {
   isReading: true,
   *cases(model) {
     if (model.spec.endpoints.others) return;
+    const patterns = patternsOf(model);
     for (const [path, endpoints] of byPath(model)) {
       for (const method of methods) {
-        if (endpoints.some((one) => one.method === method) || isMatched(model, method, path)) continue;
+        if (endpoints.some((one) => one.method === method) || isMatched(patterns, method, path)) continue;
         yield {
           name: `${method} ${path}, which is not stated`,
           facts: facts.slice(0, 1),
@@ -41,7 +42,7 @@ export const routes: Trial = {
     for (const endpoint of model.endpoints) {
       const isPlain =
         endpoint.method === 'GET' && pathParameters(endpoint.path).length === 0 && /^\/[\w/-]*\w$/.test(endpoint.path);
-      if (!isPlain || isMatched(model, 'GET', `${endpoint.path}/`)) continue;
+      if (!isPlain || isMatched(patterns, 'GET', `${endpoint.path}/`)) continue;
       yield { name: `${endpoint.key}/`, facts: facts.slice(1), run: (session) => sendSlash(session, endpoint) };
     }
     for (const method of ['GET', 'POST']) {
@@ -65,16 +66,23 @@ function byPath(model: Model): Map<string, Endpoint[]> {
   return paths;
 }
 
-/** Whether another path takes a request to this one as well, since a parameter may be any word. */
-function isMatched(model: Model, method: string, path: string): boolean {
-  const sample = path.replaceAll('{}', 'nf-word');
-  return model.endpoints.some((endpoint) => {
-    const pattern = endpoint.path
-      .split(/\{[^{}]+\}/)
-      .map((piece) => piece.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&'))
-      .join('[^/]+');
-    return endpoint.method === method && new RegExp(`^${pattern}$`).test(sample);
+interface Pattern {
+  readonly method: string;
+  readonly fits: RegExp;
+}
+
+/** What the path of each endpoint looks like. */
+function patternsOf(model: Model): Pattern[] {
+  return model.endpoints.map(({ method, path }) => {
+    const pieces = path.split(/\{[^{}]+\}/).map((piece) => piece.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&'));
+    return { method, fits: new RegExp(`^${pieces.join('[^/]+')}$`) };
   });
+}
+
+/** Whether another path takes a request to this one as well, since a parameter may be any word. */
+function isMatched(patterns: readonly Pattern[], method: string, path: string): boolean {
+  const sample = path.replaceAll('{}', 'nf-word');
+  return patterns.some((pattern) => pattern.method === method && pattern.fits.test(sample));
 }
 
 async function sendMethod(session: Session, method: string, endpoints: readonly Endpoint[]): Promise<void> {

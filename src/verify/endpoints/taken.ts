@@ -1,3 +1,4 @@
+import { pathFits } from '../model/path-fits.ts';
 import type { Judgement } from '../script/claim.ts';
 import { moot } from '../script/claim.ts';
 import { type Exchange, isDone } from '../script/exchange.ts';
@@ -7,6 +8,7 @@ import type { Session } from '../script/session.ts';
 export function taken(session: Session, exchange: Exchange, what = 'what is valid'): Judgement {
   const { model } = session;
   if (isDone(exchange)) return undefined;
+  if (!pathFits(model, exchange)) return moot('the row is called what no row may be called');
   const operation = exchange.endpoint && model.operationOf(exchange.endpoint);
   const code = model.refusals.codeIn(exchange);
   const parameter = model.refusals.of('request.parameter', operation)?.code.name;

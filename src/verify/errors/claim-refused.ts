@@ -93,7 +93,8 @@ function claimCode(
     });
   }
   const { status } = stated;
-  if (status === undefined) return;
+  // Which refusal a condition comes to was then only read off its status.
+  if (status === undefined || model.spec.errors.codes.standing === 'inferred') return;
   session.claim({
     ...{ fact: statusFact(stated), reason: 'status', of },
     ...(tries !== undefined && { tries }),

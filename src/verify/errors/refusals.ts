@@ -22,7 +22,9 @@ const payloadFact = { kind: 'error payload shapes', subject: 'service' } as cons
 
 function* observePayload(exchange: Exchange, model: Model): Iterable<Observed> {
   const payload = statedValue(model.spec.errors.payload);
-  if (payload === undefined) return;
+  // What was only read off the refusals of operations says nothing of requests to none.
+  const isElsewhere = exchange.endpoint === undefined && model.spec.errors.payload.standing === 'inferred';
+  if (payload === undefined || isElsewhere || hasItsOwn(exchange)) return;
   const shape = payload === 'problem' ? problem : statedValue(payload.shape);
   const wrong = exchange.body === undefined ? 'no JSON' : shape && model.schemas.of(shape, 'shown')(exchange.body)[0];
   const seen = `${exchange.status}${briefly(exchange) || ' without a body'}`;
@@ -42,6 +44,17 @@ function* observePayload(exchange: Exchange, model: Model): Iterable<Observed> {
   const isSame = exchange.body.status === exchange.status;
   const flawed = { promised: `status: ${exchange.status}, as the answer has it`, seen: shown(exchange.body.status) };
   yield { fact: payloadFact, reason: 'status', judgement: isSame ? undefined : flawed };
+}
+
+/** Whether the operation states itself what it is refused with under this status. */
+function hasItsOwn({ endpoint, status }: Exchange): boolean {
+  return (
+    endpoint !== undefined && isStated(endpoint.response) && endpoint.response.value.some((one) => isFor(one.status, status))
+  );
+}
+
+function isFor(stated: string, status: number): boolean {
+  return /^[45]XX$/i.test(stated) ? stated[0] === String(status)[0] : stated === String(status);
 }
 
 /** RFC 9457 section 3.1, with the extension members of the language. */

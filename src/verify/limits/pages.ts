@@ -10,6 +10,7 @@ import type { Row } from '../make/row.ts';
 import type { Caller } from '../model/callers.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
+import { pathFits } from '../model/path-fits.ts';
 import { isRefused, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { type Exchange, isDone } from '../script/exchange.ts';
@@ -90,6 +91,7 @@ function caseOf(model: Model, endpoint: Endpoint, resource: string, pagination: 
 function sizeJudgement(model: Model, endpoint: Endpoint, pagination: Pagination, seen: Exchange): Judgement {
   const { size = '', max = 0, overMax } = pagination;
   const asked = Number(seen.sent.query[size]);
+  if (Number.isNaN(asked) || !pathFits(model, seen)) return moot('no size is asked for of what may be asked');
   const refusal = refusalFor(model, 'limit.page', model.operationOf(endpoint));
   const told = `it was answered ${seen.status}`;
   if (asked > max && overMax === undefined) return moot('it is not stated what comes of more');

@@ -93,7 +93,10 @@ function checkUser({ purpose }: Spec, user: string): void {
 
 /** The identifier and scopes that a token gives its bearer, by its scheme's `caller` or by what the standards say; the name before a password. */
 function saidBy(spec: Spec, scheme: Scheme, text: string): { readonly id?: string; readonly scopes?: readonly string[] } {
-  if (scheme.type === 'basic') return { id: text.slice(0, Math.max(0, text.indexOf(':'))) };
+  if (scheme.type === 'basic') {
+    const pair = isSentBasic(text) ? Buffer.from(text.slice('Basic '.length), 'base64').toString() : text;
+    return { id: pair.slice(0, Math.max(0, pair.indexOf(':'))) };
+  }
   const claims = scheme.type === 'jwt' || scheme.type === 'oauth2' ? readToken(text.replace(/^\S+ +/, ''))?.claims : undefined;
   if (!claims) return {};
   const evaluate = (expression: Expression | undefined, shape: Shape) => {
@@ -123,7 +126,8 @@ export function credentialOf(spec: Spec, name: string | undefined, text: string)
   const usual = schemeKinds.find(({ type }) => type === scheme.type)?.prefix;
   const isUsual = scheme.in === 'header' && carrier.toLowerCase() === 'authorization';
   const prefix = scheme.prefix ?? (isUsual ? usual : undefined) ?? '';
-  const sent = scheme.type === 'basic' ? Buffer.from(text).toString('base64') : text;
+  // What is given as it is sent has its prefix already.
+  const sent = scheme.type === 'basic' && !isSentBasic(text) ? Buffer.from(text).toString('base64') : text;
   const value = prefix === '' || text.toLowerCase().startsWith(`${prefix.toLowerCase()} `) ? sent : joined(prefix, sent);
   return { scheme, in: scheme.in, carrier, value: prefix !== '' && sent !== text ? joined(prefix, sent) : value };
 }
@@ -132,11 +136,16 @@ function joined(prefix: string, text: string): string {
   return /\w$/.test(prefix) ? `${prefix} ${text}` : `${prefix}${text}`;
 }
 
+/** A name and a password as they are sent (RFC 7617 section 2). */
+function isSentBasic(text: string): boolean {
+  return /^Basic [A-Za-z0-9+/]+=*$/i.test(text);
+}
+
 /** Tokens have three parts, basic credentials a colon; a key can be anything else. */
 function canBe({ type }: Scheme, text: string): boolean {
   const isToken = /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text);
   if (type === 'jwt' || type === 'oauth2') return isToken;
-  if (type === 'basic') return text.includes(':');
+  if (type === 'basic') return text.includes(':') || isSentBasic(text);
   return !isToken;
 }
 

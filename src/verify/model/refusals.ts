@@ -21,7 +21,8 @@ export class Refusals {
 
   constructor(spec: Spec, expressions: Expressions) {
     this.#spec = spec;
-    this.#codeAt = placeOfCode(spec, expressions);
+    // Codes that were only read off a source are no names that its service knows.
+    this.#codeAt = spec.errors.codes.standing === 'inferred' ? undefined : placeOfCode(spec, expressions);
   }
 
   /** Whether a refusal's code can be read off it. */

@@ -32,10 +32,18 @@ export class Schemas {
   readonly #spec: Spec;
   readonly #ajv: Ajv2020;
   readonly #known = new WeakMap<object, Map<SchemaUse, Validate>>();
+  readonly #named = new Set<string>();
 
   constructor(spec: Spec) {
     this.#spec = spec;
-    this.#ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false, logger: false, ownProperties: true });
+    this.#ajv = new Ajv2020({
+      strict: false,
+      allErrors: true,
+      validateSchema: false,
+      logger: false,
+      ownProperties: true,
+      inlineRefs: false,
+    });
     for (const [name, format] of Object.entries(fullFormats)) this.#ajv.addFormat(name, format);
     for (const { name, type, test } of formats) {
       if (type === 'number') this.#ajv.addFormat(name, { type, validate: (value: number) => test(value) });
@@ -47,15 +55,22 @@ export class Schemas {
   of(shape: Shape, use: SchemaUse): Validate {
     const uses = this.#known.get(shape) ?? new Map<SchemaUse, Validate>();
     this.#known.set(shape, uses);
-    const known = uses.get(use) ?? this.#compile(withoutUnknownFormats(toJsonSchema(this.#spec, shape, use), this.#ajv));
+    const known = uses.get(use) ?? this.#compile(toJsonSchema(this.#spec, shape, use), use);
     uses.set(use, known);
     return known;
   }
 
-  #compile(schema: JsonMap): Validate {
+  /** What a schema refers to is compiled once for all schemas that do: in large documents nearly everything refers to everything. */
+  #compile({ $defs, ...schema }: JsonMap, use: SchemaUse): Validate {
     let validate: ValidateFunction;
     try {
-      validate = this.#ajv.compile(schema);
+      for (const [name, definition] of Object.entries(isMap($defs) ? $defs : {})) {
+        const id = idOf(use, name);
+        if (this.#named.has(id)) continue;
+        this.#named.add(id);
+        this.#ajv.addSchema(forAjv(definition, use, this.#ajv) as JsonMap, id);
+      }
+      validate = this.#ajv.compile(forAjv(schema, use, this.#ajv) as JsonMap);
     } catch {
       // What ajv refuses nothing can be held to; `check` has said so.
       return () => [];
@@ -71,15 +86,30 @@ function misfits(errors: readonly ErrorObject[]): Misfit[] {
   });
 }
 
-/** Ajv throws at a format that it does not know; the standard says that it then constrains nothing. */
-function withoutUnknownFormats(schema: JsonMap, ajv: Ajv2020): JsonMap {
-  const walk = (value: Json): Json => {
-    if (Array.isArray(value)) return value.map(walk);
-    if (!isMap(value)) return value;
-    const entries = Object.entries(value).filter(
-      ([key, item]) => key !== 'format' || typeof item !== 'string' || ajv.formats[item] !== undefined,
-    );
-    return Object.fromEntries(entries.map(([key, item]) => [key, walk(item)]));
-  };
-  return walk(schema) as JsonMap;
+function idOf(use: SchemaUse, name: string): string {
+  return `ninefold:/${use}/${encodeURIComponent(name)}`;
+}
+
+/**
+ * A schema whose references to definitions name those of all schemas. Ajv throws at a format that it does not know; the standard says
+ * that it then constrains nothing.
+ */
+function forAjv(value: Json, use: SchemaUse, ajv: Ajv2020): Json {
+  if (Array.isArray(value)) return value.map((item: Json) => forAjv(item, use, ajv));
+  if (!isMap(value)) return value;
+  const out: Record<string, Json> = {};
+  for (const [key, item] of Object.entries(value)) {
+    if (key === 'format' && typeof item === 'string' && ajv.formats[item] === undefined) continue;
+    const [, name, rest = ''] = (key === '$ref' && typeof item === 'string' && /^#\/\$defs\/([^/]+)(\/.*)?$/.exec(item)) || [];
+    const referred = name === undefined ? undefined : idOf(use, nameIn(name)) + (rest === '' ? '' : `#${rest}`);
+    Object.defineProperty(out, key, {
+      ...{ value: referred ?? forAjv(item, use, ajv), enumerable: true, configurable: true, writable: true },
+    });
+  }
+  return out;
+}
+
+/** The name that one step of a pointer in a fragment is (RFC 6901 section 6). */
+function nameIn(step: string): string {
+  return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
 }
