@@ -99,7 +99,6 @@ export const trials: readonly Trial[] = [
   ownErrors,
   unchanged,
   takenAgain,
-  sharedPages,
 ];
 
 /** What every answer is held to. */
