@@ -50,6 +50,7 @@ test('what is held is nine rows and exit code 0', () =>
     assert.equal(code, 0, out);
     assert.match(out, /resources\s+\d+\s+·/);
     assert.match(out, /nothing broken, \d+ held, \d+ not testable, \d+ open; \d+ requests/);
+    assert.match(out, /^not testable\n +\d+ {2}\S.* \(\S.* of \S.*, .* and \d+ more\)$/m, 'why facts are not testable is told');
   }));
 
 test('a breach is a frame of its line, what was promised and seen, its steps, a replay and shell commands, and exit code 1', () =>

@@ -15,6 +15,7 @@ export function verifyText(report: VerifyReport, document: Document, terminal: T
       `${paint(terminal, 'yellow', 'unsteady')}: ${one.kind} of ${shown(one.subject)}: promised ${shown(one.promised)}; seen ${shown(one.seen)}, ${one.seenTimes} of ${one.tries} times`,
       '',
     ]),
+    ...untestedLines(report, terminal),
     ...leftoverLines(report),
     ...report.notes.map((note) => `note: ${note}`),
     summary(report, terminal),
@@ -70,6 +71,37 @@ function breachLines(breach: Breach, document: Document, terminal: Terminal): st
     ...breach.script.map((line) => `    ${line.replaceAll('\n', '\n    ')}`),
     '',
   ];
+}
+
+/** How many reasons are told, and how many facts by name for each; `--json` has them all. */
+const reasonsMost = 10;
+const namesMost = 2;
+
+/** Why facts were not testable, the reason of the most first. */
+function untestedLines({ facts }: VerifyReport, terminal: Terminal): string[] {
+  const byWhy = Map.groupBy(
+    facts.filter(({ verdict }) => verdict === 'not testable'),
+    ({ why }) => why ?? '',
+  );
+  const reasons = [...byWhy].sort(([, one], [, other]) => other.length - one.length);
+  if (reasons.length === 0) return [];
+  const lines = reasons.slice(0, reasonsMost).map(([why, some]) => {
+    const names = some.slice(0, namesMost).map(({ kind, subject }) => `${kind} of ${subject}`);
+    const more = some.length > namesMost ? ` and ${some.length - namesMost} more` : '';
+    return `${paint(terminal, 'yellow', String(some.length).padStart(5))}  ${shown(brief(why))} ${paint(terminal, 'dim', shown(`(${names.join(', ')}${more})`))}`;
+  });
+  const left = reasons.length - reasonsMost;
+  return [
+    paint(terminal, 'bold', 'not testable'),
+    ...lines,
+    ...(left > 0 ? [paint(terminal, 'dim', `       and for ${counted(left, 'other reason')}: --json has them all`)] : []),
+    '',
+  ];
+}
+
+function brief(why: string): string {
+  const line = why.replaceAll(/\s+/g, ' ');
+  return line.length > 160 ? `${line.slice(0, 160)}…` : line;
 }
 
 function leftoverLines({ leftovers }: VerifyReport): string[] {
