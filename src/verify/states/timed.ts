@@ -8,15 +8,13 @@ import { requestAbout } from '../make/request-about.ts';
 import type { Row } from '../make/row.ts';
 import { fire, statesOf } from '../make/walk.ts';
 import type { Model } from '../model/model.ts';
-import { timeOf } from '../model/reckoned.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import { moot } from '../script/claim.ts';
 import { type Exchange, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
-import type { Done } from '../script/step.ts';
 import type { Trial } from '../trial.ts';
-import { isSame } from '../values/difference.ts';
-import { factsOfFiring } from './transitions.ts';
+import { claimTimes, timesSet } from './times-set.ts';
+import { factsOf } from './transitions.ts';
 
 /** What the clock does, it does when it is due, and not before. */
 export const timed: Trial = {
@@ -32,7 +30,11 @@ export const timed: Trial = {
         for (const state of transition.from === '*' ? statesOf(machine) : transition.from) {
           if (rivals(machine, transition, state)) continue;
           const name = `${transition.name} ${resource} from ${state}`;
-          const facts = factsOfFiring(model, machine, transition);
+          const times = timesSet(model, machine, transition).map(([field]) => ({
+            kind: 'allowed values',
+            subject: `${resource}.${field}`,
+          }));
+          const facts = [...factsOf(machine), ...times];
           const make = (session: Session) => session.make(resource, { state });
           yield { name, facts, run: (session) => letTimePass(session, machine, { transition, state, make }) };
           const [update] = model
@@ -159,36 +161,4 @@ async function letTimePass(session: Session, machine: Machine, { transition, sta
     },
   });
   claimTimes(session, machine, transition, { made, before, early, late, after });
-}
-
-/** Claims that the times that such a change sets are of when it was due. */
-function claimTimes(
-  session: Session,
-  { resource }: Machine,
-  { name, after: due }: Transition,
-  seen: Record<'made' | 'before' | 'after', Done<Exchange>> & Record<'early' | 'late', Done<null>>,
-): void {
-  const { model } = session;
-  const dueMs = due?.ms ?? 0;
-  const fields = model.resource(resource)?.fields;
-  for (const [field, stated] of fields ? entriesOf(fields) : []) {
-    const set = stated.set[name] ?? stated.set.write;
-    if (set?.source.trim() !== 'now') continue;
-    session.claim({
-      ...{ fact: { kind: 'allowed values', subject: `${resource}.${field}` }, reason: `set by ${name}`, at: set.at },
-      of: [seen.made, seen.before, seen.early, seen.late, seen.after] as const,
-      judge(creation: Exchange, was: Exchange, _early: null, _late: null, now: Exchange) {
-        const id = isDone(creation) ? idIn(model, creation) : undefined;
-        const [old, row] = [rowWith(model, was, id), rowWith(model, now, id)];
-        const value = row?.[field];
-        if (!old || !row || isSame(old, row) || now.fromMs - was.toMs < dueMs) return moot('the clock has changed nothing');
-        const ms = timeOf(value, stated);
-        // When it was entered is not known to the second; what is due is done then, or later.
-        const isLater = ms !== undefined && ms >= was.fromMs + dueMs / 2;
-        return value === undefined || isLater
-          ? undefined
-          : { promised: `${field}: the time at which ${name} came`, seen: String(value) };
-      },
-    });
-  }
 }
