@@ -1,7 +1,7 @@
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Rate } from '../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
-import { pathParameters, requestShape } from '../../parts/payload.ts';
+import { pathParameters } from '../../parts/payload.ts';
 import type { Model } from '../model/model.ts';
 import { capacityOf } from './rate-model.ts';
 
@@ -14,9 +14,7 @@ export function cheapest(model: Model, rate: Rate): Operation | undefined {
     const { endpoint } = operation;
     if (!endpoint) return 9;
     const changes = endpoint.method !== 'GET';
-    return (
-      (changes ? 4 : 0) + pathParameters(endpoint.path).length + (requestShape(model.spec, endpoint).standing === 'none' ? 0 : 1)
-    );
+    return (changes ? 4 : 0) + pathParameters(endpoint.path).length + (model.requestShape(endpoint).standing === 'none' ? 0 : 1);
   };
   // A rate that is stricter here would be the one that is tried.
   const alone = counted.filter((operation) => strictest(model, operation) === rate);

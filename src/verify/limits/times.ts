@@ -2,7 +2,6 @@ import { connect } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
-import { requestShape } from '../../parts/payload.ts';
 import { ready } from '../make/readied.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
@@ -36,7 +35,7 @@ export const times: Trial = {
 function bodyTaker(model: Model): Operation | undefined {
   return model.operations.find((operation) => {
     const { endpoint } = operation;
-    if (!endpoint || !isStated(requestShape(model.spec, endpoint)) || statedValue(endpoint.does)?.verb !== 'create') return false;
+    if (!endpoint || !isStated(model.requestShape(endpoint)) || statedValue(endpoint.does)?.verb !== 'create') return false;
     return model.callers.some((caller) => model.access.allows(operation, caller) === 'yes');
   });
 }
