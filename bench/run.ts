@@ -81,6 +81,14 @@ const benches = new Map<string, Bench>([
     },
   ],
   [
+    'verify',
+    {
+      about: 'requests a second that `verify` sends to a service that can take them (about 30 seconds)',
+      options: '--resources 24  --rounds 5  --seconds 2  --markdown  --strict',
+      load: () => import('./verify.ts'),
+    },
+  ],
+  [
     'own',
     {
       about: 'our own service over every example, held to its document under many seeds (about a minute for two)',

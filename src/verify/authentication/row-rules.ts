@@ -1,6 +1,6 @@
 import { entriesOf } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
-import { pathParameters, requestShape } from '../../parts/payload.ts';
+import { pathParameters } from '../../parts/payload.ts';
 import { pathOf } from '../make/request-about.ts';
 import type { Row } from '../make/row.ts';
 import type { Allowed } from '../model/access.ts';
@@ -83,7 +83,7 @@ export function readability(model: Model, row: Row, caller: Caller, known: Known
 export function about(model: Model, { endpoint }: Door, row: Row, caller: Caller): RequestPlan | undefined {
   const path = pathOf(endpoint, row);
   if (pathParameters(endpoint.path).some((name) => path[name] === undefined)) return undefined;
-  const shape = requestShape(model.spec, endpoint);
+  const shape = model.requestShape(endpoint);
   const takesBody = shape.standing !== 'none';
   const type = endpoint.consumes?.[0] ?? 'application/json';
   if (takesBody && !type.includes('json') && type !== 'application/x-www-form-urlencoded') return undefined;

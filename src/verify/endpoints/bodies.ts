@@ -2,7 +2,7 @@ import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
-import { identifierParameter, requestShape } from '../../parts/payload.ts';
+import { identifierParameter } from '../../parts/payload.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { membersSent, type SentMember } from '../make/fields-sent.ts';
 import type { FactName } from '../model/facts.ts';
@@ -48,7 +48,7 @@ function takesJson(model: Model, endpoint: Endpoint): boolean {
 
 /** Whether the document says which bodies an endpoint takes. What follows from an effect that nobody stated is no promise. */
 export function isBodyPromised(model: Model, endpoint: Endpoint): boolean {
-  return isStated(endpoint.request) || (endpoint.does.standing === 'stated' && isStated(requestShape(model.spec, endpoint)));
+  return isStated(endpoint.request) || (endpoint.does.standing === 'stated' && isStated(model.requestShape(endpoint)));
 }
 
 function bodyFact({ key }: Endpoint): FactName {
@@ -147,7 +147,7 @@ function isAboutAnother(model: Model, { endpoint, sent }: Exchange): boolean {
 
 /** Whether what was sent fits the shape that the endpoint takes. */
 export function isValid(model: Model, { endpoint, sent }: Exchange): boolean {
-  const shape = endpoint && requestShape(model.spec, endpoint);
+  const shape = endpoint && model.requestShape(endpoint);
   if (!shape || !isStated(shape) || sent.json === undefined) return false;
   return model.schemas.of(shape.value, 'sent')(sent.json).length === 0;
 }

@@ -1,6 +1,5 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
-import { requestShape } from '../../parts/payload.ts';
 import type { FactName } from '../model/facts.ts';
 import { moot } from '../script/claim.ts';
 import { briefly, type Exchange, isDone } from '../script/exchange.ts';
@@ -17,7 +16,7 @@ export const bodiless: Trial = {
   *cases(model) {
     for (const endpoint of model.endpoints) {
       const isTransition = statedValue(endpoint.does)?.verb === 'transition';
-      if (!isTransition || endpoint.method !== 'POST' || requestShape(model.spec, endpoint).standing !== 'none') continue;
+      if (!isTransition || endpoint.method !== 'POST' || model.requestShape(endpoint).standing !== 'none') continue;
       const fact = { kind: 'request payload shapes', subject: endpoint.key };
       yield { name: `${endpoint.key} without a body`, facts: [fact], run: (session) => send(session, endpoint, fact, false) };
       yield { name: `${endpoint.key} with a body`, facts: [fact], run: (session) => send(session, endpoint, fact, true) };

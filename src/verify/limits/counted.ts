@@ -1,7 +1,7 @@
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Rate } from '../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
-import { pathParameters, requestShape } from '../../parts/payload.ts';
+import { pathParameters } from '../../parts/payload.ts';
 import type { Caller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { capacityOf } from './rate-model.ts';
@@ -17,9 +17,7 @@ export function cheapest(model: Model, rate: Rate): Counted | undefined {
   const weight = ({ operation: { endpoint } }: Counted): number => {
     if (!endpoint) return 9;
     const changes = endpoint.method !== 'GET';
-    return (
-      (changes ? 4 : 0) + pathParameters(endpoint.path).length + (requestShape(model.spec, endpoint).standing === 'none' ? 0 : 1)
-    );
+    return (changes ? 4 : 0) + pathParameters(endpoint.path).length + (model.requestShape(endpoint).standing === 'none' ? 0 : 1);
   };
   // A rate that is stricter here would be the one that is tried.
   const counted = model.operations

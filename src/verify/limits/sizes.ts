@@ -1,6 +1,6 @@
 import { isStated, statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
-import { pathParameters, requestShape } from '../../parts/payload.ts';
+import { pathParameters } from '../../parts/payload.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { ready } from '../make/readied.ts';
 import type { Caller } from '../model/callers.ts';
@@ -42,7 +42,7 @@ export const sizes: Trial = {
 /** An operation that takes JSON and that somebody may surely do. */
 function bodyTaker(model: Model): Operation | undefined {
   return model.operations.find(({ endpoint, ...operation }) => {
-    if (!endpoint || !isStated(requestShape(model.spec, endpoint)) || statedValue(endpoint.does)?.verb !== 'create') return false;
+    if (!endpoint || !isStated(model.requestShape(endpoint)) || statedValue(endpoint.does)?.verb !== 'create') return false;
     if (endpoint.consumes && endpoint.consumes[0] !== 'application/json') return false;
     return model.callers.some((caller) => model.access.allows({ ...operation, endpoint }, caller) === 'yes');
   });

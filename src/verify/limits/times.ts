@@ -1,6 +1,5 @@
 import { isStated, statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
-import { requestShape } from '../../parts/payload.ts';
 import { type Answer, claimRefusalIn } from '../errors/claim-refusal-in.ts';
 import { ready } from '../make/readied.ts';
 import type { FactName } from '../model/facts.ts';
@@ -39,7 +38,7 @@ export const times: Trial = {
 function bodyTaker(model: Model): Operation | undefined {
   return model.operations.find((operation) => {
     const { endpoint } = operation;
-    if (!endpoint || !isStated(requestShape(model.spec, endpoint)) || statedValue(endpoint.does)?.verb !== 'create') return false;
+    if (!endpoint || !isStated(model.requestShape(endpoint)) || statedValue(endpoint.does)?.verb !== 'create') return false;
     return model.callers.some((caller) => model.access.allows(operation, caller) === 'yes');
   });
 }

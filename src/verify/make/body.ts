@@ -3,7 +3,6 @@ import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
-import { requestShape } from '../../parts/payload.ts';
 import { toJsonSchema } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Session } from '../script/session.ts';
@@ -28,7 +27,7 @@ const draws = 16;
 /** A valid body for an endpoint, with rows made for what it refers to; nothing where it takes none. @throws {Untestable} */
 export async function draftBody(session: Session, endpoint: Endpoint, drafting: Drafting): Promise<Symbolic | undefined> {
   const { model } = session;
-  const shape = requestShape(model.spec, endpoint);
+  const shape = model.requestShape(endpoint);
   if (shape.standing === 'none') return undefined;
   if (!isStated(shape)) throw new Untestable(`what ${endpoint.key} takes is open`);
   const { style = 'plain', caller } = drafting;

@@ -3,7 +3,7 @@ import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
-import { boundByPath, isSuppliedByService, isWritable, requestShape } from '../../parts/payload.ts';
+import { boundByPath, isSuppliedByService, isWritable } from '../../parts/payload.ts';
 import type { Caller } from '../model/callers.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
@@ -25,7 +25,7 @@ export function membersSent(model: Model, endpoint: Endpoint, caller: Caller | u
   const own: FactName = { kind: 'request payload shapes', subject: endpoint.key };
   if (isStated(endpoint.request)) return ofShape(endpoint.request.value, [], () => own);
   const name = resourceOfEffect(statedValue(endpoint.does));
-  const shape = requestShape(model.spec, endpoint);
+  const shape = model.requestShape(endpoint);
   if (name === undefined || !isStated(shape)) return [];
   const bound = new Set(boundByPath(model.spec, endpoint));
   const isUpdate = statedValue(endpoint.does)?.verb === 'update';

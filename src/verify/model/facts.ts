@@ -11,20 +11,21 @@ export interface FactName {
 /** The facts that a service can be held to: what is stated, promised absent or read off by a tool. */
 export class Facts {
   readonly all: readonly LedgerFact[];
-  readonly #byName = new Map<string, LedgerFact[]>();
+  readonly #promised = new Map<string, LedgerFact[]>();
 
   constructor(ledger: Ledger) {
     this.all = ledger.facts;
     for (const fact of ledger.facts) {
+      if (!isPromise(fact)) continue;
       const key = keyOf(fact);
-      this.#byName.set(key, [...(this.#byName.get(key) ?? []), fact]);
+      this.#promised.set(key, [...(this.#promised.get(key) ?? []), fact]);
     }
   }
 
   /** The facts of this name that are promises. */
-  promised({ at, ...name }: FactName): readonly LedgerFact[] {
-    const named = this.#byName.get(keyOf(name)) ?? [];
-    return named.filter((fact) => isPromise(fact) && (at === undefined || fact.at === at));
+  promised(name: FactName): readonly LedgerFact[] {
+    const promised = this.#promised.get(keyOf(name)) ?? [];
+    return name.at === undefined ? promised : promised.filter(({ at }) => at === name.at);
   }
 
   isPromised(name: FactName): boolean {

@@ -1,8 +1,10 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import { entriesOf, entryOf, type Fact, statedValue } from '../../parts/fact.ts';
 import { type Ledger, ledgerOf } from '../../parts/ledger.ts';
 import { callableOperations, type Operation, resourceOfEffect } from '../../parts/operations.ts';
+import { requestShape } from '../../parts/payload.ts';
 import type { Resource } from '../../parts/resources.ts';
+import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Exchange } from '../script/exchange.ts';
 import type { Body, RequestPlan } from '../script/plan.ts';
@@ -46,6 +48,7 @@ export class Model {
   readonly prefix: string;
   /** The prefix of the base address alone. */
   readonly basePath: string;
+  readonly #requestShapes = new WeakMap<Endpoint, Fact<Shape>>();
 
   constructor(spec: Spec, callers: readonly Caller[], basePath: string, rows: GivenRows = {}) {
     this.seeds = new Seeds(spec, rows);
@@ -65,6 +68,13 @@ export class Model {
 
   get endpoints(): readonly Endpoint[] {
     return entriesOf(this.spec.endpoints.all).map(([, endpoint]) => endpoint);
+  }
+
+  /** What an endpoint takes; the same object each time, so that what is made of it is made once. */
+  requestShape(endpoint: Endpoint): Fact<Shape> {
+    const known = this.#requestShapes.get(endpoint) ?? requestShape(this.spec, endpoint);
+    this.#requestShapes.set(endpoint, known);
+    return known;
   }
 
   resource(name: string): Resource | undefined {

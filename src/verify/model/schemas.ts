@@ -32,6 +32,8 @@ export class Schemas {
   readonly #spec: Spec;
   readonly #ajv: Ajv2020;
   readonly #known = new WeakMap<object, Map<SchemaUse, Validate>>();
+  /** The same by what they say: a shape may be put together anew. */
+  readonly #written = new Map<string, Validate>();
   readonly #named = new Set<string>();
 
   constructor(spec: Spec) {
@@ -55,8 +57,15 @@ export class Schemas {
   of(shape: Shape, use: SchemaUse): Validate {
     const uses = this.#known.get(shape) ?? new Map<SchemaUse, Validate>();
     this.#known.set(shape, uses);
-    const known = uses.get(use) ?? this.#compile(toJsonSchema(this.#spec, shape, use), use);
+    const known = uses.get(use) ?? this.#alike(shape, use);
     uses.set(use, known);
+    return known;
+  }
+
+  #alike(shape: Shape, use: SchemaUse): Validate {
+    const written = `${use}${JSON.stringify(shape)}`;
+    const known = this.#written.get(written) ?? this.#compile(toJsonSchema(this.#spec, shape, use), use);
+    this.#written.set(written, known);
     return known;
   }
 

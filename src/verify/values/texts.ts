@@ -5,8 +5,18 @@ import { standardExamples } from '../../parts/samples/standard-examples.ts';
 import { fitting, NoValue } from './no-value.ts';
 import type { Style } from './style.ts';
 
+/** Arbitraries are dear to make, hold nothing, and are asked for with every body that is drawn. */
+const known = new Map<string, fc.Arbitrary<string>>();
+
 /** Texts of a shape. Lengths count code points, as JSON Schema does. */
 export function texts(shape: JsonMap, style: Style): fc.Arbitrary<string> {
+  const key = JSON.stringify([style, shape.minLength, shape.maxLength, shape.pattern, shape.format]);
+  const made = known.get(key) ?? textsOf(shape, style);
+  known.set(key, made);
+  return made;
+}
+
+function textsOf(shape: JsonMap, style: Style): fc.Arbitrary<string> {
   const least = typeof shape.minLength === 'number' ? shape.minLength : 0;
   const most = typeof shape.maxLength === 'number' ? shape.maxLength : Number.POSITIVE_INFINITY;
   const fits = (text: string) => {
@@ -15,8 +25,8 @@ export function texts(shape: JsonMap, style: Style): fc.Arbitrary<string> {
   };
   if (typeof shape.pattern === 'string') return fitting(ofPattern(shape.pattern, shape.format, least, most), fits);
   if (typeof shape.format === 'string' && shape.format !== 'binary' && shape.format !== 'password') {
-    const known = ofFormat(shape.format);
-    if (known) return fitting(style === 'plain' ? known.plain : known.full, fits);
+    const format = ofFormat(shape.format);
+    if (format) return fitting(style === 'plain' ? format.plain : format.full, fits);
   }
   if (least > 100_000) throw new NoValue(`a text of ${least} characters`);
   const short = Math.min(Math.max(least, 8), most);
