@@ -14,9 +14,10 @@ resources:
       owner: { type: string, readOnly: true, set: { create: caller.id } }
       text: { type: string, minLength: 1, maxLength: 40 }
       kind: { enum: [memo, letter], default: memo }
+      cents: { type: integer, minimum: 0, maximum: 10000, default: 100 }
       secret_remark: { type: string, maxLength: 20, visible: [editor], writable: [editor], default: none yet }
       status: { type: string, readOnly: true }
-    required: [id, owner, text, kind, status]
+    required: [id, owner, text, kind, cents, status]
   hook:
     identifier: { field: id, generate: uuid }
     fields:
@@ -67,6 +68,7 @@ events:
       headers: { X-Kind: event.kind }
       retry: [1s, 1s]
       timeout: 5s
+      disable_after: 2d
       subscribers: { resource: hook, url: url, secret: secret, events: kinds, enabled: enabled }
     stream: { path: GET /events, format: sse, keep: 1h }
   kinds:
@@ -117,5 +119,6 @@ versioning:
     "3":
       - { rename: note.words, to: text }
       - { enum: note.kind, values: { paper: letter } }
+      - { map: note.cents, was: { type: number, minimum: 0, maximum: 100 }, down: "double(value) / 100.0", up: "int(round(value * 100.0))" }
       - { endpoint: GET /news, added: true }
 `;

@@ -1,9 +1,12 @@
 import type { Trial } from '../trial.ts';
 import { delivering } from './delivering.ts';
+import { disabling } from './disabling.ts';
 import { emitting } from './emitting.ts';
+import { kept } from './kept.ts';
 import { later } from './later.ts';
 import { refused } from './refused.ts';
 import { resuming } from './resuming.ts';
+import { unchanged } from './unchanged.ts';
 
 /** The trials of part 6. */
-export const eventTrials: readonly Trial[] = [emitting, refused, delivering, resuming, later];
+export const eventTrials: readonly Trial[] = [emitting, refused, unchanged, delivering, resuming, later, kept, disabling];

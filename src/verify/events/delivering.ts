@@ -3,11 +3,12 @@ import { type Judgement, moot } from '../script/claim.ts';
 import { type Exchange, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
+import { deliveryFact } from './changing.ts';
 import type { Heard } from './ear.ts';
 import { eventMs } from './ear.ts';
-import { deliveryFact } from './emitting.ts';
 import { deliveryOf } from './envelope.ts';
 import { actTwice, kindNames, makerOf, type Pair, pairOf } from './pair.ts';
+import { hear } from './reached.ts';
 import type { Delivery } from './receiver.ts';
 import { subscribe, subscribersOf, subscribing } from './subscribing.ts';
 import { kindsIn, oneIdJudgement, orderJudgement, retryJudgement, waitJudgement } from './tries.ts';
@@ -52,7 +53,7 @@ function failing(model: Model, pair: Pair): Case {
       const { ear, made, moved } = await actTwice(session, pair, () =>
         subscribe(session, makerOf(model, pair, subscribing(model)), { events: ['*'], react }),
       );
-      const first = await session.do(ear.hearing([made, moved], { isEnough: ({ length }) => length > 0, ms: eventMs, quietMs }));
+      const first = await hear(session, ear, [made, moved], { isEnough: ({ length }) => length > 0, ms: eventMs, quietMs });
       const waited = await session.wait(clock.advance ? Math.ceil(waitMs * 1.25) : Math.ceil(waitMs * 0.5));
       const again = (deliveries: Heard['deliveries']) =>
         kindsIn(model, deliveries).includes(pair.second.name) && deliveries.length > 2;
@@ -109,7 +110,7 @@ function choosing(model: Model, pair: Pair): Case {
         subscribe(session, makerOf(model, pair, subscribing(model)), { events: [pair.second.name] }),
       );
       const isEnough = (deliveries: Heard['deliveries']) => kindsIn(model, deliveries).includes(pair.second.name);
-      const heard = await session.do(ear.hearing([made, moved], { isEnough, ms: eventMs, quietMs }));
+      const heard = await hear(session, ear, [made, moved], { isEnough, ms: eventMs, quietMs });
       session.claim({
         shrinkingRuns: 2,
         ...{ fact: deliveryFact, reason: 'kinds that are asked for' },
@@ -164,7 +165,7 @@ function switchedOff(model: Model, pair: Pair): Case {
         off: await subscribe(session, maker, { events: ['*'], enabled: false }),
       }));
       const isEnough = (deliveries: Heard['deliveries']) => kindsIn(model, deliveries).includes(pair.second.name);
-      const loud = await session.do(ear.on.hearing([made, moved], { isEnough, ms: eventMs, quietMs }));
+      const loud = await hear(session, ear.on, [made, moved], { isEnough, ms: eventMs, quietMs });
       const still = await session.do(ear.off.hearing([loud], { isEnough: () => true, ms: 0, quietMs: 0 }));
       session.claim({
         shrinkingRuns: 2,

@@ -3,6 +3,7 @@ import type { Caller } from '../model/callers.ts';
 import type { Judgement } from '../script/claim.ts';
 import type { Exchange } from '../script/exchange.ts';
 import type { Run } from '../script/run.ts';
+import type { Session } from '../script/session.ts';
 import type { Done, Step } from '../script/step.ts';
 import type { Delivery } from './receiver.ts';
 
@@ -11,6 +12,8 @@ export interface Heard {
   readonly deliveries: readonly Delivery[];
   /** The time of the service when they were looked at, in seconds; nothing where it is not known. */
   readonly nowSeconds: number | undefined;
+  /** Whether nothing has ever come to the receiver, to whatever subscriber: perhaps nothing can. */
+  readonly isUnreached?: boolean;
 }
 
 /** How long an event is waited for. */
@@ -24,9 +27,11 @@ export interface Waiting {
   readonly quietMs: number;
 }
 
-/** How long is waited for what does not come: when it is looked at again, which is often, four times what the slowest took to come. */
+/** How long is waited for what does not come: many times what the slowest took to come; when it is looked at again, which is often, four times. */
 export function msFor({ isOnTop, client }: Pick<Run, 'isOnTop' | 'client'>, { ms }: Waiting): number {
-  return isOnTop === true ? Math.min(ms, Math.max(600, 4 * (slowest.get(client) ?? ms))) : ms;
+  const slowestMs = slowest.get(client);
+  if (slowestMs === undefined) return ms;
+  return Math.min(ms, isOnTop === true ? Math.max(600, 4 * slowestMs) : Math.max(1_500, 12 * slowestMs));
 }
 
 const slowest = new WeakMap<Client, number>();
@@ -44,6 +49,8 @@ export interface Ear {
   readonly opened: Done<Exchange>;
   /** The step that listens. `after` are the steps that have to come before it. */
   hearing(after: readonly Done<unknown>[], waiting: Waiting): Step<Heard>;
+  /** Listens no more: every subscriber is told of everything that comes later. */
+  end(session: Session): Promise<void>;
   /** That what comes is sent as stated. */
   judge(opened: Exchange, heard: Heard): Judgement;
 }

@@ -1,24 +1,32 @@
+import { isMap } from '../../document/values.ts';
 import type { EventKind } from '../../parts/events.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { lookAt } from '../make/look.ts';
 import { type Readied, ready } from '../make/readied.ts';
-import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import type { Judgement } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { briefly, type Exchange, isDone } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
+import { resolve, type Symbolic } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
 import { Untestable } from '../untestable.ts';
-import { type Ear, eventMs, type Heard } from './ear.ts';
-import { emissionJudgement, eventsIn, kindsAbout, kindsJudgement, payloadJudgement, type Seen } from './heard.ts';
-import { openEar, streaming, streamOf } from './stream-ears.ts';
-import { subscribe, subscribersOf, subscribing } from './subscribing.ts';
-
-export const kindsFact: FactName = { kind: 'kinds of event', subject: 'service' };
-export const deliveryFact: FactName = { kind: 'delivery mechanism', subject: 'service' };
+import { isSame } from '../values/difference.ts';
+import { canListen, changing, deliveryFact, everybody, kindsFact } from './changing.ts';
+import { type Ear, eventMs, type Heard, type Waiting } from './ear.ts';
+import { kindsOn } from './expected.ts';
+import {
+  emissionJudgement,
+  eventsIn,
+  kindsAbout,
+  kindsJudgement,
+  payloadJudgement,
+  type Seen,
+  strangerJudgement,
+} from './heard.ts';
+import { hearAll } from './reached.ts';
 
 /** How long it is listened for what must not come. */
 const quietMs = 120;
@@ -39,24 +47,7 @@ export const emitting: Trial = {
   },
 };
 
-/** Whether anybody can be told of anything. */
-export function canListen(model: Model): boolean {
-  return (
-    (subscribersOf(model) !== undefined && subscribing(model).length > 0) ||
-    (streamOf(model) !== undefined && streaming(model).length > 0)
-  );
-}
-
 const none = { standing: 'open', at: '' } as const;
-
-/** The operations that change rows of a resource, but for those that subscribers are kept with. */
-export function changing(model: Model): Operation[] {
-  const verbs = ['create', 'update', 'replace', 'upsert', 'delete', 'transition'];
-  return model.operations.filter(({ endpoint, resource }) => {
-    const verb = endpoint && statedValue(endpoint.does)?.verb;
-    return verb !== undefined && verbs.includes(verb) && resource !== subscribersOf(model)?.resource;
-  });
-}
 
 function caseOf(model: Model, operation: Operation, style: 'plain' | 'full'): Case {
   const kinds = kindsAbout(model, operation);
@@ -68,30 +59,72 @@ function caseOf(model: Model, operation: Operation, style: 'plain' | 'full'): Ca
     name: `${operation.name}, ${style === 'full' ? 'with all that can be sent' : 'with little'}`,
     facts: [...facts, kindsFact, deliveryFact],
     async run(session: Session) {
-      const { request, row } = await readied(session, operation, style);
-      const shown = row && (await lookAt(session, row));
-      const ears: Ear[] = [];
-      for (const maker of subscribing(model)) ears.push(await subscribe(session, maker, { events: ['*'] }));
-      if (streamOf(model)) for (const caller of streaming(model)) ears.push(await openEar(session, caller));
-      const acted = await session.send(request);
-      session.need(isDone(acted.value), `${operation.name} was answered ${acted.value.status}`);
-      await Promise.all(ears.map((ear) => listen(session, { operation, kinds, ear, shown: shown?.done, acted })));
+      const { ears, shown, acted } = await carriedOut(session, operation, style);
+      const listenings = ears.map((ear) => ({ operation, kinds, ear, shown: shown?.done, acted }));
+      const heard = await hearAll(
+        session,
+        listenings.map((one) => ({
+          ear: one.ear,
+          after: [...(shown ? [shown.done] : []), acted],
+          waiting: waitingFor(model, one),
+        })),
+      );
+      for (const [at, one] of listenings.entries()) judgeAll(session, one, heard[at] as Done<Heard>);
+      for (const ear of ears) await ear.end(session);
     },
   };
 }
 
-async function readied(session: Session, operation: Operation, style: 'plain' | 'full'): Promise<Readied> {
-  if (!operation.endpoint) throw new Untestable(`no caller reaches ${operation.name}`);
-  const made = await ready(session, operation.endpoint, { style: 'full' });
-  return style === 'full' ? made : { ...made, request: withLittle(made.request) };
+/** The operation, with everybody listening; what the service's own rules refuse is drawn anew. @throws {Untestable} */
+async function carriedOut(session: Session, operation: Operation, style: 'plain' | 'full') {
+  const { endpoint, name } = operation;
+  if (!endpoint) throw new Untestable(`no caller reaches ${name}`);
+  const verb = statedValue(endpoint.does)?.verb;
+  // Of a body of the resource's fields all is told; another is drawn, so that its values are others than those of the row.
+  const first = verb === 'transition' || verb === 'delete' ? 'full' : 'whole';
+  let why = '';
+  for (const drawn of [first, 'full', 'plain'] as const) {
+    const readied = await tellingOf(session, operation, () => ready(session, endpoint, { style: drawn }));
+    const { row } = readied;
+    const request = style === 'full' ? readied.request : withLittle(session, operation, readied);
+    const shown = row && (await lookAt(session, row));
+    const ears = await everybody(session);
+    const acted = await session.send(request);
+    if (isDone(acted.value)) return { ears, shown, acted };
+    for (const ear of ears) await ear.end(session);
+    why = `${name} was answered ${acted.value.status}${briefly(acted.value)}`;
+  }
+  throw new Untestable(why);
 }
 
-/** One member of the body is left: the first text, which conditions hardly ever ask for. */
-function withLittle(request: RequestPlan): RequestPlan {
+/** How often a request is drawn until payloads show what they are made of. */
+const drawsMax = 6;
+
+/** Draws until what payloads take of the request is another value than the row has under the same name. @throws {Untestable} */
+async function tellingOf(session: Session, operation: Operation, draw: () => Promise<Readied>): Promise<Readied> {
+  const sources = kindsOn(session.model, operation).flatMap(({ data }) =>
+    data && !('source' in data) ? Object.values(data).map(({ source }) => String(source)) : [],
+  );
+  const names = sources.flatMap((source) => [...source.matchAll(/\brequest\.(\w+)/g)].map(([, name = '']) => name));
+  let drawn = await draw();
+  for (let draws = 1; draws < drawsMax && !isTelling(session, names, drawn); draws++) drawn = await draw();
+  return drawn;
+}
+
+function isTelling(session: Session, names: readonly string[], { request: { body }, row }: Readied): boolean {
+  const sent = body && 'value' in body ? resolve(body.value, session.run) : undefined;
+  return !isMap(sent) || names.every((name) => !row?.fields || !isSame(sent[name], row.fields[name]));
+}
+
+/** One member of the body is left, which changes the row and which no condition of an event asks for, where there is one. */
+function withLittle(session: Session, operation: Operation, { request, row }: Readied): RequestPlan {
   const { body } = request;
   if (!body || !('value' in body) || typeof body.value !== 'object' || body.value === null) return request;
-  const members = Object.entries(body.value);
-  const chosen = members.find(([, value]) => typeof value === 'string') ?? members[0];
+  const conditions = kindsOn(session.model, operation).map((kind) => kind.if?.source ?? '');
+  const isAsked = (name: string) => conditions.some((source) => new RegExp(`\\.${RegExp.escape(name)}\\b`).test(source));
+  const members = Object.entries(body.value as Readonly<Record<string, Symbolic>>);
+  const others = members.filter(([name, value]) => !isSame(resolve(value, session.run), row?.fields?.[name]));
+  const chosen = others.find(([name]) => !isAsked(name)) ?? others[0] ?? members[0];
   return chosen ? { ...request, body: { ...body, value: Object.fromEntries([chosen]) } } : request;
 }
 
@@ -103,27 +136,26 @@ interface Listening {
   readonly acted: Done<Exchange>;
 }
 
-/** Listens for what one subscriber is told of a change, and holds it to everything that is stated of it. */
-async function listen(session: Session, { operation, kinds, ear, shown, acted }: Listening): Promise<void> {
-  const { model } = session;
-  const { maker, opened: created } = ear;
+/** A subscriber waits for what has to come, and listens a moment longer for what must not. */
+function waitingFor(model: Model, { operation, kinds, ear, shown, acted }: Listening): Waiting {
+  const nothing = { deliveries: [], nowSeconds: undefined };
   const wanted = kinds.filter((kind) => {
-    const seen = {
-      created: created.value,
-      shown: shown?.value,
-      acted: acted.value,
-      heard: { deliveries: [], nowSeconds: undefined },
-    };
+    const seen = { created: ear.opened.value, shown: shown?.value, acted: acted.value, heard: nothing };
     // Nothing has come yet, so what is missed by now is what has to come.
-    const judged = emissionJudgement(model, operation, kind, maker, seen);
+    const judged = emissionJudgement(model, operation, kind, ear.maker, seen);
     return judged !== undefined && 'promised' in judged;
   });
   const isEnough = (deliveries: Heard['deliveries']) => {
     const came = new Set(eventsIn(model, deliveries).map((event) => event.kind));
     return wanted.every(({ name }) => came.has(name));
   };
-  const before = [...(shown ? [shown] : []), acted];
-  const heard = await session.do(ear.hearing(before, { isEnough, ms: wanted.length === 0 ? 0 : eventMs, quietMs }));
+  return { isEnough, ms: wanted.length === 0 ? 0 : eventMs, quietMs };
+}
+
+/** Holds what one subscriber was told of a change to everything that is stated of it. */
+function judgeAll(session: Session, { operation, kinds, ear, shown, acted }: Listening, heard: Done<Heard>): void {
+  const { model } = session;
+  const { maker, opened: created } = ear;
   const of = [created, shown ?? created, acted, heard] as const;
   const seenIn = (one: Exchange, look: Exchange, act: Exchange, come: Heard): Seen => ({
     ...{ created: one, shown: shown && look, acted: act, heard: come },
@@ -146,4 +178,9 @@ async function listen(session: Session, { operation, kinds, ear, shown, acted }:
   session.claim({ shrinkingRuns: 2, fact: kindsFact, reason: 'kinds', of, judge: judgeKinds });
   const judgeDelivery = (one: Exchange, come: Heard) => ear.judge(one, come);
   session.claim({ shrinkingRuns: 2, fact: deliveryFact, reason: 'sent as stated', of: [created, heard], judge: judgeDelivery });
+  session.claim({
+    shrinkingRuns: 2,
+    ...{ fact: deliveryFact, reason: 'to nobody else', of },
+    judge: (...all) => strangerJudgement(model, operation, kinds, maker, seenIn(...all)),
+  });
 }

@@ -65,6 +65,30 @@ export function emissionJudgement(
   return { promised: why, seen: count === 1 ? 'one came' : `${count} came` };
 }
 
+/** That who may not read a row is not told of it, whatever is. */
+export function strangerJudgement(
+  model: Model,
+  operation: Operation,
+  kinds: readonly EventKind[],
+  maker: Caller | undefined,
+  { created, shown, acted, heard }: Seen,
+): Judgement {
+  if (!isDone(created) || !isDone(acted)) return moot('nobody subscribed, or the change was refused');
+  const change = changeIn(model, operation, shown, acted);
+  const hidden = kinds.filter((kind) => isHeardBy(model, kind, change, maker, fieldsOf(created) ?? {}) === 'no');
+  if (hidden.length === 0) return moot('nothing is hidden from the subscriber');
+  const id = (change.after ?? change.before)?.[model.identifierField(operation.resource ?? '')];
+  // Rows of others may be told of meanwhile.
+  const told = eventsIn(model, heard.deliveries).find(
+    ({ kind, payload }) =>
+      hidden.some(({ name }) => name === kind) &&
+      id !== undefined &&
+      JSON.stringify(payload ?? null).includes(JSON.stringify(id)),
+  );
+  const who = maker === undefined ? 'the subscriber' : `a subscriber of ${maker.name}`;
+  return told && { promised: `${who} may not read the row, and hears nothing of it`, seen: `${told.kind} came` };
+}
+
 /** Whether an update has left the row as it was, as far as it is seen. */
 function isUnchanged({ operation, before, after }: Change): boolean {
   const verb = operation.endpoint && statedValue(operation.endpoint.does)?.verb;

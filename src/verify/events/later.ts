@@ -9,15 +9,14 @@ import { type Judgement, moot } from '../script/claim.ts';
 import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
-import type { Ear, Heard } from './ear.ts';
+import { anEar, canListen } from './changing.ts';
+import type { Heard } from './ear.ts';
 import { eventMs } from './ear.ts';
-import { canListen } from './emitting.ts';
 import { toldIn } from './envelope.ts';
 import { kindsOn } from './expected.ts';
 import { eventsIn } from './heard.ts';
 import { payloadFlaw } from './payloads.ts';
-import { openEar, streaming, streamOf } from './stream-ears.ts';
-import { subscribe, subscribersOf, subscribing } from './subscribing.ts';
+import { hear } from './reached.ts';
 
 /** What the clock does is told as what callers do. */
 export const later: Trial = {
@@ -58,14 +57,12 @@ function caseOf(model: Model, operation: Operation, kind: EventKind, afterMs: nu
         await pause(100);
         look = await lookAt(session, row);
       }
-      const heard = await session.do(
-        ear.hearing([waited, look.done], {
-          isEnough: (all) =>
-            eventsOf(model, kind, resource, look.done.value, { deliveries: all, nowSeconds: undefined }).length > 0,
-          ms: eventMs,
-          quietMs: 100,
-        }),
-      );
+      const heard = await hear(session, ear, [waited, look.done], {
+        isEnough: (all) =>
+          eventsOf(model, kind, resource, look.done.value, { deliveries: all, nowSeconds: undefined }).length > 0,
+        ms: eventMs,
+        quietMs: 100,
+      });
       session.claim({
         shrinkingRuns: 2,
         ...{ fact, reason: operation.name },
@@ -107,14 +104,4 @@ function kindIn(model: Model, kind: EventKind): (delivery: Heard['deliveries'][n
 /** Whether a row is in a state that the transition leads to. */
 function hasMoved({ transition }: Operation, { text }: Exchange): boolean {
   return (transition?.to ?? []).some(({ state }) => text.includes(`"${state}"`));
-}
-
-async function anEar(session: Session, maker: Parameters<typeof subscribe>[1]): Promise<Ear> {
-  const { model } = session;
-  const able = subscribersOf(model) ? subscribing(model) : [];
-  const isStreamed = streamOf(model) !== undefined && streaming(model).length > 0;
-  if (able.length > 0 && !isStreamed) return subscribe(session, able.includes(maker) ? maker : able[0], { events: ['*'] });
-  session.need(streamOf(model) !== undefined, 'nobody can listen');
-  const readers = streaming(model);
-  return openEar(session, readers.includes(maker) ? maker : readers[0]);
 }

@@ -7,14 +7,12 @@ import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
-import type { Ear } from './ear.ts';
-import { canListen, changing } from './emitting.ts';
+import { anEar, canListen, changing } from './changing.ts';
 import { kindsOn } from './expected.ts';
 import { silenceJudgement } from './heard.ts';
-import { openEar, streaming, streamOf } from './stream-ears.ts';
-import { subscribe, subscribersOf, subscribing } from './subscribing.ts';
+import { hear } from './reached.ts';
 
-const quietMs = 300;
+const quietMs = 250;
 
 /** What is refused emits nothing: neither exists without the other. */
 export const refused: Trial = {
@@ -46,7 +44,7 @@ function caseOf(model: Model, operation: Operation): Case {
       const ear = await anEar(session);
       const acted = await session.send(bad);
       session.need(!isDone(acted.value), `${operation.name} was not refused`);
-      const heard = await session.do(ear.hearing([acted], { isEnough: () => false, ms: 0, quietMs }));
+      const heard = await hear(session, ear, [acted], { isEnough: () => false, ms: 0, quietMs });
       for (const [at, fact] of facts.entries()) {
         const kind = kinds[at];
         if (!kind) continue;
@@ -58,13 +56,6 @@ function caseOf(model: Model, operation: Operation): Case {
       }
     },
   };
-}
-
-async function anEar(session: Session): Promise<Ear> {
-  const { model } = session;
-  if (subscribersOf(model) && subscribing(model).length > 0) return subscribe(session, subscribing(model)[0], { events: ['*'] });
-  session.need(streamOf(model) !== undefined, 'nobody can listen');
-  return openEar(session, streaming(model)[0]);
 }
 
 /** The request with a list of lists where its body has something else. */

@@ -3,9 +3,9 @@ import { type Judgement, moot } from '../script/claim.ts';
 import { type Exchange, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
+import { deliveryFact } from './changing.ts';
 import type { Heard } from './ear.ts';
 import { eventMs } from './ear.ts';
-import { deliveryFact } from './emitting.ts';
 import { toldIn } from './envelope.ts';
 import { actTwice, makerOf, type Pair, pairOf } from './pair.ts';
 import { openEar, streaming, streamOf } from './stream-ears.ts';
@@ -31,7 +31,7 @@ function caseOf(model: Model, pair: Pair): Case {
       const { ear, made, moved } = await actTwice(session, pair, () => openEar(session, maker));
       const isEnough = ({ length }: Heard['deliveries']) => length > 1;
       const heard = await session.do(ear.hearing([made, moved], { isEnough, ms: eventMs, quietMs: 0 }));
-      const again = await openEar(session, maker, heard);
+      const again = await openEar(session, maker, { behind: heard });
       const resumed = await session.do(again.hearing([], { isEnough: ({ length }) => length > 0, ms: eventMs, quietMs: 50 }));
       session.claim({
         shrinkingRuns: 2,

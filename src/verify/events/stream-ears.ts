@@ -1,8 +1,7 @@
 import type { Stream } from '../../parts/events.ts';
 import type { Caller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
-import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import type { Exchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import { concrete } from '../script/request.ts';
 import type { Run } from '../script/run.ts';
@@ -10,9 +9,10 @@ import type { Session } from '../script/session.ts';
 import { curlOf } from '../script/shell.ts';
 import type { Done, Step } from '../script/step.ts';
 import { type Ear, eventMs, type Heard, msFor, noteArrival, type Waiting } from './ear.ts';
-import { deliveryOf, envelopeFlaw, toldIn } from './envelope.ts';
+import { deliveryOf, toldIn } from './envelope.ts';
 import { EventStreamReader, type Heard as StreamEvent } from './event-stream.ts';
 import type { Delivery } from './receiver.ts';
+import { streamJudgement } from './stream-sent.ts';
 
 /** A stream that somebody reads. */
 interface Connection {
@@ -37,16 +37,22 @@ export function streaming(model: Model): (Caller | undefined)[] {
   return model.callers.filter((caller) => model.access.allows(operation, caller) === 'yes');
 }
 
-/** Reads the stream as somebody: from now on, or from behind the first event that was heard before. */
-export async function openEar(session: Session, caller: Caller | undefined, behind?: Done<Heard>): Promise<Ear> {
+/** Reads the stream as somebody: from now on, or from behind the first event that was heard before; in the newest version, or as is asked. */
+export async function openEar(
+  session: Session,
+  caller: Caller | undefined,
+  { behind, asked }: { readonly behind?: Done<Heard>; readonly asked?: (plan: RequestPlan) => RequestPlan } = {},
+): Promise<Ear> {
   const { model } = session;
+  const plan = planOf(model, caller);
   opened += 1;
   const name = `stream ${opened}`;
-  const done = await session.do(connecting(name, planOf(model, caller), behind));
+  const done = await session.do(connecting(name, asked ? asked(plan) : plan, behind));
   return {
     maker: caller,
     opened: done,
     hearing: (after, waiting) => listening(model, name, [done, ...after], waiting),
+    end: async ({ run }) => connections.get(run)?.get(name)?.close(),
     judge: (one, heard) => streamJudgement(model, one, heard),
   };
 }
@@ -174,23 +180,4 @@ function deliveryFrom({ id, event, data }: StreamEvent): Delivery {
   } catch {
     return { ...come, body: undefined };
   }
-}
-
-/** Server-sent events: `id` is the event's, `event` its kind, `data` the envelope on one line. */
-function streamJudgement(model: Model, opened: Exchange, { deliveries }: Heard): Judgement {
-  if (opened.trouble) return moot(opened.trouble.message);
-  if (!isDone(opened)) return { promised: 'the stated stream of events can be read', seen: `it was answered ${opened.status}` };
-  const type = opened.headers['content-type'] ?? 'none';
-  if (!/^text\/event-stream\b/i.test(type)) return { promised: 'a stream is text/event-stream', seen: `Content-Type: ${type}` };
-  if (deliveries.length === 0) return moot('nothing came');
-  for (const { headers, body } of deliveries) {
-    const flaw = envelopeFlaw(model.spec, body);
-    if (flaw !== undefined) return { promised: 'the data of an event is the stated envelope', seen: flaw };
-    const { id, kind } = toldIn(model.spec, body);
-    if (id !== undefined && headers.id !== id)
-      return { promised: `the id of a server-sent event is the event's: ${id}`, seen: headers.id || 'none' };
-    if (kind !== undefined && headers.event !== kind)
-      return { promised: `its event is the kind: ${kind}`, seen: headers.event || 'none' };
-  }
-  return undefined;
 }

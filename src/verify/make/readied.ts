@@ -54,11 +54,9 @@ export async function ready(session: Session, endpoint: Endpoint, readying: Read
           ...(readying.maker && { caller: readying.maker }),
           ...(state !== undefined && { state }),
         });
-        const about = {
-          caller: readying.caller ?? callerFor(session, endpoint, row),
-          ...(transition && { transition }),
-          style: readying.style ?? 'plain',
-        };
+        const caller = readying.caller ?? callerFor(session, endpoint, row);
+        const headers = await session.preconditions(endpoint, row, caller);
+        const about = { caller, headers, ...(transition && { transition }), style: readying.style ?? 'plain' };
         return { row, request: writable(session, endpoint, resource, await requestAbout(session, row, endpoint, about)) };
       } catch (error) {
         if (!(error instanceof Untestable)) throw error;

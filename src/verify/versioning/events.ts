@@ -1,69 +1,134 @@
 import type { Json } from '../../document/document.ts';
+import type { EventKind } from '../../parts/events.ts';
 import { statedValue } from '../../parts/fact.ts';
+import type { Operation } from '../../parts/operations.ts';
 import type { Carries } from '../../parts/versions/carries.ts';
-import type { Heard } from '../events/ear.ts';
-import { eventMs } from '../events/ear.ts';
+import { changing } from '../events/changing.ts';
+import { type Ear, eventMs, type Heard } from '../events/ear.ts';
 import { toldIn } from '../events/envelope.ts';
-import { actTwice, makerOf, type Pair, pairOf } from '../events/pair.ts';
-import { earOf, newAddress, subscribersOf, subscribing } from '../events/subscribing.ts';
+import { sureKind } from '../events/pair.ts';
+import { hear } from '../events/reached.ts';
+import { openEar, streaming, streamOf } from '../events/stream-ears.ts';
+import { earOf, newAddress, subscribersOf, subscribing, unsubscribe } from '../events/subscribing.ts';
+import { callerFor, callersFor } from '../make/callers-for.ts';
 import { ready } from '../make/readied.ts';
+import { rowFrom } from '../make/row-from.ts';
+import type { Caller } from '../model/callers.ts';
+import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
+import { Untestable } from '../untestable.ts';
 import { isSame, shown } from '../values/difference.ts';
-import { carriesTo, inVersion, isOver, versionsOf } from './versions.ts';
+import { carried, carriesTo, inVersion, isOver, versionsOf } from './versions.ts';
 
-/** A subscriber is told in the version in which it subscribed. */
+const fact: FactName = { kind: 'version identifiers', subject: 'service' };
+
+/** A subscriber is told in the version in which it subscribed, who reads the stream in the version in which it asked for it. */
 export const eventVersions: Trial = {
   name: 'versioning/events',
   part: 'versioning',
-  about: 'Events go down to the version that their subscriber was made in.',
+  about: 'Events go down to the version that their subscriber was made in, or the stream was asked for in.',
   noise: 'alone',
   *cases(model) {
     const versions = versionsOf(model);
-    const pair = pairOf(model);
-    if (!versions || !pair || !subscribersOf(model) || subscribing(model).length === 0) return;
-    const resource = subscribersOf(model)?.resource ?? '';
+    if (!versions) return;
     for (const version of versions.all) {
       const carries = carriesTo(model, versions, version.name);
-      const isWhole = statedValue(pair.first.payload)?.resource === pair.resource;
-      // Where subscribers themselves have changed, they are made in another way.
-      if (!carries || !isWhole || !carries.resource(pair.resource) || carries.resource(resource)) continue;
-      if (isOver(version, Date.now()) === false) yield caseOf(model, pair, version.name, carries);
+      if (!carries || isOver(version, Date.now()) !== false) continue;
+      for (const told of creations(model)) {
+        if (!carries.resource(told.resource)) continue;
+        // Where subscribers themselves have changed, they are made in another way.
+        const subscribers = subscribersOf(model)?.resource;
+        if (subscribers !== undefined && subscribing(model).length > 0 && !carries.resource(subscribers))
+          yield caseOf(model, told, version.name, carries, 'a subscriber');
+        if (streamOf(model) && streaming(model).length > 0) yield caseOf(model, told, version.name, carries, 'the stream');
+      }
     }
   },
 };
 
-function caseOf(model: Model, pair: Pair, version: string, carries: Carries): Case {
-  const fact = { kind: 'version identifiers', subject: 'service' };
+/** A creation that surely emits one event, which shows the row. */
+interface Creation {
+  readonly operation: Operation;
+  readonly kind: EventKind;
+  readonly resource: string;
+}
+
+function creations(model: Model): Creation[] {
+  return changing(model).flatMap((operation) => {
+    const { endpoint, resource } = operation;
+    const kind = endpoint && statedValue(endpoint.does)?.verb === 'create' ? sureKind(model, operation) : undefined;
+    const isWhole = kind !== undefined && !kind.data && statedValue(kind.payload)?.resource === resource;
+    return isWhole && resource !== undefined ? [{ operation, kind, resource }] : [];
+  });
+}
+
+function caseOf(model: Model, told: Creation, version: string, carries: Carries, who: 'a subscriber' | 'the stream'): Case {
+  const { operation, kind } = told;
   return {
-    name: `${pair.first.name} for a subscriber of ${version}`,
+    name: `${kind.name} for ${who} of ${version}`,
     facts: [fact],
     async run(session: Session) {
-      const maker = makerOf(model, pair, subscribing(model));
-      const { ear, made, moved } = await actTwice(session, pair, () => subscribeIn(session, maker, version));
-      const isEnough = (all: Heard['deliveries']) => all.some(({ body }) => toldIn(model.spec, body).kind === pair.first.name);
-      const heard = await session.do(ear.hearing([made, moved], { isEnough, ms: eventMs, quietMs: 0 }));
+      const { endpoint } = operation;
+      session.need(endpoint !== undefined, `no caller reaches ${operation.name}`);
+      const { ear, made } = await created(session, told, version, who);
+      const isEnough = (all: Heard['deliveries']) => all.some(({ body }) => toldIn(model.spec, body).kind === kind.name);
+      const heard = await hear(session, ear, [made], { isEnough, ms: eventMs, quietMs: 0 });
       session.claim({
         shrinkingRuns: 2,
-        ...{ fact, reason: 'events', of: [ear.opened, made, heard] },
+        ...{ fact, reason: `events of ${who}`, of: [ear.opened, made, heard] },
         judge: (opened: Exchange, one: Exchange, all: Heard): Judgement => {
-          const told = all.deliveries.map(({ body }) => toldIn(model.spec, body)).find(({ kind }) => kind === pair.first.name);
+          const event = all.deliveries
+            .map(({ body }) => toldIn(model.spec, body))
+            .find((come) => come.kind === kind.name && isAbout(model, told.resource, one, come.payload));
           const row = isDone(one) ? fieldsOf(one) : undefined;
-          if (!isDone(opened) || !row || !told) return moot('nobody subscribed, or nothing came');
-          return downJudgement(model, pair, carries, row, told.payload, version);
+          if (!isDone(opened) || !row || !event) return moot('nobody listened, or nothing came');
+          return downJudgement(model, told.resource, carries, row, event.payload, version);
         },
       });
+      await ear.end(session);
     },
   };
 }
 
+/** Makes the row, with everything in it that its rules allow, with somebody listening in the version. @throws {Untestable} */
+async function created(session: Session, { operation, resource }: Creation, version: string, who: 'a subscriber' | 'the stream') {
+  const { model } = session;
+  const { endpoint } = operation;
+  let why = '';
+  for (const style of ['whole', 'plain'] as const) {
+    if (!endpoint) break;
+    const listeners = who === 'the stream' ? streaming(model) : subscribing(model);
+    const able = callersFor(session, endpoint).find((one) => listeners.includes(one)) ?? callerFor(session, endpoint);
+    const { request } = await ready(session, endpoint, { style, caller: able });
+    const maker = listeners.includes(able) ? able : listeners[0];
+    const ear =
+      who === 'the stream' ? await openEar(session, maker, inOlder(model, version)) : await subscribeIn(session, maker, version);
+    const made = await session.send(request);
+    if (isDone(made.value)) return { ear, made };
+    await ear.end(session);
+    why = `to create a ${resource} was answered ${made.value.status}`;
+  }
+  throw new Untestable(why);
+}
+
+function inOlder(model: Model, version: string): Parameters<typeof openEar>[2] {
+  return { asked: (plan) => inVersion(model, plan, version) };
+}
+
+/** Whether a payload is that of the row, and not of one that somebody else makes. */
+function isAbout(model: Model, resource: string, made: Exchange, payload: Json | undefined): boolean {
+  const id = fieldsOf(made)?.[model.identifierField(resource)];
+  return id !== undefined && JSON.stringify(payload ?? null).includes(JSON.stringify(id));
+}
+
 function downJudgement(
   model: Model,
-  { resource }: Pair,
+  resource: string,
   carries: Carries,
   row: Readonly<Record<string, Json>>,
   payload: Json | undefined,
@@ -72,8 +137,8 @@ function downJudgement(
   const carry = carries.resource(resource);
   const given = payload === undefined ? undefined : fieldsOf({ body: payload });
   if (!carry || !given) return moot('there is no payload');
-  // The cast holds: what is carried of a row of JSON is one.
-  const wanted = carry.down(row) as Readonly<Record<string, Json>>;
+  const wanted = carried(() => carry.down(row));
+  if (!wanted) return moot('it has no form in that version');
   for (const { older, newer, isMapped } of carry.lines) {
     const name = older ?? newer;
     if (name === undefined || (older === newer && !isMapped) || model.unseenBy(resource, undefined).has(newer ?? '')) continue;
@@ -86,7 +151,7 @@ function downJudgement(
 }
 
 /** Subscribes by a request in a version. @throws {Untestable} */
-async function subscribeIn(session: Session, maker: Parameters<typeof earOf>[3], version: string) {
+async function subscribeIn(session: Session, maker: Caller | undefined, version: string): Promise<Ear> {
   const { model } = session;
   const { resource = '', url: field = '', events } = subscribersOf(model) ?? {};
   const [endpoint] = model.endpointsThat('create', resource);
@@ -97,5 +162,6 @@ async function subscribeIn(session: Session, maker: Parameters<typeof earOf>[3],
   const type = request.body?.type ?? 'application/json';
   const created = await session.send(inVersion(model, { ...request, body: { value: body, type } }, version));
   session.need(isDone(created.value), `to subscribe in ${version} was answered ${created.value.status}`);
-  return earOf(model, url, created, maker);
+  const row = rowFrom(session, resource, endpoint, created);
+  return { ...earOf(model, url, created, maker), end: () => unsubscribe(session, row) };
 }

@@ -1,4 +1,4 @@
-import { statedValue } from '../../parts/fact.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Version } from '../../parts/versioning.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
@@ -25,7 +25,10 @@ export const selecting: Trial = {
   isReading: true,
   *cases(model) {
     const versions = versionsOf(model);
-    if (!versions) return;
+    if (!versions) {
+      if (statedValue(model.spec.versioning.select)?.by === 'pin') yield pinnedCase(model);
+      return;
+    }
     for (const version of versions.all) yield versionCase(model, versions, version);
     yield unknownCase(model);
     yield defaultCase(model, versions);
@@ -145,6 +148,18 @@ function defaultCase(model: Model, { all, history }: Versions): Case {
             : { promised: `a request that says no version is in ${usual}`, seen: `${select?.carrier}: ${named}` };
         },
       });
+    },
+  };
+}
+
+/** Where no request can name its version, each caller is in the one of its first call, which was made long ago. */
+function pinnedCase(model: Model): Case {
+  const rules = entriesOf(model.spec.versioning.versions).map(([subject]) => ({ kind: 'deprecation rules', subject }));
+  return {
+    name: 'pinned',
+    facts: [selectionFact, identifiersFact, ...rules],
+    async run() {
+      throw new Untestable('no request can name its version, and to which one a caller is pinned was decided by its first call');
     },
   };
 }

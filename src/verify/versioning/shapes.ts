@@ -1,8 +1,7 @@
 import type { Json } from '../../document/document.ts';
+import { isMap } from '../../document/values.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
-import { machineOf } from '../../parts/states.ts';
 import type { ResourceCarry } from '../../parts/versions/carry.ts';
-import { CannotCarry } from '../../parts/versions/change-values.ts';
 import { isServed } from '../../parts/versions/endpoint-in-version.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { showsWhole } from '../make/look.ts';
@@ -11,8 +10,10 @@ import { requestAbout } from '../make/request-about.ts';
 import type { Row } from '../make/row.ts';
 import { rowFrom } from '../make/row-from.ts';
 import type { FactName } from '../model/facts.ts';
+import { isKept } from '../model/judge-field.ts';
 import type { Model } from '../model/model.ts';
 import { isRefused } from '../model/refused-as.ts';
+import { unexpanded } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
@@ -21,7 +22,8 @@ import { resolve, type Symbolic } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
 import { isSame, shown as told } from '../values/difference.ts';
 import { absentCase, bare, needServed } from './absent.ts';
-import { carriesTo, inVersion, type Versions, versionsOf } from './versions.ts';
+import { bodiesFor } from './changed-values.ts';
+import { carried, carriesTo, inVersion, type Versions, versionsOf } from './versions.ts';
 
 const fact: FactName = { kind: 'version identifiers', subject: 'service' };
 
@@ -44,7 +46,7 @@ export const shapes: Trial = {
         const carry = carries.resource(resource) ?? carries.expanding.resource(resource);
         if (!carry || !model.endpointsThat('read', resource).some(showsWhole)) continue;
         const shown = carries.expanding.resource(resource) ?? carry;
-        for (const body of renamedIn(model, versions, name, resource))
+        for (const body of bodiesFor(model, versions, name, resource, carry))
           yield rowCase(model, versions, { version: name, resource, body, carry, shown });
       }
       for (const { key } of model.endpoints) {
@@ -53,18 +55,6 @@ export const shapes: Trial = {
     }
   },
 };
-
-/** Rows that have each of the values that were renamed since; at first one that is just drawn. */
-function renamedIn(model: Model, { history }: Versions, version: string, resource: string): Older['body'][] {
-  const steps = history.steps.filter(({ level }) => level >= history.levelOf(version));
-  const renamed = steps.flatMap(({ change }) => {
-    if (change.kind !== 'enum' || change.resource !== resource) return [];
-    const field = entryOf(model.resource(resource)?.fields ?? { standing: 'open', at: '' }, change.field);
-    const isSent = field !== undefined && !field.readOnly && machineOf(model.spec.states, resource)?.field !== change.field;
-    return isSent ? Object.values(change.values).map((value) => ({ [change.field]: value })) : [];
-  });
-  return [undefined, ...renamed];
-}
 
 interface Older {
   /** Members that the row is made with. */
@@ -80,10 +70,10 @@ function rowCase(model: Model, versions: Versions, older: Older): Case {
   const { version, resource, body } = older;
   return {
     name: `${resource} in ${version}${body === undefined ? '' : `, with ${JSON.stringify(body)}`}`,
-    facts: [fact],
+    facts: isUsual(model) && version !== versions.history.current ? [fact, selectionFact] : [fact],
     async run(session: Session) {
       needServed(session, versions, version);
-      const row = await session.make(resource, { style: 'full', ...(body && { body }) });
+      const row = await session.make(resource, { style: 'whole', ...(body && { body }) });
       const look = await looking(session, row);
       const newest = await session.send(look);
       const read = await session.send(bare(inVersion(model, look, version)));
@@ -91,7 +81,7 @@ function rowCase(model: Model, versions: Versions, older: Older): Case {
         ...{ fact, reason: `${resource} is read`, of: [newest, read] },
         judge: (one: Exchange, other: Exchange) => readJudgement(model, older.shown, version, one, other),
       });
-      if (statedValue(model.spec.versioning.select)?.default === 'current' && version !== versions.history.current) {
+      if (isUsual(model) && version !== versions.history.current) {
         const unsaid = await session.send(bare(inVersion(model, look, undefined)));
         session.claim({
           ...{ fact: selectionFact, reason: 'default shape', of: [newest, unsaid] },
@@ -122,27 +112,29 @@ function readJudgement(model: Model, carry: ResourceCarry, version: string, newe
   return undefined;
 }
 
+/** Whether who says no version is in the newest. */
+function isUsual({ spec }: Model): boolean {
+  return statedValue(spec.versioning.select)?.default === 'current';
+}
+
 /** Creates a row in the older version, and reads it in the newest. */
-async function written(session: Session, model: Model, { version, resource, carry }: Older): Promise<void> {
+async function written(session: Session, model: Model, { version, resource, body: given, carry }: Older): Promise<void> {
   const [endpoint] = model.endpointsThat('create', resource);
   if (!endpoint) return;
-  const { request } = await ready(session, endpoint, { style: 'full' });
+  const { request } = await ready(session, endpoint, { style: 'whole' });
   const { body } = request;
   if (!body || !('value' in body) || !body.type.includes('json')) return;
-  const value = resolve(body.value, session.run);
-  const older = typeof value === 'object' && value !== null ? carried(() => carry.down(value)) : undefined;
-  if (!older) return;
-  const sent = Object.fromEntries(
-    Object.entries(older).filter(([name]) => isSent(carry, name, value as Readonly<Record<string, Json>>)),
-  );
-  const made = await session.send(bare(inVersion(model, { ...request, body: { ...body, value: sent as Symbolic } }, version)));
+  const sent = olderBody(session, carry, body.value, given ?? {});
+  if (!sent) return;
+  const made = await session.send(bare(inVersion(model, { ...request, body: { ...body, value: sent } }, version)));
   if (!isDone(made.value)) return;
   const row = rowFrom(session, resource, endpoint, made);
   const read = await session.send(await looking(session, { ...row, fields: undefined }));
   session.claim({
     ...{ fact, reason: `${resource} is written`, of: [made, read] },
     judge: (one: Exchange, other: Exchange): Judgement => {
-      const [said, seen] = [one.sent.json, rowIn(other)];
+      const [said, row] = [one.sent.json, rowIn(other)];
+      const seen = row && unexpanded(model, resource, row);
       if (!isDone(one) || !seen || typeof said !== 'object' || said === null) return moot('it was not made, or is not shown');
       const wanted = carried(() => carry.up(said));
       if (!wanted) return moot('it has no form in the newest version');
@@ -152,7 +144,10 @@ async function written(session: Session, model: Model, { version, resource, carr
         const field = entryOf(model.resource(resource)?.fields ?? { standing: 'open', at: '' }, name);
         if (field?.writable && !field.writable.includes(one.caller?.user ?? '')) continue;
         const hidden = model.unseenBy(resource, other.caller).has(name);
-        if (hidden || line?.older === undefined || !Object.hasOwn(said, line.older) || isSame(wanted[name], seen[name])) continue;
+        if (hidden || line?.older === undefined || !Object.hasOwn(said, line.older)) continue;
+        // Inside of it, defaults may have been filled in.
+        const slack = { mayHaveMore: true, mayLack: model.hiddenInside(other.caller) };
+        if (isKept(wanted[name] ?? null, seen[name], slack)) continue;
         return { promised: `${name} in the newest version: ${told(wanted[name])}`, seen: told(seen[name]) };
       }
       return undefined;
@@ -160,10 +155,28 @@ async function written(session: Session, model: Model, { version, resource, carr
   });
 }
 
-/** Whether a field of the older version is one that was to be sent, and none that is there no more. */
-function isSent(carry: ResourceCarry, name: string, value: Readonly<Record<string, Json>>): boolean {
-  const line = carry.older(name);
-  return line === undefined || (line.newer !== undefined && Object.hasOwn(value, line.newer));
+/** A body of the newest version as the older one has it, without what was not sent and what is there no more. */
+function olderBody(
+  { run }: Session,
+  carry: ResourceCarry,
+  body: Symbolic,
+  given: Readonly<Record<string, Json>>,
+): Record<string, Symbolic> | undefined {
+  const drawn = resolve(body, run);
+  const newest = isMap(drawn) ? { ...drawn, ...given } : undefined;
+  const older = newest && carried(() => carry.down(newest));
+  if (!newest || !older) return undefined;
+  // The cast holds: what resolves to a map is one.
+  const symbols = { ...(body as Readonly<Record<string, Symbolic>>), ...given };
+  const sent: Record<string, Symbolic> = {};
+  for (const [name, value] of Object.entries(older)) {
+    const line = carry.older(name);
+    const newer = line === undefined ? name : line.newer;
+    if (newer === undefined || !Object.hasOwn(newest, newer)) continue;
+    // What stays as it is may be new in every run.
+    sent[name] = isSame(value, newest[newer]) ? (symbols[newer] as Symbolic) : value;
+  }
+  return sent;
 }
 
 /** A look at a row by somebody who may. */
@@ -179,14 +192,4 @@ async function looking(session: Session, row: Row): Promise<RequestPlan> {
 
 function rowIn(exchange: Exchange): Readonly<Record<string, Json>> | undefined {
   return isDone(exchange) ? fieldsOf(exchange) : undefined;
-}
-
-function carried(carry: () => unknown): Readonly<Record<string, Json>> | undefined {
-  try {
-    // The cast holds: what is carried of a row of JSON is one, but for integers past 2^53.
-    return carry() as Readonly<Record<string, Json>>;
-  } catch (error) {
-    if (error instanceof CannotCarry) return undefined;
-    throw error;
-  }
 }

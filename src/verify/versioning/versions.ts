@@ -1,7 +1,9 @@
+import type { Json } from '../../document/document.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import type { Version } from '../../parts/versioning.ts';
 import { Carries } from '../../parts/versions/carries.ts';
+import { CannotCarry } from '../../parts/versions/change-values.ts';
 import { type History, historyOf } from '../../parts/versions/history.ts';
 import type { Door } from '../authentication/knocking.ts';
 import type { Caller } from '../model/callers.ts';
@@ -48,6 +50,17 @@ export function isOver({ deprecation }: Version, nowMs: number): boolean | undef
 /** What goes between the newest shapes and those of a version; nothing where it is not known what was changed since. */
 export function carriesTo(model: Model, { history }: Versions, version: string): Carries | undefined {
   return history.openAbove(version).length > 0 ? undefined : new Carries(model.spec, history, version, () => Date.now());
+}
+
+/** What is carried, a row of JSON; nothing where a value of it has no form in the other version. */
+export function carried(carry: () => unknown): Readonly<Record<string, Json>> | undefined {
+  try {
+    // The cast holds: what is carried of a row of JSON is one, but for integers past 2^53.
+    return carry() as Readonly<Record<string, Json>>;
+  } catch (error) {
+    if (error instanceof CannotCarry) return undefined;
+    throw error;
+  }
 }
 
 /** An operation to ask in every version: it changes nothing, names no row, and is in all of them. */

@@ -1,0 +1,91 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { namesOperation, type Operation } from '../../parts/operations.ts';
+import type { Client } from '../client/client.ts';
+import { ready } from '../make/readied.ts';
+import type { Model } from '../model/model.ts';
+import { isDone } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
+import { Untestable } from '../untestable.ts';
+import { changing, everybody } from './changing.ts';
+import { type Ear, type Heard, noteArrival, type Waiting } from './ear.ts';
+import { receiverOf } from './subscribing.ts';
+
+/** How long an event is waited for that only shows that events come. */
+const proofMs = 1_500;
+/** How many operations are tried for it. */
+const proofsMax = 4;
+
+/** Somebody who listens, to what came of the steps before. */
+export interface Listener {
+  readonly ear: Ear;
+  readonly after: readonly Done<unknown>[];
+  readonly waiting: Waiting;
+}
+
+/** One of them listens. @throws {Untestable} where nothing ever comes. */
+export async function hear(session: Session, ear: Ear, after: readonly Done<unknown>[], waiting: Waiting): Promise<Done<Heard>> {
+  const [heard] = await hearAll(session, [{ ear, after, waiting }]);
+  // The cast holds: who listens alone hears alone.
+  return heard as Done<Heard>;
+}
+
+/**
+ * All of them listen at once. Where nothing has ever come to the receiver, silence says something only once something else has come:
+ * a service may refuse to send web hooks to this machine. @throws {Untestable} where nothing ever comes.
+ */
+export async function hearAll(session: Session, listeners: readonly Listener[]): Promise<Done<Heard>[]> {
+  const { client } = session.run;
+  // Who has waited once for nothing does not wait again.
+  if (proofs.has(client) && !(await proofs.get(client))) throw nothingComes();
+  const heard = await Promise.all(listeners.map(({ ear, after, waiting }) => session.do(ear.hearing(after, waiting))));
+  if (!heard.some(({ value }) => value.isUnreached)) return heard;
+  const proof = proofs.get(client) ?? isReached(session);
+  proofs.set(client, proof);
+  if (!(await proof)) throw nothingComes();
+  return heard;
+}
+
+/** Whether anything comes to the receiver of a client, once that was in doubt. */
+const proofs = new WeakMap<Client, Promise<boolean>>();
+
+function nothingComes(): Untestable {
+  return new Untestable(
+    'nothing ever came to the receiver on this machine: services may refuse to send web hooks to its addresses',
+  );
+}
+
+/** Whether anything comes of operations that have to be told of. */
+async function isReached(session: Session): Promise<boolean> {
+  const told = changing(session.model).filter((one) => isTold(session.model, one));
+  for (const operation of told.slice(0, proofsMax)) {
+    try {
+      if (await tells(session, operation)) return true;
+    } catch (error) {
+      if (!(error instanceof Untestable)) throw error;
+    }
+  }
+  return false;
+}
+
+/** Whether an operation emits something whatever else is so. */
+function isTold({ spec }: Model, operation: Operation): boolean {
+  return entriesOf(spec.events.kinds).some(
+    ([, kind]) => !kind.if && !kind.to && namesOperation(statedValue(kind.on) ?? [], operation, 'event'),
+  );
+}
+
+async function tells(session: Session, { endpoint }: Operation): Promise<boolean> {
+  if (!endpoint) return false;
+  const { request } = await ready(session, endpoint, { style: 'whole' });
+  const ears = await everybody(session);
+  const acted = await session.send(request);
+  if (!isDone(acted.value)) return false;
+  const receiver = await receiverOf(session.run);
+  const fromMs = Date.now();
+  for (let waitedMs = 0; waitedMs < proofMs && receiver.connections === 0; waitedMs += 20) await pause(20);
+  if (receiver.connections > 0) noteArrival(session.run, Date.now() - fromMs);
+  for (const ear of ears) await ear.end(session);
+  return receiver.connections > 0;
+}
