@@ -2,7 +2,6 @@ type Row = { readonly [field: string]: unknown };
 
 /** What these handlers ask of the store. */
 interface Store {
-  get(resource: 'copy', id: string): Promise<Row | undefined>;
   list(resource: 'loan' | 'book', where: Row): Promise<readonly Row[]>;
 }
 
@@ -12,8 +11,8 @@ interface Recommend {
 }
 
 interface CreateLoan {
-  /** The loan as it would be stored; what is changed here is stored so. */
-  readonly next: { readonly copy: number; readonly member: string; term: string };
+  /** The loan as it would be stored. */
+  readonly next: { readonly member: string };
   readonly store: Store;
   fail(code: 'loan_limit'): never;
 }
@@ -30,12 +29,10 @@ export const handlers = {
 };
 
 export const before = {
-  /** Three loans at a time, and short loans for the copies that are in demand. */
+  /** Three loans at a time. */
   'create loan': async ({ next, store, fail }: CreateLoan) => {
     const loans = await store.list('loan', { member: next.member });
     const open = loans.filter(({ status }) => status === 'out' || status === 'overdue');
     if (open.length >= loansAtOnce) fail('loan_limit');
-    const copy = await store.get('copy', String(next.copy));
-    if (copy?.short_loan) next.term = 'short';
   },
 };

@@ -54,10 +54,11 @@ export function claimRefusalIn<T>(
     judge(result: T): Judgement {
       const seen = seenIn(result);
       const code = seen && model.refusals.codeIn(seen);
-      if (code === undefined) return moot('no code was shown');
-      return code === stated.code.name
-        ? undefined
-        : { promised: `${stated.code.name}, for ${what}`, seen: `${seen?.status} ${code}` };
+      if (!seen || code === undefined) return moot('no code was shown');
+      if (code === stated.code.name) return undefined;
+      return model.refusals.isHurried(seen)
+        ? moot('it came at a time when too much was asked')
+        : { promised: `${stated.code.name}, for ${what}`, seen: `${seen.status} ${code}` };
     },
   });
 }
