@@ -67,7 +67,7 @@ export class Rounds {
   }
 
   async all(trials: readonly Trial[]): Promise<Found> {
-    const { options, beside, client, made, model } = this.#given;
+    const { options, beside, client, clock, made, model } = this.#given;
     const planned = planOf(trials, model, options);
     this.#of = planned.length;
     for (const noise of ['quiet', 'alone', 'loud'] as const) {
@@ -77,7 +77,7 @@ export class Rounds {
       const workers = Array.from({ length: noise === 'quiet' ? beside : 1 }, () => this.#work(queue));
       await Promise.all(workers);
     }
-    if (client.waitedMs > 1000)
+    if (client.waitedMs > 1000 && clock.advance === undefined)
       this.#notes.push(`${Math.round(client.waitedMs / 1000)} s were spent waiting for rates to refill.`);
     if (this.#unsettled.size > 0)
       this.#notes.push(`No time was left to look again at what looked broken once: ${[...this.#unsettled].join(', ')}.`);
