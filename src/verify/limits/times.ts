@@ -59,6 +59,8 @@ function slowBody(model: Model, operation: Operation, requestMs: number): Case {
       const awaited = await session.do(stopping(request, mostMs));
       session.claim({
         ...{ fact, reason: 'request', at: `${model.spec.limits.timeout.at}/request`, of: [awaited] },
+        // Each look takes as long as the time-out, and there is little to leave out.
+        shrinkingRuns: 1,
         judge: ({ ms, status }: Awaited): Judgement => {
           const promised = `a request has ${requestMs / 1000} s`;
           if (ms === undefined) return { promised, seen: `after ${Math.round(mostMs) / 1000} s its body was still waited for` };
