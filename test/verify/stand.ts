@@ -127,7 +127,9 @@ async function documentOf(given: string): Promise<Document> {
 /** A proxy in front of a port, which changes answers on their way back. */
 async function openProxy(port: number, { bend, spoil }: Pick<StandOptions, 'bend' | 'spoil'>) {
   const server = createServer(async (request, response) => {
-    const sent = await textOf(request);
+    const sent = await textOf(request).catch(() => undefined);
+    // Whoever asked is gone.
+    if (sent === undefined) return;
     const { method: asked = 'GET', url = '/', headers: given } = request;
     const original = { method: asked, target: url, headers: given, text: sent };
     const { method, target, headers: bent, text: body } = { ...original, ...bend?.(original) };

@@ -66,7 +66,9 @@ function slowBody(model: Model, operation: Operation, requestMs: number): Case {
         answerIn: ({ ms = 0, answer }) => (ms >= requestMs / 2 && answer && answer.text !== '' ? answer : undefined),
       });
       session.claim({
-        ...{ fact, reason: 'request', at: `${model.spec.limits.timeout.at}/request`, of: [awaited], shrinkingRuns: 2 },
+        ...{ fact, reason: 'request', at: `${model.spec.limits.timeout.at}/request`, of: [awaited] },
+        // Each look takes as long as the time-out, and there is little to leave out.
+        shrinkingRuns: 1,
         judge: ({ ms, answer }: Awaited): Judgement => {
           const status = answer?.status;
           const promised = `a request has ${requestMs / 1000} s`;
