@@ -44,13 +44,7 @@ const faults: readonly EngineFault[] = [
     breaks: /^allowed values:note\.text$/,
     store: () => ({
       changing: {
-        update: (own, table, row) => {
-          const { doc: old } = { doc: '{}' };
-          return own(
-            table,
-            'text' in docOf(row) ? withDoc(row, (doc) => ({ ...doc, text: JSON.parse(old).text ?? 'kept' })) : row,
-          );
-        },
+        update: (own, table, row) => own(table, 'text' in docOf(row) ? withDoc(row, (doc) => ({ ...doc, text: 'kept' })) : row),
       },
     }),
   },
@@ -347,7 +341,8 @@ const faults: readonly EngineFault[] = [
   },
 ];
 
-describe('a fault of the engine', { concurrency: 1 }, () => {
+// Most of the time goes into waiting for what does not come, which several can do at once.
+describe('a fault of the engine', { concurrency: 4 }, () => {
   for (const { fault, part, breaks, document = notes, store, bend, spoil, serve } of faults) {
     test(`${part}: ${fault}`, async () => {
       const stand = await openStand(document, {
@@ -362,8 +357,6 @@ describe('a fault of the engine', { concurrency: 1 }, () => {
       });
       try {
         const report = await stand.verify({ until: ({ kind, subject }) => breaks.test(`${kind}:${subject}`), timeMs: 120_000 });
-
-        console.error(fault, '→', report.breaches.map((b) => `${b.kind}:${b.subject}`).join(', '), report.notes.join());
         const broken = report.breaches.map(({ kind, subject }) => `${kind}:${subject}`);
         assert.ok(
           broken.some((one) => breaks.test(one)),
