@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { main } from '../src/cli.ts';
+import { command } from './verify/command.ts';
 import { notes } from './verify/notes.ts';
 import { openStand, type StandOptions } from './verify/stand.ts';
 
@@ -11,22 +11,6 @@ const folder = mkdtempSync(join(tmpdir(), 'ninefold-verify-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 const document = join(folder, 'notes.yaml');
 writeFileSync(document, notes);
-
-async function run(words: readonly string[]): Promise<{ code: number; out: string; err: string }> {
-  let out = '';
-  let err = '';
-  const terminal = {
-    ...{ isTTY: false, columns: 120, colour: false },
-    write(text: string) {
-      out += text;
-    },
-    complain(text: string) {
-      err += text;
-    },
-  };
-  const code = await main(words, terminal);
-  return { code, out, err };
-}
 
 const spoilt: StandOptions = {
   spoil: ({ method, target, text }) =>
@@ -46,7 +30,7 @@ const only = ['--only', 'resources/stored'];
 
 test('what is held is nine rows and exit code 0', () =>
   over({}, async (url) => {
-    const { code, out } = await run(['verify', document, '--url', url, '--seed', '1', ...only]);
+    const { code, out } = await command(['verify', document, '--url', url, '--seed', '1', ...only]);
     assert.equal(code, 0, out);
     assert.match(out, /resources\s+\d+\s+·/);
     assert.match(out, /nothing broken, \d+ held, \d+ not testable, \d+ open; \d+ requests/);
@@ -55,7 +39,7 @@ test('what is held is nine rows and exit code 0', () =>
 
 test('a breach is a frame of its line, what was promised and seen, its steps, a replay and shell commands, and exit code 1', () =>
   over(spoilt, async (url) => {
-    const { code, out } = await run(['verify', document, '--url', url, '--seed', '1', ...only]);
+    const { code, out } = await command(['verify', document, '--url', url, '--seed', '1', ...only]);
     assert.equal(code, 1);
     for (const piece of [
       'stars: { type: integer',
@@ -73,12 +57,12 @@ test('a breach is a frame of its line, what was promised and seen, its steps, a 
 test('a replay by its id asks that one thing again, and fails for as long as it is so', async () => {
   let id = '';
   await over(spoilt, async (url) => {
-    const { out } = await run(['verify', document, '--url', url, '--seed', '1', '--json', ...only]);
+    const { out } = await command(['verify', document, '--url', url, '--seed', '1', '--json', ...only]);
     id = JSON.parse(out).breaches[0].id;
-    assert.equal((await run(['verify', document, '--url', url, '--replay', id])).code, 1);
+    assert.equal((await command(['verify', document, '--url', url, '--replay', id])).code, 1);
   });
   await over({}, async (url) => {
-    const { code, out } = await run(['verify', document, '--url', url, '--replay', id]);
+    const { code, out } = await command(['verify', document, '--url', url, '--replay', id]);
     assert.equal(code, 0, out);
   });
 });
@@ -87,8 +71,8 @@ test('a baseline knows what was broken before', () =>
   over(spoilt, async (url) => {
     const words = ['verify', document, '--url', url, '--seed', '1', ...only];
     const baseline = join(folder, 'baseline.json');
-    writeFileSync(baseline, (await run([...words, '--json'])).out);
-    const { code, out } = await run([...words, '--baseline', baseline]);
+    writeFileSync(baseline, (await command([...words, '--json'])).out);
+    const { code, out } = await command([...words, '--baseline', baseline]);
     assert.equal(code, 0);
     assert.match(out, /\(known\)/);
   }));
@@ -97,7 +81,7 @@ test('JUnit has a case for each fact, SARIF a result at the line, the page every
   over(spoilt, async (url) => {
     const files = ['junit', 'sarif', 'html'].map((form) => join(folder, `report.${form}`));
     const [junit = '', sarif = '', html = ''] = files;
-    const { out } = await run([
+    const { out } = await command([
       'verify',
       document,
       '--url',
@@ -133,7 +117,7 @@ const misuses: readonly (readonly [words: readonly string[], says: RegExp])[] = 
 
 for (const [words, says] of misuses) {
   test(`\`ninefold ${words.filter((word) => word !== document).join(' ')}\` cannot be carried out`, async () => {
-    const { code, err } = await run(words);
+    const { code, err } = await command(words);
     assert.equal(code, 2);
     assert.match(err, says);
   });
@@ -147,7 +131,7 @@ for (const [what, words, told] of [
   ['a clock beside --read-only', ['--read-only', '--clock', 'http://127.0.0.1:9/'], /--read-only moves no clock|The clock at/],
 ] as const) {
   test(`${what} is told before anything is sent`, async () => {
-    const { code, err, out } = await run(['verify', 'examples/parcels.md', '--url', 'http://127.0.0.1:9', ...words]);
+    const { code, err, out } = await command(['verify', 'examples/parcels.md', '--url', 'http://127.0.0.1:9', ...words]);
     assert.equal(code, 2);
     assert.match(err, told);
     assert.equal(out, '');
@@ -156,8 +140,8 @@ for (const [what, words, told] of [
 
 test('the seeds that a run tells are taken again, and a replay that asks for nothing is no success', () =>
   over({}, async (url) => {
-    assert.equal((await run(['verify', document, '--url', url, '--seed', '2147483647', ...only])).code, 0);
-    const { code, err } = await run(['verify', document, '--url', url, '--replay', 'nonsense']);
+    assert.equal((await command(['verify', document, '--url', url, '--seed', '2147483647', ...only])).code, 0);
+    const { code, err } = await command(['verify', document, '--url', url, '--replay', 'nonsense']);
     assert.equal(code, 2);
     assert.match(err, /--replay nonsense: no case of this document has that id/);
   }));
