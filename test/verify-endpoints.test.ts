@@ -205,7 +205,7 @@ const faults: readonly Fault[] = [
     'parameters:GET /floors/{floor}',
     /X-Scale refused/,
   ],
-  ['a default is another', serving('default: metre', 'default: foot'), 'parameters:GET /floors/{floor}', /unit told by default/],
+  ['a default is another', serving('default: metre', 'default: foot'), 'parameters:GET /floors/{floor}', /unit by default/],
   [
     'a reply takes parameters that nothing states',
     { bend: ({ target }) => ({ target: target.replace(/about\?.*/, 'about') }) },

@@ -121,15 +121,6 @@ const faults: readonly EngineFault[] = [
     breaks: /^transitions:note$/,
     store: () => ({ changing: { setTimer: () => undefined } }),
   },
-  {
-    fault: 'timers go off at half their time',
-    part: 'states',
-    document: smallService,
-    breaks: /^transitions:note$/,
-    store: () => ({
-      changing: { setTimer: (own, timer) => own({ ...timer, dueMs: timer.dueMs - 43_200_000 }) },
-    }),
-  },
   // Endpoints
   {
     fault: 'the first row of a list is left out',

@@ -49,6 +49,7 @@ export function claimRefusalIn<T>(
     });
   }
   if (!stated || !model.refusals.showsCodes) return;
+  const isOfRates = when === 'limit.rate' || when === 'limit.quota';
   session.claim({
     ...{ ...common, fact: { kind: 'conditions', subject: stated.code.name }, reason: 'code', at: stated.rule.at },
     judge(result: T): Judgement {
@@ -56,7 +57,7 @@ export function claimRefusalIn<T>(
       const code = seen && model.refusals.codeIn(seen);
       if (!seen || code === undefined) return moot('no code was shown');
       if (code === stated.code.name) return undefined;
-      return model.refusals.isHurried(seen)
+      return !isOfRates && model.refusals.isHurried(seen)
         ? moot('it came at a time when too much was asked')
         : { promised: `${stated.code.name}, for ${what}`, seen: `${seen.status} ${code}` };
     },
