@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { notes } from './verify/notes.ts';
-import { openStand } from './verify/stand.ts';
+import { openStand, type StandOptions } from './verify/stand.ts';
 
 /** The notes, of which so many may be made a day. */
 function scarce(limit: number): string {
@@ -10,9 +10,13 @@ function scarce(limit: number): string {
     .replace('    late: {', '    used_up: { status: 429, when: limit.quota }\n    late: {');
 }
 
-/** The facts that the quota kept from being looked at, by the reasons that are told. */
-async function hindered(document: string, more: { readonly clockUrl?: undefined } = {}): Promise<string[]> {
-  const stand = await openStand(document);
+/** The facts that a limit kept from being looked at, by the reasons that are told. */
+async function hindered(
+  document: string,
+  more: { readonly clockUrl?: undefined } = {},
+  options: StandOptions = {},
+): Promise<string[]> {
+  const stand = await openStand(document, options);
   try {
     // The cast holds: without an address of a clock there is none.
     const report = await stand.verify({ only: ['resources'], ...(more as object) });
@@ -29,4 +33,12 @@ test('a quota that is used up is waited for where the clock can be moved', async
 
 test('what a quota kept from being looked at is told, where the clock goes by itself', async () => {
   assert.ok((await hindered(scarce(2), { clockUrl: undefined })).length > 0);
+});
+
+test('a rate that does not say how long to wait is waited for until its window is over', async () => {
+  const hurried = notes
+    .replace('  rate: none', '  rate: [{ per: everyone, limit: 15, window: 2s, kind: fixed }]')
+    .replace('    late: {', '    slow_down: { status: 429, when: limit.rate }\n    late: {');
+  const spoil: StandOptions['spoil'] = ({ headers: { 'retry-after': _retryAfter, ...headers } }) => ({ headers });
+  assert.deepEqual(await hindered(hurried, {}, { spoil }), []);
 });

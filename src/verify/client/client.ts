@@ -27,6 +27,8 @@ export interface ClientOptions {
   readonly timeoutMs: number;
   readonly budget: Budget;
   readonly clock: Clock;
+  /** How long is waited where a refusal does not say: until the stated rates begin anew. */
+  readonly rateWindowMs?: number;
 }
 
 /** How one request is sent. */
@@ -92,11 +94,14 @@ export class Client {
 
   /** @throws {Spent} */
   async send(outgoing: Outgoing, { takesRefusalsOfRates = false, isOnTop = false }: Sending = {}): Promise<Answered> {
+    let guessMs = this.#options.rateWindowMs;
     for (let leftMs = waitMsMax; ; ) {
       const answered = await this.#reaching(outgoing, isOnTop);
       if (answered.status !== 429 || takesRefusalsOfRates) return answered;
-      const waitMs = retryAfterMs(answered);
+      const waitMs = retryAfterMs(answered) ?? guessMs;
       if (waitMs === undefined) return answered;
+      // Where that was not long enough, it was something else than a rate.
+      guessMs = undefined;
       if (waitMs > leftMs) this.#owedUntilMs = Math.max(this.#owedUntilMs ?? 0, answered.toMs + waitMs);
       if (waitMs > leftMs || !this.#canWait(waitMs, isOnTop)) return answered;
       leftMs -= waitMs;
