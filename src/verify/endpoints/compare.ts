@@ -1,8 +1,8 @@
 import type { Json } from '../../document/document.ts';
+import { isSame } from '../../document/values.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Operator } from '../../parts/parameters.ts';
 import type { Field } from '../../parts/resources.ts';
-import { isSame } from '../values/difference.ts';
 
 const dateTime = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d/;
 const plain = /^[\x20-\x7e]*$/;

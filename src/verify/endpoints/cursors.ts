@@ -1,4 +1,4 @@
-import { isMap } from '../../document/values.ts';
+import { isMap, isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { paramsShape } from '../../parts/expressions/operation-scope.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
@@ -10,7 +10,6 @@ import { type Exchange, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
-import { isSame } from '../values/difference.ts';
 import { NoValue } from '../values/no-value.ts';
 import { Reference, valuesOf } from '../values/values.ts';
 import { sortWords } from './sorted.ts';

@@ -1,3 +1,4 @@
+import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
@@ -11,7 +12,6 @@ import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import { freshText } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
-import { isSame } from '../values/difference.ts';
 import { beginBody } from './begin-body.ts';
 
 /** One key does a thing once: the second request is answered as the first was, and one with another body is refused. */

@@ -1,4 +1,5 @@
 import type { Json } from '../../document/document.ts';
+import { isSame } from '../../document/values.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Caller } from '../model/callers.ts';
@@ -11,7 +12,7 @@ import type { Session } from '../script/session.ts';
 import type { Done, Step } from '../script/step.ts';
 import { type Captured, resolve } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
-import { isSame, shown } from '../values/difference.ts';
+import { shown } from '../values/difference.ts';
 
 /** What a `Location` says of a row that was made is where the row is (RFC 9110 section 10.2.2). */
 export const locations: Trial = {

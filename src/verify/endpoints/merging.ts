@@ -1,5 +1,5 @@
 import type { Json } from '../../document/document.ts';
-import { isMap } from '../../document/values.ts';
+import { isMap, isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
@@ -14,7 +14,7 @@ import { briefly, type Exchange, fieldsOf, isDone } from '../script/exchange.ts'
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
-import { isSame, shown } from '../values/difference.ts';
+import { shown } from '../values/difference.ts';
 import { NoValue } from '../values/no-value.ts';
 import { valuesOf } from '../values/values.ts';
 

@@ -1,3 +1,4 @@
+import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
@@ -5,7 +6,6 @@ import { type Fields, idIn, rowsShown, unexpanded } from '../model/row-shown.ts'
 import { type Judgement, moot } from '../script/claim.ts';
 import { type Exchange, isDone, isExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
-import { isSame } from '../values/difference.ts';
 import { compareValues } from './compare.ts';
 
 /** The rows of a page, references as identifiers. */

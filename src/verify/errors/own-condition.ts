@@ -5,10 +5,11 @@ import { namesOperation, resourceOfEffect } from '../../parts/operations.ts';
 import { callerContext } from '../model/access.ts';
 import type { Before } from '../model/expectation.ts';
 import { beforeFrom, expectedAfter } from '../model/expected.ts';
-import { type Evaluated, NotSeen } from '../model/expressions.ts';
+import type { Evaluated } from '../model/expressions.ts';
+import { followedIn } from '../model/followed.ts';
 import { currentVersion, type Model } from '../model/model.ts';
 import type { StatedRefusal } from '../model/refusals.ts';
-import { type Fields, idIn, rowsShown, rowWith } from '../model/row-shown.ts';
+import { idIn, rowsShown, rowWith } from '../model/row-shown.ts';
 import type { Exchange } from '../script/exchange.ts';
 
 /** Whether one of the service's own errors has to answer an exchange: yes, no, or not to be known from outside. */
@@ -60,7 +61,7 @@ function knownOf(model: Model, exchange: Exchange, beside: readonly Exchange[]) 
       ...(sent.json !== undefined && { request: sent.json }),
       ...(before && { resource: before.fields }),
       ...(next && { next: next.fields }),
-      follow: (resource: string, id: string) => rowSeen(model, resource, id, beside),
+      follow: followedIn(model, beside),
     },
     unseen: { ...(before && { resource: before.unseen }), ...(next && { next: next.unseen }) },
   };
@@ -91,28 +92,4 @@ function nextOf(model: Model, name: string, exchange: Exchange, before: Before |
     else if (expectation?.is !== 'absent') unseen.add(field);
   }
   return { fields, unseen };
-}
-
-/** A row that a reference leads to, without what its reader was not shown. @throws {NotSeen} */
-function rowSeen(model: Model, resource: string, id: string, beside: readonly Exchange[]): Fields {
-  for (const shown of beside) {
-    if (rowsShown(model, shown)?.resource !== resource) continue;
-    const row = rowWith(model, shown, id);
-    if (row) return watched(row, model.unseenBy(resource, model.readerOf(shown)));
-  }
-  throw new NotSeen(`no ${resource} ${id} was seen`);
-}
-
-/** The row; whoever reads what was hidden from its reader is told so. */
-function watched(row: Fields, hidden: ReadonlySet<string>): Fields {
-  if (hidden.size === 0) return row;
-  const out: Record<string, Json> = { ...row };
-  for (const name of hidden) {
-    Object.defineProperty(out, name, {
-      get: () => {
-        throw new NotSeen(`${name} is not shown`);
-      },
-    });
-  }
-  return out;
 }

@@ -1,4 +1,5 @@
 import type { Json } from '../../document/document.ts';
+import { isSame } from '../../document/values.ts';
 import { entriesOf } from '../../parts/fact.ts';
 import type { Resource, Unique } from '../../parts/resources.ts';
 import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
@@ -13,7 +14,6 @@ import type { Exchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import { claimUnchanged } from '../states/transitions.ts';
 import type { Case, Trial } from '../trial.ts';
-import { isSame } from '../values/difference.ts';
 import { claimRefused } from './claim-refused.ts';
 
 /** A row that has to be unique in some states alone is not let back into one of them once another has taken its place. */

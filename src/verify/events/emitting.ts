@@ -1,4 +1,4 @@
-import { isMap } from '../../document/values.ts';
+import { isMap, isSame } from '../../document/values.ts';
 import type { EventKind } from '../../parts/events.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
@@ -13,7 +13,6 @@ import type { Done } from '../script/step.ts';
 import { resolve, type Symbolic } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
 import { Untestable } from '../untestable.ts';
-import { isSame } from '../values/difference.ts';
 import { canListen, changing, deliveryFact, everybody, kindsFact } from './changing.ts';
 import { type Ear, eventMs, type Heard, type Waiting } from './ear.ts';
 import { kindsOn } from './expected.ts';

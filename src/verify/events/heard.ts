@@ -1,3 +1,4 @@
+import { isSame } from '../../document/values.ts';
 import type { EventKind } from '../../parts/events.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation, operationsOf } from '../../parts/operations.ts';
@@ -5,7 +6,6 @@ import type { Caller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
-import { isSame } from '../values/difference.ts';
 import type { Heard } from './ear.ts';
 import { type Told, toldIn } from './envelope.ts';
 import { type Change, changeIn, isEmitted, isHeardBy, kindsOn } from './expected.ts';

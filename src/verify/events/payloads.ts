@@ -1,12 +1,12 @@
 import type { Json } from '../../document/document.ts';
-import { isMap } from '../../document/values.ts';
+import { isMap, isSame } from '../../document/values.ts';
 import type { EventKind } from '../../parts/events.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Caller } from '../model/callers.ts';
 import { isHidden } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
 import type { Flaw } from '../script/claim.ts';
-import { isSame, shown } from '../values/difference.ts';
+import { shown } from '../values/difference.ts';
 import { type Change, isPlainField, knownOf } from './expected.ts';
 
 /** What is wrong with the payload of an event about a change, as a subscriber's maker is told of it. */

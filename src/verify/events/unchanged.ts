@@ -1,5 +1,5 @@
 import type { Json } from '../../document/document.ts';
-import { isMap } from '../../document/values.ts';
+import { isMap, isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
@@ -14,7 +14,6 @@ import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
-import { isSame } from '../values/difference.ts';
 import { anEar, canListen, changing } from './changing.ts';
 import type { Heard } from './ear.ts';
 import { kindsOn } from './expected.ts';

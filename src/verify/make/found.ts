@@ -1,3 +1,4 @@
+import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { pathParameters } from '../../parts/payload.ts';
@@ -8,7 +9,6 @@ import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { Captured, resolve, type Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
-import { isSame } from '../values/difference.ts';
 import { callersFor } from './callers-for.ts';
 import { paginationOf, widest } from './pages.ts';
 import type { Row, Wanted } from './row.ts';

@@ -1,4 +1,5 @@
 import type { Json } from '../../document/document.ts';
+import { isSame } from '../../document/values.ts';
 import { readTemplate } from '../../kinds/generators/template.ts';
 import type { Effect } from '../../parts/effects.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
@@ -7,9 +8,8 @@ import type { Field, Resource } from '../../parts/resources.ts';
 import { machineOf } from '../../parts/states.ts';
 import { mergeJson } from '../../parts/versions/json-merge.ts';
 import type { Exchange } from '../script/exchange.ts';
-import { isSame } from '../values/difference.ts';
 import type { Before, Expectation, Fields } from './expectation.ts';
-import type { Followed } from './followed.ts';
+import type { Follow } from './followed.ts';
 import type { Model } from './model.ts';
 import { firstTarget, fromExpression } from './reckoned.ts';
 import { boundFields, sentFields } from './sent.ts';
@@ -19,7 +19,7 @@ export function expectedAfter(
   model: Model,
   change: Exchange,
   before: Before | undefined,
-  followed?: Followed,
+  followed?: Follow,
 ): ReadonlyMap<string, Expectation> {
   const effect = change.endpoint && statedValue(change.endpoint.does);
   const resource = model.resource(resourceOfEffect(effect) ?? '');
@@ -61,7 +61,7 @@ function beforeSet(
   model: Model,
   resource: Resource,
   change: Exchange,
-  { before, followed }: { readonly before: Before | undefined; readonly followed: Followed | undefined },
+  { before, followed }: { readonly before: Before | undefined; readonly followed: Follow | undefined },
 ): Map<string, Expectation> {
   const verb = change.endpoint && statedValue(change.endpoint.does)?.verb;
   const out = new Map<string, Expectation>();
@@ -152,7 +152,7 @@ function initialState(
   }: {
     readonly sent: Fields | undefined;
     readonly bound: ReadonlyMap<string, Json>;
-    readonly followed: Followed | undefined;
+    readonly followed: Follow | undefined;
   },
 ): Expectation {
   const machine = machineOf(model.spec.states, resource.name);
@@ -169,7 +169,7 @@ function initialState(
 function movedState(
   model: Model,
   change: Exchange,
-  { before, followed }: { readonly before: Before; readonly followed: Followed | undefined },
+  { before, followed }: { readonly before: Before; readonly followed: Follow | undefined },
   field: Field,
 ): Expectation {
   const effect = change.endpoint && statedValue(change.endpoint.does);

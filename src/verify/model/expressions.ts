@@ -19,10 +19,7 @@ export class NotSeen extends Error {
 /** What is known when an expression is evaluated: its variables, and what of them is not seen from here. */
 export interface Known {
   readonly context: Context;
-  /**
-   * The members of a variable that it may have without our seeing them: `resource` to the fields that its reader is not shown;
-   * `follow` to those of the rows that are referred to.
-   */
+  /** The members of a variable that it may have without our seeing them: `resource` to the fields that its reader is not shown. */
   readonly unseen?: Readonly<Record<string, ReadonlySet<string>>>;
 }
 
@@ -44,7 +41,6 @@ export class Expressions {
       const hides = unseen[root];
       if (!isGiven || (follows && context.follow === undefined)) return 'unknown';
       if (hides && (path[0] === undefined ? hides.size > 0 : hides.has(path[0]))) return 'unknown';
-      if (follows?.some((name) => unseen.follow?.has(name))) return 'unknown';
     }
     const value = evaluated(compiled, context);
     if (value === undefined) return 'unknown';

@@ -1,29 +1,37 @@
+import type { Json } from '../../document/document.ts';
 import type { Context } from '../../parts/expressions/frame.ts';
 import type { Exchange } from '../script/exchange.ts';
 import { NotSeen } from './expressions.ts';
 import type { Model } from './model.ts';
-import { rowsShown, rowWith } from './row-shown.ts';
+import { type Fields, rowsShown, rowWith } from './row-shown.ts';
 
-/** What expressions can read through references: the rows that exchanges have shown, each as it was shown last. */
-export interface Followed {
-  readonly follow: NonNullable<Context['follow']>;
-  /** The fields of those rows that were not to be seen. */
-  readonly unseen: ReadonlySet<string>;
+/** How an expression reads the row that a reference leads to. */
+export type Follow = NonNullable<Context['follow']>;
+
+/**
+ * Reads rows through references: those that exchanges have shown, each as it was shown last. It throws NotSeen for a row that none
+ * showed, and for a field that its reader was not shown.
+ */
+export function followedIn(model: Model, exchanges: readonly Exchange[]): Follow {
+  const resources = exchanges.map((exchange) => rowsShown(model, exchange)?.resource);
+  return (resource, id) => {
+    const shown = exchanges.findLast((exchange, at) => resources[at] === resource && rowWith(model, exchange, id));
+    const row = shown && rowWith(model, shown, id);
+    if (!row) throw new NotSeen(`no ${resource} ${id} was shown`);
+    return watched(row, model.unseenBy(resource, model.readerOf(shown)));
+  };
 }
 
-export function followedIn(model: Model, exchanges: readonly Exchange[]): Followed {
-  const resources = exchanges.map((exchange) => rowsShown(model, exchange)?.resource);
-  const unseen = resources.flatMap((name, at) => {
-    const exchange = exchanges[at];
-    return name === undefined || !exchange ? [] : [...model.unseenBy(name, model.readerOf(exchange))];
-  });
-  return {
-    unseen: new Set(unseen),
-    follow(resource, id) {
-      const shown = exchanges.findLast((exchange, at) => resources[at] === resource && rowWith(model, exchange, id));
-      const row = shown && rowWith(model, shown, id);
-      if (!row) throw new NotSeen(`no ${resource} ${id} was shown`);
-      return row;
-    },
-  };
+/** The row; whoever reads what was hidden from its reader is told so. */
+function watched(row: Fields, hidden: ReadonlySet<string>): Fields {
+  if (hidden.size === 0) return row;
+  const out: Record<string, Json> = { ...row };
+  for (const name of hidden) {
+    Object.defineProperty(out, name, {
+      get: () => {
+        throw new NotSeen(`${name} is not shown`);
+      },
+    });
+  }
+  return out;
 }

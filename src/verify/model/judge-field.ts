@@ -1,8 +1,8 @@
 import type { Json } from '../../document/document.ts';
-import { isMap } from '../../document/values.ts';
+import { isMap, isSame } from '../../document/values.ts';
 import type { Field } from '../../parts/resources.ts';
 import { type Flaw, type Moot, moot } from '../script/claim.ts';
-import { isSame, shown } from '../values/difference.ts';
+import { shown } from '../values/difference.ts';
 import type { Expectation } from './expectation.ts';
 import { timeOf } from './reckoned.ts';
 

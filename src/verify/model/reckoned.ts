@@ -4,7 +4,7 @@ import type { Field } from '../../parts/resources.ts';
 import type { Exchange } from '../script/exchange.ts';
 import { callerContext } from './access.ts';
 import type { Before, Expectation, Fields } from './expectation.ts';
-import type { Followed } from './followed.ts';
+import type { Follow } from './followed.ts';
 import { currentVersion, type Model } from './model.ts';
 
 /** The state that the first target leads to whose condition holds. */
@@ -30,7 +30,7 @@ export interface KnownRows {
   readonly next: Fields;
   readonly unseenNext: ReadonlySet<string>;
   /** What it refers to. */
-  readonly followed?: Followed | undefined;
+  readonly followed?: Follow | undefined;
 }
 
 function evaluated(model: Model, expression: Expression, change: Exchange, known: KnownRows, nowMs: number) {
@@ -43,12 +43,11 @@ function evaluated(model: Model, expression: Expression, change: Exchange, known
       ...(version !== undefined && { version }),
       ...(sent.json !== undefined && { request: sent.json }),
       ...(known.before && { resource: known.before.fields }),
-      ...(known.followed && { follow: known.followed.follow }),
+      ...(known.followed && { follow: known.followed }),
     },
     unseen: {
       next: known.unseenNext,
       ...(known.before && { resource: known.before.unseen }),
-      ...(known.followed && { follow: known.followed.unseen }),
     },
   });
 }

@@ -1,10 +1,10 @@
+import { isSame } from '../../document/values.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { type Exchange, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
-import { isSame } from '../values/difference.ts';
 import { doorOf } from '../versioning/versions.ts';
 
 const fact = { kind: 'base address', subject: 'service' };

@@ -1,4 +1,5 @@
 import type { Json } from '../../document/document.ts';
+import { isSame } from '../../document/values.ts';
 import { entryOf } from '../../parts/fact.ts';
 import { boundByPath } from '../../parts/payload.ts';
 import type { Resource, Unique } from '../../parts/resources.ts';
@@ -11,7 +12,6 @@ import { type Fields, rowsShown, unexpanded } from '../model/row-shown.ts';
 import { type Exchange, fieldsOf } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import { Fresh, resolve, type Symbolic } from '../script/symbol.ts';
-import { isSame } from '../values/difference.ts';
 
 /** The fact that says that values are unique: what is allowed of the last of them. */
 export function uniqueFact(resource: string, fields: readonly string[]): FactName {

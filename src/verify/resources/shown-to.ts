@@ -1,3 +1,4 @@
+import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
@@ -14,7 +15,7 @@ import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Trial } from '../trial.ts';
-import { isSame, shown } from '../values/difference.ts';
+import { shown } from '../values/difference.ts';
 
 /** A row that has everything, seen by each user in every way that there is: nobody is shown what is hidden, and lists show what reading does. */
 export const shownTo: Trial = {

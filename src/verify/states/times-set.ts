@@ -1,3 +1,4 @@
+import { isSame } from '../../document/values.ts';
 import { entriesOf } from '../../parts/fact.ts';
 import type { Field } from '../../parts/resources.ts';
 import type { Machine, Transition } from '../../parts/states.ts';
@@ -8,7 +9,6 @@ import { moot } from '../script/claim.ts';
 import { type Exchange, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
-import { isSame } from '../values/difference.ts';
 /** Claims that the times that a transition of the clock sets are of when it was due. */
 export function claimTimes(
   session: Session,

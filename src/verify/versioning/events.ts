@@ -1,4 +1,5 @@
 import type { Json } from '../../document/document.ts';
+import { isSame } from '../../document/values.ts';
 import type { EventKind } from '../../parts/events.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
@@ -22,7 +23,7 @@ import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
 import { Untestable } from '../untestable.ts';
-import { isSame, shown } from '../values/difference.ts';
+import { shown } from '../values/difference.ts';
 import { carried, carriesTo, inVersion, isOver, versionsOf } from './versions.ts';
 
 const fact: FactName = { kind: 'version identifiers', subject: 'service' };

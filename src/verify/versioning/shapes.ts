@@ -1,5 +1,5 @@
 import type { Json } from '../../document/document.ts';
-import { isMap } from '../../document/values.ts';
+import { isMap, isSame } from '../../document/values.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { ResourceCarry } from '../../parts/versions/carry.ts';
 import { isServed } from '../../parts/versions/endpoint-in-version.ts';
@@ -20,7 +20,7 @@ import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import { resolve, type Symbolic } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
-import { isSame, shown as told } from '../values/difference.ts';
+import { shown as told } from '../values/difference.ts';
 import { absentCase, bare, needServed } from './absent.ts';
 import { bodiesFor } from './changed-values.ts';
 import { carried, carriesTo, inVersion, type Versions, versionsOf } from './versions.ts';
