@@ -36,7 +36,7 @@ export const answers: Observer = {
 };
 
 /** The statuses that an operation may succeed with; nothing where they are open. */
-export function statusesOf(endpoint: Endpoint): readonly string[] | undefined {
+function statusesOf(endpoint: Endpoint): readonly string[] | undefined {
   if (isStated(endpoint.response)) return endpoint.response.value.map(({ status }) => status);
   const verb = statedValue(endpoint.does)?.verb;
   if (endpoint.response.standing !== 'open' || endpoint.response.question !== undefined || verb === undefined) return undefined;

@@ -111,7 +111,7 @@ function claimCode(
 }
 
 /** Whether a refusal says that the caller may not do it, and that cannot be excluded. */
-export function mayBeDenied(model: Model, exchange: Exchange, code: string): boolean {
+function mayBeDenied(model: Model, exchange: Exchange, code: string): boolean {
   const { endpoint, sent } = exchange;
   if (!endpoint) return false;
   const operation = model.operationOf(endpoint);

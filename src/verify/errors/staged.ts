@@ -100,7 +100,7 @@ function wantedOf(session: Session, slot: Slot, slots: readonly Slot[], { values
 }
 
 /** A text that no other row has, in a field in which it is seen again. */
-export function markOf(
+function markOf(
   session: Session,
   endpoint: Endpoint,
   resource: string,

@@ -45,7 +45,7 @@ function headerFlaw(model: Model, { headers }: Delivery, told: Told): string | u
 }
 
 /** The secret of a subscriber: as it was revealed, or as it was sent. */
-export function secretIn({ spec }: Model, created: Exchange): string | undefined {
+function secretIn({ spec }: Model, created: Exchange): string | undefined {
   const field = deliveryOf(spec)?.webhook?.subscribers?.secret;
   if (field === undefined) return undefined;
   const sent =

@@ -83,6 +83,6 @@ function withVariable(caller: Caller, marks: Marks, names: ShellNames): Caller {
 }
 
 /** A word for a POSIX shell, in quotes where it needs them. */
-export function singleQuoted(word: string): string {
+function singleQuoted(word: string): string {
   return /^[\w\-./:@%+,=]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -36,7 +36,7 @@ export class Chance {
 }
 
 /** A number of 32 bits from a text, always the same. */
-export function numberOf(text: string): number {
+function numberOf(text: string): number {
   return createHash('sha256').update(text).digest().readInt32BE(0);
 }
 
