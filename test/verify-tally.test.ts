@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { check, parseDocument } from '../src/index.ts';
 import { ledgerOf } from '../src/parts/ledger.ts';
 import { Facts } from '../src/verify/model/facts.ts';
+import { outOfReach } from '../src/verify/out-of-reach.ts';
 import { Tally } from '../src/verify/tally.ts';
 import { notes } from './verify/notes.ts';
 
@@ -69,4 +70,17 @@ test('a claim that failed was a look, and what is broken stays so', () => {
     tally.courseOf('resources/identifiers', [fact]).end('nobody may delete one');
   });
   assert.deepEqual(broken, { verdict: 'broken' });
+});
+
+test('what no request can show says so', () => {
+  const facts = new Facts(ledgerOf(spec));
+  const whyOf = (kind: string, subject: string): string | undefined =>
+    outOfReach(spec, facts.all.find((one) => one.kind === kind && one.subject === subject)!);
+  assert.equal(whyOf('purpose', 'service'), 'it is words for people');
+  assert.equal(whyOf('conditions', 'broken'), 'nobody can bring it about from outside');
+  assert.equal(whyOf('conditions', 'busy'), 'nobody can bring it about from outside');
+  assert.equal(whyOf('conditions', 'late'), undefined, 'a time-out can be brought about');
+  assert.equal(whyOf('conditions', 'taken'), undefined);
+  const { why } = new Tally(facts, () => 'never').verdicts().find(({ kind }) => kind === 'purpose')!;
+  assert.equal(why, 'never');
 });

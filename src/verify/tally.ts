@@ -17,6 +17,7 @@ export interface Course {
 /** What was seen of each fact so far. */
 export class Tally {
   readonly #facts: Facts;
+  readonly #whyNever: (fact: LedgerFact) => string | undefined;
   readonly #held = new Map<LedgerFact, Map<string, number>>();
   readonly #broken = new Set<LedgerFact>();
   /** The trials that are about each fact: why one came to nothing, or nothing where one of its cases looked at the fact. */
@@ -24,8 +25,10 @@ export class Tally {
   /** What looked broken once, and nobody could look at again. */
   readonly #doubted = new Map<LedgerFact, string>();
 
-  constructor(facts: Facts) {
+  /** `whyNever` says why no request can show a fact. */
+  constructor(facts: Facts, whyNever: (fact: LedgerFact) => string | undefined = () => undefined) {
     this.#facts = facts;
+    this.#whyNever = whyNever;
   }
 
   /** Follows a case of a trial that is about these facts. */
@@ -93,7 +96,8 @@ export class Tally {
 
   #whyNot(fact: LedgerFact): string {
     if (fact.standing === 'any') return 'it is left to the implementation';
-    return this.#missedOf(fact) ?? (fact.standing === 'none' ? 'nothing shows that there is none' : 'no trial came to it');
+    const why = this.#missedOf(fact) ?? this.#whyNever(fact);
+    return why ?? (fact.standing === 'none' ? 'nothing shows that there is none' : 'no trial came to it');
   }
 }
 

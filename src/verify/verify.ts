@@ -10,6 +10,7 @@ import { Maker } from './make/maker.ts';
 import { callersOf } from './model/callers.ts';
 import { Model } from './model/model.ts';
 import { CannotRun, type VerifyOptions } from './options.ts';
+import { outOfReach } from './out-of-reach.ts';
 import type { VerifyReport } from './report.ts';
 import { Rounds } from './rounds.ts';
 import type { Run } from './script/run.ts';
@@ -50,7 +51,7 @@ export async function verify(spec: Spec, options: VerifyOptions): Promise<Verify
     const isOthers: Run['isOthers'] = (resource, id) => made.isOthers(resource, id, results);
     return { client, note, isOthers, clock, results, fresh: new Map(), draw: runDraw(), isReadOnly: options.readOnly === true };
   };
-  const tally = new Tally(model.facts);
+  const tally = new Tally(model.facts, (fact) => outOfReach(spec, fact));
   try {
     await reach(client, address, basePath);
     const rounds = new Rounds({

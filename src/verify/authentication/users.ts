@@ -1,6 +1,7 @@
 import { statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
+import { claimArises } from '../errors/claim-arises.ts';
 import type { Caller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, type Refusal, refusalFor } from '../model/refused-as.ts';
@@ -57,6 +58,7 @@ function caseOf(model: Model, { operation, endpoint }: Door, caller: Caller): Ca
         of: [done],
         judge: (seen: Exchange) => judged(model, operation, caller, seen),
       });
+      if (outrightOf(model, operation, caller) === 'refused') claimArises(session, done, 'caller.forbidden', operation);
     },
   };
 }

@@ -1,5 +1,6 @@
 import { statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
+import { claimArises } from '../errors/claim-arises.ts';
 import { openEar, streamOf } from '../events/stream-ears.ts';
 import type { Caller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
@@ -59,6 +60,7 @@ function nobodyAt(model: Model, { operation, endpoint }: Door): Case {
       const done = await session.send(knocking(model, endpoint, undefined));
       const judge = (seen: Exchange) => unknownFlaw(model, operation, seen, 'without a credential');
       session.claim({ fact: rules, reason: 'nobody', of: [done], judge });
+      claimArises(session, done, 'caller.unknown', operation);
       session.claim({ fact: schemesFact, reason: 'challenge', of: [done], judge: challengeJudgement });
       for (const scheme of acceptedSchemes(model)) {
         const invented = inventedFor(scheme);

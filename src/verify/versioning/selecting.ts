@@ -1,5 +1,6 @@
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Version } from '../../parts/versioning.ts';
+import { claimArises } from '../errors/claim-arises.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
@@ -67,6 +68,7 @@ function versionCase(model: Model, versions: Versions, version: Version): Case {
           return over || sunset !== undefined ? undefined : moot('it has no last day');
         },
       });
+      if (isOver(version, done.value.toMs)) claimArises(session, done, 'version.sunset', operation);
       session.claim({
         ...{ fact: identifiersFact, reason: 'listed', of: [done] },
         judge: (seen: Exchange): Judgement => {
@@ -102,6 +104,7 @@ function unknownCase(model: Model): Case {
       const { endpoint, operation, caller } = door;
       const { endpoint: _endpoint, ...plan } = inVersion(model, model.request(endpoint, { caller }), 'ninefold-verify');
       const done = await session.send(plan);
+      claimArises(session, done, 'version.unknown', operation);
       session.claim({
         ...{ fact: selectionFact, reason: 'unknown', of: [done] },
         judge: (seen: Exchange): Judgement => {
