@@ -84,7 +84,7 @@ export const verbs: readonly Verb[] = [
       'read-only': { help: 'send nothing that changes anything' },
       'yes-this-host': { value: 'HOST', help: 'the host that is meant, where it is not this machine' },
       requests: { value: 'N', help: 'send at most so many requests (20000)' },
-      time: { value: 'DURATION', help: 'take at most so long (60s)' },
+      time: { value: 'DURATION', help: 'begin nothing new after so long (45s)' },
       seed: { value: 'N', help: 'draw everything from this number; the same one asks the same' },
       clock: { value: 'URL', help: "where the service's clock can be moved, for what takes days" },
       'seed-data': { value: 'FILE', help: 'rows that are there already: a YAML or JSON map from resource to list' },

@@ -18,7 +18,7 @@ import { countVerdicts, Tally } from './tally.ts';
 import { observers, trials } from './trials.ts';
 import { runDraw } from './values/chance.ts';
 
-const defaults = { requests: 20_000, timeMs: 60_000, answerMs: 10_000, beside: 16 };
+const defaults = { requests: 20_000, timeMs: 45_000, answerMs: 10_000, beside: 16 };
 
 /**
  * Holds a running service to its document: of every fact of the ledger it says whether it is held, broken, not testable or open.
