@@ -204,15 +204,19 @@ test('a service that starts again without its rows gets verdicts', { timeout }, 
 });
 
 test('a service that goes away is not waited for again and again', { timeout }, async () => {
-  let isGone = false;
-  const stand = await openStand(notes);
-  const going = setTimeout(() => {
-    isGone = true;
-    void stand.close();
-  }, 150);
-  const report = await stand.verify({ only: ['resources', 'states'], timeMs: 20_000 });
-  clearTimeout(going);
-  assert.ok(isGone);
-  assertWhole(report);
-  assert.match(report.stopped ?? '', /no longer answers/);
+  let answered = 0;
+  let gone: Promise<void> | undefined;
+  const onExchange = (): void => {
+    answered += 1;
+    if (answered === 60) gone = stand.close();
+  };
+  const stand = await openStand(notes, { serve: { onExchange } });
+  try {
+    const report = await stand.verify({ only: ['resources', 'states'], timeMs: 20_000 });
+    assert.ok(gone, 'it went away in between');
+    assertWhole(report);
+    assert.match(report.stopped ?? '', /no longer answers/);
+  } finally {
+    await (gone ?? stand.close());
+  }
 });

@@ -6,7 +6,7 @@ import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import { moot } from '../script/claim.ts';
-import type { Exchange } from '../script/exchange.ts';
+import { type Exchange, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 
@@ -48,6 +48,7 @@ export async function claimUnchanged(
       const id = idIn(model, tried);
       const old = rowWith(model, was, id);
       if (tried.status < 400 || !old) return moot('it was not refused');
+      if (!isDone(is) && is.status !== 404 && is.status !== 410) return moot('whether it is still there was not answered');
       const now = rowWith(model, is, id);
       const isSame =
         now !== undefined &&
