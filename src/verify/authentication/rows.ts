@@ -1,4 +1,3 @@
-import type { Raw } from '../../parts/expressions/frame.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation, resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter } from '../../parts/payload.ts';
@@ -9,10 +8,11 @@ import type { Row } from '../make/row.ts';
 import type { Allowed } from '../model/access.ts';
 import type { Caller } from '../model/callers.ts';
 import type { Known } from '../model/expressions.ts';
+import { followedIn } from '../model/followed.ts';
 import type { Model } from '../model/model.ts';
 import { isRefused } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import { type Exchange, fieldsOf, isDone, isExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
@@ -22,7 +22,6 @@ import { identified } from './identities.ts';
 import type { Door } from './knocking.ts';
 import { missingIdentifier, telltale } from './missing.ts';
 import { about, foreignJudgement, ownCode, ownJudgement, readability } from './row-rules.ts';
-import { shownRows } from './shown-rows.ts';
 
 /** Rows of one's own and of others: what conditions over the row allow and refuse, and that what is hidden is as good as missing. */
 export const rows: Trial = {
@@ -130,10 +129,9 @@ async function tryRow(session: Session, door: Door, caller: Caller, row: Row, al
 /** What is known of a row, and of the rows that it refers to, for conditions. */
 function knownOf(session: Session, row: Row): Known {
   const { model } = session;
-  const rows = shownRows(session);
-  const follow = (resource: string, id: string): Raw => rows.get(`${resource}\n${id}`);
+  const seen = session.run.results.filter((result) => isExchange(result));
   return {
-    context: { resource: row.fields ?? {}, follow },
+    context: { resource: row.fields ?? {}, follow: followedIn(model, seen) },
     unseen: { resource: model.unseenBy(row.resource, row.caller) },
   };
 }

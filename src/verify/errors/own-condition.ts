@@ -61,7 +61,8 @@ function knownOf(model: Model, exchange: Exchange, beside: readonly Exchange[]) 
       ...(sent.json !== undefined && { request: sent.json }),
       ...(before && { resource: before.fields }),
       ...(next && { next: next.fields }),
-      follow: followedIn(model, beside),
+      // The first of them is the newest.
+      follow: followedIn(model, beside.toReversed()),
     },
     unseen: { ...(before && { resource: before.unseen }), ...(next && { next: next.unseen }) },
   };
