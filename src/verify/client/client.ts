@@ -6,6 +6,7 @@ import { ask, Late } from './ask.ts';
 import { type Budget, Spent } from './budget.ts';
 import type { Clock } from './clock.ts';
 import { parseBody } from './parse-body.ts';
+import { retryAfterMs } from './retry-after.ts';
 import { listensWithin } from './revival.ts';
 import { troubleOf } from './trouble.ts';
 
@@ -43,6 +44,9 @@ export interface Sending {
 const waitMsMax = 65_000;
 /** How long a service that was there, and takes no connections any more, is waited for. */
 const revivalMs = 3_000;
+
+/** What is waited beyond that: clocks are read to the second. */
+const marginMs = 20;
 
 /** Sends requests over connections that are kept, waits where a rate says so, and takes trouble for an answer too. */
 export class Client {
@@ -98,7 +102,8 @@ export class Client {
     for (let leftMs = waitMsMax; ; ) {
       const answered = await this.#reaching(outgoing, isOnTop);
       if (answered.status !== 429 || takesRefusalsOfRates) return answered;
-      const waitMs = retryAfterMs(answered) ?? guessMs;
+      const toldMs = retryAfterMs(answered);
+      const waitMs = toldMs === undefined ? guessMs : toldMs + marginMs;
       if (waitMs === undefined) return answered;
       // Where that was not long enough, it was something else than a rate.
       guessMs = undefined;
@@ -178,12 +183,3 @@ export class Client {
 }
 
 const decoder = new TextDecoder();
-
-/** `Retry-After` in seconds or as a date (RFC 9110 section 10.2.3). */
-function retryAfterMs({ headers }: Answered): number | undefined {
-  const value = headers['retry-after'];
-  if (value === undefined) return undefined;
-  if (/^\d+$/.test(value)) return Number(value) * 1000 + 20;
-  const ms = Date.parse(value) - Date.parse(headers.date ?? '');
-  return Number.isFinite(ms) ? Math.max(0, ms) + 20 : undefined;
-}

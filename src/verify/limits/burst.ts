@@ -46,12 +46,3 @@ export function burst(
     ],
   };
 }
-
-/** How long one has to wait, as an answer says it (RFC 9110 section 10.2.3); nothing where it does not. */
-export function retryAfterMs({ headers, toMs }: Pick<Shot, 'headers' | 'toMs'>): number | undefined {
-  const told = headers['retry-after'];
-  if (told === undefined) return undefined;
-  if (/^\d+$/.test(told.trim())) return Number(told) * 1000;
-  const ms = Date.parse(told);
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms - toMs);
-}

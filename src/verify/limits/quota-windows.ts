@@ -1,12 +1,12 @@
 import { type CalendarWindow, compileCalendar, type Stretch } from '../../kinds/limits/calendar.ts';
 import type { Quota } from '../../parts/limits.ts';
 import { endsWithin } from '../authentication/ends.ts';
+import { retryAfterMs } from '../client/retry-after.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import type { Exchange } from '../script/exchange.ts';
 import { isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done, Step } from '../script/step.ts';
-import { retryAfterMs } from './burst.ts';
 import { quotasFact, type Using, useOnce } from './quota-using.ts';
 
 /** How far from the end of a window what is asked is sure to lie on its side of it. */

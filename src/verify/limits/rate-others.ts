@@ -1,10 +1,11 @@
 import type { Rate } from '../../parts/limits.ts';
+import { retryAfterMs } from '../client/retry-after.ts';
 import { type Caller, isSamePerson } from '../model/callers.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
-import { burst, retryAfterMs, type Shot } from './burst.ts';
+import { burst, type Shot } from './burst.ts';
 import { applies, askersOf, ratesFor, roomFor } from './counted.ts';
 import { letTooMany } from './rate-model.ts';
 import { attemptsOf, type Reached, ratesFact } from './rate-reached.ts';

@@ -1,8 +1,9 @@
+import { retryAfterMs } from '../client/retry-after.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
-import { burst, retryAfterMs, type Shot } from './burst.ts';
+import { burst, type Shot } from './burst.ts';
 import { memoryOf } from './rate-model.ts';
 import { type Reached, ratesFact } from './rate-reached.ts';
 
