@@ -1,5 +1,8 @@
 import { rateKinds } from '../kinds/limits/all.ts';
 import type { Members } from '../kinds/member.ts';
+import { pageStyles } from '../kinds/pages/all.ts';
+import { membersOf } from '../kinds/pages/kind.ts';
+import { tellings } from '../kinds/pages/telling.ts';
 
 /** A form as JSON, as far as it is looked into here. */
 interface FormJson {
@@ -18,6 +21,12 @@ interface StatedKind {
 /** The lists of kinds that a document may name, each with the definition of their words and that of the statement they stand in. */
 const sorts: readonly { readonly words: string; readonly statement: string; readonly kinds: readonly StatedKind[] }[] = [
   { words: 'rateKind', statement: 'rate', kinds: rateKinds },
+  {
+    words: 'pageStyle',
+    statement: 'pagination',
+    kinds: pageStyles.map((style) => ({ ...style, members: membersOf(style) })),
+  },
+  { words: 'telling', statement: 'pagination', kinds: tellings.map((telling) => ({ ...telling, members: {} })) },
 ];
 
 /**
