@@ -1,5 +1,7 @@
 import type { Pointer } from '../document/document.ts';
 import { durationMs } from '../kinds/durations.ts';
+import { type SignatureWord, signatureKind, signatureKindOf } from '../kinds/signatures/all.ts';
+import type { SignatureFacts } from '../kinds/signatures/kind.ts';
 import type { Expression, Fact, Named, Unstated } from './fact.ts';
 import { readShape } from './read-shape.ts';
 import type { Shape } from './shape.ts';
@@ -38,10 +40,7 @@ export interface Delivery {
 
 export interface Webhook {
   readonly at: Pointer;
-  readonly signature:
-    | 'standard-webhooks'
-    | { readonly header: string; readonly value: string; readonly signs: string }
-    | undefined;
+  readonly signature?: StatedSignature;
   readonly headers: Named<Expression>;
   readonly retryMs: readonly number[];
   readonly timeoutMs?: number;
@@ -56,6 +55,14 @@ export interface Webhook {
     readonly events?: string;
     readonly enabled?: string;
   };
+}
+
+/** How deliveries are signed. */
+export interface StatedSignature {
+  readonly at: Pointer;
+  /** Its kind; nothing where it is stated in a way that is none of them. */
+  readonly word: SignatureWord | undefined;
+  readonly facts: SignatureFacts;
 }
 
 export interface Stream {
@@ -121,7 +128,7 @@ function readDelivery(source: Source): Fact<Delivery> {
 }
 
 function readWebhook(source: Source): Webhook {
-  const signature = source.get('signature');
+  const signature = readSignature(source.get('signature'));
   const subscribers = source.get('subscribers');
   const timeoutMs = durationMs(source.get('timeout').text() ?? '');
   const disableAfterMs = durationMs(source.get('disable_after').text() ?? '');
@@ -132,15 +139,7 @@ function readWebhook(source: Source): Webhook {
   }
   return {
     at: source.at,
-    signature: signature.isMap
-      ? {
-          header: signature.get('header').text() ?? '',
-          value: signature.get('value').text() ?? '',
-          signs: signature.get('signs').text() ?? '',
-        }
-      : signature.text() === 'standard-webhooks'
-        ? 'standard-webhooks'
-        : undefined,
+    ...(signature && { signature }),
     headers: source.get('headers').expressions(),
     retryMs: source
       .get('retry')
@@ -152,6 +151,20 @@ function readWebhook(source: Source): Webhook {
     ...(subscribers.isMap && {
       subscribers: { at: subscribers.at, resource: subscribers.get('resource').text() ?? '', ...fields },
     }),
+  };
+}
+
+/** By its word, or by its members; `!none` is as good as the word. What is open or left to the service is not stated. */
+function readSignature(source: Source): StatedSignature | undefined {
+  const { at } = source;
+  const standing = source.unstated('tags only')?.standing;
+  if (standing === 'open' || standing === 'any') return undefined;
+  if (!source.isMap || standing) return { at, word: signatureKind(standing ?? source.text())?.word, facts: named([]) };
+  const members = source.entries();
+  return {
+    at,
+    word: signatureKindOf(members.map(([name]) => name))?.word,
+    facts: named(members.map(([name, member]) => [name, member.text() ?? ''] as const)),
   };
 }
 

@@ -1,4 +1,6 @@
 import { Type } from 'typebox';
+import { signatureKinds } from '../../kinds/signatures/all.ts';
+import type { SignatureKind } from '../../kinds/signatures/kind.ts';
 import { shapeRef } from './shape.ts';
 import { cel, fact, keys, listing, named, value, Words } from './standing.ts';
 
@@ -12,11 +14,14 @@ const EnvelopeForm = fact(
   'What stands around a payload; none = it is sent as it is.',
 );
 
+const signatures: readonly SignatureKind[] = signatureKinds;
+const words = signatures.flatMap(({ word, members }) => (members ? [] : [Type.Literal(word)]));
+const templates = signatures.flatMap(({ members }) =>
+  members ? [keys(Object.fromEntries(Object.keys(members).map((name) => [name, text])))] : [],
+);
+
 const WebhookForm = keys({
-  signature: value(
-    Type.Union([Type.Literal('standard-webhooks'), Type.Literal('none'), keys({ header: text, value: text, signs: text })]),
-    'standard-webhooks, or an own template.',
-  ),
+  signature: value(Type.Union([...words, ...templates]), 'How deliveries are signed: a word, or an own template.'),
   headers: named(cel('over event')),
   retry: fact(Words, 'The waits between tries: [5s, 5m, 30m].'),
   timeout: value(text),
