@@ -13,7 +13,7 @@ import { asMarkdown, asText, figure, median } from './table.ts';
 import { exitCode, type Target, targetReport } from './targets.ts';
 
 const addresses = 1_000_000;
-const facts = { limit: 600, windowMs: 60_000, burst: 600 };
+const facts = { limit: 600, windowMs: 60_000, capacity: 600 };
 
 /** Runs it and prints the report; gives the exit code. */
 export async function run(args: readonly string[]): Promise<number> {
@@ -84,7 +84,7 @@ function perCall(kind: RateKind | undefined): number {
     kind === undefined
       ? []
       : (['address', 'caller'] as const).map((per) => ({
-          ...{ at: '', kind: kind.word as Rate['kind'], per, limit: 10_000, windowMs: 60_000, cost: {} },
+          ...{ at: '', kind: kind.word as Rate['kind'], per, limit: 10_000, windowMs: 60_000, own: {}, cost: {} },
         }));
   const counters = new RateCounters({ bytes: (length) => new Uint8Array(length) });
   const { first, second } = compileRates(rates, counters, compileAddressOf([]))({ name: 'read book' });

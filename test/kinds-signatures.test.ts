@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { signatureKind, signatureKindOf, signatureKinds } from '../src/kinds/signatures/all.ts';
+import {
+  compareSignatures,
+  signatureKind,
+  signatureKinds,
+  signatureOfMembers,
+  signatureWord,
+} from '../src/kinds/signatures/all.ts';
 import type { Received, SignatureFacts, SignatureKind } from '../src/kinds/signatures/kind.ts';
 
 const kinds: readonly SignatureKind[] = signatureKinds;
@@ -54,8 +60,8 @@ for (const kind of kinds) {
   }
 
   test(`it is found by its word or its members, and compares by the laws: ${kind.word}`, () => {
-    assert.equal(signatureKind(kind.word), kind);
-    if (kind.members) assert.equal(signatureKindOf(Object.keys(kind.members)), kind);
+    const names = Object.keys(kind.members);
+    assert.equal(names.length > 0 ? signatureOfMembers(names) : signatureWord(kind.word), kind.word);
     for (const one of stated)
       for (const two of stated) assert.equal(kind.compare(one, two), kind.compare(two, one), 'neither side is tighter');
     for (const one of stated) assert.equal(kind.compare(one, { ...one }), 'same');
@@ -64,13 +70,13 @@ for (const kind of kinds) {
 
 test('a template is another one by what it signs and where, and not by the case of its header', () => {
   const [first = {}, second = {}, third = {}] = statements.template ?? [];
-  const kind = signatureKind('template');
+  const kind = signatureKind({ word: 'template' });
   assert.equal(kind?.compare(first, second), 'other');
   assert.equal(kind?.compare(first, third), 'same');
 });
 
 test('the library of Standard Webhooks refuses every near miss too', () => {
-  const kind = signatureKind('standard-webhooks');
+  const kind = signatureKind({ word: 'standard-webhooks' });
   const at = Math.floor(Date.now() / 1000);
   const headers = kind?.compile({}).sign({ id: 'evt_1', timestamp: at, body: text }, [secret]) as Record<string, string>;
   const good: Received = { headers, text, id: 'evt_1' };
@@ -80,7 +86,25 @@ test('the library of Standard Webhooks refuses every near miss too', () => {
 });
 
 test('no word and no members of another name are of a kind', () => {
-  assert.equal(signatureKind('standard-webhook'), undefined);
-  assert.equal(signatureKind(undefined), undefined);
-  assert.equal(signatureKindOf(['header', 'algorithm']), undefined);
+  assert.equal(signatureWord('standard-webhook'), undefined);
+  assert.equal(signatureWord('template'), undefined, 'it is stated by its members');
+  assert.equal(signatureWord(undefined), undefined);
+  assert.equal(signatureOfMembers(['header', 'algorithm']), undefined);
+});
+
+test('a signature of another kind is another one', () => {
+  const [first = {}] = statements.template ?? [];
+  const stated = [
+    { word: 'template', facts: first },
+    { word: 'standard-webhooks', facts: {} },
+    { word: 'none', facts: {} },
+    { word: undefined, facts: {} },
+  ] as const;
+  for (const one of stated)
+    for (const two of stated)
+      assert.equal(
+        compareSignatures(one, two),
+        one === two && one.word !== undefined ? 'same' : 'other',
+        `${one.word} ${two.word}`,
+      );
 });

@@ -12,7 +12,7 @@ import { LogUses } from '../src/serve/limits/log-uses.ts';
 import { NameIndex } from '../src/serve/limits/name-index.ts';
 
 const seeds = [0x12345678, 0x9abcdef0] as const;
-const facts = { limit: 5, windowMs: 1000, burst: 5 };
+const facts = { limit: 5, windowMs: 1000, capacity: 5 };
 /** Looks at what a key has used; gives what keeps it. */
 function keeping<Key>(counters: Counters<Key>, key: Key, found: Use, nowMs: number): () => void {
   const own = counters.look(key, found);
@@ -126,7 +126,7 @@ test('a log that would take too much room is kept coarser: forgotten late, never
 
 test('1,000,000 addresses take at most 64 MiB, whatever their kind and however much they ask', () => {
   const count = 1_000_000;
-  const wide = { limit: 600, windowMs: 60_000, burst: 600 };
+  const wide = { limit: 600, windowMs: 60_000, capacity: 600 };
   for (const kind of rateKinds) {
     const counters = new Counters(kind, wide, new AddressIndex(seeds), addressRoom);
     const found = use();

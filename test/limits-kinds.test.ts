@@ -25,7 +25,7 @@ const cases = (limitMax: number) =>
     .record({
       limit: fc.integer({ min: 1, max: limitMax }),
       windowMs: fc.integer({ min: 1, max: 1000 }),
-      burst: fc.integer({ min: 1, max: limitMax * 2 }),
+      capacity: fc.integer({ min: 1, max: limitMax * 2 }),
     })
     .chain((facts) => fc.tuple(fc.constant(facts), steps(facts.windowMs, Math.max(1, Math.ceil(facts.limit / 5)))));
 
@@ -101,7 +101,7 @@ test('fixed: exactly what was used since the first request after the last window
 
 test('bucket: exactly what was refilled, in whole numbers of any size', () => {
   const model = fc.property(cases(1000), ([facts, requests]) => {
-    const [limit, windowMs, burst] = [BigInt(facts.limit), BigInt(facts.windowMs), BigInt(facts.burst)];
+    const [limit, windowMs, burst] = [BigInt(facts.limit), BigInt(facts.windowMs), BigInt(facts.capacity)];
     let [held, atMs] = [burst * windowMs, BigInt(startMs)];
     play(bucket, facts, requests, (decision, now, units) => {
       const [nowMs, cost] = [BigInt(now), BigInt(units) * windowMs];
@@ -122,7 +122,7 @@ for (const kind of rateKinds) {
       play(kind, facts, requests, (decision, nowMs, cost, _counted, use) => {
         const decideIn = (ms: number, units: number) => kind.decide(facts, copyOf(use), nowMs + ms, units);
         if (decision.isAllowed) assert.equal(decision.waitMs, 0);
-        else if (decision.waitMs === Number.POSITIVE_INFINITY) assert.ok(cost > (kind === bucket ? facts.burst : facts.limit));
+        else if (decision.waitMs === Number.POSITIVE_INFINITY) assert.ok(cost > (kind === bucket ? facts.capacity : facts.limit));
         else {
           assert.ok(decision.waitMs > 0);
           assert.ok(decideIn(decision.waitMs, cost).isAllowed);
@@ -183,7 +183,7 @@ for (const kind of rateKinds) {
   });
 
   test(`${kind.word}: a clock that is set back gives nothing back, and what is used is not held for longer than a window`, () => {
-    const facts = { limit: 3, windowMs: 1000, burst: 3 };
+    const facts = { limit: 3, windowMs: 1000, capacity: 3 };
     const use = unused(kind);
     for (let n = 0; n < 3; n++) assert.ok(kind.decide(facts, use, startMs, 1).isAllowed);
     const earlier = startMs - 3_600_000;

@@ -1,6 +1,7 @@
 import { valueAt } from '../document/place.ts';
 import { below } from '../document/pointer.ts';
 import { isMap, isStanding } from '../document/values.ts';
+import { rateKind } from '../kinds/limits/all.ts';
 import { sizeBytes } from '../kinds/sizes.ts';
 import { statedValue } from '../parts/fact.ts';
 import type { Quota, Rate } from '../parts/limits.ts';
@@ -8,6 +9,7 @@ import { notADuration } from './durations.ts';
 import { unstated } from './names.ts';
 import { itemPlace, unknownOperations } from './operation-names.ts';
 import { pagesRules } from './pages.ts';
+import { problemsOf } from './problems.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from './rule.ts';
 
 /** Limits: what they count, and how much is nothing. */
@@ -89,8 +91,9 @@ export const limitsRules: readonly Rule[] = [
     'A bucket is smaller than what one request takes from it, so that request never passes.',
     'Write a `burst` that is at least the greatest `cost`, or take the cost down.',
     ({ spec }) =>
-      (statedValue(spec.limits.rate) ?? []).flatMap(({ at, kind, limit, burst, cost }) => {
-        const capacity = kind === 'bucket' ? (burst ?? limit) : limit;
+      (statedValue(spec.limits.rate) ?? []).flatMap((rate) => {
+        const { at, kind, cost } = rate;
+        const capacity = rateKind(kind).capacity(rate);
         const [name, most = 1] = Object.entries(cost).toSorted(([, a], [, b]) => b - a)[0] ?? [];
         if (name === undefined || !(capacity > 0) || most <= capacity) return [];
         return [
@@ -106,9 +109,12 @@ export const limitsRules: readonly Rule[] = [
     '`burst` stands on a rate that is no bucket, or is less than its limit.',
     'Add `kind: bucket`, and write a capacity of at least one; or take `burst` out.',
     ({ spec }) =>
-      (statedValue(spec.limits.rate) ?? []).flatMap(({ at, kind, burst }) =>
-        burst !== undefined && kind !== 'bucket' ? [{ message: `A ${kind} window has no burst.`, at: below(at, 'burst') }] : [],
-      ),
+      (statedValue(spec.limits.rate) ?? []).flatMap(({ at, kind, own }) => {
+        const { noun, members } = rateKind(kind);
+        return Object.keys(own)
+          .filter((word) => !Object.hasOwn(members, word))
+          .map((word) => ({ message: `A ${noun} has no ${word}.`, at: below(at, word) }));
+      }),
   ),
   warning(
     'limits/file-above-body',
@@ -148,6 +154,7 @@ function eachSize({ spec }: Subject, find: (text: string, at: string) => readonl
 function ofNothing(subject: Subject): Wrong[] {
   const { limits } = subject.spec;
   const timeouts = statedValue(limits.timeout);
+  const rates = statedValue(limits.rate) ?? [];
   const nothing = (at: string): Wrong[] => [{ message: 'This is nothing.', at }];
   return [
     ...eachLimit(subject, (limit) => [
@@ -155,10 +162,8 @@ function ofNothing(subject: Subject): Wrong[] {
       ...('windowMs' in limit && limit.windowMs === 0
         ? [{ message: 'A window of nothing counts nothing.', at: below(limit.at, 'window') }]
         : []),
-      ...('burst' in limit && limit.burst === 0
-        ? [{ message: 'A bucket that holds nothing lets nothing through.', at: below(limit.at, 'burst') }]
-        : []),
     ]),
+    ...rates.flatMap((rate) => problemsOf(rateKind(rate.kind).problems(rate), rate.at, 'limits/of-nothing')),
     ...eachSize(subject, (text, at) => (sizeBytes(text) === 0 ? nothing(at) : [])),
     ...(timeouts?.requestMs === 0 ? nothing(below(limits.timeout.at, 'request')) : []),
     ...(timeouts?.idleMs === 0 ? nothing(below(limits.timeout.at, 'idle')) : []),

@@ -1,25 +1,24 @@
 /**
- * How the second of two statements stands to the first, for those on the other side of the interface: it asks more of them or
- * gives them less (tighter), asks less or gives more (looser), says the same, or is another thing altogether.
+ * How a later statement stands to an earlier one of the same thing, for those who keep within the earlier: `looser` lets all of
+ * them through and more, `tighter` lets through some of them and nobody else, `other` refuses some of them and lets others through.
  */
 export type Comparison = 'same' | 'tighter' | 'looser' | 'other';
 
-/** What several comparisons come to: one direction where all that differ agree on it. */
-export function together(comparisons: Iterable<Comparison>): Comparison {
-  const differing = new Set([...comparisons].filter((one) => one !== 'same'));
-  const [only = 'same'] = differing;
-  return differing.size > 1 ? 'other' : only;
+/** Compares two statements by whether whatever one of them lets through, the other does too. */
+export function compareBy<Stated>(
+  before: Stated,
+  after: Stated,
+  isWithin: (inner: Stated, outer: Stated) => boolean,
+): Comparison {
+  const isLooser = isWithin(before, after);
+  const isTighter = isWithin(after, before);
+  if (isLooser) return isTighter ? 'same' : 'looser';
+  return isTighter ? 'tighter' : 'other';
 }
 
-/** Two values between which there is nothing: they are the same, or one is another thing. */
-export function sameOrOther(one: unknown, other: unknown): Comparison {
-  return one === other ? 'same' : 'other';
-}
-
-/** Two sets of which each word lets through more: a part of the first is tighter. */
-export function comparedSets(one: readonly string[], other: readonly string[]): Comparison {
-  const isWithin = one.every((word) => other.includes(word));
-  const isAround = other.every((word) => one.includes(word));
-  if (isWithin) return isAround ? 'same' : 'looser';
-  return isAround ? 'tighter' : 'other';
+/** What several comparisons of parts come to for the whole: parts that differ in two directions make it another one. */
+export function together(parts: readonly Comparison[]): Comparison {
+  const different = new Set(parts.filter((part) => part !== 'same'));
+  const [only = 'same'] = different;
+  return different.size > 1 ? 'other' : only;
 }

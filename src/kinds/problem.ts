@@ -1,22 +1,12 @@
-import type { PartName } from '../document/document.ts';
-
-/** A rule of a kind: a row of the catalogue of findings, and what is wrong by it with what a document states of the kind. */
-export interface KindRule<Facts> {
-  /** `part/what-is-wrong`, never reused. */
-  readonly code: `${PartName}/${string}`;
-  readonly severity: 'error' | 'warning';
-  /** What is wrong, in general, as one sentence. */
-  readonly meaning: string;
-  /** What to write instead, in general. */
-  readonly remedy: string;
-  problems(facts: Facts): readonly Problem[];
-}
-
-/** One misuse of a kind, at the place where it is stated. */
+/** Something that is wrong with how a kind is stated, as data: `check` has the rule of that code, and knows the place of the statement. */
 export interface Problem {
+  /** The code of a rule of `check`, which says how grave it is and what to write instead in general. */
+  readonly code: string;
   readonly message: string;
-  /** Where it differs from the rule's own. */
+  /** What to write instead, where it differs from what the rule says. */
   readonly remedy?: string;
-  /** The member that is wrong; absent = the whole. */
-  readonly member?: string;
+  /** The keys that lead from the statement to what is wrong; none where it is the statement itself. */
+  readonly at: readonly string[];
+  /** Whether the key is wrong rather than its value. */
+  readonly onKey?: boolean;
 }

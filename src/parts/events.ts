@@ -1,7 +1,6 @@
 import type { Pointer } from '../document/document.ts';
 import { durationMs } from '../kinds/durations.ts';
-import { type SignatureWord, signatureKind, signatureKindOf } from '../kinds/signatures/all.ts';
-import type { SignatureFacts } from '../kinds/signatures/kind.ts';
+import { type StatedSignature, signatureOfMembers, signatureWord } from '../kinds/signatures/all.ts';
 import type { Expression, Fact, Named, Unstated } from './fact.ts';
 import { readShape } from './read-shape.ts';
 import type { Shape } from './shape.ts';
@@ -40,7 +39,7 @@ export interface Delivery {
 
 export interface Webhook {
   readonly at: Pointer;
-  readonly signature?: StatedSignature;
+  readonly signature?: StatedSignature & { readonly at: Pointer };
   readonly headers: Named<Expression>;
   readonly retryMs: readonly number[];
   readonly timeoutMs?: number;
@@ -55,14 +54,6 @@ export interface Webhook {
     readonly events?: string;
     readonly enabled?: string;
   };
-}
-
-/** How deliveries are signed. */
-export interface StatedSignature {
-  readonly at: Pointer;
-  /** Its kind; nothing where it is stated in a way that is none of them. */
-  readonly word: SignatureWord | undefined;
-  readonly facts: SignatureFacts;
 }
 
 export interface Stream {
@@ -155,15 +146,15 @@ function readWebhook(source: Source): Webhook {
 }
 
 /** By its word, or by its members; `!none` is as good as the word. What is open or left to the service is not stated. */
-function readSignature(source: Source): StatedSignature | undefined {
+function readSignature(source: Source): Webhook['signature'] {
   const { at } = source;
   const standing = source.unstated('tags only')?.standing;
   if (standing === 'open' || standing === 'any') return undefined;
-  if (!source.isMap || standing) return { at, word: signatureKind(standing ?? source.text())?.word, facts: named([]) };
+  if (!source.isMap || standing) return { at, word: signatureWord(standing ?? source.text()), facts: named([]) };
   const members = source.entries();
   return {
     at,
-    word: signatureKindOf(members.map(([name]) => name))?.word,
+    word: signatureOfMembers(members.map(([name]) => name)),
     facts: named(members.map(([name, member]) => [name, member.text() ?? ''] as const)),
   };
 }

@@ -1,5 +1,6 @@
 import schema from '../../schema/ninefold.schema.json' with { type: 'json' };
 import type { Json } from '../document/document.ts';
+import { withKinds } from './kind-forms.ts';
 import { isMap } from './source.ts';
 
 /** The part of JSON Schema that the published schema is written in. */
@@ -21,7 +22,7 @@ export interface Form {
   readonly maximum?: number;
 }
 
-const definitions = (schema as unknown as { readonly $defs: Readonly<Record<string, Form>> }).$defs;
+const definitions = withKinds((schema as unknown as { readonly $defs: Readonly<Record<string, Form>> }).$defs);
 
 /** Follows a reference to `$defs`. */
 export function resolve(form: Form): Form {
@@ -56,7 +57,8 @@ export function isStanding(value: Json): boolean {
   return isMap(value) && ('$open' in value || '$none' in value || '$any' in value);
 }
 
-function branches(form: Form): Form[] {
+/** The forms that a form is a choice of, references and nested choices followed. */
+export function branches(form: Form): Form[] {
   const resolved = resolve(form);
   return resolved.anyOf ? resolved.anyOf.flatMap(branches) : [resolved];
 }

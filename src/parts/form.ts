@@ -2,7 +2,7 @@ import schema from '../../schema/ninefold.schema.json' with { type: 'json' };
 import type { Document, Finding, Json, JsonMap, Pointer } from '../document/document.ts';
 import { nearest } from '../document/nearest.ts';
 import { placeOf } from '../document/place.ts';
-import { type Form, formAt, formsFor, isStanding, propertyForm, resolve } from './form-tree.ts';
+import { branches, type Form, formAt, formsFor, isStanding, propertyForm, resolve } from './form-tree.ts';
 import { isMap } from './source.ts';
 
 /** Whether `word` is a key that the language itself has at this place; the reader of Markdown asks before it takes a table for facts. */
@@ -130,8 +130,10 @@ function expectation(form: Form, value: Json): string {
 }
 
 function wordsOf(form: Form): string[] {
-  const branches = (form.anyOf ?? [form]).map((branch) => resolve(branch));
-  const values = branches.flatMap((branch) => [...(branch.enum ?? []), ...(branch.const !== undefined ? [branch.const] : [])]);
+  const values = branches(form).flatMap((branch) => [
+    ...(branch.enum ?? []),
+    ...(branch.const !== undefined ? [branch.const] : []),
+  ]);
   return values.filter((word): word is string => typeof word === 'string');
 }
 

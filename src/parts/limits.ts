@@ -1,5 +1,8 @@
 import type { Json, Pointer } from '../document/document.ts';
 import { durationMs } from '../kinds/durations.ts';
+import { isRateWord, type RateWord, rateKinds } from '../kinds/limits/all.ts';
+import type { StatedRate } from '../kinds/limits/kind.ts';
+import type { Members } from '../kinds/member.ts';
 import { sizeBytes } from '../kinds/sizes.ts';
 import type { Fact, Named } from './fact.ts';
 import { named, type Source } from './source.ts';
@@ -18,17 +21,13 @@ export interface Limits {
 
 export type Per = 'caller' | 'user' | 'address' | 'everyone';
 
-export interface Rate {
+export interface Rate extends StatedRate {
   readonly at: Pointer;
-  readonly kind: 'sliding' | 'fixed' | 'bucket';
+  readonly kind: RateWord;
   readonly per: Per;
   readonly to?: readonly string[];
   /** The operations it counts; absent = all. */
   readonly on?: readonly string[];
-  readonly limit: number;
-  readonly windowMs: number;
-  /** The capacity of a bucket. */
-  readonly burst?: number;
   /** What an operation counts, where it is not 1. */
   readonly cost: Named<number>;
 }
@@ -85,7 +84,7 @@ export interface Quota {
 export function readLimits(source: Source): Limits {
   return {
     at: source.at,
-    rate: source.get('rate').fact((value) => value.items().map(readRate)),
+    rate: source.get('rate').fact((value) => value.items().flatMap(readRate)),
     size: source.get('size').fact(readSizes),
     timeout: source.get('timeout').fact(readTimeouts),
     pagination: source.get('pagination').fact(readPagination),
@@ -103,23 +102,37 @@ function readScope(source: Source): { per: Per; to?: string[]; on?: string[] } {
   };
 }
 
-function readRate(source: Source): Rate {
-  const kind = source.get('kind').text();
-  const burst = source.get('burst').number();
-  return {
-    at: source.at,
-    ...readScope(source),
-    kind: kind === 'fixed' || kind === 'bucket' ? kind : 'sliding',
-    limit: source.get('limit').number() ?? Number.NaN,
-    windowMs: durationMs(source.get('window').text() ?? '') ?? Number.NaN,
-    ...(burst !== undefined && { burst }),
-    cost: named(
-      source
-        .get('cost')
-        .entries()
-        .map(([name, cost]) => [name, cost.number() ?? 1] as const),
-    ),
-  };
+/** A rate; none where its kind is a word that there is not, which the form of the document says. */
+function readRate(source: Source): Rate[] {
+  const kind = source.get('kind').text() ?? rateKinds[0].word;
+  if (!isRateWord(kind)) return [];
+  return [
+    {
+      at: source.at,
+      ...readScope(source),
+      kind,
+      limit: source.get('limit').number() ?? Number.NaN,
+      windowMs: durationMs(source.get('window').text() ?? '') ?? Number.NaN,
+      own: readMembers(source, rateKinds),
+      cost: named(
+        source
+          .get('cost')
+          .entries()
+          .map(([name, cost]) => [name, cost.number() ?? 1] as const),
+      ),
+    },
+  ];
+}
+
+/** What is written under the words that belong to one kind or another. */
+function readMembers(source: Source, kinds: readonly { readonly members: Members }[]): Named<Json> {
+  const words = new Set(kinds.flatMap(({ members }) => Object.keys(members)));
+  return named(
+    [...words].flatMap((word) => {
+      const own = source.get(word);
+      return own.value === undefined || own.unstated('tags only') ? [] : [[word, own.value] as const];
+    }),
+  );
 }
 
 function readSizes(source: Source): Sizes | undefined {

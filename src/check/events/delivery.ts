@@ -1,12 +1,12 @@
 import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
-import { signatureKind, signatureKinds } from '../../kinds/signatures/all.ts';
+import { signatureKind } from '../../kinds/signatures/all.ts';
 import type { Webhook } from '../../parts/events.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { notADuration } from '../durations.ts';
-import { rulesOfKinds } from '../kind-rules.ts';
 import { fieldOf, fieldsOf, unstated } from '../names.ts';
+import { problemsOf } from '../problems.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
 import { onlyType } from '../shapes/json-types.ts';
 
@@ -55,7 +55,7 @@ export const deliveryRules: readonly Rule[] = [
     (subject) =>
       eachSubscribers(subject, (subscribers, { signature }) => {
         const has = (word: string): boolean => valueAt(subject.spec.document.tree, below(subscribers.at, word)) !== undefined;
-        const signs = signature !== undefined && signatureKind(signature.word)?.usesSecret(signature.facts) === true;
+        const signs = signature !== undefined && signatureKind(signature)?.usesSecret(signature.facts) === true;
         return [
           ...(has('url')
             ? []
@@ -105,10 +105,16 @@ export const deliveryRules: readonly Rule[] = [
       ];
     },
   ),
-  ...rulesOfKinds(signatureKinds, ({ spec }, { word }) => {
-    const signature = statedValue(spec.events.delivery)?.webhook?.signature;
-    return signature?.word === word ? [signature] : [];
-  }),
+  error(
+    'events/signature-template',
+    'The template of a signature has a word that there is not, or signs nothing.',
+    'Words: `{timestamp}`, `{id}`, `{body}`, and in `value` `{hmac-sha256:hex}` or `{hmac-sha256:base64}`.',
+    (subject) =>
+      eachWebhook(subject, ({ signature }) => {
+        const problems = signature && signatureKind(signature)?.problems(signature.facts);
+        return problems ? problemsOf(problems, signature.at, 'events/signature-template') : [];
+      }),
+  ),
   error(
     'events/stream-path',
     'The path of the stream is not a path that is read with GET.',

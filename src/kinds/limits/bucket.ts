@@ -1,4 +1,5 @@
-import { allowed, type RateKind, refused } from './kind.ts';
+import { compareBy } from '../comparison.ts';
+import { allowed, type RateKind, refused, type StatedRate } from './kind.ts';
 
 const AT = 0;
 const DEBT = 1;
@@ -7,24 +8,32 @@ const DEBT = 1;
  * A bucket that holds `burst` and is refilled at `limit` a window, evenly. What is missing is kept in parts so small that a
  * millisecond refills `limit` of them and a unit is `windowMs` of them: all of it is whole numbers, and nothing is rounded.
  */
-export const bucket: RateKind = {
+export const bucket = {
   word: 'bucket',
   meaning: 'a store of `burst` that is refilled at `limit` a window, evenly',
   exactness: 'Never more than the burst at once, and over any time never more than the burst and what was refilled in it.',
+  noun: 'bucket',
+  members: { burst: { form: { type: 'number', minimum: 0, description: 'The capacity of a bucket.' } } },
+  problems: ({ own }) =>
+    own.burst === 0
+      ? [{ code: 'limits/of-nothing', message: 'A bucket that holds nothing lets nothing through.', at: ['burst'] }]
+      : [],
+  capacity,
+  told: ({ own: { burst } }) => (typeof burst === 'number' ? { burst: Math.floor(burst) } : {}),
   numbersMax: 2,
-  decide({ limit, windowMs, burst }, use, nowMs, cost) {
-    const capacity = burst * windowMs;
+  decide({ limit, windowMs, capacity: most }, use, nowMs, cost) {
+    const whole = most * windowMs;
     const debt = debtAt(use.numbers, use.length, nowMs, limit);
-    const whole = debt + cost * windowMs;
-    const fits = whole <= capacity;
+    const taken = debt + cost * windowMs;
+    const fits = taken <= whole;
     use.numbers[AT] = nowMs;
-    use.numbers[DEBT] = fits ? whole : debt;
+    use.numbers[DEBT] = fits ? taken : debt;
     use.length = use.numbers[DEBT] === 0 ? 0 : 2;
-    const left = fits ? whole : debt;
-    const remaining = Math.max(0, Math.floor((capacity - left) / windowMs));
-    const moreMs = left === 0 ? windowMs : refillMs(left + (remaining + 1) * windowMs - capacity, limit);
+    const left = fits ? taken : debt;
+    const remaining = Math.max(0, Math.floor((whole - left) / windowMs));
+    const moreMs = left === 0 ? windowMs : refillMs(left + (remaining + 1) * windowMs - whole, limit);
     if (fits) return allowed(remaining, moreMs, debt);
-    return refused(remaining, moreMs, cost > burst ? Number.POSITIVE_INFINITY : refillMs(whole - capacity, limit), debt);
+    return refused(remaining, moreMs, cost > most ? Number.POSITIVE_INFINITY : refillMs(taken - whole, limit), debt);
   },
   giveBack({ limit, windowMs }, use, nowMs, { atMs, cost, before }) {
     const debt = debtAt(use.numbers, use.length, nowMs, limit);
@@ -35,7 +44,22 @@ export const bucket: RateKind = {
     use.length = use.numbers[DEBT] === 0 ? 0 : 2;
   },
   expiresMs: ({ limit }, { numbers }) => numbers[AT]! + refillMs(numbers[DEBT]!, limit),
-};
+  // It is refilled while it is emptied.
+  requestsToReach: (room) => 2 * room + 2,
+  mostWithin: (stated, spreadMs) => capacity(stated) + perMs(stated) * spreadMs,
+  // It may be refilled step by step.
+  memoryMs: (stated) => capacity(stated) / perMs(stated) + stated.windowMs,
+  compare: (before, after) =>
+    compareBy(before, after, (inner, outer) => capacity(inner) <= capacity(outer) && perMs(inner) <= perMs(outer)),
+} as const satisfies RateKind;
+
+function capacity({ limit, own: { burst } }: StatedRate): number {
+  return typeof burst === 'number' ? burst : limit;
+}
+
+function perMs({ limit, windowMs }: StatedRate): number {
+  return limit / windowMs;
+}
 
 function debtAt(numbers: Float64Array, length: number, nowMs: number, limit: number): number {
   if (length === 0) return 0;

@@ -1,13 +1,19 @@
-import { allowed, type RateKind, refused } from './kind.ts';
+import { compareBy } from '../comparison.ts';
+import { allowed, type RateKind, refused, type StatedRate } from './kind.ts';
 
 const START = 0;
 const USED = 1;
 
 /** Windows one after the other: the first request opens one, and what is used in it is forgotten when it ends. */
-export const fixed: RateKind = {
+export const fixed = {
   word: 'fixed',
   meaning: 'windows one after the other, each opened by the first request after the last one',
   exactness: 'Never more than the limit in one window; around the end of one, up to twice the limit within its length.',
+  noun: 'fixed window',
+  members: {},
+  problems: () => [],
+  capacity: ({ limit }) => limit,
+  told: () => ({}),
   numbersMax: 2,
   decide({ limit, windowMs }, use, nowMs, cost) {
     const { numbers } = use;
@@ -29,7 +35,24 @@ export const fixed: RateKind = {
     if (numbers[USED] === 0) use.length = 0;
   },
   expiresMs: ({ windowMs }, { numbers }) => numbers[START]! + windowMs,
-};
+  requestsToReach: (room) => room + 2 + Math.ceil(room / 50),
+  /**
+   * Around the end of a window it may be twice the limit. So near to an end is hardly ever what takes a fiftieth of a window,
+   * and never the three times that a flaw is shown.
+   */
+  mostWithin({ limit, windowMs }, spreadMs) {
+    if (spreadMs >= windowMs) return Number.POSITIVE_INFINITY;
+    return spreadMs > windowMs / 50 ? 2 * limit : limit;
+  },
+  memoryMs: ({ windowMs }) => windowMs * (1 + 1 / 32),
+  compare: (before, after) => compareBy(before, after, isWithin),
+} as const satisfies RateKind;
+
+/** Windows of the same length open with the same requests; one of another length touches some of these in part, at both of its ends. */
+function isWithin(inner: StatedRate, outer: StatedRate): boolean {
+  const touched = inner.windowMs === outer.windowMs ? 1 : Math.ceil(outer.windowMs / inner.windowMs) + 1;
+  return touched * inner.limit <= outer.limit;
+}
 
 /** When the window that is open began; where the clock was set back, it begins anew. */
 function startOf(numbers: Float64Array, length: number, nowMs: number, windowMs: number): number | undefined {

@@ -1,9 +1,21 @@
-/** What a rate states, in whole units: a request counts some of them. */
+import type { Comparison } from '../comparison.ts';
+import type { Members } from '../member.ts';
+import type { Problem } from '../problem.ts';
+
+/** What a rate states of how often, in requests. */
+export interface StatedRate {
+  readonly limit: number;
+  readonly windowMs: number;
+  /** The values of the words that belong to kinds of rates, as they are written. */
+  readonly own: Readonly<Record<string, unknown>>;
+}
+
+/** The same in whole units: a request counts some of them. */
 export interface RateFacts {
   readonly limit: number;
   readonly windowMs: number;
-  /** The most that a bucket holds. */
-  readonly burst: number;
+  /** How many can be used at once where nothing is in use. */
+  readonly capacity: number;
 }
 
 /**
@@ -42,8 +54,18 @@ export interface Taken {
 export interface RateKind {
   readonly word: string;
   readonly meaning: string;
+  /** What it is called where a sentence speaks of it. */
+  readonly noun: string;
   /** What it promises of how many are allowed, and when. */
   readonly exactness: string;
+  /** The words beside a rate's own that say something of this kind. */
+  readonly members: Members;
+  /** What is wrong with how it is stated, beyond the form of its members. */
+  problems(stated: StatedRate): readonly Problem[];
+  /** How many can be used at once where nothing is in use. */
+  capacity(stated: StatedRate): number;
+  /** What callers are told of it beside limit and window: parameters of `RateLimit-Policy`, each with `ninefold-` before its name. */
+  told(stated: StatedRate): Readonly<Record<string, number>>;
   /** How many numbers a use takes at the most. */
   readonly numbersMax: number;
   /** Decides; where it allows, `use` is what was used with this request, otherwise what was used up to now. */
@@ -52,6 +74,14 @@ export interface RateKind {
   giveBack(facts: RateFacts, use: Use, nowMs: number, taken: Taken): void;
   /** From when on the use is nothing. */
   expiresMs(facts: RateFacts, use: Use): number;
+  /** How many requests in a row are sent, where `room` of them can be used at once, until one has to have been refused. */
+  requestsToReach(room: number): number;
+  /** How much can have been let through within so long, seen from outside; Infinity where nothing follows. */
+  mostWithin(stated: StatedRate, spreadMs: number): number;
+  /** After how long without a request everything is forgotten. */
+  memoryMs(stated: StatedRate): number;
+  /** How a later rate of this kind stands to an earlier one. */
+  compare(before: StatedRate, after: StatedRate): Comparison;
 }
 
 /** The decision where a request fits. */

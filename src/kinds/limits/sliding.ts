@@ -1,4 +1,5 @@
-import { allowed, type RateFacts, type RateKind, refused, type Use } from './kind.ts';
+import { compareBy } from '../comparison.ts';
+import { allowed, type RateFacts, type RateKind, refused, type StatedRate, type Use } from './kind.ts';
 
 /** How many moments are remembered apart. */
 export const momentsMax = 64;
@@ -8,10 +9,15 @@ export const momentsMax = 64;
  * are remembered to the millisecond each. Beyond that, those of one 64th of the window are remembered together, at the time of the
  * last of them, so that they are forgotten late rather than early.
  */
-export const sliding: RateKind = {
+export const sliding = {
   word: 'sliding',
   meaning: 'whatever was used in the window that ends now',
   exactness: `Never more than the limit in any window. For limits up to ${momentsMax} a unit comes back when its window is over; above, at most one ${momentsMax}th of the window later.`,
+  noun: 'sliding window',
+  members: {},
+  problems: () => [],
+  capacity: ({ limit }) => limit,
+  told: () => ({}),
   // A window touches one part more than it has; one is being added.
   numbersMax: 2 * (momentsMax + 2),
   decide(facts, use, nowMs, cost) {
@@ -42,7 +48,17 @@ export const sliding: RateKind = {
     }
   },
   expiresMs: ({ windowMs }, { numbers, length }) => numbers[length - 2]! + windowMs,
-};
+  requestsToReach: (room) => room + 2 + Math.ceil(room / 50),
+  mostWithin: ({ limit, windowMs }, spreadMs) => (spreadMs >= windowMs ? Number.POSITIVE_INFINITY : limit),
+  // Moments may be remembered a little together.
+  memoryMs: ({ windowMs }) => windowMs * (1 + 1 / 32),
+  compare: (before, after) => compareBy(before, after, isWithin),
+} as const satisfies RateKind;
+
+/** A window is no more than so many of the other one after the other. */
+function isWithin(inner: StatedRate, outer: StatedRate): boolean {
+  return Math.ceil(outer.windowMs / inner.windowMs) * inner.limit <= outer.limit;
+}
 
 /** Forgets what has left the window; gives what is used in it. */
 function age(use: Use, nowMs: number, windowMs: number): number {

@@ -1,5 +1,6 @@
 import type { Comparison } from '../comparison.ts';
-import type { KindRule } from '../problem.ts';
+import type { Members } from '../member.ts';
+import type { Problem } from '../problem.ts';
 
 /** What a document states of a signature beside its word: the members of its form. */
 export type SignatureFacts = Readonly<Record<string, string>>;
@@ -36,13 +37,13 @@ export interface SignatureHeader {
 }
 
 /** A way in which a delivery shows that it comes from the service: a word, or the members, that may stand as a webhook's `signature`. */
-export interface SignatureKind<Word extends string = string> {
-  readonly word: Word;
+export interface SignatureKind {
+  readonly word: string;
   readonly meaning: string;
-  /** The members by which it is stated, each with what it is; absent = it is stated by its word. */
-  readonly members?: Readonly<Record<string, string>>;
-  /** What can be wrong with its members. */
-  readonly rules: readonly KindRule<SignatureFacts>[];
+  /** The members by which it is stated; with none, it is stated by its word. */
+  readonly members: Members;
+  /** What is wrong with what its members say. */
+  problems(facts: SignatureFacts): readonly Problem[];
   /** Whether it is made with the subscriber's secret. */
   usesSecret(facts: SignatureFacts): boolean;
   /** How a delivery is signed; whatever depends on the facts alone is worked out here, once. */

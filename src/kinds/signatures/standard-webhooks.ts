@@ -3,10 +3,11 @@ import { type Received, type SignatureKind, type Signed, usualMisses } from './k
 import { isSame, timeFlaw } from './receipt.ts';
 
 /** Standard Webhooks 1.0.0: `webhook-id`, `webhook-timestamp`, and a `v1` signature for each secret in `webhook-signature`. */
-export const standardWebhooks: SignatureKind<'standard-webhooks'> = {
+export const standardWebhooks = {
   word: 'standard-webhooks',
   meaning: 'Standard Webhooks 1.0.0: the secret is `whsec_` and the base64 of 24 to 64 bytes.',
-  rules: [],
+  members: {},
+  problems: () => [],
   usesSecret: () => true,
   compile: () => ({ sign }),
   flaw: (_facts, received, secret, nowSeconds) => flawOf(received, secret, nowSeconds),
@@ -26,7 +27,7 @@ export const standardWebhooks: SignatureKind<'standard-webhooks'> = {
   ],
   idHeader: 'webhook-id',
   compare: () => 'same',
-};
+} as const satisfies SignatureKind;
 
 function sign({ id, timestamp, body }: Signed, secrets: readonly string[]) {
   const content = `${id}.${timestamp}.${body}`;

@@ -1,31 +1,23 @@
 import { createHmac } from 'node:crypto';
-import { sameOrOther, together } from '../comparison.ts';
-import type { KindRule, Problem } from '../problem.ts';
+import type { Comparison } from '../comparison.ts';
+import type { Problem } from '../problem.ts';
 import { type Received, type Signature, type SignatureFacts, type SignatureKind, type Signed, usualMisses } from './kind.ts';
 import { isSame, timeFlaw } from './receipt.ts';
-
-const misuse: KindRule<SignatureFacts> = {
-  code: 'events/signature-template',
-  severity: 'error',
-  meaning: 'The template of a signature has a word that there is not, or signs nothing.',
-  remedy: 'Words: `{timestamp}`, `{id}`, `{body}`, and in `value` `{hmac-sha256:hex}` or `{hmac-sha256:base64}`.',
-  problems,
-};
 
 /**
  * A signature of one's own: `{ header, value: "t={timestamp},v1={hmac-sha256:hex}", signs: "{timestamp}.{body}" }`. The secret is
  * the key as it is written. While two secrets are good, the parts of the value that hold a signature, between commas, stand once
  * for each; a value that is one part alone is signed with the newest.
  */
-export const template: SignatureKind<'template'> = {
+export const template = {
   word: 'template',
   meaning: 'A signature of one’s own, written as a template of its header field and of what is signed.',
   members: {
-    header: 'The header field that carries it.',
-    value: 'What stands there: t={timestamp},v1={hmac-sha256:hex}.',
-    signs: 'What is signed: {timestamp}.{body}.',
+    header: { form: { type: 'string', description: 'The header field that carries it.' } },
+    value: { form: { type: 'string', description: 'What stands there: t={timestamp},v1={hmac-sha256:hex}.' } },
+    signs: { form: { type: 'string', description: 'What is signed: {timestamp}.{body}.' } },
   },
-  rules: [misuse],
+  problems,
   usesSecret: ({ value = '' }) => /\{hmac/.test(value),
   compile,
   flaw: flawOf,
@@ -36,13 +28,10 @@ export const template: SignatureKind<'template'> = {
   headers: ({ header = '', value = '', signs = '' }) => [
     { name: header, description: `\`${value}\`, which signs \`${signs}\`.` },
   ],
-  compare: (one, other) =>
-    together([
-      sameOrOther(one.header?.toLowerCase(), other.header?.toLowerCase()),
-      ...['value', 'signs'].map((name) => sameOrOther(one[name], other[name])),
-    ]),
-};
+  compare,
+} as const satisfies SignatureKind;
 
+const code = 'events/signature-template';
 const hmac = /^hmac-sha(?:1|256|512):(?:hex|base64)$/;
 
 function problems(facts: SignatureFacts): Problem[] {
@@ -51,13 +40,14 @@ function problems(facts: SignatureFacts): Problem[] {
     [...(facts[member] ?? '').matchAll(/\{([^{}]*)\}/g)]
       .map(([, word = '']) => word)
       .filter((word) => !['timestamp', 'id', 'body'].includes(word) && !(member === 'value' && hmac.test(word)))
-      .map((word) => ({ message: `\`{${word}}\` is no word of a signature.`, member })),
+      .map((word) => ({ code, message: `\`{${word}}\` is no word of a signature.`, at: [member] })),
   );
   if (strange.length > 0) return strange;
+  const wrong = (message: string, member: string): Problem => ({ code, message, at: [member] });
   return [
-    ...(/\{hmac/.test(value) ? [] : [{ message: 'The value has no HMAC in it, so nothing is signed.', member: 'value' }]),
-    ...(signs.includes('{body}') ? [] : [{ message: 'The body is not among what is signed.', member: 'signs' }]),
-    ...(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(header) ? [] : [{ message: `\`${header}\` is no header name.`, member: 'header' }]),
+    ...(/\{hmac/.test(value) ? [] : [wrong('The value has no HMAC in it, so nothing is signed.', 'value')]),
+    ...(signs.includes('{body}') ? [] : [wrong('The body is not among what is signed.', 'signs')]),
+    ...(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(header) ? [] : [wrong(`\`${header}\` is no header name.`, 'header')]),
   ];
 }
 
@@ -160,4 +150,10 @@ function altered(name: string, value: string, good: Received) {
     { how: 'its value is of another form', received: instead(`x${given}`) },
     ...(later === given ? [] : [{ how: 'its time is another', received: instead(later) }]),
   ];
+}
+
+/** A receiver who reads one of two templates cannot read the other. */
+function compare(before: SignatureFacts, after: SignatureFacts): Comparison {
+  const isSameHeader = before.header?.toLowerCase() === after.header?.toLowerCase();
+  return isSameHeader && before.value === after.value && before.signs === after.signs ? 'same' : 'other';
 }

@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
+import { withKinds } from '../kind-forms.ts';
 import { AuthenticationForm } from './authentication.ts';
 import { EndpointForm, EndpointsForm, FullAnswerForm } from './endpoints.ts';
 import { ErrorsForm } from './errors.ts';
 import { EventsForm } from './events.ts';
-import { LimitsForm, PaginationForm } from './limits.ts';
+import { LimitsForm, PaginationForm, RateForm } from './limits.ts';
 import { PurposeForm } from './purpose.ts';
 import { ResourcesForm } from './resources.ts';
 import { DeprecationForm, ShapeForm } from './shape.ts';
@@ -46,7 +47,7 @@ export function documentSchema(): Record<string, unknown> {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Ninefold document',
     ...plain(DocumentForm),
-    $defs: {
+    $defs: withKinds({
       shape: plain(ShapeForm),
       open: plain(OpenForm),
       none: plain(NoneForm),
@@ -56,7 +57,8 @@ export function documentSchema(): Record<string, unknown> {
       deprecation: plain(DeprecationForm),
       endpoint: plain(EndpointForm),
       pagination: plain(PaginationForm),
-    },
+      rate: plain(RateForm),
+    }),
   };
 }
 

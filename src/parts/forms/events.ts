@@ -1,8 +1,6 @@
 import { Type } from 'typebox';
-import { signatureKinds } from '../../kinds/signatures/all.ts';
-import type { SignatureKind } from '../../kinds/signatures/kind.ts';
 import { shapeRef } from './shape.ts';
-import { cel, fact, keys, listing, named, value, Words } from './standing.ts';
+import { cel, fact, keys, listing, named, ref, value, Words } from './standing.ts';
 
 const text = Type.String();
 const DataForm = Type.Union([
@@ -14,14 +12,8 @@ const EnvelopeForm = fact(
   'What stands around a payload; none = it is sent as it is.',
 );
 
-const signatures: readonly SignatureKind[] = signatureKinds;
-const words = signatures.flatMap(({ word, members }) => (members ? [] : [Type.Literal(word)]));
-const templates = signatures.flatMap(({ members }) =>
-  members ? [keys(Object.fromEntries(Object.keys(members).map((name) => [name, text])))] : [],
-);
-
 const WebhookForm = keys({
-  signature: value(Type.Union([...words, ...templates]), 'How deliveries are signed: a word, or an own template.'),
+  signature: value(ref<unknown>('signature'), 'How deliveries are signed: a word, or an own template.'),
   headers: named(cel('over event')),
   retry: fact(Words, 'The waits between tries: [5s, 5m, 30m].'),
   timeout: value(text),

@@ -32,21 +32,18 @@ export const PaginationForm = fact(
 
 const scope = { per, to: Words, on: Words };
 
+/** A rate without the words that belong to its kinds. */
+export const RateForm = keys({
+  ...scope,
+  kind: ref<string>('rateKind'),
+  limit: Type.Number({ minimum: 0 }),
+  window: value(text, 'A duration: 1s, 5m, 24h.'),
+  cost: named(Type.Number({ minimum: 0 }), 'What an operation counts.'),
+});
+
 export const LimitsForm = fact(
   keys({
-    rate: fact(
-      Type.Array(
-        keys({
-          ...scope,
-          kind: Type.Union([Type.Literal('sliding'), Type.Literal('fixed'), Type.Literal('bucket')]),
-          limit: Type.Number({ minimum: 0 }),
-          window: value(text, 'A duration: 1s, 5m, 24h.'),
-          burst: Type.Number({ minimum: 0, description: 'The capacity of a bucket.' }),
-          cost: named(Type.Number({ minimum: 0 }), 'What an operation counts.'),
-        }),
-      ),
-      'How often.',
-    ),
+    rate: fact(Type.Array(ref<unknown>('rate')), 'How often.'),
     size: fact(keys({ body: size, url: size, headers: size, file: size }), 'How large.'),
     timeout: fact(keys({ request: value(text), idle: value(text) }), 'How long.'),
     pagination: ref<unknown>('pagination'),

@@ -1,6 +1,5 @@
-import { signatureKind, signatureKinds } from '../../kinds/signatures/all.ts';
+import { type StatedSignature, signatureKind, signatureKinds } from '../../kinds/signatures/all.ts';
 import type { Signature } from '../../kinds/signatures/kind.ts';
-import type { StatedSignature } from '../../parts/events.ts';
 import type { StoredEvent } from '../../store/outbox.ts';
 import type { Engine } from '../engine.ts';
 import { webhookOf } from './kinds.ts';
@@ -39,7 +38,7 @@ export function compileSigning(engine: Engine, wrapping: Wrapping, allowsPrivate
 
 /** The signature that is stated, or the usual one; what is stated and is none of them is never sent. */
 function signatureOf(stated: StatedSignature | undefined): Signature {
-  const kind = stated ? signatureKind(stated.word) : signatureKinds[0];
+  const kind = stated ? signatureKind(stated) : signatureKinds[0];
   return kind?.compile(stated?.facts ?? {}) ?? unknown;
 }
 

@@ -1,4 +1,4 @@
-import { rateKinds } from '../../kinds/limits/all.ts';
+import { rateKind } from '../../kinds/limits/all.ts';
 import type { RateFacts, RateKind } from '../../kinds/limits/kind.ts';
 import type { Rate } from '../../parts/limits.ts';
 import type { Chance } from '../clock.ts';
@@ -31,7 +31,7 @@ export class RateCounters {
   tablesOf(rates: readonly Rate[]): RateTables[] {
     const kept = new Map<string, RateTables>();
     const tables = rates.map((rate) => {
-      const stated = JSON.stringify([rate.kind, rate.per, rate.to, rate.on, rate.limit, rate.windowMs, rate.burst, rate.cost]);
+      const stated = JSON.stringify([rate.kind, rate.per, rate.to, rate.on, rate.limit, rate.windowMs, rate.own, rate.cost]);
       let name = stated;
       for (let n = 2; kept.has(name); n++) name = `${stated} ${n}`;
       const found = this.#byRate.get(name) ?? this.#make(rate);
@@ -43,13 +43,13 @@ export class RateCounters {
   }
 
   #make(rate: Rate): RateTables {
-    const kind = rateKinds.find(({ word }) => word === rate.kind) ?? rateKinds[0];
-    const burst = rate.burst ?? rate.limit;
-    const unit = unitOf([rate.limit, burst, ...Object.values(rate.cost)]);
+    const kind = rateKind(rate.kind);
+    const capacity = kind.capacity(rate);
+    const unit = unitOf([rate.limit, capacity, ...Object.values(rate.cost)]);
     const facts = {
       limit: Math.round(rate.limit * unit),
       windowMs: rate.windowMs,
-      burst: Math.round(burst * unit),
+      capacity: Math.round(capacity * unit),
     };
     return {
       kind,

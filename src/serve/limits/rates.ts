@@ -1,3 +1,4 @@
+import type { RateKind } from '../../kinds/limits/kind.ts';
 import type { Rate } from '../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Call, Caller, Refusal } from '../exchange.ts';
@@ -39,7 +40,7 @@ export function compileRates(
   const compiled = stated.map((rate, at): CompiledRate => {
     const { kind, facts, unit } = tables[at]!;
     return {
-      ...{ rate, tables: tables[at]!, kind, facts, unit, policy: policyOf(names[at]!, rate), label: `"${names[at]}";r=` },
+      ...{ rate, tables: tables[at]!, kind, facts, unit, policy: policyOf(names[at]!, rate, kind), label: `"${names[at]}";r=` },
       use: { numbers: new Float64Array(kind.numbersMax), length: 0 },
     };
   });
@@ -145,10 +146,11 @@ function policyList(rates: readonly OperationRate[]): string {
 }
 
 /** One item of `RateLimit-Policy`; a window that is no whole number of seconds cannot be told. */
-function policyOf(name: string, { limit, windowMs, kind, burst }: Rate): string {
+function policyOf(name: string, rate: Rate, kind: RateKind): string {
+  const { limit, windowMs } = rate;
   const seconds = Number.isInteger(windowMs / 1000) && windowMs > 0 ? `;w=${windowMs / 1000}` : '';
-  const capacity = kind === 'bucket' && burst !== undefined ? `;ninefold-burst=${Math.floor(burst)}` : '';
-  return `"${name}";q=${Math.floor(limit)}${seconds}${capacity}`;
+  const own = Object.entries(kind.told(rate)).map(([word, value]) => `;ninefold-${word}=${value}`);
+  return `"${name}";q=${Math.floor(limit)}${seconds}${own.join('')}`;
 }
 
 /** Several rates ask for the same address, and so do calls one after the other. */

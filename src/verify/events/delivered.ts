@@ -25,7 +25,7 @@ export function deliveryJudgement(model: Model, created: Exchange, heard: Heard)
     const unsigned =
       webhook.signature &&
       secret !== undefined &&
-      signatureKind(webhook.signature.word)?.flaw(webhook.signature.facts, received, secret, heard.nowSeconds);
+      signatureKind(webhook.signature)?.flaw(webhook.signature.facts, received, secret, heard.nowSeconds);
     if (unsigned) return { promised: 'web hooks are signed as stated, with the secret of the subscriber', seen: unsigned };
     const header = headerFlaw(model, delivery, told);
     if (header !== undefined) return { promised: 'web hooks have the stated headers', seen: header };

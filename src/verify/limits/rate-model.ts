@@ -1,3 +1,4 @@
+import { rateKind } from '../../kinds/limits/all.ts';
 import type { Rate } from '../../parts/limits.ts';
 
 /** One request that a rate counts, or refused. Its time at the service lies between the two. */
@@ -16,23 +17,19 @@ export interface RateFlaw {
   readonly says: string;
 }
 
-type Stated = Pick<Rate, 'kind' | 'limit' | 'windowMs' | 'burst'>;
+type Stated = Pick<Rate, 'kind' | 'limit' | 'windowMs' | 'own'>;
 
-/**
- * Whether more was let through than the rate allows, however the times fell within their bounds. Of windows that stand one after the
- * other it may be twice the limit, around the end of one; so near to an end is hardly ever what takes a fiftieth of a window,
- * and never the three times that a flaw is shown.
- */
+/** Whether more was let through than the rate allows, however the times fell within their bounds. */
 export function letTooMany(rate: Stated, attempts: readonly Attempt[]): RateFlaw | undefined {
+  const kind = rateKind(rate.kind);
   const passed = attempts.map((attempt, at) => ({ ...attempt, at })).filter(({ isLet }) => isLet);
   for (let last = 0; last < passed.length; last++) {
     let sum = 0;
     for (let first = last; first >= 0; first--) {
       const spreadMs = (passed[last]?.toMs ?? 0) - (passed[first]?.fromMs ?? 0);
-      // Further apart they need not lie in one window; a bucket has no window, and its allowance grows with the time.
-      if (rate.kind !== 'bucket' && spreadMs >= rate.windowMs) break;
+      const most = kind.mostWithin(rate, spreadMs);
+      if (most === Number.POSITIVE_INFINITY) break;
       sum += passed[first]?.cost ?? 0;
-      const most = allowanceWithin(rate, spreadMs);
       if (sum > most + tolerance)
         return {
           at: passed[last]?.at ?? 0,
@@ -66,23 +63,14 @@ export function refusedTooEarly(rate: Stated, attempts: readonly Attempt[], know
   return undefined;
 }
 
-/**
- * After this long without a request, a rate has forgotten everything: a bucket that is refilled step by step too, and windows whose
- * moments are remembered a little together.
- */
+/** After this long without a request, a rate has forgotten everything. */
 export function memoryOf(rate: Stated): number {
-  if (rate.kind === 'bucket') return (capacityOf(rate) / rate.limit) * rate.windowMs + rate.windowMs;
-  return rate.windowMs * (1 + 1 / 32);
+  return rateKind(rate.kind).memoryMs(rate);
 }
 
 /** How much can be used at once where nothing has been used for long. */
 export function capacityOf(rate: Stated): number {
-  return rate.kind === 'bucket' ? (rate.burst ?? rate.limit) : rate.limit;
-}
-
-function allowanceWithin(rate: Stated, spreadMs: number): number {
-  if (rate.kind === 'bucket') return capacityOf(rate) + (rate.limit / rate.windowMs) * spreadMs;
-  return rate.kind === 'fixed' && spreadMs > rate.windowMs / 50 ? 2 * rate.limit : rate.limit;
+  return rateKind(rate.kind).capacity(rate);
 }
 
 /** Costs may be fractions, which do not add up to the last digit. */

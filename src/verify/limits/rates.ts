@@ -1,3 +1,4 @@
+import { rateKind } from '../../kinds/limits/all.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Rate } from '../../parts/limits.ts';
 import { claimRefusalIn } from '../errors/claim-refusal-in.ts';
@@ -50,9 +51,7 @@ async function reach(session: Session, rate: Rate, counted: Counted): Promise<vo
   const { endpoint } = operation;
   const cost = costOf(rate, operation);
   session.need(endpoint !== undefined && cost > 0, `${operation.name} costs nothing`);
-  // A bucket is refilled while it is emptied.
-  const room = Math.ceil(capacityOf(rate) / cost);
-  const most = room + 2 + (rate.kind === 'bucket' ? room : Math.ceil(room / 50));
+  const most = rateKind(rate.kind).requestsToReach(Math.ceil(capacityOf(rate) / cost));
   session.need(most <= requestsMost, `it takes ${most} requests to reach it`);
   const { clock } = session.run;
   const forgetMs = memoryOf(rate) + 250;
@@ -74,7 +73,9 @@ async function reach(session: Session, rate: Rate, counted: Counted): Promise<vo
 }
 
 function claimRoom(session: Session, { rate, counted, cost, status, shots }: Reached, isRested: boolean): void {
-  const promised = `${rate.limit} in ${rate.windowMs / 1000} s per ${rate.per}${rate.burst === undefined ? '' : `, ${rate.burst} at once`}, for ${counted.operation.name}`;
+  const capacity = capacityOf(rate);
+  const atOnce = capacity === rate.limit ? '' : `, ${capacity} at once`;
+  const promised = `${rate.limit} in ${rate.windowMs / 1000} s per ${rate.per}${atOnce}, for ${counted.operation.name}`;
   const { at } = rate;
   session.claim({
     ...{ fact: ratesFact, reason: 'kept', at, of: [shots] },

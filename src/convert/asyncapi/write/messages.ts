@@ -55,7 +55,7 @@ export function writeMessages(spec: Spec, writer: SchemaWriter, prose: Prose): M
 export function posted({ bare }: Message, webhook: Webhook): JsonMap {
   const headers = headersOf(webhook);
   const { correlationId: _id, ...rest } = bare;
-  const idHeader = signatureKind(webhook.signature?.word)?.idHeader;
+  const idHeader = webhook.signature && signatureKind(webhook.signature)?.idHeader;
   return {
     ...rest,
     ...(headers && { headers }),
@@ -72,7 +72,7 @@ function correlationId(location: string): JsonMap {
 /** The header fields of the signature, and the stated ones. */
 function headersOf({ signature, headers }: Webhook): JsonMap | undefined {
   const properties: OpenMap = newMap();
-  for (const { name, pattern, description } of signatureKind(signature?.word)?.headers(signature?.facts ?? {}) ?? [])
+  for (const { name, pattern, description } of (signature && signatureKind(signature)?.headers(signature.facts)) ?? [])
     properties[name] = { type: 'string', ...(pattern !== undefined && { pattern }), description };
   const required = Object.keys(properties);
   for (const name of Object.keys(headers)) properties[name] = { type: 'string' };

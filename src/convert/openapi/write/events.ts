@@ -105,7 +105,7 @@ function signatureHeaders({ signature, headers }: Webhook): JsonMap[] {
     description,
     schema: { type: 'string' },
   });
-  const carried = signatureKind(signature?.word)?.headers(signature?.facts ?? {}) ?? [];
+  const carried = (signature && signatureKind(signature)?.headers(signature.facts)) ?? [];
   const signed = carried.map(({ name, description }) => header(name, description));
   return [...signed, ...Object.keys(headers).map((name) => header(name, 'Stated for every delivery.'))];
 }

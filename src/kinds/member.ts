@@ -1,0 +1,17 @@
+/** A word that belongs to a kind and stands beside its own: what may be written there. */
+export interface Member {
+  /** Its form in JSON Schema; any value may be a standing instead, such as `!open`. */
+  readonly form: MemberForm;
+  /** Whether the kind cannot be understood without it. */
+  readonly isRequired?: boolean;
+}
+
+export interface MemberForm {
+  readonly type: 'string' | 'number' | 'integer' | 'boolean';
+  readonly description: string;
+  readonly minimum?: number;
+  readonly enum?: readonly string[];
+}
+
+/** The words that belong to a kind, each with what may be written there. */
+export type Members = Readonly<Record<string, Member>>;

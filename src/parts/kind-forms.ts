@@ -1,0 +1,64 @@
+import { rateKinds } from '../kinds/limits/all.ts';
+import type { Members } from '../kinds/member.ts';
+import { signatureKinds } from '../kinds/signatures/all.ts';
+
+/** A form as JSON, as far as it is looked into here. */
+interface FormJson {
+  readonly [keyword: string]: unknown;
+  readonly anyOf?: readonly FormJson[];
+  readonly properties?: Readonly<Record<string, unknown>>;
+}
+
+/** What the form of a kind is made of. */
+interface StatedKind {
+  readonly word: string;
+  readonly meaning: string;
+  readonly members: Members;
+}
+
+/** The lists of kinds that a document may name, each with the definition of their words and that of the statement they stand in. */
+const sorts: readonly { readonly words: string; readonly statement: string; readonly kinds: readonly StatedKind[] }[] = [
+  { words: 'rateKind', statement: 'rate', kinds: rateKinds },
+];
+
+/**
+ * The definitions of the schema with what the lists of kinds say: which words there are, and what may stand beside them. The
+ * published schema is made so, and read so: a kind that is in its list is in both.
+ */
+export function withKinds<Definitions extends Readonly<Record<string, unknown>>>(definitions: Definitions): Definitions {
+  const made: Record<string, unknown> = { ...definitions };
+  for (const { words, statement, kinds } of sorts) {
+    made[words] = { anyOf: kinds.map(({ word, meaning }) => ({ const: word, type: 'string', description: meaning })) };
+    made[statement] = beside((made[statement] ?? {}) as FormJson, kinds);
+  }
+  made.signature = wordOrMembers(signatureKinds);
+  // What was given is there, and what was added is of the same kind.
+  return made as Record<string, unknown> & Definitions;
+}
+
+/** What is stated by a word alone, or, where its kind has members, by a map of them. */
+function wordOrMembers(kinds: readonly StatedKind[]): FormJson {
+  return {
+    anyOf: kinds.map(({ word, meaning, members }) =>
+      Object.keys(members).length === 0
+        ? { const: word, type: 'string', description: meaning }
+        : { ...beside({ properties: {} }, [{ word, meaning, members }]), type: 'object', additionalProperties: false },
+    ),
+  };
+}
+
+/** A map, wherever it stands in a form, with the words that belong to its kinds. */
+function beside(form: FormJson, kinds: readonly StatedKind[]): FormJson {
+  if (form.anyOf) return { ...form, anyOf: form.anyOf.map((branch) => beside(branch, kinds)) };
+  if (!form.properties) return form;
+  const properties: Record<string, unknown> = { ...form.properties };
+  for (const { members } of kinds) {
+    for (const [word, { form: own }] of Object.entries(members)) {
+      const { description, ...value } = own;
+      properties[word] = { anyOf: [value, ...standings], description };
+    }
+  }
+  return { ...form, properties };
+}
+
+const standings = ['open', 'none', 'any'].map((name) => ({ $ref: `#/$defs/${name}` }));

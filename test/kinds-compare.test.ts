@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { together } from '../src/kinds/comparison.ts';
+import { compareRates, rateKinds } from '../src/kinds/limits/all.ts';
+import type { RateKind, StatedRate } from '../src/kinds/limits/kind.ts';
+
+const opposite = { same: 'same', tighter: 'looser', looser: 'tighter', other: 'other' } as const;
+
+test('parts that differ one way make a whole that does, and in two ways another one', () => {
+  assert.equal(together([]), 'same');
+  assert.equal(together(['same', 'tighter', 'tighter']), 'tighter');
+  assert.equal(together(['looser', 'tighter']), 'other');
+  assert.equal(together(['looser', 'other']), 'other');
+});
+
+const stated: fc.Arbitrary<StatedRate> = fc.record({
+  // Above 64 a sliding window forgets a little late, which two rates do at different times.
+  limit: fc.integer({ min: 1, max: 12 }),
+  windowMs: fc.constantFrom(100, 150, 200, 300, 1000),
+  own: fc.oneof(fc.constant({}), fc.record({ burst: fc.integer({ min: 1, max: 15 }) })),
+});
+const gapsMs = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 250 })), { maxLength: 60, size: 'max' });
+
+for (const kind of rateKinds as readonly RateKind[]) {
+  test(`rates of kind ${kind.word} compare both ways alike, and each with itself as the same`, () => {
+    fc.assert(
+      fc.property(stated, stated, (before, after) => {
+        assert.equal(kind.compare(before, before), 'same');
+        assert.equal(kind.compare(before, after), opposite[kind.compare(after, before)]);
+      }),
+      { seed: 1, numRuns: 500 },
+    );
+  });
+
+  test(`a rate of kind ${kind.word} that is looser lets through all of what the tighter one does`, () => {
+    let compared = 0;
+    fc.assert(
+      fc.property(stated, stated, gapsMs, (before, after, gaps) => {
+        const comparison = kind.compare(before, after);
+        if (comparison !== 'looser' && comparison !== 'same') return;
+        compared++;
+        const kept = letThrough(kind, before, gaps);
+        const times = kept.filter(({ isAllowed }) => isAllowed).map(({ atMs }) => atMs);
+        assert.deepEqual(
+          times.filter((_, at) => !play(kind, after, times)[at]),
+          [],
+        );
+      }),
+      { seed: 2, numRuns: 3000 },
+    );
+    assert.ok(compared > 300, `${compared} pairs were comparable`);
+  });
+}
+
+test('a limit of half is tighter, in a window of half it is another one, and two kinds never compare', () => {
+  for (const { word } of rateKinds) {
+    const rate = { kind: word, limit: 100, windowMs: 60_000, own: {} };
+    assert.equal(compareRates(rate, { ...rate, limit: 50 }), 'tighter', word);
+    assert.equal(compareRates({ ...rate, limit: 50 }, rate), 'looser', word);
+    for (const other of rateKinds)
+      if (other.word !== word) assert.equal(compareRates(rate, { ...rate, kind: other.word }), 'other');
+  }
+  const minute = { kind: 'sliding', limit: 60, windowMs: 60_000, own: {} } as const;
+  assert.equal(compareRates(minute, { ...minute, limit: 1, windowMs: 1000 }), 'tighter');
+  assert.equal(compareRates(minute, { ...minute, limit: 2, windowMs: 1000 }), 'other');
+});
+
+/** Which of these requests are let through, one unit each. */
+function play(kind: RateKind, rate: StatedRate, timesMs: readonly number[]): boolean[] {
+  const facts = { limit: rate.limit, windowMs: rate.windowMs, capacity: kind.capacity(rate) };
+  const use = { numbers: new Float64Array(kind.numbersMax), length: 0 };
+  return timesMs.map((atMs) => kind.decide(facts, use, atMs, 1).isAllowed);
+}
+
+function letThrough(kind: RateKind, rate: StatedRate, gaps: readonly number[]) {
+  let atMs = 1_000_000;
+  const times = gaps.map((gap) => (atMs += gap));
+  return play(kind, rate, times).map((isAllowed, at) => ({ isAllowed, atMs: times[at] ?? 0 }));
+}
