@@ -1,5 +1,6 @@
 import { rateKinds } from '../kinds/limits/all.ts';
 import type { Members } from '../kinds/member.ts';
+import { schemeKinds } from '../kinds/schemes/all.ts';
 import { signatureKinds } from '../kinds/signatures/all.ts';
 
 /** A form as JSON, as far as it is looked into here. */
@@ -19,6 +20,7 @@ interface StatedKind {
 /** The lists of kinds that a document may name, each with the definition of their words and that of the statement they stand in. */
 const sorts: readonly { readonly words: string; readonly statement: string; readonly kinds: readonly StatedKind[] }[] = [
   { words: 'rateKind', statement: 'rate', kinds: rateKinds },
+  { words: 'schemeType', statement: 'scheme', kinds: schemeKinds },
 ];
 
 /**

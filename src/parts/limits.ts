@@ -2,9 +2,9 @@ import type { Json, Pointer } from '../document/document.ts';
 import { durationMs } from '../kinds/durations.ts';
 import { isRateWord, type RateWord, rateKinds } from '../kinds/limits/all.ts';
 import type { StatedRate } from '../kinds/limits/kind.ts';
-import type { Members } from '../kinds/member.ts';
 import { sizeBytes } from '../kinds/sizes.ts';
 import type { Fact, Named } from './fact.ts';
+import { readMembers } from './kind-members.ts';
 import { named, type Source } from './source.ts';
 
 /** Part 8: how much, how large, how long, how many. */
@@ -122,17 +122,6 @@ function readRate(source: Source): Rate[] {
       ),
     },
   ];
-}
-
-/** What is written under the words that belong to one kind or another. */
-function readMembers(source: Source, kinds: readonly { readonly members: Members }[]): Named<Json> {
-  const words = new Set(kinds.flatMap(({ members }) => Object.keys(members)));
-  return named(
-    [...words].flatMap((word) => {
-      const own = source.get(word);
-      return own.value === undefined || own.unstated('tags only') ? [] : [[word, own.value] as const];
-    }),
-  );
 }
 
 function readSizes(source: Source): Sizes | undefined {
