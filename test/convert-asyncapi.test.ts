@@ -180,7 +180,7 @@ const written: readonly Written[] = [
     value: {
       type: 'object',
       properties: {
-        'X-Sig': { type: 'string', description: 'Signed: {body}, as {hmac-sha256:hex}.' },
+        'X-Sig': { type: 'string', description: '`{hmac-sha256:hex}`, which signs `{body}`.' },
         'X-Kind': { type: 'string' },
       },
       required: ['X-Sig'],

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { standardWebhooks } from '../src/kinds/signatures/standard-webhooks.ts';
-import { templateSignature } from '../src/kinds/signatures/template.ts';
+import { template } from '../src/kinds/signatures/template.ts';
 import { isPublicAddress } from '../src/serve/events/addresses.ts';
 
 test('nothing is sent to this machine, its network, the services of a cloud or a group, however it is written', () => {
@@ -57,7 +57,7 @@ const signed = { id: 'evt_1', timestamp: 1_700_000_000, body: '{"a":"é {hmac-sh
 const secretOf = (bytes: number) => `whsec_${Buffer.alloc(bytes, 3).toString('base64')}`;
 
 test('a Standard Webhooks signature is the one that the library makes, once for each secret', () => {
-  const made = standardWebhooks.sign(signed, [secretOf(24), secretOf(64)]) as Record<string, string>;
+  const made = standardWebhooks.compile().sign(signed, [secretOf(24), secretOf(64)]) as Record<string, string>;
   const library = (secret: string) => new Webhook(secret).sign(signed.id, new Date(signed.timestamp * 1000), signed.body);
   assert.deepEqual(made, {
     'webhook-id': 'evt_1',
@@ -68,13 +68,13 @@ test('a Standard Webhooks signature is the one that the library makes, once for 
 
 test('a secret has 24 to 64 bytes, and is base64', () => {
   for (const secret of [secretOf(23), secretOf(65), 'whsec_', 'whsec_no base64', ''])
-    assert.ok('wrong' in standardWebhooks.sign(signed, [secret]), secret);
+    assert.ok('wrong' in standardWebhooks.compile().sign(signed, [secret]), secret);
 });
 
 test('a signature of one’s own fills its words once, and stands for each secret where its value has parts', () => {
   const hmac = (hash: string, secret: string, content: string, form: 'hex' | 'base64') =>
     createHmac(hash, secret).update(content).digest(form);
-  const stripe = templateSignature({
+  const stripe = template.compile({
     header: 'Stripe-Signature',
     value: 't={timestamp},v1={hmac-sha256:hex}',
     signs: '{timestamp}.{body}',
@@ -83,7 +83,7 @@ test('a signature of one’s own fills its words once, and stands for each secre
   assert.deepEqual(stripe.sign(signed, ['new', 'old']), {
     'stripe-signature': `t=1700000000,v1=${hmac('sha256', 'new', content, 'hex')},v1=${hmac('sha256', 'old', content, 'hex')}`,
   });
-  const plain = templateSignature({ header: 'X-Hub', value: 'sha1={hmac-sha1:base64}', signs: '{id}{body}' });
+  const plain = template.compile({ header: 'X-Hub', value: 'sha1={hmac-sha1:base64}', signs: '{id}{body}' });
   const whole = `evt_1${signed.body}`;
   const got = plain.sign(signed, ['new', 'old']) as Record<string, string>;
   assert.ok(got['x-hub']?.startsWith('sha1='));

@@ -6,9 +6,17 @@ export interface Member {
   readonly isRequired?: boolean;
 }
 
-export interface MemberForm {
-  readonly type: 'string' | 'number' | 'integer' | 'boolean';
+export interface MemberForm extends ValueForm {
   readonly description: string;
+}
+
+export interface ValueForm {
+  readonly type?: 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object';
+  /** One of several forms. */
+  readonly anyOf?: readonly ValueForm[];
+  readonly items?: ValueForm;
+  /** The form of what stands under the author's own words. */
+  readonly additionalProperties?: ValueForm;
   readonly minimum?: number;
   readonly enum?: readonly string[];
 }

@@ -1,5 +1,8 @@
 import type { Pointer } from '../document/document.ts';
-import type { Expression, Fact, Named } from './fact.ts';
+import { prefixOf, type SchemeWord, schemeKind, schemeKinds, schemeWord } from '../kinds/schemes/all.ts';
+import type { PlacedScheme, SchemeFacts, SchemeKind } from '../kinds/schemes/kind.ts';
+import { type Expression, type Fact, type Named, statedValue } from './fact.ts';
+import { readMembers } from './kind-members.ts';
 import { named, type Source } from './source.ts';
 
 /** Part 5: who may do what, and how they show who they are. */
@@ -14,26 +17,30 @@ export interface Authentication {
   readonly permissions: Fact<readonly Permission[]>;
 }
 
-export type SchemeType = 'api_key' | 'basic' | 'jwt' | 'oauth2' | 'signature';
-
-export interface Scheme {
-  readonly name: string;
+export interface Scheme extends SchemeFacts {
   readonly at: Pointer;
-  readonly type: SchemeType | undefined;
-  /** Where the credential stands, and under which name. */
-  readonly in: 'header' | 'query' | 'cookie';
+  /** Its kind; nothing where it is none of them. */
+  readonly type: SchemeWord | undefined;
+  /** The name of the header, query parameter or cookie that its credential stands in. */
   readonly carrier: Fact<string>;
-  readonly prefix?: string;
-  readonly generate?: string;
   readonly placeholder: Fact<string>;
-  readonly issuer?: string;
-  readonly audience?: string;
-  readonly algorithms?: readonly string[];
-  readonly jwks?: string;
-  readonly secretEnv?: string;
   readonly caller: { readonly id?: Expression; readonly user?: Expression; readonly scopes?: Expression };
-  readonly flows: Named<Named<string>>;
-  readonly scopes: Named<string>;
+}
+
+/** The kind of a scheme; nothing where it is none of them. */
+export function kindOfScheme({ type }: Pick<Scheme, 'type'>): SchemeKind | undefined {
+  return schemeKind(type);
+}
+
+/** A scheme with the place of its credential as kinds speak of it. */
+export function placed(scheme: Scheme): PlacedScheme & Scheme {
+  const carriedIn = statedValue(scheme.carrier);
+  return carriedIn === undefined ? scheme : { ...scheme, carriedIn };
+}
+
+/** What stands before a credential of a scheme: what is stated, or what is usual. */
+export function schemePrefix(scheme: Scheme): string | undefined {
+  return prefixOf(placed(scheme));
 }
 
 export interface Permission {
@@ -63,7 +70,7 @@ export function readAuthentication(source: Source): Authentication {
 }
 
 function readScheme(name: string, source: Source): Scheme {
-  const type = source.get('type').text();
+  const type = schemeWord(source.get('type').text());
   const place = source.has('query') ? 'query' : source.has('cookie') ? 'cookie' : 'header';
   const words: Record<string, string> = {};
   for (const word of ['prefix', 'generate', 'issuer', 'audience', 'jwks'] as const) {
@@ -73,16 +80,18 @@ function readScheme(name: string, source: Source): Scheme {
   const secretEnv = source.get('secret_env').text();
   const caller = source.get('caller');
   const carrier = source.get(place);
-  const defaultsToAuthorization = carrier.value === undefined && type !== 'api_key' && type !== 'signature' && type !== undefined;
+  const usual = carrier.value === undefined ? schemeKind(type)?.usualHeader : undefined;
   return {
     name,
     at: source.at,
-    type: isSchemeType(type) ? type : undefined,
+    type,
     in: place,
-    carrier: defaultsToAuthorization
-      ? { standing: 'stated', value: 'Authorization', at: source.at }
-      : carrier.fact((value) => value.text(), 'tags only'),
+    carrier:
+      usual !== undefined
+        ? { standing: 'stated', value: usual, at: source.at }
+        : carrier.fact((value) => value.text(), 'tags only'),
     ...words,
+    own: readMembers(source, schemeKinds),
     placeholder: source.get('placeholder').fact((value) => value.text(), 'tags only'),
     ...(source.has('algorithms') && { algorithms: source.get('algorithms').words() }),
     ...(secretEnv !== undefined && { secretEnv }),
@@ -106,10 +115,6 @@ function readScheme(name: string, source: Source): Scheme {
         .map(([scope, text]) => [scope, text.text() ?? ''] as const),
     ),
   };
-}
-
-function isSchemeType(word: string | undefined): word is SchemeType {
-  return word === 'api_key' || word === 'basic' || word === 'jwt' || word === 'oauth2' || word === 'signature';
 }
 
 function readPermission(source: Source): Permission {

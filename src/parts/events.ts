@@ -1,5 +1,6 @@
 import type { Pointer } from '../document/document.ts';
 import { durationMs } from '../kinds/durations.ts';
+import { type StatedSignature, signatureOfMembers, signatureWord } from '../kinds/signatures/all.ts';
 import type { Expression, Fact, Named, Unstated } from './fact.ts';
 import { readShape } from './read-shape.ts';
 import type { Shape } from './shape.ts';
@@ -38,10 +39,7 @@ export interface Delivery {
 
 export interface Webhook {
   readonly at: Pointer;
-  readonly signature:
-    | 'standard-webhooks'
-    | { readonly header: string; readonly value: string; readonly signs: string }
-    | undefined;
+  readonly signature?: StatedSignature & { readonly at: Pointer };
   readonly headers: Named<Expression>;
   readonly retryMs: readonly number[];
   readonly timeoutMs?: number;
@@ -121,7 +119,7 @@ function readDelivery(source: Source): Fact<Delivery> {
 }
 
 function readWebhook(source: Source): Webhook {
-  const signature = source.get('signature');
+  const signature = readSignature(source.get('signature'));
   const subscribers = source.get('subscribers');
   const timeoutMs = durationMs(source.get('timeout').text() ?? '');
   const disableAfterMs = durationMs(source.get('disable_after').text() ?? '');
@@ -132,15 +130,7 @@ function readWebhook(source: Source): Webhook {
   }
   return {
     at: source.at,
-    signature: signature.isMap
-      ? {
-          header: signature.get('header').text() ?? '',
-          value: signature.get('value').text() ?? '',
-          signs: signature.get('signs').text() ?? '',
-        }
-      : signature.text() === 'standard-webhooks'
-        ? 'standard-webhooks'
-        : undefined,
+    ...(signature && { signature }),
     headers: source.get('headers').expressions(),
     retryMs: source
       .get('retry')
@@ -152,6 +142,20 @@ function readWebhook(source: Source): Webhook {
     ...(subscribers.isMap && {
       subscribers: { at: subscribers.at, resource: subscribers.get('resource').text() ?? '', ...fields },
     }),
+  };
+}
+
+/** By its word, or by its members; `!none` is as good as the word. What is open or left to the service is not stated. */
+function readSignature(source: Source): Webhook['signature'] {
+  const { at } = source;
+  const standing = source.unstated('tags only')?.standing;
+  if (standing === 'open' || standing === 'any') return undefined;
+  if (!source.isMap || standing) return { at, word: signatureWord(standing ?? source.text()), facts: named([]) };
+  const members = source.entries();
+  return {
+    at,
+    word: signatureOfMembers(members.map(([name]) => name)),
+    facts: named(members.map(([name, member]) => [name, member.text() ?? ''] as const)),
   };
 }
 

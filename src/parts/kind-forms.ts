@@ -3,6 +3,8 @@ import type { Members } from '../kinds/member.ts';
 import { pageStyles } from '../kinds/pages/all.ts';
 import { membersOf } from '../kinds/pages/kind.ts';
 import { tellings } from '../kinds/pages/telling.ts';
+import { schemeKinds } from '../kinds/schemes/all.ts';
+import { signatureKinds } from '../kinds/signatures/all.ts';
 
 /** A form as JSON, as far as it is looked into here. */
 interface FormJson {
@@ -27,6 +29,7 @@ const sorts: readonly { readonly words: string; readonly statement: string; read
     kinds: pageStyles.map((style) => ({ ...style, members: membersOf(style) })),
   },
   { words: 'telling', statement: 'pagination', kinds: tellings.map((telling) => ({ ...telling, members: {} })) },
+  { words: 'schemeType', statement: 'scheme', kinds: schemeKinds },
 ];
 
 /**
@@ -39,8 +42,20 @@ export function withKinds<Definitions extends Readonly<Record<string, unknown>>>
     made[words] = { anyOf: kinds.map(({ word, meaning }) => ({ const: word, type: 'string', description: meaning })) };
     made[statement] = beside((made[statement] ?? {}) as FormJson, kinds);
   }
+  made.signature = wordOrMembers(signatureKinds);
   // What was given is there, and what was added is of the same kind.
   return made as Record<string, unknown> & Definitions;
+}
+
+/** What is stated by a word alone, or, where its kind has members, by a map of them. */
+function wordOrMembers(kinds: readonly StatedKind[]): FormJson {
+  return {
+    anyOf: kinds.map(({ word, meaning, members }) =>
+      Object.keys(members).length === 0
+        ? { const: word, type: 'string', description: meaning }
+        : { ...beside({ properties: {} }, [{ word, meaning, members }]), type: 'object', additionalProperties: false },
+    ),
+  };
 }
 
 /** A map, wherever it stands in a form, with the words that belong to its kinds. */

@@ -1,7 +1,7 @@
 import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import { isStanding } from '../../document/values.ts';
-import type { Permission } from '../../parts/authentication.ts';
+import { kindOfScheme, type Permission } from '../../parts/authentication.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { unstated } from '../names.ts';
 import { itemPlace, unknownOperations } from '../operation-names.ts';
@@ -81,7 +81,7 @@ function unknownScopes(subject: Subject): Wrong[] {
   if (
     !isStated(schemes) ||
     all.length === 0 ||
-    all.some(({ type, scopes }) => type !== 'oauth2' || Object.keys(scopes).length === 0)
+    all.some((scheme) => !kindOfScheme(scheme)?.hasFlows || Object.keys(scheme.scopes).length === 0)
   )
     return [];
   const vocabulary = {

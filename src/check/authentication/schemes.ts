@@ -2,7 +2,7 @@ import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
 import { readTemplate } from '../../kinds/generators/template.ts';
-import type { Scheme } from '../../parts/authentication.ts';
+import { type Scheme, schemePrefix } from '../../parts/authentication.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { listed, unstated } from '../names.ts';
 import { itemPlace } from '../operation-names.ts';
@@ -120,7 +120,7 @@ function sameCarriers(schemes: readonly Scheme[]): Wrong[] {
   return schemes.flatMap((scheme) => {
     const carrier = statedValue(scheme.carrier);
     if (carrier === undefined) return [];
-    const prefix = scheme.prefix ?? (scheme.type === 'basic' ? 'Basic' : '');
+    const prefix = schemePrefix(scheme) ?? '';
     const key = `${scheme.in} ${carrier.toLowerCase()} ${prefix.trim().toLowerCase()}`;
     const other = first.get(key);
     if (!other) {

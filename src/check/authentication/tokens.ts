@@ -1,8 +1,10 @@
 import { nearest } from '../../document/nearest.ts';
 import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
-import type { Scheme } from '../../parts/authentication.ts';
+import { isMap } from '../../document/values.ts';
+import { kindOfScheme, type Scheme } from '../../parts/authentication.ts';
 import { itemPlace } from '../operation-names.ts';
+import { problemsOf } from '../problems.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
 import { eachScheme } from './schemes.ts';
 
@@ -59,31 +61,11 @@ const algorithms: readonly string[] = [
   'ES256K',
 ];
 
-function unverifiable({ spec }: Subject, { name, at, type }: Scheme): Wrong[] {
-  if (type !== 'jwt') return [];
-  const has = (word: string): boolean => valueAt(spec.document.tree, below(at, word)) !== undefined;
-  return [
-    ...(has('algorithms')
-      ? []
-      : [
-          {
-            message: `Nothing says how tokens of \`${name}\` are signed.`,
-            remedy: 'Add `algorithms: [ES256]`.',
-            at,
-            onKey: true,
-          },
-        ]),
-    ...(has('jwks') || has('secret_env')
-      ? []
-      : [
-          {
-            message: `There is no key to verify tokens of \`${name}\` with.`,
-            remedy: 'Add `jwks: URL` or `secret_env: NAME`.',
-            at,
-            onKey: true,
-          },
-        ]),
-  ];
+function unverifiable({ spec }: Subject, scheme: Scheme): Wrong[] {
+  const written = valueAt(spec.document.tree, scheme.at);
+  const words = isMap(written) ? Object.keys(written) : [];
+  const problems = kindOfScheme(scheme)?.problems(scheme, words) ?? [];
+  return problemsOf(problems, scheme.at, 'authentication/unverifiable-token');
 }
 
 function eachAlgorithm(subject: Subject, find: (name: string, at: string, scheme: Scheme) => readonly Wrong[]): Wrong[] {

@@ -1,10 +1,12 @@
 import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
+import { signatureKind } from '../../kinds/signatures/all.ts';
 import type { Webhook } from '../../parts/events.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { notADuration } from '../durations.ts';
 import { fieldOf, fieldsOf, unstated } from '../names.ts';
+import { problemsOf } from '../problems.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
 import { onlyType } from '../shapes/json-types.ts';
 
@@ -53,7 +55,7 @@ export const deliveryRules: readonly Rule[] = [
     (subject) =>
       eachSubscribers(subject, (subscribers, { signature }) => {
         const has = (word: string): boolean => valueAt(subject.spec.document.tree, below(subscribers.at, word)) !== undefined;
-        const signs = signature !== undefined && (signature === 'standard-webhooks' || /\{hmac/.test(signature.value));
+        const signs = signature !== undefined && signatureKind(signature)?.usesSecret(signature.facts) === true;
         return [
           ...(has('url')
             ? []
@@ -107,7 +109,11 @@ export const deliveryRules: readonly Rule[] = [
     'events/signature-template',
     'The template of a signature has a word that there is not, or signs nothing.',
     'Words: `{timestamp}`, `{id}`, `{body}`, and in `value` `{hmac-sha256:hex}` or `{hmac-sha256:base64}`.',
-    (subject) => eachWebhook(subject, wrongSignature),
+    (subject) =>
+      eachWebhook(subject, ({ signature }) => {
+        const problems = signature && signatureKind(signature)?.problems(signature.facts);
+        return problems ? problemsOf(problems, signature.at, 'events/signature-template') : [];
+      }),
   ),
   error(
     'events/stream-path',
@@ -141,29 +147,4 @@ function eachSubscribers(
     const written = subscribers && valueAt(subject.spec.document.tree, subscribers.at);
     return subscribers && isMap(written) && written.resource !== undefined ? find(subscribers, webhook) : [];
   });
-}
-
-const hmac = /^hmac-sha(?:1|256|512):(?:hex|base64)$/;
-
-function wrongSignature({ at, signature }: Webhook): Wrong[] {
-  if (!signature || signature === 'standard-webhooks') return [];
-  const strange = (['value', 'signs'] as const).flatMap((part) =>
-    [...signature[part].matchAll(/\{([^{}]*)\}/g)]
-      .map(([, word = '']) => word)
-      .filter((word) => !['timestamp', 'id', 'body'].includes(word) && !(part === 'value' && hmac.test(word)))
-      .map((word) => ({ message: `\`{${word}}\` is no word of a signature.`, at: below(below(at, 'signature'), part) })),
-  );
-  if (strange.length > 0) return strange;
-  const place = below(at, 'signature');
-  return [
-    ...(/\{hmac/.test(signature.value)
-      ? []
-      : [{ message: 'The value has no HMAC in it, so nothing is signed.', at: below(place, 'value') }]),
-    ...(signature.signs.includes('{body}')
-      ? []
-      : [{ message: 'The body is not among what is signed.', at: below(place, 'signs') }]),
-    ...(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(signature.header)
-      ? []
-      : [{ message: `\`${signature.header}\` is no header name.`, at: below(place, 'header') }]),
-  ];
 }

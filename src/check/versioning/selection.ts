@@ -1,6 +1,7 @@
 import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
+import { kindOfScheme, type Scheme } from '../../parts/authentication.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { listed } from '../names.ts';
 import { error, type Rule } from '../rule.ts';
@@ -38,12 +39,7 @@ export const selectionRules: readonly Rule[] = [
       const select = statedValue(spec.versioning.select);
       const { schemes } = spec.authentication;
       const isKnown = isStated(schemes) || schemes.standing === 'none';
-      if (
-        select?.default !== 'pinned' ||
-        !isKnown ||
-        entriesOf(schemes).some(([, { type }]) => type === 'api_key' || type === undefined)
-      )
-        return [];
+      if (select?.default !== 'pinned' || !isKnown || entriesOf(schemes).some(([, scheme]) => mayHaveKeys(scheme))) return [];
       return [{ message: 'There are no keys that a version could be pinned to.', at: below(select.at, 'default') }];
     },
   ),
@@ -58,3 +54,9 @@ export const selectionRules: readonly Rule[] = [
     },
   ),
 ];
+
+/** Whether keys are given out for a scheme, as far as its kind is known. */
+function mayHaveKeys(scheme: Scheme): boolean {
+  const kind = kindOfScheme(scheme);
+  return kind === undefined || kind.proof?.by === 'key';
+}

@@ -1,6 +1,8 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../document/values.ts';
+import { schemeKinds } from '../../kinds/schemes/all.ts';
+import type { SchemeKind } from '../../kinds/schemes/kind.ts';
 import type { Operation } from './operation.ts';
 import type { MapAt, Reader } from './reader.ts';
 import type { Trail } from './trail.ts';
@@ -79,36 +81,21 @@ function writeSchemes(reader: Reader, trail: Trail): OpenMap {
   return schemes;
 }
 
-/** Writes one scheme. A bearer token that says nothing of its inside is carried like a key. */
+/** Writes one scheme, as the first kind that knows it says; nothing where none does. */
 export function writeScheme(name: string, map: MapAt, reader: Reader, trail: Trail): OpenMap | undefined {
-  const scheme: OpenMap = newMap();
-  const type = reader.text(map, 'type');
-  if (type === 'apiKey' || type === 'httpApiKey') {
-    const place = reader.text(map, 'in');
-    const carrier = reader.text(map, 'name');
-    if (carrier === undefined || (place !== 'header' && place !== 'query' && place !== 'cookie')) return undefined;
-    scheme.type = 'api_key';
-    scheme[place] = carrier;
-    return scheme;
+  for (const kind of schemeKinds as readonly SchemeKind[]) {
+    const known = kind.ofForeign(map.value);
+    if (!known) continue;
+    for (const key of known.read) if (Object.hasOwn(map.value, key)) reader.mark(map.value, key);
+    const scheme: OpenMap = Object.assign(newMap(), known.stated);
+    return kind.hasFlows ? Object.assign(scheme, writeFlows(name, map, reader, trail)) : scheme;
   }
-  if (type === 'basic' || (type === 'http' && /^basic$/i.test(String(map.value.scheme)))) {
-    reader.mark(map.value, 'scheme');
-    scheme.type = 'basic';
-    return scheme;
-  }
-  if (type === 'http' && /^bearer$/i.test(String(map.value.scheme))) {
-    reader.mark(map.value, 'scheme');
-    const format = reader.text(map, 'bearerFormat');
-    Object.assign(scheme, { type: 'api_key', header: 'Authorization', prefix: 'Bearer' });
-    if (format !== undefined) scheme.format = format;
-    return scheme;
-  }
-  return type === 'oauth2' ? writeOauth(name, map, reader, trail) : undefined;
+  return undefined;
 }
 
-function writeOauth(scheme: string, map: MapAt, reader: Reader, trail: Trail): OpenMap {
+/** The flows that give tokens out, and the scopes of all of them. */
+function writeFlows(scheme: string, map: MapAt, reader: Reader, trail: Trail): OpenMap {
   const whole: OpenMap = newMap();
-  whole.type = 'oauth2';
   const at = below(below('/authentication/schemes', scheme), 'scopes');
   const old = reader.text(map, 'flow');
   const flows = old === undefined ? reader.maps(map, 'flows') : [[oldFlows[old] ?? old, map] as const];

@@ -1,6 +1,6 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { newMap } from '../../document/values.ts';
-import { schemeKinds } from '../../kinds/schemes/all.ts';
+import { schemePrefix } from '../../parts/authentication.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { callableOperations, type Operation } from '../../parts/operations.ts';
@@ -19,9 +19,7 @@ export function serviceConstant(spec: Spec): JsonMap {
   for (const [name, scheme] of entriesOf(spec.authentication.schemes)) {
     const carrier = statedValue(scheme.carrier);
     if (carrier === undefined) continue;
-    const isUsual = scheme.in === 'header' && carrier.toLowerCase() === 'authorization';
-    const usual = schemeKinds.find(({ type }) => type === scheme.type)?.prefix;
-    const prefix = scheme.prefix ?? (isUsual ? usual : undefined);
+    const prefix = schemePrefix(scheme);
     schemes[name] = { in: scheme.in, name: carrier, ...(prefix !== undefined && { prefix }) };
   }
   const select = statedValue(spec.versioning.select);

@@ -1,4 +1,5 @@
 import type { JsonMap } from '../../document/document.ts';
+import { kindOfScheme } from '../../parts/authentication.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { operationIdOf, UniqueNames } from '../operation-names.ts';
@@ -113,6 +114,9 @@ function credentialType({ authentication }: Spec): Type {
   return accepted.length === 0
     ? objectOf([], neverType)
     : union(
-        accepted.map(([name, { type }]) => objectOf([{ name, type: type === 'basic' ? pair : word('string'), readonly: true }])),
+        accepted.map(([name, scheme]) => {
+          const isPair = kindOfScheme(scheme)?.proof?.by === 'password';
+          return objectOf([{ name, type: isPair ? pair : word('string'), readonly: true }]);
+        }),
       );
 }

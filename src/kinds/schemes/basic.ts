@@ -1,20 +1,69 @@
-import { challengeOf, type SchemeKind } from './kind.ts';
+import { challengeOf } from './challenges.ts';
+import type { NearMiss, SchemeKind } from './kind.ts';
+import { breaking, otherCase, withAnother } from './near-misses.ts';
 
 /** A name and a password (RFC 7617). */
-export const basic: SchemeKind = {
-  type: 'basic',
+export const basic = {
+  word: 'basic',
   meaning: 'A name and a password.',
+  members: {},
+  usualHeader: 'Authorization',
   prefix: 'Basic',
-  proof: 'password',
+  proof: { by: 'password', read: readBasic, write: writeBasic, flaw: basicFlaw },
+  hasStandardForm: true,
+  problems: () => [],
   challenge: ({ realm }) =>
     challengeOf('Basic', [
       ['realm', realm],
       ['charset', 'UTF-8'],
     ]),
-};
+  takes: (text) => text.includes(':') || isPresented(text),
+  presented,
+  invented: writeBasic('ninefold-verify', 'ninefold-verify'),
+  formFlaw: () => undefined,
+  nearMisses: (_facts, text) => nearMisses(text),
+  toOpenApi: () => ({ written: { type: 'http', scheme: 'basic' }, told: [], isKindTold: true, takesScopes: false }),
+  isInOpenApi: ({ type, scheme }) => type === 'http' && scheme === 'basic',
+  ofForeign({ type, scheme }) {
+    const isHttp = type === 'http' && /^basic$/i.test(String(scheme));
+    return type === 'basic' || isHttp ? { stated: { type: 'basic' }, read: ['type', 'scheme'] } : undefined;
+  },
+  toAsyncApi: () => ({ type: 'http', scheme: 'basic' }),
+  compare: () => 'same',
+} as const satisfies SchemeKind;
+
+/** A name and a password as they are sent (RFC 7617 section 2). */
+function isPresented(text: string): boolean {
+  return /^Basic [A-Za-z0-9+/]+=*$/i.test(text);
+}
+
+/** `user:password` is written as it is sent; what is sent already stays. */
+function presented(text: string): { readonly text: string; readonly name: string } {
+  const pair = isPresented(text) ? decodedOf(text.slice('Basic '.length)) : text;
+  const name = pair.slice(0, Math.max(0, pair.indexOf(':')));
+  return { text: isPresented(text) ? text : encodedOf(text), name };
+}
+
+function nearMisses(text: string): NearMiss[] {
+  const known = readBasic(text);
+  const unreadable = breaking('schemes', [
+    { how: 'it is no Base64', text: '%%%' },
+    { how: 'there is no colon in it', text: btoa('ninefold-verify') },
+  ]);
+  if (!known) return unreadable;
+  const { name, password } = known;
+  const others = breaking('schemes', [
+    { how: 'its password is another', text: writeBasic(name, withAnother(password, 0)) },
+    { how: 'its password is missing', text: writeBasic(name, '') },
+    { how: 'nobody has its name', text: writeBasic(`${name}-ninefold-verify`, password) },
+  ]);
+  // A password is compared to the letter (RFC 7617 section 2 gives it in octets).
+  const inCase = { how: 'the letters of its password are of the other case', text: writeBasic(name, otherCase(password)) };
+  return [...others, ...(otherCase(password) === password ? [] : breaking('token formats', [inCase])), ...unreadable];
+}
 
 /** The name and the password in what follows `Basic` (RFC 7617 section 2); nothing where it is none. */
-export function readBasic(text: string): { readonly name: string; readonly password: string } | undefined {
+function readBasic(text: string): { readonly name: string; readonly password: string } | undefined {
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return undefined;
   const decoded = decodeUtf8(text);
   const colon = decoded?.indexOf(':') ?? -1;
@@ -23,14 +72,12 @@ export function readBasic(text: string): { readonly name: string; readonly passw
 }
 
 /** What follows `Basic` for a name and a password. */
-export function writeBasic(name: string, password: string): string {
-  let bytes = '';
-  for (const byte of new TextEncoder().encode(`${name}:${password}`)) bytes += String.fromCharCode(byte);
-  return btoa(bytes);
+function writeBasic(name: string, password: string): string {
+  return encodedOf(`${name}:${password}`);
 }
 
 /** Why a name or a password cannot be sent, where it cannot. */
-export function basicFlaw(name: string, password: string): string | undefined {
+function basicFlaw(name: string, password: string): string | undefined {
   if (name === '' || name.includes(':')) return 'the name before a password is not empty and has no colon';
   return hasControl(name) || hasControl(password) ? 'a name or password has no control characters' : undefined;
 }
@@ -49,4 +96,12 @@ function hasControl(text: string): boolean {
     if (code < 32 || code === 127) return true;
   }
   return false;
+}
+
+function encodedOf(text: string): string {
+  return Buffer.from(text).toString('base64');
+}
+
+function decodedOf(text: string): string {
+  return Buffer.from(text, 'base64').toString();
 }

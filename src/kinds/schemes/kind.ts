@@ -1,16 +1,84 @@
-/** One type of scheme: how a credential of it stands in a request, what shows that it is good, and how it is asked for. */
+import type { Json, JsonMap } from '../../document/document.ts';
+import type { Comparison } from '../comparison.ts';
+import type { Members } from '../member.ts';
+import type { Problem } from '../problem.ts';
+
+/** What a document states of a scheme. */
+export interface SchemeFacts {
+  readonly name: string;
+  readonly in: 'header' | 'query' | 'cookie';
+  readonly prefix?: string;
+  readonly generate?: string;
+  readonly issuer?: string;
+  readonly audience?: string;
+  readonly algorithms?: readonly string[];
+  readonly jwks?: string;
+  readonly secretEnv?: string;
+  readonly flows: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly scopes: Readonly<Record<string, string>>;
+  /** The values of the words that belong to kinds of schemes, as they are written. */
+  readonly own: Readonly<Record<string, Json>>;
+}
+
+/** A scheme and where its credential stands: the name of the header, query parameter or cookie; absent where that is open. */
+export interface PlacedScheme extends SchemeFacts {
+  readonly carriedIn?: string;
+}
+
+/** One kind of scheme: how a credential of it stands in a request, what shows that it is good, and how it is asked for. */
 export interface SchemeKind {
-  readonly type: 'api_key' | 'basic' | 'jwt' | 'oauth2' | 'signature';
+  /** The word, as `type` writes it. */
+  readonly word: string;
   readonly meaning: string;
+  /** The words beside a scheme's own that say something of this kind. */
+  readonly members: Members;
+  /** The header that carries a credential where the document does not say. */
+  readonly usualHeader?: string;
   /** What stands before the credential in `Authorization` where the document does not say; nothing elsewhere. */
   readonly prefix?: string;
-  /**
-   * What shows that a credential is good: that it was given out and is kept, hashed; a password kept in the same way; or
-   * its own signature. Absent = there are no means for it here, and it is refused by name.
-   */
-  readonly proof?: 'key' | 'password' | 'token';
+  /** What shows that a credential is good. Absent = there are no means for it here, and it is refused by name. */
+  readonly proof?: Proof;
+  /** Whether a standard says what a credential looks like; otherwise `generate` does. */
+  readonly hasStandardForm: boolean;
+  /** Whether tokens are given out by stated flows, with the scopes that the scheme lists and no others. */
+  readonly hasFlows?: true;
+  /** What is wrong with how it is stated; `words` are those that stand there, with or without a value. */
+  problems(facts: SchemeFacts, words: readonly string[]): readonly Problem[];
   /** What a 401 asks for (RFC 9110 section 11.6.1), as one challenge. */
   challenge(asked: Asked): string;
+  /** Whether a text can be a credential of it, as somebody who has one gives it. */
+  takes(text: string): boolean;
+  /** What stands behind the prefix for a credential as somebody gives it, and the name that is in it, where one is. */
+  presented(text: string): { readonly text: string; readonly name?: string };
+  /** A credential of its form that nobody gave out. */
+  readonly invented: string;
+  /** What is wrong with the form of a credential that a service accepts. */
+  formFlaw(facts: SchemeFacts, text: string): FormFlaw | undefined;
+  /** Credentials that must not be good, made of one that is: all that can be made from outside. */
+  nearMisses(facts: Pick<SchemeFacts, 'generate'>, text: string, forge: Forge): readonly NearMiss[];
+  /** How OpenAPI writes it. */
+  toOpenApi(scheme: PlacedScheme): InOpenApi;
+  /** Whether a scheme of an export of our own, which does not say its kind, is of this one. */
+  isInOpenApi(scheme: JsonMap): boolean;
+  /** What a scheme of OpenAPI, Swagger or AsyncAPI says in this language; nothing where it is of another kind. */
+  ofForeign(scheme: JsonMap): OfForeign | undefined;
+  /** How AsyncAPI writes it; nothing where it has no word for it, or too much is open. */
+  toAsyncApi(scheme: PlacedScheme): JsonMap | undefined;
+  /** How a later scheme of this kind stands to an earlier one, for those who call; where it stands is compared for all kinds alike. */
+  compare(before: SchemeFacts, after: SchemeFacts): Comparison;
+}
+
+/** That a credential was given out and is kept, hashed; a name and a password kept in the same way; or its own signature. */
+export type Proof = { readonly by: 'key' } | PasswordProof | { readonly by: 'token' };
+
+export interface PasswordProof {
+  readonly by: 'password';
+  /** The name and the password in what stands behind the prefix; nothing where it is none. */
+  read(text: string): { readonly name: string; readonly password: string } | undefined;
+  /** What stands behind the prefix for a name and a password. */
+  write(name: string, password: string): string;
+  /** Why a name or a password cannot be sent, where it cannot. */
+  flaw(name: string, password: string): string | undefined;
 }
 
 /** What a challenge speaks of. */
@@ -24,17 +92,36 @@ export interface Asked {
   readonly isBad: boolean;
 }
 
-/** A challenge by its scheme's name and its parameters. */
-export function challengeOf(name: string, parameters: readonly (readonly [name: string, value: string])[]): string {
-  return `${name} ${parameters.map(([key, value]) => `${key}=${quotedString(value)}`).join(', ')}`;
+/** What is promised of the form of a credential, and what was seen; or why nothing can be said of it. */
+export type FormFlaw = { readonly promised: string; readonly seen: string } | { readonly moot: string };
+
+/** The base64url of a signature over a text that somebody else than the issuer makes, by an algorithm of RFC 7518. */
+export type Forge = (algorithm: string, signed: string) => string;
+
+/** A credential that must not be good. */
+export interface NearMiss {
+  /** What was done to it: `its last character is another`. */
+  readonly how: string;
+  /** What stands behind the prefix. */
+  readonly text: string;
+  /** What a service that takes it does not keep: the form in which its scheme has to be read, or the scheme itself. */
+  readonly breaks: 'schemes' | 'token formats';
 }
 
-/** Whether the credential stands where HTTP has it. */
-export function isInAuthorization(asked: Pick<Asked, 'in' | 'name'>): boolean {
-  return asked.in === 'header' && asked.name.toLowerCase() === 'authorization';
+/** A scheme as OpenAPI writes it. */
+export interface InOpenApi {
+  readonly written: JsonMap;
+  /** The stated words that it says; all others are carried beside it. */
+  readonly told: readonly string[];
+  /** Whether it says its kind by itself. */
+  readonly isKindTold: boolean;
+  /** Whether an operation can ask for scopes of it. */
+  readonly takesScopes: boolean;
 }
 
-/** A text as RFC 9110 section 5.6.4 quotes it; what a header cannot carry is a question mark. */
-function quotedString(text: string): string {
-  return `"${text.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, '\\$&')}"`;
+/** What another format says of a scheme. */
+export interface OfForeign {
+  readonly stated: JsonMap;
+  /** The keys of the source that say so. */
+  readonly read: readonly string[];
 }

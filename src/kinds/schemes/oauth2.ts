@@ -1,11 +1,57 @@
-import { bearerChallenge } from './jwt.ts';
-import type { SchemeKind } from './kind.ts';
+import type { JsonMap } from '../../document/document.ts';
+import { compareBy, together } from '../comparison.ts';
+import { bearerChallenge } from './challenges.ts';
+import { asyncApiFlows, openApiFlows } from './flows.ts';
+import { asBearer } from './in-openapi.ts';
+import type { InOpenApi, PlacedScheme, SchemeFacts, SchemeKind } from './kind.ts';
+import { compareTokens, looksLikeToken, tokenFlaw, tokenMembers, tokenMisses } from './token.ts';
 
 /** A token that one of the stated flows gives out (RFC 6749), verified as a JWT. */
-export const oauth2: SchemeKind = {
-  type: 'oauth2',
+export const oauth2 = {
+  word: 'oauth2',
   meaning: 'A token that one of the stated flows gives out, verified as a JWT.',
+  members: {
+    ...tokenMembers,
+    flows: {
+      form: {
+        ...{ type: 'object', description: 'The flows that give tokens out, each with its addresses.' },
+        additionalProperties: {
+          type: 'object',
+          additionalProperties: { anyOf: [{ type: 'string' }, { type: 'object', additionalProperties: { type: 'string' } }] },
+        },
+      },
+    },
+  },
+  usualHeader: 'Authorization',
   prefix: 'Bearer',
-  proof: 'token',
+  proof: { by: 'token' },
+  hasStandardForm: true,
+  hasFlows: true,
+  problems: () => [],
   challenge: bearerChallenge,
-};
+  takes: looksLikeToken,
+  presented: (text) => ({ text }),
+  invented: 'ninefold-verify',
+  formFlaw: tokenFlaw,
+  nearMisses: tokenMisses,
+  toOpenApi,
+  isInOpenApi: ({ type }) => type === 'oauth2' || type === 'openIdConnect',
+  ofForeign: ({ type }) => (type === 'oauth2' ? { stated: { type: 'oauth2' }, read: ['type'] } : undefined),
+  toAsyncApi: ({ flows, scopes }): JsonMap => {
+    const written = asyncApiFlows(flows, scopes);
+    return written ? { type: 'oauth2', flows: written } : { type: 'http', scheme: 'bearer' };
+  },
+  compare: (before, after) => {
+    const isWithin = (inner: object, outer: object) => Object.keys(inner).every((name) => Object.hasOwn(outer, name));
+    return together([
+      compareTokens(before, after),
+      compareBy<SchemeFacts['flows']>(before.flows, after.flows, isWithin),
+      compareBy<SchemeFacts['scopes']>(before.scopes, after.scopes, isWithin),
+    ]);
+  },
+} as const satisfies SchemeKind;
+
+function toOpenApi(scheme: PlacedScheme): InOpenApi {
+  const flows = openApiFlows(scheme.flows, scheme.scopes);
+  return flows ? { written: { type: 'oauth2', flows }, told: [], isKindTold: false, takesScopes: true } : asBearer(scheme);
+}

@@ -1,4 +1,4 @@
-import type { Scheme } from '../authentication.ts';
+import { kindOfScheme, type Scheme } from '../authentication.ts';
 import { isStated } from '../fact.ts';
 import { callableOperations, namesOperation } from '../operations.ts';
 import type { Spec } from '../spec.ts';
@@ -48,8 +48,7 @@ function perScheme(spec: Spec, arise: (scheme: Scheme) => FactInstance): FactIns
 /** A JWT, a basic credential and an OAuth token have the form of their standard; a key has the one that `generate` says. */
 function tokenFormat(scheme: Scheme): FactInstance {
   const at = `${scheme.at}/generate`;
-  if (scheme.type !== undefined && scheme.type !== 'api_key' && scheme.type !== 'signature')
-    return stated(scheme.name, scheme.at);
+  if (kindOfScheme(scheme)?.hasStandardForm) return stated(scheme.name, scheme.at);
   return scheme.generate !== undefined ? stated(scheme.name, at) : { subject: scheme.name, at, standing: 'open' };
 }
 

@@ -1,27 +1,21 @@
 import { Type } from 'typebox';
-import { cel, fact, keys, named, value, Words } from './standing.ts';
+import { cel, fact, keys, named, ref, value, Words } from './standing.ts';
 
 const text = Type.String();
 
-const SchemeForm = keys({
-  type: value(Type.Union(['api_key', 'basic', 'jwt', 'oauth2', 'signature'].map((type) => Type.Literal(type)))),
+/** A scheme without the words that belong to its kinds. */
+export const SchemeForm = keys({
+  type: value(ref<string>('schemeType')),
   header: value(text, 'The header that carries the credential.'),
   query: value(text, 'The query parameter that carries it.'),
   cookie: value(text, 'The cookie that carries it.'),
   prefix: text,
-  generate: Type.String({ description: 'What a key looks like: pk_live_{random:32}.' }),
   placeholder: value(text, 'What stands for a credential in examples: {api_key}.'),
-  issuer: value(text),
-  audience: value(text),
-  algorithms: value(Words, 'The signature algorithms that are accepted.'),
-  jwks: value(text, 'The URL or file of the key set.'),
-  secret_env: value(text, 'The environment variable that holds the shared secret.'),
   caller: keys({
     id: cel('the caller’s identifier, over claims'),
     user: cel('which user it is'),
     scopes: cel('its scopes, a list'),
   }),
-  flows: named(named(Type.Union([text, named(text)]))),
   scopes: named(text),
   format: value(text, 'What the credential looks like.'),
   realm: text,
@@ -37,7 +31,7 @@ const PermissionForm = keys({
 
 export const AuthenticationForm = fact(
   keys({
-    schemes: fact(named(value(SchemeForm)), 'How a caller shows who it is.'),
+    schemes: fact(named(value(ref<unknown>('scheme'))), 'How a caller shows who it is.'),
     accept: fact(Words, 'The schemes that are accepted, each alone.'),
     public: fact(Words, 'Operations at which no credential is looked at.'),
     origins: fact(Words, 'The origins that browsers may call from (CORS).'),

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { withKinds } from '../kind-forms.ts';
-import { AuthenticationForm } from './authentication.ts';
+import { AuthenticationForm, SchemeForm } from './authentication.ts';
 import { EndpointForm, EndpointsForm, FullAnswerForm } from './endpoints.ts';
 import { ErrorsForm } from './errors.ts';
 import { EventsForm } from './events.ts';
@@ -58,6 +58,7 @@ export function documentSchema(): Record<string, unknown> {
       endpoint: plain(EndpointForm),
       pagination: plain(PaginationForm),
       rate: plain(RateForm),
+      scheme: plain(SchemeForm),
     }),
   };
 }

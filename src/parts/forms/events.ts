@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { shapeRef } from './shape.ts';
-import { cel, fact, keys, listing, named, value, Words } from './standing.ts';
+import { cel, fact, keys, listing, named, ref, value, Words } from './standing.ts';
 
 const text = Type.String();
 const DataForm = Type.Union([
@@ -13,10 +13,7 @@ const EnvelopeForm = fact(
 );
 
 const WebhookForm = keys({
-  signature: value(
-    Type.Union([Type.Literal('standard-webhooks'), Type.Literal('none'), keys({ header: text, value: text, signs: text })]),
-    'standard-webhooks, or an own template.',
-  ),
+  signature: value(ref<unknown>('signature'), 'How deliveries are signed: a word, or an own template.'),
   headers: named(cel('over event')),
   retry: fact(Words, 'The waits between tries: [5s, 5m, 30m].'),
   timeout: value(text),

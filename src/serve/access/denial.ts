@@ -1,3 +1,4 @@
+import { kindOfScheme, schemePrefix } from '../../parts/authentication.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
@@ -35,12 +36,12 @@ export function compileDenial(spec: Spec, operation: Operation, rules: readonly 
 function bearerPrefix({ authentication }: Spec): string | undefined {
   const { accept } = authentication;
   const bearer = entriesOf(authentication.schemes).find(
-    ([name, { type, carrier }]) =>
-      (type === 'jwt' || type === 'oauth2') &&
-      statedValue(carrier)?.toLowerCase() === 'authorization' &&
+    ([name, scheme]) =>
+      kindOfScheme(scheme)?.proof?.by === 'token' &&
+      statedValue(scheme.carrier)?.toLowerCase() === 'authorization' &&
       (accept === undefined || accept.includes(name)),
   );
-  return bearer && (bearer[1].prefix ?? 'Bearer').trim();
+  return bearer && schemePrefix(bearer[1])?.trim();
 }
 
 /** A code that also answers for what is missing must look just like it, its message too. */

@@ -7,7 +7,7 @@ import { Unfit } from './command.ts';
 
 /** The scheme that a key is given out for: the one that is named, else the first that there can be keys for. */
 export function schemeFor(name: string | undefined, spec: Spec): Accepted {
-  const kept = acceptedSchemes(spec).filter(({ kind }) => kind.proof === 'key' || kind.proof === 'password');
+  const kept = acceptedSchemes(spec).filter(({ kind: { proof } }) => proof?.by === 'key' || proof?.by === 'password');
   const names = kept.map(({ scheme }) => scheme.name);
   const found = name === undefined ? kept[0] : kept.find(({ scheme }) => scheme.name === name);
   if (found) return found;

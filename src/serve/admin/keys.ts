@@ -1,5 +1,4 @@
 import type { Json, JsonMap } from '../../document/document.ts';
-import { basicFlaw } from '../../kinds/schemes/basic.ts';
 import type { Reader, StoredCredential } from '../../store/store.ts';
 import type { Accepted } from '../authentication/accepted.ts';
 import { hasExpired, hashOfKey, type KeptSecret, keptOf } from '../authentication/credentials.ts';
@@ -134,9 +133,9 @@ async function makeSecret(
   given: string | undefined,
   { chance, clock }: Administered,
 ): Promise<MadeSecret> {
-  if (kind.proof === 'password') {
+  if (kind.proof?.by === 'password') {
     const secret = given ?? newKey({}, chance, clock.now());
-    const flaw = basicFlaw(caller, secret) ?? (secret.length < 8 ? 'a password has at least 8 characters' : undefined);
+    const flaw = kind.proof.flaw(caller, secret) ?? (secret.length < 8 ? 'a password has at least 8 characters' : undefined);
     if (flaw !== undefined) throw new Unfit(`This cannot be sent as a name and a password: ${flaw}.`);
     return { secret, lookup: caller, kept: { password: await hashPassword(secret, chance) } };
   }

@@ -1,6 +1,5 @@
-import { schemeKinds } from '../../kinds/schemes/all.ts';
 import type { SchemeKind } from '../../kinds/schemes/kind.ts';
-import type { Scheme } from '../../parts/authentication.ts';
+import { kindOfScheme, type Scheme, schemePrefix } from '../../parts/authentication.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
 
@@ -20,19 +19,18 @@ export function acceptedSchemes({ authentication }: Spec): Accepted[] {
   return entriesOf(schemes)
     .filter(([name]) => accept === undefined || accept.includes(name))
     .flatMap(([, scheme]): Accepted[] => {
-      const kind = schemeKinds.find(({ type }) => type === scheme.type);
+      const kind = kindOfScheme(scheme);
       const carrier = statedValue(scheme.carrier);
       if (!kind || carrier === undefined) return [];
-      const isUsual = scheme.in === 'header' && carrier.toLowerCase() === 'authorization';
-      return [{ scheme, kind, in: scheme.in, carrier, prefix: scheme.prefix ?? (isUsual ? kind.prefix : undefined) }];
+      return [{ scheme, kind, in: scheme.in, carrier, prefix: schemePrefix(scheme) }];
     });
 }
 
 /** Why there are no means for a scheme here, where there are none. */
 export function unsupportedBy({ scheme, kind }: Pick<Accepted, 'scheme' | 'kind'>): string | undefined {
   if (kind.proof === undefined)
-    return `Credentials of the scheme "${scheme.name}" (${kind.type}) cannot be verified by this service.`;
-  if (kind.proof !== 'token') return undefined;
+    return `Credentials of the scheme "${scheme.name}" (${kind.word}) cannot be verified by this service.`;
+  if (kind.proof.by !== 'token') return undefined;
   const hasKeys = scheme.jwks !== undefined || scheme.secretEnv !== undefined;
   if (hasKeys && (scheme.algorithms ?? []).length > 0) return undefined;
   return `Tokens of the scheme "${scheme.name}" cannot be verified: the document states no ${hasKeys ? 'algorithms' : 'keys'} for them.`;

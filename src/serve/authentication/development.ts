@@ -1,6 +1,5 @@
 import type { JWK } from 'jose';
 import type { JsonMap } from '../../document/document.ts';
-import { writeBasic } from '../../kinds/schemes/basic.ts';
 import type { Scheme } from '../../parts/authentication.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
@@ -94,7 +93,7 @@ export class Development {
       const text = await this.#textFor(one, caller, compilation);
       if (text === undefined) continue;
       const value = `${one.prefix ?? ''}${one.prefix !== undefined && /\w$/.test(one.prefix) ? ' ' : ''}${text}`;
-      const expires = one.kind.proof === 'token' ? new Date(this.#clock.now() + tokenMs).toISOString() : undefined;
+      const expires = one.kind.proof?.by === 'token' ? new Date(this.#clock.now() + tokenMs).toISOString() : undefined;
       return {
         user,
         id,
@@ -110,15 +109,15 @@ export class Development {
 
   async #textFor({ scheme, kind }: Accepted, caller: Caller, compilation: Compilation): Promise<string | undefined> {
     const key = Object.freeze({ ...caller, key: 'development' });
-    if (kind.proof === 'key') {
+    if (kind.proof?.by === 'key') {
       const secret = newKey(scheme, this.#chance, this.#clock.now());
       this.#credentials.lendKey(scheme.name, secret, key);
       return secret;
     }
-    if (kind.proof === 'password') {
+    if (kind.proof?.by === 'password') {
       const password = newKey({}, this.#chance, this.#clock.now());
       this.#credentials.lendPassword(scheme.name, caller.id, password, key);
-      return writeBasic(caller.id, password);
+      return kind.proof.write(caller.id, password);
     }
     const claims = claimsFor(scheme, compileCaller(scheme, compilation), caller, this.#clock.now());
     return claims && this.#sign(scheme, claims);

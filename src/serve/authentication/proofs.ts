@@ -1,4 +1,3 @@
-import { readBasic } from '../../kinds/schemes/basic.ts';
 import type { Clock } from '../clock.ts';
 import type { Compilation } from '../compilation.ts';
 import type { Caller } from '../exchange.ts';
@@ -34,14 +33,15 @@ export interface Means {
 export function compileProof({ scheme, kind }: Accepted, means: Means): Prove {
   const { credentials } = means;
   if (means.relaxesAuth) return compileRelaxedProof({ scheme, kind }, means.compilation);
-  if (kind.proof === 'key') return (text, nowMs) => credentials.ofKey(scheme.name, text, nowMs);
-  if (kind.proof === 'password') {
+  const { proof } = kind;
+  if (proof?.by === 'key') return (text, nowMs) => credentials.ofKey(scheme.name, text, nowMs);
+  if (proof?.by === 'password') {
     return (text, nowMs) => {
-      const sent = readBasic(text);
+      const sent = proof.read(text);
       return sent && credentials.ofPassword(scheme.name, sent.name, sent.password, nowMs);
     };
   }
-  if (kind.proof === undefined || unsupportedBy({ scheme, kind }) !== undefined) return () => 'unsupported';
+  if (proof === undefined || unsupportedBy({ scheme, kind }) !== undefined) return () => 'unsupported';
   const [shared, published] = [sharedSecret(scheme, means), keySetOf(scheme, means)];
   return compileTokens({
     issuer: scheme.issuer,
@@ -92,7 +92,7 @@ export function keyFlaw(
   { scheme, kind }: Accepted,
   { environment, readFile }: Pick<Means, 'environment' | 'readFile'>,
 ): string | undefined {
-  if (kind.proof !== 'token') return undefined;
+  if (kind.proof?.by !== 'token') return undefined;
   const { jwks, secretEnv, algorithms = [] } = scheme;
   if (secretEnv !== undefined && algorithms.some((name) => name.startsWith('HS'))) {
     const secret = environment[secretEnv];

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { readBasic } from '../../kinds/schemes/basic.ts';
 import type { Compilation } from '../compilation.ts';
 import type { Caller } from '../exchange.ts';
 import type { Accepted } from './accepted.ts';
@@ -14,8 +13,9 @@ export function compileRelaxedProof(
   { spec, user }: Compilation,
 ): (text: string) => { readonly caller: Caller } | undefined {
   const scopes = Object.freeze(scopesOf(spec, scheme));
+  const { proof } = kind;
   return (text) => {
-    const id = kind.proof === 'password' ? readBasic(text)?.name : `${scheme.name}-${hash('sha256', text, 'hex').slice(0, 12)}`;
+    const id = proof?.by === 'password' ? proof.read(text)?.name : `${scheme.name}-${hash('sha256', text, 'hex').slice(0, 12)}`;
     return id === undefined ? undefined : { caller: Object.freeze({ id, user: user ?? '', scopes, key: 'relaxed' }) };
   };
 }

@@ -1,5 +1,5 @@
-import { standardWebhooks } from '../../kinds/signatures/standard-webhooks.ts';
-import { templateSignature } from '../../kinds/signatures/template.ts';
+import { type StatedSignature, signatureKind, signatureKinds } from '../../kinds/signatures/all.ts';
+import type { Signature } from '../../kinds/signatures/kind.ts';
 import type { StoredEvent } from '../../store/outbox.ts';
 import type { Engine } from '../engine.ts';
 import { webhookOf } from './kinds.ts';
@@ -16,8 +16,7 @@ export interface Signing {
 const framing = ['connection', 'content-length', 'host', 'keep-alive', 'transfer-encoding', 'upgrade', 'expect'];
 
 export function compileSigning(engine: Engine, wrapping: Wrapping, allowsPrivate: boolean): Signing {
-  const stated = webhookOf(engine)?.signature;
-  const signature = stated === undefined || stated === 'standard-webhooks' ? standardWebhooks : templateSignature(stated);
+  const signature = signatureOf(webhookOf(engine)?.signature);
   const { user } = engine.compilation;
   return {
     post(event, subscriber, nowMs) {
@@ -36,3 +35,11 @@ export function compileSigning(engine: Engine, wrapping: Wrapping, allowsPrivate
     },
   };
 }
+
+/** The signature that is stated, or the usual one; what is stated and is none of them is never sent. */
+function signatureOf(stated: StatedSignature | undefined): Signature {
+  const kind = stated ? signatureKind(stated) : signatureKinds[0];
+  return kind?.compile(stated?.facts ?? {}) ?? unknown;
+}
+
+const unknown: Signature = { sign: () => ({ wrong: 'The stated signature is none that can be made here.' }) };

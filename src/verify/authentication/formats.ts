@@ -1,5 +1,4 @@
-import { readTemplate } from '../../kinds/generators/template.ts';
-import type { Scheme } from '../../parts/authentication.ts';
+import { kindOfScheme, type Scheme } from '../../parts/authentication.ts';
 import type { Caller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { isRefused } from '../model/refused-as.ts';
@@ -9,7 +8,6 @@ import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
 import { isUnknownCaller } from './carriers.ts';
 import { acceptedSchemes, guardedDoors, knocking, partsOf } from './knocking.ts';
-import { misfitOf, readToken } from './tampered.ts';
 
 /** What is accepted as a credential has the form that its scheme states. */
 export const formats: Trial = {
@@ -46,18 +44,9 @@ function caseOf(model: Model, scheme: Scheme): Case {
   };
 }
 
-/** What is wrong with the form of a credential that the service accepts; a key may have been brought along by its owner, in whatever form. */
+/** What is wrong with the form of a credential that the service accepts. */
 function flawOf(scheme: Scheme, { credential }: Caller): Judgement {
   if (!credential) return moot('there is none');
-  const { text } = partsOf(credential);
-  if (scheme.type === 'basic') return undefined;
-  if (scheme.type === 'api_key') {
-    const read = scheme.generate === undefined ? undefined : readTemplate(scheme.generate);
-    const fits = read && 'template' in read && new RegExp(read.template.pattern, 'u').test(text);
-    return fits ? undefined : moot('the key that was given is not of that form; somebody may have brought it along');
-  }
-  const token = readToken(text);
-  if (!token) return { promised: `what ${scheme.name} accepts are tokens of RFC 7519`, seen: 'the one that is accepted is none' };
-  const misfit = misfitOf(scheme, token);
-  return misfit && { promised: `tokens are ${misfit.promised}`, seen: `the one that is accepted says ${misfit.says}` };
+  const flaw = kindOfScheme(scheme)?.formFlaw(scheme, partsOf(credential).text);
+  return flaw && 'moot' in flaw ? moot(flaw.moot) : flaw;
 }

@@ -1,4 +1,4 @@
-import type { Scheme } from '../../parts/authentication.ts';
+import { kindOfScheme, type Scheme, schemePrefix } from '../../parts/authentication.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
@@ -69,9 +69,7 @@ export function partsOf({ value, scheme }: Credential): { readonly prefix: strin
 export function inventedFor(scheme: Scheme): Credential | undefined {
   const carrier = statedValue(scheme.carrier);
   if (carrier === undefined) return undefined;
-  const isAuthorization = scheme.in === 'header' && carrier.toLowerCase() === 'authorization';
-  const usual = scheme.type === 'basic' ? 'Basic' : scheme.type === 'api_key' ? undefined : 'Bearer';
-  const prefix = scheme.prefix ?? (isAuthorization ? usual : undefined) ?? '';
-  const text = scheme.type === 'basic' ? btoa('ninefold-verify:ninefold-verify') : 'ninefold-verify';
+  const prefix = schemePrefix(scheme) ?? '';
+  const text = kindOfScheme(scheme)?.invented ?? 'ninefold-verify';
   return { scheme, in: scheme.in, carrier, value: `${prefix}${/\w$/.test(prefix) ? ' ' : ''}${text}` };
 }

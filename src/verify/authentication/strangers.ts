@@ -1,3 +1,5 @@
+import type { NearMiss } from '../../kinds/schemes/kind.ts';
+import { endedBy, misfitOf, readToken } from '../../kinds/schemes/token.ts';
 import type { Caller } from '../model/callers.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
@@ -6,7 +8,7 @@ import type { Session } from '../script/session.ts';
 import type { Case } from '../trial.ts';
 import { unknownFlaw } from './carriers.ts';
 import { type Door, knocking, partsOf } from './knocking.ts';
-import { endedBy, isTokenScheme, misfitOf, readToken, type Tampered, tamperedWith } from './tampered.ts';
+import { isTokenScheme, tamperedWith } from './tampered.ts';
 
 /** The fact that whatever nobody gave out breaks. */
 export const schemesFact: FactName = { kind: 'schemes', subject: 'service' };
@@ -33,7 +35,7 @@ function factOfStranger(model: Model, { credential }: Caller): FactName {
 }
 
 /** The fact that a bad credential would break; where its format is no promise, that of the schemes. */
-export function factOfTampering(model: Model, scheme: string, kind: Tampered['breaks']): FactName {
+export function factOfTampering(model: Model, scheme: string, kind: NearMiss['breaks']): FactName {
   const format = { kind: 'token formats', subject: scheme };
   return kind === 'token formats' && model.facts.isPromised(format) ? format : schemesFact;
 }

@@ -1,11 +1,11 @@
 import type { Json } from '../../document/document.ts';
+import { signatureKind } from '../../kinds/signatures/all.ts';
 import type { Model } from '../model/model.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { type Exchange, fieldsOf } from '../script/exchange.ts';
 import type { Heard } from './ear.ts';
 import { deliveryOf, envelopeFlaw, type Told, toldIn } from './envelope.ts';
 import type { Delivery } from './receiver.ts';
-import { signatureFlaw } from './signatures.ts';
 
 /** That what comes to a subscriber is sent as stated: by POST, as JSON, in the envelope, signed, with the stated headers. */
 export function deliveryJudgement(model: Model, created: Exchange, heard: Heard): Judgement {
@@ -21,10 +21,11 @@ export function deliveryJudgement(model: Model, created: Exchange, heard: Heard)
     const flaw = envelopeFlaw(model.spec, delivery.body);
     if (flaw !== undefined) return { promised: 'the stated envelope', seen: flaw };
     const told = toldIn(model.spec, delivery.body);
+    const received = { headers, text: delivery.text, id: told.id };
     const unsigned =
       webhook.signature &&
       secret !== undefined &&
-      signatureFlaw(webhook.signature, { headers, text: delivery.text, id: told.id }, secret, heard.nowSeconds);
+      signatureKind(webhook.signature)?.flaw(webhook.signature.facts, received, secret, heard.nowSeconds);
     if (unsigned) return { promised: 'web hooks are signed as stated, with the secret of the subscriber', seen: unsigned };
     const header = headerFlaw(model, delivery, told);
     if (header !== undefined) return { promised: 'web hooks have the stated headers', seen: header };

@@ -1,13 +1,12 @@
 import { nearest } from '../../document/nearest.ts';
-import { schemeKinds } from '../../kinds/schemes/all.ts';
-import type { Scheme } from '../../parts/authentication.ts';
+import { readToken } from '../../kinds/schemes/token.ts';
+import { kindOfScheme, type Scheme, schemePrefix } from '../../parts/authentication.ts';
 import { Failed } from '../../parts/expressions/cel-value.ts';
 import { compileExpression } from '../../parts/expressions/compile.ts';
 import { claimsScope } from '../../parts/expressions/uses-of-authentication.ts';
 import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { readToken } from '../authentication/tampered.ts';
 
 /** A credential as it is given: for `--as`, in a file, or by code. */
 export interface GivenCaller {
@@ -93,11 +92,10 @@ function checkUser({ purpose }: Spec, user: string): void {
 
 /** The identifier and scopes that a token gives its bearer, by its scheme's `caller` or by what the standards say; the name before a password. */
 function saidBy(spec: Spec, scheme: Scheme, text: string): { readonly id?: string; readonly scopes?: readonly string[] } {
-  if (scheme.type === 'basic') {
-    const pair = isSentBasic(text) ? Buffer.from(text.slice('Basic '.length), 'base64').toString() : text;
-    return { id: pair.slice(0, Math.max(0, pair.indexOf(':'))) };
-  }
-  const claims = scheme.type === 'jwt' || scheme.type === 'oauth2' ? readToken(text.replace(/^\S+ +/, ''))?.claims : undefined;
+  const kind = kindOfScheme(scheme);
+  const name = kind?.presented(text).name;
+  if (name !== undefined) return { id: name };
+  const claims = kind?.proof?.by === 'token' ? readToken(text.replace(/^\S+ +/, ''))?.claims : undefined;
   if (!claims) return {};
   const evaluate = (expression: Expression | undefined, shape: Shape) => {
     if (!expression) return undefined;
@@ -117,36 +115,23 @@ export function credentialOf(spec: Spec, name: string | undefined, text: string)
   const { accept, schemes } = spec.authentication;
   const accepted = entriesOf(schemes).filter(([one]) => accept === undefined || accept.includes(one));
   const scheme =
-    name === undefined ? accepted.find(([, one]) => canBe(one, text))?.[1] : accepted.find(([one]) => one === name)?.[1];
+    name === undefined
+      ? accepted.find(([, one]) => kindOfScheme(one)?.takes(text))?.[1]
+      : accepted.find(([one]) => one === name)?.[1];
   const carrier = scheme && statedValue(scheme.carrier);
   if (!scheme || carrier === undefined) {
     const known = accepted.map(([one]) => one).join(', ');
     throw new NoScheme(`${name ?? 'a credential'} is of no scheme that the document accepts${known === '' ? '' : `: ${known}`}`);
   }
-  const usual = schemeKinds.find(({ type }) => type === scheme.type)?.prefix;
-  const isUsual = scheme.in === 'header' && carrier.toLowerCase() === 'authorization';
-  const prefix = scheme.prefix ?? (isUsual ? usual : undefined) ?? '';
+  const prefix = schemePrefix(scheme) ?? '';
   // What is given as it is sent has its prefix already.
-  const sent = scheme.type === 'basic' && !isSentBasic(text) ? Buffer.from(text).toString('base64') : text;
+  const sent = kindOfScheme(scheme)?.presented(text).text ?? text;
   const value = prefix === '' || text.toLowerCase().startsWith(`${prefix.toLowerCase()} `) ? sent : joined(prefix, sent);
   return { scheme, in: scheme.in, carrier, value: prefix !== '' && sent !== text ? joined(prefix, sent) : value };
 }
 
 function joined(prefix: string, text: string): string {
   return /\w$/.test(prefix) ? `${prefix} ${text}` : `${prefix}${text}`;
-}
-
-/** A name and a password as they are sent (RFC 7617 section 2). */
-function isSentBasic(text: string): boolean {
-  return /^Basic [A-Za-z0-9+/]+=*$/i.test(text);
-}
-
-/** Tokens have three parts, basic credentials a colon; a key can be anything else. */
-function canBe({ type }: Scheme, text: string): boolean {
-  const isToken = /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text);
-  if (type === 'jwt' || type === 'oauth2') return isToken;
-  if (type === 'basic') return text.includes(':') || isSentBasic(text);
-  return !isToken;
 }
 
 /** Whether two credentials are one caller's, as far as it is known who they are. */

@@ -1,6 +1,7 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { newMap, type OpenMap } from '../../../document/values.ts';
+import { signatureKind } from '../../../kinds/signatures/all.ts';
 import type { EventKind, Webhook } from '../../../parts/events.ts';
 import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import type { Spec } from '../../../parts/spec.ts';
@@ -54,11 +55,13 @@ export function writeMessages(spec: Spec, writer: SchemaWriter, prose: Prose): M
 export function posted({ bare }: Message, webhook: Webhook): JsonMap {
   const headers = headersOf(webhook);
   const { correlationId: _id, ...rest } = bare;
-  const signed = webhook.signature === 'standard-webhooks';
+  const idHeader = webhook.signature && signatureKind(webhook.signature)?.idHeader;
   return {
     ...rest,
     ...(headers && { headers }),
-    ...(signed ? { correlationId: correlationId('$message.header#/webhook-id') } : _id && { correlationId: _id }),
+    ...(idHeader !== undefined
+      ? { correlationId: correlationId(`$message.header#${below('', idHeader)}`) }
+      : _id && { correlationId: _id }),
   };
 }
 
@@ -66,29 +69,17 @@ function correlationId(location: string): JsonMap {
   return { description: 'The identifier of the event, the same over all tries.', location };
 }
 
-/** The header fields of Standard Webhooks, of an own signature, and the stated ones. */
+/** The header fields of the signature, and the stated ones. */
 function headersOf({ signature, headers }: Webhook): JsonMap | undefined {
   const properties: OpenMap = newMap();
-  if (signature === 'standard-webhooks') Object.assign(properties, standardHeaders);
-  else if (signature)
-    properties[signature.header] = { type: 'string', description: `Signed: ${signature.signs}, as ${signature.value}.` };
+  for (const { name, pattern, description } of (signature && signatureKind(signature)?.headers(signature.facts)) ?? [])
+    properties[name] = { type: 'string', ...(pattern !== undefined && { pattern }), description };
   const required = Object.keys(properties);
   for (const name of Object.keys(headers)) properties[name] = { type: 'string' };
   return Object.keys(properties).length === 0
     ? undefined
     : { type: 'object', properties, ...(required.length > 0 && { required }) };
 }
-
-/** Standard Webhooks 1.0.0, section "Webhook headers". */
-const standardHeaders: JsonMap = {
-  'webhook-id': { type: 'string', description: 'The identifier of the event, the same over all tries.' },
-  'webhook-timestamp': { type: 'string', pattern: '^[0-9]+$', description: 'When this try is made, in seconds since 1970.' },
-  'webhook-signature': {
-    type: 'string',
-    pattern: '^v1,[A-Za-z0-9+/]+=*( v1,[A-Za-z0-9+/]+=*)*$',
-    description: 'HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`, one for each secret that is good.',
-  },
-};
 
 function envelopeExample(
   members: readonly (readonly [string, string])[],

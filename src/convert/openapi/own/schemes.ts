@@ -1,32 +1,32 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, isSame, newMap, type OpenMap } from '../../../document/values.ts';
-import { openApiFlows, statedFlows } from './flows.ts';
+import { schemeKinds } from '../../../kinds/schemes/all.ts';
+import { openApiFlows, statedFlows } from '../../../kinds/schemes/flows.ts';
+import type { SchemeKind } from '../../../kinds/schemes/kind.ts';
 import { carriedWord, statedKey } from './words.ts';
+
+const kinds: readonly SchemeKind[] = schemeKinds;
 
 /** Reads a security scheme back. */
 export function readScheme(scheme: JsonMap): Json {
   const whole = scheme[statedKey];
   if (whole !== undefined) return whole;
   const out = newMap();
-  out.type = typeOf(scheme);
+  const told = kinds.find((kind) => kind.isInOpenApi(scheme))?.word;
+  if (told !== undefined) out.type = told;
   for (const [key, value] of Object.entries(scheme)) {
     const word = carriedWord(key);
     if (word !== undefined && word !== 'name') out[word] = value;
   }
-  if (scheme.type === 'apiKey') takeCarrier(scheme, out);
+  if (scheme.type === 'apiKey') takeCarrier(scheme, told, out);
   if (isMap(scheme.flows)) takeFlows(scheme.flows, out);
   return out;
 }
 
-function typeOf(scheme: JsonMap): string {
-  if (scheme.type === 'http') return scheme.scheme === 'basic' ? 'basic' : 'jwt';
-  return scheme.type === 'apiKey' ? 'api_key' : 'oauth2';
-}
-
 /** Where the credential stands; what is open of it is carried, and a place that was never stated stays so. */
-function takeCarrier({ in: place, name }: JsonMap, out: OpenMap): void {
+function takeCarrier({ in: place, name }: JsonMap, told: string | undefined, out: OpenMap): void {
   if (typeof place !== 'string' || typeof name !== 'string' || out[place] !== undefined) return;
-  if (out.type !== 'api_key' && name === 'Authorization') return;
+  if (out.type !== told && name === 'Authorization') return;
   for (const other of ['header', 'query', 'cookie']) delete out[other];
   out[place] = name;
 }

@@ -1,5 +1,6 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { newMap } from '../../../document/values.ts';
+import { signatureKind } from '../../../kinds/signatures/all.ts';
 import type { EventKind, Stream, Webhook } from '../../../parts/events.ts';
 import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
@@ -104,19 +105,8 @@ function signatureHeaders({ signature, headers }: Webhook): JsonMap[] {
     description,
     schema: { type: 'string' },
   });
-  const signed =
-    signature === 'standard-webhooks'
-      ? [
-          header('webhook-id', 'The event’s own identifier, the same over all tries (Standard Webhooks 1.0.0).'),
-          header('webhook-timestamp', 'When this try was sent, in whole seconds since 1970.'),
-          header(
-            'webhook-signature',
-            '`v1,` and the base64 of an HMAC-SHA256 over `{id}.{timestamp}.{body}`; one for each secret that is good, parted by spaces.',
-          ),
-        ]
-      : signature
-        ? [header(signature.header, `\`${signature.value}\`, which signs \`${signature.signs}\`.`)]
-        : [];
+  const carried = (signature && signatureKind(signature)?.headers(signature.facts)) ?? [];
+  const signed = carried.map(({ name, description }) => header(name, description));
   return [...signed, ...Object.keys(headers).map((name) => header(name, 'Stated for every delivery.'))];
 }
 

@@ -1,11 +1,11 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
-import { isMap, newMap } from '../../../document/values.ts';
-import type { Scheme } from '../../../parts/authentication.ts';
+import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import { asKey } from '../../../kinds/schemes/in-openapi.ts';
+import { kindOfScheme, placed, type Scheme } from '../../../parts/authentication.ts';
 import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../../parts/operations.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { DefinitionNames } from '../../json-schema/definition-names.ts';
-import { openApiFlows } from '../own/flows.ts';
 import { prefix } from '../own/words.ts';
 import { statedAt, type Writing } from './writing.ts';
 
@@ -33,25 +33,13 @@ export function securitySchemes(writing: Writing): JsonMap {
 }
 
 function schemeOf(scheme: Scheme, stated: JsonMap): JsonMap {
-  const out = newMap();
-  const carrier = statedValue(scheme.carrier) ?? 'Authorization';
-  const isBearer = carrier.toLowerCase() === 'authorization' && (scheme.prefix ?? 'Bearer').toLowerCase() === 'bearer';
-  const told = new Set<string>(['type']);
-  if (scheme.type === 'basic') Object.assign(out, { type: 'http', scheme: 'basic' });
-  else if (scheme.type === 'oauth2' && flowsOf(scheme)) Object.assign(out, { type: 'oauth2', flows: flowsOf(scheme) });
-  else if ((scheme.type === 'jwt' || scheme.type === 'oauth2') && isBearer)
-    Object.assign(out, { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' });
-  else {
-    Object.assign(out, { type: 'apiKey', in: scheme.in, name: carrier });
-    if (typeof stated[scheme.in] === 'string') told.add(scheme.in);
-  }
-  if (scheme.type !== 'api_key' && scheme.type !== 'basic') out[`${prefix}type`] = stated.type ?? null;
-  for (const [word, value] of Object.entries(stated)) if (!told.has(word)) out[`${prefix}${word}`] = value;
+  // Of a kind that there is none of it is only known where its credential stands.
+  const { written, told, isKindTold } = kindOfScheme(scheme)?.toOpenApi(placed(scheme)) ?? asKey(placed(scheme), false);
+  const out: OpenMap = Object.assign(newMap(), written);
+  if (!isKindTold) out[`${prefix}type`] = stated.type ?? null;
+  for (const [word, value] of Object.entries(stated))
+    if (word !== 'type' && !told.includes(word)) out[`${prefix}${word}`] = value;
   return out;
-}
-
-function flowsOf({ flows, scopes }: Scheme): JsonMap | undefined {
-  return openApiFlows(flows, scopes);
 }
 
 /** What a caller has to show at an operation: one of the accepted schemes, nothing, or either; undefined where that is open. */
@@ -63,7 +51,8 @@ export function securityOf(operation: Operation, spec: Spec): readonly Json[] | 
   const rules = (statedValue(permissions) ?? []).filter((rule) => namesOperation(rule.allow, operation));
   const accepted = Object.entries(schemes.value).filter(([name]) => accept === undefined || accept.includes(name));
   const wanted = accepted.flatMap(([name, scheme]) => {
-    const scopes = scheme.type === 'oauth2' && flowsOf(scheme) ? rules.map((rule) => rule.scopes) : [];
+    const takesScopes = kindOfScheme(scheme)?.toOpenApi(placed(scheme)).takesScopes === true;
+    const scopes = takesScopes ? rules.map((rule) => rule.scopes) : [];
     return leastOf(scopes.length === 0 ? [[]] : scopes).map((set): Json => ({ [called.get(name) ?? name]: [...set] }));
   });
   return rules.some((rule) => rule.to === 'anyone') ? [{}, ...wanted] : wanted;

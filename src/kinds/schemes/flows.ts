@@ -1,5 +1,5 @@
-import type { Json, JsonMap } from '../../../document/document.ts';
-import { isMap, newMap } from '../../../document/values.ts';
+import type { Json, JsonMap } from '../../document/document.ts';
+import { isMap, newMap } from '../../document/values.ts';
 
 /** OAuth 2.0's flows as OpenAPI writes them; nothing where there is none, or one lacks an address that OpenAPI asks for. */
 export function openApiFlows(flows: JsonMap, scopes: JsonMap): JsonMap | undefined {
@@ -30,6 +30,29 @@ export function statedFlows(flows: JsonMap): { readonly flows: JsonMap; readonly
   return { flows: out, scopes };
 }
 
+/** Every flow as AsyncAPI writes it of which enough is stated, with the scopes that can be asked for in each of them. */
+export function asyncApiFlows(flows: JsonMap, scopes: JsonMap): JsonMap | undefined {
+  const out = newMap();
+  for (const [name, stated] of Object.entries(flows)) {
+    const needed = neededWords.get(camelCase(name));
+    const addresses = newMap();
+    for (const [word, url] of Object.entries(isMap(stated) ? stated : {})) {
+      const known = shortWords.get(camelCase(word)) ?? camelCase(word);
+      if (addressWords.has(known)) addresses[known] = url;
+    }
+    if (needed?.every((word) => addresses[word] !== undefined))
+      out[camelCase(name)] = { ...addresses, availableScopes: { ...scopes } };
+  }
+  return Object.keys(out).length > 0 ? out : undefined;
+}
+
+const shortWords: ReadonlyMap<string, string> = new Map([
+  ['authorization', 'authorizationUrl'],
+  ['authorize', 'authorizationUrl'],
+  ['token', 'tokenUrl'],
+  ['refresh', 'refreshUrl'],
+]);
+
 const neededWords: ReadonlyMap<string, readonly string[]> = new Map([
   ['authorizationCode', ['authorizationUrl', 'tokenUrl']],
   ['clientCredentials', ['tokenUrl']],
@@ -39,7 +62,7 @@ const neededWords: ReadonlyMap<string, readonly string[]> = new Map([
 const addressWords: ReadonlySet<string> = new Set(['authorizationUrl', 'tokenUrl', 'refreshUrl']);
 
 function camelCase(word: string): string {
-  return word.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+  return word.replace(/[_-](\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function snakeCase(word: string): Json & string {

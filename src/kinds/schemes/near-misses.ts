@@ -1,0 +1,41 @@
+import type { NearMiss, SchemeFacts } from './kind.ts';
+
+type Edited = Omit<NearMiss, 'breaks'>;
+
+/** Near misses of which each breaks the same. */
+export function breaking(breaks: NearMiss['breaks'], edited: readonly Edited[]): NearMiss[] {
+  return edited.map((one) => ({ ...one, breaks }));
+}
+
+/** A text with something missing, something more and something else, and a word that nobody gave out. */
+export function ofText(text: string): NearMiss[] {
+  const edited = [
+    { how: 'its last character is missing', text: text.slice(0, -1) },
+    { how: 'it has one character more', text: `${text}0` },
+    { how: 'a character in it is another', text: withAnother(text, text.length - 2) },
+    { how: 'it is a word that nobody gave out', text: 'ninefold-verify' },
+  ];
+  return breaking(
+    'schemes',
+    edited.filter((one) => one.text !== '' && one.text !== text),
+  );
+}
+
+/** The near misses of a key. Letters of both cases are told apart where its generator draws on both. */
+export function ofKey({ generate = '' }: Pick<SchemeFacts, 'generate'>, text: string): NearMiss[] {
+  const drawsOnBoth = /\{(?:random|base64):/.test(generate);
+  const inOtherCase = { how: 'its small letters are capitals, and the other way round', text: otherCase(text) };
+  return [...ofText(text), ...(drawsOnBoth ? breaking('schemes', [inOtherCase]) : [])];
+}
+
+/** A text with its small letters as capitals, and the other way round. */
+export function otherCase(text: string): string {
+  return [...text].map((letter) => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase())).join('');
+}
+
+/** The text with one of its characters replaced by another of its sort. */
+export function withAnother(text: string, at: number): string {
+  const character = text[at] ?? '';
+  const other = /\d/.test(character) ? (character === '7' ? '8' : '7') : character === 'q' ? 'r' : 'q';
+  return `${text.slice(0, at)}${other}${text.slice(at + 1)}`;
+}
