@@ -11,8 +11,7 @@ export function mayArise({ spec, names }: Subject, condition: ErrorCondition): b
 type Undecided = (spec: Spec) => boolean;
 const nothing: Undecided = () => false;
 
-const requests: Undecided = ({ endpoints, resources }) =>
-  resources.others !== undefined || entriesOf(endpoints.all).some(([, { does }]) => isOpen(does)) || fieldsAreOpen({ resources });
+const requests: Undecided = ({ resources }) => resources.others !== undefined || fieldsAreOpen({ resources });
 
 /** What each condition depends on, where that can be open. */
 const deciding: Readonly<Partial<Record<ErrorCondition, Undecided>>> = {
