@@ -7,6 +7,7 @@ import { check } from '../src/check/check.ts';
 import type { Document } from '../src/document/document.ts';
 import { changedTrees } from './check/changed-trees.ts';
 import { read } from './check/harness.ts';
+import { times } from './long.ts';
 
 const parcels = read(readFileSync(join(import.meta.dirname, '../examples/parcels.md'), 'utf8'), 'parcels.md');
 
@@ -22,6 +23,6 @@ test('whatever is changed in a document, checking it gives findings with places'
       }
       assert.equal(new Set(ledger.facts.map(({ part }) => part)).size > 0, true);
     }),
-    { numRuns: 150 },
+    { numRuns: times(60, 1000) },
   );
 });

@@ -11,6 +11,7 @@ import { type Document, parseDocument, readDocument } from '../src/index.ts';
 import { formats } from '../src/kinds/formats/all.ts';
 import { readSpec } from '../src/parts/spec.ts';
 import { stringifyJson } from '../src/serve/wire/json.ts';
+import { times } from './long.ts';
 import { type GeneratedResource, generateDocument } from './serving/generated-document.ts';
 import type { Draw } from './serving/generated-values.ts';
 import { type Answered, tryDocument } from './serving/tried.ts';
@@ -82,7 +83,7 @@ test('what a service takes and answers, and what the schema says of it, agree', 
         await tried.close();
       }
     }),
-    { numRuns: 40, endOnFailure: true },
+    { numRuns: times(15, 150), endOnFailure: true },
   );
 });
 

@@ -12,6 +12,7 @@ import { parseDocument } from '../src/document/parse.ts';
 import { readDocument } from '../src/document/read.ts';
 import { isKey } from '../src/parts/form.ts';
 import { readSpec } from '../src/parts/spec.ts';
+import { times } from './long.ts';
 
 const root = join(import.meta.dirname, '..');
 const documents = { parcels: 'parcels.md', unspecified: 'unspecified.md', library: 'library.md', clinic: 'clinic.yaml' };
@@ -536,7 +537,7 @@ test('whatever a document holds, its module can be read and is the same again', 
       assert.equal(moduleOf(tree), module);
       assert.doesNotMatch(module.replaceAll('\n', ''), /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u);
     }),
-    { numRuns: 200 },
+    { numRuns: times(60, 600) },
   );
 });
 

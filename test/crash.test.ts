@@ -7,12 +7,13 @@ import { after, test } from 'node:test';
 import { seeded } from './crash/chance.ts';
 import { runLane } from './crash/lane.ts';
 import type { Tally } from './crash/life.ts';
+import { times } from './long.ts';
 
 /**
  * Kills servers at random moments under load, starts them again on the same store, and holds what they have to all that
  * was ever acknowledged. `NINEFOLD_KILLS=500` kills more often, `NINEFOLD_SEED=…` chooses the same requests and moments again.
  */
-const kills = Number(process.env.NINEFOLD_KILLS ?? 50);
+const kills = Number(process.env.NINEFOLD_KILLS ?? times(8, 80));
 const seed = Number(process.env.NINEFOLD_SEED ?? randomInt(2 ** 31));
 /** Servers at once: a test machine has two cores. */
 const lanes = 2;
@@ -52,5 +53,7 @@ test(`what was acknowledged is there after each of ${kills} kills`, async (t) =>
   for (const [lane, outcome] of done.entries())
     if (outcome.status === 'rejected') assert.fail(`NINEFOLD_SEED=${seed}, server ${lane}. ${outcome.reason}`);
   assert.equal(tally.kills, kills);
-  for (const [what, count] of Object.entries(tally)) assert.ok(count > 0, `The load has no ${what}.`);
+  // Whether anything was made whose answer a kill cut off is up to the moments of a few kills.
+  const { inDoubtMade: _byChance, ...certain } = tally;
+  for (const [what, count] of Object.entries(certain)) assert.ok(count > 0, `The load has no ${what}.`);
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { check, parseDocument } from '../src/index.ts';
+import { times } from './long.ts';
 import { generateDocument } from './serving/generated-document.ts';
 import { Play } from './serving/generated-play.ts';
 import { tryDocument } from './serving/tried.ts';
@@ -10,7 +11,7 @@ import { tryDocument } from './serving/tried.ts';
  * Generated documents, served, and generated requests to them. `NINEFOLD_RUNS=1000` runs more of both than a change waits
  * for; `NINEFOLD_SEED` and `NINEFOLD_PATH` take what a failure names and play it once more, and smaller, which takes minutes.
  */
-const { NINEFOLD_RUNS: runs = 60, NINEFOLD_SEED: seed, NINEFOLD_PATH: path } = process.env;
+const { NINEFOLD_RUNS: runs = times(20, 200), NINEFOLD_SEED: seed, NINEFOLD_PATH: path } = process.env;
 const steps = 30;
 
 test('whatever document is served and whatever is asked of it, its answers agree with each other', async () => {

@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import { check } from '../src/check/check.ts';
 import { inferenceRules } from '../src/convert/openapi/infer/all.ts';
 import { valueAt } from '../src/document/place.ts';
 import { type Source, take } from './import/source.ts';
 
-/** What a rule infers of a source: facts with their values; and facts that it must leave open. */
+/** What a rule infers of a source: facts with their values; facts that it asks for instead; and facts that it must leave open. */
 interface Trial {
   readonly source: Source;
   readonly infers: Readonly<Record<string, unknown>>;
+  /** The questions that it leaves at facts of which it sees only that there is something to be stated. */
+  readonly asks?: Readonly<Record<string, string>>;
   readonly leaves?: readonly string[];
 }
 
@@ -265,6 +267,7 @@ const trials: Readonly<Record<string, Trial>> = {
       },
     }),
     infers: {},
+    asks: { '/limits/rate': 'Answers carry `RateLimit-Limit`: how many requests may be made in which time?' },
     leaves: ['/limits/rate'],
   },
   'document-version': {
@@ -283,31 +286,55 @@ const trials: Readonly<Record<string, Trial>> = {
   },
 };
 
+/** Rules whose findings an earlier rule writes down with its own. */
+const saidByOthers: Readonly<Record<string, string>> = { 'page-parameters': 'list-envelope' };
+
 for (const { name } of inferenceRules) {
   test(`${name} infers what it says, with where it was read off and how sure that is, and leaves the rest`, () => {
     const trial = trials[name];
     assert.ok(trial, `${name} has no trial`);
-    const document = take(trial.source);
-    const evidence = new Map((document.tree.evidence as readonly Record<string, unknown>[]).map((row) => [row.fact, row]));
-    for (const [fact, value] of Object.entries(trial.infers)) {
-      assert.partialDeepStrictEqual(JSON.parse(JSON.stringify(valueAt(document.tree, fact) ?? null)), value, fact);
-      const row = evidence.get(fact);
-      assert.ok(row, `${fact} has no evidence`);
-      assert.ok(typeof row.from === 'string' && Number(row.confidence) > 0 && Number(row.confidence) < 1, fact);
-    }
-    assert.ok(
-      Object.keys(trial.infers).length === 0 ||
-        [...evidence.values()].some(({ rule }) => rule === name || name === 'page-parameters' || name === 'things-of-methods'),
-    );
-    for (const fact of trial.leaves ?? []) assert.equal(evidence.has(fact), false, fact);
+    holdTo(trial);
+    const errors = check(take(trial.source)).findings.filter(({ severity }) => severity === 'error');
     assert.deepEqual(
-      check(document)
-        .findings.filter(({ severity }) => severity === 'error')
-        .map(({ message }) => message),
+      errors.map(({ message }) => message),
       [],
     );
   });
+
+  const other = saidByOthers[name];
+  test(`what is said of ${name} ${other === undefined ? 'does not come to be without it' : `is said by ${other}`}`, () => {
+    const trial = trials[name];
+    assert.ok(trial, `${name} has no trial`);
+    const silenced = inferenceRules.find((one) => one.name === (other ?? name));
+    assert.ok(silenced);
+    const silence = mock.method(silenced, 'infer', () => {});
+    try {
+      assert.throws(() => holdTo(trial), assert.AssertionError);
+    } finally {
+      silence.mock.restore();
+    }
+  });
 }
+
+/** What came of a source is what the trial says. */
+function holdTo({ source, infers, asks = {}, leaves = [] }: Trial): void {
+  const { tree } = take(source);
+  const evidence = new Map(((tree.evidence ?? []) as readonly Record<string, unknown>[]).map((row) => [row.fact, row]));
+  const foundAt = (fact: string): unknown => JSON.parse(JSON.stringify(valueAt(tree, fact) ?? null));
+  for (const [fact, value] of Object.entries(infers)) {
+    assert.partialDeepStrictEqual(foundAt(fact), value, fact);
+    const row = evidence.get(fact);
+    assert.ok(row, `${fact} has no evidence`);
+    assert.ok(typeof row.from === 'string' && Number(row.confidence) > 0 && Number(row.confidence) < 1, fact);
+  }
+  for (const [fact, question] of Object.entries(asks)) assert.deepEqual(foundAt(fact), { $open: question }, fact);
+  for (const fact of leaves) assert.equal(evidence.has(fact), false, fact);
+}
+
+test('where nothing tells of a rate, nothing asks for it', () => {
+  const { tree } = take(service({ '/pets': { get: { responses: { 200: { description: 'ok', headers: { 'X-Pet': {} } } } } } }));
+  assert.equal(valueAt(tree, '/limits/rate'), undefined);
+});
 
 test('docs/inference.md has one row a rule, in the order in which they are applied, and says what the rule says', () => {
   const page = readFileSync(join(import.meta.dirname, '../docs/inference.md'), 'utf8');

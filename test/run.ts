@@ -1,20 +1,30 @@
 import { spawnSync } from 'node:child_process';
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
+import { shareProcesses } from './run/processes.ts';
 
 /**
  * `npm test`: everything that has to hold, stage by stage, stopping at the first stage that fails.
- * `npm test -- word …` runs only the stages and test files whose names contain a word, or else the tests whose names do.
+ * `npm run test:long`: what takes longer than one who changes something waits (`test/long.ts`).
+ * With `-- word …` both run only the stages and test files whose names contain a word, or else the tests whose names do.
  */
 const root = join(import.meta.dirname, '..');
 process.chdir(root);
+// Every process of a run loads much the same modules: they are compiled once. This is the folder that Node itself would take.
+process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache');
+const [isLong, words] = process.argv[2] === '--long' ? [true, process.argv.slice(3)] : [false, process.argv.slice(2)];
+if (isLong) process.env.NINEFOLD_LONG = '1';
 
 type Stage = { readonly title: string } & ({ readonly command: readonly string[] } | { readonly files: readonly string[] });
 
-const files = globSync('test/**/*.test.ts').map((file) => file.replaceAll(sep, '/'));
+const asksHowLong = /from '(?:\.\.?\/)+long\.ts'/;
+const files = globSync('test/**/*.test.ts')
+  .map((file) => file.replaceAll(sep, '/'))
+  .filter((file) => !isLong || asksHowLong.test(readFileSync(file, 'utf8')));
 const takes = (pattern: RegExp) => files.filter((file) => pattern.test(file)).sort();
 const apart = {
   walls: /^test\/house\./,
@@ -23,9 +33,12 @@ const apart = {
   package: /^test\/package\./,
 };
 
-const stages: readonly Stage[] = [
+const commands: readonly Stage[] = [
   { title: 'format and lint', command: ['@biomejs/biome/bin/biome', 'check', '--error-on-warnings'] },
   { title: 'types', command: ['typescript/bin/tsc', '--noEmit'] },
+];
+const stages: readonly Stage[] = [
+  ...(isLong ? [] : commands),
   { title: 'walls', files: takes(apart.walls) },
   { title: 'unit tests', files: files.filter((file) => !Object.values(apart).some((pattern) => pattern.test(file))).sort() },
   { title: 'stories', files: takes(apart.stories) },
@@ -33,12 +46,12 @@ const stages: readonly Stage[] = [
   { title: 'package', files: takes(apart.package) },
 ];
 
-// Two at a time: the machines that check changes have two cores, and each test file is a process of its own.
-const concurrency = 2;
+// One process more than there are cores: many wait for what does not come.
+const concurrency = availableParallelism() + 1;
 const countLine = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) /;
 const totals = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0 };
 const started = performance.now();
-const { chosen, names } = choose(process.argv.slice(2));
+const { chosen, names } = choose(words);
 let stopped: string | undefined;
 
 for (const stage of chosen) {
@@ -79,7 +92,8 @@ function runCommand([script, ...args]: readonly string[]): boolean {
 /** Runs test files, shows them as `node --test` does, and keeps the closing counts for the sum at the end. */
 async function runTests(paths: readonly string[], names: readonly string[]): Promise<boolean> {
   const patterns = names.map((name) => new RegExp(RegExp.escape(name)));
-  const stream = run({ files: [...paths], concurrency, ...(patterns.length > 0 && { testNamePatterns: patterns }) });
+  const { modules, close } = shareProcesses(paths);
+  const stream = run({ files: [...modules], concurrency, ...(patterns.length > 0 && { testNamePatterns: patterns }) });
   let ok = true;
   stream.on('test:summary', ({ file, counts, success }) => {
     if (file !== undefined) return;
@@ -97,9 +111,10 @@ async function runTests(paths: readonly string[], names: readonly string[]): Pro
   });
   let named = patterns.length === 0;
   stream.on('test:pass', ({ name }) => {
-    named ||= !paths.includes(name);
+    named ||= !modules.includes(name);
   });
   for await (const text of Readable.from(withoutCounts(stream)).pipe(spec())) process.stdout.write(text);
+  close();
   if (ok && !named) console.log(`No test and no test file is named like ${names.join(' or ')}.`);
   return ok && named;
 }

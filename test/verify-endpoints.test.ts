@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
 import type { VerifyOptions } from '../src/index.ts';
+import { isLong, oneOfEach } from './long.ts';
 import { type Bent, openStand, type StandOptions } from './verify/stand.ts';
 import { tools } from './verify/tools.ts';
 
@@ -284,7 +285,7 @@ async function openTools({ bend, spoil, served }: Bending) {
   });
 }
 
-for (const [what, fault, fact, reason] of faults) {
+for (const [what, fault, fact, reason] of oneOfEach(faults, ([, , fact]) => fact)) {
   test(`${fact} is said to be broken where ${what}`, async () => {
     const stand = await openTools(fault);
     try {
@@ -299,7 +300,7 @@ for (const [what, fault, fact, reason] of faults) {
   });
 }
 
-for (const seed of [1, 2, 3]) {
+for (const seed of isLong ? [1, 2, 3] : [1]) {
   test(`nothing about tools is said to be broken where nothing is, seed ${seed}`, async () => {
     const stand = await openTools({});
     try {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isLong, oneOfEach } from './long.ts';
 import { boxes } from './verify/boxes.ts';
 import { type Bent, openStand, type Passing, type StandOptions } from './verify/stand.ts';
 
@@ -183,7 +184,7 @@ const faults: readonly Fault[] = [
   ],
 ];
 
-for (const [what, wrong, fact, reason] of faults) {
+for (const [what, wrong, fact, reason] of oneOfEach(faults, ([, , fact]) => fact)) {
   test(`it is found where ${what}`, async () => {
     const stand = await openStand(boxes, { handlers, ...wrong });
     try {
@@ -198,7 +199,7 @@ for (const [what, wrong, fact, reason] of faults) {
   });
 }
 
-for (const seed of [1, 2, 3]) {
+for (const seed of isLong ? [1, 2, 3] : [1]) {
   test(`nothing is found where nothing is wrong, seed ${seed}`, async () => {
     const stand = await openStand(boxes, { handlers });
     try {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isLong, oneOfEach } from './long.ts';
 import { lending } from './verify/lending.ts';
 import { openStand } from './verify/stand.ts';
 
@@ -94,7 +95,7 @@ const rows: readonly Row[] = [
   ],
 ];
 
-for (const [fault, stated, served, breaks, reason] of rows) {
+for (const [fault, stated, served, breaks, reason] of oneOfEach(rows, ([, , , breaks]) => breaks)) {
   test(`${breaks} is said to be broken where ${fault}`, async () => {
     assert.ok(lending.includes(stated), 'the document states it');
     const stand = await openStand(lending, { served: lending.replaceAll(stated, () => served) });
@@ -146,7 +147,7 @@ for (const [what, trial, path, edit, wanted] of spoilt) {
   });
 }
 
-for (const seed of [1, 2, 3]) {
+for (const seed of isLong ? [1, 2, 3] : [1]) {
   test(`nothing is said to be broken where nothing is, seed ${seed}`, async () => {
     const stand = await openStand(lending);
     try {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { isLong, oneOfEach } from './long.ts';
 import { type Otherwise, servedOtherwise } from './verify/served-otherwise.ts';
 import { smallService } from './verify/small-service.ts';
 import { openStand, type Stand } from './verify/stand.ts';
@@ -276,7 +277,11 @@ const rows: readonly Otherwise[] = [
   ],
 ];
 
-servedOtherwise(smallService, rows, { allowPrivateWebhooks: true });
+servedOtherwise(
+  smallService,
+  oneOfEach(rows, ([, , , breaks]) => breaks.split(':')[0] ?? ''),
+  { allowPrivateWebhooks: true },
+);
 
 let stand: Stand;
 before(async () => {
@@ -284,7 +289,7 @@ before(async () => {
 });
 after(() => stand.close());
 
-for (const seed of [1, 2, 3]) {
+for (const seed of isLong ? [1, 2, 3] : [1]) {
   test(`nothing is said to be broken where nothing is, seed ${seed}`, async () => {
     const only = ['purpose', 'authentication', 'events', 'limits', 'versioning'];
     const { breaches, unsteady, facts } = await stand.verify({ seed, only });

@@ -66,7 +66,10 @@ export async function settle(life: Life, quiet: Quiet, tally: Tally): Promise<vo
 /** Asks for more, and kills the server while it answers. */
 export async function loadUntilKilled(life: Life, tally: Tally): Promise<void> {
   const { history, server, line, sender, chance, clients } = life;
+  await useUp(life);
   const load = startLoad(history, line, sender, chance, clients);
+  // However slow the machine is, something is answered before the kill.
+  await load.reached(1);
   // By the clock, or right when an answer comes in: then others of the same batch are on their way.
   await Promise.race([delay(50 + chance.below(300)), ...(chance.percent(50) ? [load.reached(50 + chance.below(400))] : [])]);
   if (sender.isBroken) history.violations.push({ what: `A connection broke before the kill: ${server.said.join('\n')}` });
@@ -74,6 +77,25 @@ export async function loadUntilKilled(life: Life, tally: Tally): Promise<void> {
   await load.stopped();
   tally.answers += load.answered;
   failOn(life);
+}
+
+/** An address asks until its quota is used up, which the load comes to only where it is fast. */
+async function useUp({ history, sender }: Life): Promise<void> {
+  const { round } = history;
+  const address = `10.${1 + (round >> 8)}.${round & 255}.1`;
+  for (let turn = 1; !history.usedUp.has(address) && !sender.isBroken; turn++) {
+    const op = `q${round}.${turn}`;
+    const told = { round, open: 0, fresh: 0, state: 'sent' as const, told: [] };
+    const asked = {
+      op,
+      verb: 'create',
+      resource: 'ticket',
+      method: 'POST',
+      path: '/tickets',
+      body: { place: address, op },
+    } as const;
+    await sender.carryOut({ ...asked, address, ...told });
+  }
 }
 
 function failOn({ history, server }: Life): void {

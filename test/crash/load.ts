@@ -54,6 +54,8 @@ export function startLoad(history: History, line: Line, sender: Sender, chance: 
       answered++;
       for (const { resolve } of waiting.filter(({ answers }) => answers === answered)) resolve();
     }
+    // Nobody waits for answers that do not come any more.
+    for (const { resolve } of waiting) resolve();
   }
 
   async function act(): Promise<unknown> {
