@@ -1,9 +1,15 @@
 import type { Draw } from '../../kinds/generators/kind.ts';
-import type { Reader, Row, Transaction } from '../../store/store.ts';
+import type { Reader, Row, Store, Transaction } from '../../store/store.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange.ts';
 import type { RowModel } from '../rows/model.ts';
 
 export type Models = ReadonlyMap<string, RowModel>;
+
+/** Rows as they are kept, and what is known of them. */
+export interface Stored {
+  readonly store: Store;
+  readonly models: Models;
+}
 
 /** What one change or one reading of rows has at hand. It is repeatable: time and chance are drawn once, before it starts. */
 export interface Work<Rows extends Reader = Transaction> {

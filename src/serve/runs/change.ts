@@ -2,16 +2,15 @@ import type { Endpoint, Idempotency } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
 import type { Transaction } from '../../store/store.ts';
 import type { Act, Hook, Outcome, Pause, Paused } from '../acts/act.ts';
+import type { Reply } from '../call.ts';
 import type { Engine } from '../engine.ts';
-import { type Exchange, type Refusal, Refused, type Reply } from '../exchange.ts';
-import type { Run } from '../plan.ts';
+import { type Exchange, type Refusal, Refused, type Run, refused } from '../exchange.ts';
 import type { RowModel } from '../rows/model.ts';
 import { warn } from '../sampling/forgiving.ts';
 import { drawOnce, workFor } from '../scope.ts';
 import { runBefore } from './before.ts';
 import { isUnchanged, triesMax } from './collected.ts';
 import { type Keyed, keep, keyOf, replay } from './idempotency.ts';
-import { refused } from './refused.ts';
 import { compileRowReply } from './row-reply.ts';
 
 /**

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Idempotency } from '../../parts/endpoints.ts';
 import type { Reader, Transaction } from '../../store/store.ts';
-import type { Exchange, Refusal, Reply } from '../exchange.ts';
+import type { Reply } from '../call.ts';
+import type { Exchange, Refusal } from '../exchange.ts';
 
 /** The keys whose first request is still under way. */
 export type InFlight = Set<string>;
