@@ -176,6 +176,13 @@ export interface RateUse {
   giveBack(nowMs: number): void;
 }
 
+/** One request's idempotency key, and what it stands for. */
+export interface Keyed {
+  readonly key: string;
+  readonly fingerprint: string;
+  readonly expiresMs: number;
+}
+
 /** How long one request has. */
 export interface Deadline {
   readonly isOver: boolean;
@@ -207,6 +214,8 @@ export interface Exchange {
   bytes: Buffer | undefined;
   /** What the rates have made of it so far. */
   counted: Counted | undefined;
+  /** The idempotency key that it has, where its operation takes one. */
+  keyed: Keyed | undefined;
   /** The identifier of this request, made when it is first asked for. */
   requestId(): string;
   /** What it was refused with, for the log. */
@@ -241,6 +250,7 @@ export function startExchange({ call, plan, nowMs, view }: Start, newRequestId: 
     older: undefined,
     bytes: undefined,
     counted: undefined,
+    keyed: undefined,
     accepted: undefined,
     sampled: undefined,
     warnings: call.warnings,

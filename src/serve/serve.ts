@@ -1,7 +1,23 @@
+import type { Reader, Transaction } from '../store/store.ts';
+import {
+  type Act,
+  type Changing,
+  type Done,
+  type Found,
+  type Hook,
+  type Names,
+  type Outcome,
+  type Pause,
+  pausedAt,
+  type Taken,
+  type Work,
+} from './acts/act.ts';
+import type { Firing } from './acts/transition.ts';
 import { after, type PromiseOrValue } from './after.ts';
 import type { Call, Reply } from './call.ts';
 import {
   type Exchange,
+  type Fields,
   type Identified,
   isReached,
   type Plan,
@@ -11,6 +27,7 @@ import {
   type Run,
   refused,
 } from './exchange.ts';
+import type { RepeatedDraw } from './scope.ts';
 
 /** Answers calls: the nine parts, met in the order of refusals (section 6 of the language). */
 export type AnswerCall = (call: Call) => PromiseOrValue<Reply>;
@@ -72,6 +89,61 @@ export function compileRoad(steps: Steps): AnswerCall {
   return answer;
 }
 
+/** Steps 9 to 15 of an operation that changes rows: one transaction with the record of its idempotency key. */
+export function changeRows(
+  rows: Transaction,
+  exchange: Exchange,
+  steps: ChangeSteps,
+  draw: RepeatedDraw,
+  hook: Hook | undefined,
+): Reply | Pause {
+  const replayed = steps.replay?.(rows, exchange); //     9. draft-ietf-httpapi-idempotency-key-header-07
+  if (replayed) return replayed;
+  const work = steps.workFor(rows, exchange, draw);
+  const outcome = actOn(work, exchange, steps.act, hook); // 10–15.
+  if ('paused' in outcome) return outcome;
+  if ('refusal' in outcome) return steps.refuse(rows, exchange, outcome.refusal);
+  return steps.answer(work, exchange, outcome); //        15. RFC 9110 section 15.3
+}
+
+/** Steps 10 to 12: what is there, and what would become of it. */
+function actOn(work: Work, exchange: Exchange, act: Act, hook: Hook | undefined): Outcome | Pause {
+  const found = act.find(work, exchange); //              10. RFC 9110 sections 15.5.4 and 15.5.5
+  if ('refusal' in found) return found;
+  const failed = act.precondition?.(exchange, found.row); // 11. RFC 9110 section 13.2.2
+  if (failed) return { refusal: found.pass.conceal(failed) };
+  const taken = act.take(work, exchange, found); //       12. RFC 9110 section 15.5.21
+  if ('refusal' in taken) return { refusal: found.pass.conceal(taken.refusal) };
+  return carryThrough(work, (!found.row && act.making) || act.change, found, taken, hook);
+}
+
+/** Steps 12 to 15, from where it is known what would be stored; a transition that nobody calls begins here. */
+function carryThrough(work: Work, change: Changing, found: Found, taken: Taken, hook?: Hook): Outcome | Pause {
+  const { asStored } = change;
+  const next = hook?.next ?? taken.next;
+  const names = namesFor(work, found, next);
+  const refusal =
+    found.pass.settle(asStored && (() => asStored(names, next))) ?? // 12. RFC 9110 section 15.5.4
+    change.illegalIn?.(found) ?? //                       13. RFC 9110 section 15.5.10
+    taken.illegal;
+  if (refusal) return { refusal };
+  // Here a `before` handler has its say, outside the transaction; the steps from 9 on then run again with what it made.
+  if (hook && !hook.next) return pausedAt(change.model, found, taken.next);
+  const fields = change.set(work, found, taken, names, next);
+  const own = change.ownErrors?.(namesFor(work, found, fields)); // 14. section 5 of the language, errors
+  if (own) return { refusal: own };
+  return change.store(work, found, taken, fields); //     15. RFC 9110 section 15.5.10
+}
+
+/** Fires a transition on a row that is there, whoever fires it. */
+export function fire(work: Work, { change, take }: Firing, found: Found): Outcome | Pause {
+  return carryThrough(work, change, found, take(work, found));
+}
+
+function namesFor(work: Work, { fields }: Found, next: Fields): Names {
+  return fields ? { ...work.scope, resource: fields, next } : { ...work.scope, next };
+}
+
 /** What the steps ask, compiled for a document; nothing is what lets a request go on. */
 export interface Steps {
   /** The sizes of URL and headers. */
@@ -106,4 +178,16 @@ export interface Steps {
   readonly failed: (exchange: Exchange, failure: unknown) => Reply;
   /** Adds to an answer what does not come from the answer itself, and notes it down. */
   readonly finish: (exchange: Exchange, reply: Reply) => Reply;
+}
+
+/** What the steps in a change ask, compiled for an endpoint. */
+export interface ChangeSteps {
+  readonly act: Act;
+  /** The answer that was given to this key before; nothing where no key is taken. */
+  readonly replay: ((rows: Reader, exchange: Exchange) => Reply | undefined) | undefined;
+  readonly workFor: (rows: Transaction, exchange: Exchange, draw: RepeatedDraw) => Work;
+  /** A refusal in the change: the service's own errors are kept like answers. */
+  readonly refuse: (rows: Transaction, exchange: Exchange, refusal: Refusal) => Reply;
+  /** The quota that the answer uses, the answer itself, the events, and the record of its key. */
+  readonly answer: (work: Work, exchange: Exchange, outcome: Done) => Reply;
 }

@@ -7,14 +7,14 @@ import { compileOwnErrors } from '../acts/own-errors.ts';
 import { encodeReply } from '../answers.ts';
 import type { Reply } from '../call.ts';
 import type { Engine } from '../engine.ts';
-import { type Exchange, type Refusal, Refused, type Run, refused, type Value } from '../exchange.ts';
+import { type Exchange, type Keyed, type Refusal, Refused, type Run, refused, type Value } from '../exchange.ts';
 import type { Handler } from '../handlers.ts';
 import { drawOnce, workFor } from '../scope.ts';
 import { compilePrune } from '../shown.ts';
 import { isUnchanged, triesMax } from './collected.ts';
 import { handlerContext } from './handler-context.ts';
 import { applyWanted } from './handler-writes.ts';
-import { type Keyed, keep, keyOf, replay } from './idempotency.ts';
+import { keep, keyOf, replay } from './idempotency.ts';
 
 /**
  * Compiles `handler NAME` (section 8 of the language): the handler runs outside the transaction; what it read is checked
