@@ -3,12 +3,12 @@ import { parseArgs } from 'node:util';
 import { rateKinds } from '../src/kinds/limits/all.ts';
 import type { RateKind } from '../src/kinds/limits/kind.ts';
 import type { Rate } from '../src/parts/limits.ts';
-import type { Call } from '../src/serve/exchange.ts';
+import type { Call } from '../src/serve/call.ts';
 import { AddressIndex } from '../src/serve/limits/address-index.ts';
 import { addressRoom, Counters } from '../src/serve/limits/counters.ts';
 import { compileAddressOf } from '../src/serve/limits/forwarded.ts';
 import { RateCounters } from '../src/serve/limits/rate-counters.ts';
-import { compileRates, rateHeaders } from '../src/serve/limits/rates.ts';
+import { type Counting, compileRates, rateHeaders } from '../src/serve/limits/rates.ts';
 import { asMarkdown, asText, figure, median } from './table.ts';
 import { exitCode, type Target, targetReport } from './targets.ts';
 
@@ -95,12 +95,12 @@ function perCall(kind: RateKind | undefined): number {
     if (n === 0) start = process.cpuUsage();
     const who = Math.abs(n) % 1000;
     // What a door and the look at a credential make for each request.
-    const call = { address: `10.0.${who >> 8}.${who & 255}`, headers: {} } as Call;
+    const counting: Counting = { call: { address: `10.0.${who >> 8}.${who & 255}`, headers: {} } as Call, counted: undefined };
     const caller = { id: `c${who}`, user: 'reader', scopes: [] };
     const nowMs = 1_780_000_000_000 + Math.floor(n / 100);
-    first(call, nowMs);
-    second(call, caller, nowMs);
-    if (call.counted) letters += rateHeaders(call.counted).ratelimit?.length ?? 0;
+    first(counting, nowMs);
+    second(counting, caller, nowMs);
+    if (counting.counted) letters += rateHeaders(counting.counted).ratelimit?.length ?? 0;
   }
   const { user, system } = process.cpuUsage(start);
   if (kind !== undefined && letters === 0) throw new Error('nothing was counted');

@@ -3,11 +3,11 @@ import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
+import type { Call, Reply } from '../src/serve/call.ts';
 import { doorBounds } from '../src/serve/doors/bounds.ts';
 import { ClientGone } from '../src/serve/doors/client-gone.ts';
 import { createListener, type ListenOptions, listen } from '../src/serve/doors/socket.ts';
 import type { Answer } from '../src/serve/doors/socket-door.ts';
-import type { Call, Reply } from '../src/serve/exchange.ts';
 
 interface Received {
   readonly status: number;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { Deadline, TimedOut } from '../src/serve/limits/deadline.ts';
+import { RunningDeadline, TimedOut } from '../src/serve/limits/deadlines.ts';
 import { type LimitedService, serveWith } from './limits/limited.ts';
 
 /** A handler that goes on when it is told to, once for each request that came to it. */
@@ -130,7 +130,7 @@ test('each request has the time from when it came', () =>
 
 test('a change that is being stored when the time comes is answered as usual; one that comes later is not stored', () => {
   const told: string[] = [];
-  const storing = new Deadline(() => told.push('late'));
+  const storing = new RunningDeadline(() => told.push('late'));
   storing.whenOver(() => told.push('freed'));
   storing.apply();
   storing.expire();
@@ -139,7 +139,7 @@ test('a change that is being stored when the time comes is answered as usual; on
   storing.release();
   assert.deepEqual([storing.isOver, told], [true, ['freed', 'late']]);
   assert.throws(() => storing.apply(), TimedOut);
-  const done = new Deadline(() => told.push('again'));
+  const done = new RunningDeadline(() => told.push('again'));
   done.done();
   done.expire();
   assert.deepEqual([done.isOver, told.length], [false, 2]);

@@ -1,25 +1,31 @@
 import { isCallerKnown } from '../parts/expressions/operation-scope.ts';
 import { isStated, statedValue } from '../parts/fact.ts';
 import { namesOperation, type Operation } from '../parts/operations.ts';
+import type { PromiseOrValue } from './after.ts';
 import { type Accepted, acceptedSchemes, unsupportedBy } from './authentication/accepted.ts';
 import { usersOf } from './authentication/callers.ts';
 import { compileCarriers, type Presented } from './authentication/carriers.ts';
 import { compileChallenges } from './authentication/challenges.ts';
 import { isCrossSite, isWrite } from './authentication/cross-site.ts';
 import { isOnLoopback } from './authentication/loopback.ts';
-import { compileProof, type Outcome, type Prove } from './authentication/proofs.ts';
+import { compileProof, type Means, type Outcome, type Prove } from './authentication/proofs.ts';
+import type { Call } from './call.ts';
 import type { Compilation } from './compilation.ts';
-import type { Engine } from './engine.ts';
-import type { Call, Caller, Refusal } from './exchange.ts';
+import type { Caller, Identified, Refusal } from './exchange.ts';
 
-/** Step 4: who is calling. Nobody, where the operation asks for no credential and none is looked at. */
-export type Identified = { readonly caller: Caller | undefined } | { readonly refusal: Refusal };
-export type Identify = (call: Call, plan: { readonly operation: Operation }) => Identified | Promise<Identified>;
+/** Step 4: finds out who is calling. */
+export type Identify = (call: Call, plan: { readonly operation: Operation }) => PromiseOrValue<Identified>;
+
+/** What looking at callers needs of the service. */
+export interface AuthenticationSetting extends Means {
+  /** Who calls, where somebody else finds it out. */
+  readonly identify: ((call: Call) => Caller | undefined) | undefined;
+}
 
 const nobody: Identified = Object.freeze({ caller: undefined });
 
 /** Compiles the looking at credentials: of the schemes that a document accepts, or, where somebody else says who calls, of none. */
-export function compileAuthentication(engine: Engine): Identify {
+export function compileAuthentication(engine: AuthenticationSetting): Identify {
   const { compilation, identify } = engine;
   if (identify) return (call, { operation }) => identifiedBy(identify(call), operation, compilation);
   return isStated(compilation.spec.authentication.schemes) ? withSchemes(engine) : withoutSchemes(compilation);
@@ -52,7 +58,7 @@ interface Asks {
   readonly isForAnyone: boolean;
 }
 
-function withSchemes(engine: Engine): Identify {
+function withSchemes(engine: Means): Identify {
   const { compilation, clock } = engine;
   const { spec } = compilation;
   const accepted = acceptedSchemes(spec);

@@ -2,9 +2,9 @@ import type { Json } from '../document/document.ts';
 import { instantOf, plusLapse } from '../parts/expressions/instant.ts';
 import { isMap } from '../parts/source.ts';
 import { isOnLoopback } from './authentication/loopback.ts';
+import type { Call, Reply } from './call.ts';
 import type { SettableClock } from './clock.ts';
 import { listen } from './doors/socket.ts';
-import type { Call, Reply } from './exchange.ts';
 
 /** What a clock door needs of the service whose clock it moves. */
 export interface Moved {

@@ -16,6 +16,14 @@ export interface Chance {
   uuid(): string;
 }
 
+/** What a service is given in place of the machine's own. */
+export interface Surroundings {
+  readonly clock: Clock;
+  readonly chance: Chance;
+  /** Told of failures, which callers see as `internal` alone. */
+  readonly onFailure: (failure: unknown, requestId: string) => void;
+}
+
 /** The machine's own clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),

@@ -1,9 +1,10 @@
 import { isStated } from '../parts/fact.ts';
+import type { Spec } from '../parts/spec.ts';
+import { after, type PromiseOrValue } from './after.ts';
 import { acceptedSchemes } from './authentication/accepted.ts';
-import type { Engine } from './engine.ts';
-import type { Call, Reply } from './exchange.ts';
+import type { Call, Reply } from './call.ts';
 
-type AnswerCall = (call: Call) => Reply | Promise<Reply>;
+type AnswerCall = (call: Call) => PromiseOrValue<Reply>;
 
 /** Headers that a page may read without being told so (Fetch section 2.2.2), and those that no page reads. */
 const readable = new Set([
@@ -21,7 +22,7 @@ const unread = new Set(['vary', 'set-cookie', 'date', 'connection']);
  * Lets pages of the stated origins call and read what is answered (CORS, Fetch section 3.2). Where no origins are stated,
  * nothing of it is there. A named origin is given back as it came; cookies go along to a named origin, never to `*`.
  */
-export function withCors({ compilation: { spec } }: Engine, answer: AnswerCall): AnswerCall {
+export function withCors(spec: Spec, answer: AnswerCall): AnswerCall {
   const { origins } = spec.authentication;
   if (!isStated(origins) || origins.value.length === 0) return answer;
   const named = new Set(origins.value.map((origin) => origin.toLowerCase()));
@@ -52,8 +53,7 @@ export function withCors({ compilation: { spec } }: Engine, answer: AnswerCall):
 
   return (call) => {
     const origin = allowed(call);
-    const reply = answer(call);
-    return reply instanceof Promise ? reply.then((made) => dress(call, made, origin)) : dress(call, reply, origin);
+    return after(answer(call), (reply) => dress(call, reply, origin));
   };
 }
 

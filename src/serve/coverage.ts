@@ -1,6 +1,7 @@
 import { entriesOf } from '../parts/fact.ts';
 import type { Spec } from '../parts/spec.ts';
-import type { Call, Exchange, Refusal, Reply } from './exchange.ts';
+import type { Call, Reply } from './call.ts';
+import type { Exchange, Refusal } from './exchange.ts';
 import type { OpenFact } from './open.ts';
 
 /** What clients have touched of a document while it was served. */

@@ -6,7 +6,7 @@ import { systemChance, systemClock } from './clock.ts';
 import { startCompilation } from './compilation.ts';
 import type { Engine } from './engine.ts';
 import type { BeforeHandlers, Handlers } from './handlers.ts';
-import { compileLimits } from './limits.ts';
+import { compileLimits, type LimitsSetting } from './limits.ts';
 import { compileCursors } from './lists/cursor.ts';
 import { migrate } from './migrate.ts';
 import { compileModels } from './rows/model.ts';
@@ -15,7 +15,9 @@ import type { ServeOptions } from './service.ts';
 import { compileVersionList } from './versioning/versions.ts';
 
 /** What outlasts a document that is served in place of another. */
-export type Lasting = Pick<Engine, 'inFlight' | 'timersChanged' | 'events' | 'counters' | 'credentials' | 'development'>;
+export interface Lasting
+  extends Pick<Engine, 'inFlight' | 'timersChanged' | 'events' | 'credentials' | 'development'>,
+    Pick<LimitsSetting, 'counters'> {}
 
 /** Compiles a document over a store. @throws {Misfits} where stored rows do not fit it. */
 export async function startEngine(spec: Spec, store: Store, lasting: Lasting, options: ServeOptions): Promise<Engine> {
@@ -27,6 +29,7 @@ export async function startEngine(spec: Spec, store: Store, lasting: Lasting, op
   const clock = options.clock ?? systemClock;
   const onFailure = options.onFailure ?? (() => {});
   const secret = store.setting('cursor key', () => Buffer.from(chance.bytes(32)).toString('base64url'));
+  const { counters, ...own } = lasting;
   return {
     compilation,
     store,
@@ -41,12 +44,12 @@ export async function startEngine(spec: Spec, store: Store, lasting: Lasting, op
     environment: options.environment ?? {},
     readFile: options.readFile,
     openapi: options.openapi,
-    ...lasting,
+    ...own,
     versions: compileVersionList(spec, compilation.validator, () => clock.now()),
     basePath: basePath(spec.purpose),
     acceptsOpen: options.open === 'accept' || sampling !== undefined,
     relaxesAuth: options.relax === 'auth',
     onFailure,
-    limits: compileLimits(spec.limits, { clock, counters: lasting.counters, onFailure }),
+    limits: compileLimits(spec.limits, { clock, counters, onFailure }),
   };
 }

@@ -1,8 +1,9 @@
 import type { ErrorCondition, ErrorPayload } from '../parts/errors.ts';
 import { statedValue } from '../parts/fact.ts';
 import type { Spec } from '../parts/spec.ts';
+import type { Reply } from './call.ts';
 import { type CompileExpression, type Evaluate, isFailed } from './evaluate.ts';
-import type { RefusedRequest, Reply, Value } from './exchange.ts';
+import type { RefusedRequest, Value } from './exchange.ts';
 import type { OpenFact } from './open.ts';
 import { sampledHeader } from './sampling/names.ts';
 import { compilePayloadCompletion } from './sampling/refusals.ts';

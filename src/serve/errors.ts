@@ -3,18 +3,14 @@ import type { ErrorCode, ErrorCondition, ErrorRule } from '../parts/errors.ts';
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
 import { namesOperation, type Operation } from '../parts/operations.ts';
 import type { Spec } from '../parts/spec.ts';
+import type { Reply } from './call.ts';
 import { compilePayload, type Payload, problem, type ErrorRow as Row } from './error-payloads.ts';
 import type { CompileExpression } from './evaluate.ts';
-import type { Refusal, RefusedRequest, Reply } from './exchange.ts';
+import type { Refusal, RefusalTable, RefusedRequest } from './exchange.ts';
 import type { OpenFact, OpenFacts } from './open.ts';
 import { compileErrorAnswers } from './sampling/refusals.ts';
 import type { Sampling } from './sampling/sampling.ts';
 import { compileTelling } from './told.ts';
-
-/** How one operation's refusals look: everything that can be known of them before there is one. */
-export interface RefusalTable {
-  answer(refusal: Refusal, request: RefusedRequest): Reply;
-}
 
 /** Compiles the refusals of an operation; without one, those of requests that reach none. */
 export function compileRefusals(

@@ -1,16 +1,16 @@
-import type { Engine } from './engine.ts';
 import { Deliveries, type DeliveryRules } from './events/deliveries.ts';
 import { Pruning } from './events/pruning.ts';
 import { isStillKnown } from './events/reading.ts';
 import { compileRecording, type Recording } from './events/recording.ts';
 import { compileSchedule } from './events/schedule.ts';
+import type { Events, EventsSetting } from './events/setting.ts';
 import { compileSigning } from './events/signing.ts';
 import { Streams } from './events/stream.ts';
 import { type GivenWebhook, Subscribers } from './events/subscribers.ts';
 import type { StreamRules } from './events/told.ts';
 import { compileWrapping } from './events/wrapping.ts';
-import type { Events } from './hooks.ts';
 
+/** Where events go besides those who ask for them. */
 export interface EventsOptions {
   /** Addresses that receive everything, for development. */
   readonly webhooks: readonly GivenWebhook[];
@@ -25,8 +25,8 @@ interface Compiled {
 }
 
 /** Starts the events part: records with changes, delivers by webhook, and tells those who listen to the stream. */
-export function startEvents(engine: () => Engine, { webhooks, allowsPrivate }: EventsOptions): Events {
-  const compiled = new WeakMap<Engine, Compiled>();
+export function startEvents(engine: () => EventsSetting, { webhooks, allowsPrivate }: EventsOptions): Events {
+  const compiled = new WeakMap<EventsSetting, Compiled>();
   const subscribers = new Subscribers(webhooks);
   const touched = new Set<string>();
   let looking: NodeJS.Immediate | undefined;
@@ -83,7 +83,7 @@ export function startEvents(engine: () => Engine, { webhooks, allowsPrivate }: E
   };
 }
 
-function compile(engine: Engine, hasGiven: boolean, allowsPrivate: boolean): Compiled {
+function compile(engine: EventsSetting, hasGiven: boolean, allowsPrivate: boolean): Compiled {
   const recording = compileRecording(engine, hasGiven);
   const wrapping = compileWrapping(engine);
   return {

@@ -1,69 +1,14 @@
 import type { JsonMap } from '../document/document.ts';
+import type { Decision } from '../kinds/limits/kind.ts';
 import type { Endpoint } from '../parts/endpoints.ts';
 import type { ErrorCondition } from '../parts/errors.ts';
 import type { Operation } from '../parts/operations.ts';
-import type { Counted } from './limits/counted.ts';
-import type { Deadline } from './limits/deadline.ts';
+import type { PromiseOrValue } from './after.ts';
+import type { Call, Reply } from './call.ts';
 import type { OpenFact } from './open.ts';
+import type { Negotiate } from './wire/accept.ts';
+import type { Found } from './wire/route-leaf.ts';
 import type { Violation } from './wire/violation.ts';
-
-/** A request as it comes through either door. */
-export interface Call {
-  readonly method: string;
-  /** The raw path, still encoded. */
-  readonly path: string;
-  /** The raw query without its `?`. */
-  readonly query: string;
-  /** By lower-case name, as node:http folds them. */
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Whether a header came more than once; absent where nobody can tell any more. */
-  repeats?(name: string): boolean;
-  /** The size of the header block in bytes, roughly as sent. */
-  readonly headerBytes: number;
-  readonly address: string;
-  /** Reads the body, up to a number of bytes; `too large` beyond it. */
-  body(bytesMax: number): Promise<Buffer | 'too large'> | Buffer;
-  readonly hasBody: boolean;
-  /** What the rates have made of it so far. */
-  counted?: Counted;
-  /** What was let pass on the way to its operation. */
-  readonly warnings?: readonly string[];
-}
-
-/** What goes back. Header names are lower-case. */
-export interface Reply {
-  readonly status: number;
-  readonly headers: Record<string, string>;
-  readonly body: string | Uint8Array | undefined;
-  /** How many bytes the body is, where whoever made it knows: a text that was put together of others need not be gone through again. */
-  readonly bodyLength?: number;
-  /** In place of a body: one that goes on. */
-  readonly stream?: ReplyStream;
-}
-
-/** A body that is written as it comes, for as long as somebody reads it. */
-export interface ReplyStream {
-  start(sink: ReplySink): ReplyReader;
-}
-
-/** Where a stream is written to: a door. */
-export interface ReplySink {
-  /** Takes a piece, and says how many bytes wait to be taken by the client. */
-  write(piece: Uint8Array): number;
-  /** Whether so much waits that it is better to stop for a while; `drained` is called after it. */
-  isFull(): boolean;
-  /** Ends the body. */
-  end(): void;
-  /** Lets go of a client that is too slow. */
-  cut(): void;
-}
-
-/** What a door tells a stream. */
-export interface ReplyReader {
-  drained(): void;
-  /** The client has gone, or the body has ended. */
-  gone(): void;
-}
 
 /** Who is asking. */
 export interface Caller {
@@ -104,15 +49,6 @@ export class Refused {
 export type Value = unknown;
 export type Fields = Record<string, Value>;
 
-/** What an exchange tells of the plan that it goes by. */
-export interface Meant {
-  readonly endpoint: Endpoint;
-  readonly operation: Operation;
-  readonly refusals: { answer(refusal: Refusal, request: RefusedRequest): Reply };
-  /** Tells a refusal in the words of the request's version. */
-  readonly lower?: ((refusal: Refusal, exchange: Exchange) => Refusal) | undefined;
-}
-
 /** What a refusal's payload may speak of besides the refusal. */
 export interface RefusedRequest {
   readonly path: string;
@@ -122,14 +58,100 @@ export interface RefusedRequest {
   readonly tellsProse: boolean;
 }
 
+/** How one operation's refusals look: everything that can be known of them before there is one. */
+export interface RefusalTable {
+  answer(refusal: Refusal, request: RefusedRequest): Reply;
+}
+
+/** Reads what a request carries: its parameters and its body, each refused where it is not right. */
+export interface Input {
+  readonly takesBody: boolean;
+  parameters(
+    call: Call,
+    path: Readonly<Record<string, string>>,
+    forgive: (violations: readonly Violation[]) => readonly Violation[],
+  ): { readonly params: Readonly<Record<string, Value>> } | { readonly refusal: Refusal };
+  body(call: Call, bytes: Buffer): { readonly value: Value } | { readonly refusal: Refusal };
+}
+
 /** Who is looking, at which version: plans are compiled for each view, when its first request comes. */
-export interface Seen {
+export interface View {
   /** A small number, so that what is compiled for a view is found by index. */
   readonly index: number;
   readonly user: string | undefined;
   readonly version: string | undefined;
+}
+
+/** Everything from the idempotency record to the answer, steps 9 to 15. Refusals come back as replies. */
+export type Run = (exchange: Exchange) => PromiseOrValue<Reply>;
+
+/** One endpoint, compiled: the steps that it needs and no others. */
+export interface Plan {
+  readonly endpoint: Endpoint;
+  readonly operation: Operation;
+  readonly refusals: RefusalTable;
+  readonly input: Input;
+  /** The query parameters of its pages. */
+  readonly paging: readonly string[];
+  /** Carries what was sent up to the newest shape, in place of it. */
+  readonly raise?: ((exchange: Exchange) => void) | undefined;
+  /** Tells a refusal in the words of the request's version. */
+  readonly lower?: ((refusal: Refusal, exchange: Exchange) => Refusal) | undefined;
+  readonly negotiate: Negotiate;
+  /** Step 6: no rule lets this caller do this at all. */
+  readonly forbids: (exchange: Exchange) => Refusal | undefined;
+  /** Header fields of every answer. */
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  /** The open facts without which nothing can be done here. */
+  readonly inDoubt: readonly OpenFact[];
+  /** The open facts that this very request needs. */
+  readonly doubtsOf: ((exchange: Exchange) => readonly OpenFact[]) | undefined;
+  /** Why this service cannot do what is stated; nothing where it can. */
+  readonly unsupported: { readonly type: string; readonly detail: string } | undefined;
+  /** Steps 9 to 15, for the view that the exchange has. */
+  readonly run: Run;
+  /** Told of failures of ours, which callers see as `internal` alone. */
   readonly onFailure: (failure: unknown, requestId: string) => void;
 }
+
+/** An endpoint and its plan, which is compiled when it is first called: a large document is served as soon as a small one. */
+export class Planned {
+  readonly endpoint: Endpoint;
+  readonly #compile: () => Plan;
+  #plan: Plan | undefined;
+
+  constructor(endpoint: Endpoint, compile: () => Plan) {
+    this.endpoint = endpoint;
+    this.#compile = compile;
+  }
+
+  get plan(): Plan {
+    this.#plan ??= this.#compile();
+    return this.#plan;
+  }
+}
+
+/** Where a call leads: the endpoint as the call's version has it, or why that version cannot be used. */
+export interface Routed {
+  readonly found: Found<Planned>;
+  /** The version by its name; nothing where the document states none. */
+  readonly version: string | undefined;
+  /** Whether the call itself says which version it is in. */
+  readonly isAsked: boolean;
+  /** The path without what chose the version. */
+  readonly path: string;
+  readonly refusal: Refusal | undefined;
+}
+
+/** A call that leads to an endpoint. */
+export type Reached = Routed & { readonly found: Extract<Found<Planned>, { readonly kind: 'found' }> };
+
+export function isReached(routed: Routed): routed is Reached {
+  return routed.found.kind === 'found';
+}
+
+/** Who is calling, as step 4 finds out. Nobody, where the operation asks for no credential and none is looked at. */
+export type Identified = { readonly caller: Caller | undefined } | { readonly refusal: Refusal };
 
 /** A body in the words of an older version, and what is wrong with it there. */
 export interface OlderRequest {
@@ -137,13 +159,49 @@ export interface OlderRequest {
   readonly violations: readonly Violation[];
 }
 
+/** What the rates have made of a request so far. */
+export interface Counted {
+  /** The rates that counted it, or that refused it, with what they said. */
+  rates: RateUse[];
+  /** The `RateLimit-Policy` of these rates. */
+  policy: string;
+}
+
+/** One rate's decision about one request. */
+export interface RateUse {
+  /** How the rate begins in the `RateLimit` field, and how many of its units one request is. */
+  readonly rate: { readonly label: string; readonly unit: number };
+  readonly decision: Decision;
+  /** Takes it out again. */
+  giveBack(nowMs: number): void;
+}
+
+/** One request's idempotency key, and what it stands for. */
+export interface Keyed {
+  readonly key: string;
+  readonly fingerprint: string;
+  readonly expiresMs: number;
+}
+
+/** How long one request has. */
+export interface Deadline {
+  readonly isOver: boolean;
+  /** Called inside a change, before it stores anything. @throws where the request was answered with `limit.time` already. */
+  apply(): void;
+  /** A change stored nothing, and the request goes on. */
+  release(): void;
+  /** What is let go of when it is over, whatever the request still does. */
+  whenOver(free: () => void): void;
+}
+
 /** One request on its way through the nine parts. */
 export interface Exchange {
   readonly call: Call;
-  readonly plan: Meant;
+  /** Of the current version until the caller is known, and of the one that it is pinned to from then on. */
+  plan: Plan;
   caller: Caller | undefined;
   /** Which plans are meant: those of this user and version. */
-  view: Seen;
+  view: View;
   pathParams: Readonly<Record<string, string>>;
   readonly nowMs: number;
   /** All parameters by name, once read. */
@@ -154,6 +212,10 @@ export interface Exchange {
   older: OlderRequest | undefined;
   /** The bytes of the body, for fingerprints. */
   bytes: Buffer | undefined;
+  /** What the rates have made of it so far. */
+  counted: Counted | undefined;
+  /** The idempotency key that it has, where its operation takes one. */
+  keyed: Keyed | undefined;
   /** The identifier of this request, made when it is first asked for. */
   requestId(): string;
   /** What it was refused with, for the log. */
@@ -166,4 +228,52 @@ export interface Exchange {
   warnings: readonly string[] | undefined;
   /** The time that it has, where that is stated. */
   deadline: Deadline | undefined;
+}
+
+const unread = Object.freeze({});
+
+/** What is known of an exchange when it starts. */
+export type Start = Pick<Exchange, 'call' | 'plan' | 'nowMs' | 'view'>;
+
+/** An exchange at the start of its road; its identifier is made when it is first asked for. */
+export function startExchange({ call, plan, nowMs, view }: Start, newRequestId: () => string): Exchange {
+  let requestId: string | undefined;
+  return {
+    call,
+    plan,
+    caller: undefined,
+    view,
+    pathParams: unread,
+    nowMs,
+    params: unread,
+    request: undefined,
+    older: undefined,
+    bytes: undefined,
+    counted: undefined,
+    keyed: undefined,
+    accepted: undefined,
+    sampled: undefined,
+    warnings: call.warnings,
+    refusedWith: undefined,
+    deadline: undefined,
+    requestId: () => {
+      requestId ??= newRequestId();
+      return requestId;
+    },
+  };
+}
+
+/** The answer of a refusal in its stated shape. */
+export function refused(exchange: Exchange, refusal: Refusal): Reply {
+  const { plan, call, caller } = exchange;
+  const requestId = exchange.requestId();
+  const reply = plan.refusals.answer(plan.lower?.(refusal, exchange) ?? refusal, {
+    path: call.path,
+    requestId,
+    caller,
+    tellsProse: true,
+  });
+  if (refusal.when === 'internal' && refusal.message !== undefined) plan.onFailure(new Error(refusal.message), requestId);
+  exchange.refusedWith = refusal;
+  return reply;
 }

@@ -6,7 +6,7 @@ import type { Shape } from '../parts/shape.ts';
 import { isMap } from '../parts/source.ts';
 import { credentialQueries } from './authentication/shown.ts';
 import type { Compilation } from './compilation.ts';
-import type { Call, Refusal, Value } from './exchange.ts';
+import type { Input, Value } from './exchange.ts';
 import { compileExpansion } from './expansion.ts';
 import { parameterSpecs } from './stated-parameters.ts';
 import type { Validate } from './wire/ajv.ts';
@@ -14,19 +14,8 @@ import { compileBody, type DecodeBody } from './wire/body.ts';
 import type { ParameterSpec } from './wire/parameter-reader.ts';
 import { compileParameters, type ReadParameters } from './wire/parameters.ts';
 import type { Resolve } from './wire/schema.ts';
-import type { Violation } from './wire/violation.ts';
 
-/** Reads what a request carries: its parameters and its body, each refused where it is not right. */
-export interface Input {
-  readonly takesBody: boolean;
-  parameters(
-    call: Call,
-    path: Readonly<Record<string, string>>,
-    forgive: (violations: readonly Violation[]) => readonly Violation[],
-  ): { readonly params: Readonly<Record<string, Value>> } | { readonly refusal: Refusal };
-  body(call: Call, bytes: Buffer): { readonly value: Value } | { readonly refusal: Refusal };
-}
-
+/** Compiles the reading of what requests for an endpoint carry. */
 export function compileInput(endpoint: Endpoint, paging: readonly string[], compilation: Compilation): Input {
   const { spec } = compilation;
   const { specs, schema: ofParameters } = parameterSpecs(endpoint, paging, spec);

@@ -1,7 +1,6 @@
 import type { Endpoint } from '../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
 import { type Operation, operationsOf, resourceOfEffect } from '../parts/operations.ts';
-
 import type { OperationAccess } from './access/passing.ts';
 import { compileCreate } from './acts/create.ts';
 import { compileDelete } from './acts/delete.ts';
@@ -11,9 +10,9 @@ import { varyByCredential } from './authentication/shown.ts';
 import { compileDoubts, doubtsAbout } from './doubts.ts';
 import type { Engine } from './engine.ts';
 import { compileRefusals } from './errors.ts';
+import { type Plan, Planned, type Run } from './exchange.ts';
 import { compileInput } from './input.ts';
 import { compileList } from './lists/list.ts';
-import { type Plan, Planned, type Run } from './plan.ts';
 import type { RowModel } from './rows/model.ts';
 import { compileChange } from './runs/change.ts';
 import { compileHandlerRun } from './runs/handler.ts';
@@ -22,10 +21,11 @@ import { compileRead } from './runs/read.ts';
 import { compileReplyRun } from './runs/reply.ts';
 import { compileSampledRun } from './runs/sampled.ts';
 import { compileSpending } from './runs/spending.ts';
+import type { Views } from './views.ts';
 import { compileAccept } from './wire/accept.ts';
 
 /** The plans of every endpoint of a document. */
-export function plansOf(engine: Engine): Planned[] {
+export function plansOf(engine: Engine, views: Views): Planned[] {
   const operations = new Map(
     operationsOf(engine.compilation.spec).flatMap((operation) =>
       operation.endpoint ? [[operation.endpoint.key, operation] as const] : [],
@@ -33,13 +33,15 @@ export function plansOf(engine: Engine): Planned[] {
   );
   const plans = entriesOf(engine.compilation.spec.endpoints.all).map(
     ([key, endpoint]) =>
-      new Planned(endpoint, () => compilePlan(operations.get(key) ?? { name: endpoint.operation, endpoint }, endpoint, engine)),
+      new Planned(endpoint, () =>
+        compilePlan(operations.get(key) ?? { name: endpoint.operation, endpoint }, endpoint, engine, views),
+      ),
   );
-  return [...plans, ...streamPlan(engine)];
+  return [...plans, ...streamPlan(engine, views)];
 }
 
 /** `stream events`, which goes the way of every operation up to its answer; a stated endpoint of the same path comes first. */
-function streamPlan(engine: Engine): Planned[] {
+function streamPlan(engine: Engine, views: Views): Planned[] {
   const { spec } = engine.compilation;
   const stream = statedValue(spec.events.delivery)?.stream;
   if (stream?.method !== 'GET' || stream.format !== 'sse' || !stream.path.startsWith('/')) return [];
@@ -51,14 +53,14 @@ function streamPlan(engine: Engine): Planned[] {
     ...{ does: none, parameters: none, request: none, response: none, produces: ['text/event-stream'], order: [] },
   };
   const compile = () => {
-    const plan = compilePlan({ name: 'stream events' }, endpoint, engine);
+    const plan = compilePlan({ name: 'stream events' }, endpoint, engine, views);
     const inDoubt = engine.acceptsOpen ? [] : engine.compilation.access.doubts(plan.operation);
     return { ...plan, inDoubt, doubtsOf: undefined, unsupported: undefined, run: engine.events.open };
   };
   return [new Planned(endpoint, compile)];
 }
 
-function compilePlan(operation: Operation, endpoint: Endpoint, engine: Engine): Plan {
+function compilePlan(operation: Operation, endpoint: Endpoint, engine: Engine, views: Views): Plan {
   const { compilation } = engine;
   const { access } = compilation;
   const undecided = access.doubts(operation);
@@ -96,14 +98,16 @@ function compilePlan(operation: Operation, endpoint: Endpoint, engine: Engine): 
     doubtsOf: compileDoubts(endpoint, compilation, engine.acceptsOpen ? undecided : [], paging),
     unsupported: inDoubt.length > 0 || isSampled ? undefined : unsupported,
     run(exchange) {
-      const { index, engine: seen } = exchange.view;
+      const { index } = exchange.view;
       let run = runs[index];
       if (!run) {
+        const seen = views.engineOf(exchange.view);
         run = isSampled ? compileSampledRun(operation, endpoint, doubts, sampling, seen) : compileRun(operation, endpoint, seen);
         runs[index] = run;
       }
       return run(exchange);
     },
+    onFailure: engine.onFailure,
   };
 }
 

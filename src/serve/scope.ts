@@ -1,10 +1,16 @@
+import type { Draw } from '../kinds/generators/kind.ts';
 import type { Reader } from '../store/store.ts';
 import { follower, type Models, type Work } from './acts/act.ts';
 import type { Chance } from './clock.ts';
 import type { Exchange } from './exchange.ts';
 
+/** What is drawn for a change; started anew, it gives the same again. */
+export interface RepeatedDraw extends Draw {
+  restart(): void;
+}
+
 /** Time and chance drawn once for one change, so that its body can be run again and come to the same. */
-export function drawOnce(chance: Chance, nowMs: number): Work['draw'] & { restart(): void } {
+export function drawOnce(chance: Chance, nowMs: number): RepeatedDraw {
   const drawn: (Uint8Array | string)[] = [];
   let next = 0;
   const again = <T extends Uint8Array | string>(make: () => T): T => {

@@ -7,6 +7,7 @@ import { openAdmin } from './admin/door.ts';
 import { Credentials } from './authentication/credentials.ts';
 import { Development } from './authentication/development.ts';
 import { compileTargets } from './authentication/shown.ts';
+import type { Call, Reply } from './call.ts';
 import { systemChance, systemClock } from './clock.ts';
 import { CoverageCount } from './coverage.ts';
 import { fetchDoor } from './doors/fetch.ts';
@@ -14,17 +15,18 @@ import { type DoorRefusal, doorRefusals, type RefuseRaw } from './doors/refusals
 import { createListener, listen } from './doors/socket.ts';
 import type { Engine } from './engine.ts';
 import { startEngine } from './engine-start.ts';
-import { compileRefusals } from './errors.ts';
 import { givenWebhooks } from './events/given.ts';
 import { startEvents } from './events.ts';
-import type { Call, Exchange, Refusal, Reply } from './exchange.ts';
+import type { Exchange, Refusal } from './exchange.ts';
 import { RateCounters } from './limits/rate-counters.ts';
 import { statedBounds } from './limits/stated-bounds.ts';
 import { notesOf } from './notes.ts';
 import { seedRows } from './seed.ts';
-import { type AnswerCall, compileServe, type Note, refuseCall } from './serve.ts';
+import type { AnswerCall } from './serve.ts';
 import type { ExchangeEntry, ServeOptions, Service } from './service.ts';
+import { compileServe } from './steps.ts';
 import { startTimers } from './timers.ts';
+import { compileUnroutedRefusals, type Note, refuseCall } from './unrouted.ts';
 
 /** Opens a SQLite file, or `:memory:`. @throws {Locked} where another process holds it. */
 export function openStore(path: string, options: { readonly lockMs?: number } = {}): Store {
@@ -127,11 +129,9 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
 }
 
 /** Refusals of what never becomes a call: the parser's own, in the stated shape. */
-function compileRawRefusals({ compilation, chance }: Engine): RefuseRaw {
-  const table = compileRefusals(compilation.spec, undefined, compilation.facts, (expression) =>
-    compilation.expression(expression),
-  );
-  return (kind, path) => refuseCall(table, { path }, doorRefusals[kind], `req_${chance.uuid()}`);
+function compileRawRefusals(engine: Engine): RefuseRaw {
+  const table = compileUnroutedRefusals(engine);
+  return (kind, path) => refuseCall(table, { path }, doorRefusals[kind], `req_${engine.chance.uuid()}`);
 }
 
 function compileNote(onExchange: (entry: ExchangeEntry) => void, clock: { now(): number }, target: (call: Call) => string): Note {

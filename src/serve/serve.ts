@@ -1,238 +1,193 @@
-import { statedValue } from '../parts/fact.ts';
-import { addHeaders, nameFacts } from './added-headers.ts';
-import { compileAuthentication, type Identified } from './authentication.ts';
-import { withCors } from './cors.ts';
-import { ClientGone } from './doors/client-gone.ts';
-import type { Engine } from './engine.ts';
-import { compileRefusals, type RefusalTable } from './errors.ts';
-import type { Call, Exchange, Refusal, Reply } from './exchange.ts';
-import { startJourney } from './journey.ts';
-import { bodyBytesProtected } from './limits/stated-bounds.ts';
-import type { Journey, Plan, Planned } from './plan.ts';
-import { plansOf } from './plans.ts';
-import { refused } from './runs/refused.ts';
-import { asMeant } from './sampling/as-meant.ts';
-import { compileForgiving, warningHeader } from './sampling/forgiving.ts';
-import { sampledHeader } from './sampling/names.ts';
-import { openRoutesOf } from './unlisted.ts';
-import { compileVersions, type Routed } from './versioning.ts';
-import { startViews } from './views.ts';
-import { compileWellKnown, type Own } from './well-known.ts';
-import type { Found } from './wire/route-leaf.ts';
+import type { Reader, Transaction } from '../store/store.ts';
+import {
+  type Act,
+  type Changing,
+  type Done,
+  type Found,
+  type Hook,
+  type Names,
+  type Outcome,
+  type Pause,
+  pausedAt,
+  type Taken,
+  type Work,
+} from './acts/act.ts';
+import type { Firing } from './acts/transition.ts';
+import { after, type PromiseOrValue } from './after.ts';
+import type { Call, Reply } from './call.ts';
+import {
+  type Exchange,
+  type Fields,
+  type Identified,
+  isReached,
+  type Plan,
+  type Reached,
+  type Refusal,
+  type Routed,
+  type Run,
+  refused,
+} from './exchange.ts';
+import type { RepeatedDraw } from './scope.ts';
 
 /** Answers calls: the nine parts, met in the order of refusals (section 6 of the language). */
-export type AnswerCall = (call: Call) => Reply | Promise<Reply>;
-
-/** What is kept of an exchange for the log, once it is answered. */
-export type Note = (call: Call, exchange: Exchange | undefined, reply: Reply, refusal: Refusal | undefined) => void;
+export type AnswerCall = (call: Call) => PromiseOrValue<Reply>;
 
 /**
- * Compiles a document into the road that every request takes. It is this list, and the order is the order of refusals:
- *
- *  1. sizes of URL and headers          5. rates of caller and user        9–15. the plan's own run, in one transaction:
- *  2. route, method, open list          6. no rule for user and operation        idempotency, the rows, preconditions,
- *  3. rates of address and everyone     7. open facts, missing handlers          the body, states, own errors, unique
- *  4. who is calling                    8. media types, body, parameters
- *
+ * The road of every request: fifteen steps from top to bottom, of which the first that refuses answers. The order is here alone;
+ * what a step does is compiled once for the document (`steps.ts`) or for the endpoint (`plans.ts`).
  */
-export function compileServe(engine: Engine, note: Note | undefined): AnswerCall {
-  const { compilation, clock, chance, acceptsOpen } = engine;
-  const { spec, facts } = compilation;
-  const sizes = statedValue(spec.limits.size) ?? {};
-  const bodyBytesMax = sizes.body ?? bodyBytesProtected;
-  const identify = compileAuthentication(engine);
-  const versions = compileVersions(engine, plansOf(engine));
-  const { limits } = engine;
-  const forgive = compileForgiving(compilation);
-  const unrouted = compileRefusals(spec, undefined, facts, (expression) => compilation.expression(expression));
-  const views = startViews(engine);
-  const wellKnown = compileWellKnown(engine, identify);
-  const openRoutes = openRoutesOf(engine);
-  const newRequestId = () => `req_${chance.uuid()}`;
-
-  function answer(call: Call): Reply | Promise<Reply> {
-    const large = tooLarge(call);
-    if (large) return refuseUnrouted(call, large);
-    const routed = versions.route(call);
-    const { found, version, refusal } = routed;
-    if (found.kind !== 'found') return answerUnrouted(call, found, version);
-    const { plan } = found.value;
-    if (refusal && (routed.isAsked || !versions.pinned)) return refusePlanned(call, plan, refusal, version);
-    const nowMs = clock.now();
-    const hurried = limits.first?.(call, plan, nowMs);
-    if (hurried) return refusePlanned(call, plan, hurried, version);
-    const who = identify(call, plan);
-    if (who instanceof Promise) return who.then((identified) => enter(call, routed, nowMs, identified));
-    return enter(call, routed, nowMs, who);
+export function compileRoad(steps: Steps): AnswerCall {
+  /** The steps before it is known who calls. */
+  function answer(call: Call): PromiseOrValue<Reply> {
+    const large = steps.sizes(call); //                   1. RFC 9110 section 15.5.15, RFC 6585 section 5
+    if (large) return steps.refuseCall(call, large);
+    const routed = steps.route(call); //                  2. RFC 9110 sections 15.5.5 and 15.5.6
+    if (!isReached(routed)) return steps.answerUnrouted(call, routed);
+    const exchange = steps.start(call, routed);
+    const refusal =
+      steps.version(routed) ?? //                         2. section 5 of the language, versioning
+      steps.ratesOfAddress(exchange); //                  3. RFC 6585 section 4
+    if (refusal) return steps.finish(exchange, refused(exchange, refusal));
+    return after(steps.identify(exchange), (who) => enter(exchange, routed, who));
   }
 
-  /** From step 4 on, with the caller known, and with it the version that it is pinned to. */
-  function enter(call: Call, selected: Routed, nowMs: number, who: Identified): Reply | Promise<Reply> {
-    const caller = 'caller' in who ? who.caller : undefined;
-    const { found, version, refusal } = caller && versions.pinned ? versions.pinned(call, caller, selected) : selected;
-    if (found.kind !== 'found') return answerUnrouted(call, found, version);
-    const { plan } = found.value;
-    const bad = 'refusal' in who ? who.refusal : refusal;
-    if (bad) return refusePlanned(call, plan, bad, version);
-    const exchange = startJourney(
-      { call, plan, pathParams: found.params, nowMs, caller, view: views.of(caller?.user, version) },
-      newRequestId,
-    );
-    const early = limits.second?.(exchange) ?? plan.forbids(exchange) ?? inDoubt(plan) ?? read(exchange);
-    if (early) return finish(exchange, refused(exchange, early));
-    const { takesBody } = plan.input;
-    const carry = takesBody ? withBody : carryOut;
-    return settle(exchange, limits.within ? limits.within(exchange, carry, takesBody) : carry(exchange));
+  /** The steps over the caller, up to what was sent. */
+  function enter(exchange: Exchange, asked: Routed, who: Identified): PromiseOrValue<Reply> {
+    const routed = steps.pin(exchange.call, asked, who);
+    if (!isReached(routed)) return steps.answerUnrouted(exchange.call, routed);
+    const refusal =
+      steps.caller(exchange, routed, who) ?? //           4. RFC 9110 section 15.5.2
+      steps.ratesOfCaller(exchange) ?? //                 5. RFC 6585 section 4
+      exchange.plan.forbids(exchange) ?? //               6. RFC 9110 section 15.5.4
+      steps.openFacts(exchange.plan) ?? //                7. RFC 9110 section 15.6.2
+      steps.accept(exchange) ?? //                        8. RFC 9110 section 15.5.7
+      (exchange.plan.input.takesBody ? undefined : steps.parameters(exchange)); // RFC 9110 section 15.5.1
+    if (refusal) return steps.finish(exchange, refused(exchange, refusal));
+    return steps.inTime(exchange, exchange.plan.input.takesBody ? receive : carryOut);
   }
 
-  function tooLarge(call: Call): Refusal | undefined {
-    // A query has its question mark besides.
-    const urlBytes = call.query === '' ? call.path.length : call.path.length + 1 + call.query.length;
-    if (sizes.url !== undefined && urlBytes > sizes.url) return { when: 'limit.size', status: 414 };
-    if (sizes.headers !== undefined && call.headerBytes > sizes.headers) return { when: 'limit.size', status: 431 };
-    return undefined;
+  /** Step 8 with a body: its type, its size, its form, and the parameters after it. */
+  function receive(exchange: Exchange): PromiseOrValue<Reply> {
+    return after(steps.body(exchange), (bad) => {
+      const refusal =
+        bad ?? //                                         8. RFC 9110 sections 15.5.14 and 15.5.16
+        steps.parameters(exchange); //                       RFC 9110 section 15.5.1
+      return refusal ? refused(exchange, refusal) : carryOut(exchange);
+    });
   }
 
-  /** Step 7. An effect that is open cannot be acted on, whatever is accepted. */
-  function inDoubt(plan: Plan): Refusal | undefined {
-    if (plan.inDoubt.length > 0) return { open: plan.inDoubt };
-    return plan.unsupported && { unsupported: plan.unsupported };
-  }
-
-  /** Step 8, but for the body: what can be answered, and the parameters. */
-  function read(exchange: Journey): Refusal | undefined {
-    const { plan, call } = exchange;
-    const accept = call.headers.accept;
-    if (plan.negotiate(typeof accept === 'string' ? accept : undefined) === undefined) return { when: 'request.accept' };
-    if (plan.input.takesBody) return undefined;
-    return readParameters(exchange);
-  }
-
-  function readParameters(exchange: Journey): Refusal | undefined {
-    const taken = exchange.plan.input.parameters(exchange.call, exchange.pathParams, (violations) =>
-      forgive(exchange, violations),
-    );
-    if ('refusal' in taken) return taken.refusal;
-    exchange.params = taken.params;
-    return undefined;
-  }
-
-  function withBody(exchange: Journey): Reply | Promise<Reply> {
-    const bytes = exchange.call.body(bodyBytesMax);
-    return bytes instanceof Promise ? bytes.then((read) => withBytes(exchange, read)) : withBytes(exchange, bytes);
-  }
-
-  function withBytes(exchange: Journey, bytes: Buffer | 'too large'): Reply | Promise<Reply> {
-    if (bytes === 'too large') return refused(exchange, badMedia(exchange) ?? { when: 'limit.size' });
-    const decoded = exchange.plan.input.body(exchange.call, bytes);
-    if ('refusal' in decoded) return refused(exchange, decoded.refusal);
-    exchange.request = decoded.value;
-    exchange.bytes = bytes;
-    const bad = readParameters(exchange);
-    return bad ? refused(exchange, bad) : carryOut(exchange);
-  }
-
-  /** What is wrong with the type of a body comes before its size, also where nothing of it was read. */
-  function badMedia({ plan, call }: Journey): Refusal | undefined {
-    const decoded = plan.input.body(call, Buffer.from(' '));
-    return 'refusal' in decoded && decoded.refusal.when === 'request.media' ? decoded.refusal : undefined;
-  }
-
-  /** Steps 9 to 15. */
-  function carryOut(exchange: Journey): Reply | Promise<Reply> {
+  /** What is asked of this very request at step 7 can be told by now; the others are the plan's. */
+  function carryOut(exchange: Exchange): PromiseOrValue<Reply> {
     try {
-      exchange.plan.raise?.(exchange);
-      const doubts = exchange.plan.doubtsOf?.(exchange) ?? [];
-      if (doubts.length > 0) {
-        if (!acceptsOpen) return refused(exchange, { open: doubts });
-        exchange.accepted = [...doubts];
-      }
-      return exchange.plan.run(exchange);
+      const refusal = steps.openFactsOf(exchange); //     7. RFC 9110 section 15.6.2
+      return refusal ? refused(exchange, refusal) : exchange.plan.run(exchange); // 9–15.
     } catch (failure) {
-      return failed(exchange, failure);
+      return steps.failed(exchange, failure);
     }
   }
 
-  function settle(exchange: Journey, reply: Reply | Promise<Reply>): Reply | Promise<Reply> {
-    if (!(reply instanceof Promise)) return finish(exchange, reply);
-    return reply.then(
-      (done) => finish(exchange, done),
-      (failure: unknown) => {
-        // Nobody is left to answer, and nothing of ours failed.
-        if (failure instanceof ClientGone) throw failure;
-        return finish(exchange, failed(exchange, failure));
-      },
-    );
-  }
-
-  /** Header fields that do not come from the answer itself: of a deprecated endpoint, the version, the rates, facts taken as they came. */
-  function finish(exchange: Journey, reply: Reply): Reply {
-    const { headers } = reply;
-    addHeaders(headers, exchange.plan.headers);
-    addHeaders(headers, versions.headers(exchange, reply));
-    if (limits.headers) addHeaders(headers, limits.headers(exchange));
-    if (exchange.accepted) headers['ninefold-open'] = nameFacts(exchange.accepted);
-    if (exchange.sampled) headers['ninefold-sampled'] = sampledHeader(exchange.sampled);
-    if (exchange.warnings) headers['ninefold-warning'] = warningHeader(exchange.warnings);
-    note?.(exchange.call, exchange, reply, exchange.refusedWith);
-    return reply;
-  }
-
-  /** A failure is ours: it is noted down with the request's identifier, and the caller learns nothing else. */
-  function failed(exchange: Journey, failure: unknown): Reply {
-    engine.onFailure(failure, exchange.requestId());
-    return refused(exchange, { when: 'internal' });
-  }
-
-  /** A refusal that comes before the caller is known, in the shape of the operation that was meant. */
-  function refusePlanned(call: Call, plan: Plan, refusal: Refusal, version: string | undefined): Reply {
-    const exchange = startJourney(
-      { call, plan, pathParams: {}, nowMs: clock.now(), caller: undefined, view: views.of(undefined, version) },
-      newRequestId,
-    );
-    return finish(exchange, refused(exchange, refusal));
-  }
-
-  /** Step 2, where no endpoint is meant: the service's own addresses, another method's path, an open list, nothing. */
-  function answerUnrouted(
-    call: Call,
-    found: Exclude<Found<Planned>, { readonly kind: 'found' }>,
-    version: string | undefined,
-  ): Reply | Promise<Reply> {
-    const own = wellKnown(call);
-    if (own) return own instanceof Promise ? own.then((made) => answerOwn(call, made)) : answerOwn(call, own);
-    if (found.kind === 'method') {
-      const allow = [...new Set([...found.allow, 'OPTIONS'])].join(', ');
-      const meant = compilation.sampling && asMeant(call, found.allow, compilation.sampling, bodyBytesMax);
-      if (meant)
-        return Promise.resolve(meant).then((other) =>
-          other === 'too large' ? refuseUnrouted(call, { when: 'limit.size' }) : answer(other),
-        );
-      if (call.method !== 'OPTIONS') return refuseUnrouted(call, { when: 'method.unsupported', headers: { allow } }, version);
-      const reply: Reply = { status: 204, headers: { allow, ...versions.unrouted(version) }, body: undefined };
-      note?.(call, undefined, reply, undefined);
-      return reply;
-    }
-    return refuseUnrouted(call, openRoutes ? { open: openRoutes } : { when: 'route.unknown' }, version);
-  }
-
-  function answerOwn(call: Call, own: Own): Reply {
-    if ('refusal' in own) return refuseUnrouted(call, own.refusal);
-    note?.(call, undefined, own, undefined);
-    return own;
-  }
-
-  function refuseUnrouted(call: Call, refusal: Refusal, version?: string): Reply {
-    const reply = refuseCall(unrouted, call, refusal, newRequestId());
-    addHeaders(reply.headers, versions.unrouted(version));
-    note?.(call, undefined, reply, refusal);
-    return reply;
-  }
-
-  return withCors(engine, answer);
+  return answer;
 }
 
-/** The answer to a call that reaches no endpoint. */
-export function refuseCall(table: RefusalTable, call: Pick<Call, 'path'>, refusal: Refusal, requestId: string): Reply {
-  return table.answer(refusal, { path: call.path, requestId, caller: undefined, tellsProse: true });
+/** Steps 9 to 15 of an operation that changes rows: one transaction with the record of its idempotency key. */
+export function changeRows(
+  rows: Transaction,
+  exchange: Exchange,
+  steps: ChangeSteps,
+  draw: RepeatedDraw,
+  hook: Hook | undefined,
+): Reply | Pause {
+  const replayed = steps.replay?.(rows, exchange); //     9. draft-ietf-httpapi-idempotency-key-header-07
+  if (replayed) return replayed;
+  const work = steps.workFor(rows, exchange, draw);
+  const outcome = actOn(work, exchange, steps.act, hook); // 10–15.
+  if ('paused' in outcome) return outcome;
+  if ('refusal' in outcome) return steps.refuse(rows, exchange, outcome.refusal);
+  return steps.answer(work, exchange, outcome); //        15. RFC 9110 section 15.3
+}
+
+/** Steps 10 to 12: what is there, and what would become of it. */
+function actOn(work: Work, exchange: Exchange, act: Act, hook: Hook | undefined): Outcome | Pause {
+  const found = act.find(work, exchange); //              10. RFC 9110 sections 15.5.4 and 15.5.5
+  if ('refusal' in found) return found;
+  const failed = act.precondition?.(exchange, found.row); // 11. RFC 9110 section 13.2.2
+  if (failed) return { refusal: found.pass.conceal(failed) };
+  const taken = act.take(work, exchange, found); //       12. RFC 9110 section 15.5.21
+  if ('refusal' in taken) return { refusal: found.pass.conceal(taken.refusal) };
+  return carryThrough(work, (!found.row && act.making) || act.change, found, taken, hook);
+}
+
+/** Steps 12 to 15, from where it is known what would be stored; a transition that nobody calls begins here. */
+function carryThrough(work: Work, change: Changing, found: Found, taken: Taken, hook?: Hook): Outcome | Pause {
+  const { asStored } = change;
+  const next = hook?.next ?? taken.next;
+  const names = namesFor(work, found, next);
+  const refusal =
+    found.pass.settle(asStored && (() => asStored(names, next))) ?? // 12. RFC 9110 section 15.5.4
+    change.illegalIn?.(found) ?? //                       13. RFC 9110 section 15.5.10
+    taken.illegal;
+  if (refusal) return { refusal };
+  // Here a `before` handler has its say, outside the transaction; the steps from 9 on then run again with what it made.
+  if (hook && !hook.next) return pausedAt(change.model, found, taken.next);
+  const fields = change.set(work, found, taken, names, next);
+  const own = change.ownErrors?.(namesFor(work, found, fields)); // 14. section 5 of the language, errors
+  if (own) return { refusal: own };
+  return change.store(work, found, taken, fields); //     15. RFC 9110 section 15.5.10
+}
+
+/** Fires a transition on a row that is there, whoever fires it. */
+export function fire(work: Work, { change, take }: Firing, found: Found): Outcome | Pause {
+  return carryThrough(work, change, found, take(work, found));
+}
+
+function namesFor(work: Work, { fields }: Found, next: Fields): Names {
+  return fields ? { ...work.scope, resource: fields, next } : { ...work.scope, next };
+}
+
+/** What the steps ask, compiled for a document; nothing is what lets a request go on. */
+export interface Steps {
+  /** The sizes of URL and headers. */
+  readonly sizes: (call: Call) => Refusal | undefined;
+  /** The version that a call asks for, and the endpoint of that version that it reaches. */
+  readonly route: (call: Call) => Routed;
+  /** What has no endpoint: the service's own addresses, another method's path, an open list, nothing. */
+  readonly answerUnrouted: (call: Call, routed: Routed) => PromiseOrValue<Reply>;
+  readonly refuseCall: (call: Call, refusal: Refusal) => Reply;
+  /** An exchange with nobody yet, at the endpoint that was reached. */
+  readonly start: (call: Call, reached: Reached) => Exchange;
+  /** A version that is not listed, or gone. */
+  readonly version: (routed: Routed) => Refusal | undefined;
+  /** Rates per address and for everyone, failed logins included. */
+  readonly ratesOfAddress: (exchange: Exchange) => Refusal | undefined;
+  readonly identify: (exchange: Exchange) => PromiseOrValue<Identified>;
+  /** Where a call leads in the version that its caller is pinned to. */
+  readonly pin: (call: Call, routed: Routed, who: Identified) => Routed;
+  /** Lets a caller in, at the endpoint of its version. */
+  readonly caller: (exchange: Exchange, reached: Reached, who: Identified) => Refusal | undefined;
+  readonly ratesOfCaller: (exchange: Exchange) => Refusal | undefined;
+  /** Facts without which nothing can be done at this endpoint, and handlers that are missing. */
+  readonly openFacts: (plan: Plan) => Refusal | undefined;
+  /** What the answer may be. */
+  readonly accept: (exchange: Exchange) => Refusal | undefined;
+  readonly parameters: (exchange: Exchange) => Refusal | undefined;
+  readonly body: (exchange: Exchange) => PromiseOrValue<Refusal | undefined>;
+  /** Facts that this very request needs. */
+  readonly openFactsOf: (exchange: Exchange) => Refusal | undefined;
+  /** Carries out the rest in the time that a request has, and finishes its answer. */
+  readonly inTime: (exchange: Exchange, carryOut: Run) => PromiseOrValue<Reply>;
+  readonly failed: (exchange: Exchange, failure: unknown) => Reply;
+  /** Adds to an answer what does not come from the answer itself, and notes it down. */
+  readonly finish: (exchange: Exchange, reply: Reply) => Reply;
+}
+
+/** What the steps in a change ask, compiled for an endpoint. */
+export interface ChangeSteps {
+  readonly act: Act;
+  /** The answer that was given to this key before; nothing where no key is taken. */
+  readonly replay: ((rows: Reader, exchange: Exchange) => Reply | undefined) | undefined;
+  readonly workFor: (rows: Transaction, exchange: Exchange, draw: RepeatedDraw) => Work;
+  /** A refusal in the change: the service's own errors are kept like answers. */
+  readonly refuse: (rows: Transaction, exchange: Exchange, refusal: Refusal) => Reply;
+  /** The quota that the answer uses, the answer itself, the events, and the record of its key. */
+  readonly answer: (work: Work, exchange: Exchange, outcome: Done) => Reply;
 }

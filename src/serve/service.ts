@@ -3,9 +3,10 @@ import type { Json, JsonMap } from '../document/document.ts';
 import type { Spec } from '../parts/spec.ts';
 import type { Store } from '../store/store.ts';
 import type { DevelopmentCredential } from './authentication/development.ts';
+import type { Call } from './call.ts';
 import type { Chance, Clock } from './clock.ts';
 import type { Coverage } from './coverage.ts';
-import type { Call, Caller } from './exchange.ts';
+import type { Caller } from './exchange.ts';
 import type { GivenHandlers } from './handlers.ts';
 
 /** How a service is run. What is not given is the machine's own clock and chance, and a store in memory. */

@@ -1,12 +1,14 @@
 import type { Operation } from '../parts/operations.ts';
 import { operationsOf } from '../parts/operations.ts';
 import type { Row, Timer, Transaction } from '../store/store.ts';
+import { freePass } from './access/passing.ts';
 import { follower, type Work } from './acts/act.ts';
 import { compileFiring, type Firing } from './acts/transition.ts';
 import type { Engine } from './engine.ts';
 import { type Fields, Refused } from './exchange.ts';
 import type { RowModel } from './rows/model.ts';
 import { drawOnce } from './scope.ts';
+import { fire } from './serve.ts';
 
 /** The clock's part of the machines: transitions that are due are fired, in order, once, and late rather than not at all. */
 export interface Timers {
@@ -68,7 +70,7 @@ export function startTimers(engine: () => Engine): Timers {
     const fields = model.parse(row);
     if (!isStillSet(work, model, row, fields, timer)) return;
     rows.timerFired(timer);
-    firing(work, row, fields);
+    fire(work, firing, { row, fields, pass: freePass });
     engine().events.record(work, undefined);
   }
 
@@ -137,7 +139,7 @@ export function startTimers(engine: () => Engine): Timers {
         const row = rows.get(resource, id);
         if (!row) throw new Refused({ when: 'resource.missing' });
         const work = workAt(rows, engine().clock.now(), `${transition} ${resource}`);
-        const outcome = firing(work, row, model.parse(row));
+        const outcome = fire(work, firing, { row, fields: model.parse(row), pass: freePass });
         if (!('did' in outcome)) throw new Refused('refusal' in outcome ? outcome.refusal : { when: 'internal' });
         engine().events.record(work, undefined);
         return outcome.fields;

@@ -1,28 +1,15 @@
 import { entryOf } from '../parts/fact.ts';
 import { isServed } from '../parts/versions/endpoint-in-version.ts';
+import type { Call, Reply } from './call.ts';
 import type { Engine } from './engine.ts';
-import type { Call, Caller, Exchange, Refusal, Reply } from './exchange.ts';
+import { type Caller, type Exchange, Planned, type Routed } from './exchange.ts';
 import type { OpenFact } from './open.ts';
-import { Planned } from './plan.ts';
 import { planInVersion } from './versioning/older-plan.ts';
 import { openPins } from './versioning/pins.ts';
 import { compileAsked, isSunset, pathReader, sunsetMsOf, unknownVersion } from './versioning/selection.ts';
 import { compileToldVersion } from './versioning/told-version.ts';
 import type { Versions } from './versioning/versions.ts';
 import { compileRoutes, type Router } from './wire/route.ts';
-import type { Found } from './wire/route-leaf.ts';
-
-/** Where a call leads: the endpoint as the call's version has it, or why that version cannot be used. */
-export interface Routed {
-  readonly found: Found<Planned>;
-  /** The version by its name; nothing where the document states none. */
-  readonly version: string | undefined;
-  /** Whether the call itself says which version it is in. */
-  readonly isAsked: boolean;
-  /** The path without what chose the version. */
-  readonly path: string;
-  readonly refusal: Refusal | undefined;
-}
 
 /** What the versioning part does on a request's road. */
 export interface CompiledVersions {

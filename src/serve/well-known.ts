@@ -1,13 +1,15 @@
 import { partNames } from '../document/document.ts';
 import { callableOperations } from '../parts/operations.ts';
+import { after, type PromiseOrValue } from './after.ts';
 import { isOnLoopback } from './authentication/loopback.ts';
-import type { Identified, Identify } from './authentication.ts';
+import type { Identify } from './authentication.ts';
+import type { Call, Reply } from './call.ts';
 import type { Engine } from './engine.ts';
-import type { Call, Refusal, Reply } from './exchange.ts';
+import type { Identified, Refusal } from './exchange.ts';
 
 /** What a call for one of the service's own addresses comes to; nothing where it is for none of them. */
 export type Own = Reply | { readonly refusal: Refusal };
-export type AnswerOwn = (call: Call) => Own | Promise<Own> | undefined;
+export type AnswerOwn = (call: Call) => PromiseOrValue<Own> | undefined;
 
 /**
  * The service's own addresses: `GET /.well-known/ninefold`, at the host's root, gives the ledger, and `GET {base}/openapi.json`
@@ -21,7 +23,7 @@ export function compileWellKnown(
   const { spec, access } = compilation;
   const operation = callableOperations(spec).find(({ name }) => name === 'read ledger');
   const plan = operation && { operation };
-  const pages = new Map<string, () => string | Promise<string>>([
+  const pages = new Map<string, () => PromiseOrValue<string>>([
     ['/.well-known/ninefold', once(() => JSON.stringify(describe(compilation), null, 2))],
   ]);
   if (openapi)
@@ -30,7 +32,7 @@ export function compileWellKnown(
       once(() => openapi(spec)),
     );
 
-  async function tell(write: () => string | Promise<string>): Promise<Own> {
+  async function tell(write: () => PromiseOrValue<string>): Promise<Own> {
     try {
       return { status: 200, headers: { 'content-type': 'application/json' }, body: await write() };
     } catch (failure) {
@@ -39,7 +41,7 @@ export function compileWellKnown(
     }
   }
 
-  function tellTo(who: Identified, write: () => string | Promise<string>): Own | Promise<Own> {
+  function tellTo(who: Identified, write: () => PromiseOrValue<string>): PromiseOrValue<Own> {
     if ('refusal' in who) return who;
     const { caller } = who;
     // It is asked only where there is such an operation.
@@ -64,16 +66,16 @@ export function compileWellKnown(
     }
     if (isHere || !plan) return tell(write);
     // Failed logins count here as everywhere.
-    const hurried = limits.first?.(call, plan, clock.now());
+    const hurried = limits.first?.({ call, counted: undefined }, plan, clock.now());
     if (hurried) return { refusal: hurried };
     const who = identify(call, plan);
-    return who instanceof Promise ? who.then((identified) => tellTo(identified, write)) : tellTo(who, write);
+    return after(who, (identified) => tellTo(identified, write));
   };
 }
 
 /** What is made when it is first asked for, and kept. What could not be made is tried again. */
-function once<T>(make: () => T | Promise<T>): () => T | Promise<T> {
-  let made: { readonly value: T | Promise<T> } | undefined;
+function once<T>(make: () => PromiseOrValue<T>): () => PromiseOrValue<T> {
+  let made: { readonly value: PromiseOrValue<T> } | undefined;
   return () => {
     if (made) return made.value;
     const value = make();

@@ -26,7 +26,8 @@ export interface Pass {
   settle(next?: () => Fields): Refusal | undefined;
 }
 
-const freePass: Pass = { conceal: (refusal) => refusal, settle: () => undefined };
+/** Nothing stops it. */
+export const freePass: Pass = { conceal: (refusal) => refusal, settle: () => undefined };
 
 /** An operation in which nothing is asked. */
 export const freeAccess: OperationAccess = {

@@ -1,9 +1,16 @@
 import type { Draw } from '../../kinds/generators/kind.ts';
-import type { Reader, Row, Transaction } from '../../store/store.ts';
+import type { Reader, Row, Store, Transaction } from '../../store/store.ts';
+import type { Pass } from '../access/passing.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange.ts';
 import type { RowModel } from '../rows/model.ts';
 
 export type Models = ReadonlyMap<string, RowModel>;
+
+/** Rows as they are kept, and what is known of them. */
+export interface Stored {
+  readonly store: Store;
+  readonly models: Models;
+}
 
 /** What one change or one reading of rows has at hand. It is repeatable: time and chance are drawn once, before it starts. */
 export interface Work<Rows extends Reader = Transaction> {
@@ -37,8 +44,63 @@ export type Outcome =
       readonly fields: Fields;
     };
 
-/** An act on rows, compiled for one endpoint. */
-export type Act = (work: Work, exchange: Exchange, hook?: Hook) => Outcome | Pause;
+/** An outcome that is answered. */
+export type Done = Exclude<Outcome, { readonly refusal: Refusal }>;
+
+/** What is there when an act begins: no row where one is to be made. */
+export interface Found {
+  readonly row: Row | undefined;
+  readonly fields: Fields | undefined;
+  readonly pass: Pass;
+  /** The identifier that the path gives to a row which is made. */
+  readonly id?: string;
+}
+
+/** What would be stored, before anybody else has a say in it. */
+export interface Taken {
+  readonly next: Fields;
+  /** Why the state does not allow it. */
+  readonly illegal?: Refusal | undefined;
+  /** The fields of it that a stand-in made up. */
+  readonly names?: readonly string[] | undefined;
+  /** Whether the row stays as it is, told once it is set. */
+  isUnchanged?: boolean;
+}
+
+/** Names for expressions. */
+export type Names = Readonly<Record<string, Value>>;
+
+/** An act on rows, compiled for one endpoint: what each of the steps 10 to 15 asks there. */
+export interface Act {
+  readonly model: RowModel;
+  /** Step 10: the parents and the row, with the rules over them. */
+  find(work: Work, exchange: Exchange): Found | { readonly refusal: Refusal };
+  /** Step 11. */
+  readonly precondition: Precondition | undefined;
+  /** Step 12: what was sent, and what the row would be with it. */
+  take(work: Work, exchange: Exchange, found: Found): Taken | { readonly refusal: Refusal };
+  readonly change: Changing;
+  /** In place of `change` where no row was found: an upsert makes it. */
+  readonly making?: Changing;
+}
+
+/** The steps of an act from where it is known what would be stored; whoever fires a transition begins here. */
+export interface Changing {
+  readonly model: RowModel;
+  /** Step 12: the row as rules over `next` see it; nothing where there is none. */
+  readonly asStored: ((names: Names, next: Fields) => Fields) | undefined;
+  /** Step 13: the states in which it is allowed. */
+  readonly illegalIn: ((found: Found) => Refusal | undefined) | undefined;
+  /** What the service itself sets, generates and makes up. */
+  set(work: Work, found: Found, taken: Taken, names: Names, next: Fields): Fields;
+  /** Step 14. */
+  readonly ownErrors: ((names: Names) => Refusal | undefined) | undefined;
+  /** Step 15. @throws {Refused} where a unique value is taken, or the row is held. */
+  store(work: Work, found: Found, taken: Taken, fields: Fields): Outcome;
+}
+
+/** Whether a request's If-Match and If-None-Match let it change this row (RFC 9110 section 13.1); no row = there is none. */
+export type Precondition = (exchange: Exchange, row: Row | undefined) => Refusal | undefined;
 
 /** Where a `before` handler stands: the act stops with what it would store, and is run again with what the handler made of it. */
 export interface Hook {
@@ -62,8 +124,13 @@ export interface Pause {
 }
 
 /** The row as it is now, for whoever looks later whether it has changed. */
-export function seen(model: RowModel, { id, rev }: Row): Seen {
+function seen(model: RowModel, { id, rev }: Row): Seen {
   return { resource: model.name, id, rev };
+}
+
+/** Where a `before` handler has its say. */
+export function pausedAt(model: RowModel, { row, fields }: Found, next: Fields): Pause {
+  return { paused: { resource: fields, next, ...(row && { seen: seen(model, row) }) } };
 }
 
 export function refuse(when: NonNullable<Refusal['when']>, more: Omit<Refusal, 'when'> = {}): { readonly refusal: Refusal } {

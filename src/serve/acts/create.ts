@@ -1,41 +1,59 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
-import type { Pass } from '../access/passing.ts';
 import type { Compilation } from '../compilation.ts';
-import { type Exchange, type Fields, Refused } from '../exchange.ts';
+import { type Fields, type Refusal, Refused } from '../exchange.ts';
 import { bare, copy } from '../json.ts';
 import { identifierText, identifierValue } from '../rows/identifier.ts';
 import type { RowModel } from '../rows/model.ts';
 import { applySetters, asStored, insertRow } from '../rows/write.ts';
 import { completeRow, newIdentifier } from '../sampling/sampled-rows.ts';
 import { describeValue } from '../wire/violation.ts';
-import type { Act, Hook, Models, Outcome, Pause, Work } from './act.ts';
-import { refuse } from './act.ts';
-import { compileMissingReference, compileSent, type MissingReference } from './body.ts';
+import type { Act, Changing, Models, Names, Taken, Work } from './act.ts';
+import { compileMissingReference, compileSent } from './body.ts';
 import { compileLocator, type Locator } from './locate.ts';
-import { compileOwnErrors, type OwnErrors } from './own-errors.ts';
+import { compileOwnErrors } from './own-errors.ts';
 
-/** What making a row needs, for create and for an upsert that finds none. */
+/** How a row is made, for create and for an upsert that finds none. */
 export interface Maker {
-  readonly model: RowModel;
-  readonly operation: Operation;
-  readonly words: readonly string[];
-  readonly ownErrors: OwnErrors | undefined;
-  readonly initial: ((scope: Work['scope']) => string | undefined) | undefined;
-  readonly missingReference: MissingReference;
-  readonly sampling: Compilation['sampling'];
+  /** What the row would be: references, the state that it starts in, what is generated. */
+  take(work: Work, sent: Fields): Taken | { readonly refusal: Refusal };
+  readonly change: Changing;
 }
 
 export function compileMaker(operation: Operation, model: RowModel, compilation: Compilation): Maker {
+  const { sampling } = compilation;
+  const words = [operation.name, 'create', 'write'];
+  const missingReference = compileMissingReference(compilation);
+  // Where it is open what a row starts in, a stand-in makes it up.
+  const initial = sampling && !model.machine?.hasInitial ? undefined : model.machine?.initial(operation.name);
+  const ownErrors = compileOwnErrors(operation, compilation);
   return {
-    model,
-    operation,
-    words: [operation.name, 'create', 'write'],
-    ownErrors: compileOwnErrors(operation, compilation),
-    // Where it is open what a row starts in, a stand-in makes it up.
-    initial: compilation.sampling && !model.machine?.hasInitial ? undefined : model.machine?.initial(operation.name),
-    missingReference: compileMissingReference(compilation),
-    sampling: compilation.sampling,
+    take(work, sent) {
+      for (const { field, value } of model.defaults) if (sent[field] === undefined) sent[field] = copy(value);
+      const missing = missingReference(work, model, sent, undefined);
+      if (missing) return { refusal: missing };
+      const started = start(work, model, initial, sent);
+      return { next: generate(work, model, started ?? sent), ...(!started && { illegal: { when: 'transition.illegal' } }) };
+    },
+    change: {
+      model,
+      asStored: (names, next) => asStored(model.setters(words), names, next),
+      illegalIn: undefined,
+      set(work, { id }, _taken, names, hooked) {
+        const next = applySetters(model.setters(words), names, hooked);
+        const identifier = id ?? identify(work, model, sampling, next);
+        if (identifier === undefined) throw new Refused({ when: 'request.invalid', violations: [noIdentifier(model, next)] });
+        next[model.identifier.field] = identifierValue(identifier, model.identifier.isInteger);
+        return sampling ? completeRow(sampling, work, model, identifier, next) : next;
+      },
+      // What a stand-in made besides the row is undone with it.
+      ownErrors: sampling && ownErrors ? (names) => undone(ownErrors(names)) : ownErrors,
+      store(work, _found, _taken, fields) {
+        // The row has its identifier by now.
+        const row = insertRow(work, model, String(fields[model.identifier.field]), fields, operation.name);
+        return { did: 'created', row, fields };
+      },
+    },
   };
 }
 
@@ -50,54 +68,35 @@ export function compileCreate(
   const locator: Locator = compileLocator(endpoint, model, models, compilation);
   const sent = compileSent(endpoint, model, locator, compilation);
   const maker = compileMaker(operation, model, compilation);
-  return (work: Work, exchange: Exchange, hook?: Hook) => {
-    const pass = locator.enter(work, exchange);
-    if ('refusal' in pass) return pass;
-    const taken = sent(exchange);
-    if ('refusal' in taken) return taken;
-    return make(work, maker, taken.fields, undefined, hook, pass);
+  return {
+    model,
+    find(work, exchange) {
+      const pass = locator.enter(work, exchange);
+      return 'refusal' in pass ? pass : { row: undefined, fields: undefined, pass };
+    },
+    precondition: undefined,
+    take(work, exchange) {
+      const taken = sent(exchange);
+      return 'refusal' in taken ? taken : maker.take(work, taken.fields);
+    },
+    change: maker.change,
   };
 }
 
-/** Makes a row of what was sent: references, rules over it, state, the service's own errors, what is set and generated, then the row. */
-export function make(
-  work: Work,
-  maker: Maker,
-  sent: Fields,
-  id: string | undefined,
-  hook: Hook | undefined,
-  pass: Pass,
-): Outcome | Pause {
-  const { model, operation, words, ownErrors, missingReference, sampling } = maker;
-  for (const { field, value } of model.defaults) if (sent[field] === undefined) sent[field] = copy(value);
-  const missing = missingReference(work, model, sent, undefined);
-  if (missing) return { refusal: missing };
-  const started = start(work, maker, sent);
-  const generated = generate(work, model, started ?? sent);
-  const hooked = hook?.next ?? generated;
-  const forbidden = pass.settle(() => asStored(model.setters(words), { ...work.scope, next: hooked }, hooked));
-  if (forbidden) return { refusal: forbidden };
-  if (!started) return refuse('transition.illegal');
-  if (hook && !hook.next) return { paused: { resource: undefined, next: generated } };
-  const scope = { ...work.scope, next: hooked };
-  const next = applySetters(model.setters(words), scope, hooked);
-  const identifier = id ?? identify(work, maker, next);
-  if (identifier === undefined) return refuse('request.invalid', { violations: [noIdentifier(model, next)] });
-  next[model.identifier.field] = identifierValue(identifier, model.identifier.isInteger);
-  const whole = sampling ? completeRow(sampling, work, model, identifier, next) : next;
-  const own = ownErrors?.({ ...work.scope, next: whole });
-  // What a stand-in made besides the row is undone with it.
-  if (own && sampling) throw new Refused(own);
-  if (own) return { refusal: own };
-  const row = insertRow(work, model, identifier, whole, operation.name);
-  return { did: 'created', row, fields: whole };
+function undone(own: Refusal | undefined): undefined {
+  if (own) throw new Refused(own);
 }
 
 /** The state that a new row starts in; nothing where no target holds. */
-function start(work: Work, { model, initial }: Maker, sent: Fields): Fields | undefined {
-  if (!model.machine || !initial) return sent;
+function start(
+  work: Work,
+  { machine }: RowModel,
+  initial: ((names: Names) => string | undefined) | undefined,
+  sent: Fields,
+): Fields | undefined {
+  if (!machine || !initial) return sent;
   const state = initial({ ...work.scope, next: sent });
-  return state === undefined ? undefined : Object.assign(bare(sent), { [model.machine.field]: state });
+  return state === undefined ? undefined : Object.assign(bare(sent), { [machine.field]: state });
 }
 
 function generate(work: Work, model: RowModel, fields: Fields): Fields {
@@ -107,7 +106,7 @@ function generate(work: Work, model: RowModel, fields: Fields): Fields {
   return next;
 }
 
-function identify(work: Work, { model, sampling }: Maker, next: Fields): string | undefined {
+function identify(work: Work, model: RowModel, sampling: Compilation['sampling'], next: Fields): string | undefined {
   const { generate: how, field } = model.identifier;
   // An identifier that was read off something is as likely as one that was made up: the same for the same seed.
   const isSeeded = sampling !== undefined && model.resource.identifier.standing === 'inferred';

@@ -1,17 +1,14 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import type { Row } from '../../store/store.ts';
 import type { Compilation } from '../compilation.ts';
-import type { Exchange, Fields, Refusal } from '../exchange.ts';
 import type { RowModel } from '../rows/model.ts';
 import { rowTag } from '../tags.ts';
 import { evaluateConditions } from '../wire/conditional.ts';
+import type { Precondition } from './act.ts';
 
-/** Whether a request's If-Match and If-None-Match let it change this row (RFC 9110 section 13.1); no row = there is none. */
-export type Precondition = (exchange: Exchange, row: Row | undefined, fields: Fields | undefined) => Refusal | undefined;
-
-export function compilePrecondition(endpoint: Endpoint, model: RowModel, compilation: Compilation): Precondition {
+/** Compiles If-Match and If-None-Match of an endpoint; nothing where it takes neither. */
+export function compilePrecondition(endpoint: Endpoint, model: RowModel, compilation: Compilation): Precondition | undefined {
   const { ifMatch } = endpoint;
-  if (ifMatch !== 'required' && ifMatch !== 'accepted') return () => undefined;
+  if (ifMatch !== 'required' && ifMatch !== 'accepted') return undefined;
   const tag = rowTag(model, compilation);
   return ({ call }, row) => {
     const match = call.headers['if-match'];

@@ -4,9 +4,8 @@ import { isStated } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { mergeJson } from '../../parts/versions/json-merge.ts';
 import type { Row } from '../../store/store.ts';
-import type { Pass } from '../access/passing.ts';
 import type { Compilation } from '../compilation.ts';
-import type { Fields, Refusal, Value } from '../exchange.ts';
+import type { Exchange, Fields, Refusal } from '../exchange.ts';
 import { bare } from '../json.ts';
 import type { RowModel } from '../rows/model.ts';
 import { applySetters, asStored, kept, updateRow } from '../rows/write.ts';
@@ -16,22 +15,15 @@ import { mendRow } from '../sampling/sampled-rows.ts';
 import { isHidden } from '../shown.ts';
 import { compileOlderUpdate } from '../versioning/older-update.ts';
 import { describeValue, type Violation } from '../wire/violation.ts';
-import { type Act, type Hook, type Models, type Outcome, type Pause, refuse, seen, type Work } from './act.ts';
+import type { Act, Changing, Models, Taken, Work } from './act.ts';
+import { compileAllowed } from './allowed.ts';
 import { bindPath, compileMissingReference, compileSent, droppedFor, invalid, isFields, withoutKeys } from './body.ts';
-import { compileMaker, make } from './create.ts';
-import { compileLocator } from './locate.ts';
+import { compileMaker, type Maker } from './create.ts';
+import { compileLocator, type Locator } from './locate.ts';
 import { otherIdentifier, withIdentifier } from './named-identifier.ts';
 import { compileOwnErrors } from './own-errors.ts';
 import { compilePrecondition } from './precondition.ts';
 import { changedField, ownFields, unknownField } from './wrong-fields.ts';
-
-/** A found row and what would become of it. */
-interface Changing {
-  readonly row: Row;
-  readonly before: Fields;
-  readonly next: Fields;
-  readonly pass: Pass;
-}
 
 /** Compiles `update RESOURCE`: JSON Merge Patch (RFC 7396). */
 export function compileUpdate(
@@ -42,38 +34,44 @@ export function compileUpdate(
   compilation: Compilation,
 ): Act {
   const locator = compileLocator(endpoint, model, models, compilation);
-  const precondition = compilePrecondition(endpoint, model, compilation);
-  const finish = compileFinish(operation, endpoint, model, 'update', compilation);
   const dropped = droppedFor(model, compilation);
   const forgive = compileForgiving(compilation);
   const older = isStated(endpoint.request) ? undefined : compileOlderUpdate(model, compilation);
   const ownShape = isStated(endpoint.request) ? compilation.validate(endpoint.request.value, 'sent') : undefined;
-  return (work, exchange, hook) => {
-    const found = locator.find(work, exchange);
-    if ('refusal' in found) return found;
-    const { row, fields: before, pass } = found;
-    const failed = precondition(exchange, row, before);
-    if (failed) return { refusal: pass.conceal(failed) };
-    const misfits = exchange.older?.violations ?? [];
-    if (misfits.length > 0) return concealed(pass, misfits, true);
-    const patch = exchange.request;
-    const badShape = isFields(patch)
-      ? forgive(exchange, ownShape?.(patch) ?? [])
-      : [{ in: 'body' as const, path: '', found: describeValue(patch), expected: 'an object' }];
-    if (badShape.length > 0 || !isFields(patch)) return concealed(pass, badShape);
-    const changes = withoutKeys(patch, dropped);
-    const made = older?.(exchange, before);
-    if (made && 'violations' in made) return concealed(pass, made.violations, true);
-    const wrong = [
-      ...(made ? [] : forgive(exchange, unknownFields(model, changes, ownShape !== undefined))),
-      ...(made ? [] : changedImmutables(model, changes, before)),
-      ...bindPath({ ...changes }, exchange, model, locator),
-    ];
-    if (wrong.length > 0) return concealed(pass, wrong);
-    const next =
-      made?.next ??
-      bare(mergeJson(before, ownShape || compilation.sampling ? ownFields(model.fields, changes) : changes) as Fields);
-    return finish(work, { row, before, next, pass }, hook);
+  const fit = compileFit(model, compilation);
+
+  /** What was sent is an object that its own shape, where it has one, admits. */
+  function misshapen(exchange: Exchange): readonly Violation[] {
+    const { request } = exchange;
+    if (isFields(request)) return forgive(exchange, ownShape?.(request) ?? []);
+    return [{ in: 'body', path: '', found: describeValue(request), expected: 'an object' }];
+  }
+
+  return {
+    model,
+    find: (work, exchange) => locator.find(work, exchange),
+    precondition: compilePrecondition(endpoint, model, compilation),
+    take(work, exchange, { row, fields }) {
+      // An update is of a row that was found.
+      const before = fields!;
+      const misfits = exchange.older?.violations ?? [];
+      if (misfits.length > 0) return invalidInVersion(misfits);
+      const patch = exchange.request;
+      const badShape = misshapen(exchange);
+      if (badShape.length > 0 || !isFields(patch)) return invalid(badShape);
+      const changes = withoutKeys(patch, dropped);
+      const made = older?.(exchange, before);
+      if (made && 'violations' in made) return invalidInVersion(made.violations);
+      const wrong = [
+        ...(made ? [] : forgive(exchange, unknownFields(model, changes, ownShape !== undefined))),
+        ...(made ? [] : changedImmutables(model, changes, before)),
+        ...bindPath({ ...changes }, exchange, model, locator),
+      ];
+      if (wrong.length > 0) return invalid(wrong);
+      const own = ownShape || compilation.sampling ? ownFields(model.fields, changes) : changes;
+      return fit(work, row!, before, made?.next ?? bare(mergeJson(before, own) as Fields));
+    },
+    change: compileRowChange(operation, endpoint, model, 'update', compilation),
   };
 }
 
@@ -87,83 +85,103 @@ export function compileReplace(
   compilation: Compilation,
 ): Act {
   const locator = compileLocator(endpoint, model, models, compilation);
-  const precondition = compilePrecondition(endpoint, model, compilation);
   const sent = compileSent(endpoint, model, locator, compilation);
-  const finish = compileFinish(operation, endpoint, model, 'replace', compilation);
+  const fit = compileFit(model, compilation);
   const maker = compileMaker(operation, model, compilation);
+  const change = compileRowChange(operation, endpoint, model, 'replace', compilation);
   const isKept = keptOnReplace(model, compilation);
-  return (work, exchange, hook) => {
-    const found = locator.find(work, exchange);
-    const id = locator.idOf(work, exchange);
-    if ('refusal' in found) {
-      const isMissing = verb === 'upsert' && id !== undefined && work.rows.get(model.name, id) === undefined;
-      if (!isMissing) return found;
-      const pass = locator.enter(work, exchange);
-      if ('refusal' in pass) return pass;
-      const failed = precondition(exchange, undefined, undefined);
-      if (failed) return { refusal: failed };
-      const other = otherIdentifier(exchange, model, id);
-      if (other) return invalid([other]);
-      const taken = sent(withIdentifier(exchange, model, id));
-      return 'refusal' in taken ? taken : make(work, maker, taken.fields, id, hook, pass);
-    }
-    const { row, fields: before, pass } = found;
-    const failed = precondition(exchange, row, before);
-    if (failed) return { refusal: pass.conceal(failed) };
-    const other = otherIdentifier(exchange, model, id as string);
-    if (other) return concealed(pass, [other]);
-    const taken = sent(withIdentifier(exchange, model, id as string), before);
-    if ('refusal' in taken) return { refusal: pass.conceal(taken.refusal) };
-    const wrong = changedImmutables(model, taken.fields, before);
-    if (wrong.length > 0) return concealed(pass, wrong);
-    const next = bare(taken.fields);
+
+  /** What the row becomes: what was sent, and of what is there what its caller could not have sent. */
+  function replacement(fields: Fields, before: Fields): Fields {
+    const next = bare(fields);
     for (const name of Object.keys(before))
       if (isKept(name) || (model.immutable.includes(name) && next[name] === undefined)) next[name] = before[name];
-    return finish(work, { row, before, next, pass }, hook);
+    return next;
+  }
+
+  const replacing: Act = {
+    model,
+    find: (work, exchange) => locator.find(work, exchange),
+    precondition: compilePrecondition(endpoint, model, compilation),
+    take(work, exchange, { row, fields: before }) {
+      // The path names the identifier, of a row or of the one that is made.
+      const id = locator.idOf(work, exchange) as string;
+      const other = otherIdentifier(exchange, model, id);
+      if (other) return invalid([other]);
+      const taken = sent(withIdentifier(exchange, model, id), before);
+      if ('refusal' in taken) return taken;
+      if (!row || !before) return maker.take(work, taken.fields);
+      const wrong = changedImmutables(model, taken.fields, before);
+      return wrong.length > 0 ? invalid(wrong) : fit(work, row, before, replacement(taken.fields, before));
+    },
+    change,
+  };
+  return verb === 'upsert' ? orMaking(replacing, maker, locator) : replacing;
+}
+
+/** An upsert makes the row that is not there. */
+function orMaking(replacing: Act, maker: Maker, locator: Locator): Act {
+  const { model } = replacing;
+  return {
+    ...replacing,
+    find(work, exchange) {
+      const found = locator.find(work, exchange);
+      if (!('refusal' in found)) return found;
+      const id = locator.idOf(work, exchange);
+      if (id === undefined || work.rows.get(model.name, id) !== undefined) return found;
+      const pass = locator.enter(work, exchange);
+      return 'refusal' in pass ? pass : { id, row: undefined, fields: undefined, pass };
+    },
+    making: maker.change,
   };
 }
 
-/** What is the same for every change of a row that is there: validity, references, `in`, own errors, what is set, the row. */
-function compileFinish(
+/** What a changed row has to be: valid in whole, with what it refers to; a stand-in mends what is not. */
+function compileFit(model: RowModel, compilation: Compilation) {
+  const { sampling } = compilation;
+  const missingReference = compileMissingReference(compilation);
+  return (work: Work, row: Row, before: Fields, changed: Fields): Taken | { readonly refusal: Refusal } => {
+    const mended = sampling && mendRow(sampling, work, model, row.id, changed, before);
+    const next = mended?.whole ?? changed;
+    // What a stand-in has mended fits, and its shapes may be too many to be compiled for that.
+    const violations = sampling ? [] : model.validateStored(next);
+    if (violations.length > 0) return invalid(violations);
+    const missing = missingReference(work, model, next, before);
+    return missing ? { refusal: missing } : { next, names: mended?.names };
+  };
+}
+
+/** What is the same for every change of a row that is there, once it is known what it becomes. */
+function compileRowChange(
   operation: Operation,
   endpoint: Endpoint,
   model: RowModel,
   verb: 'update' | 'replace',
   compilation: Compilation,
-) {
-  const ownErrors = compileOwnErrors(operation, compilation);
-  const allowed = endpoint.in && new Set<Value>(endpoint.in);
+): Changing {
   const words = [operation.name, verb, 'write'];
-  const missingReference = compileMissingReference(compilation);
-  const { sampling } = compilation;
-  return (work: Work, changing: Changing, hook: Hook | undefined): Outcome | Pause => {
-    const { row, before, pass } = changing;
-    const mended = sampling && mendRow(sampling, work, model, row.id, changing.next, before);
-    const next = mended?.whole ?? changing.next;
-    // What a stand-in has mended fits, and its shapes may be too many to be compiled for that.
-    const violations = sampling ? [] : model.validateStored(next);
-    if (violations.length > 0) return concealed(pass, violations);
-    const missing = missingReference(work, model, next, before);
-    if (missing) return { refusal: pass.conceal(missing) };
-    const hooked = hook?.next ?? next;
-    const scope = { ...work.scope, resource: before, next: hooked };
-    const forbidden = pass.settle(() => asStored(model.setters(words), scope, hooked));
-    if (forbidden) return { refusal: forbidden };
-    if (allowed && model.machine && !allowed.has(before[model.machine.field])) return refuse('transition.illegal');
-    if (hook && !hook.next) return { paused: { resource: before, next, seen: seen(model, row) } };
-    const isUnchanged = isSame(before, kept(model, hooked));
-    const set = isUnchanged ? hooked : applySetters(model.setters(words), scope, hooked);
-    const own: Refusal | undefined = ownErrors?.({ ...scope, next: set });
-    if (own) return { refusal: own };
-    if (isUnchanged) return { did: 'unchanged', row, fields: before };
-    if (mended) keepNames(work.rows, model.name, row.id, mended.names);
-    const written = updateRow(work, model, row, before, set, row.entered, operation.name);
-    return { did: 'changed', row: written, fields: set };
+  return {
+    model,
+    asStored: (names, next) => asStored(model.setters(words), names, next),
+    illegalIn: compileAllowed(endpoint, model),
+    set(_work, { fields }, taken, names, next) {
+      taken.isUnchanged = isSame(fields, kept(model, next));
+      return taken.isUnchanged ? next : applySetters(model.setters(words), names, next);
+    },
+    ownErrors: compileOwnErrors(operation, compilation),
+    store(work, { row, fields }, { names, isUnchanged }, next) {
+      // A change is of a row that was found.
+      const before = fields!;
+      if (isUnchanged) return { did: 'unchanged', row: row!, fields: before };
+      if (names) keepNames(work.rows, model.name, row!.id, names);
+      const written = updateRow(work, model, row!, before, next, row!.entered, operation.name);
+      return { did: 'changed', row: written, fields: next };
+    },
   };
 }
 
-function concealed(pass: Pass, violations: readonly Violation[], inVersion?: true): { readonly refusal: Refusal } {
-  return { refusal: pass.conceal({ when: 'request.invalid', violations, ...(inVersion && { inVersion }) }) };
+function invalidInVersion(violations: readonly Violation[]): { readonly refusal: Refusal } {
+  return { refusal: { when: 'request.invalid', violations, inVersion: true } };
 }
 
 function unknownFields(model: RowModel, patch: Fields, isOwnShape: boolean): Violation[] {

@@ -2,9 +2,9 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap } from '../../parts/source.ts';
 import { isOnLoopback } from '../authentication/loopback.ts';
+import type { Call, Reply } from '../call.ts';
 import type { Chance } from '../clock.ts';
 import { listen } from '../doors/socket.ts';
-import type { Call, Reply } from '../exchange.ts';
 import type { Administer } from './administer.ts';
 import { Unfit } from './command.ts';
 

@@ -1,4 +1,4 @@
-import type { Call } from '../exchange.ts';
+import type { Call } from '../call.ts';
 import { cookiePairs } from '../wire/cookies.ts';
 import { decodeFormText } from '../wire/percent.ts';
 import { splitQuery } from '../wire/query.ts';

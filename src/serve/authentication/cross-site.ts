@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
-import type { Call } from '../exchange.ts';
+import type { Call } from '../call.ts';
 
 /** Methods that change nothing (RFC 9110 section 9.2.1, RFC 10008). */
 const safe = new Set(['GET', 'HEAD', 'OPTIONS', 'QUERY']);

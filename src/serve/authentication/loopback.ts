@@ -1,4 +1,4 @@
-import type { Call } from '../exchange.ts';
+import type { Call } from '../call.ts';
 
 /** Whether an address or host name is of this machine alone. */
 export function isLoopback(host: string): boolean {

@@ -1,10 +1,10 @@
 import { isStated } from '../../parts/fact.ts';
-import type { Engine } from '../engine.ts';
+import type { AuthenticationSetting } from '../authentication.ts';
 import { acceptedSchemes, unsupportedBy } from './accepted.ts';
 import { keyFlaw } from './proofs.ts';
 
 /** What a person should know of how callers are known: for whom they are taken, which credentials cannot be verified, and why. */
-export function authenticationNotes(engine: Engine): string[] {
+export function authenticationNotes(engine: AuthenticationSetting): string[] {
   const { compilation, identify, development } = engine;
   const { spec, user } = compilation;
   if (identify) return [];
@@ -19,7 +19,7 @@ export function authenticationNotes(engine: Engine): string[] {
 }
 
 /** Why credentials of accepted schemes cannot be verified, where that is known at the start. */
-export function authenticationFlaws(engine: Pick<Engine, 'compilation' | 'environment' | 'readFile'>): string[] {
+export function authenticationFlaws(engine: Pick<AuthenticationSetting, 'compilation' | 'environment' | 'readFile'>): string[] {
   return acceptedSchemes(engine.compilation.spec).flatMap((one) => {
     const unsupported = unsupportedBy(one);
     if (unsupported !== undefined) return [unsupported];

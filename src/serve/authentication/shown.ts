@@ -1,7 +1,7 @@
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
-import type { Call } from '../exchange.ts';
+import type { Call } from '../call.ts';
 import { decodeFormText } from '../wire/percent.ts';
 import { acceptedSchemes } from './accepted.ts';
 

@@ -1,4 +1,4 @@
-import type { Call, Reply } from '../exchange.ts';
+import type { Call, Reply } from '../call.ts';
 import { splitTarget } from '../wire/target.ts';
 import { ClientGone } from './client-gone.ts';
 import { Gathering } from './gathering.ts';

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
+import type { Reply } from '../call.ts';
 import { systemClock } from '../clock.ts';
-import type { Reply } from '../exchange.ts';
 import { validateHeaderName, validateHeaderValue } from '../node-http.ts';
 import { phrase } from '../statuses.ts';
 import type { Bounds } from './bounds.ts';

@@ -1,4 +1,5 @@
-import type { Refusal, Reply } from '../exchange.ts';
+import type { Reply } from '../call.ts';
+import type { Refusal } from '../exchange.ts';
 import { phrase } from '../statuses.ts';
 
 /** Why a door itself turns a request away, before or instead of the answer. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Reply } from '../exchange.ts';
+import type { Reply } from '../call.ts';
 
 /** Writes a reply; `last` closes the connection after it, `held` leaves it to the caller to end the response. */
 export function send(response: ServerResponse, reply: Reply, last: boolean, held: boolean): void {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Call } from '../exchange.ts';
+import type { Call } from '../call.ts';
 import { splitTarget } from '../wire/target.ts';
 import { ClientGone } from './client-gone.ts';
 import { Gathering } from './gathering.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Call, Reply, ReplyStream } from '../exchange.ts';
+import type { Call, Reply, ReplyStream } from '../call.ts';
 import { type Bounds, type SomeBounds, settleBounds } from './bounds.ts';
 import { ClientGone } from './client-gone.ts';
 import { flawOf } from './flaws.ts';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Reply, ReplyReader, ReplyStream } from '../exchange.ts';
+import type { Reply, ReplyReader, ReplyStream } from '../call.ts';
 import { headerList } from './send.ts';
 
 /** The header fields of a reply whose length nobody knows. */

@@ -1,6 +1,7 @@
 import { statedValue } from '../../parts/fact.ts';
-import type { Engine } from '../engine.ts';
-import type { Caller, Reply, ReplySink, ReplyStream } from '../exchange.ts';
+import type { Reply, ReplySink, ReplyStream } from '../call.ts';
+import type { Caller } from '../exchange.ts';
+import type { EventsSetting } from './setting.ts';
 import type { Listeners } from './told.ts';
 
 /** One open stream. */
@@ -37,6 +38,6 @@ export function streamReply(start: ReplyStream['start']): Reply {
 const keepMsUnstated = 86_400_000;
 
 /** How far back a reader can resume. */
-export function keptMs({ compilation }: Engine): number {
+export function keptMs({ compilation }: EventsSetting): number {
   return statedValue(compilation.spec.events.delivery)?.stream?.keepMs ?? keepMsUnstated;
 }

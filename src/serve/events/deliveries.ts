@@ -1,5 +1,4 @@
 import type { StoredDelivery, StoredEvent } from '../../store/outbox.ts';
-import type { Engine } from '../engine.ts';
 import { isAccepted } from './accepted.ts';
 import { Alarm } from './alarm.ts';
 import { connectionsMax } from './connections.ts';
@@ -8,6 +7,7 @@ import { Deadlines, isAtRest, type Line, letGo, newLine } from './line.ts';
 import type { Posted, Posts, Underway } from './posting.ts';
 import { isStillKnown } from './reading.ts';
 import { retryAfterMs, type Schedule } from './schedule.ts';
+import type { EventsSetting } from './setting.ts';
 import { type Settled, settleAll } from './settling.ts';
 import type { Signing } from './signing.ts';
 import type { Subscriber, Subscribers } from './subscribers.ts';
@@ -34,7 +34,7 @@ export interface DeliveryRules {
  * at a time. All that is known of them stands in the store, so that after a crash they go on.
  */
 export class Deliveries {
-  readonly #engine: () => Engine;
+  readonly #engine: () => EventsSetting;
   readonly #rules: () => DeliveryRules;
   readonly #subscribers: Subscribers;
   /** Made when something is first sent: a service without receivers does without the HTTP client. */
@@ -52,7 +52,7 @@ export class Deliveries {
   );
   #idle: (() => void)[] = [];
 
-  constructor(engine: () => Engine, rules: () => DeliveryRules, subscribers: Subscribers) {
+  constructor(engine: () => EventsSetting, rules: () => DeliveryRules, subscribers: Subscribers) {
     this.#engine = engine;
     this.#rules = rules;
     this.#subscribers = subscribers;

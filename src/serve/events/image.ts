@@ -2,10 +2,10 @@ import { statedValue } from '../../parts/fact.ts';
 import type { StoredEvent } from '../../store/outbox.ts';
 import type { Reader } from '../../store/store.ts';
 import { follower, type Models, type StoredChange, type Work } from '../acts/act.ts';
-import type { Engine } from '../engine.ts';
 import type { Fields, Value } from '../exchange.ts';
 import { parseStored, toJson } from '../json.ts';
 import { kept } from '../rows/write.ts';
+import type { EventsSetting } from './setting.ts';
 
 /**
  * What decides who receives an event: the row that it is about as it was when the event was recorded, and the rows that
@@ -27,7 +27,7 @@ export type Chains = (resource: string) => readonly (readonly string[])[];
 const deepest = 3;
 
 /** Finds them in the rules' own words: `resource.parcel.merchant` follows `parcel`. */
-export function compileChains({ compilation, models }: Engine): Chains {
+export function compileChains({ compilation, models }: EventsSetting): Chains {
   const rules = statedValue(compilation.spec.authentication.permissions) ?? [];
   const paths = rules.flatMap((rule) =>
     [...(rule.if?.source ?? '').matchAll(/\bresource((?:\.[A-Za-z_]\w*){2,})/g)].map((match) =>

@@ -4,11 +4,11 @@ import { namesOperation, type Operation, operationsOf } from '../../parts/operat
 import type { Shape } from '../../parts/shape.ts';
 import { isMap } from '../../parts/source.ts';
 import type { StoredChange } from '../acts/act.ts';
-import type { Engine } from '../engine.ts';
 import { type Evaluate, isFailed } from '../evaluate.ts';
 import { type Fields, Refused, type Value } from '../exchange.ts';
 import { kept } from '../rows/write.ts';
 import type { Validate } from '../wire/ajv.ts';
+import type { EventsSetting } from './setting.ts';
 
 /** The kinds of event of a document, compiled: which operation emits which, when, and with what. */
 export interface Kinds {
@@ -37,7 +37,7 @@ export interface Kind {
 type Scope = Readonly<Record<string, Value>>;
 
 /** Compiles them. Without a way to deliver them, or with their operations or payload open, there are no events. */
-export function compileKinds({ compilation }: Engine, isHeard: boolean): Kinds {
+export function compileKinds({ compilation }: EventsSetting, isHeard: boolean): Kinds {
   const { spec } = compilation;
   const kinds = isHeard ? entriesOf(spec.events.kinds).flatMap(([, kind]) => compileKind(kind, compilation)) : [];
   const operations = new Map<string, Operation>(operationsOf(spec).map((operation) => [operation.name, operation]));
@@ -67,13 +67,13 @@ export function matches(word: string, kind: string): boolean {
 }
 
 /** The stated webhook, where there is one. */
-export function webhookOf({ compilation }: Engine): Webhook | undefined {
+export function webhookOf({ compilation }: EventsSetting): Webhook | undefined {
   return statedValue(compilation.spec.events.delivery)?.webhook;
 }
 
 function compileKind(
   kind: EventKind,
-  compilation: Engine['compilation'],
+  compilation: EventsSetting['compilation'],
 ): { readonly kind: Kind; readonly on: readonly string[] }[] {
   const { on, payload, if: condition, to, name } = kind;
   if (!isStated(payload) || on.standing === 'open') return [];
@@ -94,7 +94,7 @@ function compileKind(
   return [{ kind: compiled, on: statedValue(on) ?? [] }];
 }
 
-function compilePayload({ data, name }: EventKind, shape: Shape, { expression }: Engine['compilation']): Kind['make'] {
+function compilePayload({ data, name }: EventKind, shape: Shape, { expression }: EventsSetting['compilation']): Kind['make'] {
   const demand = (value: Value): Value => {
     if (isFailed(value)) throw failed(`The payload of the event ${name} failed: ${value.reason}`);
     return value;

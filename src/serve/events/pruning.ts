@@ -1,5 +1,5 @@
 import { statedValue } from '../../parts/fact.ts';
-import type { Engine } from '../engine.ts';
+import type { EventsSetting } from './setting.ts';
 
 /** How long deliveries that are done with are kept, to be looked at and sent again. */
 const keptMs = 7 * 86_400_000;
@@ -9,7 +9,7 @@ const stepMost = 500;
 
 /** Removes deliveries and events that are kept no longer, a bounded number at a time, while others are recorded. */
 export class Pruning {
-  readonly #engine: () => Engine;
+  readonly #engine: () => EventsSetting;
   #nextMs = 0;
   /** How far events were looked through: one that is still being delivered stays behind. */
   #reached = 0;
@@ -17,7 +17,7 @@ export class Pruning {
   #known = 0;
   #step: Promise<void> | undefined;
 
-  constructor(engine: () => Engine) {
+  constructor(engine: () => EventsSetting) {
     this.#engine = engine;
   }
 

@@ -3,14 +3,13 @@ import { readTemplate, type Template } from '../../kinds/generators/template.ts'
 import { statedValue } from '../../parts/fact.ts';
 import type { NewEvent } from '../../store/outbox.ts';
 import type { StoredChange, Work } from '../acts/act.ts';
-import type { Engine } from '../engine.ts';
 import { isFailed } from '../evaluate.ts';
 import type { Caller, Value } from '../exchange.ts';
-import type { Emitted } from '../hooks.ts';
 import { toJson } from '../json.ts';
 import { compileChains, type Image, imageOf, scopeKept, writeImage } from './image.ts';
 import { compileKinds, type Kind, type Kinds, webhookOf } from './kinds.ts';
 import { compileMayRead, isStillKnown, type MayRead } from './reading.ts';
+import type { Emitted, EventsSetting } from './setting.ts';
 import type { Subscriber, Subscribers } from './subscribers.ts';
 
 /** What recording needs of a document, compiled once. */
@@ -33,7 +32,7 @@ const nobody: ReadonlySet<string> = new Set();
 const read = readTemplate('evt_{ulid}');
 const identifier = 'template' in read ? read.template : (undefined as never as Template);
 
-export function compileRecording(engine: Engine, hasGiven: boolean): Recording {
+export function compileRecording(engine: EventsSetting, hasGiven: boolean): Recording {
   const delivery = statedValue(engine.compilation.spec.events.delivery);
   const kinds = compileKinds(engine, hasGiven || delivery?.webhook !== undefined || delivery?.stream !== undefined);
   const mayRead = compileMayRead(engine);
@@ -138,7 +137,7 @@ export function compileRecording(engine: Engine, hasGiven: boolean): Recording {
 }
 
 /** The row that an event of a handler is about: its payload is a resource, and names one that is stored. */
-function rowOf(work: Work, engine: Engine, kind: Kind, data: Json, operation: string): StoredChange | undefined {
+function rowOf(work: Work, engine: EventsSetting, kind: Kind, data: Json, operation: string): StoredChange | undefined {
   const name = kind.payload.resource;
   const model = typeof name === 'string' ? engine.models.get(name) : undefined;
   if (!model || typeof data !== 'object' || data === null || Array.isArray(data)) return undefined;

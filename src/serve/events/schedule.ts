@@ -1,9 +1,9 @@
 import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import type { Chance } from '../clock.ts';
-import type { Engine } from '../engine.ts';
 import { webhookOf } from './kinds.ts';
 import type { Posted } from './posting.ts';
+import type { EventsSetting } from './setting.ts';
 
 /** When a delivery is tried again, how long a try may take, and when a subscriber is given up. */
 export interface Schedule {
@@ -25,7 +25,7 @@ const jitter = 0.2;
 /** The longest that a receiver can ask to be left alone. */
 const retryAfterMaxMs = 24 * hourMs;
 
-export function compileSchedule(engine: Engine): Schedule {
+export function compileSchedule(engine: EventsSetting): Schedule {
   const webhook = webhookOf(engine);
   const written = webhook && valueAt(engine.compilation.spec.document.tree, below(webhook.at, 'retry'));
   const waits = webhook && written !== undefined ? webhook.retryMs : usualRetryMs;

@@ -1,7 +1,6 @@
 import type { StoredDelivery } from '../../store/outbox.ts';
 import type { Transaction } from '../../store/store.ts';
 import { follower, type Work } from '../acts/act.ts';
-import type { Engine } from '../engine.ts';
 import type { Fields } from '../exchange.ts';
 import { applySetters, updateRow } from '../rows/write.ts';
 import { drawOnce } from '../scope.ts';
@@ -9,6 +8,7 @@ import { isAccepted } from './accepted.ts';
 import { webhookOf } from './kinds.ts';
 import type { Posted } from './posting.ts';
 import type { Schedule } from './schedule.ts';
+import type { EventsSetting } from './setting.ts';
 import type { Subscribers } from './subscribers.ts';
 
 /** What came of a try. */
@@ -24,7 +24,7 @@ export interface Settled {
 
 /** Writes down what came of many tries, in one change; then disables the subscribers that are to be. */
 export async function settleAll(
-  engine: Engine,
+  engine: EventsSetting,
   subscribers: Subscribers,
   schedule: Schedule,
   settled: readonly Settled[],
@@ -56,7 +56,7 @@ export async function settleAll(
 }
 
 /** Returns whether the subscriber said that it is gone. */
-function settleOne(rows: Transaction, one: Settled, engine: Engine, schedule: Schedule): boolean {
+function settleOne(rows: Transaction, one: Settled, engine: EventsSetting, schedule: Schedule): boolean {
   const { delivery, posted, final, atMs, tookMs } = one;
   const { seq, tries } = delivery;
   const { outbox } = rows;
@@ -75,7 +75,7 @@ function settleOne(rows: Transaction, one: Settled, engine: Engine, schedule: Sc
 }
 
 /** The operation `disable RESOURCE`: the engine's own change of a subscriber's row. */
-async function disableSubscriber(engine: Engine, subscribers: Subscribers, id: string): Promise<void> {
+async function disableSubscriber(engine: EventsSetting, subscribers: Subscribers, id: string): Promise<void> {
   const names = webhookOf(engine)?.subscribers;
   const model = names && engine.models.get(names.resource);
   if (!names || !model) return;

@@ -1,9 +1,9 @@
 import { type StatedSignature, signatureKind, signatureKinds } from '../../kinds/signatures/all.ts';
 import type { Signature } from '../../kinds/signatures/kind.ts';
 import type { StoredEvent } from '../../store/outbox.ts';
-import type { Engine } from '../engine.ts';
 import { webhookOf } from './kinds.ts';
 import type { Post } from './posting.ts';
+import type { EventsSetting } from './setting.ts';
 import type { Subscriber } from './subscribers.ts';
 import type { Wrapping } from './wrapping.ts';
 
@@ -15,7 +15,7 @@ export interface Signing {
 // These belong to the connection.
 const framing = ['connection', 'content-length', 'host', 'keep-alive', 'transfer-encoding', 'upgrade', 'expect'];
 
-export function compileSigning(engine: Engine, wrapping: Wrapping, allowsPrivate: boolean): Signing {
+export function compileSigning(engine: EventsSetting, wrapping: Wrapping, allowsPrivate: boolean): Signing {
   const signature = signatureOf(webhookOf(engine)?.signature);
   const { user } = engine.compilation;
   return {

@@ -1,7 +1,8 @@
-import type { Engine } from '../engine.ts';
-import type { Caller, Exchange, Reply, ReplyReader, ReplySink } from '../exchange.ts';
+import type { Reply, ReplyReader, ReplySink } from '../call.ts';
+import type { Caller, Exchange } from '../exchange.ts';
 import { Alarm } from './alarm.ts';
 import { type Connection, comment, type Group, isExpired, keptMs, streamReply } from './connection.ts';
+import type { EventsSetting } from './setting.ts';
 import { type StreamRules, Told } from './told.ts';
 
 /** How much may wait for one reader; one that is slower is let go, and can resume. */
@@ -11,7 +12,7 @@ const pageMost = 128;
 
 /** Server-sent events (WHATWG HTML section 9.2): each event that its caller may hear of, from now on or from where it left. */
 export class Streams {
-  readonly #engine: () => Engine;
+  readonly #engine: () => EventsSetting;
   readonly #rules: () => StreamRules;
   readonly #groups = new Map<string, Group>();
   #count = 0;
@@ -28,7 +29,7 @@ export class Streams {
     () => setImmediate(() => this.#beat()),
   );
 
-  constructor(engine: () => Engine, rules: () => StreamRules) {
+  constructor(engine: () => EventsSetting, rules: () => StreamRules) {
     this.#engine = engine;
     this.#rules = rules;
   }

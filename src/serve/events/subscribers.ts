@@ -1,10 +1,10 @@
 import type { Webhook } from '../../parts/events.ts';
 import type { Reader, Transaction } from '../../store/store.ts';
 import type { StoredChange, Work } from '../acts/act.ts';
-import type { Engine } from '../engine.ts';
 import type { Caller, Fields, Value } from '../exchange.ts';
 import { type Kinds, matches, webhookOf } from './kinds.ts';
 import { demandKnown } from './known-kinds.ts';
+import type { EventsSetting } from './setting.ts';
 
 /** Who is sent webhooks: a row of the subscribers' resource, or an address given at the start. */
 export interface Subscriber {
@@ -58,11 +58,11 @@ export class Subscribers {
     }));
   }
 
-  all(rows: Reader, engine: Engine, isChanging: boolean): Iterable<Subscriber> {
+  all(rows: Reader, engine: EventsSetting, isChanging: boolean): Iterable<Subscriber> {
     return [...this.#given, ...this.#read(rows, engine, isChanging).values()];
   }
 
-  find(id: string, rows: Reader, engine: Engine): Subscriber | undefined {
+  find(id: string, rows: Reader, engine: EventsSetting): Subscriber | undefined {
     return this.#given.find((given) => given.id === id) ?? this.#read(rows, engine, false).get(id);
   }
 
@@ -72,7 +72,7 @@ export class Subscribers {
   }
 
   /** What a change sees of its own is not kept: it may still be undone. */
-  #read(rows: Reader, engine: Engine, isChanging: boolean): ReadonlyMap<string, Subscriber> {
+  #read(rows: Reader, engine: EventsSetting, isChanging: boolean): ReadonlyMap<string, Subscriber> {
     if (!this.#rows) {
       const read = readAll(rows, engine);
       if (isChanging) return read;
@@ -94,7 +94,7 @@ export class Subscribers {
    * Inside a change that stored a subscriber: remembers who made it and its last secret.
    * @throws {Refused} `request.invalid` for a kind that there is not.
    */
-  changed(work: Work, change: StoredChange, caller: Caller | undefined, engine: Engine, kinds: Kinds): void {
+  changed(work: Work, change: StoredChange, caller: Caller | undefined, engine: EventsSetting, kinds: Kinds): void {
     const { id, before, after } = change;
     this.#stale.add(id);
     const fields = webhookOf(engine)?.subscribers;
@@ -148,7 +148,7 @@ function stillGood({ previous = [] }: State, nowMs: number) {
   return previous.filter(({ untilMs }) => untilMs > nowMs);
 }
 
-function readAll(rows: Reader, engine: Engine): Map<string, Subscriber> {
+function readAll(rows: Reader, engine: EventsSetting): Map<string, Subscriber> {
   const found = new Map<string, Subscriber>();
   const fields = webhookOf(engine)?.subscribers;
   const model = fields && engine.models.get(fields.resource);
@@ -163,7 +163,7 @@ function readAll(rows: Reader, engine: Engine): Map<string, Subscriber> {
   }
 }
 
-function readOne(rows: Reader, engine: Engine, id: string): Subscriber | undefined {
+function readOne(rows: Reader, engine: EventsSetting, id: string): Subscriber | undefined {
   const fields = webhookOf(engine)?.subscribers;
   const model = fields && engine.models.get(fields.resource);
   const row = model && rows.get(model.name, id);

@@ -1,11 +1,11 @@
 import type { StoredEvent } from '../../store/outbox.ts';
 import type { Reader } from '../../store/store.ts';
-import type { Engine } from '../engine.ts';
 import { isFailed } from '../evaluate.ts';
 import type { Caller } from '../exchange.ts';
 import { parseStored } from '../json.ts';
 import { type Image, readImage } from './image.ts';
 import type { Recording } from './recording.ts';
+import type { EventsSetting } from './setting.ts';
 import type { Audience, Wrapping } from './wrapping.ts';
 
 /** What the stream needs of a document, compiled once. */
@@ -14,7 +14,7 @@ export interface StreamRules {
   readonly wrapping: Wrapping;
   /** Whether a caller that was let in still is somebody. */
   isGood(caller: Caller): boolean;
-  readonly onFailure: Engine['onFailure'];
+  readonly onFailure: EventsSetting['onFailure'];
 }
 
 /** Whoever is the same caller in the same version. */

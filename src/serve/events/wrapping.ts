@@ -1,11 +1,11 @@
 import { statedValue } from '../../parts/fact.ts';
 import type { StoredEvent } from '../../store/outbox.ts';
-import type { Engine } from '../engine.ts';
 import { type Evaluate, Failed, isFailed } from '../evaluate.ts';
 import type { Fields, Value } from '../exchange.ts';
 import { parseStored, toJson } from '../json.ts';
 import { compilePrune, type Prune } from '../shown.ts';
 import { webhookOf } from './kinds.ts';
+import type { EventsSetting } from './setting.ts';
 import type { Subscriber } from './subscribers.ts';
 
 /** For whom an event is written: what a user may not see is left out, and a version has its own shape. */
@@ -22,7 +22,7 @@ export interface Wrapping {
   headers(event: StoredEvent, subscriber: Subscriber): Readonly<Record<string, string>> | { readonly wrong: string };
 }
 
-export function compileWrapping(engine: Engine): Wrapping {
+export function compileWrapping(engine: EventsSetting): Wrapping {
   const { compilation } = engine;
   const { spec } = compilation;
   const delivery = statedValue(spec.events.delivery);
@@ -91,8 +91,8 @@ function carried(down: Down, value: Value): Value {
 type NamedEvaluate = readonly (readonly [string, Evaluate])[];
 
 function named(
-  expressions: Readonly<Record<string, Parameters<Engine['compilation']['expression']>[0]>>,
-  { expression }: Engine['compilation'],
+  expressions: Readonly<Record<string, Parameters<EventsSetting['compilation']['expression']>[0]>>,
+  { expression }: EventsSetting['compilation'],
 ): NamedEvaluate {
   return Object.entries(expressions).map(([name, entry]) => [name, expression(entry)] as const);
 }

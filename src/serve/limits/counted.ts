@@ -1,13 +1,6 @@
 import type { Decision, RateFacts, RateKind, Use } from '../../kinds/limits/kind.ts';
+import type { Counted, RateUse } from '../exchange.ts';
 import type { Counters } from './counters.ts';
-
-/** What the rates have made of a call so far; it rides on the call, since not every call comes to be an exchange. */
-export interface Counted {
-  /** The rates that counted it, or that refused it, with what they said. */
-  rates: CountedRate[];
-  /** The `RateLimit-Policy` of these rates. */
-  policy: string;
-}
 
 /** What is needed of a rate to count by it. */
 export interface CountingRate {
@@ -22,7 +15,7 @@ export interface CountingRate {
 }
 
 /** One rate's decision about one call. */
-export class CountedRate<Key = unknown> {
+export class CountedRate<Key = unknown> implements RateUse {
   readonly rate: CountingRate;
   readonly decision: Decision;
   readonly #counters: Counters<Key>;
@@ -56,7 +49,7 @@ export class CountedRate<Key = unknown> {
 }
 
 /** The `RateLimit` field of what was decided (draft-ietf-httpapi-ratelimit-headers-11, section 4). */
-export function rateLimitField(rates: readonly CountedRate[]): string {
+export function rateLimitField(rates: Counted['rates']): string {
   let field = '';
   for (const { rate, decision } of rates) {
     const { remaining, moreMs } = decision;

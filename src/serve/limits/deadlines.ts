@@ -1,12 +1,15 @@
+import type { PromiseOrValue } from '../after.ts';
+import type { Reply } from '../call.ts';
 import type { Clock } from '../clock.ts';
 import { ClientGone } from '../doors/client-gone.ts';
-import type { Exchange, Refusal, Reply } from '../exchange.ts';
-import type { Within } from '../hooks.ts';
-import { Deadline, TimedOut } from './deadline.ts';
+import type { Deadline, Exchange, Refusal, Run } from '../exchange.ts';
+
+/** Carries out a request in the time that it has; an answer that is there at once is never late. */
+export type Within = (exchange: Exchange, carryOut: Run, readsBody: boolean) => PromiseOrValue<Reply>;
 
 interface Waiting {
   readonly atMs: number;
-  readonly deadline: Deadline;
+  readonly deadline: RunningDeadline;
 }
 
 /**
@@ -49,7 +52,7 @@ export function compileDeadlines(
 
   return (exchange, carryOut, readsBody) => {
     let answerLate: (reply: Reply) => void = () => {};
-    const deadline = new Deadline(() => answerLate(refuse(exchange, lateness(exchange, readsBody))));
+    const deadline = new RunningDeadline(() => answerLate(refuse(exchange, lateness(exchange, readsBody))));
     exchange.deadline = deadline;
     const reply = carryOut(exchange);
     if (!(reply instanceof Promise)) return reply;
@@ -74,4 +77,59 @@ export function compileDeadlines(
 /** A body that does not arrive is the client's own slowness (RFC 9110 section 15.5.9). */
 function lateness({ bytes }: Exchange, readsBody: boolean): Refusal {
   return readsBody && bytes === undefined ? { when: 'limit.time', status: 408 } : { when: 'limit.time' };
+}
+
+/** Thrown where something would be stored for a request that was answered with `limit.time` already. */
+export class TimedOut {}
+
+/**
+ * How long one request has. Once it is over the request is answered, and nothing that it still does is stored; a change that is
+ * being stored when the time comes is let through, and answered as usual.
+ */
+export class RunningDeadline implements Deadline {
+  #state: 'open' | 'applying' | 'over' | 'done' = 'open';
+  #isDue = false;
+  readonly #answer: () => void;
+  readonly #freed: (() => void)[] = [];
+
+  constructor(answer: () => void) {
+    this.#answer = answer;
+  }
+
+  get isOver(): boolean {
+    return this.#state === 'over';
+  }
+
+  get isDone(): boolean {
+    return this.#state === 'done' || this.#state === 'over';
+  }
+
+  apply(): void {
+    if (this.#state === 'over') throw new TimedOut();
+    if (this.#state === 'open') this.#state = 'applying';
+  }
+
+  release(): void {
+    if (this.#state !== 'applying') return;
+    this.#state = 'open';
+    if (this.#isDue) this.expire();
+  }
+
+  /** The request is answered. */
+  done(): void {
+    if (this.#state !== 'over') this.#state = 'done';
+  }
+
+  whenOver(free: () => void): void {
+    this.#freed.push(free);
+  }
+
+  /** The time has come. */
+  expire(): void {
+    this.#isDue = true;
+    if (this.#state !== 'open') return;
+    this.#state = 'over';
+    for (const free of this.#freed) free();
+    this.#answer();
+  }
 }

@@ -1,4 +1,4 @@
-import type { Call } from '../exchange.ts';
+import type { Call } from '../call.ts';
 import { readAddress } from './address.ts';
 
 /** The address that a call comes from, as text. */

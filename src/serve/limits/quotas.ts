@@ -1,11 +1,14 @@
 import { type CalendarWindow, compileCalendar } from '../../kinds/limits/calendar.ts';
 import type { Quota } from '../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
+import type { Transaction } from '../../store/store.ts';
 import { type Exchange, Refused } from '../exchange.ts';
-import type { Spend } from '../hooks.ts';
 import { addressBits, addressName } from './address.ts';
 import { retryAfter } from './counted.ts';
 import type { AddressOf } from './forwarded.ts';
+
+/** Uses quota for an answer of this status. @throws {Refused} `limit.quota` where one is used up. */
+export type Spend = (rows: Transaction, exchange: Exchange, status: number) => void;
 
 /** Compiles the quotas of a document; an operation that none counts has nothing to spend. */
 export function compileQuotas(stated: readonly Quota[], addressOf: AddressOf): (operation: Operation) => Spend | undefined {

@@ -1,19 +1,23 @@
 import type { RateKind } from '../../kinds/limits/kind.ts';
 import type { Rate } from '../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
-import type { Call, Caller, Refusal } from '../exchange.ts';
+import type { Call } from '../call.ts';
+import type { Caller, Counted, Exchange, Refusal } from '../exchange.ts';
 import { type AddressBits, addressBits } from './address.ts';
-import { type Counted, CountedRate, type CountingRate, rateLimitField, retryAfter } from './counted.ts';
+import { CountedRate, type CountingRate, rateLimitField, retryAfter } from './counted.ts';
 import type { AddressOf } from './forwarded.ts';
 import { policyNames } from './policy-names.ts';
 import type { RateCounters, RateTables } from './rate-counters.ts';
 
+/** A call, and what the rates have made of it so far. */
+export type Counting = Pick<Exchange, 'call' | 'counted'>;
+
 /** The rates that count one operation's calls, in the two steps of the order of refusals. */
 export interface OperationRates {
   /** Step 3: per address and for everyone, whoever calls. */
-  first(call: Call, nowMs: number): Refusal | undefined;
+  first(counting: Counting, nowMs: number): Refusal | undefined;
   /** Step 5: per caller and user, and those for some users alone. A refusal takes back what step 3 counted. */
-  second(call: Call, caller: Caller | undefined, nowMs: number): Refusal | undefined;
+  second(counting: Counting, caller: Caller | undefined, nowMs: number): Refusal | undefined;
 }
 
 /** A rate as it is stated, with its counters and its words in the header fields. */
@@ -78,20 +82,20 @@ export function compileRates(
     };
 
     return {
-      first(call, nowMs) {
+      first(counting, nowMs) {
         if (early.length === 0) return undefined;
-        const rates = decide(early, call, undefined, nowMs);
-        call.counted = { rates, policy: earlyPolicy };
+        const rates = decide(early, counting.call, undefined, nowMs);
+        counting.counted = { rates, policy: earlyPolicy };
         return settle(rates, undefined, nowMs);
       },
-      second(call, caller, nowMs) {
+      second(counting, caller, nowMs) {
         const { rates, policy } = ratesOf(caller?.user);
         if (rates.length === 0) return undefined;
-        const { counted } = call;
+        const { call, counted } = counting;
         const decided = decide(rates, call, caller, nowMs);
         const refusal = settle(decided, counted?.rates, nowMs);
         // What step 3 said no longer holds once it was taken back.
-        if (refusal || !counted) call.counted = { rates: decided, policy: refusal ? policyList(rates) : policy };
+        if (refusal || !counted) counting.counted = { rates: decided, policy: refusal ? policyList(rates) : policy };
         else {
           for (const one of decided) counted.rates.push(one);
           counted.policy = policy;
@@ -124,7 +128,7 @@ function nameOf({ per }: Rate, caller: Caller | undefined): string | undefined {
 }
 
 /** Counts a call in all of the rates or, where one refuses it, in none, nor in those before. */
-function settle(decided: readonly CountedRate[], before: readonly CountedRate[] | undefined, nowMs: number): Refusal | undefined {
+function settle(decided: readonly CountedRate[], before: Counted['rates'] | undefined, nowMs: number): Refusal | undefined {
   let waitMs = -1;
   for (const { decision } of decided) if (!decision.isAllowed && decision.waitMs > waitMs) waitMs = decision.waitMs;
   if (waitMs === -1) {

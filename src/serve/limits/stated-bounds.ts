@@ -4,7 +4,12 @@ import { doorBounds, ownBounds, type SomeBounds } from '../doors/bounds.ts';
 import { addressRoom } from './counters.ts';
 
 /** How large a body may be where the document does not say. */
-export const bodyBytesProtected = 16 * 1024 * 1024;
+const bodyBytesProtected = 16 * 1024 * 1024;
+
+/** How large a body may be. */
+export function bodyBytesMaxOf({ size }: Limits): number {
+  return statedValue(size)?.body ?? bodyBytesProtected;
+}
 
 /**
  * What a document states of sizes and times, as the door takes it. The exact bounds of what is small enough to come through are

@@ -1,7 +1,8 @@
 import { pageStyle } from '../../kinds/pages/all.ts';
 import { parametersOf } from '../../kinds/pages/kind.ts';
 import { isCut, type Pagination } from '../../parts/limits.ts';
-import type { Call, Fields } from '../exchange.ts';
+import type { Call } from '../call.ts';
+import type { Fields } from '../exchange.ts';
 import type { Page } from './page.ts';
 
 /** Whether the answers of a list say where the page before it is. */

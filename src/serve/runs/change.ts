@@ -1,111 +1,34 @@
 import type { Endpoint, Idempotency } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
 import type { Transaction } from '../../store/store.ts';
-import type { Act, Hook, Outcome, Pause, Paused } from '../acts/act.ts';
+import type { Act, Hook, Pause } from '../acts/act.ts';
+import type { Reply } from '../call.ts';
 import type { Engine } from '../engine.ts';
-import { type Exchange, type Refusal, Refused, type Reply } from '../exchange.ts';
-import type { Run } from '../plan.ts';
+import { type Exchange, Refused, type Run, refused } from '../exchange.ts';
+import type { Handler } from '../handlers.ts';
 import type { RowModel } from '../rows/model.ts';
 import { warn } from '../sampling/forgiving.ts';
-import { drawOnce, workFor } from '../scope.ts';
+import { drawOnce, type RepeatedDraw, workFor } from '../scope.ts';
+import { type ChangeSteps, changeRows } from '../serve.ts';
 import { runBefore } from './before.ts';
 import { isUnchanged, triesMax } from './collected.ts';
-import { type Keyed, keep, keyOf, replay } from './idempotency.ts';
-import { refused } from './refused.ts';
+import { keep, keyOf, replay } from './idempotency.ts';
 import { compileRowReply } from './row-reply.ts';
 
 /**
- * Compiles an operation that changes rows: steps 9 to 15 of the order of refusals, in one transaction with its idempotency
- * record. A `before` handler stands between two runs of the same act: the first finds out what would be stored.
+ * Compiles an operation that changes rows: steps 9 to 15 of the road, in one transaction. A `before` handler stands between two
+ * runs of the same steps: the first finds out what would be stored.
  */
 export function compileChange(operation: Operation, endpoint: Endpoint, model: RowModel, act: Act, engine: Engine): Run {
-  const reply = compileRowReply(endpoint, model, engine);
   const before = engine.before[operation.name];
-  const spend = engine.limits.spendOf(operation);
   const stated = endpoint.idempotency ?? usualIdempotency(endpoint, engine);
+  const steps = compileSteps(operation, endpoint, model, act, engine, stated !== undefined);
   const hasTimers = [...engine.models.values()].some(({ machine }) => (machine?.timed.length ?? 0) > 0);
+  const store = before ? compileBefore(before, steps, engine) : once;
 
-  function once(
-    exchange: Exchange,
-    keyed: Keyed | undefined,
-    hook: Hook | undefined,
-    draw = drawOnce(engine.chance, exchange.nowMs),
-  ): Promise<Reply> {
-    return engine.store.change((rows) => {
-      draw.restart();
-      return carryOut(rows, exchange, keyed, hook, draw);
-    });
-  }
-
-  function carryOut(
-    rows: Transaction,
-    exchange: Exchange,
-    keyed: Keyed | undefined,
-    hook: Hook | undefined,
-    draw: ReturnType<typeof drawOnce>,
-  ): Reply {
-    exchange.deadline?.apply();
-    const replayed = keyed && replay(rows, keyed, exchange.nowMs);
-    if (replayed) return 'refusal' in replayed ? refused(exchange, replayed.refusal) : replayed;
-    const work = workFor(rows, engine.models, exchange, draw);
-    const outcome = act(work, exchange, hook);
-    if ('paused' in outcome) throw new Error('An act stopped for a handler that was asked already.');
-    if ('refusal' in outcome) return refuseAndKeep(rows, exchange, keyed, outcome.refusal);
-    const made = reply(work, exchange, outcome);
-    if ('refusal' in made) throw new Refused(made.refusal);
-    spend?.(rows, exchange, made.reply.status);
-    engine.events.record(work, exchange.caller);
-    if (keyed) keep(rows, keyed, made.again);
-    return made.reply;
-  }
-
-  /** The service's own errors are kept like answers: the same key gets the same refusal. */
-  function refuseAndKeep(rows: Transaction, exchange: Exchange, keyed: Keyed | undefined, refusal: Refusal): Reply {
-    const answer = refused(exchange, refusal);
-    if (keyed && refusal.code !== undefined) keep(rows, keyed, answer);
-    return answer;
-  }
-
-  /** What would be stored, found out without storing it. */
-  async function rehearse(exchange: Exchange, keyed: Keyed | undefined): Promise<Paused | Reply> {
+  function once(exchange: Exchange): Promise<Reply> {
     const draw = drawOnce(engine.chance, exchange.nowMs);
-    let paused: Paused | Reply | undefined;
-    await engine.store
-      .change((rows) => {
-        draw.restart();
-        const replayed = keyed && replay(rows, keyed, exchange.nowMs);
-        if (replayed) paused = 'refusal' in replayed ? refused(exchange, replayed.refusal) : replayed;
-        else {
-          const outcome: Outcome | Pause = act(workFor(rows, engine.models, exchange, draw), exchange, { next: undefined });
-          paused = 'paused' in outcome ? outcome.paused : 'refusal' in outcome ? refused(exchange, outcome.refusal) : undefined;
-        }
-        throw new Rehearsed();
-      })
-      .catch((failure: unknown) => {
-        if (!(failure instanceof Rehearsed)) throw failure;
-      });
-    if (!paused) throw new Error('An act went on where a handler stands before it.');
-    return paused;
-  }
-
-  async function withBefore(exchange: Exchange, keyed: Keyed | undefined): Promise<Reply> {
-    for (let tries = 0; tries < triesMax; tries++) {
-      const paused = await rehearse(exchange, keyed);
-      if ('status' in paused && 'headers' in paused) return paused as Reply;
-      const { resource, next, seen } = paused as Paused;
-      const changed = await runBefore(engine, exchange, before as NonNullable<typeof before>, resource, next);
-      if ('refusal' in changed) return refused(exchange, changed.refusal);
-      const draw = drawOnce(engine.chance, exchange.nowMs);
-      const answer = await engine.store.change((rows) => {
-        draw.restart();
-        // What the handler was shown must still be there too, or another's change would be lost.
-        if (seen && rows.get(seen.resource, seen.id)?.rev !== seen.rev) return undefined;
-        if (!isUnchanged(rows, changed.collected)) return undefined;
-        return carryOut(rows, exchange, keyed, { next: structuredClone(changed.next) }, draw);
-      });
-      if (answer) return answer;
-    }
-    return refused(exchange, { when: 'write.conflict' });
+    return engine.store.change((rows) => changeOnce(rows, exchange, steps, draw, undefined));
   }
 
   function done(answer: Reply): Reply {
@@ -119,17 +42,19 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
     throw failure;
   }
 
-  async function whole(exchange: Exchange): Promise<Reply> {
+  /** The key is held while its first request is under way. */
+  async function withKey(exchange: Exchange): Promise<Reply> {
     const keyed = keyOf(stated, exchange);
     if (keyed && !endpoint.idempotency) warn(exchange, [`header ${stated?.header} is not stated`]);
     if (keyed && 'refusal' in keyed) return refused(exchange, keyed.refusal);
     if (keyed) {
       if (engine.inFlight.has(keyed.key)) return refused(exchange, { when: 'idempotency.busy' });
       engine.inFlight.add(keyed.key);
+      exchange.keyed = keyed;
       exchange.deadline?.whenOver(() => engine.inFlight.delete(keyed.key));
     }
     try {
-      return done(before ? await withBefore(exchange, keyed) : await once(exchange, keyed, undefined));
+      return done(await store(exchange));
     } catch (failure) {
       return failed(exchange, failure);
     } finally {
@@ -138,8 +63,99 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
     }
   }
 
-  if (before || stated) return whole;
-  return (exchange) => once(exchange, undefined, undefined).then(done, (failure) => failed(exchange, failure));
+  if (before || stated) return withKey;
+  return (exchange) => once(exchange).then(done, (failure) => failed(exchange, failure));
+}
+
+/** What the steps of the road ask in a change at one endpoint. */
+function compileSteps(
+  operation: Operation,
+  endpoint: Endpoint,
+  model: RowModel,
+  act: Act,
+  engine: Engine,
+  takesKey: boolean,
+): ChangeSteps {
+  const { models, events } = engine;
+  const reply = compileRowReply(endpoint, model, engine);
+  const spend = engine.limits.spendOf(operation);
+  return {
+    act,
+    replay: takesKey
+      ? (rows, exchange) => {
+          const replayed = exchange.keyed && replay(rows, exchange.keyed, exchange.nowMs);
+          return replayed && ('refusal' in replayed ? refused(exchange, replayed.refusal) : replayed);
+        }
+      : undefined,
+    workFor: (rows, exchange, draw) => workFor(rows, models, exchange, draw),
+    refuse(rows, exchange, refusal) {
+      const answer = refused(exchange, refusal);
+      if (exchange.keyed && refusal.code !== undefined) keep(rows, exchange.keyed, answer);
+      return answer;
+    },
+    answer(work, exchange, outcome) {
+      const made = reply(work, exchange, outcome);
+      if ('refusal' in made) throw new Refused(made.refusal);
+      spend?.(work.rows, exchange, made.reply.status);
+      events.record(work, exchange.caller);
+      if (exchange.keyed) keep(work.rows, exchange.keyed, made.again);
+      return made.reply;
+    },
+  };
+}
+
+/** The steps in a change that is kept. */
+function changeOnce(
+  rows: Transaction,
+  exchange: Exchange,
+  steps: ChangeSteps,
+  draw: RepeatedDraw,
+  hook: Hook | undefined,
+): Reply {
+  draw.restart();
+  exchange.deadline?.apply();
+  const answer = changeRows(rows, exchange, steps, draw, hook);
+  if ('paused' in answer) throw new Error('An act stopped for a handler that was asked already.');
+  return answer;
+}
+
+/** Compiles what goes around a `before` handler: a rehearsal, the handler, and the change with what the handler made of it. */
+function compileBefore(before: Handler, steps: ChangeSteps, engine: Engine): (exchange: Exchange) => Promise<Reply> {
+  /** What would be stored, found out without storing it. */
+  async function rehearse(exchange: Exchange): Promise<Pause | Reply> {
+    const draw = drawOnce(engine.chance, exchange.nowMs);
+    let paused: Pause | Reply | undefined;
+    await engine.store
+      .change((rows) => {
+        draw.restart();
+        paused = changeRows(rows, exchange, steps, draw, { next: undefined });
+        throw new Rehearsed();
+      })
+      .catch((failure: unknown) => {
+        if (!(failure instanceof Rehearsed)) throw failure;
+      });
+    if (!paused) throw new Error('A rehearsal came to nothing.');
+    return paused;
+  }
+
+  return async (exchange) => {
+    for (let tries = 0; tries < triesMax; tries++) {
+      const rehearsed = await rehearse(exchange);
+      if (!('paused' in rehearsed)) return rehearsed;
+      const { resource, next, seen } = rehearsed.paused;
+      const changed = await runBefore(engine, exchange, before, resource, next);
+      if ('refusal' in changed) return refused(exchange, changed.refusal);
+      const draw = drawOnce(engine.chance, exchange.nowMs);
+      const answer = await engine.store.change((rows) => {
+        // What the handler was shown must still be there too, or another's change would be lost.
+        if (seen && rows.get(seen.resource, seen.id)?.rev !== seen.rev) return undefined;
+        if (!isUnchanged(rows, changed.collected)) return undefined;
+        return changeOnce(rows, exchange, steps, draw, { next: structuredClone(changed.next) });
+      });
+      if (answer) return answer;
+    }
+    return refused(exchange, { when: 'write.conflict' });
+  };
 }
 
 /** Vendors' clients send keys that their documents do not name; a stand-in takes them as the IETF's draft of the header has it. */

@@ -1,7 +1,7 @@
 import type { Json } from '../../document/document.ts';
 import type { Reader } from '../../store/store.ts';
+import type { Emitted } from '../events/setting.ts';
 import type { Plain } from '../handlers.ts';
-import type { Emitted } from '../hooks.ts';
 import type { RowModel } from '../rows/model.ts';
 
 /** What a handler did: what it read, with the revisions it saw, and what it wants stored. */

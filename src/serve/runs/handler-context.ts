@@ -1,9 +1,9 @@
 import type { Json } from '../../document/document.ts';
 import { entryOf, isStated } from '../../parts/fact.ts';
 import type { Engine } from '../engine.ts';
+import type { Emitted } from '../events/setting.ts';
 import { type Exchange, type Fields, Refused, type Value } from '../exchange.ts';
 import type { HandlerContext, Plain } from '../handlers.ts';
-import type { Emitted } from '../hooks.ts';
 import { WireFile } from '../wire/wire-file.ts';
 import type { Collected } from './collected.ts';
 import { handlerStore, modelNamed } from './handler-store.ts';

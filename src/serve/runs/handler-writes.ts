@@ -1,4 +1,5 @@
 import { type Operation, operationsOf } from '../../parts/operations.ts';
+import { freePass } from '../access/passing.ts';
 import type { Outcome, Pause, Work } from '../acts/act.ts';
 import { compileFiring } from '../acts/transition.ts';
 import type { Engine } from '../engine.ts';
@@ -6,6 +7,7 @@ import { type Fields, Refused } from '../exchange.ts';
 import type { RowModel } from '../rows/model.ts';
 import { removeRow } from '../rows/remove.ts';
 import { applySetters, insertRow, updateRow } from '../rows/write.ts';
+import { fire } from '../serve.ts';
 import type { Validate } from '../wire/ajv.ts';
 import type { Wanted } from './collected.ts';
 
@@ -21,7 +23,8 @@ export function applyWanted(work: Work, wanted: Wanted, operation: Operation, en
   if (!row) throw new Refused({ when: 'resource.missing' });
   const before = model.parse(row);
   if (wanted.kind === 'delete') removeRow(work, model, row, before, `delete ${model.name}`);
-  else if (wanted.kind === 'fire') demandFired(firing(engine, wanted.transition, model)(work, row, before));
+  else if (wanted.kind === 'fire')
+    demandFired(fire(work, firing(engine, wanted.transition, model), { row, fields: before, pass: freePass }));
   else update(work, model, row, before, wanted, operation);
 }
 

@@ -5,17 +5,16 @@ import type { Transaction } from '../../store/store.ts';
 import { compileStatedBody } from '../acts/body.ts';
 import { compileOwnErrors } from '../acts/own-errors.ts';
 import { encodeReply } from '../answers.ts';
+import type { Reply } from '../call.ts';
 import type { Engine } from '../engine.ts';
-import { type Exchange, type Refusal, Refused, type Reply, type Value } from '../exchange.ts';
+import { type Exchange, type Keyed, type Refusal, Refused, type Run, refused, type Value } from '../exchange.ts';
 import type { Handler } from '../handlers.ts';
-import type { Run } from '../plan.ts';
 import { drawOnce, workFor } from '../scope.ts';
 import { compilePrune } from '../shown.ts';
 import { isUnchanged, triesMax } from './collected.ts';
 import { handlerContext } from './handler-context.ts';
 import { applyWanted } from './handler-writes.ts';
-import { type Keyed, keep, keyOf, replay } from './idempotency.ts';
-import { refused } from './refused.ts';
+import { keep, keyOf, replay } from './idempotency.ts';
 
 /**
  * Compiles `handler NAME` (section 8 of the language): the handler runs outside the transaction; what it read is checked

@@ -1,20 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Idempotency } from '../../parts/endpoints.ts';
 import type { Reader, Transaction } from '../../store/store.ts';
-import type { Exchange, Refusal, Reply } from '../exchange.ts';
+import type { Reply } from '../call.ts';
+import type { Exchange, Keyed, Refusal } from '../exchange.ts';
 
 /** The keys whose first request is still under way. */
 export type InFlight = Set<string>;
 
 /** How long an answer is kept where the document does not say: a day. */
 const keepMsUnstated = 86_400_000;
-
-/** One request's key, and what it stands for. */
-export interface Keyed {
-  readonly key: string;
-  readonly fingerprint: string;
-  readonly expiresMs: number;
-}
 
 /** Reads the idempotency key of a request: nothing where none is sent or taken. */
 export function keyOf(stated: Idempotency | undefined, exchange: Exchange): Keyed | { readonly refusal: Refusal } | undefined {

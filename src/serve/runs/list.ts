@@ -4,19 +4,18 @@ import type { FoundRow, Reader } from '../../store/store.ts';
 import type { Work } from '../acts/act.ts';
 import { compileOwnErrors } from '../acts/own-errors.ts';
 import { compileAnswers } from '../answers.ts';
+import type { Reply } from '../call.ts';
 import type { Engine } from '../engine.ts';
-import type { Exchange, Fields, Reply } from '../exchange.ts';
+import { type Exchange, type Fields, type Run, refused } from '../exchange.ts';
 import { compileEnvelope, compileLinks, envelopeOf } from '../lists/envelope.ts';
 import type { CompiledList } from '../lists/list.ts';
 import type { Page } from '../lists/page.ts';
-import type { Run } from '../plan.ts';
 import { compileRepresentation } from '../representation.ts';
 import type { RowModel } from '../rows/model.ts';
 import { namesOfRow, tellSampled } from '../sampling/names.ts';
 import { drawOnce, workFor } from '../scope.ts';
 import { contentTag } from '../wire/etag.ts';
 import { unlessFresh } from './read.ts';
-import { refused } from './refused.ts';
 
 /** Compiles the answering of a list. Where nothing hides or expands, the stored texts are joined as they are. */
 export function compileListRun(

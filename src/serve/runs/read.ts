@@ -4,16 +4,15 @@ import type { Reader, Row } from '../../store/store.ts';
 import type { Work } from '../acts/act.ts';
 import { compileLocator } from '../acts/locate.ts';
 import { compileOwnErrors } from '../acts/own-errors.ts';
+import type { Reply } from '../call.ts';
 import type { Engine } from '../engine.ts';
-import type { Exchange, Fields, Refusal, Reply } from '../exchange.ts';
-import type { Run } from '../plan.ts';
+import { type Exchange, type Fields, type Refusal, type Run, refused } from '../exchange.ts';
 import { compileRepresentation } from '../representation.ts';
 import type { RowModel } from '../rows/model.ts';
 import { namesOfRow, tellSampled } from '../sampling/names.ts';
 import { drawOnce, workFor } from '../scope.ts';
 import { rowTag } from '../tags.ts';
 import { evaluateConditions } from '../wire/conditional.ts';
-import { refused } from './refused.ts';
 import { compileRowReply } from './row-reply.ts';
 
 /** Compiles `read RESOURCE`. Where nothing asks for more, the stored text is the answer. */

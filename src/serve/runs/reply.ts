@@ -4,9 +4,8 @@ import { compileStatedBody } from '../acts/body.ts';
 import { compileOwnErrors } from '../acts/own-errors.ts';
 import { compileAnswers } from '../answers.ts';
 import type { Engine } from '../engine.ts';
-import type { Run } from '../plan.ts';
+import { type Run, refused } from '../exchange.ts';
 import { drawOnce, workFor } from '../scope.ts';
-import { refused } from './refused.ts';
 
 /** Compiles `reply`: the stated answer itself, its example or what its `data` makes. */
 export function compileReplyRun(operation: Operation, endpoint: Endpoint, engine: Engine): Run {

@@ -2,17 +2,16 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { identifierParameter } from '../../parts/payload.ts';
 import type { Reader, Row } from '../../store/store.ts';
-import type { Outcome, Work } from '../acts/act.ts';
+import type { Done, Work } from '../acts/act.ts';
 import { compileAnswers, type MakeAnswer } from '../answers.ts';
+import type { Reply } from '../call.ts';
 import type { Engine } from '../engine.ts';
-import type { Exchange, Fields, Refusal, Reply } from '../exchange.ts';
+import type { Exchange, Fields, Refusal } from '../exchange.ts';
 import { compileRepresentation } from '../representation.ts';
 import type { RowModel } from '../rows/model.ts';
 import { namesOfRow, tellSampled } from '../sampling/names.ts';
 import { rowTag } from '../tags.ts';
 import { contentTag } from '../wire/etag.ts';
-
-type Done = Exclude<Outcome, { readonly refusal: Refusal }>;
 
 /** Makes the answer of an act on one row. `again` is the answer that is kept for a replay: without what is revealed once. */
 export type MakeRowReply = (

@@ -9,17 +9,16 @@ import type { Row, Transaction } from '../../store/store.ts';
 import type { Work } from '../acts/act.ts';
 import { compileStatedBody, isFields } from '../acts/body.ts';
 import { compileAnswers } from '../answers.ts';
+import type { Reply } from '../call.ts';
 import type { Engine } from '../engine.ts';
-import { type Exchange, type Fields, type Refusal, Refused, type Reply } from '../exchange.ts';
+import { type Exchange, type Fields, type Refusal, Refused, type Run, refused } from '../exchange.ts';
 import type { OpenFact } from '../open.ts';
-import type { Run } from '../plan.ts';
 import { identifierText } from '../rows/identifier.ts';
 import type { RowModel } from '../rows/model.ts';
 import { namesOfRow, tellSampled } from '../sampling/names.ts';
 import { makeRow } from '../sampling/sampled-rows.ts';
 import type { Sampling } from '../sampling/sampling.ts';
 import { drawOnce, workFor } from '../scope.ts';
-import { refused } from './refused.ts';
 
 /**
  * Compiles what a stand-in does where nobody knows what an endpoint does: it answers in the stated shape, changes no row that

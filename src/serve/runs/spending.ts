@@ -1,8 +1,6 @@
 import type { Operation } from '../../parts/operations.ts';
 import type { Engine } from '../engine.ts';
-import { Refused } from '../exchange.ts';
-import type { Run } from '../plan.ts';
-import { refused } from './refused.ts';
+import { Refused, type Run, refused } from '../exchange.ts';
 
 /** Gives a run that changes nothing a change of its own for the quota that its answer uses, where one counts the operation. */
 export function compileSpending(run: Run, operation: Operation, engine: Engine): Run {

@@ -1,4 +1,5 @@
-import type { Call } from '../exchange.ts';
+import { after, type PromiseOrValue } from '../after.ts';
+import type { Call } from '../call.ts';
 import type { Sampling } from './sampling.ts';
 
 /**
@@ -10,7 +11,7 @@ export function asMeant(
   allowed: readonly string[],
   { isStrict }: Sampling,
   bodyBytesMax: number,
-): Promise<Call | 'too large'> | Call | 'too large' | undefined {
+): PromiseOrValue<Call | 'too large'> | undefined {
   const stated = allowed.filter((method) => method !== 'HEAD' && method !== 'OPTIONS');
   const type = call.headers['content-type'];
   const isForm = typeof type === 'string' && /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type);
@@ -28,5 +29,5 @@ export function asMeant(
   });
   const body = call.hasBody ? call.body(bodyBytesMax) : Buffer.from('');
   const taken = (bytes: Buffer | 'too large') => (bytes === 'too large' ? bytes : asGet(bytes.toString('latin1')));
-  return body instanceof Promise ? body.then(taken) : taken(body);
+  return after(body, taken);
 }

@@ -1,9 +1,8 @@
 import { entryOf } from '../../parts/fact.ts';
 import type { Engine } from '../engine.ts';
-import type { Refusal } from '../exchange.ts';
-import { compileInput, type Input } from '../input.ts';
+import type { Input, Plan, Refusal } from '../exchange.ts';
+import { compileInput } from '../input.ts';
 import type { OpenFact } from '../open.ts';
-import type { Plan } from '../plan.ts';
 import { compileLower } from './lowered-refusals.ts';
 import { compileRaiseBody } from './raised-body.ts';
 import { compileRaiseParameters } from './raised-parameters.ts';

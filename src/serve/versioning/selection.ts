@@ -1,7 +1,8 @@
 import type { Selection, Version } from '../../parts/versioning.ts';
 import type { History } from '../../parts/versions/history.ts';
+import type { Call } from '../call.ts';
 import { dateMs } from '../deprecation.ts';
-import type { Call, Refusal } from '../exchange.ts';
+import type { Refusal } from '../exchange.ts';
 import { describeValue } from '../wire/violation.ts';
 
 /** What a call says of its version. */

@@ -2,8 +2,9 @@ import { statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Deprecation, Selection } from '../../parts/versioning.ts';
 import type { History } from '../../parts/versions/history.ts';
+import type { Call, Reply } from '../call.ts';
 import { deprecationHeaders } from '../deprecation.ts';
-import type { Call, Exchange, Meant, Reply } from '../exchange.ts';
+import type { Exchange, Plan } from '../exchange.ts';
 import { type DeprecatedWords, deprecatedWords } from './deprecated-fields.ts';
 import { pathOf, pathReader } from './selection.ts';
 
@@ -42,7 +43,7 @@ export function compileToldVersion(
   const header = selection?.by === 'header' ? selection.carrier.toLowerCase() : undefined;
   const naming = (version: string | undefined): Record<string, string> =>
     header === undefined || version === undefined ? {} : { [header]: version, vary: (selection as Selection).carrier };
-  const standings = new Map<Meant, Standing[]>();
+  const standings = new Map<Plan, Standing[]>();
   const versions = new Map(history?.versions.map((version) => [version.name, version]));
 
   function standingOf({ plan, view }: Exchange): Standing {

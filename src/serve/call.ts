@@ -1,0 +1,55 @@
+/** A request as it comes through either door. */
+export interface Call {
+  readonly method: string;
+  /** The raw path, still encoded. */
+  readonly path: string;
+  /** The raw query without its `?`. */
+  readonly query: string;
+  /** By lower-case name, as node:http folds them. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Whether a header came more than once; absent where nobody can tell any more. */
+  repeats?(name: string): boolean;
+  /** The size of the header block in bytes, roughly as sent. */
+  readonly headerBytes: number;
+  readonly address: string;
+  /** Reads the body, up to a number of bytes; `too large` beyond it. */
+  body(bytesMax: number): Promise<Buffer | 'too large'> | Buffer;
+  readonly hasBody: boolean;
+  /** What was let pass on the way to its operation. */
+  readonly warnings?: readonly string[];
+}
+
+/** What goes back. Header names are lower-case. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: string | Uint8Array | undefined;
+  /** How many bytes the body is, where whoever made it knows: a text that was put together of others need not be gone through again. */
+  readonly bodyLength?: number;
+  /** In place of a body: one that goes on. */
+  readonly stream?: ReplyStream;
+}
+
+/** A body that is written as it comes, for as long as somebody reads it. */
+export interface ReplyStream {
+  start(sink: ReplySink): ReplyReader;
+}
+
+/** Where a stream is written to: a door. */
+export interface ReplySink {
+  /** Takes a piece, and says how many bytes wait to be taken by the client. */
+  write(piece: Uint8Array): number;
+  /** Whether so much waits that it is better to stop for a while; `drained` is called after it. */
+  isFull(): boolean;
+  /** Ends the body. */
+  end(): void;
+  /** Lets go of a client that is too slow. */
+  cut(): void;
+}
+
+/** What a door tells a stream. */
+export interface ReplyReader {
+  drained(): void;
+  /** The client has gone, or the body has ended. */
+  gone(): void;
+}

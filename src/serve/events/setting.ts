@@ -1,0 +1,43 @@
+import type { Json } from '../../document/document.ts';
+import type { Stored, Work } from '../acts/act.ts';
+import type { Credentials } from '../authentication/credentials.ts';
+import type { Reply } from '../call.ts';
+import type { Surroundings } from '../clock.ts';
+import type { Compilation } from '../compilation.ts';
+import type { Caller, Exchange } from '../exchange.ts';
+import type { Versions } from '../versioning/versions.ts';
+
+/** What events need of the service that they are part of. */
+export interface EventsSetting extends Surroundings, Stored {
+  readonly compilation: Compilation;
+  /** The versions that the document lists. */
+  readonly versions: Versions | undefined;
+  readonly events: Events;
+  /** The keys that were given out, of which a subscriber's maker may have lost its own. */
+  readonly credentials: Credentials;
+  /** Whether requests in doubt are let through. */
+  readonly acceptsOpen: boolean;
+}
+
+/** What the events part does: records with a change, delivers after it. */
+export interface Events {
+  /** Inside a change: records the events that `work.stored` emits; neither exists without the other. */
+  record(work: Work, caller: Caller | undefined, emitted?: readonly Emitted[]): void;
+  /** After a change was committed: there may be something to deliver. */
+  recorded(): void;
+  /** Answers `stream events`. */
+  readonly open: (exchange: Exchange) => Reply;
+  /** Something may be due for a subscriber. */
+  look(subscriber: string): void;
+  /** Goes on with what an earlier process left. */
+  resume(): Promise<void>;
+  /** Resolves once nothing that is due is left to be sent. */
+  settled(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** An event that a handler emits. */
+export interface Emitted {
+  readonly kind: string;
+  readonly data: Json;
+}
