@@ -1,5 +1,6 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import type { Json } from '../../document/document.ts';
+import { readTemplate } from '../../kinds/generators/template.ts';
 import { readBasic, writeBasic } from '../../kinds/schemes/basic.ts';
 import type { Scheme } from '../../parts/authentication.ts';
 import { isMap } from '../../parts/source.ts';
@@ -44,7 +45,8 @@ function ofText(text: string): Edited[] {
 
 /** Letters of both cases are told apart where the generator of keys draws on both. */
 function inOtherCase({ generate = '' }: Pick<Scheme, 'generate'>, text: string): Edited[] {
-  if (!/\{(?:random|base64):/.test(generate)) return [];
+  const read = readTemplate(generate);
+  if (!('template' in read) || !read.template.mixesCases) return [];
   return [{ how: 'its small letters are capitals, and the other way round', text: otherCase(text) }];
 }
 
