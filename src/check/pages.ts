@@ -1,8 +1,10 @@
 import { valueAt } from '../document/place.ts';
 import { below } from '../document/pointer.ts';
-import { isMap } from '../document/values.ts';
+import { isMap, isStanding } from '../document/values.ts';
+import { pageStyle, pageStyles } from '../kinds/pages/all.ts';
+import type { PageStyle } from '../kinds/pages/kind.ts';
 import { type Fact, statedValue } from '../parts/fact.ts';
-import type { Pagination, PaginationStyle } from '../parts/limits.ts';
+import type { Pagination } from '../parts/limits.ts';
 import { listed } from './names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from './rule.ts';
 
@@ -22,29 +24,28 @@ export const pagesRules: readonly Rule[] = [
   error(
     'limits/page-style',
     'Pagination does not say how lists are cut.',
-    'State `style`: cursor, after, offset, page or none.',
+    `State \`style\`: ${oneOf(pageStyles.map(({ word }) => word))}.`,
     (subject) =>
-      eachPagination(subject, (_pages, at) =>
-        valueAt(subject.spec.document.tree, below(at, 'style')) === undefined
+      factsOf(subject).flatMap(({ at }) => {
+        const written = valueAt(subject.spec.document.tree, at);
+        return isMap(written) && !isStanding(written) && written.style === undefined
           ? [{ message: 'There is no `style` here.', at }]
-          : [],
-      ),
+          : [];
+      }),
   ),
   error(
     'limits/page-parameter',
     'A style of pagination lacks the parameter by which the next page is asked for.',
-    'Name it: `cursor: cursor`, `after: after`, `offset: offset` or `page: page`.',
+    `Name it: ${oneOf(pageStyles.flatMap(requiredOf).map((word) => `\`${word}: ${word}\``))}.`,
     (subject) =>
       eachPagination(subject, ({ style }, at) =>
-        style === 'none' || valueAt(subject.spec.document.tree, below(at, style)) !== undefined
-          ? []
-          : [
-              {
-                message: `Nothing says which parameter takes the ${style}.`,
-                remedy: `Write \`${style}: ${style}\`.`,
-                at: below(at, 'style'),
-              },
-            ],
+        requiredOf(pageStyle(style))
+          .filter((word) => valueAt(subject.spec.document.tree, below(at, word)) === undefined)
+          .map((word) => ({
+            message: `Nothing says which parameter takes the ${word}.`,
+            remedy: `Write \`${word}: ${word}\`.`,
+            at: below(at, 'style'),
+          })),
       ),
   ),
   warning(
@@ -55,7 +56,7 @@ export const pagesRules: readonly Rule[] = [
       eachPagination(subject, ({ style, items }, at) => {
         const written = valueAt(subject.spec.document.tree, at);
         const words = isMap(written) && written.style !== undefined ? Object.keys(written) : [];
-        const idle = words.filter((word) => isWord(word) && !own[style].includes(word));
+        const idle = words.filter((word) => isWord(word) && !wordsOf(pageStyle(style)).includes(word));
         const bare = words.filter(
           (word) => items === undefined && inEnvelope.has(word) && isMap(written) && written.items === 'none',
         );
@@ -75,7 +76,7 @@ export const pagesRules: readonly Rule[] = [
     'Give each a name of its own.',
     (subject) =>
       eachPagination(subject, (pages, at) => [
-        ...clashes(pages, ['cursor', 'after', 'before', 'offset', 'page', 'size'], 'parameters', at),
+        ...clashes({ ...pages.names, size: pages.size }, [...parameterWords, 'size'], 'parameters', at),
         ...clashes(
           { ...pages, ...Object.fromEntries(Object.keys(pages.data).map((name) => [`data/${name}`, name])) },
           ['items', 'next', 'previous', 'hasMore', 'total', ...Object.keys(pages.data).map((name) => `data/${name}`)],
@@ -86,29 +87,39 @@ export const pagesRules: readonly Rule[] = [
   ),
 ];
 
-/** The words that only some styles have. */
-const own: Readonly<Record<PaginationStyle, readonly string[]>> = {
-  cursor: ['cursor', 'size', 'default', 'max', 'over_max', 'next', 'previous', 'has_more', 'told'],
-  after: ['after', 'before', 'size', 'default', 'max', 'over_max', 'next', 'previous', 'has_more', 'told'],
-  offset: ['offset', 'size', 'default', 'max', 'over_max', 'next', 'previous', 'has_more', 'told'],
-  page: ['page', 'size', 'default', 'max', 'over_max', 'next', 'previous', 'has_more', 'told'],
-  none: [],
-};
-const someStyles: ReadonlySet<string> = new Set(Object.values(own).flat());
+/** The words that only lists in pages have, whatever their style. */
+const pagedWords = ['size', 'default', 'max', 'over_max', 'next', 'previous', 'has_more', 'told'];
+const parameterWords = pageStyles.flatMap(({ parameters }) => parameters.map(({ word }) => word));
+const someStyles: ReadonlySet<string> = new Set([...parameterWords, ...pagedWords]);
+
+function wordsOf({ tells, parameters }: PageStyle): string[] {
+  return [...parameters.map(({ word }) => word), ...(tells === 'nothing' ? [] : pagedWords)];
+}
+
+function requiredOf({ parameters }: PageStyle): string[] {
+  return parameters.filter(({ isRequired }) => isRequired).map(({ word }) => word);
+}
+
+/** Words as one of which something may be written. */
+function oneOf(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}
+
 const inEnvelope: ReadonlySet<string> = new Set(['next', 'previous', 'has_more', 'total', 'data']);
 
 function isWord(word: string): boolean {
   return someStyles.has(word);
 }
 
-function eachPagination({ spec, endpoints }: Subject, find: (pages: Pagination, at: string) => readonly Wrong[]): Wrong[] {
-  const stated = [
-    spec.limits.pagination,
-    ...endpoints.flatMap(({ pagination }): Fact<Pagination>[] => (pagination ? [pagination] : [])),
-  ];
-  return stated.flatMap((fact) => {
+/** What is said of pagination, for all lists and for single ones. */
+function factsOf({ spec, endpoints }: Subject): Fact<Pagination>[] {
+  return [spec.limits.pagination, ...endpoints.flatMap(({ pagination }) => (pagination ? [pagination] : []))];
+}
+
+function eachPagination(subject: Subject, find: (pages: Pagination, at: string) => readonly Wrong[]): Wrong[] {
+  return factsOf(subject).flatMap((fact) => {
     const pages = statedValue(fact);
-    return pages && valueAt(spec.document.tree, fact.at) !== undefined ? find(pages, fact.at) : [];
+    return pages && valueAt(subject.spec.document.tree, fact.at) !== undefined ? find(pages, fact.at) : [];
   });
 }
 

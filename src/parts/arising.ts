@@ -1,6 +1,7 @@
 import type { Endpoint } from './endpoints.ts';
 import { conditions, type ErrorCondition } from './errors.ts';
 import { entriesOf, entryOf, isStated, statedValue } from './fact.ts';
+import { isCut } from './limits.ts';
 import { callableOperations, namesOperation, type Operation } from './operations.ts';
 import { boundByPath, pathParameters, requestShape } from './payload.ts';
 import type { Spec } from './spec.ts';
@@ -125,6 +126,5 @@ function holds(spec: Spec, target: string, seen: Set<string>): boolean {
 
 function isPaged(spec: Spec, endpoint: Endpoint): boolean {
   if (statedValue(endpoint.does)?.verb !== 'list') return false;
-  const pagination = statedValue(endpoint.pagination ?? spec.limits.pagination);
-  return pagination !== undefined && pagination.style !== 'none';
+  return isCut(statedValue(endpoint.pagination ?? spec.limits.pagination));
 }

@@ -2,6 +2,9 @@ import { envelopeKinds } from '../kinds/envelopes/all.ts';
 import type { EnvelopeKind } from '../kinds/envelopes/kind.ts';
 import { rateKinds } from '../kinds/limits/all.ts';
 import type { Members } from '../kinds/member.ts';
+import { pageStyles } from '../kinds/pages/all.ts';
+import { membersOf } from '../kinds/pages/kind.ts';
+import { tellings } from '../kinds/pages/telling.ts';
 import { schemeKinds } from '../kinds/schemes/all.ts';
 import { signatureKinds } from '../kinds/signatures/all.ts';
 
@@ -23,6 +26,12 @@ interface StatedKind {
 const sorts: readonly { readonly words: string; readonly statement: string; readonly kinds: readonly StatedKind[] }[] = [
   { words: 'rateKind', statement: 'rate', kinds: rateKinds },
   { words: 'schemeType', statement: 'scheme', kinds: schemeKinds },
+  {
+    words: 'pageStyle',
+    statement: 'pagination',
+    kinds: pageStyles.map((style) => ({ ...style, members: membersOf(style) })),
+  },
+  { words: 'telling', statement: 'pagination', kinds: tellings.map((telling) => ({ ...telling, members: {} })) },
 ];
 
 /**

@@ -2,9 +2,11 @@ import type { Json, Pointer } from '../document/document.ts';
 import { durationMs } from '../kinds/durations.ts';
 import { isRateWord, type RateWord, rateKinds } from '../kinds/limits/all.ts';
 import type { StatedRate } from '../kinds/limits/kind.ts';
+import { inOnePiece, isPageWord, type PageWord, pageStyles } from '../kinds/pages/all.ts';
+import type { StatedPages } from '../kinds/pages/kind.ts';
+import { tellingOf } from '../kinds/pages/telling.ts';
 import { sizeBytes } from '../kinds/sizes.ts';
 import type { Fact, Named } from './fact.ts';
-import { readMembers } from './kind-members.ts';
 import { named, type Source } from './source.ts';
 
 /** Part 8: how much, how large, how long, how many. */
@@ -45,22 +47,12 @@ export interface Timeouts {
   readonly idleMs?: number;
 }
 
-export type PaginationStyle = 'cursor' | 'after' | 'offset' | 'page' | 'none';
-
-export interface Pagination {
+export interface Pagination extends StatedPages {
   readonly at: Pointer;
-  readonly style: PaginationStyle;
-  /** The names of its parameters. */
-  readonly cursor?: string;
-  readonly after?: string;
-  readonly before?: string;
-  readonly offset?: string;
-  readonly page?: string;
-  readonly size?: string;
-  readonly default?: number;
-  readonly max?: number;
-  readonly overMax?: 'clamp' | 'refuse';
-  readonly told: 'body' | 'link' | 'both';
+  readonly style: PageWord;
+  /** Where the way to the next page is told. */
+  readonly isToldInBody: boolean;
+  readonly isToldInLink: boolean;
   /** The envelope's fields; no `items` = a bare array. */
   readonly items?: string;
   readonly next?: string;
@@ -69,6 +61,11 @@ export interface Pagination {
   readonly total?: string;
   /** Constants of the envelope. */
   readonly data: Named<Json>;
+}
+
+/** Whether lists are cut into pages, rather than shown in one piece. */
+export function isCut(pagination: Pagination | undefined): pagination is Pagination {
+  return pagination !== undefined && pagination.style !== inOnePiece.word;
 }
 
 export interface Quota {
@@ -102,6 +99,9 @@ function readScope(source: Source): { per: Per; to?: string[]; on?: string[] } {
   };
 }
 
+/** The words that belong to one kind of rate or another. */
+const ownWords = rateKinds.flatMap(({ members }) => Object.keys(members));
+
 /** A rate; none where its kind is a word that there is not, which the form of the document says. */
 function readRate(source: Source): Rate[] {
   const kind = source.get('kind').text() ?? rateKinds[0].word;
@@ -113,7 +113,7 @@ function readRate(source: Source): Rate[] {
       kind,
       limit: source.get('limit').number() ?? Number.NaN,
       windowMs: durationMs(source.get('window').text() ?? '') ?? Number.NaN,
-      own: readMembers(source, rateKinds),
+      own: source.members(ownWords, ({ value }) => value),
       cost: named(
         source
           .get('cost')
@@ -141,30 +141,30 @@ function readTimeouts(source: Source): Timeouts | undefined {
   return { ...(requestMs !== undefined && { requestMs }), ...(idleMs !== undefined && { idleMs }) };
 }
 
+/** Pagination; nothing where its style, or where it is told, is a word that there is not, which the form of the document says. */
 export function readPagination(source: Source): Pagination | undefined {
   if (!source.isMap) return undefined;
   const style = source.get('style').text();
-  const told = source.get('told').text();
+  const told = tellingOf(source.get('told').text());
+  if (style === undefined || !isPageWord(style) || !told) return undefined;
   const overMax = source.get('over_max').text();
-  const words: Record<string, string> = {};
-  for (const word of ['cursor', 'after', 'before', 'offset', 'page', 'size', 'next', 'previous', 'total']) {
+  const fields: Record<string, string> = {};
+  for (const [word, name] of fieldWords) {
     const text = source.get(word).unstated() ? undefined : source.get(word).text();
-    if (text !== undefined) words[word] = text;
+    if (text !== undefined) fields[name] = text;
   }
-  const items = source.get('items').unstated() ? undefined : source.get('items').text();
-  const hasMore = source.get('has_more').unstated() ? undefined : source.get('has_more').text();
-  const size = source.get('default').number();
+  const usual = source.get('default').number();
   const max = source.get('max').number();
   return {
     at: source.at,
-    style: isStyle(style) ? style : 'none',
-    ...words,
-    ...(size !== undefined && { default: size }),
+    style,
+    names: source.members(parameterWords, (value) => (value.unstated() ? undefined : value.text())),
+    ...fields,
+    ...(usual !== undefined && { default: usual }),
     ...(max !== undefined && { max }),
     ...((overMax === 'clamp' || overMax === 'refuse') && { overMax }),
-    told: told === 'link' || told === 'both' ? told : 'body',
-    ...(items !== undefined && { items }),
-    ...(hasMore !== undefined && { hasMore }),
+    isToldInBody: told.isInBody,
+    isToldInLink: told.isInLink,
     data: named(
       source
         .get('data')
@@ -174,9 +174,17 @@ export function readPagination(source: Source): Pagination | undefined {
   };
 }
 
-function isStyle(word: string | undefined): word is PaginationStyle {
-  return word === 'cursor' || word === 'after' || word === 'offset' || word === 'page' || word === 'none';
-}
+/** The words that name a parameter or a field of the envelope, whatever the style. */
+const fieldWords = [
+  ['size', 'size'],
+  ['items', 'items'],
+  ['next', 'next'],
+  ['previous', 'previous'],
+  ['has_more', 'hasMore'],
+  ['total', 'total'],
+] as const;
+
+const parameterWords = pageStyles.flatMap(({ parameters }) => parameters.map(({ word }) => word));
 
 function readQuota(source: Source): Quota {
   return {

@@ -78,6 +78,17 @@ export class Source {
     );
   }
 
+  /** What is written under words that belong to kinds; one that stands open, or that cannot be read, is left out. */
+  members<T>(words: readonly string[], read: (source: Source) => T | undefined): Named<T> {
+    return named(
+      words.flatMap((word) => {
+        const own = this.get(word);
+        const value = own.unstated('tags only') ? undefined : read(own);
+        return value === undefined ? [] : [[word, value] as const];
+      }),
+    );
+  }
+
   /** The standing written here instead of a value. Bare `none` and `any` count where a map, a list or a rule is expected. */
   unstated(bare: 'bare words' | 'tags only' = 'bare words'): Unstated | undefined {
     const { value, at } = this;

@@ -126,7 +126,7 @@ function idle(
 /** The parameters of pagination, expansion and version need no naming, and may be named. */
 function isKnownElsewhere({ spec }: Subject, name: string, endpoint: Endpoint): boolean {
   const pages = statedValue(endpoint.pagination ?? spec.limits.pagination);
-  const words = [pages?.cursor, pages?.after, pages?.before, pages?.offset, pages?.page, pages?.size];
+  const words = [...Object.values(pages?.names ?? {}), pages?.size];
   const selection = statedValue(spec.versioning.select);
   const schemes = entriesOf(spec.authentication.schemes).map(([, scheme]) => statedValue(scheme.carrier));
   return (

@@ -1,7 +1,9 @@
 import type { Json } from '../../document/document.ts';
+import { pageStyle } from '../../kinds/pages/all.ts';
+import { parametersOf } from '../../kinds/pages/kind.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
-import type { Pagination } from '../../parts/limits.ts';
+import { isCut, type Pagination } from '../../parts/limits.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Parameter } from '../../parts/parameters.ts';
 import { pathParameters } from '../../parts/payload.ts';
@@ -69,13 +71,14 @@ export function paginationOf(endpoint: Endpoint, reading: ShapeReading): Paginat
 
 function pageMembers(endpoint: Endpoint, reading: ShapeReading): Member[] {
   const pagination = paginationOf(endpoint, reading);
-  if (!pagination || pagination.style === 'none') return [];
-  const { style, cursor, after, before, offset, page, size } = pagination;
-  const texts = style === 'cursor' ? [cursor ?? 'cursor'] : style === 'after' ? [after ?? 'after', before] : [];
-  const numbers = [style === 'offset' ? (offset ?? 'offset') : style === 'page' ? (page ?? 'page') : undefined, size];
-  const member = (type: string) => (name: string | undefined) =>
-    name === undefined ? [] : [{ name, type: word(type), optional: true }];
-  return [...texts.flatMap(member('string')), ...numbers.flatMap(member('number'))];
+  if (!isCut(pagination)) return [];
+  const places = parametersOf(pageStyle(pagination.style), pagination).map(({ name, parameter: { schema } }) => ({
+    name,
+    type: word(schema.type === 'integer' ? 'number' : 'string'),
+    optional: true,
+  }));
+  const { size } = pagination;
+  return [...places, ...(size === undefined ? [] : [{ name: size, type: word('number'), optional: true }])];
 }
 
 function expansionMembers({ expand }: Endpoint): Member[] {

@@ -1,3 +1,4 @@
+import { pageStyle } from '../../kinds/pages/all.ts';
 import type { Answer } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
@@ -73,10 +74,8 @@ function pageType(endpoint: Endpoint, shown: Type, types: ResourceTypes): Type {
   const pagination = paginationOf(endpoint, types.shapes('shown'));
   const items = listOf(shown);
   if (pagination?.items === undefined) return items;
-  const { data, style, told, next, previous, hasMore, total } = pagination;
-  const isNumber = style === 'offset' || style === 'page';
-  const step = union([word(isNumber ? 'number' : 'string'), word('null')]);
-  const isToldInBody = told !== 'link';
+  const { data, style, isToldInBody, next, previous, hasMore, total } = pagination;
+  const step = union([word(pageStyle(style).count ? 'number' : 'string'), word('null')]);
   const constants = Object.entries(data).map(([name, value]): Member => ({ name, type: literalType(value) }));
   const rest: [string | undefined, Type][] = [
     [isToldInBody ? next : undefined, step],

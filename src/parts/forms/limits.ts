@@ -5,21 +5,15 @@ const text = Type.String();
 const per = Type.Union([Type.Literal('caller'), Type.Literal('user'), Type.Literal('address'), Type.Literal('everyone')]);
 const size = value(Type.Union([Type.Integer({ minimum: 0 }), text]), 'A size: 64KiB, 5MiB, 512.');
 
+/** Pagination without the words that belong to its styles. */
 export const PaginationForm = fact(
   keys({
-    style: value(Type.Union(['cursor', 'after', 'offset', 'page', 'none'].map((style) => Type.Literal(style)))),
-    cursor: value(text, 'The parameter that takes a cursor.'),
-    after: value(text, 'The parameter that takes the identifier to go on after.'),
-    before: value(text),
-    offset: value(text),
-    page: value(text),
+    style: value(ref<string>('pageStyle')),
     size: value(text, 'The parameter that says how many.'),
     default: value(Type.Integer({ minimum: 1 }), 'How many where none is asked for.'),
     max: value(Type.Integer({ minimum: 1 }), 'How many at the most.'),
     over_max: Type.Union([Type.Literal('clamp'), Type.Literal('refuse')]),
-    told: Type.Union([Type.Literal('body'), Type.Literal('link'), Type.Literal('both')], {
-      description: 'Where the way to the next page is told.',
-    }),
+    told: Type.Unsafe<string>({ ...ref<string>('telling'), description: 'Where the way to the next page is told.' }),
     items: value(text, 'The field that holds the rows; none = a bare array.'),
     next: value(text),
     previous: value(text),

@@ -1,10 +1,12 @@
-import type { Pagination } from '../../parts/limits.ts';
+import { pageStyle } from '../../kinds/pages/all.ts';
+import { parametersOf } from '../../kinds/pages/kind.ts';
+import { isCut, type Pagination } from '../../parts/limits.ts';
 import type { Call, Fields } from '../exchange.ts';
 import type { Page } from './page.ts';
 
 /** Whether the answers of a list say where the page before it is. */
 export function tellsPrevious(pagination: Pagination | undefined): boolean {
-  return pagination !== undefined && (pagination.told !== 'body' || pagination.previous !== undefined);
+  return pagination !== undefined && (pagination.isToldInLink || pagination.previous !== undefined);
 }
 
 /** Puts the joined texts of a page's rows into the stated envelope: what comes before them, and what comes after. Without one, they are a bare array. */
@@ -17,7 +19,7 @@ export function compileEnvelope(pagination: Pagination | undefined): Envelope {
     .map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)},`)
     .join('');
   const head = `{${constants}${JSON.stringify(items)}:[`;
-  const isToldInBody = pagination.told !== 'link';
+  const { isToldInBody } = pagination;
   const told: readonly (readonly [name: string | undefined, of: 'next' | 'previous' | 'hasMore' | 'total'])[] = [
     [isToldInBody ? pagination.next : undefined, 'next'],
     [isToldInBody ? pagination.previous : undefined, 'previous'],
@@ -37,45 +39,47 @@ const bareArray = ['[', ']'] as const;
 /** A page in the stated envelope as a value; nothing where there is none. */
 export function envelopeOf(pagination: Pagination | undefined, items: readonly Fields[], page: Page): Fields | undefined {
   if (pagination?.items === undefined) return undefined;
-  const { next, previous, hasMore, total, told, data } = pagination;
+  const { next, previous, hasMore, total, isToldInBody, data } = pagination;
   const out: Fields = { ...data, [pagination.items]: items };
-  if (next !== undefined && told !== 'link') out[next] = page.next;
-  if (previous !== undefined && told !== 'link') out[previous] = page.previous;
+  if (next !== undefined && isToldInBody) out[next] = page.next;
+  if (previous !== undefined && isToldInBody) out[previous] = page.previous;
   if (hasMore !== undefined) out[hasMore] = page.hasMore;
   if (total !== undefined) out[total] = page.total;
   return out;
 }
 
-/** The `Link` header of a page (RFC 8288), where pages are told by it: the caller's own query with the paging parameters changed. */
-export function linkHeader(pagination: Pagination | undefined, page: Page, call: Call): string | undefined {
-  if (!pagination || pagination.told === 'body' || pagination.style === 'none') return undefined;
-  const { style } = pagination;
-  const forward =
-    style === 'cursor'
-      ? (pagination.cursor ?? 'cursor')
-      : style === 'after'
-        ? (pagination.after ?? 'after')
-        : style === 'offset'
-          ? (pagination.offset ?? 'offset')
-          : (pagination.page ?? 'page');
-  const backward = style === 'after' ? pagination.before : forward;
-  const links: string[] = [];
-  if (page.next !== null) links.push(`<${withParameter(call, [forward, backward], forward, page.next)}>; rel="next"`);
-  if (page.previous !== null && backward !== undefined)
-    links.push(`<${withParameter(call, [forward, backward], backward, page.previous)}>; rel="prev"`);
-  if (style !== 'after' || page.previous !== null)
-    links.push(`<${withParameter(call, [forward, backward], undefined, undefined)}>; rel="first"`);
-  return links.join(', ');
+/** The `Link` header of a page; nothing where it says nothing. */
+export type Links = (page: Page, call: Call) => string | undefined;
+
+/** The `Link` header of pages (RFC 8288), where they are told by it: the caller's own query with the paging parameters changed. */
+export function compileLinks(pagination: Pagination | undefined): Links {
+  if (!isCut(pagination) || !pagination.isToldInLink) return () => undefined;
+  const style = pageStyle(pagination.style);
+  const names = parametersOf(style, pagination);
+  const forward = names.find(({ parameter }) => parameter.leads !== 'back')?.name;
+  const backward = names.find(({ parameter }) => parameter.leads !== 'forward')?.name;
+  const own = names.map(({ name }) => name);
+  const link = (call: Call, rel: string, name: string | undefined, value: string | number | undefined) =>
+    `<${withParameter(call, own, name, value)}>; rel="${rel}"`;
+  // An identifier tells what stands after it, and not whether it is the first.
+  const tellsFirst = style.tells !== 'identifier';
+  return (page, call) => {
+    const links: string[] = [];
+    if (page.next !== null) links.push(link(call, 'next', forward, page.next));
+    if (page.previous !== null && backward !== undefined) links.push(link(call, 'prev', backward, page.previous));
+    if (tellsFirst || page.previous !== null) links.push(link(call, 'first', undefined, undefined));
+    return links.join(', ');
+  };
 }
 
 function withParameter(
   call: Call,
-  dropped: readonly (string | undefined)[],
+  dropped: readonly string[],
   name: string | undefined,
   value: string | number | undefined,
 ): string {
   const query = new URLSearchParams(call.query);
-  for (const old of dropped) if (old !== undefined) query.delete(old);
+  for (const old of dropped) query.delete(old);
   if (name !== undefined && value !== undefined) query.set(name, String(value));
   const text = query.toString();
   return text === '' ? call.path : `${call.path}?${text}`;

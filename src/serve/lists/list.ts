@@ -1,6 +1,8 @@
+import { inOnePiece, pageStyle } from '../../kinds/pages/all.ts';
+import type { PageStyle } from '../../kinds/pages/kind.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf } from '../../parts/fact.ts';
-import type { Pagination } from '../../parts/limits.ts';
+import { isCut } from '../../parts/limits.ts';
 import type { Parameter } from '../../parts/parameters.ts';
 import type { FoundRow, Reader, Scalar } from '../../store/store.ts';
 import type { Listing } from '../access/listing.ts';
@@ -48,15 +50,15 @@ export function compileList(
     model.code(field) ? [{ column: field, descending }] : [],
   );
   const sortable = sortsByAny(endpoint) ? new Set(sortableFields(model.resource)) : undefined;
-  const style = paging.pagination?.style;
-  const questions = new Questions(model.name, fixedOrder, style === 'cursor' ? 'keys' : style === 'after' ? 'id' : undefined);
+  const style = paging.pagination ? pageStyle(paging.pagination.style) : inOnePiece;
+  const questions = new Questions(model.name, fixedOrder, toldBy[style.tells]);
   const spoken = (order: readonly SortKey[]) => `${endpoint.key} ${compilation.version?.index ?? ''}\n${canonical(order)}`;
   const usual = spoken(fixedOrder);
   const hidden = hiddenFields(model, compilation.user);
   const unseenFilters = filters.filter(({ filters: field = '' }) => hidden.has(field));
   const listing = compilation.access.listing(operationAt(endpoint), compilation.user);
   const wantsTotal = paging.pagination?.total !== undefined;
-  const isBounded = style !== undefined && style !== 'none';
+  const isBounded = isCut(paging.pagination);
   const isPreviousTold = tellsPrevious(paging.pagination);
 
   function run(work: Work<Reader>, exchange: Exchange, joins: boolean): ReturnType<CompiledList['run']> {
@@ -70,7 +72,7 @@ export function compileList(
     const query = filter ? `${name}\n\n${filter.bound}` : name;
     const asked = paging.read(exchange, query);
     if ('refusal' in asked) return asked;
-    const start = startOf(work, asked, order, model, paging, listing);
+    const start = startOf(work, asked, order, model, listing);
     if (start && 'refusal' in start) return start;
     const parents = locator.parents(work, exchange);
     if (parents) return { refusal: parents };
@@ -97,6 +99,9 @@ export function compileList(
   }
   return { paging, run };
 }
+
+/** What a page is told by, of the rows at its ends. */
+const toldBy = { token: 'keys', identifier: 'id', count: undefined, nothing: undefined } as const;
 
 /** How many rows all pages hold together. */
 function countOf(rows: Reader, { question, tests, filter }: Asked): number {
@@ -143,35 +148,31 @@ function startOf(
   asked: PageAsked,
   order: readonly SortKey[],
   model: RowModel,
-  paging: Paging,
   listing: Listing,
 ): Position | { readonly refusal: Refusal } | undefined {
   if (asked.position) return asked.position;
-  const id = asked.afterId ?? asked.beforeId;
-  if (id === undefined) return undefined;
+  if (!asked.row) return undefined;
+  const { id, name, isBack } = asked.row;
   const row = work.rows.get(model.name, id);
-  const { after, before } = paging.pagination ?? {};
-  const name = (asked.afterId !== undefined ? after : before) ?? 'after';
   const fields = row && model.parse(row);
   if (!fields || !listing.shows(work.scope, fields)) return refusePage(name, id, `the identifier of a ${model.name}`);
   return {
     keys: order.map(({ column }) => encode(model, column, fields[column])),
     seq: row.seq,
-    back: asked.beforeId !== undefined,
+    back: isBack,
   };
 }
 
 /** What leads to the page after a row, or to the one before it. */
 function stepper(
-  { size, offset = 0, page = 1 }: PageAsked,
-  style: Pagination['style'] | undefined,
-  cursor: (row: FoundRow, back: boolean) => string,
+  { size, offset = 0 }: PageAsked,
+  { tells, count }: PageStyle,
+  token: (row: FoundRow, back: boolean) => string,
 ): (row: FoundRow | undefined, back: boolean) => string | number | null {
   return (row, back) => {
     if (!row) return null;
-    if (style === 'cursor') return cursor(row, back);
-    if (style === 'after') return row.id;
-    if (style === 'offset') return back ? Math.max(0, offset - size) : offset + size;
-    return style === 'page' ? page + (back ? -1 : 1) : null;
+    if (tells === 'token') return token(row, back);
+    if (tells === 'identifier') return row.id;
+    return count ? count.valueAt(back ? Math.max(0, offset - size) : offset + size, size) : null;
   };
 }

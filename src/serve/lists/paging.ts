@@ -1,17 +1,27 @@
-import { type Fact, isStated } from '../../parts/fact.ts';
-import type { Pagination } from '../../parts/limits.ts';
+import { pageStyle } from '../../kinds/pages/all.ts';
+import { type CountedPlace, type NamedParameter, type PageStyle, parametersOf } from '../../kinds/pages/kind.ts';
+import { type Fact, statedValue } from '../../parts/fact.ts';
+import { isCut, type Pagination } from '../../parts/limits.ts';
 import type { Exchange, Refusal, Value } from '../exchange.ts';
 import type { Cursors, Position } from './cursor.ts';
 
 /** Which page is asked for. */
 export interface PageAsked {
   readonly size: number;
-  /** Go on from here; `after` and `before` as identifiers are resolved by the list. */
+  /** Go on from here. */
   readonly position?: Position;
-  readonly afterId?: string;
-  readonly beforeId?: string;
+  /** The row to go on from, which the list looks up. */
+  readonly row?: RowAsked;
+  /** How many rows to pass over. */
   readonly offset?: number;
-  readonly page?: number;
+}
+
+/** A row by whose identifier a page is asked for. */
+export interface RowAsked {
+  readonly id: string;
+  readonly isBack: boolean;
+  /** The parameter that names it. */
+  readonly name: string;
 }
 
 /** How many rows one answer holds where nothing bounds it; more are an open fact. */
@@ -26,41 +36,41 @@ export interface Paging {
   read(exchange: Exchange, query: string): PageAsked | { readonly refusal: Refusal };
 }
 
+type Raw = Readonly<Record<string, Value>>;
+type ReadPlace = (raw: Raw, size: number, query: string) => PageAsked | { readonly refusal: Refusal };
+
 export function compilePaging(fact: Fact<Pagination>, cursors: Cursors, acceptsOpen: boolean): Paging {
-  const pagination = isStated(fact) ? fact.value : undefined;
-  if (!pagination || pagination.style === 'none') {
-    const size = pagination || acceptsOpen || fact.standing !== 'open' ? Number.MAX_SAFE_INTEGER - 1 : unpagedMost;
-    return { pagination, isOpen: fact.standing === 'open', names: [], read: () => ({ size }) };
+  const pagination = statedValue(fact);
+  if (!isCut(pagination)) {
+    const size = acceptsOpen || fact.standing !== 'open' ? Number.MAX_SAFE_INTEGER - 1 : unpagedMost;
+    return { pagination: statedValue(fact), isOpen: fact.standing === 'open', names: [], read: () => ({ size }) };
   }
-  const style = pagination;
-  const names = namesOf(style);
+  const style = pageStyle(pagination.style);
+  const parameters = parametersOf(style, pagination);
+  const readPlace = compilePlace(style, parameters, cursors);
+  const { size: sizeName } = pagination;
   return {
     pagination,
     isOpen: false,
-    names,
+    names: [...parameters.map(({ name }) => name), ...(sizeName === undefined ? [] : [sizeName])],
     read(exchange, query) {
       const raw = exchange.params;
-      const size = readSize(style, style.size === undefined ? undefined : raw[style.size]);
-      if (typeof size !== 'number') return size;
-      if (style.style === 'cursor') return readCursor(style, raw, size, cursors, query);
-      if (style.style === 'after') return readAfter(style, raw, size);
-      const number = readNumber(style, raw);
-      return typeof number === 'number'
-        ? { size, ...(style.style === 'offset' ? { offset: number } : { page: number, offset: (number - 1) * size }) }
-        : number;
+      const size = readSize(pagination, sizeName === undefined ? undefined : raw[sizeName]);
+      return typeof size === 'number' ? readPlace(raw, size, query) : size;
     },
   };
 }
 
-function namesOf(pagination: Pagination): string[] {
-  const { style, cursor, after, before, offset, page, size } = pagination;
-  const own: Readonly<Record<string, (string | undefined)[]>> = {
-    cursor: [cursor ?? 'cursor'],
-    after: [after ?? 'after', before],
-    offset: [offset ?? 'offset'],
-    page: [page ?? 'page'],
-  };
-  return [...(own[style] ?? []), size].filter((name): name is string => name !== undefined);
+/** How the place where a page begins is read, by what tells it. */
+function compilePlace(style: PageStyle, parameters: readonly NamedParameter[], cursors: Cursors): ReadPlace {
+  if (style.tells === 'identifier') return (raw, size) => readRow(parameters, raw, size);
+  const [first] = parameters;
+  if (!first) return (_, size) => ({ size });
+  const { name } = first;
+  const { count } = style;
+  return count
+    ? (raw, size) => readCount(count, name, raw, size)
+    : (raw, size, query) => readToken(name, raw, size, cursors, query);
 }
 
 /** Without a stated default, a page holds as many as one may ask for, or as an answer may hold at all. */
@@ -74,39 +84,35 @@ function readSize(style: Pagination, raw: Value): number | { refusal: Refusal } 
   return style.overMax === 'clamp' ? most : refusePage(style.size ?? 'size', raw, `a whole number from 1 to ${most}`);
 }
 
-function readCursor(
-  style: Pagination,
-  raw: Readonly<Record<string, Value>>,
+function readToken(
+  name: string,
+  raw: Raw,
   size: number,
   cursors: Cursors,
   query: string,
-): PageAsked | { refusal: Refusal } {
-  const name = style.cursor ?? 'cursor';
+): PageAsked | { readonly refusal: Refusal } {
   const sent = raw[name];
   if (sent === undefined) return { size };
   const position = typeof sent === 'string' ? cursors.read(sent, query) : undefined;
   return position ? { size, position } : refusePage(name, sent, 'a cursor that was given for this very query');
 }
 
-function readAfter(style: Pagination, raw: Readonly<Record<string, Value>>, size: number): PageAsked | { refusal: Refusal } {
-  const after = raw[style.after ?? 'after'];
-  const before = style.before === undefined ? undefined : raw[style.before];
-  if (after !== undefined && before !== undefined) return refusePage(style.before ?? 'before', before, 'one of the two alone');
-  return {
-    size,
-    ...(after !== undefined && { afterId: String(after) }),
-    ...(before !== undefined && { beforeId: String(before) }),
-  };
+function readRow(parameters: readonly NamedParameter[], raw: Raw, size: number): PageAsked | { readonly refusal: Refusal } {
+  let row: RowAsked | undefined;
+  for (const { name, parameter } of parameters) {
+    const sent = raw[name];
+    if (sent === undefined) continue;
+    if (row) return refusePage(name, sent, 'one of the two alone');
+    row = { id: String(sent), isBack: parameter.leads === 'back', name };
+  }
+  return row ? { size, row } : { size };
 }
 
-function readNumber(style: Pagination, raw: Readonly<Record<string, Value>>): number | { refusal: Refusal } {
-  const isOffset = style.style === 'offset';
-  const name = isOffset ? (style.offset ?? 'offset') : (style.page ?? 'page');
+function readCount(count: CountedPlace, name: string, raw: Raw, size: number): PageAsked | { readonly refusal: Refusal } {
   const sent = raw[name];
-  const least = isOffset ? 0 : 1;
-  if (sent === undefined) return least;
-  const number = wholeNumber(sent);
-  return number === undefined || number < least ? refusePage(name, sent, `a whole number from ${least}`) : number;
+  const value = sent === undefined ? count.least : wholeNumber(sent);
+  if (value === undefined || value < count.least) return refusePage(name, sent, `a whole number from ${count.least}`);
+  return { size, offset: count.skip(value, size) };
 }
 
 function wholeNumber(value: Value): number | undefined {

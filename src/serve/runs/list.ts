@@ -6,7 +6,7 @@ import { compileOwnErrors } from '../acts/own-errors.ts';
 import { compileAnswers } from '../answers.ts';
 import type { Engine } from '../engine.ts';
 import type { Exchange, Fields, Reply } from '../exchange.ts';
-import { compileEnvelope, envelopeOf, linkHeader } from '../lists/envelope.ts';
+import { compileEnvelope, compileLinks, envelopeOf } from '../lists/envelope.ts';
 import type { CompiledList } from '../lists/list.ts';
 import type { Page } from '../lists/page.ts';
 import type { Run } from '../plan.ts';
@@ -30,6 +30,7 @@ export function compileListRun(
   const representation = compileRepresentation(model, endpoint, models, compilation, false);
   const { pagination } = list.paging;
   const envelope = compileEnvelope(pagination);
+  const links = compileLinks(pagination);
   const answers = compileAnswers(endpoint, compilation);
   const ownErrors = compileOwnErrors(operation, compilation);
   const { sampling } = compilation;
@@ -66,7 +67,7 @@ export function compileListRun(
 
   function headersOf(exchange: Exchange, found: Page): Record<string, string> {
     const headers: Record<string, string> = {};
-    const link = linkHeader(pagination, found, exchange.call);
+    const link = links(found, exchange.call);
     if (link) headers.link = link;
     if (endpoint.cache !== undefined) headers['cache-control'] = endpoint.cache;
     return headers;

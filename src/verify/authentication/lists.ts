@@ -2,6 +2,7 @@ import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { isCut } from '../../parts/limits.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import { pageIn, paginationOf } from '../limits/page.ts';
@@ -143,7 +144,8 @@ function ownJudgement(model: Model, endpoint: Endpoint, resource: string, made: 
   if (page.items.some((item) => isMap(item) && item[field] === id)) return undefined;
   const pagination = paginationOf(model.spec, endpoint);
   // Others may stand before it on a page that is full.
-  const isWhole = page.hasMore === false || (pagination?.style !== 'none' && page.items.length < (pagination?.default ?? 0));
+  const isWhole =
+    page.hasMore === false || (pagination?.default !== undefined && isCut(pagination) && page.items.length < pagination.default);
   if (!isWhole) return moot('there are more pages');
   return {
     promised: `a list shows its reader every row that a rule allows, ${String(id)} among them`,

@@ -1,4 +1,6 @@
 import { isMap } from '../../document/values.ts';
+import { pageStyle } from '../../kinds/pages/all.ts';
+import { parametersOf } from '../../kinds/pages/kind.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { paramsShape } from '../../parts/expressions/operation-scope.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
@@ -20,10 +22,12 @@ export type Ask = (query: Readonly<Record<string, Symbolic>>) => ReturnType<Sess
 export function queryOf(session: Session, endpoint: Endpoint) {
   const { properties } = paramsShape(session.model.spec, endpoint);
   // What says where a page begins is a place that was told, or the name of a row: no value of its shape has to be one.
-  const { cursor, after, before } = paginationOf(session.model, endpoint) ?? {};
+  const pagination = paginationOf(session.model, endpoint);
+  const places = pagination ? parametersOf(pageStyle(pagination.style), pagination) : [];
+  const told = places.filter(({ parameter }) => parameter.schema.type === 'string').map(({ name }) => name);
   return entriesOf(endpoint.parameters).flatMap(([name, parameter]) => {
     const shape = isMap(properties) ? properties[name] : undefined;
-    if ([cursor, after, before].includes(name)) return [];
+    if (told.includes(name)) return [];
     if (parameter.in !== 'query' || !isMap(shape) || parameter.op === 'contains' || parameter.op === 'prefix') return [];
     return [{ name, shape, isNeeded: parameter.required }];
   });

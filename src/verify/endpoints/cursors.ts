@@ -1,11 +1,13 @@
 import { isMap, isSame } from '../../document/values.ts';
+import { pageStyle } from '../../kinds/pages/all.ts';
+import { type NamedParameter, parametersOf } from '../../kinds/pages/kind.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { paramsShape } from '../../parts/expressions/operation-scope.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { beginList } from '../make/own-list.ts';
-import { nextPage, paginationOf, placeOf } from '../make/pages.ts';
+import { nextPage, paginationOf } from '../make/pages.ts';
 import { type Exchange, isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
@@ -22,7 +24,9 @@ export const cursors: Trial = {
   noise: 'quiet',
   *cases(model) {
     for (const endpoint of model.endpoints) {
-      if (statedValue(endpoint.does)?.verb !== 'list' || paginationOf(model, endpoint)?.style !== 'cursor') continue;
+      const pagination = paginationOf(model, endpoint);
+      if (statedValue(endpoint.does)?.verb !== 'list' || !pagination) continue;
+      if (pageStyle(pagination.style).tells !== 'token') continue;
       if (endpoint.response.standing !== 'open') continue;
       const facts = [{ kind: 'pagination bounds', subject: endpoint.key }];
       yield { name: endpoint.key, facts, run: (session) => sendCursors(session, endpoint) };
@@ -34,14 +38,19 @@ async function sendCursors(session: Session, endpoint: Endpoint): Promise<void> 
   const { model } = session;
   const pagination = paginationOf(model, endpoint);
   session.need(pagination !== undefined, 'the list has no pages');
-  const cursor = placeOf(pagination);
+  const [place] = parametersOf(pageStyle(pagination.style), pagination);
+  session.need(place !== undefined, 'no parameter says which page is meant');
+  const { name: cursor } = place;
   const list = await beginList(session, endpoint, { bodies: [{}, {}], narrowedBut: [] });
   const fact = { kind: 'pagination bounds', subject: endpoint.key };
   const by = { when: 'limit.page' } as const;
-  claimRefused(session, await list.ask({ [cursor]: 'nf-no-cursor' }), {
-    ...{ by, fact, reason: 'a cursor that is none', what: 'a cursor that the service never gave' },
-    isSo: ({ sent }) => sent.query[cursor] === 'nf-no-cursor',
-  });
+  const { nearMisses } = place.parameter;
+  for (const missed of nearMisses) {
+    claimRefused(session, await list.ask({ [cursor]: missed }), {
+      ...{ by, fact, reason: 'a cursor that is none', what: 'a cursor that the service never gave' },
+      isSo: ({ sent }) => sent.query[cursor] === missed,
+    });
+  }
   const size = pagination.size === undefined ? {} : { [pagination.size]: 1 };
   const first = await list.ask(size);
   const next = nextPage(model, first);
@@ -50,15 +59,16 @@ async function sendCursors(session: Session, endpoint: Endpoint): Promise<void> 
     claimRefused(session, await list.ask({ ...size, ...other, ...next }), {
       ...{ by, fact, reason: 'a cursor of another query', what: `a cursor that was given without ${Object.keys(other).join()}` },
       beside: [first],
-      isSo: ({ sent }, page) => page !== undefined && isDone(page) && isOfAnother(sent, page, cursor),
+      isSo: ({ sent }, page) => page !== undefined && isDone(page) && isOfAnother(sent, page, place),
     });
   }
 }
 
 /** Whether a request goes on from a page with another query than that of the page. */
-function isOfAnother(sent: Exchange['sent'], page: Exchange, cursor: string): boolean {
-  const { [cursor]: given, ...query } = sent.query;
-  return given !== undefined && given !== 'nf-no-cursor' && !isSame(query, page.sent.query);
+function isOfAnother(sent: Exchange['sent'], page: Exchange, { name, parameter }: NamedParameter): boolean {
+  const { [name]: given, ...query } = sent.query;
+  const isMissed = parameter.nearMisses.some((missed) => missed === given);
+  return given !== undefined && !isMissed && !isSame(query, page.sent.query);
 }
 
 /** Queries of the same list that are not the first one: with another order, with a filter. */

@@ -40,7 +40,7 @@ export function judgeLinks({ model }: Session, pages: readonly Exchange[]): Judg
   let isSeen = false;
   for (const { endpoint, sent, headers } of pages) {
     const [, target] = /<([^>]*)>[^,<]*; *rel="?next/.exec(headers.link ?? '') ?? [];
-    if (!endpoint || target === undefined || paginationOf(model, endpoint)?.told === 'body') continue;
+    if (!endpoint || target === undefined || paginationOf(model, endpoint)?.isToldInLink === false) continue;
     const query = new URL(target, 'http://list').searchParams;
     for (const [name, { in: place }] of entriesOf(endpoint.parameters)) {
       const asked = sent.query[name];

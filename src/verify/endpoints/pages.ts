@@ -1,5 +1,7 @@
+import { pageStyle } from '../../kinds/pages/all.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import { isCut } from '../../parts/limits.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { beginList, canBeOwn, type OwnList } from '../make/own-list.ts';
 import { paginationOf } from '../make/pages.ts';
@@ -47,11 +49,11 @@ function* casesOf(model: Model, isOwn: boolean): Iterable<Case> {
     if (statedValue(endpoint.does)?.verb !== 'list' || !stated || endpoint.response.standing !== 'open') continue;
     const facts = [{ kind: 'pagination bounds', subject: endpoint.key }];
     // Nobody removes the rows of another case, so these are there whatever else is.
-    if (stated.style === 'none' && isOwn)
-      yield { name: `${endpoint.key} on one page`, facts, run: (session) => showAll(session, endpoint) };
-    if (stated.style === 'none' || canBeOwn(model, endpoint) !== isOwn) continue;
+    const isPaged = isCut(stated);
+    if (!isPaged && isOwn) yield { name: `${endpoint.key} on one page`, facts, run: (session) => showAll(session, endpoint) };
+    if (!isPaged || canBeOwn(model, endpoint) !== isOwn) continue;
     yield { name: endpoint.key, facts, run: (session) => goThrough(session, endpoint, isOwn) };
-    if (stated.style === 'cursor' || stated.style === 'after')
+    if (pageStyle(stated.style).isSteady)
       yield { name: `${endpoint.key} while rows are added`, facts, run: (session) => goThroughAdding(session, endpoint) };
   }
 }

@@ -1,10 +1,11 @@
 import type { Json } from '../../document/document.ts';
+import { pageStyle } from '../../kinds/pages/all.ts';
+import { parametersOf } from '../../kinds/pages/kind.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
-import type { Pagination } from '../../parts/limits.ts';
+import { isCut, type Pagination } from '../../parts/limits.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter, pathParameters } from '../../parts/payload.ts';
-import { placeOf } from '../make/pages.ts';
 import { ready } from '../make/readied.ts';
 import type { Row } from '../make/row.ts';
 import type { Caller } from '../model/callers.ts';
@@ -35,7 +36,7 @@ export const pages: Trial = {
       const pagination = paginationOf(model.spec, endpoint);
       const effect = statedValue(endpoint.does);
       const resource = resourceOfEffect(effect);
-      if (effect?.verb !== 'list' || resource === undefined || !pagination || pagination.style === 'none') continue;
+      if (effect?.verb !== 'list' || resource === undefined || !isCut(pagination)) continue;
       yield caseOf(model, endpoint, resource, pagination);
     }
   },
@@ -126,11 +127,14 @@ async function refusals(
   }: { readonly fact: FactName; readonly endpoint: Endpoint; readonly request: RequestPlan; readonly pagination: Pagination },
 ): Promise<void> {
   const { model } = session;
-  const { size, style } = pagination;
-  const isCounted = style === 'offset' || style === 'page';
+  const { size } = pagination;
+  // What a service gives for the next page is refused beside the page that it is given on.
+  const places = parametersOf(pageStyle(pagination.style), pagination).filter(({ parameter: { schema } }) => 'minimum' in schema);
   const bad: readonly (readonly [name: string, value: Json, reason: string])[] = [
     ...(size === undefined ? [] : ['many', -1, 0, 1.5].map((value) => [size, value, 'a size that is none'] as const)),
-    ...(isCounted ? ['many', -1].map((value) => [placeOf(pagination), value, 'a page that is none'] as const) : []),
+    ...places.flatMap(({ name, parameter }) =>
+      parameter.nearMisses.map((value) => [name, value, 'a page that is none'] as const),
+    ),
   ];
   for (const [name, asked, reason] of bad) {
     const done = await session.send({ ...request, query: { ...request.query, [name]: asked } });

@@ -1,7 +1,9 @@
 import { isMap } from '../../document/values.ts';
+import { pageStyle } from '../../kinds/pages/all.ts';
+import { parametersOf } from '../../kinds/pages/kind.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
-import type { Pagination } from '../../parts/limits.ts';
+import { isCut, type Pagination } from '../../parts/limits.ts';
 import type { Model } from '../model/model.ts';
 import { itemsOf } from '../model/row-shown.ts';
 import type { Exchange } from '../script/exchange.ts';
@@ -11,7 +13,7 @@ import { Captured, type Symbolic } from '../script/symbol.ts';
 /** How a list is cut into pages; nothing where it is not, or that is open. */
 export function paginationOf(model: Model, endpoint: Endpoint): Pagination | undefined {
   const pagination = statedValue(endpoint.pagination ?? model.spec.limits.pagination);
-  return pagination?.style === 'none' ? undefined : pagination;
+  return isCut(pagination) ? pagination : undefined;
 }
 
 /** The query that asks for the page after one, with its values taken from that page; nothing after the last. */
@@ -20,19 +22,18 @@ export function nextPage(model: Model, done: Done<Exchange>): Readonly<Record<st
   const pagination = endpoint && paginationOf(model, endpoint);
   const items = itemsOf(model, done.value);
   if (!pagination || !items || !hasNextPage(model, done.value)) return undefined;
-  const { style } = pagination;
+  const { tells, count } = pageStyle(pagination.style);
   const name = placeOf(pagination);
   const pattern = `[?&]${name.replaceAll(/\W/g, '\\$&')}=([^&>]+)[^>]*>; *rel="?next`;
-  const isLinked = pagination.told !== 'body' && new RegExp(pattern).test(done.value.headers.link ?? '');
+  const isLinked = pagination.isToldInLink && new RegExp(pattern).test(done.value.headers.link ?? '');
   const linked = { [name]: new Captured(done.step, { in: 'header', name: 'link', pattern }) };
-  if (style === 'cursor') {
-    const isInBody = pagination.told !== 'link' && pagination.next !== undefined;
+  if (tells === 'token') {
+    const isInBody = pagination.isToldInBody && pagination.next !== undefined;
     return isInBody ? { [name]: new Captured(done.step, { in: 'body', pointer: [pagination.next ?? ''] }) } : linked;
   }
   // Where a link says what the next page is, that is what is asked for.
   if (isLinked) return linked;
-  if (style === 'offset') return { [name]: numberIn(done.value, name, 0) + items.length };
-  if (style === 'page') return { [name]: numberIn(done.value, name, 1) + 1 };
+  if (count) return { [name]: count.following(numberIn(done.value, name, count.least), items.length) };
   const effect = statedValue(endpoint.does);
   const field = model.identifierField(effect && 'resource' in effect ? effect.resource : '');
   const pointer = [...(pagination.items === undefined ? [] : [pagination.items]), items.length - 1, field];
@@ -40,10 +41,9 @@ export function nextPage(model: Model, done: Done<Exchange>): Readonly<Record<st
 }
 
 /** The parameter that says which page is meant. */
-export function placeOf({ style, cursor, after, offset, page }: Pagination): string {
-  if (style === 'offset') return offset ?? 'offset';
-  if (style === 'page') return page ?? 'page';
-  return style === 'after' ? (after ?? 'after') : (cursor ?? 'cursor');
+export function placeOf(pagination: Pagination): string {
+  const [forward] = parametersOf(pageStyle(pagination.style), pagination);
+  return forward?.name ?? pagination.style;
 }
 
 /** The query that asks for the largest pages there are. */
@@ -66,18 +66,18 @@ export function tellsNextPage(model: Model, exchange: Exchange): boolean | undef
   const pagination = endpoint && paginationOf(model, endpoint);
   if (!pagination) return undefined;
   const envelope = isMap(body) ? body : {};
-  if (pagination.told !== 'link') {
+  if (pagination.isToldInBody) {
     if (pagination.hasMore !== undefined && typeof envelope[pagination.hasMore] === 'boolean')
       return envelope[pagination.hasMore] === true;
     if (pagination.next !== undefined) return envelope[pagination.next] !== null && envelope[pagination.next] !== undefined;
   }
-  if (pagination.told !== 'body') return /rel="?next/.test(headers.link ?? '');
+  if (pagination.isToldInLink) return /rel="?next/.test(headers.link ?? '');
   const total = totalOf(model, exchange);
   if (total === undefined) return undefined;
   const count = itemsOf(model, exchange)?.length ?? 0;
   const size = numberIn(exchange, pagination.size ?? 'size', pagination.default ?? count);
-  const page = numberIn(exchange, pagination.page ?? 'page', 1);
-  const from = pagination.style === 'page' ? (page - 1) * size : numberIn(exchange, pagination.offset ?? 'offset', 0);
+  const place = pageStyle(pagination.style).count;
+  const from = place ? place.skip(numberIn(exchange, placeOf(pagination), place.least), size) : 0;
   return from + count < total;
 }
 

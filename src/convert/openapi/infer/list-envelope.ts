@@ -1,6 +1,8 @@
 import type { Json } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { newMap, type OpenMap } from '../../../document/values.ts';
+import { inOnePiece, pageStyles } from '../../../kinds/pages/all.ts';
+import type { PageStyle } from '../../../kinds/pages/kind.ts';
 import type { Operation } from '../operation.ts';
 import {
   type Context,
@@ -38,12 +40,13 @@ function writePagination(context: Context, operation: Operation, status: string,
   const style = pageStyleOf(context, operation, words.next !== undefined);
   // A list in one piece has neither a next page nor one before it.
   const { next: _next, previous: _previous, has_more: _more, ...around } = words;
-  endpoint.pagination = { ...style, ...(style.style === 'none' ? around : words) };
+  const { tells } = pageStyles.find(({ word }) => word === style.style) ?? inOnePiece;
+  endpoint.pagination = { ...style, ...(tells === 'nothing' ? around : words) };
   const at = placeOfEndpoint(operation);
   const from = context.trail.origin(below(below(below(at, 'response'), status), 'shape')) ?? operation.map.at;
-  context.trail.infer(below(at, 'pagination'), listEnvelope.name, from, style.style === 'none' ? 0.5 : 0.9);
+  context.trail.infer(below(at, 'pagination'), listEnvelope.name, from, tells === 'nothing' ? 0.5 : 0.9);
   if (properties === undefined) return;
-  const data = dataOf(context, properties.all, properties.required, words, style);
+  const data = dataOf(context, properties.all, properties.required, words, tells);
   if (data === undefined) return;
   extendAnswer(context, operation, status, { data });
   context.trail.infer(below(below(below(at, 'response'), status), 'data'), listEnvelope.name, from, 0.8);
@@ -93,24 +96,30 @@ function dataOf(
   all: Readonly<Record<string, Json>>,
   required: readonly string[],
   words: OpenMap,
-  style: OpenMap,
+  tells: PageStyle['tells'],
 ): OpenMap | undefined {
   const data: OpenMap = newMap();
   for (const [name, shape] of Object.entries(all)) {
-    const expression = expressionOf(context, name, shape, words, style);
+    const expression = expressionOf(context, name, shape, words, tells);
     if (expression !== undefined) data[name] = expression;
     else if (required.includes(name)) return undefined;
   }
   return data;
 }
 
-function expressionOf(context: Context, name: string, shape: Json, words: OpenMap, style: OpenMap): string | undefined {
+function expressionOf(
+  context: Context,
+  name: string,
+  shape: Json,
+  words: OpenMap,
+  tells: PageStyle['tells'],
+): string | undefined {
   const { written } = context;
   const type = written.typeOf(shape);
   if (name === words.items) return 'items';
   if (name === words.has_more && type === 'boolean') return 'has_more';
   if (name === words.total && (type === 'integer' || type === 'number')) return type === 'integer' ? 'total' : 'double(total)';
-  if (name === words.next || name === words.previous) return linkOf(name === words.next, plain(name), type, style);
+  if (name === words.next || name === words.previous) return linkOf(name === words.next, plain(name), type, tells);
   const constant = written.constantOf(shape);
   if (constant !== undefined) return celOf(constant.value);
   if (name === 'done' && type === 'boolean' && words.next !== undefined) return '!has_more';
@@ -119,15 +128,15 @@ function expressionOf(context: Context, name: string, shape: Json, words: OpenMa
   if (name === 'object' && type === 'string') return "'list'";
   const inner = written.propertiesOf(shape)?.all;
   const [key, only] = inner === undefined ? [] : (Object.entries(inner)[0] ?? []);
-  if (key !== undefined && only !== undefined && /next_?cursor/i.test(key) && style.style === 'cursor') {
+  if (key !== undefined && only !== undefined && /next_?cursor/i.test(key) && tells === 'token') {
     return `has_more ? {'${key}': next_cursor} : {'${key}': ''}`;
   }
   return undefined;
 }
 
 /** A cursor as it is; a whole address is made of the path and the cursor. */
-function linkOf(isNext: boolean, name: string, type: string | undefined, style: OpenMap): string | undefined {
-  if (!isNext || type !== 'string' || (style.style !== 'cursor' && style.style !== 'after')) return undefined;
+function linkOf(isNext: boolean, name: string, type: string | undefined, tells: PageStyle['tells']): string | undefined {
+  if (!isNext || type !== 'string' || (tells !== 'token' && tells !== 'identifier')) return undefined;
   return name.endsWith('url') ? undefined : 'next_cursor';
 }
 

@@ -1,5 +1,7 @@
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import { inOnePiece, pageStyles } from '../../../kinds/pages/all.ts';
+import type { AskedFor, PageStyle } from '../../../kinds/pages/kind.ts';
 import type { Operation, Parameter } from '../operation.ts';
 import { type Context, endpointOf, type InferenceRule, placeOfEndpoint } from './context.ts';
 
@@ -12,7 +14,7 @@ export const pageParameters: InferenceRule = {
       const endpoint = endpointOf(context, operation);
       if (typeof endpoint.does !== 'string' || !endpoint.does.startsWith('list ') || endpoint.pagination !== undefined) continue;
       const style = pageStyleOf(context, operation, false);
-      if (style.style === 'none') continue;
+      if (style.style === inOnePiece.word) continue;
       endpoint.pagination = style;
       context.trail.infer(below(placeOfEndpoint(operation), 'pagination'), pageParameters.name, operation.map.at, 0.8);
     }
@@ -23,23 +25,31 @@ export const pageParameters: InferenceRule = {
 export function pageStyleOf(context: Context, operation: Operation, hasNext: boolean): OpenMap {
   const queries = operation.parameters.flatMap((parameter) => namesOf(context, operation, parameter));
   const named = (names: ReadonlySet<string>) => queries.find(({ name }) => names.has(plain(name)));
+  const asked: AskedFor = {
+    named: (word) => named(usualNames.get(word) ?? new Set())?.name,
+    hasNext,
+    takesOpaque: (name) => takesOpaque(context, operation, name),
+    takesText: (name) => context.written.typeOf(shapeOf(context, operation, name)) === 'string',
+  };
   const style: OpenMap = newMap();
-  const [after, before] = [named(afters), named(befores)];
-  const [cursor, offset, page] = [named(cursors), named(offsets), named(pages)];
-  if (cursor && (hasNext || !offset)) {
-    const isOpaque = takesOpaque(context, operation, cursor.name);
-    Object.assign(style, isOpaque ? { style: 'cursor', cursor: cursor.name } : { style: 'after', after: cursor.name });
-  } else if (after && hasNext) Object.assign(style, { style: 'cursor', cursor: after.name });
-  else if (after) Object.assign(style, { style: 'after', after: after.name, ...(before && { before: before.name }) });
-  else if (offset) Object.assign(style, { style: 'offset', offset: offset.name });
-  else if (page && hasNext && context.written.typeOf(shapeOf(context, operation, page.name)) === 'string') {
-    Object.assign(style, { style: 'cursor', cursor: page.name });
-  } else if (page) Object.assign(style, { style: 'page', page: page.name });
-  else style.style = 'none';
-  const size = style.style === 'none' ? undefined : named(sizes);
-  if (size) Object.assign(style, { size: size.name }, boundsOf(context, operation, size.name));
+  for (const { word, recognise } of pageStyles as readonly PageStyle[]) {
+    const names = recognise(asked);
+    if (names === undefined) continue;
+    const size = named(sizes);
+    return Object.assign(
+      style,
+      { style: word, ...names },
+      size && { size: size.name, ...boundsOf(context, operation, size.name) },
+    );
+  }
+  style.style = inOnePiece.word;
   return style;
 }
+
+/** The names that each parameter of a style has in the documents of others, by its word. */
+const usualNames: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  (pageStyles as readonly PageStyle[]).flatMap(({ parameters }) => parameters.map((one) => [one.word, new Set(one.usualNames)])),
+);
 
 /** Whether a parameter takes what nobody but the service can read; where its shape is that of an identifier, it is one of a row. */
 function takesOpaque(context: Context, operation: Operation, name: string): boolean {
@@ -60,21 +70,6 @@ function namesOf(
   return properties === undefined ? [{ name }] : Object.keys(properties.all).map((property) => ({ name: property }));
 }
 
-const cursors: ReadonlySet<string> = new Set([
-  'cursor',
-  'marker',
-  'iterator',
-  'pagetoken',
-  'nexttoken',
-  'continuationtoken',
-  'pagecursor',
-  'startcursor',
-  'nextcursor',
-]);
-const afters: ReadonlySet<string> = new Set(['startingafter', 'after']);
-const befores: ReadonlySet<string> = new Set(['endingbefore', 'before']);
-const offsets: ReadonlySet<string> = new Set(['offset', 'skip']);
-const pages: ReadonlySet<string> = new Set(['page', 'pagenumber', 'pageno']);
 const sizes: ReadonlySet<string> = new Set(['limit', 'pagesize', 'perpage', 'maxresults', 'size', 'count', 'top', 'first']);
 
 function plain(name: string): string {

@@ -1,7 +1,9 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
+import { pageStyle } from '../../../kinds/pages/all.ts';
+import { parametersOf } from '../../../kinds/pages/kind.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
-import type { Pagination } from '../../../parts/limits.ts';
+import { isCut, type Pagination } from '../../../parts/limits.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import { pathParameters } from '../../../parts/payload.ts';
 import type { Shape } from '../../../parts/shape.ts';
@@ -52,18 +54,11 @@ function pageOnes(endpoint: Endpoint, { spec }: Writing): JsonMap[] {
         ),
       ]
     : [];
-  if (!pagination || pagination.style === 'none') return expansion;
-  const { style, cursor, after, before, offset, page, size, max, default: usual } = pagination;
-  const text = (name: string, description: string) => following(name, 'query', { type: 'string' }, { description });
-  const whole = (name: string, least: number, description: string) =>
-    following(name, 'query', { type: 'integer', minimum: least, default: least }, { description });
-  const steps: readonly (readonly JsonMap[])[] = [
-    style === 'cursor' ? [text(cursor ?? 'cursor', 'Where to go on: what the page before gave as the next one.')] : [],
-    style === 'after' ? [text(after ?? 'after', 'The identifier after which to go on.')] : [],
-    style === 'after' && before !== undefined ? [text(before, 'The identifier before which to go back.')] : [],
-    style === 'offset' ? [whole(offset ?? 'offset', 0, 'How many to pass over.')] : [],
-    style === 'page' ? [whole(page ?? 'page', 1, 'Which page, counted from 1.')] : [],
-  ];
+  if (!isCut(pagination)) return expansion;
+  const { size, max, default: usual } = pagination;
+  const places = parametersOf(pageStyle(pagination.style), pagination).map(({ name, parameter: { schema, description } }) =>
+    following(name, 'query', schema, { description }),
+  );
   const bounds = present({
     type: 'integer',
     minimum: 1,
@@ -71,7 +66,7 @@ function pageOnes(endpoint: Endpoint, { spec }: Writing): JsonMap[] {
     default: usual,
   });
   const many = size === undefined ? [] : [following(size, 'query', bounds, { description: sizeText(pagination) })];
-  return [...steps.flat(), ...many, ...expansion];
+  return [...places, ...many, ...expansion];
 }
 
 function sizeText({ max, overMax }: Pagination): string {

@@ -2,6 +2,7 @@ import type { Json, JsonMap } from '../../../document/document.ts';
 import { newMap } from '../../../document/values.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
+import { isCut } from '../../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../../parts/operations.ts';
 import { identifierParameter } from '../../../parts/payload.ts';
 import type { Spec } from '../../../parts/spec.ts';
@@ -21,7 +22,7 @@ export function answerHeaders(operation: Operation, status: string, writing: Wri
     if (endpoint.cache !== undefined) wanted.push('Cache-Control');
     if (endpoint.idempotency) wanted.push('Idempotency-Replayed');
     const pagination = paginationOf(endpoint, spec.limits.pagination);
-    if (pagination && pagination.told !== 'body' && pagination.style !== 'none') wanted.push('Link');
+    if (isCut(pagination) && pagination.isToldInLink) wanted.push('Link');
     if (endpoint.deprecated)
       wanted.push('Deprecation', ...(endpoint.deprecated.sunset === undefined ? [] : (['Sunset'] as const)));
   }

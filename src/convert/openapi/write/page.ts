@@ -1,7 +1,8 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { newMap } from '../../../document/values.ts';
+import { pageStyle } from '../../../kinds/pages/all.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import type { Pagination } from '../../../parts/limits.ts';
+import { isCut, type Pagination } from '../../../parts/limits.ts';
 import { followsKey } from '../own/words.ts';
 import { paginationOf } from './following-parameters.ts';
 import type { Writing } from './writing.ts';
@@ -33,7 +34,7 @@ export function pageExample(endpoint: Endpoint, resource: string, writing: Writi
 }
 
 function longest(pagination: Pagination | undefined): JsonMap {
-  return pagination?.max !== undefined && pagination.style !== 'none' ? { maxItems: pagination.max } : {};
+  return isCut(pagination) && pagination.max !== undefined ? { maxItems: pagination.max } : {};
 }
 
 interface Member {
@@ -43,10 +44,10 @@ interface Member {
 }
 
 /** What the envelope tells beside the rows. */
-function membersOf({ style, told, next, previous, hasMore, total }: Pagination): Member[] {
-  const step = style === 'offset' || style === 'page' ? 'integer' : 'string';
+function membersOf({ style, isToldInBody, next, previous, hasMore, total }: Pagination): Member[] {
+  const step = pageStyle(style).count ? 'integer' : 'string';
   const way = (name: string | undefined, description: string): Member[] =>
-    name === undefined || told === 'link' ? [] : [{ name, schema: { type: [step, 'null'], description }, example: null }];
+    name === undefined || !isToldInBody ? [] : [{ name, schema: { type: [step, 'null'], description }, example: null }];
   return [
     ...way(next, 'What the next page is asked for with; null on the last one.'),
     ...way(previous, 'What the page before is asked for with; null on the first one.'),

@@ -1,0 +1,31 @@
+import type { PageStyle } from './kind.ts';
+
+/** Pages that are told by how many rows stand before them. */
+export const offset = {
+  word: 'offset',
+  meaning: 'a number of rows is passed over',
+  tells: 'count',
+  parameters: [
+    {
+      word: 'offset',
+      stated: 'The parameter that takes how many rows to pass over.',
+      isRequired: true,
+      leads: 'both ways',
+      schema: { type: 'integer', minimum: 0, default: 0 },
+      description: 'How many to pass over.',
+      nearMisses: ['many', -1],
+      usualNames: ['offset', 'skip'],
+    },
+  ],
+  count: {
+    least: 0,
+    skip: (value) => value,
+    valueAt: (skip) => skip,
+    following: (value, shown) => value + shown,
+  },
+  isSteady: false,
+  recognise({ named }) {
+    const own = named('offset');
+    return own === undefined ? undefined : { offset: own };
+  },
+} as const satisfies PageStyle;
