@@ -75,7 +75,7 @@ test('what AsyncAPI says is not said beside it', () => {
 test('every example fits the schema of its message', () => {
   const ajv = new Ajv({ strict: false, allErrors: true });
   ajvFormats.default(ajv);
-  for (const { name } of formats) if (!ajv.formats[name]) ajv.addFormat(name, true);
+  for (const { word: name } of formats) if (!ajv.formats[name]) ajv.addFormat(name, true);
   ajv.addSchema(parcels, 'document');
   const messages = Object.values(valueAt(parcels, '/components/messages') as JsonMap) as JsonMap[];
   assert.equal(messages.length, 5);

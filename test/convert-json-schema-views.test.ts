@@ -295,7 +295,7 @@ function compileAll(spec: Spec, strict: boolean): void {
   ];
   const ajv = new Ajv2020({ strict: strict ? true : 'log', strictRequired: false, allErrors: true, logger: false });
   ajvFormats.default(ajv);
-  for (const { name } of formats) ajv.addFormat(name, true);
+  for (const { word: name } of formats) ajv.addFormat(name, true);
   ajv.compile({ $defs: writer.definitions(), anyOf: [{}, ...schemas] });
 }
 

@@ -131,7 +131,7 @@ async function exported(document: Document): Promise<{
     allErrors: true,
   });
   ajvFormats.default(ajv);
-  for (const { name, type, test: fits } of formats) {
+  for (const { word: name, type, test: fits } of formats) {
     if (type === 'number') ajv.addFormat(name, { type, validate: (value: number) => fits(value) });
     else ajv.addFormat(name, (value: string) => fits(value));
   }

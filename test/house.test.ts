@@ -13,6 +13,7 @@ import {
   noForeignPlaces,
   typesAreHonest,
 } from './house/habits.ts';
+import { type OtherMeaning, onlyKindsKnowTheirWords, sortOf } from './house/kinds.ts';
 import { lineAt, readSource } from './house/source.ts';
 import {
   dynamicImportsAreLiteral,
@@ -53,10 +54,34 @@ const dependencyReasons: Record<string, string> = {
   yaml: 'YAML 1.2 with the place of every node and a bound on aliases',
 };
 
+/** The sorts of kinds, by their folders, whose words nobody else may know. Their words are those of their lists. */
+const sortsUnderRule = [
+  'limits',
+  'pages',
+  'generators',
+  // Switched on when all of their users ask the kind: 'formats', 'signatures', 'schemes', 'envelopes', 'deliveries'.
+];
+
+/** Words of kinds that are other words too, each with where and what. */
+const otherMeanings: readonly OtherMeaning[] = [
+  { word: 'none', where: 'src/', unlessBeside: 'style', reason: 'the standing of a fact that is promised to be absent' },
+  { word: 'after', where: 'src/check/', unlessBeside: 'style', reason: 'when a transition happens by itself' },
+  { word: 'after', where: 'src/parts/states.ts', reason: 'when a transition happens by itself' },
+  { word: 'after', where: 'src/verify/states/', reason: 'when a transition happens by itself' },
+  { word: 'after', where: 'src/verify/limits/quota-windows.ts', reason: 'what comes after a quota was used up' },
+  { word: 'after', where: 'src/serve/lists/query.ts', reason: 'the row that a question of the store goes on after' },
+  { word: 'base64', where: 'src/', unlessBeside: 'generate', reason: 'an encoding of bytes (RFC 4648)' },
+  { word: 'uuid', where: 'src/', unlessBeside: 'generate', reason: 'a format of JSON Schema' },
+  { word: 'ulid', where: 'src/parts/samples/identifiers.ts', reason: 'a format' },
+  { word: 'page', where: 'src/serve/well-known.ts', reason: 'the page that says what a service is' },
+  { word: 'page', where: 'src/check/prose.ts', reason: 'how people write of rows on a page' },
+];
+
 const root = join(import.meta.dirname, '..');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const dependencies = Object.keys(manifest.dependencies);
 const devDependencies = Object.keys(manifest.devDependencies);
+const sorts = await Promise.all(sortsUnderRule.map(sortOf));
 const paths = projectFiles();
 const sources = paths.filter((path) => /^src\/.*\.ts$/.test(path)).map((path) => readSource(path, readText(path)));
 
@@ -269,6 +294,39 @@ const rules: readonly { readonly name: string; readonly rule: Rule; readonly see
     seeds: [
       { files: { 'src/parts/forms/document.ts': "import { limits } from './limits.ts';" } },
       { files: { 'src/parts/a.ts': "import type { Limits } from './forms/limits.ts';" }, breaks: ['src/parts/a.ts:1'] },
+    ],
+  },
+  {
+    name: 'nobody but kinds/ knows a kind by its word',
+    rule: onlyKindsKnowTheirWords(sorts, otherMeanings),
+    seeds: [
+      {
+        files: {
+          'src/kinds/limits/sliding.ts': "export const sliding = { word: 'sliding' };",
+          'src/serve/a.ts': "// 'sliding'\nconst told = 'A sliding window'; const fixed = { fixed: 1 };",
+          'src/verify/a.ts': "const style = 1;\nif (standing === 'none') f(/bucket/);",
+        },
+      },
+      {
+        files: {
+          'src/serve/a.ts': 'switch (kind) {\n  case \'sliding\':\n}\nconst kinds = new Set(["bucket"]);',
+          'src/verify/a.ts': "if (pagination.style === 'none') f();\nconst a = `cursor`;\nf({ 'offset': 1 });",
+          'src/check/a.ts': 'const words = { sliding: 1,\n  fixed: 2 };\nif (/^(?:bucket|x)$/.test(kind)) f();',
+          'src/convert/a.ts': "const made = 'evt_{ulid}';\nconst key = '{random:24}';",
+        },
+        breaks: [
+          'src/serve/a.ts:2',
+          'src/serve/a.ts:4',
+          'src/verify/a.ts:1',
+          'src/verify/a.ts:2',
+          'src/verify/a.ts:3',
+          'src/check/a.ts:1',
+          'src/check/a.ts:2',
+          'src/check/a.ts:3',
+          'src/convert/a.ts:1',
+          'src/convert/a.ts:2',
+        ],
+      },
     ],
   },
   {

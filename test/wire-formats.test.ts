@@ -7,14 +7,14 @@ const validator = createValidator();
 const passes = (format: string, value: unknown) => validator.compile({ format })(value).length === 0;
 
 describe('every format of ours', () => {
-  for (const { name, type, meaning, example, test: fits } of formats) {
+  for (const { word: name, type, meaning, example, test: fits } of formats) {
     test(`${name} says what it is and knows its example`, () => {
       assert.equal(typeof example, type);
       assert.ok(fits(example) && passes(name, example));
       assert.notEqual(meaning, '');
     });
   }
-  test('has a name of its own', () => assert.equal(new Set(formats.map(({ name }) => name)).size, formats.length));
+  test('has a name of its own', () => assert.equal(new Set(formats.map(({ word }) => word)).size, formats.length));
 });
 
 describe('a format asks for', () => {
@@ -77,7 +77,7 @@ test('no format takes time out of proportion to a long text', () => {
   const beginnings = ['', 'http://', 'a@', '/', 'P', '2026-01-31T12:00:00.', '{', 'a:'];
   const repeated = ['a', 'a-', 'a.', '1', '%41', '0:', '/', 'é', '[', '::', ' ', '+', '{a}'];
   const names = [
-    ...formats.filter(({ type }) => type === 'string').map(({ name }) => name),
+    ...formats.filter(({ type }) => type === 'string').map(({ word }) => word),
     'email',
     'uri',
     'uri-reference',

@@ -21,7 +21,7 @@ export interface Schemas {
 
 /** The names of the formats that are known. */
 export function knownFormats(): readonly string[] {
-  return [...Object.keys(fullFormats), ...formats.map(({ name }) => name)];
+  return [...Object.keys(fullFormats), ...formats.map(({ word }) => word)];
 }
 
 export function schemasOf(spec: Spec): Schemas {
@@ -70,7 +70,7 @@ function newAjv(withMeta = false): Ajv2020 {
       format.type === 'number'
         ? { type: format.type, validate: (value: number) => format.test(value) }
         : { type: format.type, validate: (value: string) => format.test(value) };
-    ajv.addFormat(format.name, definition);
+    ajv.addFormat(format.word, definition);
   }
   return ajv;
 }

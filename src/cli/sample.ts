@@ -83,7 +83,7 @@ function sampleList(spec: Spec, shape: JsonMap, name: string, depth: number): Js
 /** The least number that the bounds allow, from 1 on where they allow it. */
 function sampleNumber(shape: JsonMap, isWhole: boolean): number | undefined {
   if (typeof shape.format === 'string') {
-    const example = formats.find(({ name, type }) => name === shape.format && type === 'number')?.example;
+    const example = formats.find(({ word, type }) => word === shape.format && type === 'number')?.example;
     if (typeof example === 'number') return example;
   }
   const bound = (key: string): number | undefined => (typeof shape[key] === 'number' ? shape[key] : undefined);
@@ -103,7 +103,7 @@ function sampleText(shape: JsonMap, name: string): string | undefined {
     return text !== undefined && text.length >= least && text.length <= most ? text : undefined;
   }
   if (typeof shape.format === 'string') {
-    const own = formats.find((format) => format.name === shape.format)?.example;
+    const own = formats.find((format) => format.word === shape.format)?.example;
     return typeof own === 'string' ? own : standardExamples.get(shape.format);
   }
   if (least > textMost) return undefined;

@@ -10,7 +10,9 @@ export interface MemberForm extends ValueForm {
   readonly description: string;
 }
 
-export interface ValueForm {
+/** The form of a value. */
+export type ValueForm = {
+  readonly description?: string;
   readonly type?: 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object';
   /** One of several forms. */
   readonly anyOf?: readonly ValueForm[];
@@ -19,7 +21,7 @@ export interface ValueForm {
   readonly additionalProperties?: ValueForm;
   readonly minimum?: number;
   readonly enum?: readonly string[];
-}
+};
 
 /** The words that belong to a kind, each with what may be written there. */
 export type Members = Readonly<Record<string, Member>>;

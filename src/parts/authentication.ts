@@ -2,7 +2,6 @@ import type { Pointer } from '../document/document.ts';
 import { prefixOf, type SchemeWord, schemeKind, schemeKinds, schemeWord } from '../kinds/schemes/all.ts';
 import type { PlacedScheme, SchemeFacts, SchemeKind } from '../kinds/schemes/kind.ts';
 import { type Expression, type Fact, type Named, statedValue } from './fact.ts';
-import { readMembers } from './kind-members.ts';
 import { named, type Source } from './source.ts';
 
 /** Part 5: who may do what, and how they show who they are. */
@@ -69,6 +68,9 @@ export function readAuthentication(source: Source): Authentication {
   };
 }
 
+/** The words that belong to one kind of scheme or another. */
+const ownWords = schemeKinds.flatMap(({ members }) => Object.keys(members));
+
 function readScheme(name: string, source: Source): Scheme {
   const type = schemeWord(source.get('type').text());
   const place = source.has('query') ? 'query' : source.has('cookie') ? 'cookie' : 'header';
@@ -91,7 +93,7 @@ function readScheme(name: string, source: Source): Scheme {
         ? { standing: 'stated', value: usual, at: source.at }
         : carrier.fact((value) => value.text(), 'tags only'),
     ...words,
-    own: readMembers(source, schemeKinds),
+    own: source.members(ownWords, ({ value }) => value),
     placeholder: source.get('placeholder').fact((value) => value.text(), 'tags only'),
     ...(source.has('algorithms') && { algorithms: source.get('algorithms').words() }),
     ...(secretEnv !== undefined && { secretEnv }),

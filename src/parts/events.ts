@@ -1,7 +1,8 @@
 import type { Pointer } from '../document/document.ts';
 import { durationMs } from '../kinds/durations.ts';
 import { type StatedSignature, signatureOfMembers, signatureWord } from '../kinds/signatures/all.ts';
-import type { Expression, Fact, Named, Unstated } from './fact.ts';
+import { type Envelope, envelopeBy, readEnvelope } from './envelope.ts';
+import { type Expression, type Fact, type Named, statedValue, type Unstated } from './fact.ts';
 import { readShape } from './read-shape.ts';
 import type { Shape } from './shape.ts';
 import { named, type Source } from './source.ts';
@@ -31,10 +32,12 @@ export interface Delivery {
   readonly at: Pointer;
   readonly webhook?: Webhook;
   readonly stream?: Stream;
-  /** What stands around a payload; absent = the usual one. */
-  readonly envelope?: Named<Expression>;
-  /** Whether nothing does: a payload is sent as it is. */
-  readonly isBare: boolean;
+  readonly envelope: Envelope;
+}
+
+/** What stands around what a service sends: as stated, or as is usual where no way of delivery is. */
+export function envelopeOf(events: Events): Envelope {
+  return statedValue(events.delivery)?.envelope ?? envelopeBy(events.at, undefined);
 }
 
 export interface Webhook {
@@ -112,8 +115,7 @@ function readDelivery(source: Source): Fact<Delivery> {
       at: value.at,
       ...(webhook.isMap && { webhook: readWebhook(webhook) }),
       ...(stream.isMap && { stream: readStream(stream) }),
-      ...(envelope.isMap && !envelope.unstated() && { envelope: envelope.expressions() }),
-      isBare: envelope.unstated()?.standing === 'none',
+      envelope: readEnvelope(envelope),
     };
   });
 }

@@ -1,3 +1,5 @@
+import { envelopeKinds } from '../kinds/envelopes/all.ts';
+import type { EnvelopeKind } from '../kinds/envelopes/kind.ts';
 import { rateKinds } from '../kinds/limits/all.ts';
 import type { Members } from '../kinds/member.ts';
 import { pageStyles } from '../kinds/pages/all.ts';
@@ -23,13 +25,13 @@ interface StatedKind {
 /** The lists of kinds that a document may name, each with the definition of their words and that of the statement they stand in. */
 const sorts: readonly { readonly words: string; readonly statement: string; readonly kinds: readonly StatedKind[] }[] = [
   { words: 'rateKind', statement: 'rate', kinds: rateKinds },
+  { words: 'schemeType', statement: 'scheme', kinds: schemeKinds },
   {
     words: 'pageStyle',
     statement: 'pagination',
     kinds: pageStyles.map((style) => ({ ...style, members: membersOf(style) })),
   },
   { words: 'telling', statement: 'pagination', kinds: tellings.map((telling) => ({ ...telling, members: {} })) },
-  { words: 'schemeType', statement: 'scheme', kinds: schemeKinds },
 ];
 
 /**
@@ -43,6 +45,7 @@ export function withKinds<Definitions extends Readonly<Record<string, unknown>>>
     made[statement] = beside((made[statement] ?? {}) as FormJson, kinds);
   }
   made.signature = wordOrMembers(signatureKinds);
+  made.envelope = envelopeForm(envelopeKinds);
   // What was given is there, and what was added is of the same kind.
   return made as Record<string, unknown> & Definitions;
 }
@@ -55,6 +58,16 @@ function wordOrMembers(kinds: readonly StatedKind[]): FormJson {
         ? { const: word, type: 'string', description: meaning }
         : { ...beside({ properties: {} }, [{ word, meaning, members }]), type: 'object', additionalProperties: false },
     ),
+  };
+}
+
+/** What may stand as an envelope, but for `none`, which may stand for any fact. */
+function envelopeForm(kinds: readonly EnvelopeKind[]): FormJson {
+  return {
+    anyOf: kinds.flatMap(({ word, meaning, stated }): readonly FormJson[] => {
+      if (typeof stated === 'object') return [{ ...stated.form }];
+      return stated === 'by word' ? [{ const: word, type: 'string', description: meaning }] : [];
+    }),
   };
 }
 

@@ -75,7 +75,7 @@ export function examplesIn(value: Json, at = ''): { readonly at: string; readonl
 export function misfits(openapi: JsonMap): readonly string[] {
   const ajv = new Ajv2020({ strict: false, allErrors: true, ownProperties: true });
   ajvFormats.default(ajv);
-  for (const { name, type, test } of formats) {
+  for (const { word: name, type, test } of formats) {
     if (type === 'string') ajv.addFormat(name, { type, validate: (value: string) => test(value) });
     else ajv.addFormat(name, { type, validate: (value: number) => test(value) });
   }

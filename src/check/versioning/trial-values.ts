@@ -91,7 +91,7 @@ function ofFormat(format: string, chance: Chance): string | undefined {
   if (format === 'date') return new Date(ms).toISOString().slice(0, 10);
   if (format === 'time') return new Date(ms).toISOString().slice(11);
   if (format === 'decimal' || format === 'int64') return format === 'decimal' ? `${digits(1e9)}.${digits(1e4)}` : digits(2 ** 53);
-  const example = formats.find(({ name, type }) => name === format && type === 'string')?.example;
+  const example = formats.find(({ word, type }) => word === format && type === 'string')?.example;
   return typeof example === 'string' ? example : undefined;
 }
 

@@ -1,5 +1,7 @@
 import type { Json, JsonMap } from '../../document/document.ts';
-import type { EventKind } from '../../parts/events.ts';
+import { newMap, type OpenMap } from '../../document/values.ts';
+import { literalOf } from '../../kinds/envelopes/all.ts';
+import { type EventKind, envelopeOf } from '../../parts/events.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { SchemaWriter } from './schema-writer.ts';
@@ -21,23 +23,36 @@ export function envelopeSchema(spec: Spec, kind: EventKind, payload: JsonMap): J
 
 /** Whether payloads are sent as they are. */
 export function isBare(spec: Spec): boolean {
-  return statedValue(spec.events.delivery)?.isBare === true;
+  return envelopeOf(spec.events).members === undefined;
 }
 
 /** What an envelope is made of, each with its expression: as stated, or as it follows by rule; nothing where there is none. */
 export function envelopeMembers(spec: Spec): readonly (readonly [name: string, source: string])[] {
-  if (isBare(spec)) return [];
-  const stated = statedValue(spec.events.delivery)?.envelope;
-  return stated ? Object.entries(stated).map(([name, { source }]) => [name, source.trim()]) : usual;
+  return Object.entries(envelopeOf(spec.events).members ?? {});
 }
 
-/** The envelope of a document that states none. */
-const usual = [
-  ['id', 'event.id'],
-  ['type', 'event.kind'],
-  ['timestamp', 'event.at'],
-  ['data', 'event.payload'],
-] as const;
+/** An example of an event in its envelope; nothing where a member is made by an expression that is not known. */
+export function envelopeExample(
+  spec: Spec,
+  kind: EventKind,
+  payload: Json,
+  { id, at }: { readonly id: string; readonly at: string },
+): Json | undefined {
+  if (isBare(spec)) return payload;
+  const known: Readonly<Record<string, Json>> = {
+    'event.id': id,
+    'event.kind': kind.name,
+    'event.at': at,
+    'event.payload': payload,
+  };
+  const out: OpenMap = newMap();
+  for (const [name, source] of envelopeMembers(spec)) {
+    const value = known[source] ?? literalOf(source);
+    if (value === undefined) return undefined;
+    out[name] = value;
+  }
+  return out;
+}
 
 /** What is known of an expression's value without evaluating it. */
 function memberSchema(source: string, kind: EventKind, payload: JsonMap): JsonMap {
@@ -45,8 +60,8 @@ function memberSchema(source: string, kind: EventKind, payload: JsonMap): JsonMa
   if (source === 'event.kind') return { type: 'string', const: kind.name };
   if (source === 'event.at') return { type: 'string', format: 'date-time' };
   if (source === 'event.payload') return payload;
-  const literal = /^'([^'\\]*)'$|^"([^"\\]*)"$/.exec(source);
-  if (literal) return { type: 'string', const: literal[1] ?? literal[2] ?? '' };
-  if (/^-?\d+$/.test(source)) return { type: 'integer', const: Number(source) };
-  return source === 'true' || source === 'false' ? { type: 'boolean', const: source === 'true' } : {};
+  const literal = literalOf(source);
+  if (typeof literal === 'string') return { type: 'string', const: literal };
+  if (typeof literal === 'number') return { type: 'integer', const: literal };
+  return literal === undefined ? {} : { type: 'boolean', const: literal };
 }

@@ -113,7 +113,7 @@ export function extensible(schema: JsonMap): JsonMap {
 /** What JSON Schema's own keywords can say of a format of this language, where the reader does not know its name. */
 function constraintsOf({ format }: JsonMap, { knownFormats }: Writing): JsonMap {
   if (typeof format !== 'string' || knownFormats.has(format)) return {};
-  return formats.find(({ name }) => name === format)?.schema ?? {};
+  return formats.find(({ word }) => word === format)?.schema ?? {};
 }
 
 export function namesIn(list: Json | undefined): string[] {

@@ -2,7 +2,7 @@ import type { Format } from './kind.ts';
 
 /** Bytes (OpenAPI 3.0): a file or a whole body as it came, or a string in JSON, of which nothing is asked. */
 export const binary: Format = {
-  name: 'binary',
+  word: 'binary',
   type: 'string',
   meaning: 'bytes',
   example: '',

@@ -2,7 +2,7 @@ import type { Format } from './kind.ts';
 
 /** A country's two letters (ISO 3166-1 alpha-2), in upper case; and `XK`, which Kosovo uses. */
 export const country: Format = {
-  name: 'country',
+  word: 'country',
   type: 'string',
   meaning: 'an ISO 3166-1 country code of two letters',
   example: 'DE',

@@ -2,7 +2,7 @@ import type { Format } from './kind.ts';
 
 /** A currency's three letters (ISO 4217), in upper case; those of the past are known too, for old amounts. */
 export const currency: Format = {
-  name: 'currency',
+  word: 'currency',
   type: 'string',
   meaning: 'an ISO 4217 currency code',
   example: 'EUR',

@@ -2,7 +2,7 @@ import type { Format } from './kind.ts';
 
 /** A date and time with its offset (RFC 3339 section 5.6): `T` between them, in either case; a leap second where UTC may have one. */
 export const dateTime: Format = {
-  name: 'date-time',
+  word: 'date-time',
   type: 'string',
   meaning: 'a date and time such as 2026-01-31T12:00:00Z',
   example: '2026-01-31T12:00:00Z',

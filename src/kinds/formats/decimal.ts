@@ -2,7 +2,7 @@ import type { Format } from './kind.ts';
 
 /** A decimal number written in a string, so that no digit is lost (OpenAPI format registry): `12.50`, without exponent. */
 export const decimal: Format = {
-  name: 'decimal',
+  word: 'decimal',
   type: 'string',
   meaning: 'a decimal number in a string',
   example: '12.50',

@@ -2,7 +2,7 @@ import type { Format } from './kind.ts';
 
 /** A mail address that may hold characters outside ASCII (RFC 6531), at most 254 characters as mail systems take them. */
 export const idnEmail: Format = {
-  name: 'idn-email',
+  word: 'idn-email',
   type: 'string',
   meaning: 'a mail address',
   example: 'jörg@example.com',

@@ -2,7 +2,7 @@ import type { Format } from './kind.ts';
 
 /** A host name that may hold letters outside ASCII (RFC 5890): labels of letters, marks, digits and hyphens, 63 characters at most, 253 in all. */
 export const idnHostname: Format = {
-  name: 'idn-hostname',
+  word: 'idn-hostname',
   type: 'string',
   meaning: 'a host name',
   example: 'müller.example',

@@ -2,7 +2,7 @@ import type { Format } from './kind.ts';
 
 /** A signed integer of 32 bits (OpenAPI format registry). */
 export const int32: Format = {
-  name: 'int32',
+  word: 'int32',
   type: 'number',
   meaning: 'an integer of 32 bits',
   example: 2_147_483_647,

@@ -2,7 +2,7 @@ import type { Format } from './kind.ts';
 
 /** A signed integer of 64 bits (OpenAPI format registry), kept exactly: past 2^53 it is a BigInt. */
 export const int64: Format = {
-  name: 'int64',
+  word: 'int64',
   type: 'number',
   meaning: 'an integer of 64 bits',
   example: 9_007_199_254_740_991,

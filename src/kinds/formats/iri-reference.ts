@@ -3,7 +3,7 @@ import type { Format } from './kind.ts';
 
 /** An IRI or a reference relative to one (RFC 3987 section 2.2). */
 export const iriReference: Format = {
-  name: 'iri-reference',
+  word: 'iri-reference',
   type: 'string',
   meaning: 'an IRI or a reference to one',
   example: '/straße?q=ä',

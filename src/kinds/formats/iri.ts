@@ -2,7 +2,7 @@ import type { Format } from './kind.ts';
 
 /** A URI that may hold characters outside ASCII (RFC 3987 section 2.2), with its scheme. */
 export const iri: Format = {
-  name: 'iri',
+  word: 'iri',
   type: 'string',
   meaning: 'an IRI with its scheme',
   example: 'https://müller.example/straße',

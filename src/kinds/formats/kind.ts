@@ -1,7 +1,7 @@
 /** A format of this language: a word that may stand beside a type in a shape, and narrows it. */
 export interface Format {
   /** The word, as `format` writes it. */
-  readonly name: string;
+  readonly word: string;
   /** The JSON type it applies to; a value of another type is none of its business. */
   readonly type: 'string' | 'number';
   /** What a value of it is, so that "must be …" reads well. */

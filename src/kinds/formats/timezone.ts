@@ -2,7 +2,7 @@ import type { Format } from './kind.ts';
 
 /** A time zone's name in the IANA database, `UTC` among them; older names too, offsets not. Case does not count (RFC 6557). */
 export const timezone: Format = {
-  name: 'timezone',
+  word: 'timezone',
   type: 'string',
   meaning: 'an IANA time zone name, such as Europe/Berlin',
   example: 'Europe/Berlin',

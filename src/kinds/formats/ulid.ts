@@ -2,7 +2,7 @@ import type { Format } from './kind.ts';
 
 /** A ULID (github.com/ulid/spec): 26 characters of Crockford's base 32, 48 bits of time first; case does not count. */
 export const ulid: Format = {
-  name: 'ulid',
+  word: 'ulid',
   type: 'string',
   meaning: 'a ULID',
   example: '01ARZ3NDEKTSV4RRFFQ69G5FAV',

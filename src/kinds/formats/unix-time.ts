@@ -2,7 +2,7 @@ import type { Format } from './kind.ts';
 
 /** Seconds since 1970-01-01T00:00:00Z (POSIX), within what a date can hold (ECMA-262 section 21.4.1.1); fractions where the type allows them. */
 export const unixTime: Format = {
-  name: 'unix-time',
+  word: 'unix-time',
   type: 'number',
   meaning: 'seconds since 1970',
   example: 1_767_225_600,

@@ -5,6 +5,20 @@ export interface Draw {
   uuid(): string;
 }
 
+/** What a document of others says of a text. */
+export interface TextShape {
+  readonly format: unknown;
+  readonly pattern: unknown;
+}
+
+export interface Recognised {
+  /** The template that makes such texts. */
+  readonly template: string;
+  /** A text that it makes, which has to fit whatever else is said; none where nothing else can be. */
+  readonly sample?: string;
+  readonly confidence: number;
+}
+
 /** One way of making an identifier or a secret: the word in a template, `{ulid}` or `{random:24}`. */
 export interface Generator {
   readonly word: string;
@@ -14,4 +28,8 @@ export interface Generator {
   make(draw: Draw, length: number): string;
   /** What it makes, as a regular expression without anchors. */
   pattern(length: number): string;
+  /** Whether it draws on letters of both cases, so that a text in the other case is another one. */
+  readonly mixesCases: boolean;
+  /** How an identifier of this shape, in a document that does not say so, is most likely made; nothing where not by this. */
+  recognise?(shape: TextShape): Recognised | undefined;
 }

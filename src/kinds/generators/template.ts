@@ -1,26 +1,37 @@
+import type { Comparison } from '../comparison.ts';
 import { generators } from './all.ts';
 import type { Draw, Generator } from './kind.ts';
+import { random } from './random.ts';
+import { ulid } from './ulid.ts';
 
 /** A template such as `pcl_{ulid}`, taken apart once. */
 export interface Template {
   make(draw: Draw): string;
   /** What it makes, as a regular expression. */
   readonly pattern: string;
+  /** Whether a text of it in the other case is another one. */
+  readonly mixesCases: boolean;
 }
+
+/** The template of names that sort by the time they were made, and the one of secrets, where none is stated. */
+export const sortableTemplate = `{${ulid.word}}`;
+export const secretTemplate = `{${random.word}:32}`;
+
+const known: readonly Generator[] = generators;
 
 /** Reads a template; a bare word such as `uuid` is a template of that word alone. Says what is wrong with a bad one. */
 export function readTemplate(text: string): { readonly template: Template } | { readonly wrong: string } {
-  const source = generators.some(({ word }) => word === text) ? `{${text}}` : text;
+  const source = known.some(({ word }) => word === text) ? `{${text}}` : text;
   const steps: (string | { readonly generator: Generator; readonly length: number })[] = [];
   let from = 0;
   for (const match of source.matchAll(/\{([^{}]*)\}/g)) {
     if (match.index > from) steps.push(source.slice(from, match.index));
     from = match.index + match[0].length;
     const [word = '', length] = (match[1] as string).split(':');
-    const generator = generators.find((candidate) => candidate.word === word);
+    const generator = known.find((candidate) => candidate.word === word);
     if (!generator)
       return {
-        wrong: `\`{${match[1]}}\` is no generator; there are ${generators.map((one) => `{${one.word}${one.takesLength ? ':N' : ''}}`).join(', ')}.`,
+        wrong: `\`{${match[1]}}\` is no generator; there are ${known.map((one) => `{${one.word}${one.takesLength ? ':N' : ''}}`).join(', ')}.`,
       };
     const count = Number(length);
     if (generator.takesLength && !(Number.isInteger(count) && count >= 1 && count <= 1024)) {
@@ -35,7 +46,21 @@ export function readTemplate(text: string): { readonly template: Template } | { 
   return {
     template: {
       make: (draw) => steps.map((step) => (typeof step === 'string' ? step : step.generator.make(draw, step.length))).join(''),
+      mixesCases: steps.some((step) => typeof step !== 'string' && step.generator.mixesCases),
       pattern: `^${steps.map((step) => (typeof step === 'string' ? step.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&') : step.generator.pattern(step.length))).join('')}$`,
     },
   };
+}
+
+/**
+ * How what a later template makes stands to what an earlier one made. Whoever reads such texts keeps them by their form: it is
+ * the same, or another one.
+ */
+export function compareTemplates(before: string, after: string): Comparison {
+  return patternOf(before) === patternOf(after) ? 'same' : 'other';
+}
+
+function patternOf(text: string): string {
+  const read = readTemplate(text);
+  return 'template' in read ? read.template.pattern : text;
 }

@@ -3,13 +3,14 @@ import type { Draw, Generator } from './kind.ts';
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /** ULID: 48 bits of time and 80 of chance in 26 characters of Crockford's base 32; of one millisecond they are in order. */
-export const ulid: Generator = {
+export const ulid = {
   word: 'ulid',
   meaning: 'A ULID: 26 characters that sort by the time they were made.',
   takesLength: false,
+  mixesCases: false,
   make: (draw) => encodeTime(draw.nowMs) + encodeChance(draw),
   pattern: () => '[0-7][0-9A-HJKMNP-TV-Z]{25}',
-};
+} as const satisfies Generator;
 
 function encodeTime(ms: number): string {
   let rest = ms;

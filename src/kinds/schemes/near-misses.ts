@@ -1,3 +1,4 @@
+import { readTemplate } from '../generators/template.ts';
 import type { NearMiss, SchemeFacts } from './kind.ts';
 
 type Edited = Omit<NearMiss, 'breaks'>;
@@ -23,7 +24,8 @@ export function ofText(text: string): NearMiss[] {
 
 /** The near misses of a key. Letters of both cases are told apart where its generator draws on both. */
 export function ofKey({ generate = '' }: Pick<SchemeFacts, 'generate'>, text: string): NearMiss[] {
-  const drawsOnBoth = /\{(?:random|base64):/.test(generate);
+  const read = readTemplate(generate);
+  const drawsOnBoth = 'template' in read && read.template.mixesCases;
   const inOtherCase = { how: 'its small letters are capitals, and the other way round', text: otherCase(text) };
   return [...ofText(text), ...(drawsOnBoth ? breaking('schemes', [inOtherCase]) : [])];
 }

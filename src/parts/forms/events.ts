@@ -7,10 +7,7 @@ const DataForm = Type.Union([
   named(Type.Union([cel('the value of this field'), Type.Number(), Type.Boolean()])),
   cel('the whole'),
 ]);
-const EnvelopeForm = fact(
-  named(Type.Union([cel('over event'), Type.Number(), Type.Boolean()])),
-  'What stands around a payload; none = it is sent as it is.',
-);
+const EnvelopeForm = fact(ref<unknown>('envelope'), 'What stands around a payload; none = it is sent as it is.');
 
 const WebhookForm = keys({
   signature: value(ref<unknown>('signature'), 'How deliveries are signed: a word, or an own template.'),

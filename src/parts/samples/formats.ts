@@ -10,7 +10,7 @@ export interface SampledFormat {
 
 /** A format by its word: this language's own, or one of JSON Schema 2020-12 (validation, section 7.3); nothing for another, which constrains nothing. */
 export function formatOf(word: string): SampledFormat | undefined {
-  const stated = own.find(({ name }) => name === word);
+  const stated = own.find((format) => format.word === word);
   const make = makers[word];
   if (stated) return { type: stated.type, test: (value) => stated.test(value), make: make ?? (() => stated.example) };
   const test = tests[word];

@@ -1,4 +1,5 @@
 import type { Json, JsonMap } from '../../document/document.ts';
+import { sortableTemplate } from '../../kinds/generators/template.ts';
 import type { Reader, StoredCredential } from '../../store/store.ts';
 import type { Accepted } from '../authentication/accepted.ts';
 import { hasExpired, hashOfKey, type KeptSecret, keptOf } from '../authentication/credentials.ts';
@@ -33,7 +34,7 @@ async function add(input: JsonMap, over: Administered): Promise<Json> {
   const made = await makeSecret(scheme, caller, text(input, 'secret'), over);
   const kept = { scopes: scopesIn(input), createdMs: nowMs, ...(lastsMs !== undefined && { expiresMs: nowMs + lastsMs }) };
   const credential: StoredCredential = {
-    ...{ name: newKey({ generate: 'key_{ulid}' }, over.chance, nowMs), serial: 1, scheme: scheme.scheme.name },
+    ...{ name: newKey({ generate: `key_${sortableTemplate}` }, over.chance, nowMs), serial: 1, scheme: scheme.scheme.name },
     ...{ lookup: made.lookup, user, caller, doc: JSON.stringify({ ...kept, ...made.kept }) },
   };
   await over.store.change((rows) => {

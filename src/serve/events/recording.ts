@@ -1,5 +1,5 @@
 import type { Json } from '../../document/document.ts';
-import { readTemplate, type Template } from '../../kinds/generators/template.ts';
+import { readTemplate, sortableTemplate, type Template } from '../../kinds/generators/template.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { NewEvent } from '../../store/outbox.ts';
 import type { StoredChange, Work } from '../acts/act.ts';
@@ -29,7 +29,7 @@ interface Occasion {
 
 const nothing: Image = { fields: {}, near: {} };
 const nobody: ReadonlySet<string> = new Set();
-const read = readTemplate('evt_{ulid}');
+const read = readTemplate(`evt_${sortableTemplate}`);
 const identifier = 'template' in read ? read.template : (undefined as never as Template);
 
 export function compileRecording(engine: EventsSetting, hasGiven: boolean): Recording {

@@ -1,3 +1,5 @@
+import type { Envelope } from '../../parts/envelope.ts';
+import { envelopeOf } from '../../parts/events.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { StoredEvent } from '../../store/outbox.ts';
 import { type Evaluate, Failed, isFailed } from '../evaluate.ts';
@@ -25,9 +27,7 @@ export interface Wrapping {
 export function compileWrapping(engine: EventsSetting): Wrapping {
   const { compilation } = engine;
   const { spec } = compilation;
-  const delivery = statedValue(spec.events.delivery);
-  const envelope = delivery?.envelope && named(delivery.envelope, compilation);
-  const isBare = delivery?.isBare === true;
+  const envelope = compileEnvelope(envelopeOf(spec.events), compilation);
   const fields = named(webhookOf(engine)?.headers ?? {}, compilation);
   const prunes = new Map<string, Prune | undefined>();
   const downs = new Map<string, Down | undefined>();
@@ -55,13 +55,12 @@ export function compileWrapping(engine: EventsSetting): Wrapping {
     body(event, audience) {
       const prune = pruneFor(event.kind, audience);
       const down = downFor(event.kind, audience);
-      if (!prune && !down && !envelope) return isBare ? event.payload : plain(event, event.payload);
+      if (!prune && !down && envelope.ofText) return envelope.ofText(event, event.payload);
       const whole: Value = parseStored(event.payload);
       prune?.(whole);
       const payload = down ? carried(down, whole) : whole;
       if (payload instanceof Failed) return { wrong: payload.reason };
-      if (!envelope) return isBare ? toJson(payload) : plain(event, toJson(payload));
-      return wrap(envelope, event, payload);
+      return envelope.ofText ? envelope.ofText(event, toJson(payload)) : envelope.of(event, payload);
     },
     headers(event, { fields: subscriber }) {
       if (fields.length === 0) return {};
@@ -97,9 +96,44 @@ function named(
   return Object.entries(expressions).map(([name, entry]) => [name, expression(entry)] as const);
 }
 
-/** The envelope that follows by rule: `{ id, type, timestamp, data }`. */
-function plain({ id, kind, atMs }: StoredEvent, payload: string): string {
-  return `{"id":${JSON.stringify(id)},"type":${JSON.stringify(kind)},"timestamp":"${new Date(atMs).toISOString()}","data":${payload}}`;
+/** Puts an envelope around a payload. */
+interface CompiledEnvelope {
+  /** Around a payload that is JSON text already; absent where an expression has to be evaluated. */
+  readonly ofText?: (event: StoredEvent, payload: string) => string;
+  of(event: StoredEvent, payload: Value): string | { readonly wrong: string };
+}
+
+function compileEnvelope({ at, word, own, members }: Envelope, compilation: Engine['compilation']): CompiledEnvelope {
+  if (word === undefined) return { of: () => ({ wrong: 'The stated envelope is none that can be made here.' }) };
+  if (!members) return { ofText: (_event, payload) => payload, of: (_event, payload) => toJson(payload) };
+  const evaluates = named(
+    Object.fromEntries(Object.entries(members).map(([name, source]) => [name, own[name] ?? { source, at }])),
+    compilation,
+  );
+  const ofText = textOf(Object.entries(members));
+  return { ...(ofText && { ofText }), of: (event, payload) => wrap(evaluates, event, payload) };
+}
+
+/** What is known of an event without evaluating anything, as JSON text. */
+const texts: Readonly<Record<string, (event: StoredEvent, payload: string) => string>> = {
+  'event.id': ({ id }) => JSON.stringify(id),
+  'event.kind': ({ kind }) => JSON.stringify(kind),
+  'event.at': ({ atMs }) => `"${new Date(atMs).toISOString()}"`,
+  'event.payload': (_event, payload) => payload,
+};
+
+/** An envelope of nothing but what is known, which most are, is written without its payload being read. */
+function textOf(members: readonly (readonly [name: string, source: string])[]): CompiledEnvelope['ofText'] {
+  const pieces = members.flatMap(([name, source], index) => {
+    const make = texts[source];
+    return make ? [{ before: `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`, make }] : [];
+  });
+  if (pieces.length === 0 || pieces.length < members.length) return undefined;
+  return (event, payload) => {
+    let text = '';
+    for (const { before, make } of pieces) text += before + make(event, payload);
+    return `${text}}`;
+  };
 }
 
 function wrap(envelope: NamedEvaluate, event: StoredEvent, payload: Value): string | { readonly wrong: string } {

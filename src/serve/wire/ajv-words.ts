@@ -13,7 +13,7 @@ export function addFormats(ajv: Ajv): void {
   for (const [name, most] of slowFormats) ajv.addFormat(name, capped(name, most));
   const time = testOf('time');
   ajv.addFormat('time', (text: string) => OFFSET.test(text) && time(text));
-  for (const { name, type, test } of formats) {
+  for (const { word: name, type, test } of formats) {
     if (type === 'number') ajv.addFormat(name, { type, validate: (value: number) => test(value) });
     else ajv.addFormat(name, (value: string) => test(value));
   }
@@ -88,7 +88,7 @@ function testOf(name: string): (text: string) => boolean {
 }
 
 function fitsNumericFormat(format: unknown, value: unknown): boolean {
-  const kind = formats.find(({ name }) => name === format);
+  const kind = formats.find(({ word }) => word === format);
   return kind === undefined || !(typeof value === 'number' || typeof value === 'bigint') || kind.test(value);
 }
 

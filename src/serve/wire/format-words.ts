@@ -21,5 +21,5 @@ const meanings = new Map<string, string>([
   ['relative-json-pointer', 'a relative JSON Pointer'],
   ['regex', 'a regular expression'],
   ['byte', 'bytes in base64'],
-  ...formats.map(({ name, meaning }) => [name, meaning] as const),
+  ...formats.map(({ word, meaning }) => [word, meaning] as const),
 ]);

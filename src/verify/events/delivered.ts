@@ -1,10 +1,11 @@
 import type { Json } from '../../document/document.ts';
+import type { Told } from '../../kinds/envelopes/reading.ts';
 import { signatureKind } from '../../kinds/signatures/all.ts';
 import type { Model } from '../model/model.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { type Exchange, fieldsOf } from '../script/exchange.ts';
 import type { Heard } from './ear.ts';
-import { deliveryOf, envelopeFlaw, type Told, toldIn } from './envelope.ts';
+import { deliveryOf, envelopeFlaw, toldIn } from './envelope.ts';
 import type { Delivery } from './receiver.ts';
 
 /** That what comes to a subscriber is sent as stated: by POST, as JSON, in the envelope, signed, with the stated headers. */

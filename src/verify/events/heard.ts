@@ -1,4 +1,5 @@
 import { isSame } from '../../document/values.ts';
+import type { Told } from '../../kinds/envelopes/reading.ts';
 import type { EventKind } from '../../parts/events.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation, operationsOf } from '../../parts/operations.ts';
@@ -7,7 +8,7 @@ import type { Model } from '../model/model.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
 import type { Heard } from './ear.ts';
-import { type Told, toldIn } from './envelope.ts';
+import { toldIn } from './envelope.ts';
 import { type Change, changeIn, isEmitted, isHeardBy, kindsOn } from './expected.ts';
 import { payloadFlaw } from './payloads.ts';
 import type { Delivery } from './receiver.ts';

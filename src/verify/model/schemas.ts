@@ -47,7 +47,7 @@ export class Schemas {
       inlineRefs: false,
     });
     for (const [name, format] of Object.entries(fullFormats)) this.#ajv.addFormat(name, format);
-    for (const { name, type, test } of formats) {
+    for (const { word: name, type, test } of formats) {
       if (type === 'number') this.#ajv.addFormat(name, { type, validate: (value: number) => test(value) });
       else this.#ajv.addFormat(name, (value: string) => test(value));
     }

@@ -59,7 +59,7 @@ function ofPattern(pattern: string, format: unknown, least: number, most: number
     const expression = new RegExp(pattern, 'u');
     const size = Number.isFinite(most) ? { size: 'medium' as const } : {};
     const made = fc.stringMatching(expression, size).filter((text) => expression.test(text) && !/[\p{Cc}\p{Cs}]/u.test(text));
-    const kind = formats.find(({ name }) => name === format);
+    const kind = formats.find(({ word }) => word === format);
     return kind ? made.filter((text) => kind.test(text)) : made.filter((text) => text.length >= least || least === 0);
   } catch {
     throw new NoValue(`texts of the pattern ${pattern} are not made here`);
@@ -74,7 +74,7 @@ interface FormatValues {
 /** Texts of a format; nothing for one that constrains nothing. @throws {NoValue} for one that we have no values of. */
 function ofFormat(format: string): FormatValues | undefined {
   const full = made.get(format);
-  const own = formats.find(({ name, type }) => name === format && type === 'string')?.example;
+  const own = formats.find(({ word, type }) => word === format && type === 'string')?.example;
   const plain = typeof own === 'string' ? own : standardExamples.get(format);
   if (full) return { full, plain: plain === undefined ? full : fc.constant(plain) };
   if (plain !== undefined) return { plain: fc.constant(plain), full: fc.constant(plain) };

@@ -129,7 +129,7 @@ function sampleOf(pattern: string): string | undefined {
 }
 
 function formatBreak(format: string): string | undefined {
-  const own = formats.find(({ name, type }) => name === format && type === 'string');
+  const own = formats.find(({ word, type }) => word === format && type === 'string');
   return own && ['not of this format', '~', ''].find((text) => !own.test(text));
 }
 

@@ -1,12 +1,12 @@
-import type { Json, JsonMap } from '../../../document/document.ts';
+import type { JsonMap } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { newMap, type OpenMap } from '../../../document/values.ts';
 import { signatureKind } from '../../../kinds/signatures/all.ts';
-import type { EventKind, Webhook } from '../../../parts/events.ts';
-import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
+import type { Webhook } from '../../../parts/events.ts';
+import { entriesOf, isStated } from '../../../parts/fact.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { DefinitionNames } from '../../json-schema/definition-names.ts';
-import { envelopeMembers, envelopeSchema, isBare, payloadSchema } from '../../json-schema/event-schema.ts';
+import { envelopeExample, envelopeMembers, envelopeSchema, isBare, payloadSchema } from '../../json-schema/event-schema.ts';
 import type { SchemaWriter } from '../../json-schema/schema-writer.ts';
 import type { Prose } from '../../prose.ts';
 import { unsettledLine } from '../../unsettled.ts';
@@ -21,6 +21,8 @@ export interface Message {
   readonly bare: JsonMap;
 }
 
+const exampleTimes = { id: 'evt_01KDWQ5G00WZ3P8J1N4R7T2V6X', at: '2026-01-01T00:00:00.000Z' };
+
 /** The messages that a service sends: every kind of event, in its envelope. */
 export function writeMessages(spec: Spec, writer: SchemaWriter, prose: Prose): Message[] {
   const names = new DefinitionNames();
@@ -33,7 +35,8 @@ export function writeMessages(spec: Spec, writer: SchemaWriter, prose: Prose): M
     const description = prose(kind.at).join('\n\n');
     const carried = isStated(kind.payload) ? payloadSchema(kind, writer) : undefined;
     const open = isStated(kind.payload) ? {} : { $comment: unsettledLine(`what ${name} carries`, kind.payload) };
-    const example = isBare(spec) ? exampleOf(kind) : envelopeExample(members, kind, exampleOf(kind));
+    const made = exampleOf(kind);
+    const example = made === undefined ? undefined : envelopeExample(spec, kind, made, exampleTimes);
     return {
       key,
       bare: {
@@ -79,22 +82,4 @@ function headersOf({ signature, headers }: Webhook): JsonMap | undefined {
   return Object.keys(properties).length === 0
     ? undefined
     : { type: 'object', properties, ...(required.length > 0 && { required }) };
-}
-
-function envelopeExample(
-  members: readonly (readonly [string, string])[],
-  kind: EventKind,
-  payload: Json | undefined,
-): JsonMap | undefined {
-  const known: Readonly<Record<string, Json | undefined>> = {
-    'event.id': 'evt_01KDWQ5G00WZ3P8J1N4R7T2V6X',
-    'event.kind': kind.name,
-    'event.at': '2026-01-01T00:00:00.000Z',
-    'event.payload': payload,
-  };
-  const values = members.map(([name, source]) => [name, known[source]] as const);
-  if (values.some(([, value]) => value === undefined) || statedValue(kind.payload) === undefined) return undefined;
-  const out: OpenMap = newMap();
-  for (const [name, value] of values) out[name] = value as Json;
-  return out;
 }

@@ -1,6 +1,7 @@
 import type { Json } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import { envelopeLike, envelopeMembers } from '../../../kinds/envelopes/all.ts';
 import { made } from '../made.ts';
 import type { Context, InferenceRule } from './context.ts';
 
@@ -28,7 +29,8 @@ export const eventEnvelope: InferenceRule = {
       const inside = target === undefined ? below(origin, 'properties') : below(below('/resources', target), 'fields');
       trail.from(at, target === undefined ? below(inside, 'data') : (trail.origin(below(inside, 'data')) ?? origin));
     }
-    made(delivery).envelope = first;
+    // What a word says is written by its word.
+    made(delivery).envelope = envelopeLike(constantsIn(context, bodies[0]?.shape)) ?? first;
     trail.infer('/events/delivery/envelope', eventEnvelope.name, trail.origin('/events/delivery') ?? '', 0.8);
   },
 };
@@ -40,9 +42,18 @@ function leaveEnvelope({ reader }: Context, body: string, names: readonly string
   for (const name of names) if (name !== 'data') reader.leave(below(below(body, 'properties'), name), why);
 }
 
+/** The members of a body, each with its constant where it has one. */
+function constantsIn({ written }: Pick<Context, 'written'>, shape: Json | undefined): Readonly<Record<string, unknown>> {
+  const members = Object.entries(written.propertiesOf(shape)?.all ?? {});
+  return Object.fromEntries(members.map(([key, inner]) => [key, written.constantOf(inner)?.value]));
+}
+
 function envelopeOf({ written }: Context, name: string, shape: Json | undefined): OpenMap | undefined {
   const properties = written.propertiesOf(shape);
   if (properties?.all.data === undefined) return undefined;
+  const word = envelopeLike(constantsIn({ written }, shape));
+  const known = word && envelopeMembers(word, {});
+  if (known) return Object.assign(newMap(), known);
   const envelope: OpenMap = newMap();
   for (const [key, inner] of Object.entries(properties.all)) {
     const constant = written.constantOf(inner)?.value;

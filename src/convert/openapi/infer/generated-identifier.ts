@@ -1,6 +1,8 @@
 import type { Json } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap } from '../../../document/values.ts';
+import { generators } from '../../../kinds/generators/all.ts';
+import type { Generator } from '../../../kinds/generators/kind.ts';
 import { fits, isPattern } from '../fits.ts';
 import { type AboutResource, type Context, endpointsByResource, type InferenceRule } from './context.ts';
 import { fieldsOf } from './rows.ts';
@@ -38,14 +40,16 @@ function howMade(context: Context, about: readonly AboutResource[], field: strin
   if (type === 'integer') return { generate: 'integer', confidence: 0.6 };
   const { format, pattern, maxLength } = keywordsOf(context, shape);
   if (type !== 'string') return undefined;
-  if (format === 'uuid') return { generate: 'uuid', confidence: 0.8 };
-  const prefix = typeof pattern === 'string' ? prefixOf(pattern) : undefined;
-  if (prefix === undefined) return undefined;
-  const sample = `${prefix}${'a1'.repeat(8)}`;
-  const isFit =
+  const fit = (sample: string) =>
     isPattern(String(pattern)) &&
     fits({ type: 'string', pattern: String(pattern), ...(typeof maxLength === 'number' && { maxLength }) }, sample);
-  return isFit ? { generate: `${prefix}{random:16}`, confidence: 0.6 } : undefined;
+  for (const { recognise } of generators as readonly Generator[]) {
+    const recognised = recognise?.({ format, pattern });
+    if (recognised === undefined) continue;
+    const { template, sample, confidence } = recognised;
+    return sample === undefined || fit(sample) ? { generate: template, confidence } : undefined;
+  }
+  return undefined;
 }
 
 /** The keywords of a shape and of the parts that it is made of. */
@@ -53,9 +57,4 @@ function keywordsOf(context: Context, shape: Json | undefined, steps = 0): Reado
   const own = context.written.expand(shape);
   const parts = Array.isArray(own.allOf) && steps < 8 ? own.allOf : [];
   return Object.assign({}, ...parts.map((part: Json) => keywordsOf(context, part, steps + 1)), own);
-}
-
-/** The letters that a pattern begins with, up to their last separator: `^adr_[a-zA-Z0-9]+$` has `adr_`. */
-function prefixOf(pattern: string): string | undefined {
-  return /^\^([A-Za-z]+[_-])\[/.exec(pattern)?.[1];
 }

@@ -1,11 +1,11 @@
-import type { Json, JsonMap } from '../../../document/document.ts';
+import type { JsonMap } from '../../../document/document.ts';
 import { newMap } from '../../../document/values.ts';
 import { signatureKind } from '../../../kinds/signatures/all.ts';
 import type { EventKind, Stream, Webhook } from '../../../parts/events.ts';
 import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
 import { isMap } from '../../../parts/source.ts';
-import { envelopeSchema, isBare } from '../../json-schema/event-schema.ts';
+import { envelopeExample, envelopeSchema } from '../../json-schema/event-schema.ts';
 import { componentName, operationIdOf, titleOf } from '../../operation-names.ts';
 import { followsKey, payloadKey, prefix } from '../own/words.ts';
 import { statedSchema } from './stated-schema.ts';
@@ -64,8 +64,13 @@ function eventBody(kind: EventKind, writing: Writing): JsonMap {
   const schema = writing.schemas.defineOnce(`${kind.name} event`, eventSchema(kind, writing));
   const shape = statedValue(kind.payload);
   const payload = shape ? writing.examples.ofShape(shape, 'answer', 'payload') : undefined;
-  return present({ schema, example: payload === undefined ? undefined : envelopeExample(kind, payload, writing) });
+  return present({
+    schema,
+    example: payload === undefined ? undefined : envelopeExample(writing.spec, kind, payload, exampleTimes),
+  });
 }
+
+const exampleTimes = { id: 'evt_01JZ8Q4N6W3H9T5V7X2B1C0D4E', at: '2026-01-01T09:00:00.000Z' };
 
 /** An event in its envelope. */
 function eventSchema(kind: EventKind, writing: Writing): JsonMap {
@@ -73,27 +78,6 @@ function eventSchema(kind: EventKind, writing: Writing): JsonMap {
   const isWritten = stated !== undefined && isStated(kind.payload);
   const payload = isWritten ? { ...statedSchema(stated, writing, 'answer'), [payloadKey]: kind.name } : {};
   return envelopeSchema(writing.spec, kind, payload);
-}
-
-function envelopeExample(kind: EventKind, payload: Json, { spec }: Writing): Json | undefined {
-  if (isBare(spec)) return payload;
-  const known: Readonly<Record<string, Json>> = {
-    'event.id': 'evt_01JZ8Q4N6W3H9T5V7X2B1C0D4E',
-    'event.kind': kind.name,
-    'event.at': '2026-01-01T09:00:00.000Z',
-    'event.payload': payload,
-  };
-  const stated = statedValue(spec.events.delivery)?.envelope;
-  const members: readonly [string, string][] = stated
-    ? Object.entries(stated).map(([name, { source }]) => [name, source.trim()])
-    : [
-        ['id', 'event.id'],
-        ['type', 'event.kind'],
-        ['timestamp', 'event.at'],
-        ['data', 'event.payload'],
-      ];
-  if (members.some(([, source]) => known[source] === undefined)) return undefined;
-  return Object.fromEntries(members.map(([name, source]) => [name, known[source] ?? null]));
 }
 
 /** The header fields that show where an event comes from, and those that the document adds. */

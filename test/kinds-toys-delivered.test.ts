@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { addKinds } from './kinds/toy.ts';
+import type { Stand } from './verify/stand.ts';
+
+const toy = (sort: string, name: string) => ({ sort, name, source: new URL(`./fixtures/kinds/${name}.ts`, import.meta.url) });
+await addKinds([toy('signatures', 'crossed'), toy('schemes', 'badge'), toy('envelopes', 'parcelled')]);
+
+const { check, parseDocument } = await import('../src/index.ts');
+const { toOpenApi } = await import('../src/convert/openapi.ts');
+const { toAsyncapi } = await import('../src/convert/asyncapi.ts');
+const { openStand } = await import('./verify/stand.ts');
+const { smallService } = await import('./verify/small-service.ts');
+
+const service = smallService
+  .replace('type: api_key, header: X-Key,', 'type: badge, colour: red,')
+  .replace('signature: standard-webhooks', 'signature: { field: X-Crossed }')
+  .replace('delivery:\n', 'delivery:\n    envelope: parcelled\n');
+const findings = (text: string) =>
+  check(parseDocument(text, 'small.yaml')).findings.flatMap(({ code, at }) =>
+    code.startsWith('purpose/') ? [] : [`${code} @ ${at}`],
+  );
+const scheme = '/authentication/schemes/key';
+
+test('what states kinds from outside is sound, and their misuses are findings', () => {
+  assert.deepEqual(findings(service), findings(smallService));
+  const of = (from: string, to: string) => findings(service.replace(from, to));
+  assert.deepEqual(of('field: X-Crossed', 'field: Crossed'), [
+    'events/signature-template @ /events/delivery/webhook/signature/field',
+  ]);
+  assert.deepEqual(of('colour: red, ', ''), [`authentication/unverifiable-token @ ${scheme}`]);
+  assert.deepEqual(of('colour: red', 'colour: green'), [`form/wrong-value @ ${scheme}/colour`]);
+  assert.deepEqual(of('envelope: parcelled', 'envelope: parceled'), ['form/wrong-value @ /events/delivery/envelope']);
+  assert.ok(of('field: X-Crossed', 'feild: X-Crossed').includes('form/unknown-key @ /events/delivery/webhook/signature/feild'));
+  assert.ok(of('type: badge', 'type: bagde').includes(`form/wrong-value @ ${scheme}/type`));
+});
+
+const only = ['header names', 'token formats', 'schemes:service', 'delivery mechanism'];
+let stand: Stand;
+before(async () => {
+  stand = await openStand(service, { inPairs: true, serve: { allowPrivateWebhooks: true } });
+});
+after(() => stand.close());
+
+test('they are served, and what is served is held to be what is stated', { timeout: 300_000 }, async () => {
+  const refused = await fetch(`${stand.url}/v1/notes`);
+  assert.equal(refused.status, 401);
+  assert.match(refused.headers.get('www-authenticate') ?? '', /^Badge realm="Small"/);
+  const { facts } = await stand.verify({ only });
+  const verdicts = Object.fromEntries(facts.map(({ kind, subject, verdict }) => [`${kind}:${subject}`, verdict]));
+  for (const fact of ['header names:key', 'schemes:service', 'delivery mechanism:service'])
+    assert.equal(verdicts[fact], 'held', `${fact} ${JSON.stringify(facts.find(({ kind }) => fact.startsWith(kind)))}`);
+});
+
+const otherwise: Readonly<Record<string, readonly [string, string, string, RegExp]>> = {
+  'a signature': ['field: X-Crossed', 'field: X-Uncrossed', 'delivery mechanism', /X-Crossed/],
+  'an envelope': ['envelope: parcelled', 'envelope: { nr: event.id }', 'delivery mechanism', /there is no version/],
+  'a scheme': ['type: badge, colour: red,', 'type: api_key, header: X-Badges,', 'header names', /X-Badge/],
+};
+for (const [name, [from, to, fact, seen]] of Object.entries(otherwise)) {
+  test(`a service that keeps another is found out: ${name}`, { timeout: 300_000 }, async () => {
+    const other = await openStand(service, {
+      served: service.replace(from, to),
+      inPairs: true,
+      serve: { allowPrivateWebhooks: true },
+    });
+    try {
+      const { breaches } = await other.verify({ only: [fact] });
+      const text = JSON.stringify(breaches.map(({ kind, promised, seen }) => ({ kind, promised, seen })));
+      assert.ok(
+        breaches.some(({ kind }) => kind === fact),
+        text,
+      );
+      assert.match(text, seen);
+    } finally {
+      await other.close();
+    }
+  });
+}
+
+test('they are exported, and an export that is read back states them', () => {
+  const { spec } = check(parseDocument(service, 'small.yaml'));
+  const openApi = JSON.stringify(toOpenApi(spec));
+  for (const word of ['"x-badge":true', '"X-Crossed"', '"inside"', '"version":{"type":"string","const":"1.0"}'])
+    assert.ok(openApi.includes(word), word);
+  const back = check(parseDocument(openApi, 'small.json')).spec.document.tree;
+  const own = spec.document.tree;
+  assert.deepEqual(JSON.parse(JSON.stringify(back.authentication)), JSON.parse(JSON.stringify(own.authentication)));
+  assert.deepEqual(JSON.parse(JSON.stringify(back.events)), JSON.parse(JSON.stringify(own.events)));
+  const asyncApi = JSON.stringify(toAsyncapi(spec));
+  for (const word of ['"X-Badge"', '"X-Crossed"', '"inside"']) assert.ok(asyncApi.includes(word), word);
+});
+
+test('a document of others that has them is read as theirs', () => {
+  const foreign = {
+    ...{
+      openapi: '3.1.0',
+      info: { title: 'Theirs', version: '1' },
+      paths: { '/notes': { get: { responses: { 200: { description: 'x' } } } } },
+    },
+    ...{ components: { securitySchemes: { one: { type: 'badge' } } }, security: [{ one: [] }] },
+  };
+  const { spec } = check(parseDocument(JSON.stringify(foreign), 'theirs.json'));
+  assert.deepEqual(JSON.parse(JSON.stringify(spec.document.tree.authentication)), {
+    schemes: { one: { type: 'badge', header: 'X-Badge' } },
+  });
+});
