@@ -1,4 +1,5 @@
 import type { Json, JsonMap } from '../../document/document.ts';
+import { timeFormat } from '../../kinds/formats/all.ts';
 import type { EventKind } from '../../parts/events.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
@@ -43,7 +44,7 @@ const usual = [
 function memberSchema(source: string, kind: EventKind, payload: JsonMap): JsonMap {
   if (source === 'event.id') return { type: 'string', description: 'One over all tries.' };
   if (source === 'event.kind') return { type: 'string', const: kind.name };
-  if (source === 'event.at') return { type: 'string', format: 'date-time' };
+  if (source === 'event.at') return { type: 'string', format: timeFormat };
   if (source === 'event.payload') return payload;
   const literal = /^'([^'\\]*)'$|^"([^"\\]*)"$/.exec(source);
   if (literal) return { type: 'string', const: literal[1] ?? literal[2] ?? '' };
