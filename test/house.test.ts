@@ -59,7 +59,8 @@ const sortsUnderRule = [
   'limits',
   'pages',
   'generators',
-  // Switched on when all of their users ask the kind: 'formats', 'signatures', 'schemes', 'envelopes', 'deliveries'.
+  'formats',
+  // Switched on when all of their users ask the kind: 'signatures', 'schemes', 'envelopes', 'deliveries'.
 ];
 
 /** Words of kinds that are other words too, each with where and what. */
@@ -72,7 +73,14 @@ const otherMeanings: readonly OtherMeaning[] = [
   { word: 'after', where: 'src/serve/lists/query.ts', reason: 'the row that a question of the store goes on after' },
   { word: 'base64', where: 'src/', unlessBeside: 'generate', reason: 'an encoding of bytes (RFC 4648)' },
   { word: 'uuid', where: 'src/', unlessBeside: 'generate', reason: 'a format of JSON Schema' },
-  { word: 'ulid', where: 'src/parts/samples/identifiers.ts', reason: 'a format' },
+  { word: 'ulid', where: 'src/parts/samples/identifiers.ts', reason: 'among formats that tell one thing from all others' },
+  { word: 'binary', where: 'src/parts/expressions/', reason: 'an operation of CEL that has two sides' },
+  { word: 'binary', where: 'src/serve/lists/cursor.ts', reason: 'an encoding of bytes as text' },
+  { word: 'binary', where: 'src/serve/wire/multipart.ts', reason: 'a transfer encoding (RFC 2045)' },
+  { word: 'decimal', where: 'src/serve/rows/column.ts', reason: 'the stored name of how a column is made' },
+  { word: 'phone', where: 'src/', unlessBeside: 'format', reason: 'what fields are named' },
+  { word: 'country', where: 'src/', unlessBeside: 'format', reason: 'what fields are named' },
+  { word: 'currency', where: 'src/', unlessBeside: 'format', reason: 'what fields are named' },
   { word: 'page', where: 'src/serve/well-known.ts', reason: 'the page that says what a service is' },
   { word: 'page', where: 'src/check/prose.ts', reason: 'how people write of rows on a page' },
 ];

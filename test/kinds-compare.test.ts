@@ -2,8 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { together } from '../src/kinds/comparison.ts';
+import { compareFormats, formatNamed, formats } from '../src/kinds/formats/all.ts';
+import type { Format } from '../src/kinds/formats/kind.ts';
+import { compareTemplates } from '../src/kinds/generators/template.ts';
 import { compareRates, rateKinds } from '../src/kinds/limits/all.ts';
 import type { RateKind, StatedRate } from '../src/kinds/limits/kind.ts';
+import { pageStyles } from '../src/kinds/pages/all.ts';
+import { comparePages } from '../src/kinds/pages/compare.ts';
 
 const opposite = { same: 'same', tighter: 'looser', looser: 'tighter', other: 'other' } as const;
 
@@ -78,3 +83,61 @@ function letThrough(kind: RateKind, rate: StatedRate, gaps: readonly number[]) {
   const times = gaps.map((gap) => (atMs += gap));
   return play(kind, rate, times).map((isAllowed, at) => ({ isAllowed, atMs: times[at] ?? 0 }));
 }
+
+const pages = fc.record(
+  {
+    style: fc.constantFrom(...pageStyles.map(({ word }) => word)),
+    names: fc.oneof(fc.constant({}), fc.constant({ cursor: 'from' }), fc.constant({ page: 'from' })),
+    size: fc.constantFrom('size', 'limit'),
+    default: fc.integer({ min: 1, max: 4 }),
+    max: fc.integer({ min: 1, max: 4 }),
+    overMax: fc.constantFrom('clamp' as const, 'refuse' as const),
+  },
+  { requiredKeys: ['style', 'names'] },
+);
+
+test('pages compare both ways alike, and each with itself as the same', () => {
+  fc.assert(
+    fc.property(pages, pages, (before, after) => {
+      assert.equal(comparePages(before, before), 'same');
+      assert.equal(comparePages(before, after), opposite[comparePages(after, before)]);
+    }),
+    { seed: 3, numRuns: 2000 },
+  );
+});
+
+test('smaller pages are tighter, refusing a size is tighter than cutting it down, and other parameters make others', () => {
+  for (const { word } of pageStyles) {
+    const stated = { style: word, names: {}, default: 20, max: 100, overMax: 'clamp' as const };
+    assert.equal(comparePages(stated, { ...stated, max: 50 }), 'tighter');
+    assert.equal(comparePages(stated, { ...stated, default: 30 }), 'looser');
+    assert.equal(comparePages(stated, { ...stated, overMax: 'refuse' }), 'tighter');
+    assert.equal(comparePages(stated, { ...stated, default: 30, max: 50 }), 'other');
+    assert.equal(comparePages(stated, { ...stated, size: 'limit' }), 'other');
+  }
+  const byPage = { style: 'page', names: {} } as const;
+  assert.equal(comparePages(byPage, { ...byPage, names: { page: 'page' } }), 'same');
+  assert.equal(comparePages(byPage, { ...byPage, names: { page: 'number' } }), 'other');
+});
+
+test('formats and templates compare both ways alike; what is within another format is its tighter', () => {
+  const words = [...formats.map(({ word }) => word), 'email', 'uuid'];
+  for (const before of words) {
+    for (const after of words) {
+      assert.equal(compareFormats(before, after), opposite[compareFormats(after, before)]);
+      assert.equal(compareFormats(before, after) === 'same', before === after);
+    }
+  }
+  assert.equal(compareFormats('int64', 'int32'), 'tighter');
+  assert.equal(compareTemplates('ord_{ulid}', 'ord_{ulid}'), 'same');
+  assert.equal(compareTemplates('uuid', '{uuid}'), 'same');
+  assert.equal(compareTemplates('{random:24}', '{random:25}'), 'other');
+});
+
+test('what a format says of others is so: its values are of those that it is within, and its near miss is not of it', () => {
+  for (const one of formats as readonly Format[]) {
+    for (const wider of one.within ?? []) assert.ok(formatNamed(wider)?.test(one.example), `${one.word} in ${wider}`);
+    if (one.nearMiss !== undefined) assert.ok(!one.test(one.nearMiss), one.word);
+    if (one.time) assert.equal(one.time.write(one.time.readMs(one.example) ?? Number.NaN), one.example, one.word);
+  }
+});

@@ -1,3 +1,4 @@
+import { standsFor } from '../kinds/formats/all.ts';
 import type { Answer } from '../parts/answers.ts';
 import type { Endpoint } from '../parts/endpoints.ts';
 import { isStated, statedValue } from '../parts/fact.ts';
@@ -72,7 +73,7 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: Compilat
   const hasBody = status !== 204 && status !== 304 && answer.shape.standing !== 'none';
   const contentType = endpoint.produces?.[0] ?? 'application/json';
   // Bytes are kept as base64 in JSON, and leave as they came where the answer is no JSON.
-  const isBinary = isStated(answer.shape) && answer.shape.value.format === 'binary' && !contentType.endsWith('json');
+  const isBinary = isStated(answer.shape) && standsFor(answer.shape.value.format, 'bytes') && !contentType.endsWith('json');
   return {
     status,
     holds: answer.if && compilation.expression(answer.if, operation),

@@ -1,5 +1,5 @@
 import type { Json, JsonMap } from '../../document/document.ts';
-import { formats } from '../../kinds/formats/all.ts';
+import { formatNamed } from '../../kinds/formats/all.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { isMap } from '../../parts/source.ts';
 import { typesOf } from '../shapes/json-types.ts';
@@ -87,12 +87,13 @@ function drawText(shape: JsonMap, chance: Chance): string {
 function ofFormat(format: string, chance: Chance): string | undefined {
   const ms = Math.floor((chance() * 2 - 0.5) * 2 ** 41);
   const digits = (most: number) => String(Math.floor(chance() * most));
-  if (format === 'date-time') return new Date(ms).toISOString();
+  const own = formatNamed(format);
+  if (own?.time && own.type === 'string') return String(own.time.write(ms));
   if (format === 'date') return new Date(ms).toISOString().slice(0, 10);
   if (format === 'time') return new Date(ms).toISOString().slice(11);
-  if (format === 'decimal' || format === 'int64') return format === 'decimal' ? `${digits(1e9)}.${digits(1e4)}` : digits(2 ** 53);
-  const example = formats.find(({ word, type }) => word === format && type === 'string')?.example;
-  return typeof example === 'string' ? example : undefined;
+  if (own?.standsFor === 'digits') return `${digits(1e9)}.${digits(1e4)}`;
+  if (own?.standsFor === 'wide integer') return digits(2 ** 53);
+  return typeof own?.example === 'string' ? own.example : undefined;
 }
 
 function drawList(shape: JsonMap, chance: Chance, index: number, depth: number): Json {

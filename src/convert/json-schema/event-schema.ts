@@ -1,6 +1,7 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { newMap, type OpenMap } from '../../document/values.ts';
 import { literalOf } from '../../kinds/envelopes/all.ts';
+import { timeFormat } from '../../kinds/formats/all.ts';
 import { type EventKind, envelopeOf } from '../../parts/events.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
@@ -58,7 +59,7 @@ export function envelopeExample(
 function memberSchema(source: string, kind: EventKind, payload: JsonMap): JsonMap {
   if (source === 'event.id') return { type: 'string', description: 'One over all tries.' };
   if (source === 'event.kind') return { type: 'string', const: kind.name };
-  if (source === 'event.at') return { type: 'string', format: 'date-time' };
+  if (source === 'event.at') return { type: 'string', format: timeFormat };
   if (source === 'event.payload') return payload;
   const literal = literalOf(source);
   if (typeof literal === 'string') return { type: 'string', const: literal };

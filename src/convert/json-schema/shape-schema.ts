@@ -1,6 +1,6 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { isStanding } from '../../document/values.ts';
-import { formats } from '../../kinds/formats/all.ts';
+import { formatNamed } from '../../kinds/formats/all.ts';
 import { schemaKeys, schemaListKeys, schemaMapKeys } from '../../parts/schema-keys.ts';
 import { identifierType } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
@@ -113,7 +113,7 @@ export function extensible(schema: JsonMap): JsonMap {
 /** What JSON Schema's own keywords can say of a format of this language, where the reader does not know its name. */
 function constraintsOf({ format }: JsonMap, { knownFormats }: Writing): JsonMap {
   if (typeof format !== 'string' || knownFormats.has(format)) return {};
-  return formats.find(({ word }) => word === format)?.schema ?? {};
+  return formatNamed(format)?.schema ?? {};
 }
 
 export function namesIn(list: Json | undefined): string[] {

@@ -1,5 +1,6 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
+import { timeFormat } from '../../kinds/formats/all.ts';
 
 /** Whether a value fits the keywords of a shape that speak of single values; what holds others is not gone into. */
 export function fits(shape: JsonMap, value: Json): boolean {
@@ -15,7 +16,7 @@ export function fits(shape: JsonMap, value: Json): boolean {
     if (typeof pattern === 'string' && isPattern(pattern) && !new RegExp(pattern, 'u').test(value)) return false;
     // Formats differ in what they admit; a default is held to those that a reader is held to.
     return (
-      !(shape.format === 'uuid' || shape.format === 'date-time' || shape.format === 'uri' || shape.format === 'email') ||
+      !(shape.format === 'uuid' || shape.format === timeFormat || shape.format === 'uri' || shape.format === 'email') ||
       value !== ''
     );
   }

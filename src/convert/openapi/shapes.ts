@@ -1,6 +1,7 @@
 import type { Json, JsonMap, Pointer } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../document/values.ts';
+import { bytesFormat } from '../../kinds/formats/all.ts';
 import { settle } from './contradictions.ts';
 import { readExclusives } from './exclusive-bounds.ts';
 import { isPattern, unicodePattern } from './fits.ts';
@@ -93,7 +94,7 @@ export class Shapes {
     if (type === 'file') {
       this.reader.mark(schema, 'type');
       shape.type = 'string';
-      shape.format = 'binary';
+      shape.format = bytesFormat;
     } else if (words.length === 0 || words.some((word) => !jsonTypes.has(word))) {
       this.reader.find('import/invalid', below(at, 'type'), `${JSON.stringify(type)} is no type of JSON.`);
     } else {

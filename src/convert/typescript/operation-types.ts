@@ -1,3 +1,4 @@
+import { standsFor } from '../../kinds/formats/all.ts';
 import type { Effect } from '../../parts/effects.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
@@ -98,7 +99,7 @@ function requestType(endpoint: Endpoint, body: Fact<Shape>, types: ResourceTypes
   if (body.standing === 'none') return undefinedType;
   if (!isStated(body)) return unknownType;
   if (isStated(endpoint.request)) {
-    const isBytes = body.value.type === 'string' && body.value.format === 'binary';
+    const isBytes = body.value.type === 'string' && standsFor(body.value.format, 'bytes');
     const isRaw = isBytes && endpoint.consumes !== undefined && !endpoint.consumes.some(isJson);
     return isRaw ? word('Uint8Array') : shapeType(body.value, types.shapes('create'));
   }

@@ -1,3 +1,4 @@
+import { standsFor } from '../../kinds/formats/all.ts';
 import { pageStyle } from '../../kinds/pages/all.ts';
 import type { Answer } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
@@ -47,7 +48,7 @@ function bodyOf(answer: Answer, { produces }: Endpoint, types: ResourceTypes): T
   if (isEmpty(answer) || answer.shape.standing === 'none') return undefinedType;
   if (!isStated(answer.shape)) return unknownType;
   const shape = answer.shape.value;
-  const isBytes = shape.type === 'string' && shape.format === 'binary';
+  const isBytes = shape.type === 'string' && standsFor(shape.format, 'bytes');
   return isBytes && produces && !produces.some(isJson) ? word('Uint8Array') : shapeType(shape, types.shapes('shown'));
 }
 

@@ -1,4 +1,5 @@
 import type { Json, JsonMap } from '../../document/document.ts';
+import { standsFor } from '../../kinds/formats/all.ts';
 import { identifierType } from '../../parts/schemas.ts';
 import { isMap } from '../../parts/source.ts';
 import type { Spec } from '../../parts/spec.ts';
@@ -86,9 +87,9 @@ function hasObjectWords(shape: JsonMap): boolean {
 function typed(type: string, shape: JsonMap, reading: ShapeReading): Type {
   switch (type) {
     case 'string':
-      return shape.format === 'binary' ? union([word('Uint8Array'), word('string')]) : word('string');
+      return standsFor(shape.format, 'bytes') ? union([word('Uint8Array'), word('string')]) : word('string');
     case 'integer':
-      return shape.format === 'int64' ? union([word('number'), word('bigint')]) : word('number');
+      return standsFor(shape.format, 'wide integer') ? union([word('number'), word('bigint')]) : word('number');
     case 'array':
       return arrayType(shape, { ...reading, view: reading.view === 'update' ? 'create' : reading.view });
     case 'object':

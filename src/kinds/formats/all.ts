@@ -1,3 +1,4 @@
+import { type Comparison, compareBy } from '../comparison.ts';
 import { binary } from './binary.ts';
 import { country } from './country.ts';
 import { currency } from './currency.ts';
@@ -16,7 +17,7 @@ import { ulid } from './ulid.ts';
 import { unixTime } from './unix-time.ts';
 
 /** The formats of this language, and those of JSON Schema that ajv-formats lacks or that must be faster. */
-export const formats: readonly Format[] = [
+export const formats = [
   ulid,
   int32,
   int64,
@@ -32,4 +33,27 @@ export const formats: readonly Format[] = [
   idnHostname,
   iri,
   iriReference,
-];
+] as const satisfies readonly Format[];
+
+export type FormatWord = (typeof formats)[number]['word'];
+
+/** The format of a point in time as text, in which this language speaks of times. */
+export const timeFormat = dateTime.word;
+
+/** The format of bytes. */
+export const bytesFormat = binary.word;
+
+/** The format of this language of that name; nothing for the standard's own, and for what is no name. */
+export function formatNamed(word: unknown): Format | undefined {
+  return formats.find((format) => format.word === word);
+}
+
+/** Whether what stands in a shape as its format is one whose values stand for this. */
+export function standsFor(word: unknown, what: NonNullable<Format['standsFor']>): boolean {
+  return formatNamed(word)?.standsFor === what;
+}
+
+/** How a later format stands to an earlier one, for those who send values of it. */
+export function compareFormats(before: string, after: string): Comparison {
+  return compareBy(before, after, (inner, outer) => inner === outer || formatNamed(inner)?.within?.includes(outer) === true);
+}

@@ -1,7 +1,7 @@
 import type { Format } from './kind.ts';
 
 /** A country's two letters (ISO 3166-1 alpha-2), in upper case; and `XK`, which Kosovo uses. */
-export const country: Format = {
+export const country = {
   word: 'country',
   type: 'string',
   meaning: 'an ISO 3166-1 country code of two letters',
@@ -11,7 +11,7 @@ export const country: Format = {
     known ??= listCountries();
     return typeof value === 'string' && known.has(value);
   },
-};
+} as const satisfies Format;
 
 let known: ReadonlySet<string> | undefined;
 

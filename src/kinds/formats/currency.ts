@@ -1,7 +1,7 @@
 import type { Format } from './kind.ts';
 
 /** A currency's three letters (ISO 4217), in upper case; those of the past are known too, for old amounts. */
-export const currency: Format = {
+export const currency = {
   word: 'currency',
   type: 'string',
   meaning: 'an ISO 4217 currency code',
@@ -11,6 +11,6 @@ export const currency: Format = {
     known ??= new Set(Intl.supportedValuesOf('currency'));
     return typeof value === 'string' && known.has(value);
   },
-};
+} as const satisfies Format;
 
 let known: ReadonlySet<string> | undefined;

@@ -1,14 +1,15 @@
 import type { Format } from './kind.ts';
 
 /** A host name that may hold letters outside ASCII (RFC 5890): labels of letters, marks, digits and hyphens, 63 characters at most, 253 in all. */
-export const idnHostname: Format = {
+export const idnHostname = {
   word: 'idn-hostname',
   type: 'string',
   meaning: 'a host name',
   example: 'müller.example',
+  covers: 'hostname',
   test: (value) =>
     typeof value === 'string' && value.length <= 253 && value.split(/[.。．｡]/).every((label) => LABEL.test(label)),
-};
+} as const satisfies Format;
 
 /** Joiners are allowed inside a label; what they may join there (RFC 5892 appendix A) is not asked. */
 const LABEL =

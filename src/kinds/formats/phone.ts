@@ -1,11 +1,11 @@
 import type { Format } from './kind.ts';
 
 /** A telephone number in full (ITU-T E.164): `+`, the country's code, 7 to 15 digits in all, nothing between them. */
-export const phone: Format = {
+export const phone = {
   word: 'phone',
   type: 'string',
   meaning: 'a telephone number in full, such as +4930901820',
   example: '+4930901820',
   schema: { pattern: '^\\+[1-9]\\d{6,14}$' },
   test: (value) => typeof value === 'string' && /^\+[1-9]\d{6,14}$/.test(value),
-};
+} as const satisfies Format;

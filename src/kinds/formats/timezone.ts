@@ -1,7 +1,7 @@
 import type { Format } from './kind.ts';
 
 /** A time zone's name in the IANA database, `UTC` among them; older names too, offsets not. Case does not count (RFC 6557). */
-export const timezone: Format = {
+export const timezone = {
   word: 'timezone',
   type: 'string',
   meaning: 'an IANA time zone name, such as Europe/Berlin',
@@ -12,7 +12,7 @@ export const timezone: Format = {
     known ??= new Set(['UTC', ...Intl.supportedValuesOf('timeZone')]);
     return known.has(value) || isAlias(value);
   },
-};
+} as const satisfies Format;
 
 let known: ReadonlySet<string> | undefined;
 

@@ -2,7 +2,7 @@
 export type CelType =
   | { readonly is: 'bool' | 'int' | 'double' | 'string' | 'duration' | 'null' }
   /** `as` is how JSON writes it; a computed one is a `date-time`. */
-  | { readonly is: 'timestamp'; readonly as: 'date-time' | 'unix-time' }
+  | { readonly is: 'timestamp'; readonly as: 'text' | 'seconds' }
   /** Known only when it is there. `open` = nothing is said of it at all, so its absence cannot be known either. */
   | { readonly is: 'dyn'; readonly open: boolean }
   | { readonly is: 'ref'; readonly resource: string; readonly target: () => ObjectType | undefined }
@@ -35,7 +35,7 @@ export const double: CelType = { is: 'double' };
 export const string: CelType = { is: 'string' };
 export const duration: CelType = { is: 'duration' };
 export const nothing: CelType = { is: 'null' };
-export const timestamp: CelType = { is: 'timestamp', as: 'date-time' };
+export const timestamp: CelType = { is: 'timestamp', as: 'text' };
 export const dyn: CelType = { is: 'dyn', open: true };
 export const listOf = (of: CelType): CelType => ({ is: 'list', of });
 export const mapOf = (of: CelType): CelType => ({ is: 'map', of });

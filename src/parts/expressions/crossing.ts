@@ -19,7 +19,7 @@ export function crossingOf(type: CelType): Crossing {
     case 'ref':
       return (raw) => (typeof raw === 'string' ? raw : misfit('a string'));
     case 'timestamp':
-      return type.as === 'unix-time' ? fromUnixTime : fromDateTime;
+      return type.as === 'seconds' ? fromUnixTime : fromDateTime;
     case 'duration':
       return () => misfit('a duration');
     case 'null':

@@ -36,7 +36,7 @@ function returnAs(type: CelType): Return {
     case 'ref':
       return (value) => (typeof value === 'string' ? value : unwanted('a string'));
     case 'timestamp':
-      return type.as === 'unix-time' ? toUnixTime : (value) => (value instanceof Date ? textOf(value) : unwanted('a time'));
+      return type.as === 'seconds' ? toUnixTime : (value) => (value instanceof Date ? textOf(value) : unwanted('a time'));
     case 'list': {
       const item = returnOf({ type: type.of, optional: false });
       return (value) => (Array.isArray(value) ? value.map(item) : unwanted('a list'));

@@ -1,4 +1,5 @@
 import type { Json, JsonMap } from '../../document/document.ts';
+import { formatNamed } from '../../kinds/formats/all.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../fact.ts';
 import type { Field, Resource } from '../resources.ts';
 import type { Shape } from '../shape.ts';
@@ -92,10 +93,9 @@ function ofWord(spec: Spec, word: string, shape: Shape): CelType {
       return bool;
     case 'integer':
     case 'number':
-      if (shape.format === 'unix-time') return { is: 'timestamp', as: 'unix-time' };
-      return word === 'integer' ? int : double;
+      return formatNamed(shape.format)?.time ? { is: 'timestamp', as: 'seconds' } : word === 'integer' ? int : double;
     case 'string':
-      return shape.format === 'date-time' ? { is: 'timestamp', as: 'date-time' } : string;
+      return formatNamed(shape.format)?.time ? { is: 'timestamp', as: 'text' } : string;
     case 'array':
       return listOf(isMap(shape.items) ? itemType(spec, shape.items) : dyn);
     case 'object':

@@ -1,3 +1,4 @@
+import { timeFormat } from '../../kinds/formats/all.ts';
 import type { EventKind } from '../events.ts';
 import { entriesOf, isStated, statedValue } from '../fact.ts';
 import { namesOperation, type Operation, operationsOf } from '../operations.ts';
@@ -59,7 +60,7 @@ const text: Shape = { type: 'string' };
 
 /** An event; while its payload is being made it has none. */
 export function eventVariable(payload?: Shape): Variable {
-  const properties = { id: text, kind: text, at: { type: 'string', format: 'date-time' }, ...(payload && { payload }) };
+  const properties = { id: text, kind: text, at: { type: 'string', format: timeFormat }, ...(payload && { payload }) };
   return { shape: { title: 'event', type: 'object', properties, required: Object.keys(properties) } };
 }
 

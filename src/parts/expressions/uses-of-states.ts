@@ -1,3 +1,4 @@
+import { timeFormat } from '../../kinds/formats/all.ts';
 import { type Expression, entriesOf, isStated, statedValue } from '../fact.ts';
 import { type Operation, operationsOf } from '../operations.ts';
 import type { Spec } from '../spec.ts';
@@ -51,7 +52,7 @@ function transitionUses(spec: Spec, operations: readonly Operation[], resource: 
   ];
 }
 
-const aTime: Expected = { shape: { type: 'string', format: 'date-time' }, optional: true };
+const aTime: Expected = { shape: { type: 'string', format: timeFormat }, optional: true };
 
 /** When the clock fires is a matter of the row as it is stored; null = never. */
 function timeUse({ at, source }: Expression, name: string, resource: string): ExpressionUse {

@@ -1,3 +1,4 @@
+import { formatNamed } from '../../kinds/formats/all.ts';
 import type { Shape } from '../shape.ts';
 import type { Chance } from './chance.ts';
 import { formatOf, secondsOf } from './formats.ts';
@@ -14,7 +15,7 @@ export function compileNumbers(shape: Shape, isWhole: boolean, name: string): (c
   const most = Math.min(bound('maximum') ?? Infinity, (bound('exclusiveMaximum') ?? Infinity) - grain);
   if (least > most) return () => undefined;
   const format = typeof shape.format === 'string' ? formatOf(shape.format) : undefined;
-  if (format?.type === 'number' && shape.format === 'unix-time' && fits(secondsFrom, least, most)) return secondsOf;
+  if (format?.type === 'number' && formatNamed(shape.format)?.time && fits(secondsFrom, least, most)) return secondsOf;
   // A moment in seconds, by its name alone, where it is within the bounds.
   if (shape.format === undefined && isMoment(name) && isWhole && fits(secondsFrom, least, most)) return secondsOf;
   const from = Number.isFinite(least) ? least : Math.min(1, most);

@@ -1,3 +1,4 @@
+import { timeFormat } from '../../kinds/formats/all.ts';
 import type { Shape } from '../shape.ts';
 import type { Chance } from './chance.ts';
 import { formatOf, letters } from './formats.ts';
@@ -48,5 +49,5 @@ const nameRows: readonly { readonly named: RegExp; make(chance: Chance): string 
 ];
 
 function momentOf(chance: Chance): string {
-  return String(formatOf('date-time')?.make(chance) ?? '');
+  return String(formatOf(timeFormat)?.make(chance) ?? '');
 }

@@ -103,7 +103,7 @@ interface CompiledEnvelope {
   of(event: StoredEvent, payload: Value): string | { readonly wrong: string };
 }
 
-function compileEnvelope({ at, word, own, members }: Envelope, compilation: Engine['compilation']): CompiledEnvelope {
+function compileEnvelope({ at, word, own, members }: Envelope, compilation: EventsSetting['compilation']): CompiledEnvelope {
   if (word === undefined) return { of: () => ({ wrong: 'The stated envelope is none that can be made here.' }) };
   if (!members) return { ofText: (_event, payload) => payload, of: (_event, payload) => toJson(payload) };
   const evaluates = named(

@@ -1,3 +1,4 @@
+import { formatNamed, standsFor } from '../../kinds/formats/all.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { ColumnSpec, Scalar } from '../../store/store.ts';
 import type { Value } from '../exchange.ts';
@@ -16,8 +17,8 @@ export function columnCode(shape: Shape, ignoreCase: boolean): ColumnCode {
   const types = new Set(typeof shape.type === 'string' ? [shape.type] : Array.isArray(shape.type) ? shape.type : []);
   const format = shape.format;
   if (types.has('string') || (types.size === 0 && shape.ref !== undefined)) {
-    if (format === 'date-time') return { type: 'integer', made: 'instant', encode: instantMicroseconds };
-    if (format === 'decimal')
+    if (formatNamed(format)?.time) return { type: 'integer', made: 'instant', encode: instantMicroseconds };
+    if (standsFor(format, 'digits'))
       return { type: 'real', made: 'decimal', encode: (value) => (typeof value === 'string' ? Number(value) : null) };
     if (types.has('integer') || types.has('number')) return { type: 'text', made: 'json', encode: anyText };
     return { type: 'text', made: ignoreCase ? 'lower' : 'text', encode: ignoreCase ? lowerText : text };

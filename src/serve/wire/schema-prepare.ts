@@ -1,3 +1,4 @@
+import { formats, standsFor } from '../../kinds/formats/all.ts';
 import { isSchema, type Schema } from './schema.ts';
 import { editSchema } from './schema-walk.ts';
 
@@ -62,7 +63,11 @@ function nameNamed(copy: Record<string, unknown>): boolean {
 const namedPrefix = 'named:';
 const dropped = ['$schema', '$id', 'id', '$async', 'discriminator'];
 const bounds = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
-const numericFormats = new Set(['int32', 'int64', 'unix-time', 'float', 'double']);
+const numericFormats = new Set<string>([
+  ...formats.flatMap(({ type, word }) => (type === 'number' ? [word] : [])),
+  'float',
+  'double',
+]);
 const mismatching = ['not', 'if', 'oneOf', 'contains'];
 
 function prepareFormat(copy: Record<string, unknown>, options: PrepareOptions): void {
@@ -71,7 +76,7 @@ function prepareFormat(copy: Record<string, unknown>, options: PrepareOptions): 
   if (typeof format !== 'string' || !options.knowsFormat(format)) {
     options.onUnknownFormat(String(format));
     delete copy.format;
-  } else if (format === 'binary') {
+  } else if (standsFor(format, 'bytes')) {
     const types = typeof copy.type === 'string' ? [copy.type] : copy.type;
     if (Array.isArray(types) && !types.includes('string')) return;
     copy.wireBytes = { types: types ?? ['string'], minimum: copy.minLength, maximum: copy.maxLength };

@@ -1,5 +1,6 @@
 import type { Json } from '../../document/document.ts';
 import { isSame } from '../../document/values.ts';
+import { formatNamed } from '../../kinds/formats/all.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Operator } from '../../parts/parameters.ts';
 import type { Field } from '../../parts/resources.ts';
@@ -39,5 +40,7 @@ function alike(value: Json, asked: Json, { ignoreCase, shape }: Field): boolean 
   const other = String(asked);
   if (one === other) return true;
   if (ignoreCase && one.toLowerCase() === other.toLowerCase()) return true;
-  return statedValue(shape)?.format === 'date-time' && Date.parse(one) === Date.parse(other);
+  const time = formatNamed(statedValue(shape)?.format)?.time;
+  const ms = time?.readMs(one);
+  return ms !== undefined && ms === time?.readMs(other);
 }

@@ -1,4 +1,5 @@
 import { isMap } from '../../document/values.ts';
+import { standsFor } from '../../kinds/formats/all.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { requestShape } from '../../parts/payload.ts';
@@ -34,7 +35,9 @@ export function fileTaker(model: Model): FileTaker | undefined {
 
 function fileIn(model: Model, shape: Shape): string | undefined {
   const { properties } = toJsonSchema(model.spec, shape, 'sent');
-  const found = Object.entries(isMap(properties) ? properties : {}).find(([, one]) => isMap(one) && one.format === 'binary');
+  const found = Object.entries(isMap(properties) ? properties : {}).find(
+    ([, one]) => isMap(one) && standsFor(one.format, 'bytes'),
+  );
   return found?.[0];
 }
 

@@ -1,4 +1,5 @@
 import type { Json, Pointer } from '../../document/document.ts';
+import { formatNamed } from '../../kinds/formats/all.ts';
 import { type Expression, statedValue } from '../../parts/fact.ts';
 import type { Field } from '../../parts/resources.ts';
 import type { Exchange } from '../script/exchange.ts';
@@ -78,9 +79,5 @@ export function fromExpression(
 
 /** A date-time or a time in seconds, in milliseconds. */
 export function timeOf(value: Json | undefined, field: Field): number | undefined {
-  const format = statedValue(field.shape)?.format;
-  if (format === 'unix-time') return typeof value === 'number' ? value * 1000 : undefined;
-  if (format !== 'date-time' || typeof value !== 'string') return undefined;
-  const ms = Date.parse(value);
-  return Number.isFinite(ms) ? ms : undefined;
+  return formatNamed(statedValue(field.shape)?.format)?.time?.readMs(value);
 }

@@ -1,4 +1,5 @@
 import type { Json } from '../../document/document.ts';
+import { formatNamed } from '../../kinds/formats/all.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Field } from '../../parts/resources.ts';
 
@@ -11,5 +12,6 @@ export function foreignValue(field: Field): Json | undefined {
     return typeof shape.maximum === 'number' ? Math.min(shape.maximum, 7) : 7;
   if (shape?.type === 'boolean') return true;
   if (shape?.type !== 'string' || field.ref !== undefined) return undefined;
-  return shape.format === 'date-time' ? '2001-01-01T00:00:00Z' : shape.format === undefined ? 'nf-foreign' : undefined;
+  if (shape.format === undefined) return 'nf-foreign';
+  return formatNamed(shape.format)?.time?.write(Date.UTC(2001, 0, 1));
 }

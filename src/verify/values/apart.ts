@@ -1,4 +1,5 @@
 import type { Json, JsonMap } from '../../document/document.ts';
+import { formatNamed } from '../../kinds/formats/all.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import { boundsOf } from './numbers.ts';
@@ -13,7 +14,9 @@ export function valuesApart(shape: Shape | JsonMap, own: OwnText): readonly Symb
   if (isFreeText(shape)) return [own.with('', 'a'), own.with('', 'b'), own.with('', 'c')];
   if (type !== 'string' || shape.pattern !== undefined) return [];
   if (shape.format === 'date') return ['2031-02-09', '2031-02-10', '2031-11-01'];
-  return shape.format === 'date-time' ? ['2031-02-09T08:00:00Z', '2031-02-09T10:00:00Z', '2031-11-01T09:00:00Z'] : [];
+  const time = formatNamed(shape.format)?.time;
+  const moments = [Date.UTC(2031, 1, 9, 8), Date.UTC(2031, 1, 9, 10), Date.UTC(2031, 10, 1, 9)];
+  return time ? moments.map((ms) => time.write(ms)) : [];
 }
 
 /** Whether any short text of letters and digits will do. */

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import type { Json } from '../../document/document.ts';
+import { formatNamed } from '../../kinds/formats/all.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { Fresh, freshText } from '../script/symbol.ts';
@@ -9,7 +10,7 @@ import { valuesOf } from './values.ts';
 /** A value of a shape that no other row has, as far as chance can see to it; nothing where the shape is beyond us. */
 export function freshOf(spec: Spec, shape: Shape): Fresh | undefined {
   const isText = shape.type === 'string' && shape.enum === undefined && shape.const === undefined && shape.pattern === undefined;
-  if (isText && (shape.format === undefined || shape.format === 'email' || shape.format === 'idn-email')) {
+  if (isText && (shape.format === undefined || (formatNamed(shape.format)?.covers ?? shape.format) === 'email')) {
     const most = typeof shape.maxLength === 'number' ? shape.maxLength : 64;
     const least = typeof shape.minLength === 'number' ? shape.minLength : 1;
     if (shape.format !== undefined) {

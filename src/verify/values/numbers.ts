@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import type { JsonMap } from '../../document/document.ts';
+import { formatNamed } from '../../kinds/formats/all.ts';
 import type { Style } from './style.ts';
 
 /** The bounds of a number's shape; absent ones are bounds that every implementation of JSON keeps. */
@@ -12,7 +13,7 @@ export function boundsOf(
   const gap = step === 0 ? 0.001 : step;
   const above = of('exclusiveMinimum');
   const below = of('exclusiveMaximum');
-  const [lowest, highest] = shape.format === 'unix-time' ? [0, 4_000_000_000] : [-(2 ** 31), 2 ** 31 - 1];
+  const [lowest, highest] = formatNamed(shape.format)?.time ? [0, 4_000_000_000] : [-(2 ** 31), 2 ** 31 - 1];
   const least = Math.max(of('minimum') ?? Number.NEGATIVE_INFINITY, above === undefined ? Number.NEGATIVE_INFINITY : above + gap);
   const most = Math.min(of('maximum') ?? Number.POSITIVE_INFINITY, below === undefined ? Number.POSITIVE_INFINITY : below - gap);
   const min = Number.isFinite(least) ? least : Math.min(lowest, Number.isFinite(most) ? most - 1000 : lowest);

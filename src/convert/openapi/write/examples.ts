@@ -1,5 +1,6 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, newMap } from '../../../document/values.ts';
+import { timeFormat } from '../../../kinds/formats/all.ts';
 import { readTemplate } from '../../../kinds/generators/template.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { isEverShown, isWritable } from '../../../parts/payload.ts';
@@ -163,7 +164,7 @@ export class Examples {
     const isFree = shape.type === 'string' && Object.keys(shape).every((word) => freeWords.has(word)) && !telling.test(name);
     if (isFree && title !== '' && sampler.fits(title)) return title;
     // All moments of an example are one.
-    const value = sampler.make(ground, shape.format === 'date-time' ? '/moment' : `/${name}`);
+    const value = sampler.make(ground, shape.format === timeFormat ? '/moment' : `/${name}`);
     // What fits is JSON: samplers make nothing else but bytes of text and numbers.
     return value !== nothing && sampler.fits(value) ? (value as Json) : undefined;
   }
