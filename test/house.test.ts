@@ -13,6 +13,7 @@ import {
   noForeignPlaces,
   typesAreHonest,
 } from './house/habits.ts';
+import { pointerEscapes, tokenCharacters, writtenOnlyIn } from './house/shapes.ts';
 import { lineAt, readSource } from './house/source.ts';
 import {
   dynamicImportsAreLiteral,
@@ -51,6 +52,10 @@ const dependencyReasons: Record<string, string> = {
   negotiator: 'Accept headers: the quality rules have more corners than lines',
   yaml: 'YAML 1.2 with the place of every node and a bound on aliases',
 };
+
+/** The files that know how a JSON Pointer is escaped, and how a token of HTTP is written. */
+const pointerPlaces = { 'src/document/pointer.ts': 'escapes and unescapes the steps of a pointer' };
+const tokenPlaces = { 'src/kinds/http-token.ts': 'says what a token is' };
 
 const root = join(import.meta.dirname, '..');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -307,6 +312,29 @@ const rules: readonly { readonly name: string; readonly rule: Rule; readonly see
     seeds: [
       { files: { 'src/check/a.ts': 'a;\n'.repeat(linesMax) } },
       { files: { 'src/check/a.ts': 'a;\n'.repeat(linesMax + 1) }, breaks: [`src/check/a.ts:${linesMax + 1}`] },
+    ],
+  },
+  {
+    name: 'a step of a JSON Pointer is escaped in one place',
+    rule: writtenOnlyIn(pointerEscapes, pointerPlaces, 'escapes a JSON Pointer: ask src/document/pointer.ts'),
+    seeds: [
+      { files: { 'src/document/pointer.ts': "text.replaceAll('~', '~0').replaceAll('/', '~1');" } },
+      { files: { 'src/check/a.ts': '// #/a~1b\nlet a = b;' } },
+      {
+        files: {
+          'src/check/a.ts': "\nkey.replaceAll('~1', '/');",
+          'src/check/b.ts': 'key.replace(/~0/, "~");',
+        },
+        breaks: ['src/check/a.ts:2', 'src/check/b.ts:1'],
+      },
+    ],
+  },
+  {
+    name: 'a token of HTTP is described in one place',
+    rule: writtenOnlyIn(tokenCharacters, tokenPlaces, 'describes a token of HTTP: ask src/kinds/http-token.ts'),
+    seeds: [
+      { files: { 'src/kinds/http-token.ts': "const token = /[!#$%&'*+]/;", 'src/check/a.ts': "const a = '!#$';" } },
+      { files: { 'src/check/a.ts': "/^[!#$%&'*+.]+$/.test(name)" }, breaks: ['src/check/a.ts:1'] },
     ],
   },
   {

@@ -2,6 +2,7 @@ import schema from '../../schema/ninefold.schema.json' with { type: 'json' };
 import type { Document, Finding, Json, JsonMap, Pointer } from '../document/document.ts';
 import { nearest } from '../document/nearest.ts';
 import { placeOf } from '../document/place.ts';
+import { below } from '../document/pointer.ts';
 import { type Form, formAt, formsFor, isStanding, propertyForm, resolve } from './form-tree.ts';
 import { isMap } from './source.ts';
 
@@ -16,7 +17,7 @@ export function checkForm(document: Document): Finding[] {
   const walk = { document, findings };
   for (const [key, value] of Object.entries(document.tree)) {
     const form = propertyForm(resolve(schema as Form), key);
-    if (form) checkValue(walk, value, form, `/${escapeKey(key)}`);
+    if (form) checkValue(walk, value, form, below('', key));
   }
   return findings;
 }
@@ -76,13 +77,13 @@ function checkList(walk: Walk, list: readonly Json[], form: Form, at: Pointer): 
       expectation(form, list),
     );
   }
-  if (form.items) for (const [index, item] of list.entries()) checkValue(walk, item, form.items, `${at}/${index}`);
+  if (form.items) for (const [index, item] of list.entries()) checkValue(walk, item, form.items, below(at, index));
 }
 
 function checkMap(walk: Walk, map: JsonMap, form: Form, at: Pointer): void {
   for (const [key, value] of Object.entries(map)) {
     const property = propertyForm(form, key);
-    const place = `${at}/${escapeKey(key)}`;
+    const place = below(at, key);
     if (property) checkValue(walk, value, property, place);
     else reportUnknown(walk, key, Object.keys(form.properties ?? {}), place);
   }
@@ -164,8 +165,4 @@ function describeValue(value: Json): string {
 
 function report(walk: Walk, code: string, message: string, at: Pointer, remedy: string): void {
   walk.findings.push({ code, severity: 'error', message, remedy, at, place: placeOf(walk.document, at) });
-}
-
-function escapeKey(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }

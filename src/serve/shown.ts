@@ -1,4 +1,5 @@
 import type { Json, JsonMap } from '../document/document.ts';
+import { pathOf } from '../document/pointer.ts';
 import { entriesOf, entryOf, statedValue } from '../parts/fact.ts';
 import { reaching, resourcesIn } from '../parts/mentions.ts';
 import type { Field } from '../parts/resources.ts';
@@ -44,13 +45,7 @@ export function isHidden(field: Field, reader: Reader): boolean {
 
 /** Whether a JSON Pointer into a value of a shape leads to what a reader does not see. */
 export function isHiddenAt(spec: Spec, shape: Shape, pointer: string, reader: Reader): boolean {
-  const keys = pointer.split('/').slice(1);
-  return leadsToHidden(
-    spec,
-    shape,
-    keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~')),
-    reader,
-  );
+  return leadsToHidden(spec, shape, pathOf(pointer), reader);
 }
 
 function leadsToHidden(spec: Spec, shape: JsonMap, [key, ...rest]: readonly string[], reader: Reader): boolean {

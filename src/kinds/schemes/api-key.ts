@@ -1,3 +1,4 @@
+import { isToken } from '../http-token.ts';
 import { challengeOf, isInAuthorization, type SchemeKind } from './kind.ts';
 
 /**
@@ -10,7 +11,7 @@ export const apiKey: SchemeKind = {
   proof: 'key',
   challenge(asked) {
     const error = asked.isBad ? [['error', 'invalid_key'] as const] : [];
-    if (isInAuthorization(asked) && asked.prefix !== undefined && /^[\w!#$%&'*+.^`|~-]+$/.test(asked.prefix)) {
+    if (isInAuthorization(asked) && asked.prefix !== undefined && isToken(asked.prefix)) {
       return challengeOf(asked.prefix, [['realm', asked.realm], ...error]);
     }
     return challengeOf('ApiKey', [['realm', asked.realm], ['in', asked.in], ['name', asked.name], ...error]);

@@ -1,3 +1,5 @@
+import { quotedString } from '../http-token.ts';
+
 /** One type of scheme: how a credential of it stands in a request, what shows that it is good, and how it is asked for. */
 export interface SchemeKind {
   readonly type: 'api_key' | 'basic' | 'jwt' | 'oauth2' | 'signature';
@@ -32,9 +34,4 @@ export function challengeOf(name: string, parameters: readonly (readonly [name: 
 /** Whether the credential stands where HTTP has it. */
 export function isInAuthorization(asked: Pick<Asked, 'in' | 'name'>): boolean {
   return asked.in === 'header' && asked.name.toLowerCase() === 'authorization';
-}
-
-/** A text as RFC 9110 section 5.6.4 quotes it; what a header cannot carry is a question mark. */
-function quotedString(text: string): string {
-  return `"${text.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, '\\$&')}"`;
 }

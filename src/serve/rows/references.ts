@@ -1,4 +1,5 @@
 import type { Json, JsonMap } from '../../document/document.ts';
+import { below } from '../../document/pointer.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { reaching, resourcesIn, shapesOf } from '../../parts/mentions.ts';
 import type { Shape } from '../../parts/shape.ts';
@@ -58,7 +59,7 @@ function collect(spec: Spec, shape: JsonMap, value: Value, path: string, found: 
     const stated = entryOf(spec.resources.all, resource);
     if (!isFields(value) || !stated) return;
     for (const [name, field] of entriesOf(stated.fields))
-      collect(spec, statedValue(field.shape) ?? {}, own(value, name), `${path}/${escapeKey(name)}`, found);
+      collect(spec, statedValue(field.shape) ?? {}, own(value, name), below(path, name), found);
     return;
   }
   if (Array.isArray(value) && isMap(shape.items)) {
@@ -66,7 +67,7 @@ function collect(spec: Spec, shape: JsonMap, value: Value, path: string, found: 
   }
   if (isFields(value) && isMap(shape.properties)) {
     for (const [name, inner] of Object.entries(shape.properties))
-      if (isMap(inner)) collect(spec, inner, own(value, name), `${path}/${escapeKey(name)}`, found);
+      if (isMap(inner)) collect(spec, inner, own(value, name), below(path, name), found);
   }
   for (const word of ['oneOf', 'anyOf', 'allOf']) {
     const branches = shape[word];
@@ -83,8 +84,4 @@ function isFields(value: Value): value is Record<string, Value> {
 /** A field may be named like something that every object inherits. */
 function own(value: Record<string, Value>, name: string): Value {
   return Object.hasOwn(value, name) ? value[name] : undefined;
-}
-
-function escapeKey(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }

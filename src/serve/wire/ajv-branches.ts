@@ -1,5 +1,5 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { escapePointer } from './form.ts';
+import { below } from '../../document/pointer.ts';
 import { isSchema } from './schema.ts';
 
 /** Where the validators of inner schemas come from: `path` leads from a schema object to one in it, such as `oneOf/1`. */
@@ -83,7 +83,7 @@ function constantsOf(errors: readonly WireError[]): Mismatch[] {
     const name = String(params.missingProperty);
     const member: unknown = parentSchema?.properties?.[name];
     const wanted = isSchema(member) ? (member.const ?? member.exactConst) : undefined;
-    const place = `/${escapePointer(name)}`;
+    const place = below('', name);
     return wanted === undefined
       ? []
       : [{ place, wanted: [wanted], error: { ...error, instancePath: place, params: {}, data: undefined } }];

@@ -1,4 +1,4 @@
-import { escapePointer } from './form.ts';
+import { fragmentStepOf } from '../../document/pointer.ts';
 import { isSchema, type Schema } from './schema.ts';
 
 /** Edits one schema object whose inner schemas are edited already; `pointer` is its place in the whole, as a URI fragment. */
@@ -12,7 +12,7 @@ export function editSchema(schema: Schema | boolean, edit: Edit, pointer = ''): 
   if (typeof schema === 'boolean') return schema;
   const copy: [string, unknown][] = [];
   for (const [keyword, value] of Object.entries(schema)) {
-    const at = `${pointer}/${fragment(keyword)}`;
+    const at = `${pointer}/${fragmentStepOf(keyword)}`;
     copy.push([keyword, editKeyword(keyword, value, at, edit)]);
   }
   return edit(Object.fromEntries(copy), pointer);
@@ -31,7 +31,7 @@ function editKeyword(keyword: string, value: unknown, at: string, edit: Edit): u
   if (listKeywords.has(keyword) && Array.isArray(value)) return value.map((inner, i) => editInner(inner, `${at}/${i}`, edit));
   if (mapKeywords.has(keyword) && isSchema(value)) {
     return Object.fromEntries(
-      Object.entries(value).map(([name, inner]) => [name, editInner(inner, `${at}/${fragment(name)}`, edit)]),
+      Object.entries(value).map(([name, inner]) => [name, editInner(inner, `${at}/${fragmentStepOf(name)}`, edit)]),
     );
   }
   return value;
@@ -39,8 +39,4 @@ function editKeyword(keyword: string, value: unknown, at: string, edit: Edit): u
 
 function editInner(value: unknown, at: string, edit: Edit): unknown {
   return isSchema(value) || typeof value === 'boolean' ? editSchema(value, edit, at) : value;
-}
-
-function fragment(name: string): string {
-  return encodeURIComponent(escapePointer(name).toWellFormed());
 }

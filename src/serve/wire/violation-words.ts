@@ -1,6 +1,6 @@
+import { below, pathOf } from '../../document/pointer.ts';
 import type { WireError } from './ajv-branches.ts';
 import { alikeItems } from './exact-integer.ts';
-import { escapePointer } from './form.ts';
 import { formatMeaning } from './format-words.ts';
 import { isSchema, type Schema } from './schema.ts';
 import { cut, describeKind, describeValue, type Violation } from './violation.ts';
@@ -9,7 +9,7 @@ import { cut, describeKind, describeValue, type Violation } from './violation.ts
 export function toViolation(error: WireError, placeOf?: (name: string) => Violation['in']): Violation {
   const { path, found, expected } = describe(error);
   if (placeOf === undefined) return { in: 'body', path, found, expected };
-  const name = (path.split('/')[1] ?? '').replaceAll('~1', '/').replaceAll('~0', '~');
+  const [name = ''] = pathOf(path);
   return { in: placeOf(name), path: name, found, expected };
 }
 
@@ -46,19 +46,19 @@ function describe(error: WireError): Words {
     const properties = isSchema(parentSchema?.properties) ? parentSchema.properties : {};
     const stated = Object.hasOwn(properties, missing) ? properties[missing] : undefined;
     const expected = describeSchema(isSchema(stated) ? stated : undefined);
-    return { path: `${instancePath}/${escapePointer(missing)}`, found: 'nothing', expected };
+    return { path: below(instancePath, missing), found: 'nothing', expected };
   }
   const extra: unknown = params.additionalProperty ?? params.unevaluatedProperty;
   if (typeof extra === 'string') {
     return {
-      path: `${instancePath}/${escapePointer(cut(extra, 64))}`,
+      path: below(instancePath, cut(extra, 64)),
       found: 'a field that is not stated',
       expected: 'no such field',
     };
   }
   const words = keywordWords.get(keyword)?.(error.schema, error) ?? 'a value that fits its shape';
   if (error.propertyName !== undefined) {
-    const path = `${instancePath}/${escapePointer(cut(error.propertyName, 64))}`;
+    const path = below(instancePath, cut(error.propertyName, 64));
     return { path, found: `the name ${describeValue(error.propertyName)}`, expected: `a name that is ${words}` };
   }
   return { path: instancePath, found: found(keyword, error), expected: words };

@@ -2,7 +2,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import type { Json, JsonMap } from '../../document/document.ts';
-import { pathOf } from '../../document/pointer.ts';
+import { keyOfFragmentStep, pathOf } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
 import { formats } from '../../kinds/formats/all.ts';
 import { type SchemaUse, toJsonSchema } from '../../parts/schemas.ts';
@@ -110,15 +110,10 @@ function forAjv(value: Json, use: SchemaUse, ajv: Ajv2020): Json {
   for (const [key, item] of Object.entries(value)) {
     if (key === 'format' && typeof item === 'string' && ajv.formats[item] === undefined) continue;
     const [, name, rest = ''] = (key === '$ref' && typeof item === 'string' && /^#\/\$defs\/([^/]+)(\/.*)?$/.exec(item)) || [];
-    const referred = name === undefined ? undefined : idOf(use, nameIn(name)) + (rest === '' ? '' : `#${rest}`);
+    const referred = name === undefined ? undefined : idOf(use, keyOfFragmentStep(name)) + (rest === '' ? '' : `#${rest}`);
     Object.defineProperty(out, key, {
       ...{ value: referred ?? forAjv(item, use, ajv), enumerable: true, configurable: true, writable: true },
     });
   }
   return out;
-}
-
-/** The name that one step of a pointer in a fragment is (RFC 6901 section 6). */
-function nameIn(step: string): string {
-  return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
 }
