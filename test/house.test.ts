@@ -13,7 +13,7 @@ import {
   noForeignPlaces,
   typesAreHonest,
 } from './house/habits.ts';
-import { pointerEscapes, tokenCharacters, writtenOnlyIn } from './house/shapes.ts';
+import { ajvSetUp, composingWords, pointerEscapes, tokenCharacters, writtenOnlyIn } from './house/shapes.ts';
 import { lineAt, readSource } from './house/source.ts';
 import {
   dynamicImportsAreLiteral,
@@ -55,6 +55,17 @@ const dependencyReasons: Record<string, string> = {
 
 /** The files that know how a JSON Pointer is escaped, and how a token of HTTP is written. */
 const pointerPlaces = { 'src/document/pointer.ts': 'escapes and unescapes the steps of a pointer' };
+const composingPlaces = {
+  'src/parts/shapes/keywords.ts': 'the table that says what each keyword of a schema means',
+  'src/parts/forms/shape.ts': 'the form of a shape, which lists the keywords that it may have',
+  'src/parts/forms/standing.ts': 'the published schema is itself a JSON Schema',
+  'src/parts/forms/endpoints.ts': 'the published schema is itself a JSON Schema',
+  'src/parts/forms/errors.ts': 'the published schema is itself a JSON Schema',
+  'src/parts/form-tree.ts': 'reads the published schema, which uses a small part of JSON Schema',
+  'src/check/shapes/unions.ts': 'a finding names the word to its author',
+  'src/convert/asyncapi/read/version-2.ts': "messages of AsyncAPI 2 have alternatives under a word like a schema's",
+};
+const ajvPlaces = { 'src/parts/shapes/validators.ts': 'sets ajv up for everybody; what differs is its argument' };
 const tokenPlaces = { 'src/kinds/http-token.ts': 'says what a token is' };
 
 const root = join(import.meta.dirname, '..');
@@ -327,6 +338,25 @@ const rules: readonly { readonly name: string; readonly rule: Rule; readonly see
         },
         breaks: ['src/check/a.ts:2', 'src/check/b.ts:1'],
       },
+    ],
+  },
+  {
+    name: 'what a schema is put together of is asked of the table of keywords',
+    rule: writtenOnlyIn(composingWords, composingPlaces, 'composes or takes apart a schema by hand: ask src/parts/shapes/'),
+    seeds: [
+      { files: { 'src/parts/shapes/keywords.ts': "const word = 'allOf';", 'src/check/a.ts': 'conjunctsOf(shape);' } },
+      {
+        files: { 'src/check/a.ts': "\nfor (const word of ['oneOf', 'anyOf'])", 'src/serve/a.ts': 'const { allOf } = shape;' },
+        breaks: ['src/check/a.ts:2', 'src/serve/a.ts:1'],
+      },
+    ],
+  },
+  {
+    name: 'ajv is set up in one place',
+    rule: writtenOnlyIn(ajvSetUp, ajvPlaces, 'sets ajv up anew: ask newAjv of src/parts/shapes/validators.ts'),
+    seeds: [
+      { files: { 'src/parts/shapes/validators.ts': 'new Ajv2020({});', 'src/check/a.ts': 'newAjv({});' } },
+      { files: { 'src/check/a.ts': 'const ajv = new Ajv2020();' }, breaks: ['src/check/a.ts:1'] },
     ],
   },
   {

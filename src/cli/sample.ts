@@ -5,6 +5,7 @@ import { entryOf } from '../parts/fact.ts';
 import { writableShape } from '../parts/payload.ts';
 import { sampleOfPattern } from '../parts/samples/pattern.ts';
 import { standardExamples } from '../parts/samples/standard-examples.ts';
+import { isComposed, unionOf } from '../parts/shapes/branches.ts';
 import type { Spec } from '../parts/spec.ts';
 import { valueShape } from '../parts/value-shape.ts';
 
@@ -18,15 +19,15 @@ export function sampleOf(spec: Spec, shape: JsonMap, name = 'text', depth = 0): 
   const listed = [shape.enum, shape.examples].find((values) => Array.isArray(values) && values.length > 0);
   if (Array.isArray(listed)) return listed[0];
   if ('example' in shape) return shape.example;
-  const alternatives = shape.oneOf ?? shape.anyOf;
-  if (Array.isArray(alternatives)) return firstSample(spec, alternatives, name, depth);
+  const union = unionOf(shape);
+  if (union) return firstSample(spec, union.branches, name, depth);
   if (typeof shape.resource === 'string') {
     const whole = valueShape(spec, shape.resource);
     if (whole) return sampleOf(spec, whole, shape.resource, depth + 1);
     const resource = entryOf(spec.resources.all, shape.resource);
     return resource && sampleOf(spec, writableShape(spec, resource, []), shape.resource, depth + 1);
   }
-  if ('allOf' in shape || 'not' in shape || 'if' in shape) return undefined;
+  if (isComposed(shape)) return undefined;
   return sampleOfType(spec, shape, name, depth);
 }
 

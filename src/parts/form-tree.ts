@@ -30,6 +30,11 @@ export function resolve(form: Form): Form {
   return current;
 }
 
+/** The forms that a form is a choice of, itself where it is none. */
+export function choicesOf(form: Form): readonly Form[] {
+  return (form.anyOf ?? [form]).map((one) => resolve(one));
+}
+
 /** The branches of a form, references and nested choices followed, that take a value of this JSON type. */
 export function formsFor(form: Form, value: Json): Form[] {
   return branches(form).filter((branch) => takesType(branch, value));

@@ -3,7 +3,7 @@ import type { Document, Finding, Json, JsonMap, Pointer } from '../document/docu
 import { nearest } from '../document/nearest.ts';
 import { placeOf } from '../document/place.ts';
 import { below } from '../document/pointer.ts';
-import { type Form, formAt, formsFor, isStanding, propertyForm, resolve } from './form-tree.ts';
+import { choicesOf, type Form, formAt, formsFor, isStanding, propertyForm, resolve } from './form-tree.ts';
 import { isMap } from './source.ts';
 
 /** Whether `word` is a key that the language itself has at this place; the reader of Markdown asks before it takes a table for facts. */
@@ -125,20 +125,23 @@ function expectation(form: Form, value: Json): string {
     const close = nearest(value, words);
     if (close) return `Write \`${close}\`.`;
   }
-  const kinds = new Set((form.anyOf ?? [form]).map((branch) => resolve(branch)).flatMap(kindOf));
+  const kinds = new Set(choicesOf(form).flatMap(kindOf));
   const list = [...kinds, ...(words.length > 0 ? [`one of ${words.join(', ')}`] : [])];
   return `Write ${list.join(', or ')}.`;
 }
 
 function wordsOf(form: Form): string[] {
-  const branches = (form.anyOf ?? [form]).map((branch) => resolve(branch));
-  const values = branches.flatMap((branch) => [...(branch.enum ?? []), ...(branch.const !== undefined ? [branch.const] : [])]);
+  const values = choicesOf(form).flatMap((branch) => [
+    ...(branch.enum ?? []),
+    ...(branch.const !== undefined ? [branch.const] : []),
+  ]);
   return values.filter((word): word is string => typeof word === 'string');
 }
 
 function kindOf(form: Form): string[] {
   if (form.const !== undefined || form.enum || form.$comment === 'standing') return [];
-  if (form.anyOf) return form.anyOf.map((branch) => resolve(branch)).flatMap(kindOf);
+  const choices = choicesOf(form);
+  if (choices[0] !== form) return choices.flatMap(kindOf);
   const article: Readonly<Record<string, string>> = {
     object: 'a map',
     array: 'a list',

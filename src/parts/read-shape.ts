@@ -1,6 +1,7 @@
 import type { Json, JsonMap } from '../document/document.ts';
-import { schemaKeys, schemaListKeys, schemaMapKeys } from './schema-keys.ts';
 import type { Shape } from './shape.ts';
+import { orNull } from './shapes/compose.ts';
+import { mapInner } from './shapes/inner.ts';
 import { isMap, Source } from './source.ts';
 
 /** The words a field may carry beside its schema. `default` belongs to both. */
@@ -61,24 +62,18 @@ function shortName(word: string): Shape {
   const nullable = word.endsWith('?');
   const name = nullable ? word.slice(0, -1) : word;
   if (jsonTypes.has(name)) return nullable ? { type: [name, 'null'] } : { type: name };
-  return nullable ? { oneOf: [{ resource: name }, { type: 'null' }] } : { resource: name };
+  return nullable ? orNull({ resource: name }) : { resource: name };
 }
 
 function expandMap(value: JsonMap): Shape {
   const out: Record<string, Json> = Object.create(null);
-  for (const [key, entry] of Object.entries(value)) {
-    if (schemaKeys.has(key)) out[key] = typeof entry === 'boolean' ? entry : (expand(entry) ?? {});
-    else if (schemaListKeys.has(key) && Array.isArray(entry)) out[key] = entry.map((item: Json) => expand(item) ?? {});
-    else if (schemaMapKeys.has(key) && isMap(entry)) out[key] = mapValues(entry);
-    else out[key] = entry;
+  for (const [keyword, entry] of Object.entries(value)) {
+    // A boolean that is the only schema of its keyword says more plainly what it means: `additionalProperties: false`.
+    out[keyword] = mapInner<Json>(keyword, entry, (inner, key) =>
+      key === undefined && typeof inner === 'boolean' ? inner : (expand(inner) ?? {}),
+    );
   }
   return withTypeWord(withEnumType(withRef(out)));
-}
-
-function mapValues(value: JsonMap): JsonMap {
-  const out: Record<string, Json> = Object.create(null);
-  for (const [key, entry] of Object.entries(value)) out[key] = expand(entry) ?? {};
-  return out;
 }
 
 /** `{ ref: parcel }` is a string, or null too where it ends in `?`. */

@@ -21,3 +21,9 @@ export const pointerEscapes = /(['"`/])~[01]\1/;
 
 /** The characters of a token of HTTP (RFC 9110 section 5.6.2), as a class of a regular expression. */
 export const tokenCharacters = /!#\$%&'\*/;
+
+/** The words by which schemas are put together (JSON Schema 2020-12, Core section 10.2.1). */
+export const composingWords = /\b(?:allOf|anyOf|oneOf)\b/;
+
+/** Where ajv is set up. */
+export const ajvSetUp = /\bnew Ajv/;

@@ -1,5 +1,6 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { identifierType } from '../../parts/schemas.ts';
+import { conjunctionOf, unionsOf } from '../../parts/shapes/branches.ts';
 import { isMap } from '../../parts/source.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { literal } from './names.ts';
@@ -26,18 +27,16 @@ export interface ShapeReading {
 export function shapeType(shape: JsonMap, reading: ShapeReading): Type {
   const inside = isMap(shape.$defs) && !reading.definitions ? { ...reading, definitions: shape.$defs } : reading;
   const composed = [
-    ...shapes(shape.allOf).map((part) => shapeType(part, inside)),
-    ...['oneOf', 'anyOf'].flatMap((key) =>
-      Array.isArray(shape[key]) ? [union(shapes(shape[key]).map((part) => shapeType(part, inside)))] : [],
-    ),
+    ...shapes(conjunctionOf(shape)).map((part) => shapeType(part, inside)),
+    ...unionsOf(shape).map(({ branches }) => union(shapes(branches).map((part) => shapeType(part, inside)))),
     ...(typeof shape.$ref === 'string' ? [definedType(shape.$ref, inside)] : []),
     ...(isMap(shape.not) && Object.keys(shape.not).length === 0 ? [neverType] : []),
   ];
   return both([ownType(shape, inside, composed.length > 0), ...composed]);
 }
 
-function shapes(value: Json | undefined): JsonMap[] {
-  return Array.isArray(value) ? value.map((part: Json) => (isMap(part) ? part : part === false ? { not: {} } : {})) : [];
+function shapes(listed: readonly Json[]): JsonMap[] {
+  return listed.map((part) => (isMap(part) ? part : part === false ? { not: {} } : {}));
 }
 
 function definedType(ref: string, reading: ShapeReading): Type {

@@ -1,6 +1,8 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { entryOf, statedValue } from '../fact.ts';
 import type { Shape } from '../shape.ts';
+import { alternativesOf, unionOf, without } from '../shapes/branches.ts';
+import { fitsAll } from '../shapes/compose.ts';
 import { isMap } from '../source.ts';
 import type { Spec } from '../spec.ts';
 import { type Chance, chanceOf } from './chance.ts';
@@ -75,9 +77,7 @@ export class Samples {
 
   /** The branches of a union, each written out; a shape that is none is its own only one. */
   #alternatives(shape: Shape): Shape[] {
-    const branches = [shape.anyOf, shape.oneOf].find((list) => Array.isArray(list));
-    if (!Array.isArray(branches)) return [shape];
-    return branches.flatMap((branch: Json) => (isMap(branch) ? this.#alternatives(this.#whole.of(branch)) : []));
+    return unionOf(shape) ? alternativesOf(shape).flatMap((branch) => this.#alternatives(this.#whole.of(branch))) : [shape];
   }
 
   /** A shape may hold itself, so nothing is compiled before it is needed. */
@@ -145,11 +145,11 @@ export class Samples {
   }
 
   #plain(shape: Shape, name: string): Means {
-    const branches = [shape.anyOf, shape.oneOf].find((list) => Array.isArray(list));
-    if (Array.isArray(branches)) {
-      const { anyOf: _any, oneOf: _one, ...rest } = shape;
+    const union = unionOf(shape);
+    if (union) {
+      const rest = without(shape, union.keyword);
       const hasRest = Object.keys(rest).some((key) => key !== 'description' && key !== 'title');
-      return chooseBranch(branches.map((branch: Json) => this.of(hasRest ? this.#together(rest, branch) : branch, name)));
+      return chooseBranch(union.branches.map((branch) => this.of(hasRest ? this.#together(rest, branch) : branch, name)));
     }
     const of = (inner: Json, member: string) => this.of(inner, member);
     const type = typeOf(shape);
@@ -160,7 +160,7 @@ export class Samples {
   }
 
   #together(rest: Shape, branch: Json): Json {
-    return isMap(branch) ? { allOf: [rest, branch] } : branch;
+    return isMap(branch) ? fitsAll([rest, branch]) : branch;
   }
 }
 

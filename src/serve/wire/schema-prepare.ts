@@ -1,3 +1,4 @@
+import { keywordsThatMean } from '../../parts/shapes/keywords.ts';
 import { isSchema, type Schema } from './schema.ts';
 import { editSchema } from './schema-walk.ts';
 
@@ -63,7 +64,7 @@ const namedPrefix = 'named:';
 const dropped = ['$schema', '$id', 'id', '$async', 'discriminator'];
 const bounds = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
 const numericFormats = new Set(['int32', 'int64', 'unix-time', 'float', 'double']);
-const mismatching = ['not', 'if', 'oneOf', 'contains'];
+const mismatching = keywordsThatMean('negation', 'condition', 'exclusive alternatives', 'contained');
 
 function prepareFormat(copy: Record<string, unknown>, options: PrepareOptions): void {
   const { format } = copy;

@@ -1,4 +1,5 @@
 import { fragmentStepOf } from '../../document/pointer.ts';
+import { mapInner } from '../../parts/shapes/inner.ts';
 import { isSchema, type Schema } from './schema.ts';
 
 /** Edits one schema object whose inner schemas are edited already; `pointer` is its place in the whole, as a URI fragment. */
@@ -13,28 +14,17 @@ export function editSchema(schema: Schema | boolean, edit: Edit, pointer = ''): 
   const copy: [string, unknown][] = [];
   for (const [keyword, value] of Object.entries(schema)) {
     const at = `${pointer}/${fragmentStepOf(keyword)}`;
-    copy.push([keyword, editKeyword(keyword, value, at, edit)]);
+    copy.push([
+      keyword,
+      mapInner(
+        keyword,
+        value,
+        (inner, key) => editInner(inner, key === undefined ? at : `${at}/${fragmentStepOf(String(key))}`, edit),
+        true,
+      ),
+    ]);
   }
   return edit(Object.fromEntries(copy), pointer);
-}
-
-const schemaKeywords = new Set(
-  'items additionalItems additionalProperties unevaluatedItems unevaluatedProperties contains not if then else propertyNames'.split(
-    ' ',
-  ),
-);
-const listKeywords = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
-const mapKeywords = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
-
-function editKeyword(keyword: string, value: unknown, at: string, edit: Edit): unknown {
-  if (schemaKeywords.has(keyword)) return editInner(value, at, edit);
-  if (listKeywords.has(keyword) && Array.isArray(value)) return value.map((inner, i) => editInner(inner, `${at}/${i}`, edit));
-  if (mapKeywords.has(keyword) && isSchema(value)) {
-    return Object.fromEntries(
-      Object.entries(value).map(([name, inner]) => [name, editInner(inner, `${at}/${fragmentStepOf(name)}`, edit)]),
-    );
-  }
-  return value;
 }
 
 function editInner(value: unknown, at: string, edit: Edit): unknown {

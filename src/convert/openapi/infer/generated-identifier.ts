@@ -1,6 +1,7 @@
 import type { Json } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap } from '../../../document/values.ts';
+import { conjunctionOf } from '../../../parts/shapes/branches.ts';
 import { fits, isPattern } from '../fits.ts';
 import { type AboutResource, type Context, endpointsByResource, type InferenceRule } from './context.ts';
 import { fieldsOf } from './rows.ts';
@@ -51,8 +52,8 @@ function howMade(context: Context, about: readonly AboutResource[], field: strin
 /** The keywords of a shape and of the parts that it is made of. */
 function keywordsOf(context: Context, shape: Json | undefined, steps = 0): Readonly<Record<string, Json>> {
   const own = context.written.expand(shape);
-  const parts = Array.isArray(own.allOf) && steps < 8 ? own.allOf : [];
-  return Object.assign({}, ...parts.map((part: Json) => keywordsOf(context, part, steps + 1)), own);
+  const parts = steps < 8 ? conjunctionOf(own) : [];
+  return Object.assign({}, ...parts.map((part) => keywordsOf(context, part, steps + 1)), own);
 }
 
 /** The letters that a pattern begins with, up to their last separator: `^adr_[a-zA-Z0-9]+$` has `adr_`. */
