@@ -17,6 +17,7 @@ import { inForce } from '../src/parts/shapes/in-force.ts';
 import { eachInside, innerOf, mapInner, someInside } from '../src/parts/shapes/inner.ts';
 import { holdingOf, keywords } from '../src/parts/shapes/keywords.ts';
 import { levelOf } from '../src/parts/shapes/level.ts';
+import { newAjv } from '../src/parts/shapes/validators.ts';
 import { readSpec } from '../src/parts/spec.ts';
 
 test('the table has every keyword that the form of a shape has, holding schemas in the same way', () => {
@@ -148,4 +149,13 @@ test('a level has the fields of a resource, the members of a value that is one, 
   assert.deepEqual([rest?.type, items, branches.map(({ resource }) => resource)], ['number', undefined, ['parcel']]);
   assert.deepEqual(levelOf(spec, { resource: 'nobody' }).members, []);
   assert.equal(levelOf(spec, { items: { type: 'null' } }).items?.type, 'null');
+});
+
+test('formats and multiples mean the same wherever ajv is set up', () => {
+  const validate = newAjv().compile({
+    properties: { at: { format: 'time' }, price: { multipleOf: 0.01 }, in: { format: 'country' } },
+  });
+  assert.ok(validate({ at: '10:00:00+01:00', price: 19.99, in: 'DE' }));
+  for (const wrong of [{ at: '10:00:00+01' }, { price: 19.999 }, { in: 'Germany' }])
+    assert.ok(!validate(wrong), JSON.stringify(wrong));
 });

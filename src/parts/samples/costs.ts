@@ -72,6 +72,14 @@ export function admitsNull(shape: Shape): boolean {
   return (!Array.isArray(shape.enum) || shape.enum.includes(null)) && shape.const === undefined;
 }
 
+/** A shape that admits null, without it. */
+export function withoutNull(shape: Shape): Shape {
+  const { nullable: _nullable, ...rest } = shape;
+  if (!Array.isArray(shape.type)) return rest;
+  const types = shape.type.filter((type: Json) => type !== 'null');
+  return { ...rest, type: types.length === 1 ? (types[0] ?? []) : types };
+}
+
 function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }

@@ -1,5 +1,6 @@
 import type { Json } from '../../document/document.ts';
 import { entriesOf, entryOf, statedValue } from '../fact.ts';
+import { writableShape } from '../payload.ts';
 import { identifierType } from '../schemas.ts';
 import type { Shape } from '../shape.ts';
 import { conjunctsOf, hasMeaning, withoutConjunction } from '../shapes/branches.ts';
@@ -14,9 +15,12 @@ const depthMost = 32;
 export class WholeShapes {
   readonly #spec: Spec;
   readonly #ofResources = new Map<string, Shape>();
+  readonly #isSent: boolean;
 
-  constructor(spec: Spec) {
+  /** `isSent`: a resource is what a caller may send of it. */
+  constructor(spec: Spec, isSent = false) {
     this.#spec = spec;
+    this.#isSent = isSent;
   }
 
   /** A shape without a resource or a conjunction at its top; names that only lead round to themselves say nothing. */
@@ -39,6 +43,7 @@ export class WholeShapes {
     const resource = entryOf(this.#spec.resources.all, name);
     const own = resource?.shape && statedValue(resource.shape);
     if (own) return this.#known(name, own);
+    if (this.#isSent && resource) return this.#known(name, writableShape(this.#spec, resource, []));
     const machine = machineOf(this.#spec.states, name);
     const states = machine && statedValue(machine.states);
     const fields = entriesOf(resource?.fields ?? { standing: 'open', at: '' });
