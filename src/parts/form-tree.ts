@@ -1,5 +1,6 @@
 import schema from '../../schema/ninefold.schema.json' with { type: 'json' };
 import type { Json } from '../document/document.ts';
+import { isOfType } from '../document/json-type.ts';
 import { isMap } from './source.ts';
 
 /** The part of JSON Schema that the published schema is written in. */
@@ -71,13 +72,5 @@ function takesType(form: Form, value: Json): boolean {
   if (form.enum) return form.enum.includes(value) || (typeof value !== 'object' && form.enum.length > 2);
   if (form.type === undefined) return true;
   const types = typeof form.type === 'string' ? [form.type] : form.type;
-  return types.some((type) => isOfType(type, value));
-}
-
-function isOfType(type: string, value: Json): boolean {
-  if (type === 'array') return Array.isArray(value);
-  if (type === 'object') return isMap(value);
-  if (type === 'integer') return Number.isInteger(value);
-  const own: string = typeof value;
-  return own === type;
+  return types.some((type) => isOfType(value, type));
 }

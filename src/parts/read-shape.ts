@@ -1,4 +1,5 @@
 import type { Json, JsonMap } from '../document/document.ts';
+import { jsonTypeOf, jsonTypes } from '../document/json-type.ts';
 import type { Shape } from './shape.ts';
 import { orNull } from './shapes/compose.ts';
 import { mapInner } from './shapes/inner.ts';
@@ -37,8 +38,6 @@ export function splitField(source: Source): { readonly words: Source; readonly s
   const bare = Object.keys(schema).length === 0;
   return { words: source, shapeSource: new Source(source.reading, bare ? undefined : schema, source.at) };
 }
-
-const jsonTypes = new Set(['string', 'integer', 'number', 'boolean', 'array', 'object', 'null']);
 
 /** Writes a shape out: short names become schemas, `parcel` a resource, `[parcel]` a list of it, a trailing `?` nullable. */
 export function readShape(source: Source): Shape | undefined {
@@ -91,16 +90,9 @@ function withRef(shape: Record<string, Json>): Record<string, Json> {
 function withEnumType(shape: Record<string, Json>): Record<string, Json> {
   const values = shape.enum;
   if (shape.type !== undefined || !Array.isArray(values) || shape.resource !== undefined) return shape;
-  const types = [...new Set(values.map(typeOfValue))];
+  const types = [...new Set(values.map(jsonTypeOf))];
   if (types.length > 0) shape.type = types.length === 1 ? (types[0] as string) : types;
   return shape;
-}
-
-function typeOfValue(value: Json): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'array';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
-  return typeof value;
 }
 
 /** `type` also takes a short name, so that keywords can stand beside it. */

@@ -13,9 +13,6 @@ export const keywords: ReadonlyMap<string, KeywordKind> = new Map(
   [...all].flatMap(([word, { takes, isOld }]) => (isOld || readApart.has(word) ? [] : [[word, takes]])),
 );
 
-/** The types of JSON. */
-export const jsonTypes: ReadonlySet<string> = new Set(['string', 'integer', 'number', 'boolean', 'array', 'object', 'null']);
-
 /** Whether a value is what a keyword takes. */
 export function isOfKind(kind: KeywordKind, value: Json): boolean {
   if (kind === 'text') return typeof value === 'string';

@@ -1,8 +1,8 @@
 import type { Json, JsonMap } from '../../document/document.ts';
+import { jsonTypes } from '../../document/json-type.ts';
 import { newMap, type OpenMap } from '../../document/values.ts';
 import { hasMeaning, unionsOf } from '../../parts/shapes/branches.ts';
 import { fitsAny } from '../../parts/shapes/compose.ts';
-import { jsonTypes } from './keywords.ts';
 
 /** The shape of what a shape admits, or null. */
 export function orNull(shape: OpenMap): OpenMap {

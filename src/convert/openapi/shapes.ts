@@ -1,11 +1,12 @@
 import type { Json, JsonMap, Pointer } from '../../document/document.ts';
+import { jsonTypes } from '../../document/json-type.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../document/values.ts';
 import { alternativesWord } from '../../parts/shapes/keywords.ts';
 import { settle } from './contradictions.ts';
 import { readExclusives } from './exclusive-bounds.ts';
 import { isPattern, unicodePattern } from './fits.ts';
-import { isOfKind, jsonTypes, type KeywordKind, keywords } from './keywords.ts';
+import { isOfKind, type KeywordKind, keywords } from './keywords.ts';
 import { orNull, shortened } from './nullable.ts';
 import { propertiesOf } from './properties.ts';
 import { type At, type Reader, refOf, refOfMapping } from './reader.ts';

@@ -1,4 +1,5 @@
 import type { Json, JsonMap } from '../../document/document.ts';
+import { isOfType } from '../../document/json-type.ts';
 import { identifierType } from '../../parts/schemas.ts';
 import { conjunctionOf, unionsOf } from '../../parts/shapes/branches.ts';
 import { isMap } from '../../parts/source.ts';
@@ -150,13 +151,6 @@ function restType(shape: JsonMap, members: readonly Member[], reading: ShapeRead
   if (rest.length === 0) return undefined;
   const optional = members.some((member) => member.optional) ? [word('undefined')] : [];
   return union([...rest, ...members.map(({ type }) => type), ...optional]);
-}
-
-function isOfType(value: Json, type: string): boolean {
-  if (value === null) return type === 'null';
-  if (Array.isArray(value)) return type === 'array';
-  if (typeof value === 'number') return type === 'number' || (type === 'integer' && Number.isInteger(value));
-  return typeof value === type;
 }
 
 /** The type that one value alone has. */

@@ -1,4 +1,5 @@
-import type { Json, JsonMap } from '../../document/document.ts';
+import type { JsonMap } from '../../document/document.ts';
+import { jsonTypeOf } from '../../document/json-type.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../fact.ts';
 import type { Field, Resource } from '../resources.ts';
 import type { Shape } from '../shape.ts';
@@ -181,15 +182,9 @@ function typeWords(shape: Shape): string[] {
   const { type } = shape;
   if (Array.isArray(type)) return type.map(String);
   if (typeof type === 'string') return [type];
-  if ('const' in shape) return [wordOf(shape.const as Json)];
+  if ('const' in shape) return [jsonTypeOf(shape.const)];
   if (isMap(shape.properties)) return ['object'];
   return shape.items !== undefined ? ['array'] : [];
-}
-
-function wordOf(value: Json): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'array';
-  return typeof value === 'number' ? (Number.isInteger(value) ? 'integer' : 'number') : typeof value;
 }
 
 function allowsNull(shape: Shape): boolean {

@@ -1,10 +1,11 @@
 import type { Json, JsonMap } from '../../document/document.ts';
+import { isOfType } from '../../document/json-type.ts';
 import type { Shape } from '../shape.ts';
 import { conjunctionOf, unionsOf } from '../shapes/branches.ts';
 import { keywords } from '../shapes/keywords.ts';
 import { isMap } from '../source.ts';
 import { compileMembers } from './fit-members.ts';
-import { compileScalar, isOfType } from './fit-scalar.ts';
+import { compileScalar } from './fit-scalar.ts';
 import { formatOf } from './formats.ts';
 import type { WholeShapes } from './whole-shape.ts';
 

@@ -1,3 +1,4 @@
+import { jsonTypeOf } from '../../document/json-type.ts';
 import { alternativesOf, conjunctsOf } from '../../parts/shapes/branches.ts';
 import { inForce } from '../../parts/shapes/in-force.ts';
 
@@ -23,8 +24,8 @@ export function typesOf(schema: Schema, resolve: Resolve, depth = 0): ReadonlySe
   const { type } = schema;
   if (typeof type === 'string') return new Set([type]);
   if (Array.isArray(type)) return new Set(type.map(String));
-  if (Array.isArray(schema.enum)) return new Set(schema.enum.map(typeOf));
-  if (schema.const !== undefined) return new Set([typeOf(schema.const)]);
+  if (Array.isArray(schema.enum)) return new Set(schema.enum.map(jsonTypeOf));
+  if (schema.const !== undefined) return new Set([jsonTypeOf(schema.const)]);
   if (typeof schema.$ref === 'string') {
     const named = resolve(schema.$ref);
     return named && typesOf(named, resolve, depth + 1);
@@ -63,12 +64,4 @@ export function itemOf(schema: Schema, resolve: Resolve): Schema | undefined {
 export function memberNames(schema: Schema, resolve: Resolve): string[] {
   const names = inForce(schema, resolve).flatMap(({ properties }) => (isSchema(properties) ? Object.keys(properties) : []));
   return [...new Set(names)];
-}
-
-function typeOf(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'array';
-  if (typeof value === 'bigint') return 'integer';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
-  return typeof value;
 }

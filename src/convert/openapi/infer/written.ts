@@ -1,7 +1,7 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
+import { jsonTypes } from '../../../document/json-type.ts';
 import { isMap } from '../../../document/values.ts';
 import { conjunctionOf, hasMeaning, unionOf } from '../../../parts/shapes/branches.ts';
-import { jsonTypes } from '../keywords.ts';
 
 /** Reads the shapes of a document as they are written, short forms and names of resources included. */
 export class Written {
