@@ -51,7 +51,20 @@ export function mapInner<Value>(
  */
 export function someInside(shape: Json | undefined, isSuch: (shape: JsonMap) => boolean): boolean {
   if (!isMap(shape)) return false;
-  return isSuch(shape) || innerOf(shape).some(({ schema }) => someInside(schema, isSuch));
+  if (isSuch(shape)) return true;
+  for (const keyword of Object.keys(shape)) {
+    const holding = holdingOf(keyword);
+    if (holding === undefined) continue;
+    const value = shape[keyword];
+    // Everything that holds several is a list or a map of them.
+    if (holding === 'schema' ? someInside(value, isSuch) : someAmong(value, isSuch)) return true;
+  }
+  return false;
+}
+
+function someAmong(several: Json | undefined, isSuch: (shape: JsonMap) => boolean): boolean {
+  if (typeof several !== 'object' || several === null) return false;
+  return Object.values(several).some((one: Json) => someInside(one, isSuch));
 }
 
 /** Shows a shape, and every one at any depth inside it, to a function. */

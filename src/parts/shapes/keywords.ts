@@ -106,10 +106,20 @@ export const keywords: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
 
 /** How a keyword holds schemas; nothing for one that holds none. Those that only older drafts have are asked for. */
 export function holdingOf(keyword: string, withOld = false): Holding | undefined {
-  const row = keywords.get(keyword);
-  if (row === undefined || (row.isOld === true && !withOld)) return undefined;
-  return row.takes === 'schema' || row.takes === 'schemas' || row.takes === 'schema map' ? row.takes : undefined;
+  return holdings.get(keyword) ?? (withOld ? oldHoldings.get(keyword) : undefined);
 }
+
+function holdingsWhere(isOld: boolean): ReadonlyMap<string, Holding> {
+  return new Map(
+    [...keywords].flatMap(([word, { takes, isOld: own = false }]): [string, Holding][] =>
+      own === isOld && (takes === 'schema' || takes === 'schemas' || takes === 'schema map') ? [[word, takes]] : [],
+    ),
+  );
+}
+
+// Asked for every keyword of every shape of a document.
+const holdings = holdingsWhere(false);
+const oldHoldings = holdingsWhere(true);
 
 /** The keywords of some meanings, in the order of the table. */
 export function keywordsThatMean(...meanings: readonly Meaning[]): readonly string[] {
