@@ -50,6 +50,8 @@ const samples: readonly (readonly [shape: JsonMap, sample: unknown])[] = [
   [{ type: 'array', items: { type: 'integer' } }, []],
   [{ type: 'array', items: { type: 'integer' }, minItems: 1 }, [1]],
   [{ oneOf: [{ type: 'null' }, { resource: 'place' }] }, { city: 'city' }],
+  [{ allOf: [{ resource: 'place' }, { type: 'object', required: ['zip'] }] }, { city: 'city', zip: 'zip' }],
+  [{ type: 'array', items: { enum: [null, 'b'] }, minItems: 2 }, ['b', 'b']],
   [{ resource: 'thing' }, { at: { city: 'city' }, colour: 'red' }],
   [{ type: 'object', properties: { __proto__: { type: 'integer' }, a: { type: 'integer' } }, required: ['a'] }, { a: 1 }],
   [{ type: 'object', required: ['constructor'] }, undefined],

@@ -14,6 +14,7 @@ import {
   typesAreHonest,
 } from './house/habits.ts';
 import { type OtherMeaning, onlyKindsKnowTheirWords, sortOf } from './house/kinds.ts';
+import { ajvSetUp, composingWords, pointerEscapes, tokenCharacters, writtenOnlyIn } from './house/shapes.ts';
 import { lineAt, readSource } from './house/source.ts';
 import {
   dynamicImportsAreLiteral,
@@ -84,6 +85,20 @@ const otherMeanings: readonly OtherMeaning[] = [
   { word: 'page', where: 'src/serve/well-known.ts', reason: 'the page that says what a service is' },
   { word: 'page', where: 'src/check/prose.ts', reason: 'how people write of rows on a page' },
 ];
+/** The files that know how a JSON Pointer is escaped, and how a token of HTTP is written. */
+const pointerPlaces = { 'src/document/pointer.ts': 'escapes and unescapes the steps of a pointer' };
+const composingPlaces = {
+  'src/parts/shapes/keywords.ts': 'the table that says what each keyword of a schema means',
+  'src/parts/forms/shape.ts': 'the form of a shape, which lists the keywords that it may have',
+  'src/parts/forms/standing.ts': 'the published schema is itself a JSON Schema',
+  'src/parts/forms/endpoints.ts': 'the published schema is itself a JSON Schema',
+  'src/parts/forms/errors.ts': 'the published schema is itself a JSON Schema',
+  'src/parts/form-tree.ts': 'reads the published schema, which uses a small part of JSON Schema',
+  'src/check/shapes/unions.ts': 'a finding names the word to its author',
+  'src/convert/asyncapi/read/version-2.ts': "messages of AsyncAPI 2 have alternatives under a word like a schema's",
+};
+const ajvPlaces = { 'src/parts/shapes/validators.ts': 'sets ajv up for everybody; what differs is its argument' };
+const tokenPlaces = { 'src/kinds/http-token.ts': 'says what a token is' };
 
 const root = join(import.meta.dirname, '..');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -374,6 +389,48 @@ const rules: readonly { readonly name: string; readonly rule: Rule; readonly see
     seeds: [
       { files: { 'src/check/a.ts': 'a;\n'.repeat(linesMax) } },
       { files: { 'src/check/a.ts': 'a;\n'.repeat(linesMax + 1) }, breaks: [`src/check/a.ts:${linesMax + 1}`] },
+    ],
+  },
+  {
+    name: 'a step of a JSON Pointer is escaped in one place',
+    rule: writtenOnlyIn(pointerEscapes, pointerPlaces, 'escapes a JSON Pointer: ask src/document/pointer.ts'),
+    seeds: [
+      { files: { 'src/document/pointer.ts': "text.replaceAll('~', '~0').replaceAll('/', '~1');" } },
+      { files: { 'src/check/a.ts': '// #/a~1b\nlet a = b;' } },
+      {
+        files: {
+          'src/check/a.ts': "\nkey.replaceAll('~1', '/');",
+          'src/check/b.ts': 'key.replace(/~0/, "~");',
+        },
+        breaks: ['src/check/a.ts:2', 'src/check/b.ts:1'],
+      },
+    ],
+  },
+  {
+    name: 'what a schema is put together of is asked of the table of keywords',
+    rule: writtenOnlyIn(composingWords, composingPlaces, 'composes or takes apart a schema by hand: ask src/parts/shapes/'),
+    seeds: [
+      { files: { 'src/parts/shapes/keywords.ts': "const word = 'allOf';", 'src/check/a.ts': 'conjunctsOf(shape);' } },
+      {
+        files: { 'src/check/a.ts': "\nfor (const word of ['oneOf', 'anyOf'])", 'src/serve/a.ts': 'const { allOf } = shape;' },
+        breaks: ['src/check/a.ts:2', 'src/serve/a.ts:1'],
+      },
+    ],
+  },
+  {
+    name: 'ajv is set up in one place',
+    rule: writtenOnlyIn(ajvSetUp, ajvPlaces, 'sets ajv up anew: ask newAjv of src/parts/shapes/validators.ts'),
+    seeds: [
+      { files: { 'src/parts/shapes/validators.ts': 'new Ajv2020({});', 'src/check/a.ts': 'newAjv({});' } },
+      { files: { 'src/check/a.ts': 'const ajv = new Ajv2020();' }, breaks: ['src/check/a.ts:1'] },
+    ],
+  },
+  {
+    name: 'a token of HTTP is described in one place',
+    rule: writtenOnlyIn(tokenCharacters, tokenPlaces, 'describes a token of HTTP: ask src/kinds/http-token.ts'),
+    seeds: [
+      { files: { 'src/kinds/http-token.ts': "const token = /[!#$%&'*+]/;", 'src/check/a.ts': "const a = '!#$';" } },
+      { files: { 'src/check/a.ts': "/^[!#$%&'*+.]+$/.test(name)" }, breaks: ['src/check/a.ts:1'] },
     ],
   },
   {

@@ -4,6 +4,7 @@ import { below } from '../document/pointer.ts';
 import { isMap } from '../document/values.ts';
 import { type Expression, entriesOf, isStated, type Named, statedValue } from '../parts/fact.ts';
 import type { Shape } from '../parts/shape.ts';
+import { hasMeaning } from '../parts/shapes/branches.ts';
 import { listed } from './names.ts';
 import type { Subject, Wrong } from './rule.ts';
 
@@ -56,7 +57,10 @@ export function propertiesOf({ resources }: Subject, shape: Shape): Properties |
       closed: !resource.additionalProperties,
     };
   }
-  if (!isMap(shape.properties) || ['oneOf', 'anyOf', 'allOf', '$ref', 'if'].some((keyword) => Object.hasOwn(shape, keyword))) {
+  if (
+    !isMap(shape.properties) ||
+    hasMeaning(shape, 'exclusive alternatives', 'alternatives', 'conjunction', 'reference', 'condition')
+  ) {
     return undefined;
   }
   return {

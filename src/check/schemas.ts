@@ -1,12 +1,10 @@
-import type { Format } from 'ajv';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { fullFormats } from 'ajv-formats/dist/formats.js';
+import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Json, JsonMap } from '../document/document.ts';
 import { isMap } from '../document/values.ts';
-import { formats } from '../kinds/formats/all.ts';
-import { isMultiple } from '../kinds/multiples.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../parts/fact.ts';
 import type { Shape } from '../parts/shape.ts';
+import { mapInner } from '../parts/shapes/inner.ts';
+import { newAjv } from '../parts/shapes/validators.ts';
 import type { Spec } from '../parts/spec.ts';
 import { valueShape } from '../parts/value-shape.ts';
 import { ignored, isPlain } from './plain-shape.ts';
@@ -19,11 +17,6 @@ export interface Schemas {
   misfit(shape: Shape, value: Json): string | undefined;
 }
 
-/** The names of the formats that are known. */
-export function knownFormats(): readonly string[] {
-  return [...Object.keys(fullFormats), ...formats.map(({ word }) => word)];
-}
-
 export function schemasOf(spec: Spec): Schemas {
   const compiled = new Map<string, Compiled>();
   const added = new Set<string>();
@@ -33,7 +26,7 @@ export function schemasOf(spec: Spec): Schemas {
     const key = JSON.stringify(schema);
     let known = compiled.get(key);
     if (!known) {
-      ajv ??= newAjv();
+      ajv ??= newAjv({ ...options, meta: false });
       addResources(ajv, spec, resources, added);
       known = (isPlain(shape) ? undefined : refusedByForm(schema)) ?? compileSchema(ajv, schema);
       compiled.set(key, known);
@@ -54,29 +47,13 @@ interface Compiled {
   readonly refusal?: string;
 }
 
-const options = { strict: false, logger: false, allErrors: false, inlineRefs: false, addUsedSchema: false } as const;
+const options = { inlineRefs: false, addUsedSchema: false } as const;
 
 /** Holds a schema to the metaschema; made and compiled when it first has to, for that would be most of the work of a check. */
 let validator: Ajv2020 | undefined;
 
-function newAjv(withMeta = false): Ajv2020 {
-  const ajv = new Ajv2020(withMeta ? options : { ...options, meta: false, validateSchema: false });
-  for (const [name, format] of Object.entries(fullFormats)) ajv.addFormat(name, format as Format);
-  ajv.removeKeyword('multipleOf');
-  const validate = (factor: number, value: number): boolean => isMultiple(value, factor);
-  ajv.addKeyword({ keyword: 'multipleOf', type: 'number', schemaType: 'number', validate });
-  for (const format of formats) {
-    const definition =
-      format.type === 'number'
-        ? { type: format.type, validate: (value: number) => format.test(value) }
-        : { type: format.type, validate: (value: string) => format.test(value) };
-    ajv.addFormat(format.word, definition);
-  }
-  return ajv;
-}
-
 function refusedByForm(schema: JsonMap): Compiled | undefined {
-  validator ??= newAjv(true);
+  validator ??= newAjv(options);
   if (validator.validateSchema(schema)) return undefined;
   const [first] = validator.errors ?? [];
   return { refusal: `${first?.instancePath ? `\`${first.instancePath}\` ` : ''}${first?.message ?? 'it is no JSON Schema'}` };
@@ -144,14 +121,9 @@ function idOf(resource: string): string {
 function plainSchema(shape: Shape): { readonly schema: JsonMap; readonly resources: ReadonlySet<string> } {
   const resources = new Set<string>();
   const write = (value: Json): Json => {
-    if (Array.isArray(value)) return (value as readonly Json[]).map(write);
     if (!isMap(value)) return value;
     const out: Record<string, Json> = Object.create(null);
-    for (const [key, entry] of Object.entries(value)) {
-      if (values.has(key)) out[key] = entry;
-      else if (maps.has(key) && isMap(entry)) out[key] = mapped(entry, write);
-      else if (!ignored.has(key)) out[key] = write(entry);
-    }
+    for (const [key, entry] of Object.entries(value)) if (!ignored.has(key)) out[key] = mapInner(key, entry, write);
     if (typeof value.resource === 'string') {
       resources.add(value.resource);
       out.$ref = idOf(value.resource);
@@ -161,12 +133,3 @@ function plainSchema(shape: Shape): { readonly schema: JsonMap; readonly resourc
   // A map was given, so a map comes back.
   return { schema: write(shape) as JsonMap, resources };
 }
-
-function mapped(map: JsonMap, write: (value: Json) => Json): JsonMap {
-  const out: Record<string, Json> = Object.create(null);
-  for (const [key, entry] of Object.entries(map)) out[key] = write(entry);
-  return out;
-}
-
-const values: ReadonlySet<string> = new Set(['enum', 'const', 'required', 'dependentRequired']);
-const maps: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'dependentSchemas']);

@@ -5,8 +5,9 @@ import { isMap, isStanding } from '../document/values.ts';
 import { entriesOf, type Fact, isStated, statedValue } from '../parts/fact.ts';
 import { expand } from '../parts/read-shape.ts';
 import type { Field, Resource } from '../parts/resources.ts';
-import { schemaKeys, schemaListKeys, schemaMapKeys } from '../parts/schema-keys.ts';
 import type { Shape } from '../parts/shape.ts';
+import { besideNull } from '../parts/shapes/compose.ts';
+import { innerOf } from '../parts/shapes/inner.ts';
 import type { Spec } from '../parts/spec.ts';
 
 /** A shape that the document states, and where. */
@@ -98,16 +99,18 @@ function visitMap(raw: JsonMap, schema: JsonMap, at: Pointer, root: ShapeRoot, n
     return;
   }
   nodes.push({ at, schema, root, names: namesIn(raw, at) });
-  for (const [key, value] of Object.entries(raw)) {
-    const inner = schema[key];
-    const place = below(at, key);
-    if (schemaKeys.has(key)) visit(value, inner, place, root, nodes);
-    else if (schemaListKeys.has(key) && Array.isArray(value) && Array.isArray(inner)) {
-      for (const [index, item] of value.entries()) visit(item, inner[index], below(place, index), root, nodes);
-    } else if (schemaMapKeys.has(key) && isMap(value) && isMap(inner)) {
-      for (const [name, item] of Object.entries(value)) visit(item, inner[name], below(place, name), root, nodes);
-    }
+  for (const { keyword, key, schema: written } of innerOf(raw)) {
+    const place = below(at, keyword);
+    const meant = schema[keyword];
+    if (key === undefined) visit(written, meant, place, root, nodes);
+    else visit(written, memberOf(meant, key), below(place, key), root, nodes);
   }
+}
+
+/** What stands under a name of a map, or at an index of a list. */
+function memberOf(value: Json | undefined, key: string | number): Json | undefined {
+  if (Array.isArray(value)) return typeof key === 'number' ? value[key] : undefined;
+  return isMap(value) ? value[key] : undefined;
 }
 
 function namesIn(raw: JsonMap, at: Pointer): ShapeName[] {
@@ -124,7 +127,7 @@ function namesIn(raw: JsonMap, at: Pointer): ShapeName[] {
 
 /** A short name that is no JSON type names a resource. */
 function resourceName(word: string, at: Pointer): ShapeName[] {
-  const { resource, oneOf } = expand(word) ?? {};
-  if (typeof resource === 'string') return [{ word: resource, at, as: 'resource' }];
-  return Array.isArray(oneOf) ? [{ word: word.slice(0, -1), at, as: 'resource' }] : [];
+  const shape = expand(word) ?? {};
+  const { resource } = besideNull(shape) ?? shape;
+  return typeof resource === 'string' ? [{ word: resource, at, as: 'resource' }] : [];
 }

@@ -41,9 +41,9 @@ export function readSettings(asked: Asked, terminal: Pick<Terminal, 'isTTY'>): S
     port: readPort('port', asked.value('port') ?? String(usualPort)),
     host: readHost(asked.value('host') ?? '127.0.0.1'),
     store,
-    log: oneOf(asked, 'log', ['pretty', 'json']) ?? (terminal.isTTY ? 'pretty' : 'quiet'),
-    acceptsOpen: oneOf(asked, 'open', ['accept']) === 'accept',
-    ...{ standIn, relax: oneOf(asked, 'relax', ['auth']) },
+    log: oneWordOf(asked, 'log', ['pretty', 'json']) ?? (terminal.isTTY ? 'pretty' : 'quiet'),
+    acceptsOpen: oneWordOf(asked, 'open', ['accept']) === 'accept',
+    ...{ standIn, relax: oneWordOf(asked, 'relax', ['auth']) },
     coverage: asked.value('coverage') ?? (standIn && coverageBeside(store)),
     isProduction: readProduction(asked),
     ...(clock !== undefined && { clockPort: readPort('clock', clock) }),
@@ -85,7 +85,7 @@ function readHost(text: string): string {
   throw new Misuse(`--host ${text}: write an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them.`);
 }
 
-function oneOf<const Word extends string>(asked: Asked, option: string, words: readonly Word[]): Word | undefined {
+function oneWordOf<const Word extends string>(asked: Asked, option: string, words: readonly Word[]): Word | undefined {
   const value = asked.value(option);
   if (value === undefined) return undefined;
   const word = words.find((one) => one === value);

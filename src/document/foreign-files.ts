@@ -5,7 +5,7 @@ import { type PlaceFinder, placeFinder } from './foreign-places.ts';
 import { foreignValue } from './foreign-values.ts';
 import type { Gathering } from './gathering.ts';
 import { fileName, folderOf, includePath } from './include-path.ts';
-import { below } from './pointer.ts';
+import { below, keyOf } from './pointer.ts';
 import { quoted, report } from './report.ts';
 import type { Source } from './source.ts';
 import { isMap, type OpenMap } from './values.ts';
@@ -64,7 +64,7 @@ function placeIn(pointer: string, root: PlaceFinder, finders: ReadonlyMap<string
   if (!pointer.startsWith(prefix)) return root.find(pointer);
   const end = pointer.indexOf('/', prefix.length);
   const word = pointer.slice(prefix.length, end < 0 ? undefined : end).replace(/#$/, '');
-  const finder = finders.get(word.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const finder = finders.get(keyOf(word));
   return finder === undefined ? root.find('') : finder.find(end < 0 ? '' : pointer.slice(end));
 }
 

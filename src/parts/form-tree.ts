@@ -1,5 +1,6 @@
 import schema from '../../schema/ninefold.schema.json' with { type: 'json' };
 import type { Json } from '../document/document.ts';
+import { isOfType } from '../document/json-type.ts';
 import { withKinds } from './kind-forms.ts';
 import { isMap } from './source.ts';
 
@@ -29,6 +30,11 @@ export function resolve(form: Form): Form {
   let current = form;
   while (current.$ref !== undefined) current = definitions[current.$ref.slice('#/$defs/'.length)] ?? {};
   return current;
+}
+
+/** The forms that a form is a choice of, itself where it is none. */
+export function choicesOf(form: Form): readonly Form[] {
+  return (form.anyOf ?? [form]).map((one) => resolve(one));
 }
 
 /** The branches of a form, references and nested choices followed, that take a value of this JSON type. */
@@ -68,13 +74,5 @@ function takesType(form: Form, value: Json): boolean {
   if (form.enum) return form.enum.includes(value) || (typeof value !== 'object' && form.enum.length > 2);
   if (form.type === undefined) return true;
   const types = typeof form.type === 'string' ? [form.type] : form.type;
-  return types.some((type) => isOfType(type, value));
-}
-
-function isOfType(type: string, value: Json): boolean {
-  if (type === 'array') return Array.isArray(value);
-  if (type === 'object') return isMap(value);
-  if (type === 'integer') return Number.isInteger(value);
-  const own: string = typeof value;
-  return own === type;
+  return types.some((type) => isOfType(value, type));
 }

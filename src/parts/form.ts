@@ -2,7 +2,8 @@ import schema from '../../schema/ninefold.schema.json' with { type: 'json' };
 import type { Document, Finding, Json, JsonMap, Pointer } from '../document/document.ts';
 import { nearest } from '../document/nearest.ts';
 import { placeOf } from '../document/place.ts';
-import { branches, type Form, formAt, formsFor, isStanding, propertyForm, resolve } from './form-tree.ts';
+import { below } from '../document/pointer.ts';
+import { choicesOf, type Form, formAt, formsFor, isStanding, propertyForm, resolve } from './form-tree.ts';
 import { isMap } from './source.ts';
 
 /** Whether `word` is a key that the language itself has at this place; the reader of Markdown asks before it takes a table for facts. */
@@ -16,7 +17,7 @@ export function checkForm(document: Document): Finding[] {
   const walk = { document, findings };
   for (const [key, value] of Object.entries(document.tree)) {
     const form = propertyForm(resolve(schema as Form), key);
-    if (form) checkValue(walk, value, form, `/${escapeKey(key)}`);
+    if (form) checkValue(walk, value, form, below('', key));
   }
   return findings;
 }
@@ -76,13 +77,13 @@ function checkList(walk: Walk, list: readonly Json[], form: Form, at: Pointer): 
       expectation(form, list),
     );
   }
-  if (form.items) for (const [index, item] of list.entries()) checkValue(walk, item, form.items, `${at}/${index}`);
+  if (form.items) for (const [index, item] of list.entries()) checkValue(walk, item, form.items, below(at, index));
 }
 
 function checkMap(walk: Walk, map: JsonMap, form: Form, at: Pointer): void {
   for (const [key, value] of Object.entries(map)) {
     const property = propertyForm(form, key);
-    const place = `${at}/${escapeKey(key)}`;
+    const place = below(at, key);
     if (property) checkValue(walk, value, property, place);
     else reportUnknown(walk, key, Object.keys(form.properties ?? {}), place);
   }
@@ -124,13 +125,13 @@ function expectation(form: Form, value: Json): string {
     const close = nearest(value, words);
     if (close) return `Write \`${close}\`.`;
   }
-  const kinds = new Set((form.anyOf ?? [form]).map((branch) => resolve(branch)).flatMap(kindOf));
+  const kinds = new Set(choicesOf(form).flatMap(kindOf));
   const list = [...kinds, ...(words.length > 0 ? [`one of ${words.join(', ')}`] : [])];
   return `Write ${list.join(', or ')}.`;
 }
 
 function wordsOf(form: Form): string[] {
-  const values = branches(form).flatMap((branch) => [
+  const values = choicesOf(form).flatMap((branch) => [
     ...(branch.enum ?? []),
     ...(branch.const !== undefined ? [branch.const] : []),
   ]);
@@ -139,7 +140,8 @@ function wordsOf(form: Form): string[] {
 
 function kindOf(form: Form): string[] {
   if (form.const !== undefined || form.enum || form.$comment === 'standing') return [];
-  if (form.anyOf) return form.anyOf.map((branch) => resolve(branch)).flatMap(kindOf);
+  const choices = choicesOf(form);
+  if (choices[0] !== form) return choices.flatMap(kindOf);
   const article: Readonly<Record<string, string>> = {
     object: 'a map',
     array: 'a list',
@@ -166,8 +168,4 @@ function describeValue(value: Json): string {
 
 function report(walk: Walk, code: string, message: string, at: Pointer, remedy: string): void {
   walk.findings.push({ code, severity: 'error', message, remedy, at, place: placeOf(walk.document, at) });
-}
-
-function escapeKey(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -1,16 +1,14 @@
 import type { Json, JsonMap } from '../document/document.ts';
 import { entriesOf, entryOf, statedValue } from './fact.ts';
 import type { Resource } from './resources.ts';
-import { isMap } from './source.ts';
+import { eachInside } from './shapes/inner.ts';
 import type { Spec } from './spec.ts';
 
 /** The resources that a shape speaks of, itself and at any depth inside it, but not inside those. */
 export function resourcesIn(shape: Json | undefined, found = new Set<string>()): Set<string> {
-  if (Array.isArray(shape)) for (const item of shape as readonly Json[]) resourcesIn(item, found);
-  else if (isMap(shape)) {
-    if (typeof shape.resource === 'string') found.add(shape.resource);
-    for (const value of Object.values(shape)) if (typeof value === 'object') resourcesIn(value, found);
-  }
+  eachInside(shape, ({ resource }) => {
+    if (typeof resource === 'string') found.add(resource);
+  });
   return found;
 }
 

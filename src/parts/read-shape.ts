@@ -1,6 +1,8 @@
 import type { Json, JsonMap } from '../document/document.ts';
-import { schemaKeys, schemaListKeys, schemaMapKeys } from './schema-keys.ts';
+import { jsonTypeOf, jsonTypes } from '../document/json-type.ts';
 import type { Shape } from './shape.ts';
+import { orNull } from './shapes/compose.ts';
+import { mapInner } from './shapes/inner.ts';
 import { isMap, Source } from './source.ts';
 
 /** The words a field may carry beside its schema. `default` belongs to both. */
@@ -37,8 +39,6 @@ export function splitField(source: Source): { readonly words: Source; readonly s
   return { words: source, shapeSource: new Source(source.reading, bare ? undefined : schema, source.at) };
 }
 
-const jsonTypes = new Set(['string', 'integer', 'number', 'boolean', 'array', 'object', 'null']);
-
 /** Writes a shape out: short names become schemas, `parcel` a resource, `[parcel]` a list of it, a trailing `?` nullable. */
 export function readShape(source: Source): Shape | undefined {
   return source.value === undefined ? undefined : expand(source.value);
@@ -61,24 +61,18 @@ function shortName(word: string): Shape {
   const nullable = word.endsWith('?');
   const name = nullable ? word.slice(0, -1) : word;
   if (jsonTypes.has(name)) return nullable ? { type: [name, 'null'] } : { type: name };
-  return nullable ? { oneOf: [{ resource: name }, { type: 'null' }] } : { resource: name };
+  return nullable ? orNull({ resource: name }) : { resource: name };
 }
 
 function expandMap(value: JsonMap): Shape {
   const out: Record<string, Json> = Object.create(null);
-  for (const [key, entry] of Object.entries(value)) {
-    if (schemaKeys.has(key)) out[key] = typeof entry === 'boolean' ? entry : (expand(entry) ?? {});
-    else if (schemaListKeys.has(key) && Array.isArray(entry)) out[key] = entry.map((item: Json) => expand(item) ?? {});
-    else if (schemaMapKeys.has(key) && isMap(entry)) out[key] = mapValues(entry);
-    else out[key] = entry;
+  for (const [keyword, entry] of Object.entries(value)) {
+    // A boolean that is the only schema of its keyword says more plainly what it means: `additionalProperties: false`.
+    out[keyword] = mapInner<Json>(keyword, entry, (inner, key) =>
+      key === undefined && typeof inner === 'boolean' ? inner : (expand(inner) ?? {}),
+    );
   }
   return withTypeWord(withEnumType(withRef(out)));
-}
-
-function mapValues(value: JsonMap): JsonMap {
-  const out: Record<string, Json> = Object.create(null);
-  for (const [key, entry] of Object.entries(value)) out[key] = expand(entry) ?? {};
-  return out;
 }
 
 /** `{ ref: parcel }` is a string, or null too where it ends in `?`. */
@@ -96,16 +90,9 @@ function withRef(shape: Record<string, Json>): Record<string, Json> {
 function withEnumType(shape: Record<string, Json>): Record<string, Json> {
   const values = shape.enum;
   if (shape.type !== undefined || !Array.isArray(values) || shape.resource !== undefined) return shape;
-  const types = [...new Set(values.map(typeOfValue))];
+  const types = [...new Set(values.map(jsonTypeOf))];
   if (types.length > 0) shape.type = types.length === 1 ? (types[0] as string) : types;
   return shape;
-}
-
-function typeOfValue(value: Json): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'array';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
-  return typeof value;
 }
 
 /** `type` also takes a short name, so that keywords can stand beside it. */

@@ -3,8 +3,8 @@ import { definitionRef, type Names, noNames, renamed } from './definition-refs.t
 import { entriesOf, entryOf, statedValue } from './fact.ts';
 import { isAlwaysShown, isSuppliedByService, isWritable } from './payload.ts';
 import type { Field, Resource } from './resources.ts';
-import { schemaKeys, schemaListKeys, schemaMapKeys } from './schema-keys.ts';
 import type { Shape } from './shape.ts';
+import { mapInner } from './shapes/inner.ts';
 import { isMap } from './source.ts';
 import type { Spec } from './spec.ts';
 import { machineOf } from './states.ts';
@@ -77,22 +77,15 @@ function translate(shape: JsonMap, writing: Writing, names: Names): JsonMap {
   const out: Record<string, Json> = Object.create(null);
   for (const [key, value] of Object.entries(rest)) {
     if (!writing.withExamples && (key === 'example' || key === 'examples')) continue;
-    out[key] = key === '$ref' && typeof value === 'string' ? renamed(value, known) : translateKeyword(key, value, writing, known);
+    out[key] =
+      key === '$ref' && typeof value === 'string'
+        ? renamed(value, known)
+        : mapInner(key, value, (inner) => (isMap(inner) ? translate(inner, writing, known) : inner));
   }
   if (typeof ref === 'string' && out.type === undefined) out.type = identifierType(writing.spec, ref);
   if (typeof resource === 'string') {
     out.$ref = writing.refer(resource);
   }
-  return out;
-}
-
-function translateKeyword(key: string, value: Json, writing: Writing, names: Names): Json {
-  const one = (inner: Json): Json => (isMap(inner) ? translate(inner, writing, names) : inner);
-  if (schemaKeys.has(key)) return one(value);
-  if (schemaListKeys.has(key) && Array.isArray(value)) return (value as readonly Json[]).map(one);
-  if (!schemaMapKeys.has(key) || !isMap(value)) return value;
-  const out: Record<string, Json> = Object.create(null);
-  for (const [name, entry] of Object.entries(value)) out[name] = one(entry);
   return out;
 }
 

@@ -1,4 +1,5 @@
 import type { Document, Json, JsonMap, Pointer } from '../document/document.ts';
+import { below } from '../document/pointer.ts';
 import type { Expression, Fact, Named, Unstated } from './fact.ts';
 
 /** What reading a document keeps beside its tree: which facts a tool inferred. */
@@ -23,7 +24,7 @@ export class Source {
   }
 
   get(key: string): Source {
-    return new Source(this.reading, isMap(this.value) ? own(this.value, key) : undefined, `${this.at}/${escapePointer(key)}`);
+    return new Source(this.reading, isMap(this.value) ? own(this.value, key) : undefined, below(this.at, key));
   }
 
   has(key: string): boolean {
@@ -127,8 +128,4 @@ export function isMap(value: Json | undefined): value is JsonMap {
 
 function own(map: JsonMap, key: string): Json | undefined {
   return Object.hasOwn(map, key) ? map[key] : undefined;
-}
-
-function escapePointer(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }

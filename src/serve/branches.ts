@@ -1,6 +1,5 @@
 import type { Json, JsonMap } from '../document/document.ts';
-import { entriesOf, entryOf, statedValue } from '../parts/fact.ts';
-import { isMap } from '../parts/source.ts';
+import { levelOf } from '../parts/shapes/level.ts';
 import type { Spec } from '../parts/spec.ts';
 import { resolvedShape } from '../parts/value-shape.ts';
 import type { Value } from './exchange.ts';
@@ -9,14 +8,7 @@ import type { Value } from './exchange.ts';
 export type Constants = readonly (readonly [name: string, value: Json])[];
 
 export function constantsOf(spec: Spec, named: JsonMap): Constants {
-  const branch = resolvedShape(spec, named);
-  const resource = typeof branch.resource === 'string' ? entryOf(spec.resources.all, branch.resource) : undefined;
-  const shapes: [string, JsonMap][] = resource
-    ? entriesOf(resource.fields).map(([name, field]) => [name, statedValue(field.shape) ?? {}])
-    : Object.entries(isMap(branch.properties) ? branch.properties : {}).flatMap(([name, inner]) =>
-        isMap(inner) ? [[name, inner]] : [],
-      );
-  return shapes.flatMap(([name, shape]): [string, Json][] => {
+  return levelOf(spec, named).members.flatMap(({ name, shape }): [string, Json][] => {
     const { const: constant } = resolvedShape(spec, shape);
     return constant !== undefined ? [[name, constant]] : [];
   });

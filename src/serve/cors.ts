@@ -1,3 +1,4 @@
+import { isToken } from '../kinds/http-token.ts';
 import { isStated } from '../parts/fact.ts';
 import type { Spec } from '../parts/spec.ts';
 import { after, type PromiseOrValue } from './after.ts';
@@ -67,6 +68,6 @@ function preflight({ headers: asked }: Call, reply: Reply): Reply {
   if (headers.allow === undefined) return reply;
   headers['access-control-allow-methods'] = headers.allow;
   const names = String(asked['access-control-request-headers'] ?? '');
-  if (/^[\w!#$%&'*+.^`|~-]+(?:\s*,\s*[\w!#$%&'*+.^`|~-]+)*$/.test(names)) headers['access-control-allow-headers'] = names;
+  if (names.split(',').every((name) => isToken(name.trim()))) headers['access-control-allow-headers'] = names;
   return reply;
 }

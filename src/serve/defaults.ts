@@ -1,9 +1,7 @@
 import type { Json, JsonMap } from '../document/document.ts';
-import { entriesOf, entryOf, statedValue } from '../parts/fact.ts';
 import type { Shape } from '../parts/shape.ts';
-import { isMap } from '../parts/source.ts';
+import { type Level, levelOf } from '../parts/shapes/level.ts';
 import type { Spec } from '../parts/spec.ts';
-import { valueShape } from '../parts/value-shape.ts';
 import { constantsOf, fits } from './branches.ts';
 import type { Fields, Value } from './exchange.ts';
 import { copy } from './json.ts';
@@ -30,28 +28,24 @@ class Filler {
   ofShape(shape: JsonMap, depth: number): Fill | undefined {
     if (depth > depthMax) return undefined;
     if (typeof shape.resource === 'string') return this.#ofResource(shape.resource, depth);
-    const properties = isMap(shape.properties) ? Object.entries(shape.properties) : [];
-    const members = properties.flatMap(([name, inner]) =>
-      isMap(inner) ? [this.#member(name, inner, inner.default, depth)] : [],
-    );
-    const items = isMap(shape.items) ? this.ofShape(shape.items, depth + 1) : undefined;
-    const branches = ['oneOf', 'anyOf', 'allOf'].flatMap((word) => this.#branches(shape[word], depth));
-    return inTurn([combine(members, items), ...branches]);
+    return this.#ofLevel(levelOf(this.#spec, shape), depth);
+  }
+
+  #ofLevel(level: Level, depth: number): Fill | undefined {
+    const members = level.members.map(({ name, shape, field }): Member => {
+      const value = field ? field.default?.value : shape.default;
+      return { name, value, fill: this.ofShape(shape, depth + 1) };
+    });
+    const items = level.items && this.ofShape(level.items, depth + 1);
+    return inTurn([combine(members, items), ...level.branches.map((branch) => this.#ofBranch(branch, depth))]);
   }
 
   /** A branch of a union fills what its constants do not rule out. */
-  #branches(list: Json | undefined, depth: number): Fill[] {
-    if (!Array.isArray(list)) return [];
-    return list.flatMap((branch: Json) => {
-      const fill = isMap(branch) ? this.ofShape(branch, depth + 1) : undefined;
-      if (!fill || !isMap(branch)) return [];
-      const constants = constantsOf(this.#spec, branch);
-      return [(value: Value) => (fits(value, constants) ? fill(value) : undefined)];
-    });
-  }
-
-  #member(name: string, shape: JsonMap, value: Json | undefined, depth: number): Member {
-    return { name, value, fill: this.ofShape(shape, depth + 1) };
+  #ofBranch(branch: JsonMap, depth: number): Fill | undefined {
+    const fill = this.ofShape(branch, depth + 1);
+    if (!fill) return undefined;
+    const constants = constantsOf(this.#spec, branch);
+    return (value) => (fits(value, constants) ? fill(value) : undefined);
   }
 
   #ofResource(name: string, depth: number): Fill | undefined {
@@ -59,17 +53,7 @@ class Filler {
     if (known) return (value) => known.fill?.(value);
     const entry: { fill: Fill | undefined } = { fill: undefined };
     this.#byResource.set(name, entry);
-    const whole = valueShape(this.#spec, name);
-    if (whole) {
-      entry.fill = this.ofShape(whole, depth + 1);
-      return entry.fill;
-    }
-    const resource = entryOf(this.#spec.resources.all, name);
-    const fields = resource ? entriesOf(resource.fields) : [];
-    entry.fill = combine(
-      fields.map(([field, stated]) => this.#member(field, statedValue(stated.shape) ?? {}, stated.default?.value, depth)),
-      undefined,
-    );
+    entry.fill = this.#ofLevel(levelOf(this.#spec, { resource: name }), depth);
     return entry.fill;
   }
 }

@@ -1,3 +1,4 @@
+import { keyOfFragmentStep } from '../document/pointer.ts';
 import type { Endpoint } from '../parts/endpoints.ts';
 import { isStated, statedValue } from '../parts/fact.ts';
 import { requestShape } from '../parts/payload.ts';
@@ -77,8 +78,7 @@ function resolverOf({ named }: Compilation, { $defs }: Shape): Resolve {
   const own = isMap($defs) ? $defs : {};
   return (ref) => {
     if (ref.startsWith('named:')) return named(ref.slice('named:'.length));
-    const name = decodeURIComponent(ref.replace('#/$defs/', ''));
-    const definition = own[name.replaceAll('~1', '/').replaceAll('~0', '~')];
+    const definition = own[keyOfFragmentStep(ref.replace('#/$defs/', ''))];
     return isMap(definition) ? definition : undefined;
   };
 }

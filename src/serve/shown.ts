@@ -1,11 +1,11 @@
-import type { Json, JsonMap } from '../document/document.ts';
-import { entriesOf, entryOf, statedValue } from '../parts/fact.ts';
+import type { JsonMap } from '../document/document.ts';
+import { pathOf } from '../document/pointer.ts';
+import { entriesOf } from '../parts/fact.ts';
 import { reaching, resourcesIn } from '../parts/mentions.ts';
 import type { Field } from '../parts/resources.ts';
 import type { Shape } from '../parts/shape.ts';
-import { isMap } from '../parts/source.ts';
+import { type Level, levelOf } from '../parts/shapes/level.ts';
 import type { Spec } from '../parts/spec.ts';
-import { valueShape } from '../parts/value-shape.ts';
 import { constantsOf, fits } from './branches.ts';
 import type { Fields, Value } from './exchange.ts';
 
@@ -44,30 +44,18 @@ export function isHidden(field: Field, reader: Reader): boolean {
 
 /** Whether a JSON Pointer into a value of a shape leads to what a reader does not see. */
 export function isHiddenAt(spec: Spec, shape: Shape, pointer: string, reader: Reader): boolean {
-  const keys = pointer.split('/').slice(1);
-  return leadsToHidden(
-    spec,
-    shape,
-    keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~')),
-    reader,
-  );
+  return leadsToHidden(spec, shape, pathOf(pointer), reader);
 }
 
 function leadsToHidden(spec: Spec, shape: JsonMap, [key, ...rest]: readonly string[], reader: Reader): boolean {
   if (key === undefined) return false;
-  if (typeof shape.resource === 'string') {
-    const whole = valueShape(spec, shape.resource);
-    if (whole) return leadsToHidden(spec, whole, [key, ...rest], reader);
-    const resource = entryOf(spec.resources.all, shape.resource);
-    const field = resource && entryOf(resource.fields, key);
-    return field !== undefined && (isHidden(field, reader) || leadsToHidden(spec, statedValue(field.shape) ?? {}, rest, reader));
-  }
-  const member = isMap(shape.properties) ? shape.properties[key] : undefined;
-  const inner = [member, shape.items, shape.additionalProperties].filter((one) => isMap(one));
-  const branches = ['oneOf', 'anyOf', 'allOf'].flatMap((word) => schemaList(shape[word]));
+  const level = levelOf(spec, shape);
+  const member = level.members.find(({ name }) => name === key);
+  if (member?.field && isHidden(member.field, reader)) return true;
+  const inner = [member?.shape, level.items, level.rest].filter((one) => one !== undefined);
   return (
     inner.some((one) => leadsToHidden(spec, one, rest, reader)) ||
-    branches.some((one) => leadsToHidden(spec, one, [key, ...rest], reader))
+    level.branches.some((one) => leadsToHidden(spec, one, [key, ...rest], reader))
   );
 }
 
@@ -90,20 +78,22 @@ class Pruner {
   }
 
   ofShape(shape: JsonMap): Prune {
-    const resource = shape.resource;
-    if (typeof resource === 'string') return this.#ofResource(resource);
-    const properties = isMap(shape.properties) ? Object.entries(shape.properties) : [];
-    const members = properties.flatMap(([name, inner]) => (isMap(inner) ? [[name, this.ofShape(inner)] as const] : []));
-    const items = isMap(shape.items) ? this.ofShape(shape.items) : undefined;
-    const rest = isMap(shape.additionalProperties) ? this.ofShape(shape.additionalProperties) : undefined;
-    const branches = ['oneOf', 'anyOf', 'allOf']
-      .flatMap((word) => schemaList(shape[word]))
-      .map((branch) => this.#ofBranch(branch));
-    const named = new Set(properties.map(([name]) => name));
+    const { resource } = shape;
+    return typeof resource === 'string' ? this.#ofResource(resource) : this.#ofLevel(levelOf(this.#spec, shape));
+  }
+
+  #ofLevel(level: Level): Prune {
+    const hidden = level.members.flatMap(({ name, field }) => (field && this.#removes(field) ? [name] : []));
+    const members = level.members.flatMap(({ name, shape }) => (this.hides(shape) ? [[name, this.ofShape(shape)] as const] : []));
+    const items = level.items && this.ofShape(level.items);
+    const rest = level.rest && this.ofShape(level.rest);
+    const branches = level.branches.map((branch) => this.#ofBranch(branch));
+    const named = new Set(level.members.map(({ name }) => name));
     return (value) => {
       if (Array.isArray(value)) {
         if (items) for (const item of value) items(item);
       } else if (isFields(value)) {
+        for (const name of hidden) delete value[name];
         for (const [name, prune] of members) if (Object.hasOwn(value, name)) prune(value[name]);
         if (rest) for (const [name, entry] of Object.entries(value)) if (!named.has(name)) rest(entry);
       }
@@ -134,29 +124,11 @@ class Pruner {
   }
 
   #compile(name: string): Prune {
-    if (!this.#hiding.has(name)) return () => {};
-    const whole = valueShape(this.#spec, name);
-    if (whole) return this.ofShape(whole);
-    const resource = entryOf(this.#spec.resources.all, name);
-    const fields = resource ? entriesOf(resource.fields) : [];
-    const hidden = fields.filter(([, field]) => this.#removes(field)).map(([field]) => field);
-    const inner = fields.flatMap(([field, entry]) => {
-      const shape = statedValue(entry.shape);
-      return shape && this.hides(shape) ? [[field, this.ofShape(shape)] as const] : [];
-    });
-    return (value) => {
-      if (!isFields(value)) return;
-      for (const field of hidden) delete value[field];
-      for (const [field, prune] of inner) if (Object.hasOwn(value, field)) prune(value[field]);
-    };
+    return this.#hiding.has(name) ? this.#ofLevel(levelOf(this.#spec, { resource: name })) : () => {};
   }
 }
 
 const prunersBySpec = new WeakMap<Spec, Map<string, Pruner>>();
-
-function schemaList(value: Json | undefined): JsonMap[] {
-  return Array.isArray(value) ? value.filter((entry: Json): entry is JsonMap => isMap(entry)) : [];
-}
 
 function isFields(value: Value): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

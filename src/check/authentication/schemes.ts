@@ -2,6 +2,7 @@ import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
 import { readTemplate } from '../../kinds/generators/template.ts';
+import { isToken } from '../../kinds/http-token.ts';
 import { type Scheme, schemePrefix } from '../../parts/authentication.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { listed, unstated } from '../names.ts';
@@ -62,7 +63,7 @@ export const schemeRules: readonly Rule[] = [
     ({ spec }) =>
       eachScheme(spec, ({ at, in: place, carrier }) => {
         const name = statedValue(carrier);
-        if (name === undefined || place === 'query' || /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) return [];
+        if (name === undefined || place === 'query' || isToken(name)) return [];
         return [{ message: `\`${name}\` is no name of a ${place}.`, at: below(at, place) }];
       }),
   ),

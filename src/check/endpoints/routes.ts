@@ -1,6 +1,7 @@
 import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
+import { isToken } from '../../kinds/http-token.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
 
@@ -8,7 +9,7 @@ import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts'
 export const routeRules: readonly Rule[] = [
   error('endpoints/key', 'The key of an endpoint is not a method and a path.', 'Write `GET /parcels/{id}`.', ({ endpoints }) =>
     endpoints
-      .filter(({ method, path }) => !/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(method) || !path.startsWith('/'))
+      .filter(({ method, path }) => !isToken(method) || !path.startsWith('/'))
       .map(({ key, at }) => ({ message: `\`${key}\` is not a method and a path.`, at, onKey: true })),
   ),
   warning(

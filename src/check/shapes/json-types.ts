@@ -1,4 +1,5 @@
 import type { Json } from '../../document/document.ts';
+import { isOfType } from '../../document/json-type.ts';
 import type { Shape } from '../../parts/shape.ts';
 
 /** The JSON types that a schema states; undefined where it states none. */
@@ -10,16 +11,7 @@ export function typesOf({ type }: Shape): ReadonlySet<string> | undefined {
 
 /** Whether a value is of one of these types; an integer is a number too. */
 export function isOfTypes(value: Json, types: ReadonlySet<string>): boolean {
-  const type = typeOf(value);
-  return types.has(type) || (type === 'integer' && types.has('number'));
-}
-
-/** The JSON type of a value, whole numbers apart. */
-export function typeOf(value: Json): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'array';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
-  return typeof value;
+  return [...types].some((type) => isOfType(value, type));
 }
 
 /** The only type but `null` that a schema admits. */

@@ -2,6 +2,7 @@ import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
+import { unionsOf } from '../../parts/shapes/branches.ts';
 import { error, type Rule, type Subject, type Wrong } from '../rule.ts';
 
 /** Resources that hold themselves without an end. */
@@ -71,10 +72,8 @@ function heldBy(field: Field, endless: ReadonlySet<string>): string[] {
 function held(shape: Json | undefined, endless: ReadonlySet<string>): string[] {
   if (!isMap(shape)) return [];
   if (typeof shape.resource === 'string') return endless.has(shape.resource) ? [shape.resource] : [];
-  for (const keyword of ['oneOf', 'anyOf'] as const) {
-    const alternatives = shape[keyword];
-    if (!Array.isArray(alternatives)) continue;
-    const each = alternatives.map((alternative) => held(alternative, endless));
+  for (const { branches } of unionsOf(shape)) {
+    const each = branches.map((branch) => held(branch, endless));
     if (each.length > 0 && each.every((names) => names.length > 0)) return each.flat();
   }
   if (Array.isArray(shape.type)) return [];

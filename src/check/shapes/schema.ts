@@ -1,9 +1,10 @@
 import { nearest } from '../../document/nearest.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
+import { keywords } from '../../parts/shapes/keywords.ts';
+import { formatNames } from '../../parts/shapes/validators.ts';
 import { listed } from '../names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
-import { knownFormats } from '../schemas.ts';
 import { typesOf } from './json-types.ts';
 
 /** What JSON Schema itself asks of a shape. */
@@ -54,7 +55,7 @@ function namedFromInside({ shapeNodes }: Subject): Wrong[] {
 const inside: ReadonlySet<string> = new Set(['field', 'parameter', 'show']);
 
 function unknownFormats({ shapeNodes }: Subject): Wrong[] {
-  const known = new Set(knownFormats());
+  const known = new Set(formatNames());
   return shapeNodes.flatMap(({ schema, at }) => {
     const { format } = schema;
     if (typeof format !== 'string' || known.has(format)) return [];
@@ -64,38 +65,13 @@ function unknownFormats({ shapeNodes }: Subject): Wrong[] {
   });
 }
 
-const keywordTypes: Readonly<Record<string, readonly string[]>> = {
-  minLength: ['string'],
-  maxLength: ['string'],
-  pattern: ['string'],
-  minimum: ['number', 'integer'],
-  maximum: ['number', 'integer'],
-  exclusiveMinimum: ['number', 'integer'],
-  exclusiveMaximum: ['number', 'integer'],
-  multipleOf: ['number', 'integer'],
-  format: ['string', 'number', 'integer'],
-  items: ['array'],
-  prefixItems: ['array'],
-  minItems: ['array'],
-  maxItems: ['array'],
-  uniqueItems: ['array'],
-  contains: ['array'],
-  properties: ['object'],
-  patternProperties: ['object'],
-  additionalProperties: ['object'],
-  propertyNames: ['object'],
-  minProperties: ['object'],
-  maxProperties: ['object'],
-  required: ['object'],
-};
-
 function idleKeywords({ shapeNodes }: Subject): Wrong[] {
   return shapeNodes.flatMap(({ schema, at }) => {
     const types = typesOf(schema);
     if (!types || types.size === 0) return [];
-    return Object.entries(keywordTypes)
-      .filter(([keyword, about]) => Object.hasOwn(schema, keyword) && !about.some((type) => types.has(type)))
-      .map(([keyword]) => ({
+    return Object.keys(schema)
+      .filter((keyword) => keywords.get(keyword)?.about?.some((type) => types.has(type)) === false)
+      .map((keyword) => ({
         message: `\`${keyword}\` says nothing about values of type ${listed(types)}.`,
         at: below(at, keyword),
         onKey: true,

@@ -3,6 +3,7 @@ import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { Shape } from '../../parts/shape.ts';
+import { isComposed, unionsOf } from '../../parts/shapes/branches.ts';
 import { type Rule, type Subject, type Wrong, warning } from '../rule.ts';
 import { typesOf } from './json-types.ts';
 
@@ -14,9 +15,10 @@ export const unionRules: readonly Rule[] = [
     'Give each a required property with a `const` of its own.',
     ({ shapeNodes, resources }) =>
       shapeNodes.flatMap(({ schema, at }) => {
-        if (!Array.isArray(schema.oneOf)) return [];
-        const kinds = schema.oneOf.map((alternative) => kindOf(alternative, resources));
-        return alike(kinds, below(at, 'oneOf'));
+        const union = unionsOf(schema).find(({ isExclusive }) => isExclusive);
+        if (!union) return [];
+        const kinds = union.branches.map((alternative) => kindOf(alternative, resources));
+        return alike(kinds, below(at, union.keyword));
       }),
   ),
 ];
@@ -43,7 +45,7 @@ function kindOf(alternative: Json, resources: Subject['resources']): Kind | unde
     };
   }
   if (!typesOf(alternative)?.has('object') || !isMap(alternative.properties)) return undefined;
-  if (['oneOf', 'anyOf', 'allOf', 'not', 'if', '$ref'].some((keyword) => Object.hasOwn(alternative, keyword))) return undefined;
+  if (isComposed(alternative)) return undefined;
   return {
     name: 'an object',
     properties: new Map(Object.entries(alternative.properties).map(([name, shape]) => [name, isMap(shape) ? shape : {}])),

@@ -3,12 +3,12 @@ import { below } from '../../document/pointer.ts';
 import { isSame } from '../../document/values.ts';
 import { shapeAfter, versioningUses } from '../../parts/expressions/uses-of-versioning.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { trialsMost, trialValues } from '../../parts/samples/trials.ts';
 import { machineOf } from '../../parts/states.ts';
 import type { Change } from '../../parts/versioning.ts';
 import { CannotCarry, ChangeValues, type ValueChange } from '../../parts/versions/change-values.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
 import { shown } from '../shapes/json-types.ts';
-import { trialsMost, trialValues } from './trial-values.ts';
 
 /** Values carried down to an older version and up again: what is lost on the way, and what comes out of it that may not be. */
 export const carriedRules: readonly Rule[] = [

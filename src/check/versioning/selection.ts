@@ -1,6 +1,7 @@
 import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
+import { isToken } from '../../kinds/http-token.ts';
 import { kindOfScheme, type Scheme } from '../../parts/authentication.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { listed } from '../names.ts';
@@ -49,7 +50,7 @@ export const selectionRules: readonly Rule[] = [
     'Write letters, digits and hyphens: `Parcels-Version`.',
     ({ spec }) => {
       const select = statedValue(spec.versioning.select);
-      if (select?.by !== 'header' || /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(select.carrier)) return [];
+      if (select?.by !== 'header' || isToken(select.carrier)) return [];
       return [{ message: `\`${select.carrier}\` is no header name.`, at: below(select.at, 'header') }];
     },
   ),

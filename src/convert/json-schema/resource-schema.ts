@@ -4,6 +4,7 @@ import { isAlwaysShown, isEverShown, isWritable, writableShape } from '../../par
 import type { Field, Resource } from '../../parts/resources.ts';
 import { identifierType } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
+import { fitsAny } from '../../parts/shapes/compose.ts';
 import { machineOf } from '../../parts/states.ts';
 import { unsettledLine } from '../unsettled.ts';
 import { nullable } from './nullable.ts';
@@ -75,7 +76,7 @@ function valueSchema(resource: Resource, field: Field, writing: Writing): JsonMa
   if (view !== 'answer') return stated;
   const open = field.extensible ? extensible(stated) : stated;
   const whole = shownWhole(resource, field, writing);
-  return whole.length === 0 ? open : { anyOf: [open, ...whole] };
+  return whole.length === 0 ? open : fitsAny([open, ...whole]);
 }
 
 /** What may stand in the place of a reference's identifier. */

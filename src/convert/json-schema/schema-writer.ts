@@ -1,5 +1,6 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { valueAt } from '../../document/place.ts';
+import { percentDecoded } from '../../document/pointer.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { boundByPath } from '../../parts/payload.ts';
@@ -79,7 +80,7 @@ export function writeSchemas(
 
   const roots = new Map<Shape, number>();
   function inner(root: Shape, ref: string, view: View): JsonMap {
-    const target = ref === '#' ? root : valueAt(root, decoded(ref.slice(1)));
+    const target = ref === '#' ? root : valueAt(root, percentDecoded(ref.slice(1)));
     if (!isMap(target)) return target === false ? { not: {} } : {};
     if (!roots.has(root)) roots.set(root, roots.size);
     const wish = `${ref === '#' ? 'whole' : (ref.split('/').at(-1) ?? '')}${view === 'answer' ? '' : `_${view}`}`;
@@ -127,14 +128,5 @@ export function writeSchemas(
     const own = resourceSchema(resource, writing('create'), bound);
     const whole = resourceSchema(resource, writing('create'));
     return JSON.stringify(own) === JSON.stringify(whole) ? reference(name, 'create') : own;
-  }
-}
-
-/** A pointer in a fragment is percent-encoded (RFC 6901 section 6). */
-function decoded(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return fragment;
   }
 }

@@ -1,9 +1,12 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { isStanding } from '../../document/values.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
-import { schemaKeys, schemaListKeys, schemaMapKeys } from '../../parts/schema-keys.ts';
 import { identifierType } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
+import { unionsOf, without } from '../../parts/shapes/branches.ts';
+import { fitsAll, fitsAny } from '../../parts/shapes/compose.ts';
+import { mapInner } from '../../parts/shapes/inner.ts';
+import { holdingOf } from '../../parts/shapes/keywords.ts';
 import { isMap } from '../../parts/source.ts';
 import { nullable } from './nullable.ts';
 import type { Writing } from './view.ts';
@@ -50,25 +53,17 @@ function isKept(key: string, value: Json, { view, knownWords }: Writing): boolea
   if (key === 'default') return view !== 'update';
   if (key === 'type' && Array.isArray(value) && value.length === 0) return false;
   // A standing is no bound.
-  if (isStanding(value) && key !== 'const' && !schemaKeys.has(key)) return false;
-  return standardWords.has(key) || schemaKeys.has(key) || schemaListKeys.has(key) || isOuterMap(key) || knownWords.has(key);
-}
-
-/** The maps of schemas but `$defs`: what stands there is written beside the resources. */
-function isOuterMap(key: string): boolean {
-  return schemaMapKeys.has(key) && key !== '$defs';
+  const holding = holdingOf(key);
+  if (isStanding(value) && key !== 'const' && holding !== 'schema') return false;
+  // The definitions of a shape are written beside the resources.
+  if (key === '$defs') return false;
+  return standardWords.has(key) || holding !== undefined || knownWords.has(key);
 }
 
 /** A keyword's value; the items of a list in a change are sent whole. */
 function keyword(key: string, value: Json, place: Place): Json {
   const inside = place.writing.view === 'update' && wholeIn.has(key) ? inView(place) : place;
-  const one = (inner: Json): Json => (isMap(inner) ? write(inner, inside) : inner);
-  if (schemaKeys.has(key)) return one(value);
-  if (schemaListKeys.has(key) && Array.isArray(value)) return (value as readonly Json[]).map(one);
-  if (!isOuterMap(key) || !isMap(value)) return value;
-  const map: Record<string, Json> = Object.create(null);
-  for (const [name, inner] of Object.entries(value)) map[name] = one(inner);
-  return map;
+  return mapInner(key, value, (inner) => (isMap(inner) ? write(inner, inside) : inner));
 }
 
 function inView(place: Place): Place {
@@ -82,15 +77,17 @@ const wholeIn: ReadonlySet<string> = new Set(['items', 'prefixItems', 'contains'
  * whole value is left to the service, which holds the result to it.
  */
 function partial(schema: JsonMap, required: readonly string[]): JsonMap {
-  const { oneOf, properties, additionalProperties, patternProperties, ...rest } = schema;
+  const exclusive = unionsOf(schema).find(({ isExclusive }) => isExclusive);
+  const { properties, additionalProperties, patternProperties, ...rest } = without(schema, exclusive?.keyword ?? '');
   const out: Record<string, Json> = Object.create(null);
   for (const [key, value] of Object.entries(rest)) if (!ofWhole.has(key)) out[key] = value;
   if (isMap(properties)) out.properties = removable(properties, (name) => !required.includes(name));
   if (isMap(patternProperties)) out.patternProperties = removable(patternProperties, () => true);
   if (additionalProperties !== undefined)
     out.additionalProperties = isMap(additionalProperties) ? nullable(additionalProperties) : additionalProperties;
-  if (oneOf === undefined) return out;
-  return out.anyOf === undefined ? { ...out, anyOf: oneOf } : { allOf: [out, { anyOf: oneOf }] };
+  if (!exclusive) return out;
+  const any = fitsAny(exclusive.branches);
+  return unionsOf(out).length === 0 ? { ...out, ...any } : fitsAll<Json>([out, any]);
 }
 
 const ofWhole: ReadonlySet<string> = new Set(
@@ -107,7 +104,10 @@ function removable(properties: JsonMap, mayGo: (name: string) => boolean): JsonM
 export function extensible(schema: JsonMap): JsonMap {
   const { enum: values, type, ...rest } = schema;
   if (values === undefined) return schema;
-  return { ...rest, anyOf: [{ ...(type !== undefined && { type }), enum: values }, type === undefined ? {} : { type }] };
+  return {
+    ...rest,
+    ...fitsAny<Json>([{ ...(type !== undefined && { type }), enum: values }, type === undefined ? {} : { type }]),
+  };
 }
 
 /** What JSON Schema's own keywords can say of a format of this language, where the reader does not know its name. */

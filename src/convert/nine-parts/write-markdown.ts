@@ -1,5 +1,5 @@
 import { type Document, type Json, type JsonMap, type PartName, type Pointer, partNames } from '../../document/document.ts';
-import { below } from '../../document/pointer.ts';
+import { below, keyOf } from '../../document/pointer.ts';
 import { isMap, isStanding, newMap } from '../../document/values.ts';
 import { yamlText } from './yaml-text.ts';
 
@@ -97,16 +97,7 @@ function proseAt(at: Pointer, { lines, texts }: Writing): void {
 function proseBelow(at: Pointer, { lines, texts }: Writing): void {
   for (const [pointer, list] of texts) {
     if (!pointer.startsWith(`${at}/`)) continue;
-    for (const text of list)
-      lines.push(
-        '',
-        quoted(
-          `${pointer
-            .slice(at.length + 1)
-            .replaceAll('~1', '/')
-            .replaceAll('~0', '~')}: ${text}`,
-        ),
-      );
+    for (const text of list) lines.push('', quoted(`${keyOf(pointer.slice(at.length + 1))}: ${text}`));
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Json, JsonMap } from '../../document/document.ts';
+import { isOfType, jsonTypes } from '../../document/json-type.ts';
 import { isMap } from '../../document/values.ts';
 import { timeFormat } from '../../kinds/formats/all.ts';
 
@@ -6,7 +7,8 @@ import { timeFormat } from '../../kinds/formats/all.ts';
 export function fits(shape: JsonMap, value: Json): boolean {
   const { type, enum: allowed, pattern, minLength, maxLength, minimum, maximum } = shape;
   const types = (Array.isArray(type) ? type : [type]).filter((word): word is string => typeof word === 'string');
-  if (types.length > 0 && !types.some((word) => isOfType(word, value))) return false;
+  // A word that is no type of JSON, such as the name of a resource, takes anything.
+  if (types.length > 0 && types.every((word) => jsonTypes.has(word) && !isOfType(value, word))) return false;
   if (Array.isArray(allowed) && !allowed.some((item: Json) => item === value || JSON.stringify(item) === JSON.stringify(value)))
     return false;
   if (typeof value === 'string') {
@@ -27,19 +29,6 @@ export function fits(shape: JsonMap, value: Json): boolean {
     if (typeof maximum === 'number' && value > maximum) return false;
   }
   return true;
-}
-
-/** Whether a value is of a JSON type; a word that is none, such as the name of a resource, takes maps. */
-function isOfType(word: string, value: Json): boolean {
-  if (word === 'null') return value === null;
-  if (word === 'string' || word === 'boolean') {
-    const type: string = typeof value;
-    return type === word;
-  }
-  if (word === 'number') return typeof value === 'number';
-  if (word === 'integer') return Number.isInteger(value);
-  if (word === 'array') return Array.isArray(value);
-  return word === 'object' ? isMap(value) : true;
 }
 
 /** Whether a text is a regular expression as JSON Schema reads it (ECMA-262 with the u flag). */

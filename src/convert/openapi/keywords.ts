@@ -1,76 +1,17 @@
 import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
+import { keywords as all, type Keyword } from '../../parts/shapes/keywords.ts';
 
 /** What the value of a keyword of a schema is. */
-export type KeywordKind =
-  | 'text'
-  | 'count'
-  | 'number'
-  | 'flag'
-  | 'json'
-  | 'list'
-  | 'words'
-  | 'schema'
-  | 'schemas'
-  | 'schema map'
-  | 'word map';
+export type KeywordKind = Keyword['takes'];
 
-/**
- * The keywords of a schema that this language has too, each with what its value is: JSON Schema 2020-12, and the words that
- * OpenAPI adds. What has another form in older versions (`nullable`, `exclusiveMinimum: true`, `type: file`) is read apart.
- */
-export const keywords: ReadonlyMap<string, KeywordKind> = new Map<string, KeywordKind>([
-  ['title', 'text'],
-  ['description', 'text'],
-  ['$comment', 'text'],
-  ['format', 'text'],
-  ['pattern', 'text'],
-  ['contentEncoding', 'text'],
-  ['contentMediaType', 'text'],
-  ['default', 'json'],
-  ['example', 'json'],
-  ['examples', 'list'],
-  ['const', 'json'],
-  ['enum', 'list'],
-  ['minLength', 'count'],
-  ['maxLength', 'count'],
-  ['minItems', 'count'],
-  ['maxItems', 'count'],
-  ['minProperties', 'count'],
-  ['maxProperties', 'count'],
-  ['minContains', 'count'],
-  ['maxContains', 'count'],
-  ['minimum', 'number'],
-  ['maximum', 'number'],
-  ['multipleOf', 'number'],
-  ['uniqueItems', 'flag'],
-  ['readOnly', 'flag'],
-  ['writeOnly', 'flag'],
-  ['deprecated', 'flag'],
-  ['required', 'words'],
-  ['items', 'schema'],
-  ['contains', 'schema'],
-  ['not', 'schema'],
-  ['if', 'schema'],
-  ['then', 'schema'],
-  ['else', 'schema'],
-  ['propertyNames', 'schema'],
-  ['additionalProperties', 'schema'],
-  ['unevaluatedItems', 'schema'],
-  ['unevaluatedProperties', 'schema'],
-  ['contentSchema', 'schema'],
-  ['oneOf', 'schemas'],
-  ['anyOf', 'schemas'],
-  ['allOf', 'schemas'],
-  ['prefixItems', 'schemas'],
-  ['properties', 'schema map'],
-  ['patternProperties', 'schema map'],
-  ['dependentSchemas', 'schema map'],
-  ['dependentRequired', 'word map'],
-]);
+/** What has another form in older versions (`nullable`, `exclusiveMinimum: true`, `type: file`), and what names schemas, is read apart. */
+const readApart: ReadonlySet<string> = new Set(['type', 'exclusiveMinimum', 'exclusiveMaximum', '$ref', '$defs', '$schema']);
 
-/** The types of JSON. */
-export const jsonTypes: ReadonlySet<string> = new Set(['string', 'integer', 'number', 'boolean', 'array', 'object', 'null']);
+/** The keywords of a schema that this language has too, each with what its value is. */
+export const keywords: ReadonlyMap<string, KeywordKind> = new Map(
+  [...all].flatMap(([word, { takes, isOld }]) => (isOld || readApart.has(word) ? [] : [[word, takes]])),
+);
 
 /** Whether a value is what a keyword takes. */
 export function isOfKind(kind: KeywordKind, value: Json): boolean {

@@ -1,6 +1,8 @@
 import type { Json, JsonMap } from '../../document/document.ts';
+import { jsonTypes } from '../../document/json-type.ts';
 import { newMap, type OpenMap } from '../../document/values.ts';
-import { jsonTypes } from './keywords.ts';
+import { hasMeaning, unionsOf } from '../../parts/shapes/branches.ts';
+import { fitsAny } from '../../parts/shapes/compose.ts';
 
 /** The shape of what a shape admits, or null. */
 export function orNull(shape: OpenMap): OpenMap {
@@ -14,17 +16,17 @@ export function orNull(shape: OpenMap): OpenMap {
     return withNullAllowed(shape);
   }
   if (Array.isArray(shape.enum)) return withNullAllowed(shape);
-  const branches = Array.isArray(shape.anyOf) ? 'anyOf' : Array.isArray(shape.oneOf) ? 'oneOf' : undefined;
-  if (branches !== undefined && shape.properties === undefined && shape.allOf === undefined) {
-    shape[branches] = [...(shape[branches] as Json[]), 'null'];
+  const unions = unionsOf(shape);
+  const union = unions.find(({ isExclusive }) => !isExclusive) ?? unions[0];
+  if (union && shape.properties === undefined && !hasMeaning(shape, 'conjunction')) {
+    shape[union.keyword] = [...union.branches, 'null'];
     return shape;
   }
   if (Object.keys(shape).every((key) => described.has(key))) return shape;
   const inner: OpenMap = newMap();
   const out: OpenMap = newMap();
   for (const [key, value] of Object.entries(shape)) (described.has(key) ? out : inner)[key] = value;
-  out.anyOf = [shortened(inner), 'null'];
-  return out;
+  return Object.assign(out, fitsAny([shortened(inner), 'null']));
 }
 
 /** Words that say the same of a shape and of the shape or null. */

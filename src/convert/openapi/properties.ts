@@ -1,9 +1,11 @@
 import type { JsonMap, Pointer } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
+import { conjunctionOf } from '../../parts/shapes/branches.ts';
+import { conjunctionWord } from '../../parts/shapes/keywords.ts';
 import { type At, type MapAt, type Reader, refOf } from './reader.ts';
 
-/** The properties that a schema and all that it is made of (`allOf`) describe. */
+/** The properties that a schema and all the parts of its conjunction describe. */
 export interface Properties {
   /** By name, every place where the property is described. */
   readonly fields: Map<string, At[]>;
@@ -31,11 +33,11 @@ function gather({ value, at }: MapAt, into: Properties, reader: Reader, seen: Se
     return target !== undefined && isMap(target.value) && gather({ value: target.value, at: target.at }, into, reader, seen);
   }
   for (const key of Object.keys(value)) if (!sayable.has(key) && !key.startsWith('x-')) return false;
-  const { type, properties, required, allOf, additionalProperties } = value;
+  const { type, properties, required, additionalProperties } = value;
   if (type !== undefined && type !== 'object') return false;
   if (additionalProperties !== undefined && typeof additionalProperties !== 'boolean') return false;
-  for (const [index, part] of (Array.isArray(allOf) ? allOf : []).entries()) {
-    if (!isMap(part) || !gather({ value: part, at: below(below(at, 'allOf'), index) }, into, reader, seen)) return false;
+  for (const [index, part] of conjunctionOf(value).entries()) {
+    if (!isMap(part) || !gather({ value: part, at: below(below(at, conjunctionWord), index) }, into, reader, seen)) return false;
   }
   if (isMap(properties)) {
     const holder = below(at, 'properties');
@@ -49,15 +51,19 @@ function gather({ value, at }: MapAt, into: Properties, reader: Reader, seen: Se
   }
   if (additionalProperties === false) into.isClosed = true;
   if (value.deprecated === true) into.isDeprecated = true;
-  into.read.push([value, ['type', 'properties', 'required', 'allOf', 'additionalProperties', 'deprecated']]);
+  into.read.push([value, read]);
   return true;
 }
 
 const partsMost = 200;
 
+/** The keywords that are read here. */
+const read = ['type', 'properties', 'required', conjunctionWord, 'additionalProperties', 'deprecated'];
+
 /** The keywords that fields, the list of required ones and prose hold; examples and titles of the whole are not carried. */
 const sayable: ReadonlySet<string> = new Set([
-  ...['type', 'properties', 'required', 'allOf', 'additionalProperties', 'deprecated', 'nullable', 'discriminator'],
+  ...read,
+  ...['nullable', 'discriminator'],
   ...[
     'title',
     'description',

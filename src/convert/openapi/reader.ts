@@ -2,7 +2,7 @@ import type { Finding, Json, JsonMap, Pointer } from '../../document/document.ts
 import type { Foreign } from '../../document/foreign.ts';
 import { type ForeignCode, foreignFindings } from '../../document/foreign-catalogue.ts';
 import { valueAt } from '../../document/place.ts';
-import { below } from '../../document/pointer.ts';
+import { below, percentDecoded } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
 
 /** A value of the source and where it stands there. */
@@ -178,13 +178,7 @@ export function refOf(map: JsonMap): string | undefined {
 export function pointerOfRef(ref: string): Pointer | undefined {
   if (ref === '#') return '';
   if (!ref.startsWith('#/')) return undefined;
-  const pointer = ref.slice(1);
-  if (!pointer.includes('%')) return pointer;
-  try {
-    return decodeURIComponent(pointer);
-  } catch {
-    return pointer;
-  }
+  return percentDecoded(ref.slice(1));
 }
 
 /** The reference that a discriminator's mapping means: a reference, or the bare name of a schema. */

@@ -1,6 +1,8 @@
 import type { Json, JsonMap, Pointer } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../document/values.ts';
+import { fitsAll } from '../../parts/shapes/compose.ts';
+import { conjunctionWord } from '../../parts/shapes/keywords.ts';
 import { made } from './made.ts';
 import { shortened } from './nullable.ts';
 import { type Properties, propertiesOf } from './properties.ts';
@@ -42,10 +44,11 @@ function writeResource(pointer: Pointer, name: string, shapes: Shapes, trail: Tr
   for (const [field, places] of taken.fields) {
     const parts = places.filter((one, index) => index === 0 || JSON.stringify(one.value) !== JSON.stringify(places[0]?.value));
     const [only, ...more] = parts.map((one) => shapes.of(one) ?? newMap());
-    fields[field] = more.length === 0 ? (only as Json) : { allOf: [only as Json, ...more] };
+    fields[field] = more.length === 0 ? (only as Json) : fitsAll([only as Json, ...more]);
     const place = below(below(at, 'fields'), field);
     trail.from(place, places.at(-1)?.at ?? pointer);
-    if (more.length > 0) for (const [index, part] of parts.entries()) trail.from(below(below(place, 'allOf'), index), part.at);
+    if (more.length > 0)
+      for (const [index, part] of parts.entries()) trail.from(below(below(place, conjunctionWord), index), part.at);
   }
   resource.fields = fields;
   const required = [...taken.required].filter(([word]) => Object.hasOwn(fields, word));

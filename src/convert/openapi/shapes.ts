@@ -1,11 +1,13 @@
 import type { Json, JsonMap, Pointer } from '../../document/document.ts';
+import { jsonTypes } from '../../document/json-type.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../document/values.ts';
 import { bytesFormat } from '../../kinds/formats/all.ts';
+import { alternativesWord } from '../../parts/shapes/keywords.ts';
 import { settle } from './contradictions.ts';
 import { readExclusives } from './exclusive-bounds.ts';
 import { isPattern, unicodePattern } from './fits.ts';
-import { isOfKind, jsonTypes, type KeywordKind, keywords } from './keywords.ts';
+import { isOfKind, type KeywordKind, keywords } from './keywords.ts';
 import { orNull, shortened } from './nullable.ts';
 import { propertiesOf } from './properties.ts';
 import { type At, type Reader, refOf, refOfMapping } from './reader.ts';
@@ -144,8 +146,8 @@ export class Shapes {
   }
 
   /** A list under `items` is what later drafts call `prefixItems`; beside no `type: array` it is written where alternatives are meant. */
-  #wordForItems(schema: JsonMap): 'prefixItems' | 'anyOf' {
-    return schema.type === undefined && this.reader.dialect !== '3.1' ? 'anyOf' : 'prefixItems';
+  #wordForItems(schema: JsonMap): string {
+    return schema.type === undefined && this.reader.dialect !== '3.1' ? alternativesWord : 'prefixItems';
   }
 
   #plain(shape: OpenMap, key: string, schema: JsonMap, place: Pointer): void {

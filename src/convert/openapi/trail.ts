@@ -2,6 +2,7 @@ import type { Place, Pointer, Prose } from '../../document/document.ts';
 import type { Foreign } from '../../document/foreign.ts';
 import { valueAt } from '../../document/place.ts';
 import { above, below, pathOf } from '../../document/pointer.ts';
+import { alternativesWord } from '../../parts/shapes/keywords.ts';
 
 /** What a tool read off something: a row of a document's `evidence`. */
 export interface Evidence {
@@ -80,7 +81,7 @@ export class Trail {
       const next = [word, ...(formerWords.get(word) ?? [])].map((one) => below(at, one)).find((one) => this.#holds(one));
       if (next !== undefined) at = next;
       // Alternatives with null, and the place of a parameter's whole shape, stand around what the source says.
-      else if (word === 'anyOf') index += 1;
+      else if (word === alternativesWord) index += 1;
       else if (word !== 'shape') return at;
     }
     return at;
@@ -101,7 +102,7 @@ const ownWords: ReadonlySet<string> = new Set(['in', 'required', 'style', 'explo
 
 /** Words of a schema with what stands in their place in a source. */
 const formerWords: ReadonlyMap<string, readonly string[]> = new Map([
-  ['anyOf', ['items']],
+  [alternativesWord, ['items']],
   ['prefixItems', ['items']],
   ['examples', ['example']],
   ['exclusiveMinimum', ['minimum']],

@@ -1,6 +1,8 @@
 import type { Json, JsonMap } from '../../document/document.ts';
+import { isOfType } from '../../document/json-type.ts';
 import { standsFor } from '../../kinds/formats/all.ts';
 import { identifierType } from '../../parts/schemas.ts';
+import { conjunctionOf, unionsOf } from '../../parts/shapes/branches.ts';
 import { isMap } from '../../parts/source.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { literal } from './names.ts';
@@ -27,18 +29,16 @@ export interface ShapeReading {
 export function shapeType(shape: JsonMap, reading: ShapeReading): Type {
   const inside = isMap(shape.$defs) && !reading.definitions ? { ...reading, definitions: shape.$defs } : reading;
   const composed = [
-    ...shapes(shape.allOf).map((part) => shapeType(part, inside)),
-    ...['oneOf', 'anyOf'].flatMap((key) =>
-      Array.isArray(shape[key]) ? [union(shapes(shape[key]).map((part) => shapeType(part, inside)))] : [],
-    ),
+    ...shapes(conjunctionOf(shape)).map((part) => shapeType(part, inside)),
+    ...unionsOf(shape).map(({ branches }) => union(shapes(branches).map((part) => shapeType(part, inside)))),
     ...(typeof shape.$ref === 'string' ? [definedType(shape.$ref, inside)] : []),
     ...(isMap(shape.not) && Object.keys(shape.not).length === 0 ? [neverType] : []),
   ];
   return both([ownType(shape, inside, composed.length > 0), ...composed]);
 }
 
-function shapes(value: Json | undefined): JsonMap[] {
-  return Array.isArray(value) ? value.map((part: Json) => (isMap(part) ? part : part === false ? { not: {} } : {})) : [];
+function shapes(listed: readonly Json[]): JsonMap[] {
+  return listed.map((part) => (isMap(part) ? part : part === false ? { not: {} } : {}));
 }
 
 function definedType(ref: string, reading: ShapeReading): Type {
@@ -152,13 +152,6 @@ function restType(shape: JsonMap, members: readonly Member[], reading: ShapeRead
   if (rest.length === 0) return undefined;
   const optional = members.some((member) => member.optional) ? [word('undefined')] : [];
   return union([...rest, ...members.map(({ type }) => type), ...optional]);
-}
-
-function isOfType(value: Json, type: string): boolean {
-  if (value === null) return type === 'null';
-  if (Array.isArray(value)) return type === 'array';
-  if (typeof value === 'number') return type === 'number' || (type === 'integer' && Number.isInteger(value));
-  return typeof value === type;
 }
 
 /** The type that one value alone has. */

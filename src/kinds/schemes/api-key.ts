@@ -1,4 +1,5 @@
 import { readTemplate } from '../generators/template.ts';
+import { isToken } from '../http-token.ts';
 import { challengeOf, isInAuthorization } from './challenges.ts';
 import { asHttpKey, asKey } from './in-openapi.ts';
 import type { Asked, OfForeign, PlacedScheme, SchemeFacts, SchemeKind } from './kind.ts';
@@ -32,7 +33,7 @@ export const apiKey = {
 
 function challenge(asked: Asked): string {
   const error = asked.isBad ? [['error', 'invalid_key'] as const] : [];
-  if (isInAuthorization(asked) && asked.prefix !== undefined && /^[\w!#$%&'*+.^`|~-]+$/.test(asked.prefix)) {
+  if (isInAuthorization(asked) && asked.prefix !== undefined && isToken(asked.prefix)) {
     return challengeOf(asked.prefix, [['realm', asked.realm], ...error]);
   }
   return challengeOf('ApiKey', [['realm', asked.realm], ['in', asked.in], ['name', asked.name], ...error]);

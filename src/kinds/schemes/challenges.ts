@@ -1,3 +1,4 @@
+import { quotedString } from '../http-token.ts';
 import type { Asked } from './kind.ts';
 
 /** A challenge by its scheme's name and its parameters. */
@@ -15,9 +16,4 @@ export function bearerChallenge(asked: Asked): string {
 /** Whether the credential stands where HTTP has it. */
 export function isInAuthorization(asked: Pick<Asked, 'in' | 'name'>): boolean {
   return asked.in === 'header' && asked.name.toLowerCase() === 'authorization';
-}
-
-/** A text as RFC 9110 section 5.6.4 quotes it; what a header cannot carry is a question mark. */
-function quotedString(text: string): string {
-  return `"${text.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, '\\$&')}"`;
 }

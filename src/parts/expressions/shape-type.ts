@@ -1,8 +1,10 @@
-import type { Json, JsonMap } from '../../document/document.ts';
+import type { JsonMap } from '../../document/document.ts';
+import { jsonTypeOf } from '../../document/json-type.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../fact.ts';
 import type { Field, Resource } from '../resources.ts';
 import type { Shape } from '../shape.ts';
+import { conjunctsOf, hasMeaning, unionOf, withoutConjunction } from '../shapes/branches.ts';
 import { isMap } from '../source.ts';
 import type { Spec } from '../spec.ts';
 import { valueShape } from '../value-shape.ts';
@@ -65,9 +67,9 @@ function make(spec: Spec, shape: Shape): CelType {
     const ref: CelType = { is: 'ref', resource, target: () => typeOfResource(spec, resource) };
     return allowsNull(shape) ? nullable(ref) : ref;
   }
-  const choices = shape.oneOf ?? shape.anyOf;
-  if (Array.isArray(choices)) return unionOf(spec, choices.filter(isShape));
-  if (Array.isArray(shape.allOf)) return allOf(spec, shape, shape.allOf.filter(isShape));
+  const union = unionOf(shape);
+  if (union) return typeOfUnion(spec, union.branches.filter(isMap));
+  if (hasMeaning(shape, 'conjunction')) return typeOfConjunction(spec, shape);
   const words = typeWords(shape);
   const bare = words.filter((word) => word !== 'null');
   if (bare.length !== 1) return bare.length === 0 ? (words.length === 0 ? dyn : { is: 'null' }) : unstated;
@@ -158,7 +160,7 @@ function shapeOfField(field: Field): Shape {
 }
 
 /** A union of objects has the members of all; one that some lack may be absent. Other unions are known when they are there. */
-function unionOf(spec: Spec, shapes: readonly Shape[]): CelType {
+function typeOfUnion(spec: Spec, shapes: readonly Shape[]): CelType {
   const types = shapes.map((shape) => typeOfShape(spec, shape));
   const mayBeNull = types.some((type) => type.is === 'null' || type.is === 'nullable');
   const real = types.flatMap((type) => (type.is === 'null' ? [] : [type.is === 'nullable' ? type.of : type]));
@@ -167,32 +169,22 @@ function unionOf(spec: Spec, shapes: readonly Shape[]): CelType {
 }
 
 /** What all of several shapes say together: the members of all, or the first that says a type. */
-function allOf(spec: Spec, shape: Shape, parts: readonly Shape[]): CelType {
-  const { allOf: _all, ...own } = shape;
-  const types = [...parts, own].map((part) => typeOfShape(spec, part)).filter((type) => type.is !== 'dyn');
+function typeOfConjunction(spec: Spec, shape: Shape): CelType {
+  const parts: readonly Shape[] = [...conjunctsOf(shape), withoutConjunction(shape)];
+  const types = parts.map((part) => typeOfShape(spec, part)).filter((type) => type.is !== 'dyn');
   const objects = types.flatMap((type) => (type.is === 'object' ? [type] : []));
   if (objects.length < 2) return objects[0] ?? types[0] ?? dyn;
   const rest = objects.find((type) => type.rest)?.rest;
   return lazily(objects.map((type) => type.name).join(' and '), rest, () => objects.flatMap((type) => [...type.members]));
 }
 
-function isShape(value: Json): value is Shape {
-  return isMap(value);
-}
-
 function typeWords(shape: Shape): string[] {
   const { type } = shape;
   if (Array.isArray(type)) return type.map(String);
   if (typeof type === 'string') return [type];
-  if ('const' in shape) return [wordOf(shape.const as Json)];
+  if ('const' in shape) return [jsonTypeOf(shape.const)];
   if (isMap(shape.properties)) return ['object'];
   return shape.items !== undefined ? ['array'] : [];
-}
-
-function wordOf(value: Json): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'array';
-  return typeof value === 'number' ? (Number.isInteger(value) ? 'integer' : 'number') : typeof value;
 }
 
 function allowsNull(shape: Shape): boolean {

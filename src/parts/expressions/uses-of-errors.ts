@@ -1,4 +1,4 @@
-import type { Json } from '../../document/document.ts';
+import { jsonTypeOf } from '../../document/json-type.ts';
 import { arisingConditions } from '../arising.ts';
 import { entriesOf, statedValue } from '../fact.ts';
 import { callableOperations, namesOperation } from '../operations.ts';
@@ -59,7 +59,7 @@ export function errorScope(spec: Spec): Scope {
   const names = new Set(codes.flatMap((code) => Object.keys(code.constants)));
   const constants = [...names].map((name): [string, Variable] => {
     const values = codes.flatMap((code) => (code.constants[name] === undefined ? [] : [code.constants[name]]));
-    const types = [...new Set(values.map(typeOfConstant))];
+    const types = [...new Set(values.map(jsonTypeOf))];
     const isThere = isCodeThere && values.length === codes.length;
     return [name, { shape: { type: isThere ? (types.length === 1 ? (types[0] as string) : types) : [...types, 'null'] } }];
   });
@@ -73,10 +73,4 @@ export function errorScope(spec: Spec): Scope {
     violations: { shape: { type: 'array', items: violation } },
     request_id: { shape: text },
   });
-}
-
-function typeOfConstant(value: Json): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'array';
-  return typeof value === 'number' ? (Number.isInteger(value) ? 'integer' : 'number') : typeof value;
 }

@@ -1,5 +1,6 @@
 import type { Json } from '../../document/document.ts';
 import type { Shape } from '../shape.ts';
+import { conjunctionOf, unionsOf } from '../shapes/branches.ts';
 import { isMap } from '../source.ts';
 import type { WholeShapes } from './whole-shape.ts';
 
@@ -28,10 +29,9 @@ export class Costs {
       return 1 + (known ?? Number.POSITIVE_INFINITY);
     }
     if (shape.const !== undefined || Array.isArray(shape.enum) || admitsNull(shape)) return 0;
-    const branches = [...listOf(shape.anyOf), ...listOf(shape.oneOf)];
-    const chosen = branches.length === 0 ? 0 : Math.min(...branches.map((branch) => this.#measure(branch, met)));
-    const every = Math.max(0, ...listOf(shape.allOf).map((part) => this.#measure(part, met)));
-    return Math.max(chosen, every, this.#members(shape, met));
+    const chosen = unionsOf(shape).map(({ branches }) => Math.min(...branches.map((branch) => this.#measure(branch, met))));
+    const every = conjunctionOf(shape).map((part) => this.#measure(part, met));
+    return Math.max(0, ...chosen, ...every, this.#members(shape, met));
   }
 
   #members(shape: Shape, met: Set<string>): number {
@@ -70,6 +70,14 @@ export function admitsNull(shape: Shape): boolean {
   const isNamed = type === 'null' || (Array.isArray(type) && type.includes('null')) || shape.nullable === true;
   if (!isNamed) return false;
   return (!Array.isArray(shape.enum) || shape.enum.includes(null)) && shape.const === undefined;
+}
+
+/** A shape that admits null, without it. */
+export function withoutNull(shape: Shape): Shape {
+  const { nullable: _nullable, ...rest } = shape;
+  if (!Array.isArray(shape.type)) return rest;
+  const types = shape.type.filter((type: Json) => type !== 'null');
+  return { ...rest, type: types.length === 1 ? (types[0] ?? []) : types };
 }
 
 function listOf(value: Json | undefined): readonly Json[] {

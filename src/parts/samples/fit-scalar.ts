@@ -28,16 +28,6 @@ export function compileScalar(shape: Shape): Fits[] {
   return tests;
 }
 
-/** Whether a value is of a JSON type; integers beyond 2^53 come as BigInts. */
-export function isOfType(value: unknown, type: string): boolean {
-  if (type === 'null') return value === null;
-  if (type === 'array') return Array.isArray(value);
-  if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (type === 'integer') return typeof value === 'bigint' || Number.isInteger(value);
-  if (type === 'number') return typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value));
-  return typeof value === type;
-}
-
 function number(tests: Fits[], bound: Json | undefined, holds: (value: number | bigint, bound: number) => boolean): void {
   if (typeof bound !== 'number') return;
   tests.push((value) => (typeof value !== 'number' && typeof value !== 'bigint') || holds(value, bound));

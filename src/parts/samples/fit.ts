@@ -1,9 +1,11 @@
 import type { Json, JsonMap } from '../../document/document.ts';
-import { schemaKeys, schemaListKeys, schemaMapKeys } from '../schema-keys.ts';
+import { isOfType } from '../../document/json-type.ts';
 import type { Shape } from '../shape.ts';
+import { conjunctionOf, unionsOf } from '../shapes/branches.ts';
+import { keywords } from '../shapes/keywords.ts';
 import { isMap } from '../source.ts';
 import { compileMembers } from './fit-members.ts';
-import { compileScalar, isOfType } from './fit-scalar.ts';
+import { compileScalar } from './fit-scalar.ts';
 import { formatOf } from './formats.ts';
 import type { WholeShapes } from './whole-shape.ts';
 
@@ -73,12 +75,12 @@ export class Fitting {
   }
 
   #branches(shape: Shape): Fits[] {
-    const tests: Fits[] = [];
-    const of = (list: Json | undefined) => (Array.isArray(list) ? list.map((branch: Json) => this.of(branch)) : undefined);
-    const [all, any, one] = [of(shape.allOf), of(shape.anyOf), of(shape.oneOf)];
-    if (all) tests.push((value) => all.every((fits) => fits(value)));
-    if (any) tests.push((value) => any.some((fits) => fits(value)));
-    if (one) tests.push((value) => one.filter((fits) => fits(value)).length === 1);
+    const tests: Fits[] = conjunctionOf(shape).map((part) => this.of(part));
+    for (const { branches, isExclusive } of unionsOf(shape)) {
+      const each = branches.map((branch) => this.of(branch));
+      if (isExclusive) tests.push((value) => each.filter((fits) => fits(value)).length === 1);
+      else tests.push((value) => each.some((fits) => fits(value)));
+    }
     if (shape.not !== undefined) {
       // What fits is known for sure, what does not is not: the shape that is forbidden must be one of plain words.
       const not = this.of(shape.not);
@@ -96,15 +98,10 @@ function typeTest(type: Json, isNullable: boolean): Fits {
 
 /** Keywords that assert something and are not looked at here. */
 function isBeyond(keyword: string): boolean {
-  if (keyword === '$ref' || keyword === '$dynamicRef' || keyword.startsWith('dependent')) return true;
-  if (looked.has(keyword)) return false;
-  return schemaKeys.has(keyword) || schemaListKeys.has(keyword) || schemaMapKeys.has(keyword);
+  if (keyword === '$dynamicRef' || keyword.startsWith('dependent') || keyword.startsWith('unevaluated')) return true;
+  const meaning = keywords.get(keyword)?.means;
+  return meaning === 'reference' || meaning === 'condition' || meaning === 'consequence';
 }
-
-const looked: ReadonlySet<string> = new Set([
-  ...['items', 'additionalProperties', 'contains', 'not', 'propertyNames', 'oneOf', 'anyOf', 'allOf', 'prefixItems'],
-  ...['properties', 'patternProperties', '$defs', 'contentSchema'],
-]);
 
 /** Whether a shape says nothing but types, values, required members and bounds, all of which are decided exactly. */
 function isPlain(shape: Json): boolean {

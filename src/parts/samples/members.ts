@@ -1,4 +1,5 @@
 import type { Json, JsonMap } from '../../document/document.ts';
+import { below } from '../../document/pointer.ts';
 import type { Shape } from '../shape.ts';
 import { isMap } from '../source.ts';
 import { nothing } from './nothing.ts';
@@ -30,7 +31,7 @@ export function compileObject(shape: Shape, of: SamplerOf): Means {
     for (const [at, name] of wished.entries()) {
       if (at >= required.size && Object.keys(out).length >= least) break;
       if (Object.hasOwn(out, name)) continue;
-      const place = `${path}/${step(name)}`;
+      const place = below(path, name);
       const member = memberOf(name);
       const value = member.make(quietly(ground), place);
       if (value !== nothing) {
@@ -56,7 +57,7 @@ export function compileObject(shape: Shape, of: SamplerOf): Means {
       const isNamed = Object.hasOwn(properties, name);
       const member = isNamed ? memberOf(name) : rest(name);
       if (!member || value === undefined) continue;
-      const mended = keep(member, value, ground, `${path}/${step(name)}`, required.has(name));
+      const mended = keep(member, value, ground, below(path, name), required.has(name));
       if (mended !== nothing) out[name] = mended;
       if (mended !== nothing) kept += 1;
     }
@@ -88,7 +89,7 @@ export function compileList(shape: Shape, of: SamplerOf, name: string): Means {
   const at = (index: number): Sampler => of(first[index] ?? shape.items ?? shape.contains ?? {}, itemName);
   const fill = (out: unknown[], ground: Ground, path: string): unknown => {
     while (out.length < least) {
-      const place = `${path}/${out.length}`;
+      const place = below(path, out.length);
       const item = at(out.length).make(quietly(ground), place);
       if (item === nothing) return nothing;
       out.push(item);
@@ -101,7 +102,7 @@ export function compileList(shape: Shape, of: SamplerOf, name: string): Means {
       fill(shape.contains !== undefined && least === 0 ? contained(shape, of, ground, path) : [], quietly(ground), path),
     complete(given, ground, path) {
       if (!Array.isArray(given)) return nothing;
-      const items = given.map((item, index) => keep(at(index), item, ground, `${path}/${index}`, false));
+      const items = given.map((item, index) => keep(at(index), item, ground, below(path, index), false));
       return fill(
         items.filter((item) => item !== nothing),
         ground,
@@ -121,8 +122,4 @@ function inOrder(out: Record<string, unknown>, names: readonly string[]): Record
   for (const name of names) if (Object.hasOwn(out, name)) ordered[name] = out[name];
   for (const name of Object.keys(out)) if (!Object.hasOwn(ordered, name)) ordered[name] = out[name];
   return ordered;
-}
-
-function step(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -1,5 +1,6 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import type { Shape } from '../shape.ts';
+import { fitsAll } from '../shapes/compose.ts';
 import { isMap } from '../source.ts';
 
 /**
@@ -33,7 +34,6 @@ function mergedKeyword(key: string, known: Json, value: Json): Json {
     return Math.max(known, value);
   if ((key === 'maximum' || key === 'maxLength' || key === 'maxItems') && isNumber(known) && isNumber(value))
     return Math.min(known, value);
-  if (key === 'anyOf' || key === 'oneOf' || key === 'allOf') return known;
   return known;
 }
 
@@ -41,7 +41,7 @@ function mergedMembers(known: JsonMap, value: JsonMap): JsonMap {
   const members: Record<string, Json> = { ...known };
   for (const [name, shape] of Object.entries(value)) {
     const before = members[name];
-    members[name] = before !== undefined && isMap(before) && isMap(shape) ? { allOf: [before, shape] } : shape;
+    members[name] = before !== undefined && isMap(before) && isMap(shape) ? fitsAll([before, shape]) : shape;
   }
   return members;
 }

@@ -1,13 +1,16 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { entryOf, statedValue } from '../fact.ts';
 import type { Shape } from '../shape.ts';
+import { alternativesOf, unionOf, without } from '../shapes/branches.ts';
+import { fitsAll } from '../shapes/compose.ts';
 import { isMap } from '../source.ts';
 import type { Spec } from '../spec.ts';
 import { type Chance, chanceOf } from './chance.ts';
-import { admitsNull, Costs } from './costs.ts';
+import { admitsNull, Costs, withoutNull } from './costs.ts';
 import { Fitting } from './fit.ts';
 import { compileIdentifiers, type MakeIdentifier } from './identifiers.ts';
-import { compileLeaf, examplesIn } from './leaves.ts';
+import { compileLeaf, compileSmallestLeaf, examplesIn, typeMade } from './leaves.ts';
+import type { Manner } from './manner.ts';
 import { compileList, compileObject } from './members.ts';
 import { nothing } from './nothing.ts';
 import type { Ground, Means, Sampler } from './sampler.ts';
@@ -19,16 +22,17 @@ import { WholeShapes } from './whole-shape.ts';
 export class Samples {
   readonly fitting: Fitting;
   readonly #spec: Spec;
+  readonly #manner: Manner;
   readonly #whole: WholeShapes;
   readonly #costs: Costs;
   readonly #known = new WeakMap<JsonMap, Map<string, Sampler>>();
 
-  /** `showsWhole`: in answers a reference may be the thing itself. */
-  constructor(spec: Spec, showsWhole = false) {
+  constructor(spec: Spec, manner: Manner = { size: 'usual' }) {
     this.#spec = spec;
-    this.#whole = new WholeShapes(spec);
+    this.#manner = manner;
+    this.#whole = new WholeShapes(spec, manner.isSent);
     this.#costs = new Costs(this.#whole);
-    this.fitting = new Fitting(this.#whole, showsWhole);
+    this.fitting = new Fitting(this.#whole, manner.showsWhole);
   }
 
   /** The sampler of a shape; the name of its field tells what a text without a format is like. */
@@ -75,9 +79,7 @@ export class Samples {
 
   /** The branches of a union, each written out; a shape that is none is its own only one. */
   #alternatives(shape: Shape): Shape[] {
-    const branches = [shape.anyOf, shape.oneOf].find((list) => Array.isArray(list));
-    if (!Array.isArray(branches)) return [shape];
-    return branches.flatMap((branch: Json) => (isMap(branch) ? this.#alternatives(this.#whole.of(branch)) : []));
+    return unionOf(shape) ? alternativesOf(shape).flatMap((branch) => this.#alternatives(this.#whole.of(branch))) : [shape];
   }
 
   /** A shape may hold itself, so nothing is compiled before it is needed. */
@@ -139,28 +141,52 @@ export class Samples {
   #means(shape: Shape, name: string): Means {
     const unmended = { complete: (): unknown => nothing };
     const { ref } = shape;
-    if (admitsNull(shape)) return { ...this.#plain(withoutNull(shape), name), make: () => null };
+    if (admitsNull(shape)) return this.#orNull(this.#plain(withoutNull(shape), name));
     if (typeof ref === 'string') return { ...unmended, make: (ground, path) => ground.identifierOf(ref, path) ?? nothing };
     return this.#plain(shape, name);
   }
 
+  /** Null is the plainest of values where it is one, and the smallest has something to show. */
+  #orNull(means: Means): Means {
+    if (this.#manner.size === 'usual') return { ...means, make: () => null };
+    return {
+      ...means,
+      make(ground, path) {
+        const made = means.make(ground, path);
+        return made === nothing ? null : made;
+      },
+    };
+  }
+
   #plain(shape: Shape, name: string): Means {
-    const branches = [shape.anyOf, shape.oneOf].find((list) => Array.isArray(list));
-    if (Array.isArray(branches)) {
-      const { anyOf: _any, oneOf: _one, ...rest } = shape;
+    const union = unionOf(shape);
+    if (union) {
+      const rest = without(shape, union.keyword);
       const hasRest = Object.keys(rest).some((key) => key !== 'description' && key !== 'title');
-      return chooseBranch(branches.map((branch: Json) => this.of(hasRest ? this.#together(rest, branch) : branch, name)));
+      const samplers = this.#inTurn(union.branches).map((branch) =>
+        this.of(hasRest ? this.#together(rest, branch) : branch, name),
+      );
+      return chooseBranch(samplers, this.#manner.size === 'usual' ? 'shallowest' : 'first');
     }
     const of = (inner: Json, member: string) => this.of(inner, member);
-    const type = typeOf(shape);
+    const type = typeMade(shape);
     if (type === 'object') return compileObject(shape, of);
     if (type === 'array') return compileList(shape, of, name);
+    if (this.#manner.size === 'smallest')
+      return { complete: () => nothing, make: compileSmallestLeaf(shape, type, name, this.fitting.of(shape)) };
     const make = compileLeaf(shape, type, name, this.fitting.of(shape));
     return { complete: () => nothing, make: (ground, path) => make(chanceAt(ground, path)) };
   }
 
+  /** Branches as they are tried: of what is smallest, null last. */
+  #inTurn(branches: readonly Json[]): readonly Json[] {
+    if (this.#manner.size === 'usual') return branches;
+    const isNull = (branch: Json) => isMap(branch) && branch.type === 'null';
+    return branches.toSorted((a, b) => Number(isNull(a)) - Number(isNull(b)));
+  }
+
   #together(rest: Shape, branch: Json): Json {
-    return isMap(branch) ? { allOf: [rest, branch] } : branch;
+    return isMap(branch) ? fitsAll([rest, branch]) : branch;
   }
 }
 
@@ -171,23 +197,4 @@ const triesMost = 12;
 /** The chance of one place. */
 export function chanceAt({ seed }: Pick<Ground, 'seed'>, path: string): Chance {
   return chanceOf(`${seed}\n${path}`);
-}
-
-function withoutNull(shape: Shape): Shape {
-  const { nullable: _nullable, ...rest } = shape;
-  if (!Array.isArray(shape.type)) return rest;
-  const types = shape.type.filter((type: Json) => type !== 'null');
-  return { ...rest, type: types.length === 1 ? (types[0] ?? []) : types };
-}
-
-/** The type of the values that are made: the first stated one, else the one that the keywords are about. */
-function typeOf(shape: Shape): string | undefined {
-  const types = Array.isArray(shape.type) ? shape.type : [shape.type];
-  const stated = types.find((type) => typeof type === 'string');
-  if (typeof stated === 'string') return stated;
-  if (shape.const !== undefined || Array.isArray(shape.enum)) return undefined;
-  if (shape.properties !== undefined || shape.required !== undefined || shape.additionalProperties !== undefined) return 'object';
-  if (shape.items !== undefined || shape.minItems !== undefined) return 'array';
-  if (shape.pattern !== undefined || shape.minLength !== undefined || shape.format !== undefined) return 'string';
-  return shape.minimum !== undefined || shape.maximum !== undefined ? 'number' : undefined;
 }

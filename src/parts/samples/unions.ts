@@ -1,15 +1,19 @@
 import { nothing } from './nothing.ts';
 import type { Means, Sampler } from './sampler.ts';
 
-/** Makes the shallowest branch of a union, and mends a value in the branch that keeps most of it, then makes up least. */
-export function chooseBranch(branches: readonly Sampler[]): Means {
+/** Makes the shallowest branch of a union, or the first that can be made, and mends a value in the branch that keeps most of it, then makes up least. */
+export function chooseBranch(branches: readonly Sampler[], made: 'shallowest' | 'first'): Means {
   let ranked: readonly Sampler[] | undefined;
+  const rankedBranches = (): readonly Sampler[] => {
+    const ending = branches.filter(({ cost }) => Number.isFinite(cost));
+    return made === 'first' ? ending : ending.toSorted((a, b) => a.cost - b.cost);
+  };
   return {
     make(ground, path) {
-      ranked ??= branches.filter(({ cost }) => Number.isFinite(cost)).toSorted((a, b) => a.cost - b.cost);
+      ranked ??= rankedBranches();
       for (const branch of ranked) {
-        const made = branch.make(ground, path);
-        if (made !== nothing) return made;
+        const value = branch.make(ground, path);
+        if (value !== nothing) return value;
       }
       return nothing;
     },

@@ -1,6 +1,7 @@
-import type { Json, JsonMap } from '../../document/document.ts';
+import type { JsonMap } from '../../document/document.ts';
 import { entriesOf, statedValue } from '../fact.ts';
 import type { Shape } from '../shape.ts';
+import { conjunctsOf, unionsOf } from '../shapes/branches.ts';
 import { isMap } from '../source.ts';
 import type { Carry, OlderPlace } from './carry.ts';
 import { named } from './carry-inside.ts';
@@ -21,8 +22,8 @@ export function carryStructure(shape: JsonMap, top: number, bottom: number, inne
   const pieces = [
     membersCarry(shape, top, bottom, inner),
     itemsCarry(shape, top, bottom, inner),
-    ...['oneOf', 'anyOf'].map((word) => unionCarry(shape[word], top, bottom, inner)),
-    ...listed(shape.allOf).map((branch) => inner.carry(branch, top, bottom)),
+    ...unionsOf(shape).map(({ branches }) => unionCarry(branches.filter(isMap), top, bottom, inner)),
+    ...conjunctsOf(shape).map((branch) => inner.carry(branch, top, bottom)),
   ];
   return inTurn(pieces.filter((piece) => piece !== undefined));
 }
@@ -122,8 +123,8 @@ function textOf(value: unknown): string {
 }
 
 /** A union: the value goes as the first branch does that it can be of, by its constants and its names. */
-function unionCarry(list: Json | undefined, top: number, bottom: number, inner: Inner): Carry | undefined {
-  const branches = listed(list).map((branch) => ({
+function unionCarry(list: readonly JsonMap[], top: number, bottom: number, inner: Inner): Carry | undefined {
+  const branches = list.map((branch) => ({
     carry: inner.carry(branch, top, bottom),
     newer: branchOf(branch, top, inner.resources),
     older: branchOf(branch, bottom, inner.resources),
@@ -170,8 +171,4 @@ function below(path: readonly string[], carryOf: (name: string) => Carry | undef
   if (first === undefined || !carry || rest.length === 0) return { path, isMapped: false };
   const place = carry.place(rest);
   return { path: [first, ...place.path], isMapped: place.isMapped };
-}
-
-function listed(value: Json | undefined): JsonMap[] {
-  return Array.isArray(value) ? value.filter((entry: Json): entry is JsonMap => isMap(entry)) : [];
 }

@@ -1,10 +1,10 @@
-import type { Json, JsonMap } from '../../document/document.ts';
-import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import type { JsonMap } from '../../document/document.ts';
+import { stepOf } from '../../document/pointer.ts';
 import { reaching, resourcesIn, shapesOf } from '../../parts/mentions.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { isMap } from '../../parts/source.ts';
+import { someInside } from '../../parts/shapes/inner.ts';
+import { type Level, levelOf } from '../../parts/shapes/level.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { valueShape } from '../../parts/value-shape.ts';
 import { constantsOf, fits } from '../branches.ts';
 import type { Value } from '../exchange.ts';
 
@@ -21,60 +21,93 @@ export type FindReferences = (value: Value) => FoundReference[];
 /** Compiles the search for every reference in a value of a shape, at any depth; nothing where the shape holds none. */
 export function compileReferences(spec: Spec, shape: Shape): FindReferences | undefined {
   if (!holdsReference(spec, shape)) return undefined;
+  const finder = findersBySpec.get(spec) ?? new Finder(spec);
+  findersBySpec.set(spec, finder);
+  const collect = finder.ofShape(shape);
   return (value) => {
     const found: FoundReference[] = [];
-    collect(spec, shape, value, '', found);
+    collect(value, '', found);
     return found;
   };
 }
 
 function holdsReference(spec: Spec, shape: JsonMap): boolean {
-  const referring = referringBySpec.get(spec) ?? reaching(spec, ({ name }) => shapesOf(spec, name).some(refersInside));
+  const referring =
+    referringBySpec.get(spec) ?? reaching(spec, ({ name }) => shapesOf(spec, name).some((one) => someInside(one, refers)));
   referringBySpec.set(spec, referring);
-  return refersInside(shape) || [...resourcesIn(shape)].some((name) => referring.has(name));
+  return someInside(shape, refers) || [...resourcesIn(shape)].some((name) => referring.has(name));
 }
 
 /** The resources in which, at any depth, something is referred to. */
 const referringBySpec = new WeakMap<Spec, ReadonlySet<string>>();
 
-function refersInside(shape: Json): boolean {
-  if (Array.isArray(shape)) return shape.some((item: Json) => refersInside(item));
-  return (
-    isMap(shape) &&
-    (typeof shape.ref === 'string' || Object.values(shape).some((inner) => typeof inner === 'object' && refersInside(inner)))
-  );
+function refers({ ref }: JsonMap): boolean {
+  return typeof ref === 'string';
 }
 
-function collect(spec: Spec, shape: JsonMap, value: Value, path: string, found: FoundReference[]): void {
-  if (value === undefined || value === null) return;
-  const { ref, resource } = shape;
-  if (typeof ref === 'string') {
-    if (typeof value !== 'object') found.push({ path, target: ref, id: String(value) });
-    return;
+/** Collects the references in a value that stands at a path. */
+type Collect = (value: Value, path: string, found: FoundReference[]) => void;
+
+class Finder {
+  readonly #spec: Spec;
+  readonly #byResource = new Map<string, Collect>();
+
+  constructor(spec: Spec) {
+    this.#spec = spec;
   }
-  if (typeof resource === 'string') {
-    const whole = valueShape(spec, resource);
-    if (whole) collect(spec, whole, value, path, found);
-    const stated = entryOf(spec.resources.all, resource);
-    if (!isFields(value) || !stated) return;
-    for (const [name, field] of entriesOf(stated.fields))
-      collect(spec, statedValue(field.shape) ?? {}, own(value, name), `${path}/${escapeKey(name)}`, found);
-    return;
+
+  ofShape(shape: JsonMap): Collect {
+    const { ref, resource } = shape;
+    if (typeof ref === 'string') {
+      return (value, path, found) => {
+        if (value !== undefined && typeof value !== 'object') found.push({ path, target: ref, id: String(value) });
+      };
+    }
+    return typeof resource === 'string' ? this.#ofResource(resource) : this.#ofLevel(levelOf(this.#spec, shape));
   }
-  if (Array.isArray(value) && isMap(shape.items)) {
-    for (const [index, item] of value.entries()) collect(spec, shape.items, item, `${path}/${index}`, found);
+
+  #ofLevel(level: Level): Collect {
+    const members = level.members.flatMap(({ name, shape }) =>
+      holdsReference(this.#spec, shape) ? [{ name, step: stepOf(name), collect: this.ofShape(shape) }] : [],
+    );
+    const items = level.items && holdsReference(this.#spec, level.items) ? this.ofShape(level.items) : undefined;
+    const branches = level.branches.map((branch) => this.#ofBranch(branch));
+    return (value, path, found) => {
+      if (value === undefined || value === null) return;
+      if (Array.isArray(value) && items) {
+        for (const [index, item] of value.entries()) items(item, `${path}/${index}`, found);
+      }
+      if (isFields(value)) {
+        for (const { name, step, collect } of members) collect(own(value, name), `${path}/${step}`, found);
+      }
+      for (const collect of branches) collect(value, path, found);
+    };
   }
-  if (isFields(value) && isMap(shape.properties)) {
-    for (const [name, inner] of Object.entries(shape.properties))
-      if (isMap(inner)) collect(spec, inner, own(value, name), `${path}/${escapeKey(name)}`, found);
+
+  /** A branch of a union holds the references of what its constants do not rule out. */
+  #ofBranch(branch: JsonMap): Collect {
+    const collect = this.ofShape(branch);
+    const constants = constantsOf(this.#spec, branch);
+    return (value, path, found) => {
+      if (fits(value, constants)) collect(value, path, found);
+    };
   }
-  for (const word of ['oneOf', 'anyOf', 'allOf']) {
-    const branches = shape[word];
-    if (Array.isArray(branches))
-      for (const branch of branches)
-        if (isMap(branch) && fits(value, constantsOf(spec, branch))) collect(spec, branch, value, path, found);
+
+  /** Compiled once a resource, when the first value of it comes, so that recursion ends. */
+  #ofResource(name: string): Collect {
+    const known = this.#byResource.get(name);
+    if (known) return known;
+    let compiled: Collect | undefined;
+    const collect: Collect = (value, path, found) => {
+      compiled ??= this.#ofLevel(levelOf(this.#spec, { resource: name }));
+      compiled(value, path, found);
+    };
+    this.#byResource.set(name, collect);
+    return collect;
   }
 }
+
+const findersBySpec = new WeakMap<Spec, Finder>();
 
 function isFields(value: Value): value is Record<string, Value> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -83,8 +116,4 @@ function isFields(value: Value): value is Record<string, Value> {
 /** A field may be named like something that every object inherits. */
 function own(value: Record<string, Value>, name: string): Value {
   return Object.hasOwn(value, name) ? value[name] : undefined;
-}
-
-function escapeKey(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }

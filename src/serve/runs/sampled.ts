@@ -4,7 +4,7 @@ import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { isMap } from '../../parts/source.ts';
+import { alternativesOf } from '../../parts/shapes/branches.ts';
 import type { Row, Transaction } from '../../store/store.ts';
 import type { Work } from '../acts/act.ts';
 import { compileStatedBody, isFields } from '../acts/body.ts';
@@ -157,10 +157,5 @@ function modelShown({ response }: Endpoint, models: Engine['models']): RowModel 
 
 /** The resource that a shape is, or the first branch of a union. */
 function resourceIn(shape: Shape): string | undefined {
-  if (typeof shape.resource === 'string') return shape.resource;
-  const branches = [shape.anyOf, shape.oneOf].find((list) => Array.isArray(list));
-  const first = Array.isArray(branches)
-    ? branches.find((branch) => isMap(branch) && typeof branch.resource === 'string')
-    : undefined;
-  return first && isMap(first) && typeof first.resource === 'string' ? first.resource : undefined;
+  return [shape, ...alternativesOf(shape)].find(({ resource }) => typeof resource === 'string')?.resource;
 }

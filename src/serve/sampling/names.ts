@@ -1,3 +1,4 @@
+import { pathOf } from '../../document/pointer.ts';
 import type { Reader, Transaction } from '../../store/store.ts';
 import type { Exchange } from '../exchange.ts';
 
@@ -19,8 +20,9 @@ function keyOf(resource: string, id: string): string {
 /** The place of something that was made up, as the header names it: `/data/0/name` is `data[].name`, the whole `*`. */
 export function nameOf(path: string): string {
   if (path === '') return '*';
-  const steps = path.slice(1).split('/');
-  return steps.map((step, at) => (/^\d+$/.test(step) ? '[]' : `${at === 0 ? '' : '.'}${decoded(step)}`)).join('');
+  return pathOf(path)
+    .map((key, at) => (/^\d+$/.test(key) ? '[]' : `${at === 0 ? '' : '.'}${key}`))
+    .join('');
 }
 
 /** Names what was made up in the answer to a request. */
@@ -37,7 +39,3 @@ export function sampledHeader(names: readonly string[]): string {
 }
 
 const toldMost = 64;
-
-function decoded(step: string): string {
-  return step.replaceAll('~1', '/').replaceAll('~0', '~');
-}

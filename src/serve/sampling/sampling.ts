@@ -14,7 +14,7 @@ export class Sampling {
 
   constructor(spec: Spec, seed: string, isStrict: boolean) {
     this.samples = new Samples(spec);
-    this.shown = new Samples(spec, true);
+    this.shown = new Samples(spec, { size: 'usual', showsWhole: true });
     this.seed = seed;
     this.isStrict = isStrict;
   }

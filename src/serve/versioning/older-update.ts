@@ -1,3 +1,4 @@
+import { pathOf } from '../../document/pointer.ts';
 import { isSame } from '../../document/values.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
 import { mergeJson } from '../../parts/versions/json-merge.ts';
@@ -47,6 +48,6 @@ export function compileOlderUpdate(model: RowModel, { version }: Compilation): O
 
 /** Whether what is wrong lies in what was sent; a row that was right before is not held against its next patch. */
 function touches(sent: Fields, path: string): boolean {
-  const field = path.split('/')[1]?.replaceAll('~1', '/').replaceAll('~0', '~');
+  const [field] = pathOf(path);
   return field === undefined || Object.hasOwn(sent, field);
 }

@@ -1,3 +1,4 @@
+import { pointerOf } from '../../document/pointer.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { isWritable, requestShape } from '../../parts/payload.ts';
@@ -86,10 +87,9 @@ function raisePatch(
 /** What is wrong with a value that fits its version and that no change can carry up. @throws whatever else it was. */
 export function uncarried(failure: unknown, body: Value): Violation {
   if (!(failure instanceof CannotCarry)) throw failure;
-  const path = failure.path.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
   return {
     in: 'body',
-    path,
+    path: pointerOf(failure.path),
     found: describeValue(valueAt(body, failure.path)),
     expected: 'a value that the newest version can hold',
   };

@@ -1,8 +1,9 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { escapePointer } from './form.ts';
+import { below } from '../../document/pointer.ts';
+import { isUnion } from '../../parts/shapes/keywords.ts';
 import { isSchema } from './schema.ts';
 
-/** Where the validators of inner schemas come from: `path` leads from a schema object to one in it, such as `oneOf/1`. */
+/** Where the validators of inner schemas come from: `path` leads from a schema object to one in it, such as `items` or the second of some alternatives. */
 export interface Branches {
   branch(parent: object, path: string): ValidateFunction | undefined;
 }
@@ -44,7 +45,7 @@ function tryBranches(error: WireError, branches: Branches): WireError[][] | unde
     return validate === undefined || validate(value) ? [] : [...(validate.errors ?? [])];
   };
   if (keyword === 'contains') return Array.isArray(data) ? data.map((item) => errorsOf('contains', item)) : undefined;
-  if ((keyword !== 'oneOf' && keyword !== 'anyOf') || !Array.isArray(schema)) return undefined;
+  if (!isUnion(keyword) || !Array.isArray(schema)) return undefined;
   // Once two branches pass, ajv looks at no more.
   const passing: unknown = error.params.passingSchemas;
   const met = Array.isArray(passing) ? Math.max(...passing.map(Number)) + 1 : schema.length;
@@ -83,7 +84,7 @@ function constantsOf(errors: readonly WireError[]): Mismatch[] {
     const name = String(params.missingProperty);
     const member: unknown = parentSchema?.properties?.[name];
     const wanted = isSchema(member) ? (member.const ?? member.exactConst) : undefined;
-    const place = `/${escapePointer(name)}`;
+    const place = below('', name);
     return wanted === undefined
       ? []
       : [{ place, wanted: [wanted], error: { ...error, instancePath: place, params: {}, data: undefined } }];

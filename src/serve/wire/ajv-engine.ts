@@ -1,9 +1,11 @@
 import type { ValidateFunction } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Ajv2020 } from 'ajv/dist/2020.js';
+import { fitsAll } from '../../parts/shapes/compose.ts';
+import { newAjv } from '../../parts/shapes/validators.ts';
 import type { Branches } from './ajv-branches.ts';
 import { correctEvaluation } from './ajv-evaluated.ts';
 import { addNamed } from './ajv-named.ts';
-import { addFormats, addKeywords, regExp } from './ajv-words.ts';
+import { addKeywords, capFormats, regExp } from './ajv-words.ts';
 import type { Schema } from './schema.ts';
 import { type Prepared, prepareSchema } from './schema-prepare.ts';
 
@@ -40,16 +42,8 @@ export class Engine implements Branches {
   constructor({ shared, onUnknownFormat, exact, own, named }: EngineOptions) {
     this.exact = exact;
     this.onUnknownFormat = onUnknownFormat;
-    this.ajv = new Ajv2020({
-      strict: false,
-      allErrors: true,
-      verbose: true,
-      validateSchema: false,
-      ownProperties: own,
-      logger: false,
-      code: { regExp },
-    });
-    addFormats(this.ajv);
+    this.ajv = newAjv({ allErrors: true, verbose: true, ownProperties: own, code: { regExp } });
+    capFormats(this.ajv);
     addKeywords(this.ajv);
     correctEvaluation(this.ajv);
     addNamed(this.ajv, (name) => named(name).validate);
@@ -99,5 +93,5 @@ export class Engine implements Branches {
 
 /** Ajv takes no boolean under a name. */
 function asObject(schema: Record<string, unknown> | boolean): Record<string, unknown> {
-  return typeof schema === 'boolean' ? { allOf: [schema] } : schema;
+  return typeof schema === 'boolean' ? fitsAll([schema]) : schema;
 }

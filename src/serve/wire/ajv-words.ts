@@ -1,28 +1,19 @@
-import type { Ajv, Format as AjvFormat } from 'ajv';
+import type { Ajv } from 'ajv';
 import { _ } from 'ajv/dist/2020.js';
-import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { formats } from '../../kinds/formats/all.ts';
-import { isMultiple } from '../../kinds/multiples.ts';
+import { standardTest } from '../../parts/shapes/validators.ts';
 import { alikeItems, exactKeywords } from './exact-integer.ts';
 import { isSchema } from './schema.ts';
 import { WireFile } from './wire-file.ts';
 
-/** Adds the standard's formats, tightened where ajv-formats is lax or slow, and the language's own. */
-export function addFormats(ajv: Ajv): void {
-  for (const [name, format] of Object.entries(fullFormats)) ajv.addFormat(name, format as AjvFormat);
+/** Tightens the formats whose test is worse than linear in what strangers send. */
+export function capFormats(ajv: Ajv): void {
   for (const [name, most] of slowFormats) ajv.addFormat(name, capped(name, most));
-  const time = testOf('time');
-  ajv.addFormat('time', (text: string) => OFFSET.test(text) && time(text));
-  for (const { word: name, type, test } of formats) {
-    if (type === 'number') ajv.addFormat(name, { type, validate: (value: number) => test(value) });
-    else ajv.addFormat(name, (value: string) => test(value));
-  }
 }
 
 /**
  * Adds the words that schemas are prepared to: `wireBytes`, the exact keywords, a `uniqueItems` that is linear and survives a
- * member named `valueOf`, a `multipleOf` that counts in decimals, and a `pattern` that passes a string which is longer than its
- * stated length.
+ * member named `valueOf`, and a `pattern` that passes a string which is longer than its stated length.
  */
 export function addKeywords(ajv: Ajv): void {
   ajv.addKeyword({ keyword: 'wireBytes', validate: fitsBytes });
@@ -32,13 +23,6 @@ export function addKeywords(ajv: Ajv): void {
   const areUnique = (stated: unknown, items: unknown) =>
     stated !== true || !Array.isArray(items) || alikeItems(items) === undefined;
   ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', validate: areUnique });
-  ajv.removeKeyword('multipleOf');
-  ajv.addKeyword({
-    keyword: 'multipleOf',
-    type: 'number',
-    schemaType: 'number',
-    validate: (factor: number, value: number) => isMultiple(value, factor),
-  });
   ajv.removeKeyword('pattern');
   ajv.addKeyword({
     keyword: 'pattern',
@@ -65,9 +49,6 @@ export function regExp(pattern: string, flags: string): RegExp {
 }
 regExp.code = 'new RegExp';
 
-/** RFC 3339 section 5.6: an offset has its minutes. */
-const OFFSET = /(?:z|[+-]\d\d:\d\d)$/i;
-
 /** Formats whose test is worse than linear, with the longest text that is worth it. */
 const slowFormats: readonly (readonly [string, number])[] = [
   ['url', 2048],
@@ -75,16 +56,8 @@ const slowFormats: readonly (readonly [string, number])[] = [
 ];
 
 function capped(name: string, most: number): (text: string) => boolean {
-  const test = testOf(name);
+  const test = standardTest(name);
   return (text) => text.length <= most && test(text);
-}
-
-function testOf(name: string): (text: string) => boolean {
-  // The cast holds: the names asked for are among those of ajv-formats.
-  const format = fullFormats[name as keyof typeof fullFormats];
-  const validate = typeof format === 'object' && 'validate' in format ? format.validate : format;
-  if (validate instanceof RegExp) return (text) => validate.test(text);
-  return typeof validate === 'function' ? (text) => Boolean((validate as (text: string) => unknown)(text)) : () => true;
 }
 
 function fitsNumericFormat(format: unknown, value: unknown): boolean {

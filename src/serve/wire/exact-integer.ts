@@ -1,3 +1,4 @@
+import { isOfType } from '../../document/json-type.ts';
 import { isMultiple } from '../../kinds/multiples.ts';
 import { WireFile } from './wire-file.ts';
 
@@ -13,7 +14,7 @@ export function holdsBigInt(value: unknown): boolean {
 
 /** JSON Schema's numeric keywords with BigInts among the numbers; every one passes what is no number. */
 export const exactKeywords: Readonly<Record<string, (stated: unknown, value: unknown) => boolean>> = {
-  exactType: (stated, value) => Array.isArray(stated) && stated.some((type) => isOfType(String(type), value)),
+  exactType: (stated, value) => Array.isArray(stated) && stated.some((type) => isOfType(value, String(type))),
   exactMinimum: (stated, value) => !isNumeric(value) || !isNumeric(stated) || value >= stated,
   exactMaximum: (stated, value) => !isNumeric(value) || !isNumeric(stated) || value <= stated,
   exactExclusiveMinimum: (stated, value) => !isNumeric(value) || !isNumeric(stated) || value > stated,
@@ -60,15 +61,4 @@ function canonical(value: unknown): string {
 
 function isNumeric(value: unknown): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint';
-}
-
-function isOfType(type: string, value: unknown): boolean {
-  if (type === 'integer') return typeof value === 'bigint' || Number.isInteger(value);
-  if (type === 'number') return typeof value === 'bigint' || Number.isFinite(value);
-  if (type === 'null') return value === null;
-  if (type === 'array') return Array.isArray(value);
-  if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);
-  // The words left, string and boolean, are JavaScript's own.
-  const own: string = typeof value;
-  return own === type;
 }

@@ -1,3 +1,4 @@
+import { below } from '../../document/pointer.ts';
 import { type Coerce, compileCoercion } from './coerce.ts';
 import { itemOf, memberOf, type Resolve, type Schema, typesOf } from './schema.ts';
 import { cut, type Violation, violationsMax } from './violation.ts';
@@ -137,7 +138,7 @@ function readMembers(
   const value = emptyRecord();
   for (const [name, member] of group.members) {
     const shape = memberOf(schema, name, reading.resolve) ?? anything;
-    value[name] = readGroup(member, shape, `${path}/${escapePointer(name)}`, reading, violations);
+    value[name] = readGroup(member, shape, below(path, name), reading, violations);
   }
   return value;
 }
@@ -153,9 +154,4 @@ function conflict(violations: Violation[], path: string, found: string, expected
 
 function emptyRecord(): Record<string, unknown> {
   return Object.create(null);
-}
-
-/** A name as a step of a JSON Pointer (RFC 6901 section 3). */
-export function escapePointer(name: string): string {
-  return name.includes('~') || name.includes('/') ? name.replaceAll('~', '~0').replaceAll('/', '~1') : name;
 }

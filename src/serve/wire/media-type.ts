@@ -1,3 +1,5 @@
+import { quotedText, token, unquoted } from '../../kinds/http-token.ts';
+
 /** A media type taken apart: `essence` is `type/subtype`, it and the parameters' names in lower case. */
 export interface MediaType {
   readonly essence: string;
@@ -14,9 +16,9 @@ export function parseMediaType(text: string): MediaType | undefined {
   PARAMETER.lastIndex = at;
   for (let match = PARAMETER.exec(text); match !== null; match = PARAMETER.exec(text)) {
     at = PARAMETER.lastIndex;
-    const [, name, token, quoted] = match;
+    const [, name, plain, quoted] = match;
     if (name === undefined) continue;
-    const value = token ?? (quoted ?? '').replace(/\\(.)/g, '$1');
+    const value = plain ?? unquoted(quoted ?? '');
     if (parameters.has(name.toLowerCase())) return undefined;
     parameters.set(name.toLowerCase(), value);
   }
@@ -36,5 +38,5 @@ export function matchesRange(essence: string, range: string): boolean {
 }
 
 const json: MediaType = { essence: 'application/json', parameters: new Map() };
-const HEAD = /^[ \t]*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+/;
-const PARAMETER = /[ \t]*;[ \t]*(?:([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~-]+)|"((?:[^"\\]|\\.)*)"))?/y;
+const HEAD = new RegExp(`^[ \\t]*${token}/${token}`);
+const PARAMETER = new RegExp(`[ \\t]*;[ \\t]*(?:(${token})=(?:(${token})|"(${quotedText})"))?`, 'y');

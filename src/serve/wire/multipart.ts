@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { quotedText } from '../../kinds/http-token.ts';
 import { parseMediaType } from './media-type.ts';
 import { cut, type Violation } from './violation.ts';
 
@@ -105,12 +106,14 @@ function readPart(head: string, bytes: Buffer): Part | PartProblem {
 function readDisposition(text: string): Map<string, string> | undefined {
   if (!/^form-data[ \t]*(?:;|$)/i.test(text)) return undefined;
   const parameters = new Map<string, string>();
-  for (const [, name, quoted, token] of text.matchAll(/;[ \t]*([\w*-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/g)) {
+  for (const [, name, quoted, token] of text.matchAll(dispositionParameter)) {
     const value = token ?? (quoted ?? '').replaceAll('\\"', '"').replaceAll('%22', '"');
     if (name !== undefined && !parameters.has(name.toLowerCase())) parameters.set(name.toLowerCase(), value);
   }
   return parameters;
 }
+
+const dispositionParameter = new RegExp(`;[ \\t]*([\\w*-]+)=(?:"(${quotedText})"|([^\\s;"]+))`, 'g');
 
 function malformed(found: string, expected: string): PartProblem {
   return problem('malformed', found, expected);

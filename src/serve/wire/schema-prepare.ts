@@ -1,4 +1,5 @@
 import { formats, standsFor } from '../../kinds/formats/all.ts';
+import { keywordsThatMean } from '../../parts/shapes/keywords.ts';
 import { isSchema, type Schema } from './schema.ts';
 import { editSchema } from './schema-walk.ts';
 
@@ -68,7 +69,7 @@ const numericFormats = new Set<string>([
   'float',
   'double',
 ]);
-const mismatching = ['not', 'if', 'oneOf', 'contains'];
+const mismatching = keywordsThatMean('negation', 'condition', 'exclusive alternatives', 'contained');
 
 function prepareFormat(copy: Record<string, unknown>, options: PrepareOptions): void {
   const { format } = copy;

@@ -1,4 +1,5 @@
-import { escapePointer } from './form.ts';
+import { fragmentStepOf } from '../../document/pointer.ts';
+import { mapInner } from '../../parts/shapes/inner.ts';
 import { isSchema, type Schema } from './schema.ts';
 
 /** Edits one schema object whose inner schemas are edited already; `pointer` is its place in the whole, as a URI fragment. */
@@ -12,35 +13,20 @@ export function editSchema(schema: Schema | boolean, edit: Edit, pointer = ''): 
   if (typeof schema === 'boolean') return schema;
   const copy: [string, unknown][] = [];
   for (const [keyword, value] of Object.entries(schema)) {
-    const at = `${pointer}/${fragment(keyword)}`;
-    copy.push([keyword, editKeyword(keyword, value, at, edit)]);
+    const at = `${pointer}/${fragmentStepOf(keyword)}`;
+    copy.push([
+      keyword,
+      mapInner(
+        keyword,
+        value,
+        (inner, key) => editInner(inner, key === undefined ? at : `${at}/${fragmentStepOf(String(key))}`, edit),
+        true,
+      ),
+    ]);
   }
   return edit(Object.fromEntries(copy), pointer);
 }
 
-const schemaKeywords = new Set(
-  'items additionalItems additionalProperties unevaluatedItems unevaluatedProperties contains not if then else propertyNames'.split(
-    ' ',
-  ),
-);
-const listKeywords = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
-const mapKeywords = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
-
-function editKeyword(keyword: string, value: unknown, at: string, edit: Edit): unknown {
-  if (schemaKeywords.has(keyword)) return editInner(value, at, edit);
-  if (listKeywords.has(keyword) && Array.isArray(value)) return value.map((inner, i) => editInner(inner, `${at}/${i}`, edit));
-  if (mapKeywords.has(keyword) && isSchema(value)) {
-    return Object.fromEntries(
-      Object.entries(value).map(([name, inner]) => [name, editInner(inner, `${at}/${fragment(name)}`, edit)]),
-    );
-  }
-  return value;
-}
-
 function editInner(value: unknown, at: string, edit: Edit): unknown {
   return isSchema(value) || typeof value === 'boolean' ? editSchema(value, edit, at) : value;
-}
-
-function fragment(name: string): string {
-  return encodeURIComponent(escapePointer(name).toWellFormed());
 }

@@ -1,6 +1,7 @@
+import { below, pathOf } from '../../document/pointer.ts';
+import { isUnion } from '../../parts/shapes/keywords.ts';
 import type { WireError } from './ajv-branches.ts';
 import { alikeItems } from './exact-integer.ts';
-import { escapePointer } from './form.ts';
 import { formatMeaning } from './format-words.ts';
 import { isSchema, type Schema } from './schema.ts';
 import { cut, describeKind, describeValue, type Violation } from './violation.ts';
@@ -9,7 +10,7 @@ import { cut, describeKind, describeValue, type Violation } from './violation.ts
 export function toViolation(error: WireError, placeOf?: (name: string) => Violation['in']): Violation {
   const { path, found, expected } = describe(error);
   if (placeOf === undefined) return { in: 'body', path, found, expected };
-  const name = (path.split('/')[1] ?? '').replaceAll('~1', '/').replaceAll('~0', '~');
+  const [name = ''] = pathOf(path);
   return { in: placeOf(name), path: name, found, expected };
 }
 
@@ -18,8 +19,8 @@ export function describeSchema(schema: Schema | boolean | undefined): string {
   if (!isSchema(schema)) return 'a value';
   if (schema.const !== undefined || schema.exactConst !== undefined)
     return `exactly ${describeValue(schema.const ?? schema.exactConst)}`;
-  const listed = schema.enum ?? schema.exactEnum;
-  if (Array.isArray(listed)) return oneOf(listed);
+  const allowed = schema.enum ?? schema.exactEnum;
+  if (Array.isArray(allowed)) return listed(allowed);
   const format = schema.format ?? schema.exactFormat;
   if (typeof format === 'string') return formatMeaning(format);
   const types = schema.type ?? schema.exactType;
@@ -46,19 +47,20 @@ function describe(error: WireError): Words {
     const properties = isSchema(parentSchema?.properties) ? parentSchema.properties : {};
     const stated = Object.hasOwn(properties, missing) ? properties[missing] : undefined;
     const expected = describeSchema(isSchema(stated) ? stated : undefined);
-    return { path: `${instancePath}/${escapePointer(missing)}`, found: 'nothing', expected };
+    return { path: below(instancePath, missing), found: 'nothing', expected };
   }
   const extra: unknown = params.additionalProperty ?? params.unevaluatedProperty;
   if (typeof extra === 'string') {
     return {
-      path: `${instancePath}/${escapePointer(cut(extra, 64))}`,
+      path: below(instancePath, cut(extra, 64)),
       found: 'a field that is not stated',
       expected: 'no such field',
     };
   }
-  const words = keywordWords.get(keyword)?.(error.schema, error) ?? 'a value that fits its shape';
+  const words =
+    (isUnion(keyword) ? unionWords : keywordWords.get(keyword))?.(error.schema, error) ?? 'a value that fits its shape';
   if (error.propertyName !== undefined) {
-    const path = `${instancePath}/${escapePointer(cut(error.propertyName, 64))}`;
+    const path = below(instancePath, cut(error.propertyName, 64));
     return { path, found: `the name ${describeValue(error.propertyName)}`, expected: `a name that is ${words}` };
   }
   return { path: instancePath, found: found(keyword, error), expected: words };
@@ -69,8 +71,7 @@ function found(keyword: string, { data, params, parentSchema }: WireError): stri
   if (keyword === 'uniqueItems' && Array.isArray(data)) return `items ${alikeItems(data)?.join(' and ')} alike`;
   if (keyword === 'minProperties' || keyword === 'maxProperties')
     return count(Object.keys(isSchema(data) ? data : {}).length, 'field');
-  if (keyword === 'oneOf' && Array.isArray(params.passingSchemas))
-    return `a value that fits ${params.passingSchemas.length} of them`;
+  if (Array.isArray(params.passingSchemas)) return `a value that fits ${params.passingSchemas.length} of them`;
   return parentSchema?.writeOnly === true ? describeKind(data) : describeValue(data);
 }
 
@@ -78,7 +79,7 @@ type KeywordWords = (stated: unknown, error: WireError) => string;
 
 const keywordWords = new Map<string, KeywordWords>([
   ['type', typeWords],
-  ['enum', (stated) => (Array.isArray(stated) ? oneOf(stated) : 'a listed value')],
+  ['enum', (stated) => (Array.isArray(stated) ? listed(stated) : 'a listed value')],
   ['const', (stated) => `exactly ${describeValue(stated)}`],
   ['minimum', (stated) => `at least ${stated}`],
   ['maximum', (stated) => `at most ${stated}`],
@@ -99,13 +100,11 @@ const keywordWords = new Map<string, KeywordWords>([
   ['maxProperties', (stated) => `at most ${count(stated, 'field')}`],
   ['not', (stated) => `anything but ${describeSchema(isSchema(stated) ? stated : undefined)}`],
   ['false schema', () => 'nothing'],
-  [
-    'oneOf',
-    (stated, { params }) => (Array.isArray(params.passingSchemas) ? 'exactly one of the stated forms' : branchWords(stated)),
-  ],
-  ['anyOf', branchWords],
   ['wireBytes', bytesWords],
 ]);
+
+const unionWords: KeywordWords = (stated, { params }) =>
+  Array.isArray(params.passingSchemas) ? 'exactly one of the stated forms' : branchWords(stated);
 
 const typeNames = new Map([
   ['string', 'a string'],
@@ -122,7 +121,7 @@ function typeWords(stated: unknown): string {
   return types.map((type) => typeNames.get(String(type)) ?? String(type)).join(' or ');
 }
 
-function oneOf(values: readonly unknown[]): string {
+function listed(values: readonly unknown[]): string {
   const words = values.slice(0, 20).map((value) => (typeof value === 'string' ? cut(value, 64) : describeValue(value)));
   if (values.length > words.length) words.push(`${values.length - words.length} more`);
   return values.length === 1 ? `exactly ${describeValue(values[0])}` : `one of ${words.join(', ')}`;

@@ -1,10 +1,12 @@
-import type { Json } from '../../document/document.ts';
+import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { isWritable, writableShape } from '../../parts/payload.ts';
 import type { Field } from '../../parts/resources.ts';
+import { branchesOf } from '../../parts/shapes/branches.ts';
+import { someInside } from '../../parts/shapes/inner.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { requestAbout } from '../make/request-about.ts';
 import type { Model } from '../model/model.ts';
@@ -62,8 +64,12 @@ function membersOf(model: Model, field: Field): string[] {
     );
   }
   const isPlain =
-    shape.type === 'object' && isMap(shape.properties) && !/"(?:ref|resource|oneOf|anyOf|allOf)":/.test(JSON.stringify(shape));
+    shape.type === 'object' && isMap(shape.properties) && !someInside(shape, (one) => refers(one) || branchesOf(one).length > 0);
   return isPlain && isMap(shape.properties) ? Object.keys(shape.properties) : [];
+}
+
+function refers({ ref, resource }: JsonMap): boolean {
+  return ref !== undefined || resource !== undefined;
 }
 
 async function patchInside(session: Session, { endpoint, resource, field, members }: Inside): Promise<void> {
@@ -97,7 +103,7 @@ function wholeValue(session: Session, { resource, field }: Inside): Symbolic {
   const { properties } = inner ? writableShape(model.spec, inner, []) : (shape ?? {});
   const value: Record<string, Symbolic> = {};
   for (const [name, member] of Object.entries(isMap(properties) ? properties : {})) {
-    if (!isMap(member) || /"(?:ref|resource)":/.test(JSON.stringify(member))) continue;
+    if (!isMap(member) || someInside(member, refers)) continue;
     try {
       // The cast holds: a shape without references has drafts without them.
       value[name] = session.chance.value(valuesOf(model.spec, member, 'plain')) as Json;

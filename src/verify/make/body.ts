@@ -1,10 +1,12 @@
-import type { Json } from '../../document/document.ts';
+import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { toJsonSchema } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
+import { hasMeaning } from '../../parts/shapes/branches.ts';
+import { someInside } from '../../parts/shapes/inner.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
@@ -113,9 +115,12 @@ function withWanted(
 function withoutUnions(session: Session, name: string, out: Record<string, Draft | Symbolic>): void {
   const resource = session.model.resource(name);
   for (const [field, { shape }] of resource ? entriesOf(resource.fields) : []) {
-    if (isStated(shape) && /"(?:oneOf|anyOf)":/.test(JSON.stringify(toJsonSchema(session.model.spec, shape.value, 'sent'))))
-      delete out[field];
+    if (isStated(shape) && someInside(toJsonSchema(session.model.spec, shape.value, 'sent'), isUnionShape)) delete out[field];
   }
+}
+
+function isUnionShape(shape: JsonMap): boolean {
+  return hasMeaning(shape, 'alternatives', 'exclusive alternatives');
 }
 
 /** What is set once is sent unchanged, or not at all. */

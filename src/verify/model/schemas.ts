@@ -1,12 +1,11 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import { fullFormats } from 'ajv-formats/dist/formats.js';
+import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Json, JsonMap } from '../../document/document.ts';
-import { pathOf } from '../../document/pointer.ts';
+import { keyOfFragmentStep, pathOf } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
-import { formats } from '../../kinds/formats/all.ts';
 import { type SchemaUse, toJsonSchema } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
+import { newAjv } from '../../parts/shapes/validators.ts';
 import type { Spec } from '../../parts/spec.ts';
 
 /** One way in which a value does not fit its shape. */
@@ -25,8 +24,8 @@ export interface Misfit {
 export type Validate = (value: Json) => readonly Misfit[];
 
 /**
- * Validators of a document's shapes. They are not those of `serve`, on purpose: each end of the house is held to the document by
- * itself, so that a fault in one is found by the other.
+ * Validators of a document's shapes. Words and formats mean what they mean everywhere; how schemas are written and errors read is not
+ * that of `serve`, on purpose: each end of the house is held to the document by itself, so that a fault in one is found by the other.
  */
 export class Schemas {
   readonly #spec: Spec;
@@ -38,19 +37,7 @@ export class Schemas {
 
   constructor(spec: Spec) {
     this.#spec = spec;
-    this.#ajv = new Ajv2020({
-      strict: false,
-      allErrors: true,
-      validateSchema: false,
-      logger: false,
-      ownProperties: true,
-      inlineRefs: false,
-    });
-    for (const [name, format] of Object.entries(fullFormats)) this.#ajv.addFormat(name, format);
-    for (const { word: name, type, test } of formats) {
-      if (type === 'number') this.#ajv.addFormat(name, { type, validate: (value: number) => test(value) });
-      else this.#ajv.addFormat(name, (value: string) => test(value));
-    }
+    this.#ajv = newAjv({ allErrors: true, ownProperties: true, inlineRefs: false });
   }
 
   /** The validator of a shape, compiled on its first use. */
@@ -110,15 +97,10 @@ function forAjv(value: Json, use: SchemaUse, ajv: Ajv2020): Json {
   for (const [key, item] of Object.entries(value)) {
     if (key === 'format' && typeof item === 'string' && ajv.formats[item] === undefined) continue;
     const [, name, rest = ''] = (key === '$ref' && typeof item === 'string' && /^#\/\$defs\/([^/]+)(\/.*)?$/.exec(item)) || [];
-    const referred = name === undefined ? undefined : idOf(use, nameIn(name)) + (rest === '' ? '' : `#${rest}`);
+    const referred = name === undefined ? undefined : idOf(use, keyOfFragmentStep(name)) + (rest === '' ? '' : `#${rest}`);
     Object.defineProperty(out, key, {
       ...{ value: referred ?? forAjv(item, use, ajv), enumerable: true, configurable: true, writable: true },
     });
   }
   return out;
-}
-
-/** The name that one step of a pointer in a fragment is (RFC 6901 section 6). */
-function nameIn(step: string): string {
-  return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -1,6 +1,7 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
 import type { Shape } from '../../parts/shape.ts';
+import { branchesOf } from '../../parts/shapes/branches.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import { boundsOf } from './numbers.ts';
 import { type OwnText, ownTextMost } from './own-text.ts';
@@ -32,8 +33,9 @@ export function isFreeText(shape: Shape | JsonMap): boolean {
 }
 
 /** The one type that a shape has beside null. */
-function typeOf({ type, oneOf, anyOf, allOf, resource, ref, ...rest }: Shape | JsonMap): string | undefined {
-  if (oneOf ?? anyOf ?? allOf ?? resource ?? ref ?? rest.const) return undefined;
+function typeOf(shape: Shape | JsonMap): string | undefined {
+  const { type, resource, ref } = shape;
+  if (branchesOf(shape).length > 0 || (resource ?? ref ?? shape.const)) return undefined;
   const types = (Array.isArray(type) ? type : [type]).filter((one) => one !== 'null');
   return types.length === 1 && typeof types[0] === 'string' ? types[0] : undefined;
 }

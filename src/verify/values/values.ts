@@ -4,6 +4,7 @@ import { isMap } from '../../document/values.ts';
 import { entryOf } from '../../parts/fact.ts';
 import { writableShape } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
+import { conjunctsOf, type Union, unionOf, without, withoutConjunction } from '../../parts/shapes/branches.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { fitting, NoValue } from './no-value.ts';
 import { numbers } from './numbers.ts';
@@ -23,16 +24,19 @@ export type Draft = Json | Reference | readonly Draft[] | { readonly [key: strin
 
 const depthMax = 5;
 
-/** Values of a shape as a caller may send them. @throws {NoValue} where the shape is beyond us. */
+/**
+ * Values of a shape as a caller may send them: a maker beside that of samples on purpose, for it draws whatever is admitted, with
+ * fast-check's bias towards edges and its way of making what fails smaller. @throws {NoValue} where the shape is beyond us.
+ */
 export function valuesOf(spec: Spec, shape: Shape | JsonMap, style: Style, depth = 0): fc.Arbitrary<Draft> {
   if (typeof shape.ref === 'string') return fc.constant(new Reference(shape.ref));
   if ('const' in shape) return fc.constant(shape.const as Json);
   if (Array.isArray(shape.enum)) return fc.constantFrom(...(style === 'plain' ? shape.enum.slice(0, 1) : shape.enum));
   if (typeof shape.resource === 'string') return ofResource(spec, shape.resource, style, depth);
-  const branches = listOf(shape.oneOf ?? shape.anyOf);
-  if (branches.length > 0) return ofBranches(spec, shape, branches, style, depth);
-  const every = listOf(shape.allOf);
-  if (every.length > 0) return valuesOf(spec, merged([withoutWord(shape, 'allOf'), ...every]), style, depth);
+  const union = unionOf<Json>(shape);
+  if (union && union.branches.length > 0) return ofBranches(spec, shape, union, style, depth);
+  const every = conjunctsOf<JsonMap>(shape);
+  if (every.length > 0) return valuesOf(spec, merged([withoutConjunction<Json>(shape), ...every]), style, depth);
   for (const word of ['not', 'if', 'contains', 'dependentSchemas', 'dependentRequired', '$ref', '$dynamicRef']) {
     if (word in shape) throw new NoValue(`values with \`${word}\` are not made here`);
   }
@@ -46,10 +50,10 @@ function ofResource(spec: Spec, name: string, style: Style, depth: number): fc.A
   return valuesOf(spec, writableShape(spec, resource, []), style, depth + 1);
 }
 
-function ofBranches(spec: Spec, shape: JsonMap, branches: readonly JsonMap[], style: Style, depth: number): fc.Arbitrary<Draft> {
-  const around = withoutWord(withoutWord(shape, 'oneOf'), 'anyOf');
+function ofBranches(spec: Spec, shape: JsonMap, union: Union<Json>, style: Style, depth: number): fc.Arbitrary<Draft> {
+  const around = without(shape, union.keyword);
   const known: fc.Arbitrary<Draft>[] = [];
-  for (const branch of branches) {
+  for (const branch of union.branches.filter(isMap)) {
     if (style === 'plain' && branch.type === 'null') continue;
     try {
       known.push(valuesOf(spec, merged([around, branch]), style, depth + 1));
@@ -168,8 +172,4 @@ function listOf(value: Json | undefined): JsonMap[] {
 
 function listOfText(value: Json | undefined): string[] {
   return Array.isArray(value) ? value.filter((item: Json): item is string => typeof item === 'string') : [];
-}
-
-function withoutWord(shape: JsonMap, word: string): JsonMap {
-  return Object.fromEntries(Object.entries(shape).filter(([key]) => key !== word));
 }

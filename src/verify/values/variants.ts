@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import type { Json, JsonMap } from '../../document/document.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
+import { branchesOf } from '../../parts/shapes/branches.ts';
 import { listBreaks, listEdges } from './list-variants.ts';
 import { boundsOf } from './numbers.ts';
 import type { Variant } from './variant.ts';
@@ -164,8 +165,9 @@ function matches(pattern: string, text: string): boolean {
 }
 
 /** The types that a shape names; none where it is a union, a resource or says nothing. */
-function typesOf({ type, oneOf, anyOf, allOf, resource, ref }: JsonMap): string[] {
-  if (oneOf ?? anyOf ?? allOf ?? resource ?? ref) return [];
+function typesOf(shape: JsonMap): string[] {
+  const { type, resource, ref } = shape;
+  if (branchesOf(shape).length > 0 || (resource ?? ref)) return [];
   if (typeof type === 'string') return [type];
   return Array.isArray(type) ? type.map(String) : [];
 }

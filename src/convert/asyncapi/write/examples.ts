@@ -7,6 +7,7 @@ import { isAlwaysShown } from '../../../parts/payload.ts';
 import { chanceOf } from '../../../parts/samples/chance.ts';
 import { nothing } from '../../../parts/samples/nothing.ts';
 import { Samples } from '../../../parts/samples/samples.ts';
+import { hasMeaning } from '../../../parts/shapes/branches.ts';
 import type { Spec } from '../../../parts/spec.ts';
 
 /** Makes an example of what a kind of event carries: the same for the same document; nothing where none can be made. */
@@ -38,7 +39,7 @@ function shown(value: Json, shape: JsonMap, spec: Spec, seed: string): Json | un
     return list.includes(undefined) ? undefined : (list as Json[]);
   }
   if (!isMap(value)) return value;
-  if (['oneOf', 'anyOf', 'allOf', '$ref'].some((word) => shape[word] !== undefined)) return undefined;
+  if (hasMeaning(shape, 'exclusive alternatives', 'alternatives', 'conjunction', 'reference')) return undefined;
   const resource = typeof shape.resource === 'string' ? entryOf(spec.resources.all, shape.resource) : undefined;
   const out: OpenMap = newMap();
   for (const [name, inner] of Object.entries(value)) {

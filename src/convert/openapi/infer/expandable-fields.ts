@@ -2,6 +2,7 @@ import type { Json } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap } from '../../../document/values.ts';
 import { readEffect } from '../../../parts/effects.ts';
+import { unionsOf } from '../../../parts/shapes/branches.ts';
 import { made } from '../made.ts';
 import type { Operation } from '../operation.ts';
 import { type Context, endpointOf, type InferenceRule, placeOfEndpoint } from './context.ts';
@@ -52,7 +53,7 @@ function referred({ written, resources }: Context, shape: Json): string | undefi
 /** The types are said beside the alternatives, so that a reference is not taken for a text alone. */
 function refer(context: Context, name: string, field: string, shape: Json, target: string): void {
   if (!isMap(shape) || shape.type !== undefined) return;
-  const isNullable = [shape.anyOf, shape.oneOf].some((list) => Array.isArray(list) && list.includes('null'));
+  const isNullable = unionsOf(shape).some(({ branches }) => branches.includes('null'));
   made(fieldsOf(context.resources, name))[field] = {
     ref: target,
     type: isNullable ? ['string', 'object', 'null'] : ['string', 'object'],

@@ -1,6 +1,8 @@
 import type { Json } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import { unionOf } from '../../../parts/shapes/branches.ts';
+import { fitsAny } from '../../../parts/shapes/compose.ts';
 import { refOfMapping } from '../reader.ts';
 import type { Context, InferenceRule } from './context.ts';
 
@@ -42,6 +44,7 @@ function mappedForms({ reader, names, trail }: Context, name: string): readonly 
 /** A field that two forms have may be what either says. */
 function joined(known: Json | undefined, shape: Json): Json {
   if (known === undefined || JSON.stringify(known) === JSON.stringify(shape)) return shape;
-  const branches = isMap(known) && Array.isArray(known.anyOf) && Object.keys(known).length === 1 ? known.anyOf : [known];
-  return branches.some((one: Json) => JSON.stringify(one) === JSON.stringify(shape)) ? known : { anyOf: [...branches, shape] };
+  const union = isMap(known) && Object.keys(known).length === 1 ? unionOf(known) : undefined;
+  const branches = union && !union.isExclusive ? union.branches : [known];
+  return branches.some((one) => JSON.stringify(one) === JSON.stringify(shape)) ? known : fitsAny([...branches, shape]);
 }

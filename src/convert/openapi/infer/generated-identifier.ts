@@ -3,6 +3,7 @@ import { below } from '../../../document/pointer.ts';
 import { isMap } from '../../../document/values.ts';
 import { generators } from '../../../kinds/generators/all.ts';
 import type { Generator } from '../../../kinds/generators/kind.ts';
+import { conjunctionOf } from '../../../parts/shapes/branches.ts';
 import { fits, isPattern } from '../fits.ts';
 import { type AboutResource, type Context, endpointsByResource, type InferenceRule } from './context.ts';
 import { fieldsOf } from './rows.ts';
@@ -55,6 +56,6 @@ function howMade(context: Context, about: readonly AboutResource[], field: strin
 /** The keywords of a shape and of the parts that it is made of. */
 function keywordsOf(context: Context, shape: Json | undefined, steps = 0): Readonly<Record<string, Json>> {
   const own = context.written.expand(shape);
-  const parts = Array.isArray(own.allOf) && steps < 8 ? own.allOf : [];
-  return Object.assign({}, ...parts.map((part: Json) => keywordsOf(context, part, steps + 1)), own);
+  const parts = steps < 8 ? conjunctionOf(own) : [];
+  return Object.assign({}, ...parts.map((part) => keywordsOf(context, part, steps + 1)), own);
 }

@@ -1,6 +1,7 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
+import { jsonTypes } from '../../../document/json-type.ts';
 import { isMap } from '../../../document/values.ts';
-import { jsonTypes } from '../keywords.ts';
+import { conjunctionOf, hasMeaning, unionOf } from '../../../parts/shapes/branches.ts';
 
 /** Reads the shapes of a document as they are written, short forms and names of resources included. */
 export class Written {
@@ -35,8 +36,9 @@ export class Written {
     const name = this.resourceOf(shape);
     const resource = name === undefined ? undefined : this.resources[name];
     if (isMap(resource) && isMap(resource.fields)) return { all: resource.fields, required: wordsOf(resource.required) };
-    const { properties, required, allOf } = this.expand(shape);
-    const parts = Array.isArray(allOf) ? allOf.flatMap((part: Json) => this.propertiesOf(part, steps + 1) ?? []) : [];
+    const expanded = this.expand(shape);
+    const { properties, required } = expanded;
+    const parts = conjunctionOf(expanded).flatMap((part) => this.propertiesOf(part, steps + 1) ?? []);
     if (!isMap(properties) && parts.length === 0) return undefined;
     const all: Record<string, Json> = Object.create(null);
     for (const part of parts) Object.assign(all, part.all);
@@ -48,9 +50,7 @@ export class Written {
 
   /** The alternatives of a union, null left out; nothing where it is none. */
   alternativesOf(shape: Json | undefined): readonly Json[] | undefined {
-    const { anyOf, oneOf } = this.expand(shape);
-    const list = Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : undefined;
-    return list?.filter((one: Json) => one !== 'null');
+    return unionOf(this.expand(shape))?.branches.filter((one) => one !== 'null');
   }
 
   /** The shape of the items of a list. */
@@ -69,9 +69,12 @@ export class Written {
 
   /** The only type of JSON that a shape has, null aside. */
   typeOf(shape: Json | undefined, steps = 0): string | undefined {
-    const { type, enum: allowed, allOf } = this.expand(shape);
-    if (type === undefined && Array.isArray(allOf) && steps < 16) {
-      return allOf.map((part: Json) => this.typeOf(part, steps + 1)).find((word) => word !== undefined);
+    const expanded = this.expand(shape);
+    const { type, enum: allowed } = expanded;
+    if (type === undefined && hasMeaning(expanded, 'conjunction') && steps < 16) {
+      return conjunctionOf(expanded)
+        .map((part) => this.typeOf(part, steps + 1))
+        .find((word) => word !== undefined);
     }
     const union = type === undefined && steps < 16 ? this.alternativesOf(shape) : undefined;
     if (union !== undefined) {

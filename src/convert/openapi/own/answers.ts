@@ -1,5 +1,6 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import { unionOf } from '../../../parts/shapes/branches.ts';
 import { readStated, type SchemaReading } from './stated-schema.ts';
 import { carriedWord, followingWords, formKey, isFollowing, statedKey } from './words.ts';
 
@@ -50,11 +51,9 @@ function readHeaders(headers: Json | undefined, reading: SchemaReading): JsonMap
 
 /** Several answers under one status: the branches of the schema, each beside what is carried of it. */
 function readBranches(schema: Json | undefined, answers: readonly Json[], reading: SchemaReading): Json {
-  const whole =
-    isMap(schema) && schema[formKey] === 'or refused' && Array.isArray(schema.anyOf)
-      ? (schema.anyOf as readonly Json[])[0]
-      : schema;
-  const branches: readonly Json[] = isMap(whole) && Array.isArray(whole.anyOf) ? whole.anyOf : [];
+  const refusable = isMap(schema) && schema[formKey] === 'or refused' ? unionOf(schema) : undefined;
+  const whole = refusable ? refusable.branches[0] : schema;
+  const { branches = [] } = (isMap(whole) && unionOf(whole)) || {};
   return branches.map((branch, index): Json => {
     const carried = answers[index];
     const words: JsonMap = isMap(carried) ? carried : newMap();

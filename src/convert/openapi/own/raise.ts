@@ -1,6 +1,6 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, isSame, newMap, type OpenMap } from '../../../document/values.ts';
-import { schemaKeys, schemaListKeys, schemaMapKeys } from '../../../parts/schema-keys.ts';
+import { mapInner } from '../../../parts/shapes/inner.ts';
 import { eachSchema } from './each-schema.ts';
 
 /** At a schema of 3.0: the words of 3.1 that stood there, and those of 3.0 that stand for them. */
@@ -31,7 +31,7 @@ function raiseSchema(schema: Json): Json {
   const out = newMap();
   for (const [key, value] of Object.entries(schema)) {
     if (key === raisedKey || (stands && isMap(instead) && Object.hasOwn(instead, key))) continue;
-    out[key] = inside(key, value);
+    out[key] = mapInner(key, value, raiseSchema);
   }
   raiseTypes(out);
   raiseBounds(out);
@@ -43,15 +43,6 @@ function standing(schema: JsonMap, instead: Json | undefined): JsonMap {
   const out = newMap();
   for (const word of Object.keys(isMap(instead) ? instead : {})) if (schema[word] !== undefined) out[word] = schema[word];
   return out;
-}
-
-function inside(key: string, value: Json): Json {
-  if (schemaKeys.has(key)) return raiseSchema(value);
-  if (schemaListKeys.has(key) && Array.isArray(value)) return (value as readonly Json[]).map((item) => raiseSchema(item));
-  if (!schemaMapKeys.has(key) || !isMap(value)) return value;
-  const map = newMap();
-  for (const [name, inner] of Object.entries(value)) map[name] = raiseSchema(inner);
-  return map;
 }
 
 function raiseTypes(out: OpenMap): void {

@@ -1,7 +1,9 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { expand, fieldWords } from '../../../parts/read-shape.ts';
-import { schemaKeys, schemaListKeys, schemaMapKeys } from '../../../parts/schema-keys.ts';
+import { unionOf, unionsOf } from '../../../parts/shapes/branches.ts';
+import { mapInner } from '../../../parts/shapes/inner.ts';
+import { holdingOf } from '../../../parts/shapes/keywords.ts';
 import { carriedWord, followingWords, followsKey, formKey, isFollowing, originKey, resourceKey, statedKey } from './words.ts';
 
 /** What a reader of schemas knows of the rest of the export. */
@@ -15,8 +17,8 @@ export function readStated(node: Json, reading: SchemaReading): Json {
   if (!isMap(node)) return node;
   if (node[statedKey] !== undefined && Object.keys(node).every((key) => key === statedKey || key === followsKey))
     return node[statedKey];
-  if (node[formKey] === 'or refused' && Array.isArray(node.anyOf))
-    return readStated((node.anyOf as readonly Json[])[0] ?? {}, reading);
+  const refusable = node[formKey] === 'or refused' ? unionOf(node) : undefined;
+  if (refusable) return readStated(refusable.branches[0] ?? {}, reading);
   const out = ownWords(node, reading);
   readDeprecated(node, out);
   readExtensible(out);
@@ -52,15 +54,9 @@ function ownWords(node: JsonMap, reading: SchemaReading): OpenMap {
 }
 
 function keyword(key: string, value: Json, reading: SchemaReading): Json {
-  if (schemaKeys.has(key)) return readStated(value, reading);
-  if (schemaListKeys.has(key) && Array.isArray(value)) {
-    const branches: readonly Json[] = value;
-    return branches.filter((branch) => !isFollowing(branch)).map((branch) => readStated(branch, reading));
-  }
-  if (!schemaMapKeys.has(key) || !isMap(value)) return value;
-  const map = newMap();
-  for (const [name, inner] of Object.entries(value)) map[name] = readStated(inner, reading);
-  return map;
+  const listed: readonly Json[] | undefined = holdingOf(key) === 'schemas' && Array.isArray(value) ? value : undefined;
+  const stated = listed?.filter((branch) => !isFollowing(branch)) ?? value;
+  return mapInner<Json>(key, stated, (inner) => readStated(inner, reading));
 }
 
 /** What is carried of a deprecation counts while OpenAPI's own flag stands. */
@@ -78,11 +74,10 @@ export function isDeprecating(value: Json): boolean {
 
 /** A list of values to which more may come is written as two branches: the list, and its type. */
 function readExtensible(out: OpenMap): void {
-  const branches = out.anyOf;
-  if (out.extensible !== true || !Array.isArray(branches)) return;
-  const [listed] = branches as readonly Json[];
-  if (!isMap(listed) || listed.enum === undefined) return;
-  delete out.anyOf;
+  const union = out.extensible === true ? unionsOf(out).find(({ isExclusive }) => !isExclusive) : undefined;
+  const [listed] = union?.branches ?? [];
+  if (!union || !isMap(listed) || listed.enum === undefined) return;
+  delete out[union.keyword];
   Object.assign(out, listed);
 }
 
@@ -94,10 +89,11 @@ function shortened(out: OpenMap): Json {
   shortenEnum(out);
   const keys = Object.keys(out);
   if (keys.length === 1 && typeof out.type === 'string') return out.type;
-  const nullable = nullableName(out.oneOf);
+  const union = unionsOf(out).find(({ isExclusive }) => isExclusive);
+  const nullable = nullableName(union?.branches ?? []);
   if (nullable !== undefined && keys.length === 1) return nullable;
-  if (nullable !== undefined && type === undefined) {
-    delete out.oneOf;
+  if (union && nullable !== undefined && type === undefined) {
+    delete out[union.keyword];
     out.type = nullable;
   }
   const { items } = out;
@@ -119,8 +115,8 @@ function shortenEnum(out: OpenMap): void {
 
 const jsonTypes = /^(?:string|integer|number|boolean|array|object|null)\??$/;
 
-function nullableName(branches: Json | undefined): string | undefined {
-  if (!Array.isArray(branches) || branches.length !== 2) return undefined;
-  const [name, nothing]: readonly Json[] = branches;
+function nullableName(branches: readonly Json[]): string | undefined {
+  const [name, nothing, ...more] = branches;
+  if (more.length > 0) return undefined;
   return typeof name === 'string' && !jsonTypes.test(name) && nothing === 'null' ? `${name}?` : undefined;
 }

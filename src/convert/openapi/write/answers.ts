@@ -5,6 +5,7 @@ import type { Endpoint } from '../../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
+import { fitsAny } from '../../../parts/shapes/compose.ts';
 import { followsKey, formKey, prefix, statedKey } from '../own/words.ts';
 import type { Act } from './examples.ts';
 import { answerHeaders } from './headers.ts';
@@ -90,7 +91,7 @@ function statedAnswer(value: Json, answers: readonly Answer[], endpoint: Endpoin
     answers.find(({ shape }) => isStated(shape)),
     writing,
   );
-  return { content: contentOf({ anyOf: branches }, endpoint, example, example !== undefined), [`${prefix}answers`]: words };
+  return { content: contentOf(fitsAny(branches), endpoint, example, example !== undefined), [`${prefix}answers`]: words };
 }
 
 function singleAnswer(value: Json, answer: Answer | undefined, endpoint: Endpoint, writing: Writing): JsonMap {

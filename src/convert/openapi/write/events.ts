@@ -4,6 +4,7 @@ import { signatureKind } from '../../../kinds/signatures/all.ts';
 import type { EventKind, Stream, Webhook } from '../../../parts/events.ts';
 import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
+import { fitsOne } from '../../../parts/shapes/compose.ts';
 import { isMap } from '../../../parts/source.ts';
 import { envelopeExample, envelopeSchema } from '../../json-schema/event-schema.ts';
 import { componentName, operationIdOf, titleOf } from '../../operation-names.ts';
@@ -99,7 +100,7 @@ export function streamOperation(stream: Stream, writing: Writing): JsonMap {
   const schemas = entriesOf(writing.spec.events.kinds).map(([, kind]) =>
     writing.schemas.defineOnce(`${kind.name} event`, eventSchema(kind, writing)),
   );
-  const data: JsonMap = schemas.length === 1 ? (schemas[0] ?? {}) : { oneOf: schemas };
+  const data: JsonMap = schemas.length === 1 ? (schemas[0] ?? {}) : fitsOne(schemas);
   const item: JsonMap = {
     type: 'object',
     properties: {

@@ -10,6 +10,7 @@ import { nothing } from '../../../parts/samples/nothing.ts';
 import type { Ground } from '../../../parts/samples/sampler.ts';
 import { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
+import { type Union, unionOf } from '../../../parts/shapes/branches.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { machineOf } from '../../../parts/states.ts';
 import type { View } from '../../json-schema/view.ts';
@@ -82,8 +83,8 @@ export class Examples {
       return this.#whole(shape.resource, { ...subject, depth: subject.depth + 1 });
     if (typeof shape.ref === 'string') return this.#fitting(shape, this.identifier(shape.ref));
     if (!/"(?:resource|ref)":/.test(JSON.stringify(shape))) return this.#sample(shape, subject.name);
-    const branches = [shape.oneOf, shape.anyOf].find((list) => Array.isArray(list));
-    if (Array.isArray(branches)) return this.#branch(branches, shape, subject);
+    const union = unionOf(shape);
+    if (union) return this.#branch(union, shape, subject);
     if (Object.keys(shape).some((word) => !composing.has(word))) return undefined;
     if (shape.type === 'array' && isMap(shape.items)) return this.#list(shape.items, shape, subject);
     return isMap(shape.properties) ? this.#members(shape, subject) : undefined;
@@ -99,10 +100,9 @@ export class Examples {
   }
 
   /** The first branch of a union, where nothing else is asked for and no other branch takes what is of it. */
-  #branch(branches: readonly Json[], shape: Shape, subject: Subject): Json | undefined {
-    if (shape.oneOf !== undefined && !areApart(branches, this.#spec)) return undefined;
-    if (Object.keys(shape).some((key) => !['oneOf', 'anyOf', 'description', 'title', 'discriminator'].includes(key)))
-      return undefined;
+  #branch({ keyword, branches, isExclusive }: Union<Json>, shape: Shape, subject: Subject): Json | undefined {
+    if (isExclusive && !areApart(branches, this.#spec)) return undefined;
+    if (Object.keys(shape).some((key) => ![keyword, 'description', 'title', 'discriminator'].includes(key))) return undefined;
     for (const branch of branches) {
       const value = isMap(branch) ? this.#value(branch, subject) : undefined;
       if (value !== undefined) return value;

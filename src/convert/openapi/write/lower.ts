@@ -1,6 +1,9 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
-import { schemaKeys, schemaListKeys, schemaMapKeys } from '../../../parts/schema-keys.ts';
+import { conjunctionOf } from '../../../parts/shapes/branches.ts';
+import { fitsAny } from '../../../parts/shapes/compose.ts';
+import { mapInner } from '../../../parts/shapes/inner.ts';
+import { alternativesWord, conjunctionWord } from '../../../parts/shapes/keywords.ts';
 import { eachSchema } from '../own/each-schema.ts';
 import { raisedKey } from '../own/raise.ts';
 
@@ -63,14 +66,7 @@ function withLoweredInside(schema: JsonMap): JsonMap {
   const out = newMap();
   for (const [key, value] of Object.entries(schema)) {
     if (key === 'additionalProperties' && typeof value === 'boolean') out[key] = value;
-    else if (schemaKeys.has(key)) out[key] = lowerSchema(value);
-    else if (schemaListKeys.has(key) && Array.isArray(value))
-      out[key] = (value as readonly Json[]).map((item) => lowerSchema(item));
-    else if (schemaMapKeys.has(key) && isMap(value)) {
-      const map = newMap();
-      for (const [name, inner] of Object.entries(value)) map[name] = lowerSchema(inner);
-      out[key] = map;
-    } else out[key] = value;
+    else out[key] = mapInner(key, value, lowerSchema);
   }
   return out;
 }
@@ -82,8 +78,7 @@ function lowerReference({ $ref, ...beside }: JsonMap, out: OpenMap, words: OpenM
   if ($ref === undefined || Object.keys(beside).length === 0) return;
   delete out.$ref;
   words.$ref = $ref;
-  const others = Array.isArray(out.allOf) ? (out.allOf as readonly Json[]) : [];
-  put('allOf', [{ $ref }, ...others]);
+  put(conjunctionWord, [{ $ref }, ...conjunctionOf(out)]);
 }
 
 /** One type, and null by a flag of its own. */
@@ -110,8 +105,8 @@ function lowerTypes(schema: JsonMap, out: OpenMap, words: OpenMap, put: Put): vo
     delete out.type;
     words.type = schema.type ?? [];
     const branches = others.map((type) => (type === 'array' ? { type, items: {} } : { type }));
-    if (out.anyOf === undefined) put('anyOf', branches);
-    else put('allOf', [...(Array.isArray(out.allOf) ? (out.allOf as readonly Json[]) : []), { anyOf: branches }]);
+    if (out[alternativesWord] === undefined) put(alternativesWord, branches);
+    else put(conjunctionWord, [...conjunctionOf(out), fitsAny(branches)]);
   }
   if (out.type === 'array' && out.items === undefined) put('items', {});
   if (isNullable && Array.isArray(out.enum) && !out.enum.includes(null)) delete out.nullable;

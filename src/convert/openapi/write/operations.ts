@@ -3,6 +3,7 @@ import { isMap, isSame, isStanding, newMap, type OpenMap } from '../../../docume
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import { type Operation, resourceOfEffect } from '../../../parts/operations.ts';
+import { fitsAny } from '../../../parts/shapes/compose.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { titleOf } from '../../operation-names.ts';
 import { followsKey, formKey, prefix, statedKey } from '../own/words.ts';
@@ -82,7 +83,7 @@ function withRefusal(response: JsonMap, { media, schema }: Payload): JsonMap {
   const refused = { ...schema, [followsKey]: true };
   const own = isMap(known) ? known : {};
   const both: JsonMap = isMap(known)
-    ? { ...own, schema: { anyOf: [own.schema ?? {}, refused], [formKey]: 'or refused' } }
+    ? { ...own, schema: { ...fitsAny([own.schema ?? {}, refused]), [formKey]: 'or refused' } }
     : { schema: refused, [followsKey]: true };
   return {
     ...response,

@@ -5,6 +5,7 @@ import { compileExpression } from '../../../parts/expressions/compile.ts';
 import { errorScope } from '../../../parts/expressions/uses-of-errors.ts';
 import { type Expression, isStated, type Named, statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
+import { fitsAll } from '../../../parts/shapes/compose.ts';
 import { isMap } from '../../../parts/source.ts';
 import { errorMedia, errorSchema } from '../../json-schema/error-schema.ts';
 import { componentName } from '../../operation-names.ts';
@@ -79,7 +80,7 @@ function responseOf(refused: readonly Refused[], { endpoint }: Operation, writin
 function narrowed({ schema = {}, codeMember }: Payload, codes: readonly string[]): JsonMap {
   if (codeMember === undefined || codes.length === 0) return schema;
   const code = codes.length === 1 ? { const: codes[0] ?? '' } : { enum: codes };
-  return { allOf: [schema, { type: 'object', properties: { [codeMember]: { type: 'string', ...code } } }] };
+  return fitsAll<Json>([schema, { type: 'object', properties: { [codeMember]: { type: 'string', ...code } } }]);
 }
 
 /** `NotFound`, `WrongStateOrTooLate`: the codes while they are few, else what the status says. */

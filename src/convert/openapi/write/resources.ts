@@ -4,6 +4,9 @@ import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { isAlwaysShown, isEverShown, isWritable } from '../../../parts/payload.ts';
 import type { Field, Resource } from '../../../parts/resources.ts';
 import { identifierType } from '../../../parts/schemas.ts';
+import { hasMeaning } from '../../../parts/shapes/branches.ts';
+import { fitsAny } from '../../../parts/shapes/compose.ts';
+import { alternativesWord } from '../../../parts/shapes/keywords.ts';
 import { machineOf } from '../../../parts/states.ts';
 import { followsKey, prefix, resourceKey, valueKey } from '../own/words.ts';
 import { statedSchema, writeDeprecated } from './stated-schema.ts';
@@ -90,7 +93,7 @@ function propertyOf(stated: Json, resource: Resource, field: Field, writing: Wri
   Object.assign(property, written);
   const machine = machineOf(spec.states, resource.name);
   const states = machine?.field === field.name ? statedValue(machine.states) : undefined;
-  if (states && !Object.hasOwn(written, 'anyOf')) {
+  if (states && !hasMeaning(written, 'alternatives')) {
     add('type', 'string');
     add('enum', [...states]);
   }
@@ -114,8 +117,8 @@ function shownWhole(resource: Resource, { ref, show }: Field, writing: Writing):
 /** The identifier or the whole: the type stands in a branch, and both branches follow. */
 function showWhole(property: OpenMap, whole: JsonMap, follows: string[]): void {
   const { type } = property;
-  if (property.anyOf !== undefined || type === undefined) return;
+  if (hasMeaning(property, 'alternatives') || type === undefined) return;
   delete property.type;
-  property.anyOf = [{ type }, whole];
-  follows.push('anyOf');
+  Object.assign(property, fitsAny<Json>([{ type }, whole]));
+  follows.push(alternativesWord);
 }

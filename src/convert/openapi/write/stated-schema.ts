@@ -1,8 +1,10 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, isSame, isStanding, newMap, type OpenMap } from '../../../document/values.ts';
 import { expand, fieldWords } from '../../../parts/read-shape.ts';
-import { schemaKeys, schemaListKeys, schemaMapKeys } from '../../../parts/schema-keys.ts';
 import { identifierType } from '../../../parts/schemas.ts';
+import { besideNull, orNull } from '../../../parts/shapes/compose.ts';
+import { mapInner } from '../../../parts/shapes/inner.ts';
+import { holdingOf } from '../../../parts/shapes/keywords.ts';
 import { extensible } from '../../json-schema/shape-schema.ts';
 import type { View } from '../../json-schema/view.ts';
 import { isDeprecating, readStated } from '../own/stated-schema.ts';
@@ -41,20 +43,19 @@ function listSchema(stated: readonly Json[], writing: Writing, view: View): Json
 function nameSchema(name: Json, writing: Writing, view: View): JsonMap {
   const shape = expand(name) ?? {};
   if (typeof shape.resource === 'string') return writing.schemas.resource(shape.resource, view);
-  return Array.isArray(shape.oneOf) ? nullableResource(shape, writing, view) : shape;
+  return nullableResource(shape, writing, view) ?? shape;
 }
 
-function nullableResource({ oneOf }: JsonMap, writing: Writing, view: View): JsonMap {
-  const [first] = Array.isArray(oneOf) ? (oneOf as readonly Json[]) : [];
-  const resource = isMap(first) ? first.resource : undefined;
-  return { oneOf: [writing.schemas.resource(String(resource), view), { type: 'null' }] };
+function nullableResource(shape: JsonMap, writing: Writing, view: View): JsonMap | undefined {
+  const { resource } = besideNull(shape) ?? {};
+  return typeof resource === 'string' ? orNull(writing.schemas.resource(resource, view)) : undefined;
 }
 
 function mapSchema(stated: JsonMap, writing: Writing, view: View): JsonMap {
   const out = newMap();
   const shape = expand(shapeWords(stated)) ?? {};
   if (typeof shape.resource === 'string') Object.assign(out, writing.schemas.resource(shape.resource, view));
-  else if (isNullableName(stated.type, shape)) Object.assign(out, nullableResource(shape, writing, view));
+  else if (isNullableName(stated.type)) Object.assign(out, nullableResource(shape, writing, view));
   for (const [key, value] of Object.entries(stated)) writeWord(out, key, value, shape, writing, view);
   if (out.type === undefined && isType(shape.type)) out.type = shape.type;
   if (out.type === undefined && typeof shape.ref === 'string') out.type = identifierType(writing.spec, shape.ref);
@@ -72,29 +73,31 @@ function shapeWords(stated: JsonMap): JsonMap {
   return Object.fromEntries(Object.entries(stated).filter(([key]) => !words.includes(key)));
 }
 
-function isNullableName(type: Json | undefined, { oneOf }: JsonMap): boolean {
-  return typeof type === 'string' && type.endsWith('?') && Array.isArray(oneOf);
+function isNullableName(type: Json | undefined): boolean {
+  return typeof type === 'string' && type.endsWith('?');
 }
 
 function writeWord(out: OpenMap, key: string, value: Json, shape: JsonMap, writing: Writing, view: View): void {
   const one = (inner: Json): Json => (typeof inner === 'boolean' ? inner : statedSchema(inner, writing, view));
-  if (isStanding(value) && !valueWords.has(key) && !schemaKeys.has(key)) out[`${prefix}${key}`] = value;
+  if (isStanding(value) && !valueWords.has(key) && holdingOf(key) !== 'schema') out[`${prefix}${key}`] = value;
   else if (key === 'type') {
     if (isType(shape.type)) out.type = shape.type;
     else if (shape.type !== undefined) out[`${prefix}type`] = value;
     if (shape.items !== undefined && Array.isArray(value) && out.items === undefined)
       out.items = one(isMap(shape.items) && typeof shape.items.resource === 'string' ? shape.items.resource : shape.items);
   } else if (key === 'enum' && Array.isArray(shape.enum)) out.enum = shape.enum;
-  else if (schemaKeys.has(key)) out[key] = one(value);
-  else if (schemaListKeys.has(key) && Array.isArray(value)) out[key] = (value as readonly Json[]).map(one);
-  else if (schemaMapKeys.has(key) && isMap(value)) {
-    const map = newMap();
-    for (const [name, inner] of Object.entries(value)) map[name] = one(inner);
-    out[key] = map;
-  } else if (key === 'deprecated') writeDeprecated(out, value);
+  else if (isFormed(key, value)) out[key] = mapInner(key, value, one);
+  else if (key === 'deprecated') writeDeprecated(out, value);
   else if (isPlain(key, value)) out[key] = value;
   else if (key === 'shape') Object.assign(out, schemaOf(value, writing, view), { [`${prefix}shape`]: true });
   else out[`${prefix}${key}`] = value;
+}
+
+/** Whether a keyword that holds schemas has them in the form that it takes. */
+function isFormed(keyword: string, value: Json): boolean {
+  const holding = holdingOf(keyword);
+  if (holding === 'schemas') return Array.isArray(value);
+  return holding === 'schema map' ? isMap(value) : holding === 'schema';
 }
 
 /** Keywords whose value is any value at all, so that one that looks like a standing is none. */

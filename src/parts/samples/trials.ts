@@ -1,8 +1,8 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
-import type { Shape } from '../../parts/shape.ts';
-import { isMap } from '../../parts/source.ts';
-import { typesOf } from '../shapes/json-types.ts';
+import type { Shape } from '../shape.ts';
+import { isMap } from '../source.ts';
+import { type Chance, chanceOf } from './chance.ts';
 
 /** How many values a field is tried with, besides its bounds. */
 export const trialsMost = 1000;
@@ -18,23 +18,9 @@ export function trialValues(shape: Shape, text: string): Json[] {
   return [...bounds, ...drawn.filter((value) => value !== undefined)];
 }
 
-type Chance = () => number;
-
-/** Numbers from 0 up to 1, by mulberry32 over a hash of the text (FNV-1a). */
-function chanceOf(text: string): Chance {
-  let state = 0x811c9dc5;
-  for (let index = 0; index < text.length; index++) state = Math.imul(state ^ text.charCodeAt(index), 0x01000193);
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 function boundsOf(shape: JsonMap): Json[] {
   const listed = [...(Array.isArray(shape.enum) ? shape.enum : []), ...(shape.const === undefined ? [] : [shape.const])];
-  const types = typesOf(shape) ?? [];
+  const types = typesIn(shape);
   const step = numberAt(shape, 'multipleOf') ?? (has(types, 'number') ? 0.01 : 1);
   const edges = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'].flatMap((word) => numberAt(shape, word) ?? []);
   const numbers = isNumeric(shape) ? [...edges.flatMap((edge) => [edge, edge - step, edge + step]), 0, step, -step] : [];
@@ -51,10 +37,10 @@ const textMost = 10_000;
 function draw(shape: JsonMap, chance: Chance, index: number, depth: number): Json | undefined {
   if (Array.isArray(shape.enum)) return one(shape.enum as readonly Json[], chance);
   if (shape.const !== undefined) return shape.const;
-  const types = [...(typesOf(shape) ?? [])].filter((type) => type !== 'null');
+  const types = typesIn(shape).filter((type) => type !== 'null');
   const type = types.length === 0 ? undefined : one(types, chance);
   if (type === 'integer' || type === 'number') return drawNumber(shape, type === 'integer', chance, index);
-  if (type === 'boolean') return chance() < 0.5;
+  if (type === 'boolean') return chance.below(2) === 0;
   if (type === 'string') return drawText(shape, chance);
   if (depth > depthMost) return undefined;
   if (type === 'array') return drawList(shape, chance, index, depth);
@@ -67,8 +53,8 @@ function drawNumber(shape: JsonMap, isWhole: boolean, chance: Chance, index: num
   const least = numberAt(shape, 'minimum') ?? numberAt(shape, 'exclusiveMinimum') ?? -wide;
   const most = numberAt(shape, 'maximum') ?? numberAt(shape, 'exclusiveMaximum') ?? wide;
   const step = numberAt(shape, 'multipleOf') ?? (isWhole ? 1 : undefined);
-  const small = Math.min(most, Math.max(least, 0)) + (chance() - (least < 0 ? 0.5 : 0)) * 10 ** (index % 12);
-  const drawn = index % 2 === 0 ? least + chance() * (most - least) : Math.min(most, Math.max(least, small));
+  const small = Math.min(most, Math.max(least, 0)) + (partOf(chance) - (least < 0 ? 0.5 : 0)) * 10 ** (index % 12);
+  const drawn = index % 2 === 0 ? least + partOf(chance) * (most - least) : Math.min(most, Math.max(least, small));
   return step === undefined ? Number(drawn.toPrecision(1 + (index % 15))) : Math.round(drawn / step) * step;
 }
 
@@ -80,13 +66,13 @@ function drawText(shape: JsonMap, chance: Chance): string {
   if (made !== undefined) return made;
   const least = numberAt(shape, 'minLength') ?? 0;
   const most = Math.min(numberAt(shape, 'maxLength') ?? least + 40, least + 200);
-  const length = least + Math.floor(chance() * (most - least + 1));
+  const length = least + chance.below(most - least + 1);
   return Array.from({ length: Math.min(length, textMost) }, () => one(letters, chance)).join('');
 }
 
 function ofFormat(format: string, chance: Chance): string | undefined {
-  const ms = Math.floor((chance() * 2 - 0.5) * 2 ** 41);
-  const digits = (most: number) => String(Math.floor(chance() * most));
+  const ms = Math.floor((partOf(chance) * 2 - 0.5) * 2 ** 41);
+  const digits = (most: number) => String(chance.below(most));
   const own = formatNamed(format);
   if (own?.time && own.type === 'string') return String(own.time.write(ms));
   if (format === 'date') return new Date(ms).toISOString().slice(0, 10);
@@ -97,7 +83,7 @@ function ofFormat(format: string, chance: Chance): string | undefined {
 }
 
 function drawList(shape: JsonMap, chance: Chance, index: number, depth: number): Json {
-  const length = (numberAt(shape, 'minItems') ?? 0) + Math.floor(chance() * 4);
+  const length = (numberAt(shape, 'minItems') ?? 0) + chance.below(4);
   const { items } = shape;
   if (!isMap(items)) return [];
   return Array.from({ length }, () => draw(items, chance, index, depth + 1)).filter((item) => item !== undefined);
@@ -106,15 +92,20 @@ function drawList(shape: JsonMap, chance: Chance, index: number, depth: number):
 function drawMembers(shape: JsonMap, chance: Chance, index: number, depth: number): Json {
   const required = new Set(Array.isArray(shape.required) ? shape.required : []);
   const members = Object.entries(isMap(shape.properties) ? shape.properties : {}).flatMap(([name, inner]) => {
-    const isThere = required.has(name) || chance() < 0.5;
+    const isThere = required.has(name) || chance.below(2) === 0;
     const value = isThere && isMap(inner) ? draw(inner, chance, index, depth + 1) : undefined;
     return value === undefined ? [] : [[name, value] as const];
   });
   return Object.fromEntries(members);
 }
 
+/** The JSON types that a shape states. */
+function typesIn({ type }: JsonMap): string[] {
+  return (Array.isArray(type) ? type : [type]).filter((word: Json | undefined) => typeof word === 'string');
+}
+
 function isNumeric(shape: JsonMap): boolean {
-  const types = typesOf(shape) ?? [];
+  const types = typesIn(shape);
   return has(types, 'integer') || has(types, 'number');
 }
 
@@ -127,7 +118,12 @@ function numberAt(shape: JsonMap, word: string): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
+/** A part of one, from nothing up to all of it. */
+function partOf(chance: Chance): number {
+  return chance.below(2 ** 32) / 2 ** 32;
+}
+
 function one<T>(list: readonly T[], chance: Chance): T {
   // No list that comes here is empty but an empty enum, which allows nothing.
-  return list[Math.floor(chance() * list.length)] as T;
+  return list[chance.below(list.length)] as T;
 }
