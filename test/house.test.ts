@@ -58,7 +58,11 @@ const sortsUnderRule = [
   'limits',
   'pages',
   'generators',
-  // Switched on when all of their users ask the kind: 'formats', 'signatures', 'schemes', 'envelopes', 'deliveries'.
+  'signatures',
+  'schemes',
+  'envelopes',
+  'streams',
+  // Switched on when all of their users ask the kind: 'formats', 'deliveries'.
 ];
 
 /** Words of kinds that are other words too, each with where and what. */
@@ -72,6 +76,8 @@ const otherMeanings: readonly OtherMeaning[] = [
   { word: 'base64', where: 'src/', unlessBeside: 'generate', reason: 'an encoding of bytes (RFC 4648)' },
   { word: 'uuid', where: 'src/', unlessBeside: 'generate', reason: 'a format of JSON Schema' },
   { word: 'ulid', where: 'src/parts/samples/identifiers.ts', reason: 'a format' },
+  { word: 'signature', where: 'src/parts/', unlessBeside: 'type', reason: 'the member of a web hook that says how it is signed' },
+  { word: 'api_key', where: 'src/verify/authentication/carriers.ts', reason: 'a query parameter that services take keys in' },
   { word: 'page', where: 'src/serve/well-known.ts', reason: 'the page that says what a service is' },
   { word: 'page', where: 'src/check/prose.ts', reason: 'how people write of rows on a page' },
 ];
