@@ -61,7 +61,10 @@ const sortsUnderRule = [
   'pages',
   'generators',
   'formats',
-  // Switched on when all of their users ask the kind: 'signatures', 'schemes', 'envelopes', 'deliveries'.
+  'signatures',
+  'schemes',
+  'envelopes',
+  'streams',
 ];
 
 /** Words of kinds that are other words too, each with where and what. */
@@ -75,6 +78,8 @@ const otherMeanings: readonly OtherMeaning[] = [
   { word: 'base64', where: 'src/', unlessBeside: 'generate', reason: 'an encoding of bytes (RFC 4648)' },
   { word: 'uuid', where: 'src/', unlessBeside: 'generate', reason: 'a format of JSON Schema' },
   { word: 'ulid', where: 'src/parts/samples/identifiers.ts', reason: 'among formats that tell one thing from all others' },
+  { word: 'signature', where: 'src/parts/', unlessBeside: 'type', reason: 'the member of a web hook that says how it is signed' },
+  { word: 'api_key', where: 'src/verify/authentication/carriers.ts', reason: 'a query parameter that services take keys in' },
   { word: 'binary', where: 'src/parts/expressions/', reason: 'an operation of CEL that has two sides' },
   { word: 'binary', where: 'src/serve/lists/cursor.ts', reason: 'an encoding of bytes as text' },
   { word: 'binary', where: 'src/serve/wire/multipart.ts', reason: 'a transfer encoding (RFC 2045)' },

@@ -37,7 +37,7 @@ test('each is stated in one way, and a word that is none is of no kind', () => {
   const ways = [undefined, 'none', 'a map'] as const;
   assert.deepEqual(
     ways.map((way) => envelopeWord(way)),
-    ['usual', 'none', 'own'],
+    ['usual', 'none', 'own-members'],
   );
   assert.equal(envelopeWord({ word: 'usual' }), undefined);
   assert.equal(envelopeLike({ id: undefined, type: undefined, timestamp: undefined, data: undefined }), undefined);

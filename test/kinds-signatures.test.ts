@@ -18,7 +18,7 @@ const other = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
 
 /** Statements of each kind, the first of them sound. */
 const statements: Readonly<Record<string, readonly SignatureFacts[]>> = {
-  template: [
+  'own-template': [
     { header: 'Stripe-Signature', value: 't={timestamp},v1={hmac-sha256:hex}', signs: '{timestamp}.{body}' },
     { header: 'X-Sign', value: 'sha256={hmac-sha256:base64}', signs: '{body}' },
     { header: 'stripe-signature', value: 't={timestamp},v1={hmac-sha256:hex}', signs: '{timestamp}.{body}' },
@@ -69,8 +69,8 @@ for (const kind of kinds) {
 }
 
 test('a template is another one by what it signs and where, and not by the case of its header', () => {
-  const [first = {}, second = {}, third = {}] = statements.template ?? [];
-  const kind = signatureKind({ word: 'template' });
+  const [first = {}, second = {}, third = {}] = statements['own-template'] ?? [];
+  const kind = signatureKind({ word: 'own-template' });
   assert.equal(kind?.compare(first, second), 'other');
   assert.equal(kind?.compare(first, third), 'same');
 });
@@ -87,15 +87,15 @@ test('the library of Standard Webhooks refuses every near miss too', () => {
 
 test('no word and no members of another name are of a kind', () => {
   assert.equal(signatureWord('standard-webhook'), undefined);
-  assert.equal(signatureWord('template'), undefined, 'it is stated by its members');
+  assert.equal(signatureWord('own-template'), undefined, 'it is stated by its members');
   assert.equal(signatureWord(undefined), undefined);
   assert.equal(signatureOfMembers(['header', 'algorithm']), undefined);
 });
 
 test('a signature of another kind is another one', () => {
-  const [first = {}] = statements.template ?? [];
+  const [first = {}] = statements['own-template'] ?? [];
   const stated = [
-    { word: 'template', facts: first },
+    { word: 'own-template', facts: first },
     { word: 'standard-webhooks', facts: {} },
     { word: 'none', facts: {} },
     { word: undefined, facts: {} },

@@ -4,7 +4,7 @@ import { addKinds } from './kinds/toy.ts';
 import type { Stand } from './verify/stand.ts';
 
 const toy = (sort: string, name: string) => ({ sort, name, source: new URL(`./fixtures/kinds/${name}.ts`, import.meta.url) });
-await addKinds([toy('signatures', 'crossed'), toy('schemes', 'badge'), toy('envelopes', 'parcelled')]);
+await addKinds([toy('signatures', 'crossed'), toy('schemes', 'badge'), toy('envelopes', 'parcelled'), toy('streams', 'lines')]);
 
 const { check, parseDocument } = await import('../src/index.ts');
 const { toOpenApi } = await import('../src/convert/openapi.ts');
@@ -15,6 +15,7 @@ const { smallService } = await import('./verify/small-service.ts');
 const service = smallService
   .replace('type: api_key, header: X-Key,', 'type: badge, colour: red,')
   .replace('signature: standard-webhooks', 'signature: { field: X-Crossed }')
+  .replace('format: sse', 'format: lines')
   .replace('delivery:\n', 'delivery:\n    envelope: parcelled\n');
 const findings = (text: string) =>
   check(parseDocument(text, 'small.yaml')).findings.flatMap(({ code, at }) =>
@@ -30,6 +31,7 @@ test('what states kinds from outside is sound, and their misuses are findings', 
   ]);
   assert.deepEqual(of('colour: red, ', ''), [`authentication/unverifiable-token @ ${scheme}`]);
   assert.deepEqual(of('colour: red', 'colour: green'), [`form/wrong-value @ ${scheme}/colour`]);
+  assert.deepEqual(of('format: lines', 'format: websocket'), ['form/wrong-value @ /events/delivery/stream/format']);
   assert.deepEqual(of('envelope: parcelled', 'envelope: parceled'), ['form/wrong-value @ /events/delivery/envelope']);
   assert.ok(of('field: X-Crossed', 'feild: X-Crossed').includes('form/unknown-key @ /events/delivery/webhook/signature/feild'));
   assert.ok(of('type: badge', 'type: bagde').includes(`form/wrong-value @ ${scheme}/type`));
@@ -54,7 +56,13 @@ test('they are served, and what is served is held to be what is stated', { timeo
 
 const otherwise: Readonly<Record<string, readonly [string, string, string, RegExp]>> = {
   'a signature': ['field: X-Crossed', 'field: X-Uncrossed', 'delivery mechanism', /X-Crossed/],
-  'an envelope': ['envelope: parcelled', 'envelope: { nr: event.id }', 'delivery mechanism', /there is no version/],
+  'an envelope': [
+    'envelope: parcelled',
+    'envelope: { nr: event.id, what: event.kind, when: event.at, inside: event.payload }',
+    'delivery mechanism',
+    /there is no version/,
+  ],
+  'a stream': ['format: lines', 'format: sse', 'delivery mechanism', /stream/],
   'a scheme': ['type: badge, colour: red,', 'type: api_key, header: X-Badges,', 'header names', /X-Badge/],
 };
 for (const [name, [from, to, fact, seen]] of Object.entries(otherwise)) {
@@ -81,7 +89,13 @@ for (const [name, [from, to, fact, seen]] of Object.entries(otherwise)) {
 test('they are exported, and an export that is read back states them', () => {
   const { spec } = check(parseDocument(service, 'small.yaml'));
   const openApi = JSON.stringify(toOpenApi(spec));
-  for (const word of ['"x-badge":true', '"X-Crossed"', '"inside"', '"version":{"type":"string","const":"1.0"}'])
+  for (const word of [
+    '"x-badge":true',
+    '"application/x-ndjson"',
+    '"X-Crossed"',
+    '"inside"',
+    '"version":{"type":"string","const":"1.0"}',
+  ])
     assert.ok(openApi.includes(word), word);
   const back = check(parseDocument(openApi, 'small.json')).spec.document.tree;
   const own = spec.document.tree;

@@ -1,4 +1,5 @@
 import type { Pointer } from '../document/document.ts';
+import { below } from '../document/pointer.ts';
 import { type EnvelopeWord, envelopeMembers, envelopeWord } from '../kinds/envelopes/all.ts';
 import type { EnvelopeMembers } from '../kinds/envelopes/kind.ts';
 import type { Expression, Named } from './fact.ts';
@@ -9,8 +10,8 @@ export interface Envelope {
   readonly at: Pointer;
   /** Its kind; nothing where it is a word that is none. */
   readonly word: EnvelopeWord | undefined;
-  /** The expressions that the document writes. */
-  readonly own: Named<Expression>;
+  /** The expressions that it is made with, where anything is written: the document's own, or those of its kind. */
+  readonly expressions: Named<Expression>;
   /** Each member with its expression; absent = the payload is sent as it is. */
   readonly members?: EnvelopeMembers;
 }
@@ -32,5 +33,7 @@ export function envelopeBy(
   const word = envelopeWord(written);
   const sources = named(Object.entries(own).map(([name, { source }]) => [name, source.trim()] as const));
   const members = word && envelopeMembers(word, sources);
-  return { at, word, own, ...(members && { members }) };
+  const made = Object.entries(written === undefined ? {} : (members ?? {}));
+  const expressions = named(made.map(([name, source]) => [name, own[name] ?? { source, at: below(at, name) }] as const));
+  return { at, word, expressions, ...(members && { members }) };
 }

@@ -1,6 +1,7 @@
 import type { Pointer } from '../document/document.ts';
 import { durationMs } from '../kinds/durations.ts';
 import { type StatedSignature, signatureOfMembers, signatureWord } from '../kinds/signatures/all.ts';
+import { type StreamWord, streamWord } from '../kinds/streams/all.ts';
 import { type Envelope, envelopeBy, readEnvelope } from './envelope.ts';
 import { type Expression, type Fact, type Named, statedValue, type Unstated } from './fact.ts';
 import { readShape } from './read-shape.ts';
@@ -63,7 +64,8 @@ export interface Stream {
   readonly at: Pointer;
   readonly method: string;
   readonly path: string;
-  readonly format: string;
+  /** Its format; nothing for a word that is none. */
+  readonly format: StreamWord | undefined;
   readonly keepMs?: number;
 }
 
@@ -169,7 +171,7 @@ function readStream(source: Source): Stream {
     at: source.at,
     method: space < 0 ? 'GET' : key.slice(0, space),
     path: space < 0 ? key : key.slice(space + 1).trim(),
-    format: source.get('format').text() ?? 'sse',
+    format: streamWord(source.get('format').text()),
     ...(keepMs !== undefined && { keepMs }),
   };
 }

@@ -7,6 +7,7 @@ import { membersOf } from '../kinds/pages/kind.ts';
 import { tellings } from '../kinds/pages/telling.ts';
 import { schemeKinds } from '../kinds/schemes/all.ts';
 import { signatureKinds } from '../kinds/signatures/all.ts';
+import { streamKinds } from '../kinds/streams/all.ts';
 
 /** A form as JSON, as far as it is looked into here. */
 interface FormJson {
@@ -46,6 +47,7 @@ export function withKinds<Definitions extends Readonly<Record<string, unknown>>>
   }
   made.signature = wordOrMembers(signatureKinds);
   made.envelope = envelopeForm(envelopeKinds);
+  made.streamFormat = wordOrMembers(streamKinds.map((kind) => ({ ...kind, members: {} })));
   // What was given is there, and what was added is of the same kind.
   return made as Record<string, unknown> & Definitions;
 }

@@ -1,3 +1,5 @@
+import { streamKind, streamKinds } from '../kinds/streams/all.ts';
+import { statedValue } from '../parts/fact.ts';
 import { Deliveries, type DeliveryRules } from './events/deliveries.ts';
 import { Pruning } from './events/pruning.ts';
 import { isStillKnown } from './events/reading.ts';
@@ -86,11 +88,14 @@ export function startEvents(engine: () => EventsSetting, { webhooks, allowsPriva
 function compile(engine: EventsSetting, hasGiven: boolean, allowsPrivate: boolean): Compiled {
   const recording = compileRecording(engine, hasGiven);
   const wrapping = compileWrapping(engine);
+  const stated = statedValue(engine.compilation.spec.events.delivery)?.stream?.format;
+  // A stream of no known format has no plan, and nobody who listens.
+  const kind = streamKind(stated) ?? streamKinds[0];
   return {
     recording,
     rules: { schedule: compileSchedule(engine), signing: compileSigning(engine, wrapping, allowsPrivate) },
     stream: {
-      ...{ recording, wrapping, onFailure: engine.onFailure },
+      ...{ recording, wrapping, kind, comment: Buffer.from(kind.comment), onFailure: engine.onFailure },
       isGood(caller) {
         const held = engine.store.read((rows) => isStillKnown(engine, caller, rows, engine.clock.now()));
         return held instanceof Promise ? true : held;

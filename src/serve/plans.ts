@@ -1,3 +1,4 @@
+import { streamKind } from '../kinds/streams/all.ts';
 import type { Endpoint } from '../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
 import { type Operation, operationsOf, resourceOfEffect } from '../parts/operations.ts';
@@ -44,13 +45,14 @@ export function plansOf(engine: Engine, views: Views): Planned[] {
 function streamPlan(engine: Engine, views: Views): Planned[] {
   const { spec } = engine.compilation;
   const stream = statedValue(spec.events.delivery)?.stream;
-  if (stream?.method !== 'GET' || stream.format !== 'sse' || !stream.path.startsWith('/')) return [];
+  const kind = streamKind(stream?.format);
+  if (!kind || stream?.method !== 'GET' || !stream.path.startsWith('/')) return [];
   const key = `GET ${stream.path}`;
   if (entriesOf(spec.endpoints.all).some(([stated]) => stated === key)) return [];
   const none = { standing: 'none', at: stream.at } as const;
   const endpoint: Endpoint = {
     ...{ key, at: stream.at, method: 'GET', path: stream.path, operation: 'stream events' },
-    ...{ does: none, parameters: none, request: none, response: none, produces: ['text/event-stream'], order: [] },
+    ...{ does: none, parameters: none, request: none, response: none, produces: [kind.mediaType], order: [] },
   };
   const compile = () => {
     const plan = compilePlan({ name: 'stream events' }, endpoint, engine, views);

@@ -40,12 +40,7 @@ export const onlyKindsKnowTheirWords =
     };
     const found = files
       .filter(({ path }) => path.startsWith('src/') && !path.startsWith('src/kinds/'))
-      .flatMap((file) => sorts.flatMap((sort) => mentions(file, sort, isOther)))
-      // A word may be one of two sorts, and is one mention.
-      .filter(
-        (one, at, all) =>
-          all.findIndex(({ path, line, word }) => path === one.path && line === one.line && word === one.word) === at,
-      )
+      .flatMap((file) => apart(sorts).flatMap((sort) => mentions(file, sort, isOther)))
       .map(
         ({ path, line, word, sort }): Violation =>
           `${path}:${line} knows \`${word}\` of kinds/${sort}: ask the kind, by a member of its contract, or say in test/house.test.ts what else the word is here`,
@@ -55,6 +50,14 @@ export const onlyKindsKnowTheirWords =
       ...new Set([...found, ...idle.map(({ word, where }) => `${where}:1 needs no row for \`${word}\` any more: take it out`)]),
     ];
   };
+
+/** Sorts of which each has the words that none before it has: a word of several is named once. */
+function apart(sorts: readonly Sort[]): Sort[] {
+  return sorts.map(({ name, words }, at) => ({
+    name,
+    words: words.filter((word) => !sorts.slice(0, at).some((before) => before.words.includes(word))),
+  }));
+}
 
 function isAt(path: string, where: string): boolean {
   return where.endsWith('/') ? path.startsWith(where) : path === where;

@@ -2,7 +2,7 @@ import type { EnvelopeKind } from './kind.ts';
 
 /** Members of the author's own. */
 export const own = {
-  word: 'own',
+  word: 'own-members',
   meaning: 'Members of one’s own, each with an expression over the event.',
   stated: {
     form: {

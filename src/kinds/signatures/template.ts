@@ -10,7 +10,7 @@ import { isSame, timeFlaw } from './receipt.ts';
  * for each; a value that is one part alone is signed with the newest.
  */
 export const template = {
-  word: 'template',
+  word: 'own-template',
   meaning: 'A signature of one’s own, written as a template of its header field and of what is signed.',
   members: {
     header: { form: { type: 'string', description: 'The header field that carries it.' } },

@@ -17,7 +17,7 @@ export function eventUses(spec: Spec): ExpressionUse[] {
   return [
     ...entriesOf(spec.events.kinds).flatMap(([, kind]) => kindUses(spec, kind)),
     ...(delivery?.webhook ? headerUses(delivery.webhook.headers, place, scopes) : []),
-    ...valueUses(delivery?.envelope.own, {}, 'the envelope of events', [
+    ...valueUses(delivery?.envelope.expressions, {}, 'the envelope of events', [
       { scope: scopeOf({ ...everywhere, event: eventVariable({}) }) },
     ]),
   ];

@@ -24,7 +24,7 @@ const WebhookForm = keys({
 
 const StreamForm = keys({
   path: value(Type.String({ description: 'GET /events' })),
-  format: value(Type.Literal('sse')),
+  format: value(ref<string>('streamFormat')),
   keep: value(text),
 });
 

@@ -1,3 +1,4 @@
+import type { StreamKind } from '../../kinds/streams/kind.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Reply, ReplySink, ReplyStream } from '../call.ts';
 import type { Caller } from '../exchange.ts';
@@ -21,17 +22,14 @@ export interface Group extends Listeners {
   readonly connections: Set<Connection>;
 }
 
-/** What keeps a connection from looking dead. */
-export const comment = Buffer.from(':\n\n');
-
 /** A token says when it ends; a stream that it opened ends with it. */
 export function isExpired({ claims }: Caller, nowMs: number): boolean {
   const exp = claims?.exp;
   return typeof exp === 'number' && exp * 1000 <= nowMs;
 }
 
-export function streamReply(start: ReplyStream['start']): Reply {
-  const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
+export function streamReply({ mediaType }: StreamKind, start: ReplyStream['start']): Reply {
+  const headers = { 'content-type': mediaType, 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
   return { status: 200, headers, body: undefined, stream: { start } };
 }
 

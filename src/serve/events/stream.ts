@@ -1,7 +1,7 @@
 import type { Reply, ReplyReader, ReplySink } from '../call.ts';
 import type { Caller, Exchange } from '../exchange.ts';
 import { Alarm } from './alarm.ts';
-import { type Connection, comment, type Group, isExpired, keptMs, streamReply } from './connection.ts';
+import { type Connection, type Group, isExpired, keptMs, streamReply } from './connection.ts';
 import type { EventsSetting } from './setting.ts';
 import { type StreamRules, Told } from './told.ts';
 
@@ -36,9 +36,10 @@ export class Streams {
 
   /** The answer to `stream events`. */
   readonly open = ({ caller, call, view }: Exchange): Reply => {
-    const last = call.headers['last-event-id'];
+    const { kind } = this.#rules();
+    const last = call.headers[kind.resumeHeader];
     const lastId = typeof last === 'string' && last !== '' ? last : undefined;
-    return streamReply((sink) => this.#start(sink, caller, view.version ?? '', lastId));
+    return streamReply(kind, (sink) => this.#start(sink, caller, view.version ?? '', lastId));
   };
 
   /** The last event that all who listen were told of. */
@@ -187,7 +188,7 @@ export class Streams {
   #beat(): void {
     if (this.#count === 0 || this.#isStopped) return;
     const { clock } = this.#engine();
-    const { isGood } = this.#rules();
+    const { isGood, comment } = this.#rules();
     for (const { caller, connections } of this.#groups.values()) {
       const isOver = caller !== undefined && (isExpired(caller, clock.now()) || !isGood(caller));
       for (const { sink } of [...connections]) {

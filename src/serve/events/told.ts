@@ -1,3 +1,4 @@
+import type { StreamKind } from '../../kinds/streams/kind.ts';
 import type { StoredEvent } from '../../store/outbox.ts';
 import type { Reader } from '../../store/store.ts';
 import { isFailed } from '../evaluate.ts';
@@ -10,6 +11,10 @@ import type { Audience, Wrapping } from './wrapping.ts';
 
 /** What the stream needs of a document, compiled once. */
 export interface StreamRules {
+  /** How events are written one after another. */
+  readonly kind: StreamKind;
+  /** What keeps a connection from looking dead. */
+  readonly comment: Buffer;
   readonly recording: Recording;
   readonly wrapping: Wrapping;
   /** Whether a caller that was let in still is somebody. */
@@ -48,7 +53,7 @@ export class Told {
   #write(audience: Audience): Buffer | undefined {
     const { id, kind } = this.event;
     const body = this.#rules.wrapping.body(this.event, audience);
-    if (typeof body === 'string') return Buffer.from(`id: ${id}\nevent: ${kind}\ndata: ${body}\n\n`);
+    if (typeof body === 'string') return Buffer.from(this.#rules.kind.write({ id, event: kind, data: body }));
     this.#rules.onFailure(new Error(body.wrong), `event ${id}`);
     return undefined;
   }

@@ -103,11 +103,14 @@ interface CompiledEnvelope {
   of(event: StoredEvent, payload: Value): string | { readonly wrong: string };
 }
 
-function compileEnvelope({ at, word, own, members }: Envelope, compilation: EventsSetting['compilation']): CompiledEnvelope {
+function compileEnvelope(
+  { at, word, expressions, members }: Envelope,
+  compilation: EventsSetting['compilation'],
+): CompiledEnvelope {
   if (word === undefined) return { of: () => ({ wrong: 'The stated envelope is none that can be made here.' }) };
   if (!members) return { ofText: (_event, payload) => payload, of: (_event, payload) => toJson(payload) };
   const evaluates = named(
-    Object.fromEntries(Object.entries(members).map(([name, source]) => [name, own[name] ?? { source, at }])),
+    Object.fromEntries(Object.entries(members).map(([name, source]) => [name, expressions[name] ?? { source, at }])),
     compilation,
   );
   const ofText = textOf(Object.entries(members));

@@ -1,3 +1,5 @@
+import { streamKind } from '../../kinds/streams/all.ts';
+import type { StreamedEvent, StreamKind } from '../../kinds/streams/kind.ts';
 import type { Stream } from '../../parts/events.ts';
 import type { Caller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
@@ -10,24 +12,28 @@ import { curlOf } from '../script/shell.ts';
 import type { Done, Step } from '../script/step.ts';
 import { type Ear, eventMs, type Heard, msFor, noteArrival, type Waiting } from './ear.ts';
 import { deliveryOf, toldIn } from './envelope.ts';
-import { EventStreamReader, type Heard as StreamEvent } from './event-stream.ts';
 import type { Delivery } from './receiver.ts';
 import { streamJudgement } from './stream-sent.ts';
 
 /** A stream that somebody reads. */
 interface Connection {
-  readonly events: StreamEvent[];
-  until(isEnough: (events: readonly StreamEvent[]) => boolean, ms: number): Promise<void>;
+  readonly events: StreamedEvent[];
+  until(isEnough: (events: readonly StreamedEvent[]) => boolean, ms: number): Promise<void>;
   close(): void;
 }
 
 const connections = new WeakMap<Run, Map<string, Connection>>();
 let opened = 0;
 
-/** The stated stream of events, where it is one of server-sent events. */
+/** The stated stream of events, where it is of a format that can be read. */
 export function streamOf({ spec }: Model): Stream | undefined {
   const stream = deliveryOf(spec)?.stream;
-  return stream?.format === 'sse' ? stream : undefined;
+  return streamKind(stream?.format) ? stream : undefined;
+}
+
+/** How the stated stream is written. */
+export function streamKindOf(model: Model): StreamKind | undefined {
+  return streamKind(streamOf(model)?.format);
 }
 
 /** Those who may read the stream. */
@@ -47,7 +53,7 @@ export async function openEar(
   const plan = planOf(model, caller);
   opened += 1;
   const name = `stream ${opened}`;
-  const done = await session.do(connecting(name, asked ? asked(plan) : plan, behind));
+  const done = await session.do(connecting(name, asked ? asked(plan) : plan, behind, streamKindOf(model)));
   return {
     maker: caller,
     opened: done,
@@ -62,13 +68,18 @@ function planOf(model: Model, caller: Caller | undefined): RequestPlan {
   const version = model.version();
   return {
     ...{ method: stream?.method ?? 'GET', template: stream?.path ?? '', prefix: model.prefix, path: {}, query: version.query },
-    headers: { ...version.headers, accept: 'text/event-stream' },
+    headers: { ...version.headers, accept: streamKindOf(model)?.mediaType ?? '*/*' },
     ...(caller && { caller }),
   };
 }
 
 /** The step that opens a stream, and goes on with it until it was listened to. */
-function connecting(name: string, plan: RequestPlan, behind: Done<Heard> | undefined): Step<Exchange> {
+function connecting(
+  name: string,
+  plan: RequestPlan,
+  behind: Done<Heard> | undefined,
+  kind: StreamKind | undefined,
+): Step<Exchange> {
   return {
     says: `${plan.method} ${plan.template}${plan.caller === undefined ? '' : ` as ${plan.caller.name}`}, and keep reading`,
     takes: [],
@@ -82,11 +93,11 @@ function connecting(name: string, plan: RequestPlan, behind: Done<Heard> | undef
       try {
         const response = await fetch(`${run.client.origin}${outgoing.target}`, {
           ...{ method: outgoing.method, signal: closing.signal, redirect: 'manual' as const },
-          headers: { ...outgoing.headers, ...(behind && { 'last-event-id': firstIn(run, behind) }) },
+          headers: { ...outgoing.headers, ...(behind && kind && { [kind.resumeHeader]: firstIn(run, behind) }) },
         });
         const all = connections.get(run) ?? new Map<string, Connection>();
         connections.set(run, all);
-        all.set(name, read(response, closing));
+        all.set(name, read(response, closing, kind));
         run.client.closesWithIt(async () => closing.abort());
         const headers = Object.fromEntries(response.headers);
         return { ...base, status: response.status, headers, text: '', body: undefined, toMs: run.clock.toService(Date.now()) };
@@ -113,17 +124,17 @@ const answerMs = 5_000;
 /** More than this is read of no stream. */
 const lengthMax = 8 * 1024 * 1024;
 
-function read(response: Response, closing: AbortController): Connection {
-  const events: StreamEvent[] = [];
+function read(response: Response, closing: AbortController, kind: StreamKind | undefined): Connection {
+  const events: StreamedEvent[] = [];
   const waiting = new Set<() => void>();
-  const reader = new EventStreamReader();
+  const reader = kind?.reader();
   const body = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   const pump = async () => {
     let length = 0;
     for (let piece = await body?.read(); piece && !piece.done; piece = await body?.read()) {
       length += piece.value.length;
       if (length > lengthMax) closing.abort();
-      events.push(...reader.push(piece.value));
+      events.push(...(reader?.push(piece.value) ?? []));
       for (const look of [...waiting]) look();
     }
   };
@@ -173,7 +184,7 @@ function listening(model: Model, name: string, after: readonly Done<unknown>[], 
 }
 
 /** An event of a stream as if it had been delivered: its own fields stand among the headers. */
-function deliveryFrom({ id, event, data }: StreamEvent): Delivery {
+function deliveryFrom({ id, event, data }: StreamedEvent): Delivery {
   const come = { headers: { id, event }, text: data, method: 'GET', atMs: Date.now(), status: 200 };
   try {
     return { ...come, body: JSON.parse(data) };

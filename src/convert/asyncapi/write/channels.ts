@@ -1,6 +1,7 @@
 import type { JsonMap } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { newMap, type OpenMap } from '../../../document/values.ts';
+import { streamKind } from '../../../kinds/streams/all.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { type Message, posted } from './messages.ts';
@@ -40,7 +41,7 @@ export function writeChannels(
     channels.stream = {
       address: stream.path,
       title: 'Stream',
-      description: 'Events as they happen (server-sent events): `id` is that of the event, `event` its kind, `data` the message.',
+      description: `Events as they happen. ${streamKind(stream.format)?.meaning ?? ''}`.trim(),
       ...(own.length > 0 && { servers: own }),
       messages: byKey(messages, reference),
     };

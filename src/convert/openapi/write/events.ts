@@ -1,6 +1,7 @@
 import type { JsonMap } from '../../../document/document.ts';
 import { newMap } from '../../../document/values.ts';
 import { signatureKind } from '../../../kinds/signatures/all.ts';
+import { streamKind } from '../../../kinds/streams/all.ts';
 import type { EventKind, Stream, Webhook } from '../../../parts/events.ts';
 import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
@@ -115,6 +116,7 @@ export function streamOperation(stream: Stream, writing: Writing): JsonMap {
     writing.edition === '3.2'
       ? { itemSchema: named }
       : { schema: { type: 'string', description: 'Server-sent events (WHATWG HTML section 9.2).', [`${prefix}item`]: named } };
+  const media = streamKind(stream.format)?.mediaType ?? 'application/octet-stream';
   return {
     operationId: 'streamEvents',
     summary: 'Stream events',
@@ -128,6 +130,6 @@ export function streamOperation(stream: Stream, writing: Writing): JsonMap {
         schema: { type: 'string' },
       },
     ],
-    responses: { '200': { description: 'The stream.', content: { 'text/event-stream': body } } },
+    responses: { '200': { description: 'The stream.', content: { [media]: body } } },
   };
 }

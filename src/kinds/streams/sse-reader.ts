@@ -1,12 +1,7 @@
-/** One event of a stream, as a browser would give it. */
-export interface Heard {
-  readonly id: string;
-  readonly event: string;
-  readonly data: string;
-}
+import type { StreamedEvent, StreamReader } from './kind.ts';
 
 /** Reads `text/event-stream` piece by piece (WHATWG HTML section 9.2.6). Comments and unknown fields are passed over. */
-export class EventStreamReader {
+export class EventStreamReader implements StreamReader {
   #rest = '';
   #isFirst = true;
   #id = '';
@@ -16,13 +11,13 @@ export class EventStreamReader {
   comments = 0;
 
   /** The events that this piece completes. */
-  push(text: string): Heard[] {
+  push(text: string): StreamedEvent[] {
     this.#rest += text;
     if (this.#isFirst && this.#rest !== '') {
       this.#rest = this.#rest.replace(/^\uFEFF/, '');
       this.#isFirst = false;
     }
-    const heard: Heard[] = [];
+    const heard: StreamedEvent[] = [];
     for (;;) {
       const end = /\r\n|\n|\r/.exec(this.#rest);
       // A return at the very end may be the first half of a line end.
@@ -34,7 +29,7 @@ export class EventStreamReader {
     }
   }
 
-  #line(line: string): Heard | undefined {
+  #line(line: string): StreamedEvent | undefined {
     if (line === '') return this.#dispatch();
     const colon = line.indexOf(':');
     if (colon === 0) {
@@ -49,7 +44,7 @@ export class EventStreamReader {
     return undefined;
   }
 
-  #dispatch(): Heard | undefined {
+  #dispatch(): StreamedEvent | undefined {
     const heard = this.#data.length === 0 ? undefined : { id: this.#id, event: this.#event, data: this.#data.join('\n') };
     this.#data = [];
     this.#event = '';
