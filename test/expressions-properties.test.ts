@@ -261,7 +261,7 @@ test('a database that decides a filter means the rows for which the condition ho
     assert.equal(decide(found.filter, context, params) === true, holds === true, source);
   });
   fc.assert(property, { numRuns: times(500, 10000) });
-  assert.ok(decided > 500, `only ${decided} conditions were decidable`);
+  assert.ok(decided > times(500, 10000) / 8, `only ${decided} conditions were decidable`);
 });
 
 test('a pattern is found where JavaScript finds it', () => {
