@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { main } from '../src/cli.ts';
+import { oneOfEach } from './long.ts';
 import { keyScheme, notes } from './serving/guarded.ts';
 
 /** `ninefold keys` over a file and over a running service, and how `ninefold serve` treats who may call. */
@@ -279,7 +280,7 @@ const refused: readonly (readonly [words: readonly string[], told: RegExp])[] = 
     /^ninefold: --production: tokens of the scheme token could not be verified: the environment has no NOTES_SECRET\./,
   ],
 ];
-for (const [words, told] of refused) {
+for (const [words, told] of oneOfEach(refused, ([words]) => String(words[1]))) {
   test(`serve ${words.join(' ').replaceAll(folder, '.')} does not start`, async () => {
     const running = start([...words, '--port', '0']);
     const [code] = await once(running.child, 'close');
@@ -296,7 +297,7 @@ const accepted: readonly (readonly [words: readonly string[], environment?: Node
   [[shared, '--production'], { NOTES_SECRET: 'a secret of at least thirty-two bytes' }],
   [[shared], {}],
 ];
-for (const [words, environment] of accepted) {
+for (const [words, environment] of oneOfEach(accepted, ([words]) => String(words[1]))) {
   test(
     `serve ${words.join(' ').replaceAll(folder, '.')}${environment?.NOTES_SECRET ? ' with its secret' : ''} starts`,
     onPosix,

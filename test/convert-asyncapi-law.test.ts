@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { Parser } from '@asyncapi/parser';
 import fc from 'fast-check';
@@ -28,7 +28,7 @@ suite('an example that was exported and is read again is the same', () => {
 suite("and so is somebody else's document that was imported", () => {
   const files = globSync('test/fixtures/corpus/{asyncapi,museum,oai-examples/v3.1,slack}/**/*.{yml,yaml,json,gz}', { cwd: root });
   const whole = files.filter((file) => !file.includes('common/')).sort();
-  for (const file of oneOfEach(whole, dirname)) {
+  for (const file of oneOfEach(whole, (file) => file.split('/')[3] ?? '')) {
     test(file, async () => {
       const document = await readDocument(join(root, file));
       const written = exported(document);
@@ -54,7 +54,7 @@ test('whatever document is exported is AsyncAPI', async () => {
       const tree = generateEvents(draw);
       assert.deepEqual(await errorsOf(exported(generated(tree))), [], JSON.stringify(tree));
     }),
-    { numRuns: times(4, 30), endOnFailure: true },
+    { numRuns: times(2, 30), endOnFailure: true },
   );
 });
 

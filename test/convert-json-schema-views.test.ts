@@ -12,6 +12,7 @@ import { parseDocument, readDocument } from '../src/index.ts';
 import { formats } from '../src/kinds/formats/all.ts';
 import { entriesOf, entryOf, statedValue } from '../src/parts/fact.ts';
 import { readSpec, type Spec } from '../src/parts/spec.ts';
+import { times } from './long.ts';
 import { generateDocument } from './serving/generated-document.ts';
 
 const examples = join(import.meta.dirname, '../examples');
@@ -272,7 +273,7 @@ suite('everything is written as a validator takes it', () => {
         const text = JSON.stringify(generateDocument(draw).document);
         compileAll(readSpec(parseDocument(text, 'generated.json')), false);
       }),
-      { numRuns: 25 },
+      { numRuns: times(8, 100) },
     );
   });
 });

@@ -13,7 +13,7 @@ import { times } from './long.ts';
  * Kills servers at random moments under load, starts them again on the same store, and holds what they have to all that
  * was ever acknowledged. `NINEFOLD_KILLS=500` kills more often, `NINEFOLD_SEED=…` chooses the same requests and moments again.
  */
-const kills = Number(process.env.NINEFOLD_KILLS ?? times(8, 80));
+const kills = Number(process.env.NINEFOLD_KILLS ?? times(5, 80));
 const seed = Number(process.env.NINEFOLD_SEED ?? randomInt(2 ** 31));
 /** Servers at once: a test machine has two cores. */
 const lanes = 2;

@@ -7,6 +7,7 @@ import { renderFinding } from '../src/document/frame.ts';
 import { parseDocument } from '../src/document/parse.ts';
 import { below } from '../src/document/pointer.ts';
 import { marked, outcome, read } from './fixtures/document/reading.ts';
+import { times } from './long.ts';
 
 const words = [
   ...[
@@ -94,7 +95,7 @@ for (const file of ['a.md', 'a.yaml', 'a.json', 'a']) {
           assert.ok(renderFinding(document, finding, { colour: false, width: 40 }).length > 0);
         JSON.stringify(document.tree);
       }),
-      { numRuns: 500 },
+      { numRuns: times(150, 2000) },
     );
   });
 }
@@ -164,7 +165,7 @@ for (const [file, write] of forms) {
         assert.deepEqual(outcome(document).tree, JSON.parse(JSON.stringify({ limits: value })));
         assertPlaces(document, document.tree, '');
       }),
-      { numRuns: 200 },
+      { numRuns: times(80, 1000) },
     );
   });
 }

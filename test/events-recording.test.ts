@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { startReceiver } from './events/receiver.ts';
 import { startTrial, type Trial, things } from './events/trial.ts';
+import { times } from './long.ts';
 
 const hour = 3_600_000;
 
@@ -98,7 +99,7 @@ test('no event is there without its change, and no change without its event', as
       collect();
       assert.deepEqual(told.sort(), [...expected].sort());
     }),
-    { numRuns: 25 },
+    { numRuns: times(8, 100) },
   );
 });
 

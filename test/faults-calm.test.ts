@@ -11,7 +11,7 @@ describe('services that keep their documents', { concurrency: 4 }, () => {
   for (const service of services) {
     for (const seed of seeds) {
       test(`nothing is found broken in the ${service.name} while nothing is, under seed ${seed}`, async () => {
-        const { report } = await hold(service, undefined, { seed, requests: 1500 });
+        const { report } = await hold(service, undefined, { seed, requests: times(800, 1500) });
         const told = [...report.breaches, ...report.unsteady].map(
           (one) => `${one.kind} (${one.subject}), ${one.reason}: ${one.seen}`,
         );

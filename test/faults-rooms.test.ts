@@ -1,5 +1,6 @@
 import { people, tokenFor } from '../bench/faults/rooms/callers.ts';
 import { roomsDemonstrations } from '../bench/faults/rooms/demonstrations.ts';
+import { roomsFaults } from '../bench/faults/rooms/faults.ts';
 import { startRooms } from '../bench/faults/rooms/start.ts';
 import { demonstrate } from './faults/demonstrate.ts';
 
@@ -17,4 +18,4 @@ for (const person of people) {
   credentials.set(id, token);
 }
 
-demonstrate('rooms', startRooms, roomsDemonstrations, (who) => ({ Authorization: credentials.get(who) ?? '' }));
+demonstrate('rooms', roomsFaults, startRooms, roomsDemonstrations, (who) => ({ Authorization: credentials.get(who) ?? '' }));

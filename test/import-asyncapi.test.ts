@@ -9,6 +9,7 @@ import { fromForeign } from '../src/convert/foreign.ts';
 import type { Json, JsonMap } from '../src/document/document.ts';
 import { check, readDocument } from '../src/index.ts';
 import { take } from './import/source.ts';
+import { times } from './long.ts';
 
 const corpus = join(import.meta.dirname, 'fixtures/corpus');
 
@@ -334,7 +335,7 @@ test('whatever is changed in a document of AsyncAPI, it is taken over with findi
           for (const { code, message } of check(document).findings) assert.ok(code.includes('/') && message.length > 3);
       },
     ),
-    { numRuns: 200 },
+    { numRuns: times(50, 1000) },
   );
 });
 

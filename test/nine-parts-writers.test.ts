@@ -8,6 +8,7 @@ import { writeYaml } from '../src/convert/nine-parts/write-yaml.ts';
 import { yamlText } from '../src/convert/nine-parts/yaml-text.ts';
 import type { Document, Json } from '../src/document/document.ts';
 import { parseDocument } from '../src/index.ts';
+import { times } from './long.ts';
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
@@ -86,7 +87,7 @@ test('every value reads back the same', () => {
       fc.pre(!JSON.stringify(json).includes('__proto__'));
       assert.deepEqual(readBack(json), json);
     }),
-    { numRuns: 300 },
+    { numRuns: times(80, 1500) },
   );
 });
 

@@ -10,6 +10,7 @@ import { Samples } from '../src/parts/samples/samples.ts';
 import { toJsonSchema } from '../src/parts/schemas.ts';
 import { readSpec } from '../src/parts/spec.ts';
 import { createValidator } from '../src/serve/wire/ajv.ts';
+import { times } from './long.ts';
 
 const resources: JsonMap = {
   person: {
@@ -184,7 +185,7 @@ test('random shapes of random depth are met too', () => {
       const value = samples.of(drawn).make(ground(seed), '');
       if (value !== nothing) assert.deepEqual(violations(drawn, value), []);
     }),
-    { numRuns: 120 },
+    { numRuns: times(40, 500) },
   );
 });
 

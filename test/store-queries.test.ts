@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Condition, FoundRow, Operand, QuerySpec, Scalar, Store } from '../src/store/store.ts';
+import { times } from './long.ts';
 import { engines, noRows, row, table } from './store-engines.ts';
 
 /** A stored row as the model knows it. */
@@ -99,7 +100,7 @@ for (const engine of engines) {
           }
         },
       ),
-      { numRuns: 150 },
+      { numRuns: times(50, 800) },
     );
   });
 
@@ -144,7 +145,7 @@ for (const engine of engines) {
         assert.deepEqual(found, expected);
         assert.equal(await store.read((reader) => reader.count(query, params)), expected.length);
       }),
-      { numRuns: 300 },
+      { numRuns: times(100, 1500) },
     );
   });
 

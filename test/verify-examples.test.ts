@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { alarmsOf, type Example, examples, holdOwn, untestableIn } from '../bench/own/hold.ts';
+import { alarmsOf, examples, holdOwn, untestableIn } from '../bench/own/hold.ts';
 import { differences, readListed } from '../bench/own/not-testable.ts';
 import { isLong } from './long.ts';
+import { openStand } from './verify/stand.ts';
 
 /** Our own service over each example holds its document: whatever a trial finds here is a fault of one of the two ends. */
-/** One that takes a few seconds stands for those that take many. */
-const isQuick = ({ document }: Example) => /clinic|unspecified/.test(document);
-
-for (const example of examples.filter((one) => isLong || isQuick(one))) {
+for (const example of examples) {
+  if (!isLong && example.document !== 'examples/unspecified.md') continue;
   test(`${example.document} is held by our own service in all that can be shown`, async () => {
     const own = await holdOwn(example, 1);
     assert.deepEqual(alarmsOf(own), []);
@@ -18,3 +17,15 @@ for (const example of examples.filter((one) => isLong || isQuick(one))) {
     assert.deepEqual(differences(untestableIn(own.report.facts), listed), []);
   });
 }
+
+test('an example is held by our own service in what a few hundred requests show', async () => {
+  const stand = await openStand('examples/clinic.yaml', { handlers: 'examples/clinic.handlers.ts', inPairs: true });
+  try {
+    const { breaches, unsteady, total } = await stand.verify({ requests: 400 });
+    assert.deepEqual([...breaches, ...unsteady], []);
+    assert.ok(total.held > 0);
+    assert.deepEqual(stand.failures, []);
+  } finally {
+    await stand.close();
+  }
+});

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { describe, test } from 'node:test';
+import { isLong } from './long.ts';
 import { assertWhole, verdictsOn } from './verify/trouble.ts';
 
 /** Longer than the time that is given, what may be looked at again, and cleaning up: who is here then hangs. */
@@ -128,8 +129,13 @@ const odd: readonly (readonly [what: string, answer: Answer])[] = [
   ['closes whatever it has answered', (socket) => socket.end(json('{"id":"a"}'))],
 ];
 
+/** Some of them, but in the long run. */
+function everyThird<T>(rows: readonly T[]): readonly T[] {
+  return rows.filter((_, at) => isLong || at % 3 === 0);
+}
+
 describe('a service', { concurrency: 4 }, () => {
-  for (const [what, answer] of mute) {
+  for (const [what, answer] of everyThird(mute)) {
     test(`that ${what} gets verdicts, and none that something is held which it does not show`, { timeout }, async () => {
       const report = await verdictsOn(answer);
       assertWhole(report);
@@ -140,7 +146,7 @@ describe('a service', { concurrency: 4 }, () => {
       );
     });
   }
-  for (const [what, answer] of odd) {
+  for (const [what, answer] of everyThird(odd)) {
     test(`that ${what} gets verdicts, and something is said to be broken`, { timeout }, async () => {
       const report = await verdictsOn(answer);
       assertWhole(report);

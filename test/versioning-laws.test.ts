@@ -7,10 +7,11 @@ import { toJsonSchema } from '../src/parts/schemas.ts';
 import { readSpec } from '../src/parts/spec.ts';
 import { compileVersionList } from '../src/serve/versioning/versions.ts';
 import { createValidator } from '../src/serve/wire/ajv.ts';
+import { times } from './long.ts';
 import { type GeneratedHistory, generatedHistory, valueIn } from './versioning/generated-history.ts';
 import { serveText } from './versioning/service.ts';
 
-const runs = { numRuns: Number(process.env.FC_RUNS ?? 40) };
+const runs = { numRuns: Number(process.env.FC_RUNS ?? times(15, 200)) };
 
 function read(history: GeneratedHistory) {
   const spec = readSpec(parseDocument(history.text, 'document.json', { isKey }));
@@ -102,6 +103,6 @@ test('a row made in any version is read in every version, in that version’s sh
         }
       },
     ),
-    { numRuns: Number(process.env.FC_RUNS ?? 4) },
+    { numRuns: Number(process.env.FC_RUNS ?? times(2, 20)) },
   );
 });

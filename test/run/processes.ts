@@ -10,7 +10,7 @@ const alone: Readonly<Record<string, string>> = {
 };
 
 /** So many neighbours share a process: each pays for its start and for the modules that most of them load. */
-const neighbours = 8;
+const neighbours = 10;
 
 /** Modules to be run, each in a process of its own: a test file, or one made for this run that imports several. */
 export interface Processes {

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+
+const root = join(import.meta.dirname, '..');
+
+/** What the words of `test/long.ts` come to in a process with this environment. */
+function asked(NINEFOLD_LONG: string | undefined): unknown {
+  const { NINEFOLD_LONG: _own, ...env } = process.env;
+  const script = `
+    import { isLong, oneOfEach, times } from ${JSON.stringify(pathToFileURL(join(root, 'test/long.ts')).href)};
+    const cases = [['a', 1], ['a', 2], ['b', 3]];
+    console.log(JSON.stringify([isLong, times(2, 20), oneOfEach(cases, ([subject]) => subject).map(([, which]) => which)]));`;
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+    env: NINEFOLD_LONG === undefined ? env : { ...env, NINEFOLD_LONG },
+    encoding: 'utf8',
+  });
+  return JSON.parse(stdout);
+}
+
+test('each subject keeps its first case, and the long run has them all', () => {
+  assert.deepEqual(asked(undefined), [false, 2, [1, 3]]);
+  assert.deepEqual(asked('1'), [true, 20, [1, 2, 3]]);
+});
+
+test('the server of checks installs from the lock file and runs both runs', () => {
+  const commands = readFileSync(join(root, '.ci/run'), 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('npm '));
+  assert.deepEqual(commands, ['npm ci', 'npm test', 'npm run test:long']);
+});
