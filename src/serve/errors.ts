@@ -3,13 +3,12 @@ import type { ErrorCode, ErrorCondition, ErrorRule } from '../parts/errors.ts';
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
 import { namesOperation, type Operation } from '../parts/operations.ts';
 import type { Spec } from '../parts/spec.ts';
+import type { StandIn } from './acts/stand-in.ts';
 import type { Reply } from './call.ts';
 import { compilePayload, type Payload, problem, type ErrorRow as Row } from './error-payloads.ts';
 import type { CompileExpression } from './evaluate.ts';
 import type { Refusal, RefusalTable, RefusedRequest } from './exchange.ts';
 import type { OpenFact, OpenFacts } from './open.ts';
-import { compileErrorAnswers } from './sampling/refusals.ts';
-import type { Sampling } from './sampling/sampling.ts';
 import { compileTelling } from './told.ts';
 
 /** Compiles the refusals of an operation; without one, those of requests that reach none. */
@@ -18,13 +17,13 @@ export function compileRefusals(
   operation: Operation | undefined,
   facts: OpenFacts,
   compile: CompileExpression,
-  sampling?: Sampling,
+  standIn?: StandIn,
 ): RefusalTable {
   const codes = entriesOf(spec.errors.codes).map(([, code]) => code);
   let payload: Payload | undefined;
   const tell: Payload = (told, request) => {
     // Its expressions are typed against all of a document, which is left until something is refused.
-    payload ??= compilePayload(spec, compile, sampling);
+    payload ??= compilePayload(spec, compile, standIn);
     return payload(told, request);
   };
   const telling = compileTelling(spec, operation);
@@ -34,7 +33,7 @@ export function compileRefusals(
 
   // Unless it is stated what errors look like in all, a stand-in goes by what its endpoint says.
   const isStatedPayload = spec.errors.payload.standing === 'stated';
-  const answerError = sampling && !isStatedPayload ? compileErrorAnswers(operation?.endpoint, sampling) : undefined;
+  const answerError = isStatedPayload ? undefined : standIn?.compileErrors(operation?.endpoint);
 
   const rowOf = (refusal: Refusal): Row => {
     if (refusal.code !== undefined) {

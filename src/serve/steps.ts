@@ -1,4 +1,5 @@
 import { statedValue } from '../parts/fact.ts';
+import { compileForgiving } from './acts/stand-in.ts';
 import { addHeaders, nameFacts } from './added-headers.ts';
 import { after } from './after.ts';
 import { compileAuthentication, type Identify } from './authentication.ts';
@@ -9,8 +10,6 @@ import type { Engine } from './engine.ts';
 import { type Exchange, type Refusal, refused, startExchange } from './exchange.ts';
 import { bodyBytesMaxOf } from './limits/stated-bounds.ts';
 import { plansOf } from './plans.ts';
-import { compileForgiving, warningHeader } from './sampling/forgiving.ts';
-import { sampledHeader } from './sampling/names.ts';
 import { type AnswerCall, compileRoad, type Steps } from './serve.ts';
 import { compileUnrouted, type Note } from './unrouted.ts';
 import { type CompiledVersions, compileVersions } from './versioning.ts';
@@ -137,7 +136,8 @@ function answering(
   versions: CompiledVersions,
   note: Note | undefined,
 ): Pick<Steps, 'inTime' | 'failed' | 'finish'> {
-  const { limits } = engine;
+  const { limits, compilation } = engine;
+  const { standIn } = compilation;
 
   /** Header fields that do not come from the answer itself: of a deprecated endpoint, the version, the rates, facts taken as they came. */
   function finish(exchange: Exchange, reply: Reply): Reply {
@@ -146,8 +146,7 @@ function answering(
     addHeaders(headers, versions.headers(exchange, reply));
     if (limits.headers) addHeaders(headers, limits.headers(exchange));
     if (exchange.accepted) headers['ninefold-open'] = nameFacts(exchange.accepted);
-    if (exchange.sampled) headers['ninefold-sampled'] = sampledHeader(exchange.sampled);
-    if (exchange.warnings) headers['ninefold-warning'] = warningHeader(exchange.warnings);
+    standIn?.tell(exchange, headers);
     note?.(exchange.call, exchange, reply, exchange.refusedWith);
     return reply;
   }

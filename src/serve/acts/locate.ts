@@ -4,9 +4,9 @@ import { type Operation, resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { Reader, Row } from '../../store/store.ts';
 import type { Pass } from '../access/passing.ts';
-import type { Compilation } from '../compilation.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange.ts';
 import type { RowModel } from '../rows/model.ts';
+import type { ViewCompilation } from '../view-compilation.ts';
 import { type Models, refuse, type Work } from './act.ts';
 
 /** How an endpoint finds its row, and what its path binds. */
@@ -44,7 +44,7 @@ export interface Bound {
   readonly target: string | undefined;
 }
 
-export function compileLocator(endpoint: Endpoint, model: RowModel, models: Models, compilation: Compilation): Locator {
+export function compileLocator(endpoint: Endpoint, model: RowModel, models: Models, compilation: ViewCompilation): Locator {
   const identifier = identifierParameter(endpoint);
   const identity = endpoint.identity && compilation.expression(endpoint.identity, endpoint.operation);
   const bound: Bound[] = pathParameters(endpoint.path).flatMap((name) => {

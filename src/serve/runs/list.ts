@@ -12,7 +12,6 @@ import type { CompiledList } from '../lists/list.ts';
 import type { Page } from '../lists/page.ts';
 import { compileRepresentation } from '../representation.ts';
 import type { RowModel } from '../rows/model.ts';
-import { namesOfRow, tellSampled } from '../sampling/names.ts';
 import { drawOnce, workFor } from '../scope.ts';
 import { contentTag } from '../wire/etag.ts';
 import { unlessFresh } from './read.ts';
@@ -31,9 +30,9 @@ export function compileListRun(
   const envelope = compileEnvelope(pagination);
   const answers = compileAnswers(endpoint, compilation);
   const ownErrors = compileOwnErrors(operation, compilation);
-  const { sampling } = compilation;
+  const { standIn } = compilation;
   // A stand-in names what was made up of each row.
-  const joins = representation.isPlain && !answers && !sampling;
+  const joins = representation.isPlain && !answers && !standIn;
   const openPages = compilation.facts.about('pagination bounds', endpoint.key);
 
   function page(rows: Reader, exchange: Exchange): Reply {
@@ -47,7 +46,7 @@ export function compileListRun(
     const headers = headersOf(exchange, found);
     if (answers && typeof found.items !== 'string') return stated(work, exchange, found, found.items, headers);
     const { items } = found;
-    if (sampling && typeof items !== 'string')
+    if (standIn && typeof items !== 'string')
       tellRows(
         rows,
         exchange,
@@ -81,7 +80,7 @@ export function compileListRun(
     const items = rows.map(({ doc }) => representation.show(work, exchange, doc));
     const told = { items, next_cursor: found.next, has_more: found.hasMore, total: found.total };
     const scope = { ...work.scope, ...told, result: envelopeOf(pagination, items, found) };
-    if (sampling) tellRows(work.rows, exchange, items);
+    if (standIn) tellRows(work.rows, exchange, items);
     const made = answers?.(exchange, { status: 200, scope, work });
     if (!made || 'refusal' in made) return refused(exchange, made?.refusal ?? { when: 'internal' });
     return unlessFresh(exchange, { ...made.reply, headers: { ...headers, ...made.reply.headers } });
@@ -89,10 +88,7 @@ export function compileListRun(
 
   function tellRows(rows: Reader, exchange: Exchange, shown: readonly Fields[]): void {
     const { field } = model.identifier;
-    tellSampled(
-      exchange,
-      shown.flatMap((fields) => namesOfRow(rows, model.name, String(fields[field]))),
-    );
+    for (const fields of shown) standIn?.tellRow(exchange, rows, model, String(fields[field]));
   }
 
   return (exchange) => store.read((rows) => page(rows, exchange));
