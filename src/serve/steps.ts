@@ -1,6 +1,6 @@
 import { statedValue } from '../parts/fact.ts';
 import { compileForgiving } from './acts/stand-in.ts';
-import { addHeaders, nameFacts } from './added-headers.ts';
+import { addHeaders } from './added-headers.ts';
 import { after } from './after.ts';
 import { compileAuthentication, type Identify } from './authentication.ts';
 import type { Reply } from './call.ts';
@@ -9,6 +9,7 @@ import { ClientGone } from './doors/client-gone.ts';
 import type { Engine } from './engine.ts';
 import { type Exchange, type Refusal, refused, startExchange } from './exchange.ts';
 import { bodyBytesMaxOf } from './limits/stated-bounds.ts';
+import { nameFacts } from './open.ts';
 import { plansOf } from './plans.ts';
 import { type AnswerCall, compileRoad, type Steps } from './serve.ts';
 import { compileUnrouted, type Note } from './unrouted.ts';
