@@ -6,7 +6,7 @@ import { compileOwnErrors } from '../acts/own-errors.ts';
 import { compileAnswers } from '../answers.ts';
 import type { Reply } from '../call.ts';
 import type { Engine } from '../engine.ts';
-import { type Exchange, type Fields, type Run, refused } from '../exchange.ts';
+import { type Exchange, type Run, refused } from '../exchange.ts';
 import { compileEnvelope, envelopeOf, linkHeader } from '../lists/envelope.ts';
 import type { CompiledList } from '../lists/list.ts';
 import type { Page } from '../lists/page.ts';
@@ -43,15 +43,10 @@ export function compileListRun(
     const own = ownErrors?.(work.scope);
     if (own) return refused(exchange, own);
     if (found.isInDoubt) exchange.accepted = [...(exchange.accepted ?? []), ...openPages];
-    const headers = headersOf(exchange, found);
+    const headers = headersOf(endpoint, pagination, exchange, found);
     if (answers && typeof found.items !== 'string') return stated(work, exchange, found, found.items, headers);
     const { items } = found;
-    if (standIn && typeof items !== 'string')
-      tellRows(
-        rows,
-        exchange,
-        items.map((row) => model.parse(row)),
-      );
+    if (standIn && typeof items !== 'string') for (const { id } of items) standIn.tellRow(exchange, rows, model, id);
     const texts = typeof items === 'string' ? items : items.map(({ doc }) => representation.text(work, exchange, doc)).join(',');
     const [head, tail] = envelope(found);
     const body = head + texts + tail;
@@ -60,14 +55,6 @@ export function compileListRun(
     headers['content-type'] = 'application/json';
     if (endpoint.etag) headers.etag = endpoint.etag === 'weak' ? `W/${contentTag(body)}` : contentTag(body);
     return unlessFresh(exchange, { status: 200, headers, body, bodyLength });
-  }
-
-  function headersOf(exchange: Exchange, found: Page): Record<string, string> {
-    const headers: Record<string, string> = {};
-    const link = linkHeader(pagination, found, exchange.call);
-    if (link) headers.link = link;
-    if (endpoint.cache !== undefined) headers['cache-control'] = endpoint.cache;
-    return headers;
   }
 
   function stated(
@@ -80,16 +67,24 @@ export function compileListRun(
     const items = rows.map(({ doc }) => representation.show(work, exchange, doc));
     const told = { items, next_cursor: found.next, has_more: found.hasMore, total: found.total };
     const scope = { ...work.scope, ...told, result: envelopeOf(pagination, items, found) };
-    if (standIn) tellRows(work.rows, exchange, items);
+    if (standIn) for (const { id } of rows) standIn.tellRow(exchange, work.rows, model, id);
     const made = answers?.(exchange, { status: 200, scope, work });
     if (!made || 'refusal' in made) return refused(exchange, made?.refusal ?? { when: 'internal' });
     return unlessFresh(exchange, { ...made.reply, headers: { ...headers, ...made.reply.headers } });
   }
 
-  function tellRows(rows: Reader, exchange: Exchange, shown: readonly Fields[]): void {
-    const { field } = model.identifier;
-    for (const fields of shown) standIn?.tellRow(exchange, rows, model, String(fields[field]));
-  }
-
   return (exchange) => store.read((rows) => page(rows, exchange));
+}
+
+function headersOf(
+  { cache }: Endpoint,
+  pagination: CompiledList['paging']['pagination'],
+  exchange: Exchange,
+  found: Page,
+): Record<string, string> {
+  const headers: Record<string, string> = {};
+  const link = linkHeader(pagination, found, exchange.call);
+  if (link) headers.link = link;
+  if (cache !== undefined) headers['cache-control'] = cache;
+  return headers;
 }

@@ -56,25 +56,8 @@ export function compileSampledRun(
     row: Row | undefined,
   ): { readonly reply: Reply } | { readonly refusal: Refusal } {
     if (!answers) return { reply: { status: 204, headers: {}, body: undefined } };
-    const result = shown && resultOf(work, exchange, row);
+    const result = shown && resultOf(standIn, work, exchange, shown, named?.model.name === shown.name ? row : undefined);
     return answers(exchange, { status: 200, scope: { ...work.scope, result: result ?? exchangeEcho(exchange) }, work });
-  }
-
-  /** The row that the answer shows: the one that the path names, one like it that was made before, or a new one. */
-  function resultOf(work: Work, exchange: Exchange, row: Row | undefined): Fields | undefined {
-    if (!shown) return undefined;
-    if (row && named?.model.name === shown.name) {
-      standIn.tellRow(exchange, work.rows, shown, row.id);
-      return shown.parse(row);
-    }
-    const id = standIn.identifierAt(shown, `${exchange.call.method} ${exchange.call.path}`);
-    if (id === undefined) return undefined;
-    const there = work.rows.get(shown.name, id);
-    const fields = there
-      ? shown.parse(there)
-      : standIn.makeRow(work, shown, id, { ...exchangeEcho(exchange), ...idOf(shown, id) });
-    standIn.tellRow(exchange, work.rows, shown, id);
-    return fields;
   }
 
   return async (exchange) => {
@@ -94,6 +77,20 @@ export function compileSampledRun(
       throw failure;
     }
   };
+}
+
+/** The row that the answer shows: the one that the path names, one like it that was made before, or a new one. */
+function resultOf(standIn: StandIn, work: Work, exchange: Exchange, shown: RowModel, row: Row | undefined): Fields | undefined {
+  if (row) {
+    standIn.tellRow(exchange, work.rows, shown, row.id);
+    return shown.parse(row);
+  }
+  const id = standIn.identifierAt(shown, `${exchange.call.method} ${exchange.call.path}`);
+  if (id === undefined) return undefined;
+  const there = work.rows.get(shown.name, id);
+  const fields = there ? shown.parse(there) : standIn.makeRow(work, shown, id, { ...exchangeEcho(exchange), ...idOf(shown, id) });
+  standIn.tellRow(exchange, work.rows, shown, id);
+  return fields;
 }
 
 /** Of a request without a query or a body it is no matter what those may be. */
