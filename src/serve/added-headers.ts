@@ -1,5 +1,3 @@
-import type { OpenFact } from './open.ts';
-
 /** Adds header fields; two sources of links are one list (RFC 8288 section 3). */
 export function addHeaders(headers: Record<string, string>, more: Readonly<Record<string, string>> | undefined): void {
   if (!more) return;
@@ -8,9 +6,4 @@ export function addHeaders(headers: Record<string, string>, more: Readonly<Recor
     if (known === undefined) headers[name] = value;
     else if (name === 'link' || name === 'vary') headers[name] = `${known}, ${value}`;
   }
-}
-
-/** Open facts as a header names them. */
-export function nameFacts(facts: readonly OpenFact[]): string {
-  return [...new Set(facts.map(({ kind, subject }) => `${kind} (${subject})`))].join(', ');
 }

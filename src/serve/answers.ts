@@ -4,14 +4,13 @@ import type { Endpoint } from '../parts/endpoints.ts';
 import { isStated, statedValue } from '../parts/fact.ts';
 import type { Shape } from '../parts/shape.ts';
 import { isMap } from '../parts/source.ts';
+import type { Rows } from './acts/stand-in.ts';
 import type { Reply } from './call.ts';
-import type { Compilation } from './compilation.ts';
 import { type Evaluate, isFailed } from './evaluate.ts';
 import type { Exchange, Fields, Refusal, Value } from './exchange.ts';
 import { toJson } from './json.ts';
-import { compileCompletion } from './sampling/answers.ts';
-import type { Rows } from './sampling/sampled-rows.ts';
 import { compilePrune, type Prune } from './shown.ts';
+import type { ViewCompilation } from './view-compilation.ts';
 
 /** What an effect came to, for the stated answers to be made of. */
 export interface Result {
@@ -27,7 +26,7 @@ export interface Result {
 export type MakeAnswer = (exchange: Exchange, result: Result) => { readonly reply: Reply } | { readonly refusal: Refusal };
 
 /** Compiles the answers that an endpoint states for success; nothing where they follow by rule. */
-export function compileAnswers(endpoint: Endpoint, compilation: Compilation): MakeAnswer | undefined {
+export function compileAnswers(endpoint: Endpoint, compilation: ViewCompilation): MakeAnswer | undefined {
   if (!isStated(endpoint.response)) return undefined;
   const candidates = endpoint.response.value
     .filter(({ status }) => /^[23](\d\d|XX)$/i.test(status))
@@ -56,7 +55,7 @@ interface Candidate {
   ): { readonly reply: Reply } | { readonly refusal: Refusal };
 }
 
-function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: Compilation): Candidate {
+function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: ViewCompilation): Candidate {
   const { operation } = endpoint;
   const status = /^\d{3}$/.test(answer.status) ? Number(answer.status) : 200;
   const body = compileBody(answer, operation, compilation);
@@ -67,7 +66,7 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: Compilat
     ? compilePrune(compilation.spec, answer.shape.value, { user: compilation.user, reveals: true })
     : undefined;
   const complete = isStated(answer.shape)
-    ? compileCompletion(answer.shape.value, statedValue(endpoint.does), compilation)
+    ? compilation.standIn?.compileCompletion(answer.shape.value, statedValue(endpoint.does))
     : undefined;
   const carry = compilation.version?.carries.expanding.shape(shapeOf(answer, endpoint));
   const hasBody = status !== 204 && status !== 304 && answer.shape.standing !== 'none';
@@ -110,7 +109,7 @@ function shapeOf({ shape, data }: Answer, { does }: Endpoint): Shape {
 function compileBody(
   answer: Answer,
   operation: string,
-  compilation: Compilation,
+  compilation: ViewCompilation,
 ): (scope: Readonly<Record<string, Value>>, result: Result) => Value {
   const { data } = answer;
   if (data && isExpression(data)) return compilation.expression(data, operation);

@@ -5,11 +5,9 @@ import { ledgerOf } from '../parts/ledger.ts';
 import { namedSchema, type SchemaUse, toNamingSchema } from '../parts/schemas.ts';
 import type { Shape } from '../parts/shape.ts';
 import type { Spec } from '../parts/spec.ts';
-import { type Access, compileAccess } from './access.ts';
 import type { Evaluate } from './evaluate.ts';
 import { compileExpressions } from './expressions.ts';
 import { type OpenFacts, openFacts } from './open.ts';
-import type { Sampling } from './sampling/sampling.ts';
 import type { OlderVersion } from './versioning/versions.ts';
 import { createValidator, type Validate, type Validator } from './wire/ajv.ts';
 
@@ -22,21 +20,19 @@ export interface Compilation {
   readonly validator: Validator;
   /** The schema of a resource, by the name that other schemas have for it. */
   readonly named: (name: string) => JsonMap;
-  /** Who may do what. */
-  readonly access: Access;
   /** The user that callers are taken for, until credentials say. */
   readonly user: string | undefined;
   /** The version that is spoken, where its shapes are not the stored ones. */
   readonly version: OlderVersion | undefined;
-  /** What fills in what is open, where a stand-in is served. */
-  readonly sampling: Sampling | undefined;
+  /** The same, with what it reads. */
+  readonly prepare: ReturnType<typeof compileExpressions>;
   /** Compiles an expression in the scope of an operation, or where it is only one. */
   expression(expression: Expression, operation?: string): Evaluate;
   /** A validator for a shape, compiled on its first use. */
   validate(shape: Shape, use: SchemaUse): Validate;
 }
 
-export function startCompilation(spec: Spec, user: string | undefined, sampling?: Sampling): Compilation {
+export function startCompilation(spec: Spec, user: string | undefined): Compilation {
   let ledger: Ledger | undefined;
   const facts = openFacts(spec);
   const schemas = new Map<string, JsonMap>();
@@ -56,10 +52,9 @@ export function startCompilation(spec: Spec, user: string | undefined, sampling?
     facts,
     validator,
     named,
-    access: compileAccess(spec, facts, prepare),
     user,
     version: undefined,
-    sampling,
+    prepare,
     expression: (expression, operation) => prepare(expression, operation).evaluate,
     validate: (shape, use) => {
       let compiled: Validate | undefined;

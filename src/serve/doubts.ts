@@ -3,12 +3,12 @@ import { entriesOf, entryOf, isStated, statedValue } from '../parts/fact.ts';
 import { isSuppliedByService, isWritable } from '../parts/payload.ts';
 import type { Resource } from '../parts/resources.ts';
 import { machineOf } from '../parts/states.ts';
-import type { Compilation } from './compilation.ts';
 import type { Exchange } from './exchange.ts';
 import type { OpenFact } from './open.ts';
+import type { ViewCompilation } from './view-compilation.ts';
 
 /** The open facts without which an endpoint can do nothing at all (section 7 of the language). */
-export function doubtsAbout(endpoint: Endpoint, { spec, facts, sampling }: Compilation): OpenFact[] {
+export function doubtsAbout(endpoint: Endpoint, { spec, facts, standIn }: ViewCompilation): OpenFact[] {
   const effect = statedValue(endpoint.does);
   const key = endpoint.key;
   if (!effect)
@@ -34,7 +34,7 @@ export function doubtsAbout(endpoint: Endpoint, { spec, facts, sampling }: Compi
       : facts.about('resources', 'service');
   const doubts: OpenFact[] = [];
   if (!isStated(resource.identifier)) doubts.push(...facts.about('identifiers', resource.name));
-  else if (resource.identifier.value.generate === undefined && effect.verb === 'create' && !sampling)
+  else if (resource.identifier.value.generate === undefined && effect.verb === 'create' && !standIn)
     doubts.push(...facts.about('identifiers', resource.name));
   if (!isStated(resource.fields)) doubts.push(...facts.about('field names', resource.name));
   if (effect.verb === 'transition' && !machineOf(spec.states, effect.resource)?.transitions)
@@ -55,7 +55,7 @@ function asksMore({ call }: Exchange, paging: readonly string[]): boolean {
 /** What a single request may put in doubt: a field whose type is open, a field that is left out and whose flag is open; and what every one does. */
 export function compileDoubts(
   endpoint: Endpoint,
-  compilation: Compilation,
+  compilation: ViewCompilation,
   always: readonly OpenFact[],
   paging: readonly string[],
 ): ((exchange: Exchange) => readonly OpenFact[]) | undefined {
@@ -94,7 +94,7 @@ interface OpenField {
 function openFieldsOf(
   resource: Resource,
   isWhole: boolean,
-  { spec, facts }: Compilation,
+  { spec, facts }: ViewCompilation,
 ): { sent: OpenField[]; lacking: OpenField[] } {
   const writable = entriesOf(resource.fields).filter(([, field]) => isWritable(spec, resource, field));
   const sent = writable.flatMap(([name, field]): OpenField[] => {

@@ -3,16 +3,16 @@ import { basePath } from '../parts/purpose.ts';
 import type { Spec } from '../parts/spec.ts';
 import type { Store } from '../store/store.ts';
 import { systemChance, systemClock } from './clock.ts';
-import { startCompilation } from './compilation.ts';
 import type { Engine } from './engine.ts';
 import type { BeforeHandlers, Handlers } from './handlers.ts';
 import { compileLimits, type LimitsSetting } from './limits.ts';
 import { compileCursors } from './lists/cursor.ts';
 import { migrate } from './migrate.ts';
 import { compileModels } from './rows/model.ts';
-import { Sampling } from './sampling/sampling.ts';
+import { startStandIn } from './sampling/start.ts';
 import type { ServeOptions } from './service.ts';
 import { compileVersionList } from './versioning/versions.ts';
+import { startViewCompilation } from './view-compilation.ts';
 
 /** What outlasts a document that is served in place of another. */
 export interface Lasting
@@ -21,9 +21,9 @@ export interface Lasting
 
 /** Compiles a document over a store. @throws {Misfits} where stored rows do not fit it. */
 export async function startEngine(spec: Spec, store: Store, lasting: Lasting, options: ServeOptions): Promise<Engine> {
-  const sampling = options.sample ? new Sampling(spec, options.seedValue ?? '', options.strict ?? false) : undefined;
-  const compilation = startCompilation(spec, options.as ?? entriesOf(spec.purpose.users)[0]?.[0], sampling);
-  const models = compileModels(compilation);
+  const standIn = options.sample ? startStandIn(spec, options.seedValue ?? '', options.strict ?? false) : undefined;
+  const compilation = startViewCompilation(spec, options.as ?? entriesOf(spec.purpose.users)[0]?.[0], standIn);
+  const models = compileModels(compilation, compilation.access);
   const chance = options.chance ?? systemChance;
   await migrate(store, models, compilation, options.acceptMisfits ?? false);
   const clock = options.clock ?? systemClock;
@@ -47,7 +47,7 @@ export async function startEngine(spec: Spec, store: Store, lasting: Lasting, op
     ...own,
     versions: compileVersionList(spec, compilation.validator, () => clock.now()),
     basePath: basePath(spec.purpose),
-    acceptsOpen: options.open === 'accept' || sampling !== undefined,
+    acceptsOpen: options.open === 'accept' || standIn !== undefined,
     relaxesAuth: options.relax === 'auth',
     onFailure,
     limits: compileLimits(spec.limits, { clock, counters, onFailure }),

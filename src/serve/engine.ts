@@ -6,9 +6,11 @@ import type { BeforeHandlers, Handlers } from './handlers.ts';
 import type { CompiledLimits } from './limits.ts';
 import type { Cursors } from './lists/cursor.ts';
 import type { InFlight } from './runs/idempotency.ts';
+import type { ViewCompilation } from './view-compilation.ts';
 
 /** What the plans of a service run on. What stands around an operation takes of it what its own file says. */
 export interface Engine extends AuthenticationSetting, EventsSetting {
+  readonly compilation: ViewCompilation;
   readonly limits: CompiledLimits;
   readonly cursors: Cursors;
   readonly handlers: Handlers;

@@ -1,13 +1,11 @@
 import type { ErrorCondition, ErrorPayload } from '../parts/errors.ts';
 import { statedValue } from '../parts/fact.ts';
 import type { Spec } from '../parts/spec.ts';
+import type { StandIn } from './acts/stand-in.ts';
 import type { Reply } from './call.ts';
 import { type CompileExpression, type Evaluate, isFailed } from './evaluate.ts';
 import type { RefusedRequest, Value } from './exchange.ts';
 import type { OpenFact } from './open.ts';
-import { sampledHeader } from './sampling/names.ts';
-import { compilePayloadCompletion } from './sampling/refusals.ts';
-import type { Sampling } from './sampling/sampling.ts';
 import { phrase } from './statuses.ts';
 import type { Violation } from './wire/violation.ts';
 
@@ -30,7 +28,7 @@ export type ToldRefusal = ErrorRow & {
 export type Payload = (told: ToldRefusal, request: RefusedRequest) => Reply;
 
 /** Compiles the stated shape of errors: RFC 9457 unless another is stated; a stand-in completes what that leaves open. */
-export function compilePayload(spec: Spec, compile: CompileExpression, sampling: Sampling | undefined): Payload {
+export function compilePayload(spec: Spec, compile: CompileExpression, standIn: StandIn | undefined): Payload {
   const stated: ErrorPayload | undefined = statedValue(spec.errors.payload);
   if (stated === undefined || stated === 'problem') return problemPayload;
   const data = stated.data;
@@ -38,7 +36,7 @@ export function compilePayload(spec: Spec, compile: CompileExpression, sampling:
     'source' in data && typeof data.source === 'string' ? compile({ source: data.source, at: String(data.at) }) : undefined;
   const fields: [string, Evaluate][] = whole ? [] : Object.entries(data).map(([name, expression]) => [name, compile(expression)]);
   const shape = statedValue(stated.shape);
-  const complete = sampling && shape && compilePayloadCompletion(shape, sampling);
+  const complete = shape && standIn?.compilePayload(shape);
   return (told, request) => {
     const scope = {
       ...told.constants,
@@ -62,7 +60,7 @@ export function compilePayload(spec: Spec, compile: CompileExpression, sampling:
     const completed = complete(body, told, request.requestId);
     return {
       status: told.status,
-      headers: { ...headers, ...(completed.names.length > 0 && { 'ninefold-sampled': sampledHeader(completed.names) }) },
+      headers: { ...headers, ...completed.headers },
       body: JSON.stringify(completed.body),
     };
   };

@@ -3,13 +3,12 @@ import type { ErrorCode, ErrorCondition, ErrorRule } from '../parts/errors.ts';
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
 import { namesOperation, type Operation } from '../parts/operations.ts';
 import type { Spec } from '../parts/spec.ts';
+import type { StandIn } from './acts/stand-in.ts';
 import type { Reply } from './call.ts';
-import { compilePayload, type Payload, problem, type ErrorRow as Row } from './error-payloads.ts';
+import { compilePayload, type Payload, problem, type ErrorRow as Row, type ToldRefusal } from './error-payloads.ts';
 import type { CompileExpression } from './evaluate.ts';
 import type { Refusal, RefusalTable, RefusedRequest } from './exchange.ts';
 import type { OpenFact, OpenFacts } from './open.ts';
-import { compileErrorAnswers } from './sampling/refusals.ts';
-import type { Sampling } from './sampling/sampling.ts';
 import { compileTelling } from './told.ts';
 
 /** Compiles the refusals of an operation; without one, those of requests that reach none. */
@@ -18,25 +17,49 @@ export function compileRefusals(
   operation: Operation | undefined,
   facts: OpenFacts,
   compile: CompileExpression,
-  sampling?: Sampling,
+  standIn?: StandIn,
 ): RefusalTable {
-  const codes = entriesOf(spec.errors.codes).map(([, code]) => code);
   let payload: Payload | undefined;
   const tell: Payload = (told, request) => {
     // Its expressions are typed against all of a document, which is left until something is refused.
-    payload ??= compilePayload(spec, compile, sampling);
+    payload ??= compilePayload(spec, compile, standIn);
     return payload(told, request);
   };
   const telling = compileTelling(spec, operation);
-  const byCondition = new Map<ErrorCondition, Row>();
-  const byCode = new Map<string, Row>();
   const openPayload = spec.errors.payload.standing === 'open' ? facts.about('error payload shapes', 'service') : [];
 
   // Unless it is stated what errors look like in all, a stand-in goes by what its endpoint says.
   const isStatedPayload = spec.errors.payload.standing === 'stated';
-  const answerError = sampling && !isStatedPayload ? compileErrorAnswers(operation?.endpoint, sampling) : undefined;
+  const answerError = isStatedPayload ? undefined : standIn?.compileErrors(operation?.endpoint);
 
-  const rowOf = (refusal: Refusal): Row => {
+  const rowOf = compileRows(spec, operation, facts);
+
+  return {
+    answer(refusal, asked) {
+      const request = { ...asked, tellsProse: telling.tellsProse(asked) };
+      if (refusal.open) return openReply(refusal.open, request);
+      if (refusal.unsupported) return unsupportedReply(refusal.unsupported, request);
+      const row = rowOf(refusal);
+      const told: ToldRefusal = {
+        ...row,
+        status: row.code === undefined && refusal.status !== undefined ? refusal.status : row.status,
+        open: [...row.open, ...openPayload],
+        message: refusal.when === 'internal' ? row.message : (refusal.message ?? row.message),
+        condition: refusal.when,
+        violations: refusal.violations && telling.violations(refusal.violations, request),
+      };
+      const stated = answerError?.(refusal, told, request.requestId);
+      return withHeaders(stated ?? tell(told, request), refusal.headers);
+    },
+  };
+}
+
+/** What a refusal comes to: the row of its code, or that of its condition, each put together once. */
+function compileRows(spec: Spec, operation: Operation | undefined, facts: OpenFacts): (refusal: Refusal) => Row {
+  const codes = entriesOf(spec.errors.codes).map(([, code]) => code);
+  const byCondition = new Map<ErrorCondition, Row>();
+  const byCode = new Map<string, Row>();
+  return (refusal) => {
     if (refusal.code !== undefined) {
       const row = byCode.get(refusal.code) ?? codeRow(codes, refusal.code, operation, facts);
       byCode.set(refusal.code, row);
@@ -47,47 +70,11 @@ export function compileRefusals(
     byCondition.set(when, row);
     return row;
   };
+}
 
-  return {
-    answer(refusal, asked) {
-      const request = { ...asked, tellsProse: telling.tellsProse(asked) };
-      if (refusal.open) return openReply(refusal.open, request);
-      if (refusal.unsupported)
-        return problem({
-          type: refusal.unsupported.type,
-          status: 501,
-          detail: refusal.unsupported.detail,
-          request_id: request.requestId,
-        });
-      const row = rowOf(refusal);
-      const status = row.code === undefined && refusal.status !== undefined ? refusal.status : row.status;
-      const open = [...row.open, ...openPayload];
-      if (answerError) {
-        const told = {
-          status,
-          code: row.code,
-          message: refusal.when === 'internal' ? row.message : (refusal.message ?? row.message),
-        };
-        const violations = refusal.violations && telling.violations(refusal.violations, request);
-        const reply = answerError(refusal, { ...told, violations }, request.requestId);
-        if (reply) return withHeaders(reply, refusal.headers);
-      }
-      return withHeaders(
-        tell(
-          {
-            ...row,
-            status,
-            open,
-            message: refusal.when === 'internal' ? row.message : (refusal.message ?? row.message),
-            condition: refusal.when,
-            violations: refusal.violations && telling.violations(refusal.violations, request),
-          },
-          request,
-        ),
-        refusal.headers,
-      );
-    },
-  };
+/** The 501 of what this service cannot do. */
+function unsupportedReply({ type, detail }: NonNullable<Refusal['unsupported']>, { requestId }: RefusedRequest): Reply {
+  return problem({ type, status: 501, detail, request_id: requestId });
 }
 
 /** The 501 of an exchange that needs open facts. */

@@ -44,6 +44,11 @@ export function openFacts(spec: Spec): OpenFacts {
   };
 }
 
+/** Open facts as a header names them. */
+export function nameFacts(facts: readonly OpenFact[]): string {
+  return [...new Set(facts.map(({ kind, subject }) => `${kind} (${subject})`))].join(', ');
+}
+
 function push(map: Map<string, OpenFact[]>, key: string, fact: OpenFact): void {
   const list = map.get(key);
   if (list) list.push(fact);

@@ -66,12 +66,12 @@ function compilePlan(operation: Operation, endpoint: Endpoint, engine: Engine, v
   const { compilation } = engine;
   const { access } = compilation;
   const undecided = access.doubts(operation);
-  const { sampling } = compilation;
+  const { standIn } = compilation;
   const doubts = doubtsAbout(endpoint, compilation);
   const unsupported = unsupportedBy(endpoint, engine);
   // A stand-in answers all the same, in the stated shape.
   const isUnable = doubts.length > 0 || unsupported?.type === 'urn:ninefold:handler' || !isKept(endpoint, engine);
-  const isSampled = sampling !== undefined && isUnable;
+  const isSampled = standIn !== undefined && isUnable;
   const inDoubt = [...(isSampled ? [] : doubts), ...(engine.acceptsOpen ? [] : undecided)];
   const runs: Run[] = [];
   const allowances: OperationAccess[] = [];
@@ -85,7 +85,7 @@ function compilePlan(operation: Operation, endpoint: Endpoint, engine: Engine, v
       operation,
       compilation.facts,
       (expression) => compilation.expression(expression),
-      sampling,
+      standIn,
     ),
     input: compileInput(endpoint, paging, compilation),
     paging,
@@ -104,7 +104,7 @@ function compilePlan(operation: Operation, endpoint: Endpoint, engine: Engine, v
       let run = runs[index];
       if (!run) {
         const seen = views.engineOf(exchange.view);
-        run = isSampled ? compileSampledRun(operation, endpoint, doubts, sampling, seen) : compileRun(operation, endpoint, seen);
+        run = isSampled ? compileSampledRun(operation, endpoint, doubts, standIn, seen) : compileRun(operation, endpoint, seen);
         runs[index] = run;
       }
       return run(exchange);

@@ -2,12 +2,12 @@ import type { Endpoint } from '../parts/endpoints.ts';
 import { isMembers } from '../parts/versions/json-merge.ts';
 import type { Reader as Rows } from '../store/store.ts';
 import type { Models, Work } from './acts/act.ts';
-import type { Compilation } from './compilation.ts';
 import type { Exchange, Fields, Value } from './exchange.ts';
 import { expansionPaths } from './expansion.ts';
 import { toJson } from './json.ts';
 import type { RowModel } from './rows/model.ts';
 import { compilePrune, type Prune } from './shown.ts';
+import type { ViewCompilation } from './view-compilation.ts';
 
 /** How one endpoint shows the rows of one resource to one user. */
 export interface Representation {
@@ -27,7 +27,7 @@ export function compileRepresentation(
   model: RowModel,
   endpoint: Endpoint,
   models: Models,
-  compilation: Compilation,
+  compilation: ViewCompilation,
   reveals: boolean,
 ): Representation {
   const reader = { user: compilation.user, reveals };
@@ -71,10 +71,10 @@ const depthMax = 4;
 
 class Expander {
   readonly #models: Models;
-  readonly #compilation: Compilation;
+  readonly #compilation: ViewCompilation;
   readonly #prunes = new Map<string, Prune | undefined>();
 
-  constructor(models: Models, compilation: Compilation) {
+  constructor(models: Models, compilation: ViewCompilation) {
     this.#models = models;
     this.#compilation = compilation;
   }

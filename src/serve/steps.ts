@@ -1,5 +1,6 @@
 import { statedValue } from '../parts/fact.ts';
-import { addHeaders, nameFacts } from './added-headers.ts';
+import { compileForgiving } from './acts/stand-in.ts';
+import { addHeaders } from './added-headers.ts';
 import { after } from './after.ts';
 import { compileAuthentication, type Identify } from './authentication.ts';
 import type { Reply } from './call.ts';
@@ -8,9 +9,8 @@ import { ClientGone } from './doors/client-gone.ts';
 import type { Engine } from './engine.ts';
 import { type Exchange, type Refusal, refused, startExchange } from './exchange.ts';
 import { bodyBytesMaxOf } from './limits/stated-bounds.ts';
+import { nameFacts } from './open.ts';
 import { plansOf } from './plans.ts';
-import { compileForgiving, warningHeader } from './sampling/forgiving.ts';
-import { sampledHeader } from './sampling/names.ts';
 import { type AnswerCall, compileRoad, type Steps } from './serve.ts';
 import { compileUnrouted, type Note } from './unrouted.ts';
 import { type CompiledVersions, compileVersions } from './versioning.ts';
@@ -137,7 +137,8 @@ function answering(
   versions: CompiledVersions,
   note: Note | undefined,
 ): Pick<Steps, 'inTime' | 'failed' | 'finish'> {
-  const { limits } = engine;
+  const { limits, compilation } = engine;
+  const { standIn } = compilation;
 
   /** Header fields that do not come from the answer itself: of a deprecated endpoint, the version, the rates, facts taken as they came. */
   function finish(exchange: Exchange, reply: Reply): Reply {
@@ -146,8 +147,7 @@ function answering(
     addHeaders(headers, versions.headers(exchange, reply));
     if (limits.headers) addHeaders(headers, limits.headers(exchange));
     if (exchange.accepted) headers['ninefold-open'] = nameFacts(exchange.accepted);
-    if (exchange.sampled) headers['ninefold-sampled'] = sampledHeader(exchange.sampled);
-    if (exchange.warnings) headers['ninefold-warning'] = warningHeader(exchange.warnings);
+    standIn?.tell(exchange, headers);
     note?.(exchange.call, exchange, reply, exchange.refusedWith);
     return reply;
   }

@@ -8,7 +8,6 @@ import { compileRefusals } from './errors.ts';
 import type { Exchange, Refusal, RefusalTable } from './exchange.ts';
 import { bodyBytesMaxOf } from './limits/stated-bounds.ts';
 import type { OpenFact } from './open.ts';
-import { asMeant } from './sampling/as-meant.ts';
 import type { AnswerCall, Steps } from './serve.ts';
 import type { CompiledVersions } from './versioning.ts';
 import { compileWellKnown, type Own } from './well-known.ts';
@@ -46,7 +45,7 @@ export function compileUnrouted(
   /** The path has other methods (RFC 9110 section 15.5.6). */
   function answerMethod(call: Call, methods: readonly string[], version: string | undefined): PromiseOrValue<Reply> {
     const allow = [...new Set([...methods, 'OPTIONS'])].join(', ');
-    const meant = compilation.sampling && asMeant(call, methods, compilation.sampling, bodyBytesMax);
+    const meant = compilation.standIn?.asMeant(call, methods, bodyBytesMax);
     if (meant) return after(meant, (other) => (other === 'too large' ? refuse(call, { when: 'limit.size' }) : answer(other)));
     if (call.method !== 'OPTIONS') return refuse(call, { when: 'method.unsupported', headers: { allow } }, version);
     const reply: Reply = { status: 204, headers: { allow, ...versions.unrouted(version) }, body: undefined };

@@ -1,6 +1,6 @@
 import type { Engine } from './engine.ts';
 import type { View } from './exchange.ts';
-import { pathOf } from './versioning/selection.ts';
+import { pathOf } from './versioning/versions.ts';
 
 /** The views of a service, each made when its first request comes. */
 export interface Views {

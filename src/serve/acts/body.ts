@@ -3,17 +3,17 @@ import { isStated, statedValue } from '../../parts/fact.ts';
 import { requestShape } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Reader } from '../../store/store.ts';
-import type { Compilation } from '../compilation.ts';
 import { compileDefaults } from '../defaults.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange.ts';
 import { bare } from '../json.ts';
 import type { RowModel } from '../rows/model.ts';
 import { compileReferences, type FoundReference } from '../rows/references.ts';
-import { compileForgiving } from '../sampling/forgiving.ts';
+import type { ViewCompilation } from '../view-compilation.ts';
 import { newBare } from '../wire/bare.ts';
 import { describeValue, type Violation } from '../wire/violation.ts';
 import { refuse, type Work } from './act.ts';
 import { boundValue, type Locator } from './locate.ts';
+import { compileForgiving } from './stand-in.ts';
 
 /** What a caller sent of a resource, ready to become a row: what it cannot write dropped, what the path binds set, defaults applied. */
 export type Sent = { readonly fields: Fields } | { readonly refusal: Refusal };
@@ -23,7 +23,7 @@ export function compileSent(
   endpoint: Endpoint,
   model: RowModel,
   locator: Locator,
-  compilation: Compilation,
+  compilation: ViewCompilation,
 ): (exchange: Exchange, before?: Fields) => Sent {
   const { spec } = compilation;
   const shape: Shape = shapeSent(endpoint, model, compilation);
@@ -61,16 +61,16 @@ export function compileSent(
     if (before) for (const name of older?.unseen ?? []) if (before[name] === undefined) delete fields[name];
     const violations = forgive(exchange, validate(fields));
     if (violations.length > 0) return invalid(violations);
-    if (!isOwnShape) return { fields: compilation.sampling ? onlyOwn(model, fields) : fields };
+    if (!isOwnShape) return { fields: compilation.standIn ? onlyOwn(model, fields) : fields };
     const own = onlyOwn(model, withoutKeys(fields, dropped));
     return { fields: own };
   };
 }
 
 /** What has to be sent; of a stand-in no identifier, where it is open who makes it. */
-function shapeSent(endpoint: Endpoint, { identifier }: RowModel, { spec, sampling }: Compilation): Shape {
+function shapeSent(endpoint: Endpoint, { identifier }: RowModel, { spec, standIn }: ViewCompilation): Shape {
   const shape: Shape = statedValue(requestShape(spec, endpoint)) ?? {};
-  const isMade = sampling && identifier.generate.by === 'open' && !isStated(endpoint.request);
+  const isMade = standIn && identifier.generate.by === 'open' && !isStated(endpoint.request);
   if (!isMade || !Array.isArray(shape.required)) return shape;
   return { ...shape, required: shape.required.filter((name) => name !== identifier.field) };
 }
@@ -78,7 +78,7 @@ function shapeSent(endpoint: Endpoint, { identifier }: RowModel, { spec, samplin
 /** Compiles the validation of a body that is stated for an operation which does not make it a row: a transition's, a deletion's, a handler's. */
 export function compileStatedBody(
   endpoint: Endpoint,
-  compilation: Compilation,
+  compilation: ViewCompilation,
 ): (work: Work<Reader>, exchange: Exchange) => Refusal | undefined {
   if (!isStated(endpoint.request)) return () => undefined;
   const shape = endpoint.request.value;
@@ -116,14 +116,14 @@ export function bindPath(fields: Fields, exchange: Exchange, model: RowModel, lo
 }
 
 /** What a caller of this user cannot write: dropped without a word. */
-export function droppedFor(model: RowModel, { user, sampling }: Compilation): ReadonlySet<string> {
+export function droppedFor(model: RowModel, { user, standIn }: ViewCompilation): ReadonlySet<string> {
   const denied = [...model.fields.values()].filter(
     ({ writable }) => writable !== undefined && (user === undefined || !writable.includes(user)),
   );
   const dropped = new Set([...model.readOnly, ...denied.map(({ name }) => name)]);
   // Where it is open what moves a row from state to state, a stand-in takes the state that is sent.
   const { machine } = model;
-  if (sampling && machine && !machine.hasTransitions && !model.fields.get(machine.field)?.readOnly) dropped.delete(machine.field);
+  if (standIn && machine && !machine.hasTransitions && !model.fields.get(machine.field)?.readOnly) dropped.delete(machine.field);
   return dropped;
 }
 
@@ -135,7 +135,7 @@ export type MissingReference = (
   before: Fields | undefined,
 ) => Refusal | undefined;
 
-export function compileMissingReference(compilation: Compilation): MissingReference {
+export function compileMissingReference(compilation: ViewCompilation): MissingReference {
   return (work, model, next, before) => {
     if (!model.findReferences) return undefined;
     const known = before && new Set(model.findReferences(before).map(({ path, id }) => `${path}\n${id}`));
@@ -147,7 +147,7 @@ export function compileMissingReference(compilation: Compilation): MissingRefere
 function missingAmong(
   work: Work<Reader>,
   references: readonly FoundReference[],
-  { access, user }: Compilation,
+  { access, user }: ViewCompilation,
 ): Refusal | undefined {
   const isThere = ({ id, target }: FoundReference): boolean => {
     const model = work.models.get(target);

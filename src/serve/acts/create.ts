@@ -1,17 +1,17 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
-import type { Compilation } from '../compilation.ts';
 import { type Fields, type Refusal, Refused } from '../exchange.ts';
 import { bare, copy } from '../json.ts';
 import { identifierText, identifierValue } from '../rows/identifier.ts';
 import type { RowModel } from '../rows/model.ts';
 import { applySetters, asStored, insertRow } from '../rows/write.ts';
-import { completeRow, newIdentifier } from '../sampling/sampled-rows.ts';
+import type { ViewCompilation } from '../view-compilation.ts';
 import { describeValue } from '../wire/violation.ts';
 import type { Act, Changing, Models, Names, Taken, Work } from './act.ts';
 import { compileMissingReference, compileSent } from './body.ts';
 import { compileLocator, type Locator } from './locate.ts';
 import { compileOwnErrors } from './own-errors.ts';
+import type { StandIn } from './stand-in.ts';
 
 /** How a row is made, for create and for an upsert that finds none. */
 export interface Maker {
@@ -20,12 +20,12 @@ export interface Maker {
   readonly change: Changing;
 }
 
-export function compileMaker(operation: Operation, model: RowModel, compilation: Compilation): Maker {
-  const { sampling } = compilation;
+export function compileMaker(operation: Operation, model: RowModel, compilation: ViewCompilation): Maker {
+  const { standIn } = compilation;
   const words = [operation.name, 'create', 'write'];
   const missingReference = compileMissingReference(compilation);
   // Where it is open what a row starts in, a stand-in makes it up.
-  const initial = sampling && !model.machine?.hasInitial ? undefined : model.machine?.initial(operation.name);
+  const initial = standIn && !model.machine?.hasInitial ? undefined : model.machine?.initial(operation.name);
   const ownErrors = compileOwnErrors(operation, compilation);
   return {
     take(work, sent) {
@@ -41,13 +41,13 @@ export function compileMaker(operation: Operation, model: RowModel, compilation:
       illegalIn: undefined,
       set(work, { id }, _taken, names, hooked) {
         const next = applySetters(model.setters(words), names, hooked);
-        const identifier = id ?? identify(work, model, sampling, next);
+        const identifier = id ?? identify(work, model, standIn, next);
         if (identifier === undefined) throw new Refused({ when: 'request.invalid', violations: [noIdentifier(model, next)] });
         next[model.identifier.field] = identifierValue(identifier, model.identifier.isInteger);
-        return sampling ? completeRow(sampling, work, model, identifier, next) : next;
+        return standIn ? standIn.completeRow(work, model, identifier, next) : next;
       },
       // What a stand-in made besides the row is undone with it.
-      ownErrors: sampling && ownErrors ? (names) => undone(ownErrors(names)) : ownErrors,
+      ownErrors: standIn && ownErrors ? (names) => undone(ownErrors(names)) : ownErrors,
       store(work, _found, _taken, fields) {
         // The row has its identifier by now.
         const row = insertRow(work, model, String(fields[model.identifier.field]), fields, operation.name);
@@ -63,7 +63,7 @@ export function compileCreate(
   endpoint: Endpoint,
   model: RowModel,
   models: Models,
-  compilation: Compilation,
+  compilation: ViewCompilation,
 ): Act {
   const locator: Locator = compileLocator(endpoint, model, models, compilation);
   const sent = compileSent(endpoint, model, locator, compilation);
@@ -106,14 +106,14 @@ function generate(work: Work, model: RowModel, fields: Fields): Fields {
   return next;
 }
 
-function identify(work: Work, model: RowModel, sampling: Compilation['sampling'], next: Fields): string | undefined {
+function identify(work: Work, model: RowModel, standIn: StandIn | undefined, next: Fields): string | undefined {
   const { generate: how, field } = model.identifier;
   // An identifier that was read off something is as likely as one that was made up: the same for the same seed.
-  const isSeeded = sampling !== undefined && model.resource.identifier.standing === 'inferred';
-  if (how.by === 'template') return isSeeded ? newIdentifier(sampling, work, model) : how.make(work.draw);
+  const isSeeded = standIn !== undefined && model.resource.identifier.standing === 'inferred';
+  if (how.by === 'template') return isSeeded ? standIn.newIdentifier(work, model) : how.make(work.draw);
   if (how.by === 'sequence') return String(work.rows.next(model.name));
   const given = identifierText(next[field]);
-  return given === undefined && how.by === 'open' && sampling ? newIdentifier(sampling, work, model) : given;
+  return given === undefined && how.by === 'open' && standIn ? standIn.newIdentifier(work, model) : given;
 }
 
 function noIdentifier(model: RowModel, next: Fields) {

@@ -1,8 +1,8 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
-import type { Compilation } from '../compilation.ts';
 import type { RowModel } from '../rows/model.ts';
 import { removeRow } from '../rows/remove.ts';
+import type { ViewCompilation } from '../view-compilation.ts';
 import type { Act, Models } from './act.ts';
 import { compileAllowed } from './allowed.ts';
 import { compileStatedBody } from './body.ts';
@@ -16,7 +16,7 @@ export function compileDelete(
   endpoint: Endpoint,
   model: RowModel,
   models: Models,
-  compilation: Compilation,
+  compilation: ViewCompilation,
 ): Act {
   const locator = compileLocator(endpoint, model, models, compilation);
   const badBody = compileStatedBody(endpoint, compilation);

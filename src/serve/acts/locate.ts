@@ -4,9 +4,9 @@ import { type Operation, resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { Reader, Row } from '../../store/store.ts';
 import type { Pass } from '../access/passing.ts';
-import type { Compilation } from '../compilation.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange.ts';
 import type { RowModel } from '../rows/model.ts';
+import type { ViewCompilation } from '../view-compilation.ts';
 import { type Models, refuse, type Work } from './act.ts';
 
 /** How an endpoint finds its row, and what its path binds. */
@@ -44,7 +44,7 @@ export interface Bound {
   readonly target: string | undefined;
 }
 
-export function compileLocator(endpoint: Endpoint, model: RowModel, models: Models, compilation: Compilation): Locator {
+export function compileLocator(endpoint: Endpoint, model: RowModel, models: Models, compilation: ViewCompilation): Locator {
   const identifier = identifierParameter(endpoint);
   const identity = endpoint.identity && compilation.expression(endpoint.identity, endpoint.operation);
   const bound: Bound[] = pathParameters(endpoint.path).flatMap((name) => {
@@ -55,10 +55,7 @@ export function compileLocator(endpoint: Endpoint, model: RowModel, models: Mode
   const isUpsert = statedValue(endpoint.does)?.verb === 'upsert';
   const found = access.of(operationAt(endpoint), user, isUpsert ? 'replace' : undefined);
   const made = isUpsert ? access.of(operationAt(endpoint), user, 'create') : found;
-  const parentTests = bound.flatMap(({ parameter, target }) => {
-    const parent = target === undefined ? undefined : models.get(target);
-    return parent ? [{ parameter, parent, even: evening(parent), reading: access.reading(parent.name, user) }] : [];
-  });
+  const parents = compileParents(bound, models, compilation);
   const even = evening(model);
   const missing = refuse('resource.missing');
 
@@ -68,17 +65,6 @@ export function compileLocator(endpoint: Endpoint, model: RowModel, models: Mode
       return typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' ? String(value) : undefined;
     }
     return identifier === undefined ? undefined : exchange.pathParams[identifier];
-  }
-
-  function parents(work: Work<Reader>, exchange: Exchange): Refusal | undefined {
-    for (const { parameter, parent, reading, even } of parentTests) {
-      const row = work.rows.get(parent.name, exchange.pathParams[parameter] as string);
-      if (row && (reading.isFree || reading.allows(work.scope, parent.parse(row)))) continue;
-      if (row) even.hidden(work, row);
-      else if (!reading.isFree) even.missing(work, (fields) => reading.allows(work.scope, fields, true));
-      return missing.refusal;
-    }
-    return undefined;
   }
 
   return {
@@ -111,6 +97,25 @@ export function compileLocator(endpoint: Endpoint, model: RowModel, models: Mode
       even.hidden(work, row);
       return pass;
     },
+  };
+}
+
+/** Parents that a path names must be there, and the caller must be able to read them. */
+function compileParents(bound: readonly Bound[], models: Models, { access, user }: ViewCompilation): Locator['parents'] {
+  const tests = bound.flatMap(({ parameter, target }) => {
+    const parent = target === undefined ? undefined : models.get(target);
+    return parent ? [{ parameter, parent, even: evening(parent), reading: access.reading(parent.name, user) }] : [];
+  });
+  const missing: Refusal = { when: 'resource.missing' };
+  return (work, exchange) => {
+    for (const { parameter, parent, reading, even } of tests) {
+      const row = work.rows.get(parent.name, exchange.pathParams[parameter] as string);
+      if (row && (reading.isFree || reading.allows(work.scope, parent.parse(row)))) continue;
+      if (row) even.hidden(work, row);
+      else if (!reading.isFree) even.missing(work, (fields) => reading.allows(work.scope, fields, true));
+      return missing;
+    }
+    return undefined;
   };
 }
 

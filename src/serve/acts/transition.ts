@@ -1,11 +1,11 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
-import type { Compilation } from '../compilation.ts';
 import type { Refusal } from '../exchange.ts';
 import { bare } from '../json.ts';
 import type { RowModel } from '../rows/model.ts';
 import { applySetters, asStored, updateRow } from '../rows/write.ts';
 import type { CompiledTransition } from '../states.ts';
+import type { ViewCompilation } from '../view-compilation.ts';
 import type { Act, Changing, Found, Models, Taken, Work } from './act.ts';
 import { compileStatedBody } from './body.ts';
 import { compileLocator } from './locate.ts';
@@ -19,7 +19,7 @@ export function compileTransitionAct(
   endpoint: Endpoint,
   model: RowModel,
   models: Models,
-  compilation: Compilation,
+  compilation: ViewCompilation,
 ): Act {
   const locator = compileLocator(endpoint, model, models, compilation);
   const badBody = compileStatedBody(endpoint, compilation);
@@ -42,7 +42,7 @@ export interface Firing {
   readonly change: Changing;
 }
 
-export function compileFiring(name: string, operation: Operation, model: RowModel, compilation: Compilation): Firing {
+export function compileFiring(name: string, operation: Operation, model: RowModel, compilation: ViewCompilation): Firing {
   const { machine } = model;
   const transition: CompiledTransition | undefined = machine?.transition(name, operation.name);
   const words = [operation.name, name, 'write'];

@@ -4,16 +4,13 @@ import { isStated } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { mergeJson } from '../../parts/versions/json-merge.ts';
 import type { Row } from '../../store/store.ts';
-import type { Compilation } from '../compilation.ts';
 import type { Exchange, Fields, Refusal } from '../exchange.ts';
 import { bare } from '../json.ts';
 import type { RowModel } from '../rows/model.ts';
 import { applySetters, asStored, kept, updateRow } from '../rows/write.ts';
-import { compileForgiving } from '../sampling/forgiving.ts';
-import { keepNames } from '../sampling/names.ts';
-import { mendRow } from '../sampling/sampled-rows.ts';
 import { isHidden } from '../shown.ts';
 import { compileOlderUpdate } from '../versioning/older-update.ts';
+import type { ViewCompilation } from '../view-compilation.ts';
 import { describeValue, type Violation } from '../wire/violation.ts';
 import type { Act, Changing, Models, Taken, Work } from './act.ts';
 import { compileAllowed } from './allowed.ts';
@@ -23,6 +20,7 @@ import { compileLocator, type Locator } from './locate.ts';
 import { otherIdentifier, withIdentifier } from './named-identifier.ts';
 import { compileOwnErrors } from './own-errors.ts';
 import { compilePrecondition } from './precondition.ts';
+import { compileForgiving } from './stand-in.ts';
 import { changedField, ownFields, unknownField } from './wrong-fields.ts';
 
 /** Compiles `update RESOURCE`: JSON Merge Patch (RFC 7396). */
@@ -31,7 +29,7 @@ export function compileUpdate(
   endpoint: Endpoint,
   model: RowModel,
   models: Models,
-  compilation: Compilation,
+  compilation: ViewCompilation,
 ): Act {
   const locator = compileLocator(endpoint, model, models, compilation);
   const dropped = droppedFor(model, compilation);
@@ -68,7 +66,7 @@ export function compileUpdate(
         ...bindPath({ ...changes }, exchange, model, locator),
       ];
       if (wrong.length > 0) return invalid(wrong);
-      const own = ownShape || compilation.sampling ? ownFields(model.fields, changes) : changes;
+      const own = ownShape || compilation.standIn ? ownFields(model.fields, changes) : changes;
       return fit(work, row!, before, made?.next ?? bare(mergeJson(before, own) as Fields));
     },
     change: compileRowChange(operation, endpoint, model, 'update', compilation),
@@ -82,7 +80,7 @@ export function compileReplace(
   endpoint: Endpoint,
   model: RowModel,
   models: Models,
-  compilation: Compilation,
+  compilation: ViewCompilation,
 ): Act {
   const locator = compileLocator(endpoint, model, models, compilation);
   const sent = compileSent(endpoint, model, locator, compilation);
@@ -137,14 +135,14 @@ function orMaking(replacing: Act, maker: Maker, locator: Locator): Act {
 }
 
 /** What a changed row has to be: valid in whole, with what it refers to; a stand-in mends what is not. */
-function compileFit(model: RowModel, compilation: Compilation) {
-  const { sampling } = compilation;
+function compileFit(model: RowModel, compilation: ViewCompilation) {
+  const { standIn } = compilation;
   const missingReference = compileMissingReference(compilation);
   return (work: Work, row: Row, before: Fields, changed: Fields): Taken | { readonly refusal: Refusal } => {
-    const mended = sampling && mendRow(sampling, work, model, row.id, changed, before);
+    const mended = standIn?.mendRow(work, model, row.id, changed, before);
     const next = mended?.whole ?? changed;
     // What a stand-in has mended fits, and its shapes may be too many to be compiled for that.
-    const violations = sampling ? [] : model.validateStored(next);
+    const violations = standIn ? [] : model.validateStored(next);
     if (violations.length > 0) return invalid(violations);
     const missing = missingReference(work, model, next, before);
     return missing ? { refusal: missing } : { next, names: mended?.names };
@@ -157,7 +155,7 @@ function compileRowChange(
   endpoint: Endpoint,
   model: RowModel,
   verb: 'update' | 'replace',
-  compilation: Compilation,
+  compilation: ViewCompilation,
 ): Changing {
   const words = [operation.name, verb, 'write'];
   return {
@@ -173,7 +171,7 @@ function compileRowChange(
       // A change is of a row that was found.
       const before = fields!;
       if (isUnchanged) return { did: 'unchanged', row: row!, fields: before };
-      if (names) keepNames(work.rows, model.name, row!.id, names);
+      if (names) compilation.standIn?.keepNames(work.rows, model, row!.id, names);
       const written = updateRow(work, model, row!, before, next, row!.entered, operation.name);
       return { did: 'changed', row: written, fields: next };
     },
@@ -198,7 +196,7 @@ function changedImmutables(model: RowModel, sent: Fields, before: Fields): Viola
 }
 
 /** Replace keeps what its caller could not have sent: read-only, state and hidden fields, and those it may not write. */
-function keptOnReplace(model: RowModel, compilation: Compilation): (name: string) => boolean {
+function keptOnReplace(model: RowModel, compilation: ViewCompilation): (name: string) => boolean {
   const { user } = compilation;
   const dropped = droppedFor(model, compilation);
   const hidden = [...model.fields.values()].filter((field) => isHidden(field, { user, reveals: false })).map(({ name }) => name);

@@ -3,13 +3,13 @@ import type { Stored, Work } from '../acts/act.ts';
 import type { Credentials } from '../authentication/credentials.ts';
 import type { Reply } from '../call.ts';
 import type { Surroundings } from '../clock.ts';
-import type { Compilation } from '../compilation.ts';
 import type { Caller, Exchange } from '../exchange.ts';
 import type { Versions } from '../versioning/versions.ts';
+import type { ViewCompilation } from '../view-compilation.ts';
 
 /** What events need of the service that they are part of. */
 export interface EventsSetting extends Surroundings, Stored {
-  readonly compilation: Compilation;
+  readonly compilation: ViewCompilation;
   /** The versions that the document lists. */
   readonly versions: Versions | undefined;
   readonly events: Events;

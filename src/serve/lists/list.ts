@@ -8,11 +8,11 @@ import type { FoundRow, Reader, Scalar } from '../../store/store.ts';
 import type { Listing } from '../access/listing.ts';
 import type { Models, Work } from '../acts/act.ts';
 import { boundValue, compileLocator, type Locator, operationAt } from '../acts/locate.ts';
-import type { Compilation } from '../compilation.ts';
 import type { Exchange, Refusal, Value } from '../exchange.ts';
 import { canonical } from '../rows/column.ts';
 import { sortableFields, sortsByAny } from '../rows/indexed.ts';
 import type { RowModel } from '../rows/model.ts';
+import type { ViewCompilation } from '../view-compilation.ts';
 import type { Cursors, Position } from './cursor.ts';
 import { tellsPrevious } from './envelope.ts';
 import { type Asked, findRows, findTexts } from './found.ts';
@@ -39,7 +39,7 @@ export function compileList(
   models: Models,
   cursors: Cursors,
   acceptsOpen: boolean,
-  compilation: Compilation,
+  compilation: ViewCompilation,
 ): CompiledList {
   const locator = compileLocator(endpoint, model, models, compilation);
   const paging = compilePaging(endpoint.pagination ?? compilation.spec.limits.pagination, cursors, acceptsOpen);

@@ -7,6 +7,7 @@ import { identifierType } from '../../parts/schemas.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { machineOf } from '../../parts/states.ts';
 import type { QuerySpec, Row, Scalar, TableSpec } from '../../store/store.ts';
+import type { Access } from '../access.ts';
 import type { Compilation } from '../compilation.ts';
 import type { Fields, Value } from '../exchange.ts';
 import { parseStored } from '../json.ts';
@@ -72,22 +73,24 @@ export interface Referrer {
 }
 
 /** Compiles every resource that has an identifier and stated fields. */
-export function compileModels(compilation: Compilation): ReadonlyMap<string, RowModel> {
+export function compileModels(
+  compilation: Compilation,
+  access: Pick<Access, 'columnsOf' | 'equalIn'>,
+): ReadonlyMap<string, RowModel> {
   const models = new Map<string, RowModel>();
   for (const [name, resource] of entriesOf(compilation.spec.resources.all)) {
-    if (isStated(resource.identifier) && isStated(resource.fields)) models.set(name, compileModel(resource, compilation));
+    if (isStated(resource.identifier) && isStated(resource.fields)) models.set(name, compileModel(resource, compilation, access));
   }
   return models;
 }
 
-function compileModel(resource: Resource, compilation: Compilation): RowModel {
+function compileModel(resource: Resource, compilation: Compilation, access: Pick<Access, 'columnsOf' | 'equalIn'>): RowModel {
   const { spec } = compilation;
   const fields = new Map(entriesOf(resource.fields));
   const list = [...fields.values()];
   const identifier = statedValue(resource.identifier) ?? { field: 'id' };
   const machine = machineOf(spec.states, resource.name);
   const codes = new Map(list.map((field) => [field.name, fieldCode(spec, field)]));
-  const { access } = compilation;
   const { fields: asked, own } = access.columnsOf(resource.name);
   const indexed = indexedFields(spec, resource, { columns: asked, own: own.map(({ name }) => name), leading: access.equalIn });
   const uniques = resource.unique.map((rule, index) => ({

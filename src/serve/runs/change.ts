@@ -1,13 +1,12 @@
-import type { Endpoint, Idempotency } from '../../parts/endpoints.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
 import type { Transaction } from '../../store/store.ts';
 import type { Act, Hook, Pause } from '../acts/act.ts';
 import type { Reply } from '../call.ts';
 import type { Engine } from '../engine.ts';
-import { type Exchange, Refused, type Run, refused } from '../exchange.ts';
+import { type Exchange, Refused, type Run, refused, warn } from '../exchange.ts';
 import type { Handler } from '../handlers.ts';
 import type { RowModel } from '../rows/model.ts';
-import { warn } from '../sampling/forgiving.ts';
 import { drawOnce, type RepeatedDraw, workFor } from '../scope.ts';
 import { type ChangeSteps, changeRows } from '../serve.ts';
 import { runBefore } from './before.ts';
@@ -21,7 +20,7 @@ import { compileRowReply } from './row-reply.ts';
  */
 export function compileChange(operation: Operation, endpoint: Endpoint, model: RowModel, act: Act, engine: Engine): Run {
   const before = engine.before[operation.name];
-  const stated = endpoint.idempotency ?? usualIdempotency(endpoint, engine);
+  const stated = endpoint.idempotency ?? engine.compilation.standIn?.usualKey(endpoint);
   const steps = compileSteps(operation, endpoint, model, act, engine, stated !== undefined);
   const hasTimers = [...engine.models.values()].some(({ machine }) => (machine?.timed.length ?? 0) > 0);
   const store = before ? compileBefore(before, steps, engine) : once;
@@ -156,11 +155,6 @@ function compileBefore(before: Handler, steps: ChangeSteps, engine: Engine): (ex
     }
     return refused(exchange, { when: 'write.conflict' });
   };
-}
-
-/** Vendors' clients send keys that their documents do not name; a stand-in takes them as the IETF's draft of the header has it. */
-function usualIdempotency({ method, at }: Endpoint, { compilation: { sampling } }: Engine): Idempotency | undefined {
-  return sampling && !sampling.isStrict && method === 'POST' ? { at, header: 'Idempotency-Key', required: false } : undefined;
 }
 
 /** Takes back a rehearsal. */

@@ -21,44 +21,8 @@ import { keep, keyOf, replay } from './idempotency.ts';
  * by revision and what it wrote is applied in one; on a conflict it runs again.
  */
 export function compileHandlerRun(operation: Operation, endpoint: Endpoint, handler: Handler, engine: Engine): Run {
-  const answer = compileHandlerAnswer(endpoint, engine);
-  const badBody = compileStatedBody(endpoint, engine.compilation);
-  const ownErrors = compileOwnErrors(operation, engine.compilation);
-  const spend = engine.limits.spendOf(operation);
-  const access = engine.compilation.access.of(operation, engine.compilation.user);
-
-  /** What is refused before the handler runs; the service's own errors that it knows itself it fails with. */
-  async function early(exchange: Exchange): Promise<Refusal | undefined> {
-    return engine.store.read((rows) => {
-      const work = workFor(rows, engine.models, exchange, drawOnce(engine.chance, exchange.nowMs));
-      const pass = access.enter(work.scope, undefined);
-      if ('refusal' in pass) return pass.refusal;
-      return badBody(work, exchange) ?? pass.settle() ?? ownErrors?.(work.scope);
-    });
-  }
-
-  async function attempt(exchange: Exchange, keyed: Keyed | undefined): Promise<Reply | 'conflict'> {
-    const { context, collected } = handlerContext(engine, exchange, undefined, {});
-    const value = await handler(context);
-    const reply = answer(exchange, value);
-    if (collected.writes.length === 0 && collected.emitted.length === 0 && !keyed && !spend) return reply;
-    const draw = drawOnce(engine.chance, exchange.nowMs);
-    return engine.store.change((rows) => {
-      draw.restart();
-      exchange.deadline?.apply();
-      if (keyed) {
-        const replayed = replay(rows, keyed, exchange.nowMs);
-        if (replayed) return 'refusal' in replayed ? refused(exchange, replayed.refusal) : replayed;
-      }
-      if (!isUnchanged(rows, collected)) return 'conflict';
-      const work = workFor(rows, engine.models, exchange, draw);
-      for (const wanted of collected.writes) applyWanted(work, wanted, operation, engine);
-      spend?.(rows, exchange, reply.status);
-      engine.events.record(work, exchange.caller, collected.emitted);
-      if (keyed) keep(rows, keyed, reply);
-      return reply;
-    });
-  }
+  const early = compileEarly(operation, endpoint, engine);
+  const attempt = compileAttempt(operation, endpoint, handler, engine);
 
   async function replayed(exchange: Exchange, keyed: Keyed): Promise<Reply | undefined> {
     const found = await engine.store.read((rows) => replay(rows, keyed, exchange.nowMs));
@@ -99,6 +63,55 @@ export function compileHandlerRun(operation: Operation, endpoint: Endpoint, hand
       // Once its time was over the key was let go of, and may be another request's.
       if (keyed && !exchange.deadline?.isOver) engine.inFlight.delete(keyed.key);
     }
+  };
+}
+
+/** What is refused before the handler runs; the service's own errors that it knows itself it fails with. */
+function compileEarly(
+  operation: Operation,
+  endpoint: Endpoint,
+  { compilation, store, models, chance }: Engine,
+): (exchange: Exchange) => Promise<Refusal | undefined> {
+  const badBody = compileStatedBody(endpoint, compilation);
+  const ownErrors = compileOwnErrors(operation, compilation);
+  const access = compilation.access.of(operation, compilation.user);
+  return async (exchange) =>
+    store.read((rows) => {
+      const work = workFor(rows, models, exchange, drawOnce(chance, exchange.nowMs));
+      const pass = access.enter(work.scope, undefined);
+      if ('refusal' in pass) return pass.refusal;
+      return badBody(work, exchange) ?? pass.settle() ?? ownErrors?.(work.scope);
+    });
+}
+
+/** One run of the handler, and the change that applies what it wrote. */
+function compileAttempt(
+  operation: Operation,
+  endpoint: Endpoint,
+  handler: Handler,
+  engine: Engine,
+): (exchange: Exchange, keyed: Keyed | undefined) => Promise<Reply | 'conflict'> {
+  const answer = compileHandlerAnswer(endpoint, engine);
+  const spend = engine.limits.spendOf(operation);
+  return async (exchange, keyed) => {
+    const { context, collected } = handlerContext(engine, exchange, undefined, {});
+    const value = await handler(context);
+    const reply = answer(exchange, value);
+    if (collected.writes.length === 0 && collected.emitted.length === 0 && !keyed && !spend) return reply;
+    const draw = drawOnce(engine.chance, exchange.nowMs);
+    return engine.store.change((rows) => {
+      draw.restart();
+      exchange.deadline?.apply();
+      const replayed = keyed && replay(rows, keyed, exchange.nowMs);
+      if (replayed) return 'refusal' in replayed ? refused(exchange, replayed.refusal) : replayed;
+      if (!isUnchanged(rows, collected)) return 'conflict';
+      const work = workFor(rows, engine.models, exchange, draw);
+      for (const wanted of collected.writes) applyWanted(work, wanted, operation, engine);
+      spend?.(rows, exchange, reply.status);
+      engine.events.record(work, exchange.caller, collected.emitted);
+      if (keyed) keep(rows, keyed, reply);
+      return reply;
+    });
   };
 }
 

@@ -6,13 +6,12 @@ import { compileOwnErrors } from '../acts/own-errors.ts';
 import { compileAnswers } from '../answers.ts';
 import type { Reply } from '../call.ts';
 import type { Engine } from '../engine.ts';
-import { type Exchange, type Fields, type Run, refused } from '../exchange.ts';
+import { type Exchange, type Run, refused } from '../exchange.ts';
 import { compileEnvelope, compileLinks, envelopeOf } from '../lists/envelope.ts';
 import type { CompiledList } from '../lists/list.ts';
 import type { Page } from '../lists/page.ts';
 import { compileRepresentation } from '../representation.ts';
 import type { RowModel } from '../rows/model.ts';
-import { namesOfRow, tellSampled } from '../sampling/names.ts';
 import { drawOnce, workFor } from '../scope.ts';
 import { contentTag } from '../wire/etag.ts';
 import { unlessFresh } from './read.ts';
@@ -32,9 +31,9 @@ export function compileListRun(
   const links = compileLinks(pagination);
   const answers = compileAnswers(endpoint, compilation);
   const ownErrors = compileOwnErrors(operation, compilation);
-  const { sampling } = compilation;
+  const { standIn } = compilation;
   // A stand-in names what was made up of each row.
-  const joins = representation.isPlain && !answers && !sampling;
+  const joins = representation.isPlain && !answers && !standIn;
   const openPages = compilation.facts.about('pagination bounds', endpoint.key);
 
   function page(rows: Reader, exchange: Exchange): Reply {
@@ -45,15 +44,10 @@ export function compileListRun(
     const own = ownErrors?.(work.scope);
     if (own) return refused(exchange, own);
     if (found.isInDoubt) exchange.accepted = [...(exchange.accepted ?? []), ...openPages];
-    const headers = headersOf(exchange, found);
+    const headers = headersOf(endpoint, links(found, exchange.call));
     if (answers && typeof found.items !== 'string') return stated(work, exchange, found, found.items, headers);
     const { items } = found;
-    if (sampling && typeof items !== 'string')
-      tellRows(
-        rows,
-        exchange,
-        items.map((row) => model.parse(row)),
-      );
+    if (standIn && typeof items !== 'string') for (const { id } of items) standIn.tellRow(exchange, rows, model, id);
     const texts = typeof items === 'string' ? items : items.map(({ doc }) => representation.text(work, exchange, doc)).join(',');
     const [head, tail] = envelope(found);
     const body = head + texts + tail;
@@ -62,14 +56,6 @@ export function compileListRun(
     headers['content-type'] = 'application/json';
     if (endpoint.etag) headers.etag = endpoint.etag === 'weak' ? `W/${contentTag(body)}` : contentTag(body);
     return unlessFresh(exchange, { status: 200, headers, body, bodyLength });
-  }
-
-  function headersOf(exchange: Exchange, found: Page): Record<string, string> {
-    const headers: Record<string, string> = {};
-    const link = links(found, exchange.call);
-    if (link) headers.link = link;
-    if (endpoint.cache !== undefined) headers['cache-control'] = endpoint.cache;
-    return headers;
   }
 
   function stated(
@@ -82,19 +68,18 @@ export function compileListRun(
     const items = rows.map(({ doc }) => representation.show(work, exchange, doc));
     const told = { items, next_cursor: found.next, has_more: found.hasMore, total: found.total };
     const scope = { ...work.scope, ...told, result: envelopeOf(pagination, items, found) };
-    if (sampling) tellRows(work.rows, exchange, items);
+    if (standIn) for (const { id } of rows) standIn.tellRow(exchange, work.rows, model, id);
     const made = answers?.(exchange, { status: 200, scope, work });
     if (!made || 'refusal' in made) return refused(exchange, made?.refusal ?? { when: 'internal' });
     return unlessFresh(exchange, { ...made.reply, headers: { ...headers, ...made.reply.headers } });
   }
 
-  function tellRows(rows: Reader, exchange: Exchange, shown: readonly Fields[]): void {
-    const { field } = model.identifier;
-    tellSampled(
-      exchange,
-      shown.flatMap((fields) => namesOfRow(rows, model.name, String(fields[field]))),
-    );
-  }
-
   return (exchange) => store.read((rows) => page(rows, exchange));
+}
+
+function headersOf({ cache }: Endpoint, link: string | undefined): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (link) headers.link = link;
+  if (cache !== undefined) headers['cache-control'] = cache;
+  return headers;
 }

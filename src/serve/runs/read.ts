@@ -9,7 +9,6 @@ import type { Engine } from '../engine.ts';
 import { type Exchange, type Fields, type Refusal, type Run, refused } from '../exchange.ts';
 import { compileRepresentation } from '../representation.ts';
 import type { RowModel } from '../rows/model.ts';
-import { namesOfRow, tellSampled } from '../sampling/names.ts';
 import { drawOnce, workFor } from '../scope.ts';
 import { rowTag } from '../tags.ts';
 import { evaluateConditions } from '../wire/conditional.ts';
@@ -31,7 +30,7 @@ export function compileRead(operation: Operation, endpoint: Endpoint, model: Row
     const found = locator.isGuarded ? guarded(rows, exchange) : plainly(rows, exchange);
     if ('refusal' in found) return refused(exchange, found.refusal);
     const { row } = found;
-    if (compilation.sampling) tellSampled(exchange, namesOfRow(rows, model.name, idIn(exchange)));
+    compilation.standIn?.tellRow(exchange, rows, model, idIn(exchange));
     const body = lowered ? lowered(found.fields ?? model.parse(row)) : row.doc;
     const headers: Record<string, string> = { 'content-type': 'application/json' };
     if (tag) headers.etag = tag(row);

@@ -9,7 +9,6 @@ import type { Engine } from '../engine.ts';
 import type { Exchange, Fields, Refusal } from '../exchange.ts';
 import { compileRepresentation } from '../representation.ts';
 import type { RowModel } from '../rows/model.ts';
-import { namesOfRow, tellSampled } from '../sampling/names.ts';
 import { rowTag } from '../tags.ts';
 import { contentTag } from '../wire/etag.ts';
 
@@ -23,7 +22,7 @@ export type MakeRowReply = (
 /** Compiles the answers of an endpoint that is about one row: 201 with `Location`, 200, 204, or what it states. */
 export function compileRowReply(endpoint: Endpoint, model: RowModel, engine: Engine): MakeRowReply {
   const { compilation, models } = engine;
-  const { sampling } = compilation;
+  const { standIn } = compilation;
   const reveals = statedValue(endpoint.does)?.verb !== 'read';
   const revealing = compileRepresentation(model, endpoint, models, compilation, true);
   const usual = compileRepresentation(model, endpoint, models, compilation, false);
@@ -44,10 +43,10 @@ export function compileRowReply(endpoint: Endpoint, model: RowModel, engine: Eng
     const headers: Record<string, string> = {};
     if (endpoint.cache !== undefined) headers['cache-control'] = endpoint.cache;
     if (did === 'created') location(headers, row, fields);
-    if (sampling && did !== 'deleted') tellSampled(exchange, work.sampled ?? namesOfRow(work.rows, model.name, row.id));
+    if (did !== 'deleted') standIn?.tellRow(exchange, work.rows, model, row.id, work.sampled);
     if (answers) {
       // What a stand-in tells of a deletion it makes of what the row was.
-      const isTold = did !== 'deleted' || sampling !== undefined;
+      const isTold = did !== 'deleted' || standIn !== undefined;
       const shown = isTold ? representation.show(work, exchange, row.doc) : undefined;
       const made = answers(exchange, { status, scope: { ...work.scope, result: shown, resource: fields }, work });
       if ('refusal' in made) return made;

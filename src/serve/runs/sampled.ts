@@ -8,16 +8,13 @@ import { alternativesOf } from '../../parts/shapes/branches.ts';
 import type { Row, Transaction } from '../../store/store.ts';
 import type { Work } from '../acts/act.ts';
 import { compileStatedBody, isFields } from '../acts/body.ts';
+import type { StandIn } from '../acts/stand-in.ts';
 import { compileAnswers } from '../answers.ts';
 import type { Reply } from '../call.ts';
 import type { Engine } from '../engine.ts';
 import { type Exchange, type Fields, type Refusal, Refused, type Run, refused } from '../exchange.ts';
 import type { OpenFact } from '../open.ts';
-import { identifierText } from '../rows/identifier.ts';
 import type { RowModel } from '../rows/model.ts';
-import { namesOfRow, tellSampled } from '../sampling/names.ts';
-import { makeRow } from '../sampling/sampled-rows.ts';
-import type { Sampling } from '../sampling/sampling.ts';
 import { drawOnce, workFor } from '../scope.ts';
 
 /**
@@ -28,7 +25,7 @@ export function compileSampledRun(
   operation: Operation,
   endpoint: Endpoint,
   open: readonly OpenFact[],
-  sampling: Sampling,
+  standIn: StandIn,
   engine: Engine,
 ): Run {
   const { compilation, models } = engine;
@@ -59,25 +56,8 @@ export function compileSampledRun(
     row: Row | undefined,
   ): { readonly reply: Reply } | { readonly refusal: Refusal } {
     if (!answers) return { reply: { status: 204, headers: {}, body: undefined } };
-    const result = shown && resultOf(work, exchange, row);
+    const result = shown && resultOf(standIn, work, exchange, shown, named?.model.name === shown.name ? row : undefined);
     return answers(exchange, { status: 200, scope: { ...work.scope, result: result ?? exchangeEcho(exchange) }, work });
-  }
-
-  /** The row that the answer shows: the one that the path names, one like it that was made before, or a new one. */
-  function resultOf(work: Work, exchange: Exchange, row: Row | undefined): Fields | undefined {
-    if (!shown) return undefined;
-    if (row && named?.model.name === shown.name) {
-      tellSampled(exchange, namesOfRow(work.rows, shown.name, row.id));
-      return shown.parse(row);
-    }
-    const id = identifierText(sampling.identifier(shown.name, `${exchange.call.method} ${exchange.call.path}`, 1));
-    if (id === undefined) return undefined;
-    const there = work.rows.get(shown.name, id);
-    const fields = there
-      ? shown.parse(there)
-      : makeRow(sampling, work, shown, id, { ...exchangeEcho(exchange), ...idOf(shown, id) });
-    tellSampled(exchange, namesOfRow(work.rows, shown.name, id));
-    return fields;
   }
 
   return async (exchange) => {
@@ -97,6 +77,20 @@ export function compileSampledRun(
       throw failure;
     }
   };
+}
+
+/** The row that the answer shows: the one that the path names, one like it that was made before, or a new one. */
+function resultOf(standIn: StandIn, work: Work, exchange: Exchange, shown: RowModel, row: Row | undefined): Fields | undefined {
+  if (row) {
+    standIn.tellRow(exchange, work.rows, shown, row.id);
+    return shown.parse(row);
+  }
+  const id = standIn.identifierAt(shown, `${exchange.call.method} ${exchange.call.path}`);
+  if (id === undefined) return undefined;
+  const there = work.rows.get(shown.name, id);
+  const fields = there ? shown.parse(there) : standIn.makeRow(work, shown, id, { ...exchangeEcho(exchange), ...idOf(shown, id) });
+  standIn.tellRow(exchange, work.rows, shown, id);
+  return fields;
 }
 
 /** Of a request without a query or a body it is no matter what those may be. */

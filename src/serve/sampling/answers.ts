@@ -5,18 +5,14 @@ import type { Samples } from '../../parts/samples/samples.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { isMap } from '../../parts/source.ts';
 import { isFields } from '../acts/body.ts';
-import type { Compilation } from '../compilation.ts';
-import type { Exchange, Fields, Value } from '../exchange.ts';
-import { warn } from './forgiving.ts';
+import type { CompleteAnswer } from '../acts/stand-in.ts';
+import { type Fields, type Value, warn } from '../exchange.ts';
 import { nameOf, tellSampled } from './names.ts';
-import { groundOf, type Rows } from './sampled-rows.ts';
+import { groundOf } from './sampled-rows.ts';
+import type { Sampling } from './sampling.ts';
 
-/** Completes what came out to the shape that an answer states, naming what it had to make up. */
-export type CompleteAnswer = (value: Value, exchange: Exchange, work: Rows) => Value;
-
-/** Compiles it for one shape; nothing where no stand-in is served. */
-export function compileCompletion(shape: Shape, does: Effect | undefined, { sampling }: Compilation): CompleteAnswer | undefined {
-  if (!sampling) return undefined;
+/** Compiles the completing of what came out to the shape that an answer states, naming what had to be made up. */
+export function compileCompletion(shape: Shape, does: Effect | undefined, sampling: Sampling): CompleteAnswer {
   const samples = sampling.shown;
   const sampler = samples.of(shape);
   const members = samples.membersOf(shape);

@@ -1,6 +1,5 @@
 import { after, type PromiseOrValue } from '../after.ts';
 import type { Call } from '../call.ts';
-import type { Sampling } from './sampling.ts';
 
 /**
  * Clients that call procedures send each of them by POST, with a form for its parameters, also where the document has it by GET. A
@@ -9,14 +8,12 @@ import type { Sampling } from './sampling.ts';
 export function asMeant(
   call: Call,
   allowed: readonly string[],
-  { isStrict }: Sampling,
   bodyBytesMax: number,
 ): PromiseOrValue<Call | 'too large'> | undefined {
   const stated = allowed.filter((method) => method !== 'HEAD' && method !== 'OPTIONS');
   const type = call.headers['content-type'];
   const isForm = typeof type === 'string' && /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type);
-  if (isStrict || call.method !== 'POST' || stated.length !== 1 || stated[0] !== 'GET' || (call.hasBody && !isForm))
-    return undefined;
+  if (call.method !== 'POST' || stated.length !== 1 || stated[0] !== 'GET' || (call.hasBody && !isForm)) return undefined;
   const { path, headers, headerBytes, address } = call;
   const asGet = (form: string): Call => ({
     ...{ path, headers, headerBytes, address },

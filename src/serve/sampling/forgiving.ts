@@ -1,27 +1,19 @@
-import type { Compilation } from '../compilation.ts';
-import type { Exchange } from '../exchange.ts';
+import type { Forgive } from '../acts/stand-in.ts';
+import { type Exchange, warn } from '../exchange.ts';
 import type { Violation } from '../wire/violation.ts';
-
-/** What is left of the violations of a request once those are gone that a stand-in lets pass; each of these is a warning. */
-export type Forgive = (exchange: Exchange, violations: readonly Violation[]) => readonly Violation[];
 
 /**
  * Compiles which violations pass. Vendors' own clients send what their documents do not name, since they are newer, leave out a
- * required `token` since they show it as a credential, and send what fits several forms of which exactly one is to fit. With `--strict`, and where no stand-in is served, none passes.
+ * required `token` since they show it as a credential, and send what fits several forms of which exactly one is to fit. With `--strict` none passes.
  */
-export function compileForgiving({ sampling }: Compilation): Forgive {
-  if (!sampling || sampling.isStrict) return (_exchange, violations) => violations;
+export function compileForgive(isStrict: boolean): Forgive {
+  if (isStrict) return (_exchange, violations) => violations;
   return (exchange, violations) => {
     if (violations.length === 0) return violations;
     const rest = violations.filter((violation) => !isForgiven(violation, exchange));
     if (rest.length === 0) warn(exchange, violations.map(wordsFor));
     return rest;
   };
-}
-
-/** Notes down what was let pass. */
-export function warn(exchange: Exchange, warnings: readonly string[]): void {
-  exchange.warnings = [...new Set([...(exchange.warnings ?? []), ...warnings])];
 }
 
 /** The warnings as a header carries them. */

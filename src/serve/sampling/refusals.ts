@@ -6,27 +6,15 @@ import type { Ground, Sampler } from '../../parts/samples/sampler.ts';
 import type { Samples } from '../../parts/samples/samples.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { mergeJson } from '../../parts/versions/json-merge.ts';
-import type { Reply } from '../call.ts';
-import type { Refusal, Value } from '../exchange.ts';
+import type { AnswerError, CompletePayload } from '../acts/stand-in.ts';
+import type { Value } from '../exchange.ts';
 import { toJson } from '../json.ts';
-import type { Violation } from '../wire/violation.ts';
 import { compileErrorFields, type ToldError } from './error-fields.ts';
 import { nameOf, sampledHeader } from './names.ts';
 import type { Sampling } from './sampling.ts';
 
-/** What a refusal comes to before it has a shape. */
-export interface Refused {
-  readonly status: number;
-  readonly code: string | undefined;
-  readonly message: string;
-  readonly violations: readonly Violation[] | undefined;
-}
-
-/** Gives a refusal the shape of an error that the endpoint states; nothing where it states none for it. */
-export type AnswerError = (refusal: Refusal, told: Refused, requestId: string) => Reply | undefined;
-
 /**
- * Compiles it for an endpoint whose service has no error payload of its own: the error of the very status, of one that is as
+ * Compiles the errors of an endpoint whose service has no error payload of its own: the error of the very status, of one that is as
  * usual for the condition, of its range, or the default one.
  */
 export function compileErrorAnswers(endpoint: Endpoint | undefined, sampling: Sampling): AnswerError {
@@ -65,7 +53,7 @@ export function compileErrorAnswers(endpoint: Endpoint | undefined, sampling: Sa
     if (body === nothing) return undefined;
     return {
       status,
-      headers: { 'content-type': mediaOf(shape), ...(names.length > 0 && { 'ninefold-sampled': sampledHeader(names) }) },
+      headers: { 'content-type': mediaOf(shape), ...headersOf(names) },
       body: toJson(body),
     };
   };
@@ -111,13 +99,7 @@ function chosen(errors: ReadonlyMap<string, Shape>, status: number): string | un
   return keys.find((key) => errors.has(key));
 }
 
-/** Completes what the stated payload makes of a refusal to the shape that is stated for it. */
-export type CompletePayload = (
-  body: Value,
-  told: Refused & Pick<ToldError, 'condition'>,
-  requestId: string,
-) => { readonly body: Value; readonly names: readonly string[] };
-
+/** Compiles the completing of what the stated payload makes of a refusal to the shape that is stated for it. */
 export function compilePayloadCompletion(shape: Shape, { samples, seed }: Sampling): CompletePayload {
   const sampler = samples.of(shape);
   const fieldsIn = compileErrorFields(shape, samples);
@@ -125,6 +107,10 @@ export function compilePayloadCompletion(shape: Shape, { samples, seed }: Sampli
     const names: string[] = [];
     const ground: Ground = { seed, identifierOf: () => undefined, sampled: (path) => names.push(nameOf(path)) };
     const body = sampler.complete(mergeJson(fieldsIn({ ...told, requestId }), made), ground, '');
-    return body === nothing ? { body: made, names: [] } : { body, names };
+    return body === nothing ? { body: made, headers: {} } : { body, headers: headersOf(names) };
   };
+}
+
+function headersOf(names: readonly string[]): Readonly<Record<string, string>> {
+  return names.length > 0 ? { 'ninefold-sampled': sampledHeader(names) } : {};
 }

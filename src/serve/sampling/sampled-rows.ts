@@ -2,17 +2,15 @@ import { isSame } from '../../document/values.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { nothing } from '../../parts/samples/nothing.ts';
 import type { Ground } from '../../parts/samples/sampler.ts';
-import type { Reader, Transaction } from '../../store/store.ts';
+import type { Transaction } from '../../store/store.ts';
 import type { Work } from '../acts/act.ts';
+import type { Rows } from '../acts/stand-in.ts';
 import { type Fields, Refused } from '../exchange.ts';
 import { identifierText, identifierValue } from '../rows/identifier.ts';
 import type { RowModel } from '../rows/model.ts';
 import { insertRow } from '../rows/write.ts';
 import { keepNames, nameOf, namesOfRow } from './names.ts';
 import type { Sampling } from './sampling.ts';
-
-/** What is at hand where rows are looked at. */
-export type Rows = Pick<Work<Reader>, 'rows' | 'models'>;
 
 /** Rows that are being made up, by resource: one that refers back to such a row refers to it. */
 type Making = ReadonlyMap<string, string>;

@@ -8,15 +8,12 @@ export class Sampling {
   /** Those of answers, in which a reference may be shown whole. */
   readonly shown: Samples;
   readonly seed: string;
-  /** Whether a request that breaks the document in a forgivable way is refused all the same. */
-  readonly isStrict: boolean;
   readonly #identifiers = new Map<string, ReturnType<Samples['identifiers']>>();
 
-  constructor(spec: Spec, seed: string, isStrict: boolean) {
+  constructor(spec: Spec, seed: string) {
     this.samples = new Samples(spec);
     this.shown = new Samples(spec, { size: 'usual', showsWhole: true });
     this.seed = seed;
-    this.isStrict = isStrict;
   }
 
   /** The chance of one place. */

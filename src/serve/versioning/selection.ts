@@ -86,9 +86,3 @@ export function isSunset(sunsetMs: number | undefined, nowMs: number): boolean {
 export function sunsetMsOf({ deprecation }: Version): number | undefined {
   return deprecation.standing === 'stated' || deprecation.standing === 'inferred' ? dateMs(deprecation.value.sunset) : undefined;
 }
-
-/** A path template with its version filled in. */
-export function pathOf(template: string, version: string): string {
-  const path = template.replace('{version}', () => encodeURIComponent(version));
-  return path.startsWith('/') ? path : `/${path}`;
-}

@@ -6,7 +6,8 @@ import type { Call, Reply } from '../call.ts';
 import { deprecationHeaders } from '../deprecation.ts';
 import type { Exchange, Plan } from '../exchange.ts';
 import { type DeprecatedWords, deprecatedWords } from './deprecated-fields.ts';
-import { pathOf, pathReader } from './selection.ts';
+import { pathReader } from './selection.ts';
+import { pathOf } from './versions.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
