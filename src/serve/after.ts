@@ -1,0 +1,11 @@
+/** A value, or the promise of it: what is answered by whatever may have to wait, such as a store, a key set or a handler. */
+export type PromiseOrValue<T> = T | Promise<T>;
+
+/**
+ * Goes on with a value: at once where it is there, later where it is promised. It is the one way on from a
+ * `PromiseOrValue`; no promise is made where nothing has to be waited for. What `next` throws is thrown in the first case
+ * and is the rejection in the second, and a promise that is rejected never reaches `next`.
+ */
+export function after<T, R>(value: PromiseOrValue<T>, next: (value: T) => PromiseOrValue<R>): PromiseOrValue<R> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
