@@ -35,6 +35,8 @@ import {
 const longFiles: Record<string, string> = {
   'src/serve/serve.ts': 'the road of every request, which is to be read as one page',
   'src/serve/events/deliveries.ts': "a subscriber's way from due to settled, which changes one state",
+  'src/serve/events/stream.ts': 'a reader from its first event to its last, over one state that all of them share',
+  'src/serve/events/subscribers.ts': 'what is known of subscribers, as it is kept and as it is read',
   'src/store/store.ts': 'the whole contract that a second engine has to meet, on one page',
 };
 

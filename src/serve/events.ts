@@ -53,12 +53,19 @@ export function startEvents(engine: () => Engine, { webhooks, allowsPrivate }: E
     deliveries.look(found);
   }
 
+  async function load(): Promise<void> {
+    await subscribers.load(engine());
+  }
+
   return {
     record(work, caller, emitted = []) {
-      if (work.stored.length === 0 && emitted.length === 0) return;
-      for (const subscriber of current().recording.record(work, caller, emitted, subscribers)) touched.add(subscriber);
+      if (work.stored.length === 0 && emitted.length === 0) return undefined;
+      return current().recording.record(work, caller, emitted, subscribers);
     },
-    recorded() {
+    recorded(recorded) {
+      for (const subscriber of recorded?.reached ?? []) touched.add(subscriber);
+      if (recorded && recorded.subscribers.length > 0) subscribers.changed(recorded.subscribers);
+      if (recorded && !subscribers.isLoaded) void load().catch((failure: unknown) => engine().onFailure(failure, 'subscribers'));
       // The answer to the change goes first.
       if (touched.size > 0) looking ??= setImmediate(look);
       streams.recorded();
@@ -68,7 +75,11 @@ export function startEvents(engine: () => Engine, { webhooks, allowsPrivate }: E
     look(subscriber) {
       deliveries.look([subscriber]);
     },
-    resume: () => deliveries.resume(),
+    async resume() {
+      current();
+      await load();
+      await deliveries.resume();
+    },
     async settled() {
       while (looking) await new Promise<void>((resolve) => setImmediate(resolve));
       await deliveries.settled();
@@ -90,11 +101,9 @@ function compile(engine: Engine, hasGiven: boolean, allowsPrivate: boolean): Com
     recording,
     rules: { schedule: compileSchedule(engine), signing: compileSigning(engine, wrapping, allowsPrivate) },
     stream: {
-      ...{ recording, wrapping, onFailure: engine.onFailure },
-      isGood(caller) {
-        const held = engine.store.read((rows) => isStillKnown(engine, caller, rows, engine.clock.now()));
-        return held instanceof Promise ? true : held;
-      },
+      recording,
+      wrapping,
+      isGood: (caller) => engine.store.read((rows) => isStillKnown(engine, caller, rows, engine.clock.now())),
     },
   };
 }

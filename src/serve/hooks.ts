@@ -34,14 +34,20 @@ export interface Emitted {
   readonly data: Json;
 }
 
+/** What a change recorded, by the identifiers of subscribers: for whom there is something, and which of them it stored. */
+export interface Recorded {
+  readonly reached: ReadonlySet<string>;
+  readonly subscribers: readonly string[];
+}
+
 /** What the events part does: records with a change, delivers after it. */
 export interface Events {
   /** Inside a change: records the events that `work.stored` emits; neither exists without the other. */
-  record(work: Work, caller: Caller | undefined, emitted?: readonly Emitted[]): void;
-  /** After a change was committed: there may be something to deliver. */
-  recorded(): void;
+  record(work: Work, caller: Caller | undefined, emitted?: readonly Emitted[]): Recorded | undefined;
+  /** After a change was committed: there may be something to deliver of what it recorded. */
+  recorded(recorded: Recorded | undefined): void;
   /** Answers `stream events`. */
-  readonly open: (exchange: Exchange) => Reply;
+  readonly open: (exchange: Exchange) => Reply | Promise<Reply>;
   /** Something may be due for a subscriber. */
   look(subscriber: string): void;
   /** Goes on with what an earlier process left. */

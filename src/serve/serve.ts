@@ -1,5 +1,6 @@
 import { statedValue } from '../parts/fact.ts';
 import { addHeaders, nameFacts } from './added-headers.ts';
+import { after } from './after.ts';
 import { compileAuthentication, type Identified } from './authentication.ts';
 import { withCors } from './cors.ts';
 import { ClientGone } from './doors/client-gone.ts';
@@ -10,7 +11,7 @@ import { startJourney } from './journey.ts';
 import { bodyBytesProtected } from './limits/stated-bounds.ts';
 import type { Journey, Plan, Planned } from './plan.ts';
 import { plansOf } from './plans.ts';
-import { refused } from './runs/refused.ts';
+import { refused, reportRefusal } from './runs/refused.ts';
 import { asMeant } from './sampling/as-meant.ts';
 import { compileForgiving, warningHeader } from './sampling/forgiving.ts';
 import { sampledHeader } from './sampling/names.ts';
@@ -61,15 +62,18 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
     const nowMs = clock.now();
     const hurried = limits.first?.(call, plan, nowMs);
     if (hurried) return refusePlanned(call, plan, hurried, version);
-    const who = identify(call, plan);
-    if (who instanceof Promise) return who.then((identified) => enter(call, routed, nowMs, identified));
-    return enter(call, routed, nowMs, who);
+    return after(identify(call, plan), (who) => select(call, routed, nowMs, who));
   }
 
-  /** From step 4 on, with the caller known, and with it the version that it is pinned to. */
-  function enter(call: Call, selected: Routed, nowMs: number, who: Identified): Reply | Promise<Reply> {
+  /** The version that the caller is pinned to, now that it is known. */
+  function select(call: Call, routed: Routed, nowMs: number, who: Identified): Reply | Promise<Reply> {
+    if (!versions.pinned || !('caller' in who) || !who.caller) return enter(call, routed, nowMs, who);
+    return after(versions.pinned(call, who.caller, routed), (pinned) => enter(call, pinned, nowMs, who));
+  }
+
+  /** From step 4 on. */
+  function enter(call: Call, { found, version, refusal }: Routed, nowMs: number, who: Identified): Reply | Promise<Reply> {
     const caller = 'caller' in who ? who.caller : undefined;
-    const { found, version, refusal } = caller && versions.pinned ? versions.pinned(call, caller, selected) : selected;
     if (found.kind !== 'found') return answerUnrouted(call, found, version);
     const { plan } = found.value;
     const bad = 'refusal' in who ? who.refusal : refusal;
@@ -174,6 +178,7 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
     if (exchange.accepted) headers['ninefold-open'] = nameFacts(exchange.accepted);
     if (exchange.sampled) headers['ninefold-sampled'] = sampledHeader(exchange.sampled);
     if (exchange.warnings) headers['ninefold-warning'] = warningHeader(exchange.warnings);
+    if (exchange.refusedWith) reportRefusal(exchange);
     note?.(exchange.call, exchange, reply, exchange.refusedWith);
     return reply;
   }

@@ -23,7 +23,7 @@ export interface Trial {
   send(who: string, method: string, target: string, body?: unknown): Promise<{ readonly status: number; readonly json: Json }>;
   /** Moves the clock, and waits until what is due is done. */
   advance(ms: number): Promise<void>;
-  outbox<T>(look: (outbox: OutboxReader) => T): T;
+  outbox<T>(look: (outbox: OutboxReader) => T): Promise<T>;
   /** Stops the service and starts another over the same data. */
   restart(document?: string | Document): Promise<void>;
 }
@@ -74,7 +74,7 @@ export async function startTrial(test: TestContext, document: string | Document,
       clock.advance(ms);
       await service.settled();
     },
-    outbox: (look) => state.store.read((rows) => look(rows.outbox)) as ReturnType<typeof look>,
+    outbox: async (look) => state.store.read((rows) => look(rows.outbox)),
     async restart(next) {
       await service.close();
       if (path !== ':memory:') {

@@ -4,10 +4,11 @@ import type { Transaction } from '../../store/store.ts';
 import type { Act, Hook, Outcome, Pause, Paused } from '../acts/act.ts';
 import type { Engine } from '../engine.ts';
 import { type Exchange, type Refusal, Refused, type Reply } from '../exchange.ts';
+import type { Recorded } from '../hooks.ts';
 import type { Run } from '../plan.ts';
 import type { RowModel } from '../rows/model.ts';
 import { warn } from '../sampling/forgiving.ts';
-import { drawOnce, workFor } from '../scope.ts';
+import { changeFor, type Drawn, workFor } from '../scope.ts';
 import { runBefore } from './before.ts';
 import { isUnchanged, triesMax } from './collected.ts';
 import { type Keyed, keep, keyOf, replay } from './idempotency.ts';
@@ -25,38 +26,24 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
   const stated = endpoint.idempotency ?? usualIdempotency(endpoint, engine);
   const hasTimers = [...engine.models.values()].some(({ machine }) => (machine?.timed.length ?? 0) > 0);
 
-  function once(
-    exchange: Exchange,
-    keyed: Keyed | undefined,
-    hook: Hook | undefined,
-    draw = drawOnce(engine.chance, exchange.nowMs),
-  ): Promise<Reply> {
-    return engine.store.change((rows) => {
-      draw.restart();
-      return carryOut(rows, exchange, keyed, hook, draw);
-    });
+  function once(exchange: Exchange, keyed: Keyed | undefined): Promise<Done> {
+    return changeFor(engine, exchange, (rows, draw) => carryOut(rows, exchange, keyed, undefined, draw));
   }
 
-  function carryOut(
-    rows: Transaction,
-    exchange: Exchange,
-    keyed: Keyed | undefined,
-    hook: Hook | undefined,
-    draw: ReturnType<typeof drawOnce>,
-  ): Reply {
+  function carryOut(rows: Transaction, exchange: Exchange, keyed: Keyed | undefined, hook: Hook | undefined, draw: Drawn): Done {
     exchange.deadline?.apply();
     const replayed = keyed && replay(rows, keyed, exchange.nowMs);
-    if (replayed) return 'refusal' in replayed ? refused(exchange, replayed.refusal) : replayed;
+    if (replayed) return { reply: 'refusal' in replayed ? refused(exchange, replayed.refusal) : replayed };
     const work = workFor(rows, engine.models, exchange, draw);
     const outcome = act(work, exchange, hook);
     if ('paused' in outcome) throw new Error('An act stopped for a handler that was asked already.');
-    if ('refusal' in outcome) return refuseAndKeep(rows, exchange, keyed, outcome.refusal);
+    if ('refusal' in outcome) return { reply: refuseAndKeep(rows, exchange, keyed, outcome.refusal) };
     const made = reply(work, exchange, outcome);
     if ('refusal' in made) throw new Refused(made.refusal);
     spend?.(rows, exchange, made.reply.status);
-    engine.events.record(work, exchange.caller);
+    const recorded = engine.events.record(work, exchange.caller);
     if (keyed) keep(rows, keyed, made.again);
-    return made.reply;
+    return { reply: made.reply, recorded };
   }
 
   /** The service's own errors are kept like answers: the same key gets the same refusal. */
@@ -68,36 +55,27 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
 
   /** What would be stored, found out without storing it. */
   async function rehearse(exchange: Exchange, keyed: Keyed | undefined): Promise<Paused | Reply> {
-    const draw = drawOnce(engine.chance, exchange.nowMs);
-    let paused: Paused | Reply | undefined;
-    await engine.store
-      .change((rows) => {
-        draw.restart();
-        const replayed = keyed && replay(rows, keyed, exchange.nowMs);
-        if (replayed) paused = 'refusal' in replayed ? refused(exchange, replayed.refusal) : replayed;
-        else {
-          const outcome: Outcome | Pause = act(workFor(rows, engine.models, exchange, draw), exchange, { next: undefined });
-          paused = 'paused' in outcome ? outcome.paused : 'refusal' in outcome ? refused(exchange, outcome.refusal) : undefined;
-        }
-        throw new Rehearsed();
-      })
-      .catch((failure: unknown) => {
-        if (!(failure instanceof Rehearsed)) throw failure;
-      });
-    if (!paused) throw new Error('An act went on where a handler stands before it.');
-    return paused;
+    return changeFor(engine, exchange, (rows, draw) => {
+      const replayed = keyed && replay(rows, keyed, exchange.nowMs);
+      if (replayed) throw new Rehearsed('refusal' in replayed ? refused(exchange, replayed.refusal) : replayed);
+      const outcome: Outcome | Pause = act(workFor(rows, engine.models, exchange, draw), exchange, { next: undefined });
+      if ('paused' in outcome) throw new Rehearsed(outcome.paused);
+      if ('refusal' in outcome) throw new Rehearsed(refused(exchange, outcome.refusal));
+      throw new Error('An act went on where a handler stands before it.');
+    }).catch((failure: unknown) => {
+      if (failure instanceof Rehearsed) return failure.found;
+      throw failure;
+    });
   }
 
-  async function withBefore(exchange: Exchange, keyed: Keyed | undefined): Promise<Reply> {
+  async function withBefore(exchange: Exchange, keyed: Keyed | undefined): Promise<Done> {
     for (let tries = 0; tries < triesMax; tries++) {
       const paused = await rehearse(exchange, keyed);
-      if ('status' in paused && 'headers' in paused) return paused as Reply;
+      if ('status' in paused && 'headers' in paused) return { reply: paused as Reply };
       const { resource, next, seen } = paused as Paused;
       const changed = await runBefore(engine, exchange, before as NonNullable<typeof before>, resource, next);
-      if ('refusal' in changed) return refused(exchange, changed.refusal);
-      const draw = drawOnce(engine.chance, exchange.nowMs);
-      const answer = await engine.store.change((rows) => {
-        draw.restart();
+      if ('refusal' in changed) return { reply: refused(exchange, changed.refusal) };
+      const answer = await changeFor(engine, exchange, (rows, draw) => {
         // What the handler was shown must still be there too, or another's change would be lost.
         if (seen && rows.get(seen.resource, seen.id)?.rev !== seen.rev) return undefined;
         if (!isUnchanged(rows, changed.collected)) return undefined;
@@ -105,12 +83,12 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
       });
       if (answer) return answer;
     }
-    return refused(exchange, { when: 'write.conflict' });
+    return { reply: refused(exchange, { when: 'write.conflict' }) };
   }
 
-  function done(answer: Reply): Reply {
+  function done({ reply: answer, recorded }: Done): Reply {
     if (hasTimers) engine.timersChanged();
-    engine.events.recorded();
+    engine.events.recorded(recorded);
     return answer;
   }
 
@@ -129,7 +107,7 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
       exchange.deadline?.whenOver(() => engine.inFlight.delete(keyed.key));
     }
     try {
-      return done(before ? await withBefore(exchange, keyed) : await once(exchange, keyed, undefined));
+      return done(before ? await withBefore(exchange, keyed) : await once(exchange, keyed));
     } catch (failure) {
       return failed(exchange, failure);
     } finally {
@@ -139,7 +117,7 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
   }
 
   if (before || stated) return whole;
-  return (exchange) => once(exchange, undefined, undefined).then(done, (failure) => failed(exchange, failure));
+  return (exchange) => once(exchange, undefined).then(done, (failure) => failed(exchange, failure));
 }
 
 /** Vendors' clients send keys that their documents do not name; a stand-in takes them as the IETF's draft of the header has it. */
@@ -147,5 +125,16 @@ function usualIdempotency({ method, at }: Endpoint, { compilation: { sampling } 
   return sampling && !sampling.isStrict && method === 'POST' ? { at, header: 'Idempotency-Key', required: false } : undefined;
 }
 
-/** Takes back a rehearsal. */
-class Rehearsed {}
+/** The answer to a change, and what the change recorded. */
+interface Done {
+  readonly reply: Reply;
+  readonly recorded?: Recorded | undefined;
+}
+
+/** Takes back a rehearsal, and tells what was found out by it. */
+class Rehearsed {
+  readonly found: Paused | Reply;
+  constructor(found: Paused | Reply) {
+    this.found = found;
+  }
+}

@@ -8,8 +8,9 @@ import { encodeReply } from '../answers.ts';
 import type { Engine } from '../engine.ts';
 import { type Exchange, type Refusal, Refused, type Reply, type Value } from '../exchange.ts';
 import type { Handler } from '../handlers.ts';
+import type { Recorded } from '../hooks.ts';
 import type { Run } from '../plan.ts';
-import { drawOnce, workFor } from '../scope.ts';
+import { changeFor, readFor, workFor } from '../scope.ts';
 import { compilePrune } from '../shown.ts';
 import { isUnchanged, triesMax } from './collected.ts';
 import { handlerContext } from './handler-context.ts';
@@ -30,34 +31,32 @@ export function compileHandlerRun(operation: Operation, endpoint: Endpoint, hand
 
   /** What is refused before the handler runs; the service's own errors that it knows itself it fails with. */
   async function early(exchange: Exchange): Promise<Refusal | undefined> {
-    return engine.store.read((rows) => {
-      const work = workFor(rows, engine.models, exchange, drawOnce(engine.chance, exchange.nowMs));
+    return readFor(engine, exchange, (rows, draw) => {
+      const work = workFor(rows, engine.models, exchange, draw);
       const pass = access.enter(work.scope, undefined);
       if ('refusal' in pass) return pass.refusal;
       return badBody(work, exchange) ?? pass.settle() ?? ownErrors?.(work.scope);
     });
   }
 
-  async function attempt(exchange: Exchange, keyed: Keyed | undefined): Promise<Reply | 'conflict'> {
+  async function attempt(exchange: Exchange, keyed: Keyed | undefined): Promise<Done | 'conflict'> {
     const { context, collected } = handlerContext(engine, exchange, undefined, {});
     const value = await handler(context);
     const reply = answer(exchange, value);
-    if (collected.writes.length === 0 && collected.emitted.length === 0 && !keyed && !spend) return reply;
-    const draw = drawOnce(engine.chance, exchange.nowMs);
-    return engine.store.change((rows) => {
-      draw.restart();
+    if (collected.writes.length === 0 && collected.emitted.length === 0 && !keyed && !spend) return { reply };
+    return changeFor(engine, exchange, (rows, draw) => {
       exchange.deadline?.apply();
       if (keyed) {
         const replayed = replay(rows, keyed, exchange.nowMs);
-        if (replayed) return 'refusal' in replayed ? refused(exchange, replayed.refusal) : replayed;
+        if (replayed) return { reply: 'refusal' in replayed ? refused(exchange, replayed.refusal) : replayed };
       }
       if (!isUnchanged(rows, collected)) return 'conflict';
       const work = workFor(rows, engine.models, exchange, draw);
       for (const wanted of collected.writes) applyWanted(work, wanted, operation, engine);
       spend?.(rows, exchange, reply.status);
-      engine.events.record(work, exchange.caller, collected.emitted);
+      const recorded = engine.events.record(work, exchange.caller, collected.emitted);
       if (keyed) keep(rows, keyed, reply);
-      return reply;
+      return { reply, recorded };
     });
   }
 
@@ -80,14 +79,14 @@ export function compileHandlerRun(operation: Operation, endpoint: Endpoint, hand
       const bad = await early(exchange);
       if (bad) throw new Refused(bad);
       for (let tries = 0; tries < triesMax; tries++) {
-        const reply = await attempt(exchange, keyed);
-        if (reply === 'conflict') {
+        const done = await attempt(exchange, keyed);
+        if (done === 'conflict') {
           exchange.deadline?.release();
           continue;
         }
         engine.timersChanged();
-        engine.events.recorded();
-        return reply;
+        engine.events.recorded(done.recorded);
+        return done.reply;
       }
       return refused(exchange, { when: 'write.conflict' });
     } catch (failure) {
@@ -101,6 +100,12 @@ export function compileHandlerRun(operation: Operation, endpoint: Endpoint, hand
       if (keyed && !exchange.deadline?.isOver) engine.inFlight.delete(keyed.key);
     }
   };
+}
+
+/** The answer of a handler, and what it recorded. */
+interface Done {
+  readonly reply: Reply;
+  readonly recorded?: Recorded | undefined;
 }
 
 function keepInTime(rows: Transaction, { deadline }: Exchange, keyed: Keyed, reply: Reply): void {

@@ -10,7 +10,7 @@ import type { Run } from '../plan.ts';
 import { compileRepresentation } from '../representation.ts';
 import type { RowModel } from '../rows/model.ts';
 import { namesOfRow, tellSampled } from '../sampling/names.ts';
-import { drawOnce, workFor } from '../scope.ts';
+import { type Drawn, readFor, workFor } from '../scope.ts';
 import { rowTag } from '../tags.ts';
 import { evaluateConditions } from '../wire/conditional.ts';
 import { refused } from './refused.ts';
@@ -18,7 +18,7 @@ import { compileRowReply } from './row-reply.ts';
 
 /** Compiles `read RESOURCE`. Where nothing asks for more, the stored text is the answer. */
 export function compileRead(operation: Operation, endpoint: Endpoint, model: RowModel, engine: Engine): Run {
-  const { compilation, models, store, chance } = engine;
+  const { compilation, models } = engine;
   const locator = compileLocator(endpoint, model, models, compilation);
   const ownErrors = compileOwnErrors(operation, compilation);
   const reply = compileRowReply(endpoint, model, engine);
@@ -28,8 +28,8 @@ export function compileRead(operation: Operation, endpoint: Endpoint, model: Row
   const tag = endpoint.etag ? rowTag(model, compilation) : undefined;
   const { cache } = endpoint;
 
-  function direct(rows: Reader, exchange: Exchange): Reply {
-    const found = locator.isGuarded ? guarded(rows, exchange) : plainly(rows, exchange);
+  function direct(rows: Reader, exchange: Exchange, draw: Drawn): Reply {
+    const found = locator.isGuarded ? guarded(rows, exchange, draw) : plainly(rows, exchange);
     if ('refusal' in found) return refused(exchange, found.refusal);
     const { row } = found;
     if (compilation.sampling) tellSampled(exchange, namesOfRow(rows, model.name, idIn(exchange)));
@@ -51,12 +51,12 @@ export function compileRead(operation: Operation, endpoint: Endpoint, model: Row
     return row ? { row } : { refusal: { when: 'resource.missing' } };
   }
 
-  function guarded(rows: Reader, exchange: Exchange): ReturnType<typeof locator.find> {
-    return locator.find(workFor(rows, models, exchange, drawOnce(chance, exchange.nowMs)), exchange);
+  function guarded(rows: Reader, exchange: Exchange, draw: Drawn): ReturnType<typeof locator.find> {
+    return locator.find(workFor(rows, models, exchange, draw), exchange);
   }
 
-  function whole(rows: Reader, exchange: Exchange): Reply {
-    const work: Work<Reader> = workFor(rows, models, exchange, drawOnce(chance, exchange.nowMs));
+  function whole(rows: Reader, exchange: Exchange, draw: Drawn): Reply {
+    const work: Work<Reader> = workFor(rows, models, exchange, draw);
     const found = locator.find(work, exchange);
     if ('refusal' in found) return refused(exchange, found.refusal);
     const own = ownErrors?.({ ...work.scope, resource: found.fields });
@@ -66,7 +66,7 @@ export function compileRead(operation: Operation, endpoint: Endpoint, model: Row
   }
 
   const read = isDirect ? direct : whole;
-  return (exchange) => store.read((rows) => read(rows, exchange));
+  return (exchange) => readFor(engine, exchange, (rows, draw) => read(rows, exchange, draw));
 }
 
 /** 304 where the caller has it already (RFC 9110 section 13.1.2). */

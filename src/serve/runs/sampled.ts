@@ -11,6 +11,7 @@ import { compileStatedBody, isFields } from '../acts/body.ts';
 import { compileAnswers } from '../answers.ts';
 import type { Engine } from '../engine.ts';
 import { type Exchange, type Fields, type Refusal, Refused, type Reply } from '../exchange.ts';
+import type { Recorded } from '../hooks.ts';
 import type { OpenFact } from '../open.ts';
 import type { Run } from '../plan.ts';
 import { identifierText } from '../rows/identifier.ts';
@@ -18,7 +19,7 @@ import type { RowModel } from '../rows/model.ts';
 import { namesOfRow, tellSampled } from '../sampling/names.ts';
 import { makeRow } from '../sampling/sampled-rows.ts';
 import type { Sampling } from '../sampling/sampling.ts';
-import { drawOnce, workFor } from '../scope.ts';
+import { changeFor, type Drawn, workFor } from '../scope.ts';
 import { refused } from './refused.ts';
 
 /**
@@ -40,18 +41,17 @@ export function compileSampledRun(
   const access = compilation.access.of(operation, compilation.user);
   const spend = engine.limits.spendOf(operation);
 
-  function carryOut(rows: Transaction, exchange: Exchange, draw: ReturnType<typeof drawOnce>): Reply {
+  function carryOut(rows: Transaction, exchange: Exchange, draw: Drawn): Done {
     const work = workFor(rows, models, exchange, draw);
     const pass = access.enter(work.scope, undefined);
     const bad = 'refusal' in pass ? pass.refusal : (badBody(work, exchange) ?? pass.settle());
-    if (bad) return refused(exchange, bad);
+    if (bad) return { reply: refused(exchange, bad) };
     const row = named && rows.get(named.model.name, exchange.pathParams[named.parameter] ?? '');
-    if (named && !row) return refused(exchange, { when: 'resource.missing' });
+    if (named && !row) return { reply: refused(exchange, { when: 'resource.missing' }) };
     const made = answer(work, exchange, row);
     if ('refusal' in made) throw new Refused(made.refusal);
     spend?.(rows, exchange, made.reply.status);
-    engine.events.record(work, exchange.caller);
-    return made.reply;
+    return { reply: made.reply, recorded: engine.events.record(work, exchange.caller) };
   }
 
   function answer(
@@ -83,21 +83,24 @@ export function compileSampledRun(
 
   return async (exchange) => {
     exchange.accepted = [...(exchange.accepted ?? []), ...open.filter((fact) => isMet(fact, exchange))];
-    const draw = drawOnce(engine.chance, exchange.nowMs);
     try {
-      const reply = await engine.store.change((rows) => {
-        draw.restart();
+      const { reply, recorded } = await changeFor(engine, exchange, (rows, draw) => {
         exchange.deadline?.apply();
         return carryOut(rows, exchange, draw);
       });
       engine.timersChanged();
-      engine.events.recorded();
+      engine.events.recorded(recorded);
       return reply;
     } catch (failure) {
       if (failure instanceof Refused) return refused(exchange, failure.refusal);
       throw failure;
     }
   };
+}
+
+interface Done {
+  readonly reply: Reply;
+  readonly recorded?: Recorded | undefined;
 }
 
 /** Of a request without a query or a body it is no matter what those may be. */
