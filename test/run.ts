@@ -4,15 +4,21 @@ import { join, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
+import { chooseStore, onReluctant } from './stores/chosen.ts';
 
 /**
  * `npm test`: everything that has to hold, stage by stage, stopping at the first stage that fails.
  * `npm test -- word …` runs only the stages and test files whose names contain a word, or else the tests whose names do.
+ * `NINEFOLD_TEST_STORE=reluctant npm test`: the same on a store that answers later and runs every body twice.
  */
 const root = join(import.meta.dirname, '..');
 process.chdir(root);
+chooseStore(process.env);
 
-type Stage = { readonly title: string } & ({ readonly command: readonly string[] } | { readonly files: readonly string[] });
+type Stage = { readonly title: string } & (
+  | { readonly command: readonly string[] }
+  | { readonly files: readonly string[]; readonly execArgv?: readonly string[] }
+);
 
 const files = globSync('test/**/*.test.ts').map((file) => file.replaceAll(sep, '/'));
 const takes = (pattern: RegExp) => files.filter((file) => pattern.test(file)).sort();
@@ -23,12 +29,16 @@ const apart = {
   package: /^test\/package\./,
 };
 
+/** What is run on a store that answers later too; all the rest by `NINEFOLD_TEST_STORE`. */
+const waiting = /^test\/(stories|access|access-lists|authorization-matrix|events-stream)\.test\./;
+
 const stages: readonly Stage[] = [
   { title: 'format and lint', command: ['@biomejs/biome/bin/biome', 'check', '--error-on-warnings'] },
   { title: 'types', command: ['typescript/bin/tsc', '--noEmit'] },
   { title: 'walls', files: takes(apart.walls) },
   { title: 'unit tests', files: files.filter((file) => !Object.values(apart).some((pattern) => pattern.test(file))).sort() },
   { title: 'stories', files: takes(apart.stories) },
+  { title: 'on a reluctant store', files: takes(waiting), execArgv: onReluctant },
   { title: 'docs', files: takes(apart.docs) },
   { title: 'package', files: takes(apart.package) },
 ];
@@ -44,7 +54,7 @@ let stopped: string | undefined;
 for (const stage of chosen) {
   console.log(`\n== ${stage.title}`);
   const from = performance.now();
-  const ok = 'command' in stage ? runCommand(stage.command) : await runTests(stage.files, names);
+  const ok = 'command' in stage ? runCommand(stage.command) : await runTests(stage.files, stage.execArgv ?? [], names);
   console.log(`== ${stage.title}: ${ok ? 'passed' : 'FAILED'} in ${seconds(from)} s`);
   if (ok) continue;
   stopped = stage.title;
@@ -77,9 +87,14 @@ function runCommand([script, ...args]: readonly string[]): boolean {
 }
 
 /** Runs test files, shows them as `node --test` does, and keeps the closing counts for the sum at the end. */
-async function runTests(paths: readonly string[], names: readonly string[]): Promise<boolean> {
+async function runTests(paths: readonly string[], execArgv: readonly string[], names: readonly string[]): Promise<boolean> {
   const patterns = names.map((name) => new RegExp(RegExp.escape(name)));
-  const stream = run({ files: [...paths], concurrency, ...(patterns.length > 0 && { testNamePatterns: patterns }) });
+  const stream = run({
+    files: [...paths],
+    concurrency,
+    execArgv: [...execArgv],
+    ...(patterns.length > 0 && { testNamePatterns: patterns }),
+  });
   let ok = true;
   stream.on('test:summary', ({ file, counts, success }) => {
     if (file !== undefined) return;

@@ -31,13 +31,18 @@ export interface Trial {
 // What came back is whatever the test says it is.
 type Json = Record<string, never> & { readonly id: string; readonly secret: string; readonly violations: { path: string }[] };
 
-export type TrialOptions = Partial<Omit<ServeOptions, 'store' | 'clock'>> & { readonly path?: string; readonly startMs?: number };
+export type TrialOptions = Partial<Omit<ServeOptions, 'store' | 'clock'>> & {
+  readonly path?: string;
+  readonly startMs?: number;
+  /** Another store than the usual one. */
+  readonly opening?: (path: string) => Store;
+};
 
 export async function startTrial(test: TestContext, document: string | Document, options: TrialOptions = {}): Promise<Trial> {
   const clock = movableClock(options.startMs ?? startMs);
   const failures: unknown[] = [];
-  const { path = ':memory:', startMs: _startMs, ...rest } = options;
-  const state = { store: openStore(path), document: documentOf(document) };
+  const { path = ':memory:', startMs: _startMs, opening = openStore, ...rest } = options;
+  const state = { store: opening(path), document: documentOf(document) };
   const start = () =>
     serve(state.document, {
       ...{ clock, store: state.store, allowPrivateWebhooks: true },
@@ -79,7 +84,7 @@ export async function startTrial(test: TestContext, document: string | Document,
       await service.close();
       if (path !== ':memory:') {
         await state.store.close();
-        state.store = openStore(path);
+        state.store = opening(path);
       }
       if (next !== undefined) state.document = documentOf(next);
       service = await start();

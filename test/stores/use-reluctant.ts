@@ -1,15 +1,17 @@
 import { registerHooks } from 'node:module';
 
 /**
- * Loaded before everything else (`node --import`), puts the reluctant store in the place of SQLite wherever something opens it;
- * no source knows of it.
+ * Loaded before everything else (`node --import`), puts the reluctant store in the place of SQLite wherever a source opens it;
+ * no source knows of it. Tests that open SQLite themselves mean SQLite.
  */
 const own = new URL('./reluctant-sqlite.ts', import.meta.url).href;
-const sqlite = new URL('../../src/store/sqlite.ts', import.meta.url).href;
+const sources = new URL('../../src/', import.meta.url).href;
+const sqlite = new URL('store/sqlite.ts', sources).href;
 
 registerHooks({
   resolve(specifier, context, next) {
     const found = next(specifier, context);
-    return found.url === sqlite && context.parentURL !== own ? { ...found, url: own } : found;
+    const isAskedBySource = context.parentURL?.startsWith(sources) === true;
+    return found.url === sqlite && isAskedBySource ? { ...found, url: own } : found;
   },
 });
