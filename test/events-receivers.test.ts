@@ -330,13 +330,10 @@ thing.praised: { on: [], payload: thing }`;
   assert.deepEqual(heard('owner/o1'), ['thing.praised']);
   assert.deepEqual(heard('owner/o2'), []);
   assert.deepEqual(heard('clerk/c1'), ['news hear', 'thing.praised']);
-  const before = trial.outbox((outbox) => outbox.lastEvent());
+  const before = await trial.outbox((outbox) => outbox.lastEvent());
   assert.equal((await tell('nothing', {})).status, 500);
   assert.equal((await tell('news', { text: 3 })).status, 500);
-  assert.equal(
-    trial.outbox((outbox) => outbox.lastEvent()),
-    before,
-  );
+  assert.equal(await trial.outbox((outbox) => outbox.lastEvent()), before);
 });
 
 test('a maker known by keys receives until its last key is revoked, and a subscriber without a maker nothing', async (context) => {

@@ -28,7 +28,7 @@ const deliveries = (trial: Trial) =>
       .map((delivery) => ({ ...delivery, attempts: outbox.attempts(delivery.seq) })),
   );
 
-const statuses = (trial: Trial) => deliveries(trial).map(({ attempts }) => attempts.map(({ status }) => status));
+const statuses = async (trial: Trial) => (await deliveries(trial)).map(({ attempts }) => attempts.map(({ status }) => status));
 
 test('a webhook verifies with the library of Standard Webhooks, and says what happened', async (context) => {
   const startMs = Math.floor(Date.now() / second) * second;
@@ -104,7 +104,7 @@ test('a delivery that fails is tried again after the stated waits, with one id, 
   assert.equal(new Set(receiver.received.map(({ body }) => body)).size, 1);
   const times = receiver.received.map(({ headers }) => headers['webhook-timestamp']);
   assert.equal(new Set(times).size, 4, 'the time is that of the try');
-  const [only] = deliveries(trial);
+  const [only] = await deliveries(trial);
   assert.equal(only!.outcome, 'given up');
   assert.deepEqual(
     only!.attempts.map(({ status, response }) => [status, response]),
@@ -125,7 +125,7 @@ test('only 2xx is success: a redirect is not followed, and everything else fails
   receiver.react((response) => response.writeHead(302, { location: other.url }).end(), 400, 404, 200);
   await trial.service.settled();
   for (let n = 0; n < 3; n++) await trial.advance(hour);
-  assert.deepEqual(statuses(trial), [[204], [299], [302, 400, 404, 200]]);
+  assert.deepEqual(await statuses(trial), [[204], [299], [302, 400, 404, 200]]);
   assert.equal(other.received.length, 0);
 });
 
@@ -170,9 +170,7 @@ test('events of one row come in order, a later one once the earlier is accepted 
   assert.deepEqual(new Set(seen().filter((line) => line.includes('slow'))), new Set(['thing.made slow new']));
   for (let n = 0; n < 3; n++) await trial.advance(hour);
   assert.deepEqual(
-    deliveries(trial)
-      .slice(0, 2)
-      .map(({ outcome, tries }) => [outcome, tries]),
+    (await deliveries(trial)).slice(0, 2).map(({ outcome, tries }) => [outcome, tries]),
     [
       ['given up', 4],
       [null, 1],
@@ -264,7 +262,7 @@ test('a secret that is none is not signed with, and nothing is sent', async (con
   await make(trial);
   await trial.service.settled();
   assert.equal(receiver.received.length, 0);
-  assert.match(String(deliveries(trial)[0]!.attempts[0]!.error), /24 to 64 bytes/);
+  assert.match(String((await deliveries(trial))[0]!.attempts[0]!.error), /24 to 64 bytes/);
 });
 
 test('a hanging receiver is given up when its time is over, and a dripping one decided by its status', async (context) => {
@@ -275,15 +273,15 @@ test('a hanging receiver is given up when its time is over, and a dripping one d
   while (receiver.received.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   trial.clock.advance(15 * second);
   await settled;
-  assert.deepEqual(statuses(trial), [[null]]);
-  assert.equal(deliveries(trial)[0]!.attempts[0]!.error, 'No answer came in time.');
+  assert.deepEqual(await statuses(trial), [[null]]);
+  assert.equal((await deliveries(trial))[0]!.attempts[0]!.error, 'No answer came in time.');
   receiver.react((response) => void response.writeHead(200).write('drip'));
   trial.clock.advance(6 * second);
   while (receiver.received.length === 1) await new Promise((resolve) => setTimeout(resolve, 5));
   await new Promise((resolve) => setTimeout(resolve, 20));
   trial.clock.advance(15 * second);
   await trial.service.settled();
-  assert.deepEqual(statuses(trial), [[null, 200]]);
+  assert.deepEqual(await statuses(trial), [[null, 200]]);
 });
 
 test('an answer is read up to a bound, and garbage is a failure like any other', async (context) => {
@@ -295,7 +293,7 @@ test('an answer is read up to a bound, and garbage is a failure like any other',
   await trial.advance(10 * second);
   receiver.react((response) => response.socket?.destroy());
   await trial.advance(10 * 60 * second);
-  const [delivery] = deliveries(trial);
+  const [delivery] = await deliveries(trial);
   const [long, garbage, broken] = delivery!.attempts;
   assert.equal(long!.status, 500);
   assert.equal(long!.response?.length, 20_000);
@@ -326,7 +324,7 @@ test('private addresses are not connected to unless that is allowed', async (con
   await make(trial);
   await trial.service.settled();
   assert.equal(receiver.connections(), 0);
-  const errors = deliveries(trial).map(({ attempts }) => attempts[0]!.error);
+  const errors = (await deliveries(trial)).map(({ attempts }) => attempts[0]!.error);
   assert.deepEqual(
     errors.map((error) => /no public address|not sent to|no URL/.test(String(error))),
     Array(6).fill(true),
@@ -393,7 +391,7 @@ test('deliveries go on over another document, and after the subscriber is gone t
   await trial.advance(hour);
   assert.equal(receiver.received.length, 3);
   assert.deepEqual(
-    deliveries(trial).map(({ outcome }) => outcome),
+    (await deliveries(trial)).map(({ outcome }) => outcome),
     ['accepted', 'given up'],
   );
 });

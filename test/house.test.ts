@@ -38,6 +38,8 @@ const longFiles: Record<string, string> = {
   'src/serve/acts/update.ts': 'update and replace, which end in the same way',
   'src/serve/exchange.ts': 'a request, its plan and what refuses it, which speak of each other',
   'src/serve/events/deliveries.ts': "a subscriber's way from due to settled, which changes one state",
+  'src/serve/events/stream.ts': 'a reader from its first event to its last, over one state that all of them share',
+  'src/serve/events/subscribers.ts': 'what is known of subscribers, as it is kept and as it is read',
   'src/store/store.ts': 'the whole contract that a second engine has to meet, on one page',
 };
 
@@ -56,16 +58,7 @@ const dependencyReasons: Record<string, string> = {
 };
 
 /** The sorts of kinds, by their folders, whose words nobody else may know. Their words are those of their lists. */
-const sortsUnderRule = [
-  'limits',
-  'pages',
-  'generators',
-  'formats',
-  'signatures',
-  'schemes',
-  'envelopes',
-  'streams',
-];
+const sortsUnderRule = ['limits', 'pages', 'generators', 'formats', 'signatures', 'schemes', 'envelopes', 'streams'];
 
 /** Words of kinds that are other words too, each with where and what. */
 const otherMeanings: readonly OtherMeaning[] = [

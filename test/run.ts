@@ -6,10 +6,12 @@ import { Readable } from 'node:stream';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { shareProcesses } from './run/processes.ts';
+import { chooseStore } from './stores/chosen.ts';
 
 /**
  * `npm test`: everything that has to hold, stage by stage, stopping at the first stage that fails.
  * `npm run test:long`: what takes longer than one who changes something waits (`test/long.ts`).
+ * `NINEFOLD_TEST_STORE=reluctant npm test`: the same on a store that answers later and runs every body twice.
  * With `-- word …` both run only the stages and test files whose names contain a word, or else the tests whose names do.
  */
 const root = join(import.meta.dirname, '..');
@@ -17,21 +19,34 @@ process.chdir(root);
 // Every process of a run loads much the same modules: they are compiled once. This is the folder that Node itself would take.
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache');
 const [isLong, words] = process.argv[2] === '--long' ? [true, process.argv.slice(3)] : [false, process.argv.slice(2)];
+chooseStore(process.env);
 if (isLong) process.env.NINEFOLD_LONG = '1';
 
-type Stage = { readonly title: string } & ({ readonly command: readonly string[] } | { readonly files: readonly string[] });
+type Stage = { readonly title: string } & (
+  | { readonly command: readonly string[] }
+  | {
+      readonly files: readonly string[];
+      /** Whether it runs on a store that answers later and runs every body twice. */
+      readonly isReluctant?: true;
+    }
+);
 
 const asksHowLong = /from '(?:\.\.?\/)+long\.ts'/;
-const files = globSync('test/**/*.test.ts')
+const everyFile = globSync('test/**/*.test.ts')
   .map((file) => file.replaceAll(sep, '/'))
-  .filter((file) => !isLong || asksHowLong.test(readFileSync(file, 'utf8')));
-const takes = (pattern: RegExp) => files.filter((file) => pattern.test(file)).sort();
+  .sort();
+const files = everyFile.filter((file) => !isLong || asksHowLong.test(readFileSync(file, 'utf8')));
+const takes = (pattern: RegExp, from = files) => from.filter((file) => pattern.test(file));
+const isApart = (file: string) => Object.values(apart).some((pattern) => pattern.test(file));
 const apart = {
   walls: /^test\/house\./,
   stories: /^test\/stories[./]/,
   docs: /^test\/docs[^/]*[./]/,
   package: /^test\/package\./,
 };
+
+/** What is run on the reluctant store at once; the long run takes every test and every story to it. */
+const waiting = /^test\/(store-waits|access)\.test\./;
 
 const commands: readonly Stage[] = [
   { title: 'format and lint', command: ['@biomejs/biome/bin/biome', 'check', '--error-on-warnings'] },
@@ -40,8 +55,13 @@ const commands: readonly Stage[] = [
 const stages: readonly Stage[] = [
   ...(isLong ? [] : commands),
   { title: 'walls', files: takes(apart.walls) },
-  { title: 'unit tests', files: files.filter((file) => !Object.values(apart).some((pattern) => pattern.test(file))).sort() },
+  { title: 'unit tests', files: files.filter((file) => !isApart(file)) },
   { title: 'stories', files: takes(apart.stories) },
+  {
+    title: 'on a reluctant store',
+    files: isLong ? everyFile.filter((file) => !isApart(file) || apart.stories.test(file)) : takes(waiting),
+    isReluctant: true,
+  },
   { title: 'docs', files: takes(apart.docs) },
   { title: 'package', files: takes(apart.package) },
 ];
@@ -57,7 +77,7 @@ let stopped: string | undefined;
 for (const stage of chosen) {
   console.log(`\n== ${stage.title}`);
   const from = performance.now();
-  const ok = 'command' in stage ? runCommand(stage.command) : await runTests(stage.files, names);
+  const ok = 'command' in stage ? runCommand(stage.command) : await runStage(stage, names);
   console.log(`== ${stage.title}: ${ok ? 'passed' : 'FAILED'} in ${seconds(from)} s`);
   if (ok) continue;
   stopped = stage.title;
@@ -89,11 +109,32 @@ function runCommand([script, ...args]: readonly string[]): boolean {
   return status === 0;
 }
 
+/** On the reluctant store each case is tried once for every sort, also in the long run. */
+async function runStage(stage: Extract<Stage, { files: unknown }>, names: readonly string[]): Promise<boolean> {
+  if (!stage.isReluctant) return runTests(stage.files, names);
+  const { NODE_OPTIONS, NINEFOLD_LONG } = process.env;
+  process.env.NINEFOLD_TEST_STORE = 'reluctant';
+  chooseStore(process.env);
+  delete process.env.NINEFOLD_LONG;
+  try {
+    return await runTests(stage.files, names);
+  } finally {
+    for (const [name, value] of Object.entries({ NODE_OPTIONS, NINEFOLD_LONG, NINEFOLD_TEST_STORE: undefined })) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  }
+}
+
 /** Runs test files, shows them as `node --test` does, and keeps the closing counts for the sum at the end. */
 async function runTests(paths: readonly string[], names: readonly string[]): Promise<boolean> {
   const patterns = names.map((name) => new RegExp(RegExp.escape(name)));
   const { modules, close } = shareProcesses(paths);
-  const stream = run({ files: [...modules], concurrency, ...(patterns.length > 0 && { testNamePatterns: patterns }) });
+  const stream = run({
+    files: [...modules],
+    concurrency,
+    ...(patterns.length > 0 && { testNamePatterns: patterns }),
+  });
   let ok = true;
   stream.on('test:summary', ({ file, counts, success }) => {
     if (file !== undefined) return;

@@ -4,32 +4,37 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { openSqlite } from '../src/store/sqlite.ts';
 import type { NewRow, Scalar, Store, TableSpec } from '../src/store/store.ts';
+import { reluctant } from './stores/reluctant.ts';
 
 /** A way to keep a store that every test of the contract runs on. */
 export interface Engine {
   readonly name: string;
+  /** Whether a body is run once, as it comes, so that what it does besides can be looked at. */
+  readonly runsOnce: boolean;
   /** Opens an empty store that is closed and gone after the test; `again` closes it and opens what it holds. */
   open(test: TestContext): Promise<{ store: Store; again: () => Promise<Store> }>;
 }
 
 export const engines: readonly Engine[] = [
-  {
-    name: 'SQLite',
-    async open(test) {
-      const file = join(folder(test), 'store.sqlite');
-      let store = openSqlite(file);
-      test.after(() => store.close());
-      return {
-        store,
-        again: async () => {
-          await store.close();
-          store = openSqlite(file);
-          return store;
-        },
-      };
-    },
-  },
+  { name: 'SQLite', runsOnce: true, open: inFile(openSqlite) },
+  { name: 'reluctant SQLite', runsOnce: false, open: inFile((file) => reluctant(openSqlite(file))) },
 ];
+
+function inFile(openStore: (file: string) => Store): Engine['open'] {
+  return async (test) => {
+    const file = join(folder(test), 'store.sqlite');
+    let store = openStore(file);
+    test.after(() => store.close());
+    return {
+      store,
+      again: async () => {
+        await store.close();
+        store = openStore(file);
+        return store;
+      },
+    };
+  };
+}
 
 /** A folder that goes with the test. */
 export function folder(test: TestContext): string {

@@ -8,8 +8,8 @@ const event = (id: string, more: Partial<NewEvent> = {}): NewEvent => ({
   ...{ id, kind: 'thing.made', atMs: 100, operation: 'create thing', resource: 'thing', row: 'a', payload: '{}', image: null },
   ...more,
 });
-const look = <T>(store: Store, body: (outbox: Parameters<Parameters<Store['read']>[0]>[0]['outbox']) => T): T =>
-  store.read((rows) => body(rows.outbox)) as T;
+const look = async <T>(store: Store, body: (outbox: Parameters<Parameters<Store['read']>[0]>[0]['outbox']) => T): Promise<T> =>
+  store.read((rows) => body(rows.outbox));
 
 for (const engine of engines) {
   const it = (name: string, body: (store: Store, again: () => Promise<Store>) => Promise<void>) =>
@@ -23,27 +23,21 @@ for (const engine of engines) {
       ['x', 'y', 'z'].map((id) => outbox.addEvent(event(id, { image: '{"fields":1}' }))),
     );
     const open = await again();
+    assert.deepEqual(await look(open, (outbox) => outbox.event(seqs[1]!)), {
+      ...event('y', { image: '{"fields":1}' }),
+      seq: seqs[1],
+    });
+    assert.equal((await look(open, (outbox) => outbox.eventNamed('z')))?.seq, seqs[2]);
+    assert.equal(await look(open, (outbox) => outbox.eventNamed('nothing')), undefined);
     assert.deepEqual(
-      look(open, (outbox) => outbox.event(seqs[1]!)),
-      { ...event('y', { image: '{"fields":1}' }), seq: seqs[1] },
-    );
-    assert.equal(look(open, (outbox) => outbox.eventNamed('z'))?.seq, seqs[2]);
-    assert.equal(
-      look(open, (outbox) => outbox.eventNamed('nothing')),
-      undefined,
-    );
-    assert.deepEqual(
-      look(open, (outbox) => outbox.events(seqs[0]!, 10)).map(({ id }) => id),
+      (await look(open, (outbox) => outbox.events(seqs[0]!, 10))).map(({ id }) => id),
       ['y', 'z'],
     );
     assert.deepEqual(
-      look(open, (outbox) => outbox.events(0, 2)).map(({ id }) => id),
+      (await look(open, (outbox) => outbox.events(0, 2))).map(({ id }) => id),
       ['x', 'y'],
     );
-    assert.equal(
-      look(open, (outbox) => outbox.lastEvent()),
-      seqs[2],
-    );
+    assert.equal(await look(open, (outbox) => outbox.lastEvent()), seqs[2]);
   });
 
   it('a change that fails leaves nothing of its events, deliveries and subscribers', async (store) => {
@@ -55,18 +49,9 @@ for (const engine of engines) {
         throw new Error('no');
       }),
     );
-    assert.equal(
-      look(store, (outbox) => outbox.lastEvent()),
-      0,
-    );
-    assert.equal(
-      look(store, (outbox) => outbox.awaited('')),
-      undefined,
-    );
-    assert.equal(
-      look(store, (outbox) => outbox.subscriber('s')),
-      undefined,
-    );
+    assert.equal(await look(store, (outbox) => outbox.lastEvent()), 0);
+    assert.equal(await look(store, (outbox) => outbox.awaited('')), undefined);
+    assert.equal(await look(store, (outbox) => outbox.subscriber('s')), undefined);
   });
 
   it('deliveries of one lane are due one after another, whatever became of the earlier one', async (store) => {
@@ -74,20 +59,20 @@ for (const engine of engines) {
       const seq = outbox.addEvent(event('x'));
       return [1, 2, 3].map((dueMs) => outbox.addDelivery({ event: seq, subscriber: 's', lane: 'l', dueMs }));
     });
-    const due = (nowMs: number) => look(store, (outbox) => outbox.due('s', nowMs, 10)).map(({ seq }) => seq);
-    assert.deepEqual(due(9), [first]);
+    const due = async (nowMs: number) => (await look(store, (outbox) => outbox.due('s', nowMs, 10))).map(({ seq }) => seq);
+    assert.deepEqual(await due(9), [first]);
     await store.change(({ outbox }) => outbox.postpone(first!, 20));
-    assert.deepEqual(due(19), []);
-    assert.deepEqual(due(20), [first]);
+    assert.deepEqual(await due(19), []);
+    assert.deepEqual(await due(20), [first]);
     await store.change(({ outbox }) => outbox.settle(first!, 'given up', 30));
-    assert.deepEqual(due(29), []);
-    assert.deepEqual(due(30), [second]);
+    assert.deepEqual(await due(29), []);
+    assert.deepEqual(await due(30), [second]);
     await store.change(({ outbox }) => {
       outbox.settle(second!, 'accepted', 40);
       outbox.settle(second!, 'given up', 41);
     });
-    assert.deepEqual(due(40), [third]);
-    const settled = look(store, (outbox) => outbox.delivery(second!));
+    assert.deepEqual(await due(40), [third]);
+    const settled = await look(store, (outbox) => outbox.delivery(second!));
     assert.deepEqual([settled?.outcome, settled?.settledMs, settled?.tries, settled?.dueMs], ['accepted', 40, 1, null]);
   });
 
@@ -102,20 +87,15 @@ for (const engine of engines) {
         outbox.addDelivery({ event: seq, subscriber, lane: null, dueMs });
       outbox.settle(outbox.addDelivery({ event: seq, subscriber: 'c', lane: null, dueMs: 1 }), 'accepted', 2);
     });
-    assert.deepEqual(
-      look(store, (outbox) => [outbox.awaited(''), outbox.awaited('a'), outbox.awaited('b')]),
-      [{ subscriber: 'a', dueMs: 9 }, { subscriber: 'b', dueMs: 5 }, undefined],
-    );
-    assert.equal(
-      look(store, (outbox) => outbox.dueFirst('b')),
-      5,
-    );
-    assert.equal(
-      look(store, (outbox) => outbox.dueFirst('c')),
+    assert.deepEqual(await look(store, (outbox) => [outbox.awaited(''), outbox.awaited('a'), outbox.awaited('b')]), [
+      { subscriber: 'a', dueMs: 9 },
+      { subscriber: 'b', dueMs: 5 },
       undefined,
-    );
+    ]);
+    assert.equal(await look(store, (outbox) => outbox.dueFirst('b')), 5);
+    assert.equal(await look(store, (outbox) => outbox.dueFirst('c')), undefined);
     assert.deepEqual(
-      look(store, (outbox) => outbox.due('b', 9, 1)).map(({ dueMs }) => dueMs),
+      (await look(store, (outbox) => outbox.due('b', 9, 1))).map(({ dueMs }) => dueMs),
       [5],
     );
   });
@@ -129,21 +109,18 @@ for (const engine of engines) {
       outbox.settle(made, 'given up', 4);
       return made;
     });
+    assert.deepEqual(await look(store, (outbox) => outbox.attempts(seq)), [
+      attempt,
+      { ...attempt, atMs: 3, status: null, error: 'gone' },
+    ]);
     assert.deepEqual(
-      look(store, (outbox) => outbox.attempts(seq)),
-      [attempt, { ...attempt, atMs: 3, status: null, error: 'gone' }],
-    );
-    assert.deepEqual(
-      look(store, (outbox) => outbox.deliveries({ outcome: 'given up' }, 9)).map((one) => one.seq),
+      (await look(store, (outbox) => outbox.deliveries({ outcome: 'given up' }, 9))).map((one) => one.seq),
       [seq],
     );
     assert.deepEqual(await store.change(({ outbox }) => [outbox.again(seq, 50), outbox.again(seq + 1, 50)]), [true, false]);
-    const again = look(store, (outbox) => outbox.delivery(seq));
+    const again = await look(store, (outbox) => outbox.delivery(seq));
     assert.deepEqual([again?.tries, again?.dueMs, again?.outcome, again?.settledMs], [0, 50, null, null]);
-    assert.deepEqual(
-      look(store, (outbox) => outbox.deliveries({ outcome: 'given up' }, 9)),
-      [],
-    );
+    assert.deepEqual(await look(store, (outbox) => outbox.deliveries({ outcome: 'given up' }, 9)), []);
   });
 
   it('what is old and done with goes, a bounded number at a time; what is still to be sent stays with its event', async (store) => {
@@ -156,18 +133,15 @@ for (const engine of engines) {
         return { seq, delivery };
       }),
     );
-    const ids = () => look(store, (outbox) => outbox.events(0, 9)).map(({ id }) => id);
+    const ids = async () => (await look(store, (outbox) => outbox.events(0, 9))).map(({ id }) => id);
     const prune = (after: number, most: number) =>
       store.change(({ outbox }) => outbox.prune(35, { beforeMs: 35, afterSeq: after, throughSeq: made[3]!.seq }, most));
     assert.deepEqual(await prune(0, 1), { removed: 2, reached: made[0]!.seq });
-    assert.deepEqual(ids(), ['e20', 'e30', 'e40']);
+    assert.deepEqual(await ids(), ['e20', 'e30', 'e40']);
     assert.deepEqual(await prune(0, 9), { removed: 2, reached: made[2]!.seq });
-    assert.deepEqual(ids(), ['e20', 'e40']);
-    assert.deepEqual(
-      look(store, (outbox) => outbox.attempts(made[0]!.delivery)),
-      [],
-    );
-    assert.equal(look(store, (outbox) => outbox.attempts(made[1]!.delivery)).length, 1);
+    assert.deepEqual(await ids(), ['e20', 'e40']);
+    assert.deepEqual(await look(store, (outbox) => outbox.attempts(made[0]!.delivery)), []);
+    assert.equal((await look(store, (outbox) => outbox.attempts(made[1]!.delivery))).length, 1);
     assert.deepEqual(await prune(made[2]!.seq, 9), { removed: 0, reached: made[2]!.seq });
     const short = { beforeMs: 99, afterSeq: 0, throughSeq: made[1]!.seq };
     assert.deepEqual(await store.change(({ outbox }) => outbox.prune(0, short, 9)), { removed: 0, reached: made[1]!.seq });
@@ -177,14 +151,8 @@ for (const engine of engines) {
     await store.change(({ outbox }) => outbox.keepSubscriber('s', '1'));
     await store.change(({ outbox }) => outbox.keepSubscriber('s', '2'));
     const open = await again();
-    assert.equal(
-      look(open, (outbox) => outbox.subscriber('s')),
-      '2',
-    );
+    assert.equal(await look(open, (outbox) => outbox.subscriber('s')), '2');
     await open.change(({ outbox }) => outbox.forgetSubscriber('s'));
-    assert.equal(
-      look(open, (outbox) => outbox.subscriber('s')),
-      undefined,
-    );
+    assert.equal(await look(open, (outbox) => outbox.subscriber('s')), undefined);
   });
 }

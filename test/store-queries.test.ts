@@ -28,7 +28,7 @@ for (const engine of engines) {
   const it = (name: string, body: (store: Store) => Promise<void>) =>
     test(`${engine.name}: ${name}`, async (context) => {
       const { store } = await engine.open(context);
-      store.prepare([things], noRows);
+      await store.prepare([things], noRows);
       await body(store);
     });
 
@@ -191,7 +191,7 @@ for (const engine of engines) {
       'wide',
       Array.from({ length: count }, (_, at) => `c${at}:integer`),
     );
-    store.prepare([wide], noRows);
+    await store.prepare([wide], noRows);
     // Equal in all columns but one, a later one each time; every third value is absent.
     const values = (n: number): Scalar[] => Array.from({ length: count }, (_, at) => (at % 3 === 0 ? null : at > n ? 1 : 0));
     await store.change((tx) => Array.from({ length: count }, (_, n) => tx.insert('wide', row(String(n), ...values(n)))));

@@ -24,102 +24,93 @@ for (const engine of engines) {
   it('preparing says what it added, and nothing the second time', async (store, again) => {
     const before = table('parcel', ['a:text']);
     const after = table('parcel', ['b:integer', 'a:text'], { unique: ['b'], indexes: [['a', 'b']] });
-    assert.deepEqual(store.prepare([before], noRows), { added: ['parcel'], refilled: 0 });
+    assert.deepEqual(await store.prepare([before], noRows), { added: ['parcel'], refilled: 0 });
     await add(store, 'parcel', { id: '1', a: 'x', b: 5 }, 'x');
     await add(store, 'parcel', { id: '2', a: 'y' }, 'y');
-    assert.deepEqual(store.prepare([after], columnsOf(after)), { added: ['parcel.b'], refilled: 2 });
+    assert.deepEqual(await store.prepare([after], columnsOf(after)), { added: ['parcel.b'], refilled: 2 });
     assert.equal(await holder(store, 'b', 5), '1');
     assert.equal(await holder(store, 'a', 'y'), '2');
-    assert.deepEqual(store.prepare([after], noRows), { added: [], refilled: 0 });
+    assert.deepEqual(await store.prepare([after], noRows), { added: [], refilled: 0 });
     const opened = await again();
-    assert.deepEqual(opened.prepare([after], noRows), { added: [], refilled: 0 });
+    assert.deepEqual(await opened.prepare([after], noRows), { added: [], refilled: 0 });
     await assert.rejects(add(opened, 'parcel', { id: '3' }, 5, 'x'), Duplicate);
   });
 
   it('a column of another type, or made otherwise, is filled anew', async (store) => {
     const number = table('parcel', ['a:integer']);
     const text = table('parcel', ['a:text'], { unique: ['a'] });
-    store.prepare([number], noRows);
+    await store.prepare([number], noRows);
     await add(store, 'parcel', { id: '1', a: 'x' }, 5);
-    assert.deepEqual(store.prepare([text], columnsOf(text)), { added: ['parcel.a'], refilled: 1 });
+    assert.deepEqual(await store.prepare([text], columnsOf(text)), { added: ['parcel.a'], refilled: 1 });
     assert.equal(await holder(store, 'a', 'x'), '1');
     const folded = { ...text, columns: [{ name: 'a', type: 'text', made: 'in upper case' } as const] };
-    assert.deepEqual(
-      store.prepare([folded], () => ['X']),
-      { added: [], refilled: 1 },
-    );
+    assert.deepEqual(await store.prepare([folded], () => ['X']), { added: [], refilled: 1 });
     assert.equal(await holder(store, 'a', 'x'), undefined);
     assert.equal(await holder(store, 'a', 'X'), '1');
-    assert.deepEqual(store.prepare([folded], noRows), { added: [], refilled: 0 });
-    store.prepare([number], () => [6]);
+    assert.deepEqual(await store.prepare([folded], noRows), { added: [], refilled: 0 });
+    await store.prepare([number], () => [6]);
     assert.equal(await holder(store, 'a', 6), '1');
   });
 
   it('values that change places when they are made otherwise stay unique', async (store) => {
     const spec = table('parcel', ['a:text'], { unique: ['a'] });
-    store.prepare([spec], noRows);
+    await store.prepare([spec], noRows);
     await add(store, 'parcel', { id: '1' }, 'x');
     await add(store, 'parcel', { id: '2' }, 'y');
     const turned = { ...spec, columns: [{ name: 'a', type: 'text', made: 'turned' } as const] };
-    assert.deepEqual(
-      store.prepare([turned], (_, { id }) => [id === '1' ? 'y' : 'x']),
-      { added: [], refilled: 2 },
-    );
+    assert.deepEqual(await store.prepare([turned], (_, { id }) => [id === '1' ? 'y' : 'x']), { added: [], refilled: 2 });
     assert.deepEqual([await holder(store, 'a', 'x'), await holder(store, 'a', 'y')], ['2', '1']);
     await assert.rejects(add(store, 'parcel', { id: '3' }, 'x'), Duplicate);
   });
 
   it('a column that was not asked for meanwhile is filled anew', async (store) => {
     const spec = table('parcel', ['a:text'], { unique: ['a'] });
-    store.prepare([spec], noRows);
+    await store.prepare([spec], noRows);
     await add(store, 'parcel', { id: '1', a: 'x' }, 'x');
     await add(store, 'parcel', { id: '2', a: 'y' }, 'y');
-    store.prepare([table('parcel', [])], noRows);
+    await store.prepare([table('parcel', [])], noRows);
     await store.change((tx) => tx.update('parcel', { ...row('1'), doc: '{"id":"1","a":"y"}' }));
     await store.change((tx) => tx.update('parcel', { ...row('2'), doc: '{"id":"2","a":"x"}' }));
     await add(store, 'parcel', { id: '3' });
-    assert.deepEqual(store.prepare([spec], columnsOf(spec)), { added: [], refilled: 3 });
+    assert.deepEqual(await store.prepare([spec], columnsOf(spec)), { added: [], refilled: 3 });
     assert.deepEqual([await holder(store, 'a', 'x'), await holder(store, 'a', 'y')], ['2', '1']);
   });
 
   it('a table that was not asked for meanwhile keeps its rows', async (store, again) => {
     const spec = table('parcel', ['a:text']);
-    store.prepare([spec, table('person', [])], noRows);
+    await store.prepare([spec, table('person', [])], noRows);
     await add(store, 'parcel', { id: '1' }, 'x');
-    store.prepare([table('person', [])], noRows);
+    await store.prepare([table('person', [])], noRows);
     await assert.rejects(async () => store.read((reader) => reader.get('parcel', '1')), /no table parcel/);
     const opened = await again();
-    assert.deepEqual(opened.prepare([spec], noRows), { added: [], refilled: 0 });
+    assert.deepEqual(await opened.prepare([spec], noRows), { added: [], refilled: 0 });
     assert.equal(await holder(opened, 'a', 'x'), '1');
   });
 
   it('rows that break a new unique column are named, and the store is as before', async (store) => {
     const before = table('parcel', ['b:text']);
     const after = table('parcel', ['a:text', 'b:text'], { unique: ['a'] });
-    store.prepare([before], noRows);
+    await store.prepare([before], noRows);
     await add(store, 'parcel', { id: '1', a: 'x' }, 'b');
     await add(store, 'parcel', { id: '2', a: 'x' }, 'b');
-    const prepare = () => store.prepare([table('person', []), after], columnsOf(after));
-    assert.throws(prepare, (error) => error instanceof Duplicate && error.table === 'parcel' && error.column === 'a');
-    assert.deepEqual(store.prepare([before], noRows), { added: [], refilled: 0 });
+    const prepare = async () => store.prepare([table('person', []), after], columnsOf(after));
+    await assert.rejects(prepare, (error) => error instanceof Duplicate && error.table === 'parcel' && error.column === 'a');
+    assert.deepEqual(await store.prepare([before], noRows), { added: [], refilled: 0 });
     await store.change((tx) => tx.update('parcel', { ...row('2'), columns: ['c'] }));
-    assert.deepEqual(prepare(), { added: ['person', 'parcel.a'], refilled: 2 });
+    assert.deepEqual(await prepare(), { added: ['person', 'parcel.a'], refilled: 2 });
   });
 
   it('an error while columns are filled leaves the store as before', async (store) => {
-    store.prepare([table('parcel', [])], noRows);
+    await store.prepare([table('parcel', [])], noRows);
     await add(store, 'parcel', { id: '1' });
-    assert.throws(() => store.prepare([table('parcel', ['a:text'])], noRows), /no row was expected/);
+    await assert.rejects(async () => store.prepare([table('parcel', ['a:text'])], noRows), /no row was expected/);
     assert.equal(await store.read((reader) => reader.get('parcel', '1')?.id), '1');
-    assert.deepEqual(
-      store.prepare([table('parcel', ['a:text'])], () => [null]),
-      { added: ['parcel.a'], refilled: 1 },
-    );
+    assert.deepEqual(await store.prepare([table('parcel', ['a:text'])], () => [null]), { added: ['parcel.a'], refilled: 1 });
   });
 
   it('a column is unique no longer when it is not asked for', async (store) => {
-    store.prepare([table('parcel', ['a:text'], { unique: ['a'] })], noRows);
-    store.prepare([table('parcel', ['a:text'])], noRows);
+    await store.prepare([table('parcel', ['a:text'], { unique: ['a'] })], noRows);
+    await store.prepare([table('parcel', ['a:text'])], noRows);
     await add(store, 'parcel', { id: '1' }, 'x');
     await add(store, 'parcel', { id: '2' }, 'x');
   });
@@ -165,14 +156,14 @@ for (const engine of engines) {
       unique: words.slice(0, 20),
       indexes: [[name, 'a'], [{ column: name, descending: true }]],
     }));
-    store.prepare(specs, noRows);
+    await store.prepare(specs, noRows);
     const write = (open: Store, id: string) =>
       open.change((tx) =>
         words.map((name) => tx.insert(name, { ...row(id), columns: words.map((word) => `${name}.${word}.${id}`) })),
       );
     await write(store, '1');
     const opened = await again();
-    assert.deepEqual(opened.prepare(specs, noRows), { added: [], refilled: 0 });
+    assert.deepEqual(await opened.prepare(specs, noRows), { added: [], refilled: 0 });
     await write(opened, '2');
     for (const name of words) {
       for (const column of words) {
@@ -192,7 +183,7 @@ for (const engine of engines) {
   });
 
   it('a stated column named as one of the engine comes first', async (store) => {
-    store.prepare([table('parcel', ['id:text', 'seq:integer', 'rev:text'], { unique: ['id'] })], noRows);
+    await store.prepare([table('parcel', ['id:text', 'seq:integer', 'rev:text'], { unique: ['id'] })], noRows);
     await store.change((tx) => tx.insert('parcel', row('1', 'own', 2, 'r')));
     await store.change((tx) => tx.insert('parcel', row('2', 'other', 1, 'r')));
     assert.equal(await holder(store, 'id', 'own'), '1');

@@ -5,16 +5,16 @@ import { engines, noRows, row, table } from './store-engines.ts';
 
 const parcels = table('parcel', ['slug:text', 'weight:integer'], { unique: ['slug'], indexes: [['weight']] });
 const every: QuerySpec = { table: 'parcel' };
-const ids = (store: Store) => (store.read((reader) => reader.all(every, [])) as { id: string }[]).map(({ id }) => id);
+const ids = async (store: Store) => (await store.read((reader) => reader.all(every, []))).map(({ id }) => id);
 
 for (const engine of engines) {
   const it = (name: string, body: (store: Store, again: () => Promise<Store>) => Promise<void>) =>
     test(`${engine.name}: ${name}`, async (context) => {
       const { store, again } = await engine.open(context);
-      store.prepare([parcels], noRows);
+      await store.prepare([parcels], noRows);
       await body(store, async () => {
         const opened = await again();
-        opened.prepare([parcels], noRows);
+        await opened.prepare([parcels], noRows);
         return opened;
       });
     });
@@ -97,7 +97,7 @@ for (const engine of engines) {
       });
       assert.ok(caught instanceof Duplicate);
       assert.deepEqual([caught.table, caught.column], ['parcel', column]);
-      assert.deepEqual(ids(store), ['a', 'b', 'after']);
+      assert.deepEqual(await ids(store), ['a', 'b', 'after']);
       assert.equal(await store.read((reader) => reader.holder('parcel', 'slug', 'y')), 'b');
       await assert.rejects(store.change(write), Duplicate);
     });
@@ -105,13 +105,13 @@ for (const engine of engines) {
 
   it('an absent value is held by any number of rows', async (store) => {
     await store.change((tx) => [tx.insert('parcel', row('a', null, 1)), tx.insert('parcel', row('b', null, 1))]);
-    assert.deepEqual(ids(store), ['a', 'b']);
+    assert.deepEqual(await ids(store), ['a', 'b']);
   });
 
   it('a row that is removed is gone, and one that is not there is nothing', async (store) => {
     await store.change((tx) => tx.insert('parcel', row('a', 'x', 1)));
     await store.change((tx) => ['a', 'b'].forEach((id) => void tx.remove('parcel', id)));
-    assert.deepEqual(ids(store), []);
+    assert.deepEqual(await ids(store), []);
     await store.change((tx) => tx.insert('parcel', row('a', 'x', 1)));
   });
 
@@ -120,13 +120,13 @@ for (const engine of engines) {
     await store.change((tx) => tx.keep('k', { fingerprint: 'f', body: 'b', expiresMs: 100 }));
     await store.change((tx) => tx.setTimer({ resource: 'parcel', id: 'a', name: 'expire', dueMs: 5, token: 't' }));
     await store.change((tx) => tx.next('invoice'));
-    const key = store.setting('key', () => 'secret');
+    const key = await store.setting('key', () => 'secret');
     const opened = await again();
     assert.equal(await opened.read((reader) => reader.holder('parcel', 'slug', 'x')), 'a');
     assert.deepEqual(await opened.read((reader) => reader.record('k', 99)), { fingerprint: 'f', body: 'b', expiresMs: 100 });
-    assert.equal(opened.nextDue(), 5);
+    assert.equal(await opened.nextDue(), 5);
     assert.equal(await opened.change((tx) => tx.next('invoice')), 2);
-    assert.equal(opened.setting('key', noRows), key);
+    assert.equal(await opened.setting('key', noRows), key);
   });
 
   it('a record is found until it expires, replaced when kept again, and purged later', async (store) => {
@@ -148,44 +148,44 @@ for (const engine of engines) {
 
   it('timers come due earliest first, one for each resource, id and name', async (store) => {
     const timer = (id: string, name: string, dueMs: number, token = 't') => ({ resource: 'parcel', id, name, dueMs, token });
-    assert.equal(store.nextDue(), undefined);
+    assert.equal(await store.nextDue(), undefined);
     await store.change((tx) => {
       tx.setTimer(timer('a', 'expire', 30));
       tx.setTimer(timer('b', 'expire', 10));
       tx.setTimer(timer('b', 'renew', 20));
       tx.setTimer(timer('a', 'expire', 25, 'u'));
     });
-    assert.equal(store.nextDue(), 10);
-    assert.deepEqual(store.due(9, 9), []);
-    assert.deepEqual(store.due(25, 9), [timer('b', 'expire', 10), timer('b', 'renew', 20), timer('a', 'expire', 25, 'u')]);
-    assert.deepEqual(store.due(25, 1), [timer('b', 'expire', 10)]);
+    assert.equal(await store.nextDue(), 10);
+    assert.deepEqual(await store.due(9, 9), []);
+    assert.deepEqual(await store.due(25, 9), [timer('b', 'expire', 10), timer('b', 'renew', 20), timer('a', 'expire', 25, 'u')]);
+    assert.deepEqual(await store.due(25, 1), [timer('b', 'expire', 10)]);
     await store.change((tx) => tx.clearTimers('parcel', 'b', 'expire'));
-    assert.equal(store.nextDue(), 20);
+    assert.equal(await store.nextDue(), 20);
     await store.change((tx) => tx.clearTimers('parcel', 'b'));
-    assert.deepEqual(store.due(99, 9), [timer('a', 'expire', 25, 'u')]);
+    assert.deepEqual(await store.due(99, 9), [timer('a', 'expire', 25, 'u')]);
   });
 
   it('a timer that fired for a token is not set for it again until its row is removed', async (store) => {
     const timer = (token: string, dueMs = 10) => ({ resource: 'parcel', id: 'a', name: 'renew', dueMs, token });
-    const due = () => store.due(99, 9).map(({ token }) => token);
+    const due = async () => (await store.due(99, 9)).map(({ token }) => token);
     const change = (body: (tx: Transaction) => void) => store.change(body);
     await change((tx) => tx.setTimer(timer('may')));
     await change((tx) => tx.timerFired(timer('may')));
-    assert.deepEqual(due(), []);
+    assert.deepEqual(await due(), []);
     await change((tx) => tx.setTimer(timer('may')));
-    assert.deepEqual(due(), []);
+    assert.deepEqual(await due(), []);
     await change((tx) => tx.clearTimers('parcel', 'a'));
     await change((tx) => tx.setTimer(timer('may')));
-    assert.deepEqual(due(), []);
+    assert.deepEqual(await due(), []);
     await change((tx) => tx.setTimer(timer('june')));
-    assert.deepEqual(due(), ['june']);
+    assert.deepEqual(await due(), ['june']);
     await change((tx) => tx.timerFired(timer('may')));
-    assert.deepEqual(due(), ['june']);
+    assert.deepEqual(await due(), ['june']);
     await change((tx) => tx.setTimer(timer('may')));
-    assert.deepEqual(due(), []);
+    assert.deepEqual(await due(), []);
     await change((tx) => tx.remove('parcel', 'a'));
     await change((tx) => tx.setTimer(timer('may')));
-    assert.deepEqual(due(), ['may']);
+    assert.deepEqual(await due(), ['may']);
   });
 
   it('a sequence counts from 1, for itself, and takes back what a failed change took', async (store) => {
@@ -200,15 +200,9 @@ for (const engine of engines) {
   });
 
   it('a setting is made once', async (store) => {
-    assert.equal(
-      store.setting('a', () => 'first'),
-      'first',
-    );
-    assert.equal(store.setting('a', noRows), 'first');
-    assert.equal(
-      store.setting('A', () => 'other'),
-      'other',
-    );
+    assert.equal(await store.setting('a', () => 'first'), 'first');
+    assert.equal(await store.setting('a', noRows), 'first');
+    assert.equal(await store.setting('A', () => 'other'), 'other');
   });
 
   it('what is not there is named: a table, a column, too few values', async (store) => {

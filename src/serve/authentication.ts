@@ -1,7 +1,7 @@
 import { isCallerKnown } from '../parts/expressions/operation-scope.ts';
 import { isStated, statedValue } from '../parts/fact.ts';
 import { namesOperation, type Operation } from '../parts/operations.ts';
-import type { PromiseOrValue } from './after.ts';
+import { after, type PromiseOrValue } from './after.ts';
 import { type Accepted, acceptedSchemes, unsupportedBy } from './authentication/accepted.ts';
 import { usersOf } from './authentication/callers.ts';
 import { compileCarriers, type Presented } from './authentication/carriers.ts';
@@ -19,7 +19,7 @@ export type Identify = (call: Call, plan: { readonly operation: Operation }) => 
 /** What looking at callers needs of the service. */
 export interface AuthenticationSetting extends Means {
   /** Who calls, where somebody else finds it out. */
-  readonly identify: ((call: Call) => Caller | undefined) | undefined;
+  readonly identify: ((call: Call) => PromiseOrValue<Caller | undefined>) | undefined;
 }
 
 const nobody: Identified = Object.freeze({ caller: undefined });
@@ -27,7 +27,7 @@ const nobody: Identified = Object.freeze({ caller: undefined });
 /** Compiles the looking at credentials: of the schemes that a document accepts, or, where somebody else says who calls, of none. */
 export function compileAuthentication(engine: AuthenticationSetting): Identify {
   const { compilation, identify } = engine;
-  if (identify) return (call, { operation }) => identifiedBy(identify(call), operation, compilation);
+  if (identify) return (call, { operation }) => after(identify(call), (caller) => identifiedBy(caller, operation, compilation));
   return isStated(compilation.spec.authentication.schemes) ? withSchemes(engine) : withoutSchemes(compilation);
 }
 

@@ -28,7 +28,7 @@ export async function startEngine(spec: Spec, store: Store, lasting: Lasting, op
   await migrate(store, models, compilation, options.acceptMisfits ?? false);
   const clock = options.clock ?? systemClock;
   const onFailure = options.onFailure ?? (() => {});
-  const secret = store.setting('cursor key', () => Buffer.from(chance.bytes(32)).toString('base64url'));
+  const secret = await store.setting('cursor key', () => Buffer.from(chance.bytes(32)).toString('base64url'));
   const { counters, ...own } = lasting;
   return {
     compilation,

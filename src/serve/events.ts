@@ -55,12 +55,19 @@ export function startEvents(engine: () => EventsSetting, { webhooks, allowsPriva
     deliveries.look(found);
   }
 
+  async function load(): Promise<void> {
+    await subscribers.load(engine());
+  }
+
   return {
     record(work, caller, emitted = []) {
-      if (work.stored.length === 0 && emitted.length === 0) return;
-      for (const subscriber of current().recording.record(work, caller, emitted, subscribers)) touched.add(subscriber);
+      if (work.stored.length === 0 && emitted.length === 0) return undefined;
+      return current().recording.record(work, caller, emitted, subscribers);
     },
-    recorded() {
+    recorded(recorded) {
+      for (const subscriber of recorded?.reached ?? []) touched.add(subscriber);
+      if (recorded && recorded.subscribers.length > 0) subscribers.changed(recorded.subscribers);
+      if (recorded && !subscribers.isLoaded) void load().catch((failure: unknown) => engine().onFailure(failure, 'subscribers'));
       // The answer to the change goes first.
       if (touched.size > 0) looking ??= setImmediate(look);
       streams.recorded();
@@ -70,7 +77,11 @@ export function startEvents(engine: () => EventsSetting, { webhooks, allowsPriva
     look(subscriber) {
       deliveries.look([subscriber]);
     },
-    resume: () => deliveries.resume(),
+    async resume() {
+      current();
+      await load();
+      await deliveries.resume();
+    },
     async settled() {
       while (looking) await new Promise<void>((resolve) => setImmediate(resolve));
       await deliveries.settled();
@@ -95,11 +106,8 @@ function compile(engine: EventsSetting, hasGiven: boolean, allowsPrivate: boolea
     recording,
     rules: { schedule: compileSchedule(engine), signing: compileSigning(engine, wrapping, allowsPrivate) },
     stream: {
-      ...{ recording, wrapping, kind, comment: Buffer.from(kind.comment), onFailure: engine.onFailure },
-      isGood(caller) {
-        const held = engine.store.read((rows) => isStillKnown(engine, caller, rows, engine.clock.now()));
-        return held instanceof Promise ? true : held;
-      },
+      ...{ recording, wrapping, kind, comment: Buffer.from(kind.comment) },
+      isGood: (caller) => engine.store.read((rows) => isStillKnown(engine, caller, rows, engine.clock.now())),
     },
   };
 }

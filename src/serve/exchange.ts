@@ -194,6 +194,12 @@ export interface Deadline {
   whenOver(free: () => void): void;
 }
 
+/** What a change recorded of events, by the identifiers of subscribers: for whom there is something, and which of them it stored. */
+export interface Recorded {
+  readonly reached: ReadonlySet<string>;
+  readonly subscribers: readonly string[];
+}
+
 /** One request on its way through the nine parts. */
 export interface Exchange {
   readonly call: Call;
@@ -228,6 +234,8 @@ export interface Exchange {
   warnings: readonly string[] | undefined;
   /** The time that it has, where that is stated. */
   deadline: Deadline | undefined;
+  /** What its change recorded of events, for whoever delivers them once it is committed. */
+  recorded: Recorded | undefined;
 }
 
 const unread = Object.freeze({});
@@ -256,6 +264,7 @@ export function startExchange({ call, plan, nowMs, view }: Start, newRequestId: 
     warnings: call.warnings,
     refusedWith: undefined,
     deadline: undefined,
+    recorded: undefined,
     requestId: () => {
       requestId ??= newRequestId();
       return requestId;
@@ -263,7 +272,7 @@ export function startExchange({ call, plan, nowMs, view }: Start, newRequestId: 
   };
 }
 
-/** The answer of a refusal in its stated shape. */
+/** The answer of a refusal in its stated shape. It may be asked for in a body that is run again: `reportRefusal` is for once. */
 export function refused(exchange: Exchange, refusal: Refusal): Reply {
   const { plan, call, caller } = exchange;
   const requestId = exchange.requestId();
@@ -273,9 +282,14 @@ export function refused(exchange: Exchange, refusal: Refusal): Reply {
     caller,
     tellsProse: true,
   });
-  if (refusal.when === 'internal' && refusal.message !== undefined) plan.onFailure(new Error(refusal.message), requestId);
   exchange.refusedWith = refusal;
   return reply;
+}
+
+/** Notes down a refusal that is a failure of ours, once the exchange is over. */
+export function reportRefusal({ refusedWith, plan, requestId }: Exchange): void {
+  if (refusedWith?.when === 'internal' && refusedWith.message !== undefined)
+    plan.onFailure(new Error(refusedWith.message), requestId());
 }
 
 /** Notes down what was let pass. */

@@ -10,7 +10,7 @@ import { Misfits } from './service.ts';
 
 /** Brings a store up to a document: tables, columns, indexes; then counts the rows that do not fit it any more. Nothing is dropped. */
 export async function migrate(store: Store, models: Models, compilation: Compilation, acceptMisfits: boolean): Promise<void> {
-  store.prepare(
+  await store.prepare(
     [...models.values()].map(({ table }) => table),
     (table, row) => columnsOf(models.get(table) as RowModel, row),
   );
@@ -18,7 +18,7 @@ export async function migrate(store: Store, models: Models, compilation: Compila
   const fingerprint = fingerprintOf(models, compilation);
   const known = await store.read((rows) => rows.record(shapesKey, 0));
   if (known?.fingerprint === fingerprint) return;
-  refuseMisfits(store, models);
+  await refuseMisfits(store, models);
   await store.change((rows) => rows.keep(shapesKey, { fingerprint, body: '', expiresMs: Number.MAX_SAFE_INTEGER }));
 }
 
@@ -40,12 +40,12 @@ function columnsOf(model: RowModel, row: Row) {
 /** How many misfits are told of each resource. */
 const examplesMost = 3;
 
-function refuseMisfits(store: Store, models: Models): void {
+async function refuseMisfits(store: Store, models: Models): Promise<void> {
   const misfits: Misfits['rows'][number][] = [];
   for (const model of models.values()) {
     const examples: string[] = [];
     let count = 0;
-    for (const row of rowsOf(store, model)) {
+    for await (const row of rowsOf(store, model)) {
       const wrong = misfitOf(model, model.parse(row));
       if (wrong === undefined) continue;
       count += 1;
@@ -67,10 +67,9 @@ export function misfitOf(model: RowModel, fields: Fields): string | undefined {
   return undefined;
 }
 
-function* rowsOf(store: Store, model: RowModel): Generator<Row> {
+async function* rowsOf(store: Store, model: RowModel): AsyncGenerator<Row> {
   for (let after = 0; ; ) {
-    const page = store.read((rows) => rows.scan(model.name, after, 1000));
-    if (page instanceof Promise) throw new Error('This store cannot be looked through at start.');
+    const page = await store.read((rows) => rows.scan(model.name, after, 1000));
     yield* page;
     const last = page.at(-1);
     if (!last) return;

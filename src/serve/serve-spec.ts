@@ -57,7 +57,7 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
       logged?.(call, exchange, reply, refusal);
     });
   const chance = options.chance ?? systemChance;
-  const webhooks = givenWebhooks(options.webhooks ?? [], store, chance);
+  const webhooks = await givenWebhooks(options.webhooks ?? [], store, chance);
   const events = startEvents(() => engine, { webhooks, allowsPrivate: options.allowPrivateWebhooks ?? false });
   const credentials = new Credentials(store, chance);
   const development = options.development ? new Development(credentials, clock, chance) : undefined;

@@ -27,7 +27,7 @@ import {
   type Run,
   refused,
 } from './exchange.ts';
-import type { RepeatedDraw } from './scope.ts';
+import type { Drawn } from './scope.ts';
 
 /** Answers calls: the nine parts, met in the order of refusals (section 6 of the language). */
 export type AnswerCall = (call: Call) => PromiseOrValue<Reply>;
@@ -48,12 +48,13 @@ export function compileRoad(steps: Steps): AnswerCall {
       steps.version(routed) ?? //                         2. section 5 of the language, versioning
       steps.ratesOfAddress(exchange); //                  3. RFC 6585 section 4
     if (refusal) return steps.finish(exchange, refused(exchange, refusal));
-    return after(steps.identify(exchange), (who) => enter(exchange, routed, who));
+    return after(steps.identify(exchange), (who) =>
+      after(steps.pin(call, routed, who), (pinned) => enter(exchange, pinned, who)),
+    );
   }
 
   /** The steps over the caller, up to what was sent. */
-  function enter(exchange: Exchange, asked: Routed, who: Identified): PromiseOrValue<Reply> {
-    const routed = steps.pin(exchange.call, asked, who);
+  function enter(exchange: Exchange, routed: Routed, who: Identified): PromiseOrValue<Reply> {
     if (!isReached(routed)) return steps.answerUnrouted(exchange.call, routed);
     const refusal =
       steps.caller(exchange, routed, who) ?? //           4. RFC 9110 section 15.5.2
@@ -94,7 +95,7 @@ export function changeRows(
   rows: Transaction,
   exchange: Exchange,
   steps: ChangeSteps,
-  draw: RepeatedDraw,
+  draw: Drawn,
   hook: Hook | undefined,
 ): Reply | Pause {
   const replayed = steps.replay?.(rows, exchange); //     9. draft-ietf-httpapi-idempotency-key-header-07
@@ -161,7 +162,7 @@ export interface Steps {
   readonly ratesOfAddress: (exchange: Exchange) => Refusal | undefined;
   readonly identify: (exchange: Exchange) => PromiseOrValue<Identified>;
   /** Where a call leads in the version that its caller is pinned to. */
-  readonly pin: (call: Call, routed: Routed, who: Identified) => Routed;
+  readonly pin: (call: Call, routed: Routed, who: Identified) => PromiseOrValue<Routed>;
   /** Lets a caller in, at the endpoint of its version. */
   readonly caller: (exchange: Exchange, reached: Reached, who: Identified) => Refusal | undefined;
   readonly ratesOfCaller: (exchange: Exchange) => Refusal | undefined;
@@ -185,7 +186,7 @@ export interface ChangeSteps {
   readonly act: Act;
   /** The answer that was given to this key before; nothing where no key is taken. */
   readonly replay: ((rows: Reader, exchange: Exchange) => Reply | undefined) | undefined;
-  readonly workFor: (rows: Transaction, exchange: Exchange, draw: RepeatedDraw) => Work;
+  readonly workFor: (rows: Transaction, exchange: Exchange, draw: Drawn) => Work;
   /** A refusal in the change: the service's own errors are kept like answers. */
   readonly refuse: (rows: Transaction, exchange: Exchange, refusal: Refusal) => Reply;
   /** The quota that the answer uses, the answer itself, the events, and the record of its key. */

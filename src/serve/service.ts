@@ -22,8 +22,8 @@ export interface ServeOptions {
   readonly rows?: Readonly<Record<string, readonly Readonly<Record<string, Json>>[]>>;
   /** Where no scheme is stated: the user that every caller is taken for; the first stated one unless given. */
   readonly as?: string;
-  /** Who calls, found out by somebody else, such as a gateway in front or a test; nothing for nobody. Credentials are not looked at then. */
-  readonly identify?: (call: Call) => Caller | undefined;
+  /** Who calls, found out by somebody else, such as a gateway in front or a test, at once or later; nothing for nobody. Credentials are not looked at then. */
+  readonly identify?: (call: Call) => Caller | undefined | Promise<Caller | undefined>;
   /** The variables that the document may name: `secret_env`. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Reads a file that stands beside the document, such as a key set. */

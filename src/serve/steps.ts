@@ -7,7 +7,7 @@ import type { Reply } from './call.ts';
 import { withCors } from './cors.ts';
 import { ClientGone } from './doors/client-gone.ts';
 import type { Engine } from './engine.ts';
-import { type Exchange, type Refusal, refused, startExchange } from './exchange.ts';
+import { type Exchange, type Refusal, refused, reportRefusal, startExchange } from './exchange.ts';
 import { bodyBytesMaxOf } from './limits/stated-bounds.ts';
 import { nameFacts } from './open.ts';
 import { plansOf } from './plans.ts';
@@ -148,6 +148,7 @@ function answering(
     if (limits.headers) addHeaders(headers, limits.headers(exchange));
     if (exchange.accepted) headers['ninefold-open'] = nameFacts(exchange.accepted);
     standIn?.tell(exchange, headers);
+    if (exchange.refusedWith) reportRefusal(exchange);
     note?.(exchange.call, exchange, reply, exchange.refusedWith);
     return reply;
   }

@@ -4,10 +4,11 @@ import type { Row, Timer, Transaction } from '../store/store.ts';
 import { freePass } from './access/passing.ts';
 import { follower, type Work } from './acts/act.ts';
 import { compileFiring, type Firing } from './acts/transition.ts';
+import { after } from './after.ts';
 import type { Engine } from './engine.ts';
-import { type Fields, Refused } from './exchange.ts';
+import { type Fields, type Recorded, Refused } from './exchange.ts';
 import type { RowModel } from './rows/model.ts';
-import { drawOnce } from './scope.ts';
+import { type Drawn, drawOnce } from './scope.ts';
 import { fire } from './serve.ts';
 
 /** The clock's part of the machines: transitions that are due are fired, in order, once, and late rather than not at all. */
@@ -23,11 +24,16 @@ export interface Timers {
 
 /** How many timers fire in one change. */
 const batch = 64;
+/** How long nothing is fired after the store could not say what is due. */
+const storeRestMs = 1000;
 
 export function startTimers(engine: () => Engine): Timers {
   const firings = new WeakMap<Engine, Map<string, Firing>>();
   let cancel = () => {};
   let running: Promise<void> | undefined;
+  /** The newest look at what is due first, while the store is waited for. */
+  let looking: Promise<void> | undefined;
+  let looks = 0;
   let isStopped = false;
 
   function firingOf(resource: string, transition: string): Firing | undefined {
@@ -45,33 +51,35 @@ export function startTimers(engine: () => Engine): Timers {
     return made;
   }
 
-  function workAt(rows: Transaction, nowMs: number, operation: string): Work {
-    const { models, chance } = engine();
+  function workAt(rows: Transaction, draw: Drawn, operation: string): Work {
+    const { models } = engine();
+    const { nowMs } = draw;
+    draw.restart();
     return {
       rows,
       models,
       nowMs,
-      draw: drawOnce(chance, nowMs),
+      draw,
       scope: { now: nowMs, operation, version: '', follow: follower(rows, models) },
       stored: [],
     };
   }
 
   /** Fires one timer; a condition that is false when it is due cancels it. */
-  function fireDue(rows: Transaction, timer: Timer, nowMs: number): void {
+  function fireDue(rows: Transaction, timer: Timer, draw: Drawn): Recorded | undefined {
     const model = engine().models.get(timer.resource);
     const firing = firingOf(timer.resource, timer.name);
     const row = model && rows.get(timer.resource, timer.id);
     if (!model || !firing || !row) {
       rows.clearTimers(timer.resource, timer.id, timer.name);
-      return;
+      return undefined;
     }
-    const work = workAt(rows, nowMs, `${timer.name} ${timer.resource}`);
+    const work = workAt(rows, draw, `${timer.name} ${timer.resource}`);
     const fields = model.parse(row);
-    if (!isStillSet(work, model, row, fields, timer)) return;
+    if (!isStillSet(work, model, row, fields, timer)) return undefined;
     rows.timerFired(timer);
     fire(work, firing, { row, fields, pass: freePass });
-    engine().events.record(work, undefined);
+    return engine().events.record(work, undefined);
   }
 
   /** Since a timer was read as due, another change may have moved the row: what is not asked for any more is set right instead of fired. */
@@ -87,7 +95,7 @@ export function startTimers(engine: () => Engine): Timers {
   async function run(): Promise<void> {
     for (;;) {
       const nowMs = engine().clock.now();
-      const due = engine().store.due(nowMs, batch);
+      const due = await engine().store.due(nowMs, batch);
       if (due.length === 0) return;
       for (const timer of due) await fireSafely(timer, nowMs);
     }
@@ -96,8 +104,8 @@ export function startTimers(engine: () => Engine): Timers {
   /** A timer whose transition fails is done with, so that it does not hold up the others; the failure is noted down. */
   async function fireSafely(timer: Timer, nowMs: number): Promise<void> {
     try {
-      await engine().store.change((rows) => fireDue(rows, timer, nowMs));
-      engine().events.recorded();
+      const draw = drawOnce(engine().chance, nowMs);
+      engine().events.recorded(await engine().store.change((rows) => fireDue(rows, timer, draw)));
     } catch (failure) {
       engine().onFailure(
         failure instanceof Refused ? new Error(failure.refusal.message ?? failure.refusal.when ?? 'refused') : failure,
@@ -108,10 +116,21 @@ export function startTimers(engine: () => Engine): Timers {
   }
 
   function schedule(): void {
-    cancel();
     if (isStopped) return;
-    const next = engine().store.nextDue();
-    if (next === undefined) return;
+    const mine = ++looks;
+    // A look that was begun later knows more.
+    const look = after(engine().store.nextDue(), (next) => {
+      if (mine === looks) wakeAt(next);
+    });
+    const over = () => {
+      if (mine === looks) looking = undefined;
+    };
+    looking = look instanceof Promise ? look.catch(rest).finally(over) : undefined;
+  }
+
+  function wakeAt(next: number | undefined): void {
+    cancel();
+    if (isStopped || next === undefined) return;
     cancel = engine().clock.at(next, wake);
     if (next <= engine().clock.now()) wake();
   }
@@ -119,12 +138,23 @@ export function startTimers(engine: () => Engine): Timers {
   function wake(): void {
     if (isStopped || running) return;
     cancel();
-    running = run()
-      .catch((failure: unknown) => engine().onFailure(failure, 'timers'))
-      .finally(() => {
+    running = run().then(
+      () => {
         running = undefined;
         schedule();
-      });
+      },
+      (failure: unknown) => {
+        running = undefined;
+        rest(failure);
+      },
+    );
+  }
+
+  /** The store could not say what is due: it is asked again after a while. */
+  function rest(failure: unknown): void {
+    engine().onFailure(failure, 'timers');
+    cancel();
+    if (!isStopped) cancel = engine().clock.at(engine().clock.now() + storeRestMs, schedule);
   }
 
   return {
@@ -135,25 +165,26 @@ export function startTimers(engine: () => Engine): Timers {
       const model = engine().models.get(resource);
       const firing = firingOf(resource, transition);
       if (!model || !firing) throw new Error(`There is no ${transition} of ${resource}.`);
-      const fields = await engine().store.change((rows) => {
+      const draw = drawOnce(engine().chance, engine().clock.now());
+      const { fields, recorded } = await engine().store.change((rows) => {
         const row = rows.get(resource, id);
         if (!row) throw new Refused({ when: 'resource.missing' });
-        const work = workAt(rows, engine().clock.now(), `${transition} ${resource}`);
+        const work = workAt(rows, draw, `${transition} ${resource}`);
         const outcome = fire(work, firing, { row, fields: model.parse(row), pass: freePass });
         if (!('did' in outcome)) throw new Refused('refusal' in outcome ? outcome.refusal : { when: 'internal' });
-        engine().events.record(work, undefined);
-        return outcome.fields;
+        return { fields: outcome.fields, recorded: engine().events.record(work, undefined) };
       });
       schedule();
-      engine().events.recorded();
+      engine().events.recorded(recorded);
       return fields;
     },
     async settled() {
-      while (running) await running;
+      for (let busy = running ?? looking; busy; busy = running ?? looking) await busy;
     },
     async stop() {
       isStopped = true;
       cancel();
+      await looking;
       await running;
     },
   };

@@ -1,5 +1,6 @@
 import { entryOf } from '../parts/fact.ts';
 import { isServed } from '../parts/versions/endpoint-in-version.ts';
+import { after, type PromiseOrValue } from './after.ts';
 import type { Call, Reply } from './call.ts';
 import type { Engine } from './engine.ts';
 import { type Caller, type Exchange, Planned, type Routed } from './exchange.ts';
@@ -16,7 +17,7 @@ export interface CompiledVersions {
   /** Step 2: the version that a call asks for, and the endpoint of that version that it reaches. */
   readonly route: (call: Call) => Routed;
   /** Step 4, once the caller is known: the same in the version that the caller is pinned to. */
-  readonly pinned: ((call: Call, caller: Caller, routed: Routed) => Routed) | undefined;
+  readonly pinned: ((call: Call, caller: Caller, routed: Routed) => PromiseOrValue<Routed>) | undefined;
   /** Header fields of every answer: the name of its version, what is deprecated. */
   readonly headers: (exchange: Exchange, reply: Reply) => Readonly<Record<string, string>> | undefined;
   /** Those of an answer to a call that reached no endpoint. */
@@ -107,11 +108,11 @@ function compilePinned(
   listed: ReadonlyMap<string, unknown>,
 ): NonNullable<CompiledVersions['pinned']> {
   const pins = openPins(engine.store);
-  return (call, caller, routed) => {
-    const pin = pins.of(caller, routed.version as string);
-    if (routed.isAsked || pin === routed.version) return routed;
-    return listed.has(pin) ? routedIn(pin, call, routed.path, false) : refusedIn(call, routed.path, pin);
-  };
+  return (call, caller, routed) =>
+    after(pins.of(caller, routed.version as string), (pin) => {
+      if (routed.isAsked || pin === routed.version) return routed;
+      return listed.has(pin) ? routedIn(pin, call, routed.path, false) : refusedIn(call, routed.path, pin);
+    });
 }
 
 function routesOf(

@@ -4,7 +4,10 @@ import type { Outbox, OutboxReader } from './outbox.ts';
  * What serving needs of a database, in words that SQLite and PostgreSQL can both meet.
  *
  * A body handed to `read` or `change` is synchronous and repeatable: it touches nothing but its argument. An engine that
- * has to wait may run it again once the rows it asked for have arrived; SQLite runs it once.
+ * has to wait may stop it by an exception of its own, or let it run to its end and undo it, and run it again once the rows
+ * it asked for have arrived; what the last run returned counts. SQLite runs it once.
+ *
+ * What an engine may have to wait for is `T | Promise<T>`: whoever asks goes on with it by `after` (`serve/after.ts`).
  */
 
 /** A column that rows are looked up, filtered, sorted or referred to by. Values are made by the caller, never by the engine. */
@@ -248,10 +251,14 @@ export interface Store {
    * Brings tables, columns and indexes up to what is asked, dropping nothing: a table or column that is no longer asked
    * for stays. `columnsOf` gives the column values of rows that were stored before a column existed, or while it was not
    * asked for, had another type or was made otherwise. Without an error all of it is done, with one nothing.
+   * Once it is done, later calls of `read` and `change` use these tables.
    * @throws {Duplicate} when existing rows break a new unique column; the store is as it was then.
    */
-  prepare(tables: readonly TableSpec[], columnsOf: (table: string, row: Row) => readonly Scalar[]): Migration;
-  /** The same tables at once: later calls of `read` and `change` use them. */
+  prepare(
+    tables: readonly TableSpec[],
+    columnsOf: (table: string, row: Row) => readonly Scalar[],
+  ): Migration | Promise<Migration>;
+  /** What the body makes of the committed rows. */
   read<T>(body: (reader: Reader) => T): T | Promise<T>;
   /**
    * Runs the body in its own savepoint inside the transaction shared by all changes of this turn of the event loop, and
@@ -261,11 +268,11 @@ export interface Store {
    */
   change<T>(body: (transaction: Transaction) => T): Promise<T>;
   /** Timers due at or before the time, earliest first. */
-  due(nowMs: number, most: number): Timer[];
+  due(nowMs: number, most: number): Timer[] | Promise<Timer[]>;
   /** When the earliest timer is due. */
-  nextDue(): number | undefined;
-  /** A small named value that outlives a restart, such as a signing key. */
-  setting(name: string, make: () => string): string;
+  nextDue(): number | undefined | Promise<number | undefined>;
+  /** A small named value that outlives a restart, such as a signing key. Whoever asks first has it made; all get the same. */
+  setting(name: string, make: () => string): string | Promise<string>;
   /** Waits for the changes under way, then closes. Later calls fail. */
   close(): Promise<void>;
 }

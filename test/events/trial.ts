@@ -23,7 +23,7 @@ export interface Trial {
   send(who: string, method: string, target: string, body?: unknown): Promise<{ readonly status: number; readonly json: Json }>;
   /** Moves the clock, and waits until what is due is done. */
   advance(ms: number): Promise<void>;
-  outbox<T>(look: (outbox: OutboxReader) => T): T;
+  outbox<T>(look: (outbox: OutboxReader) => T): Promise<T>;
   /** Stops the service and starts another over the same data. */
   restart(document?: string | Document): Promise<void>;
 }
@@ -31,13 +31,18 @@ export interface Trial {
 // What came back is whatever the test says it is.
 type Json = Record<string, never> & { readonly id: string; readonly secret: string; readonly violations: { path: string }[] };
 
-export type TrialOptions = Partial<Omit<ServeOptions, 'store' | 'clock'>> & { readonly path?: string; readonly startMs?: number };
+export type TrialOptions = Partial<Omit<ServeOptions, 'store' | 'clock'>> & {
+  readonly path?: string;
+  readonly startMs?: number;
+  /** Another store than the usual one. */
+  readonly opening?: (path: string) => Store;
+};
 
 export async function startTrial(test: TestContext, document: string | Document, options: TrialOptions = {}): Promise<Trial> {
   const clock = movableClock(options.startMs ?? startMs);
   const failures: unknown[] = [];
-  const { path = ':memory:', startMs: _startMs, ...rest } = options;
-  const state = { store: openStore(path), document: documentOf(document) };
+  const { path = ':memory:', startMs: _startMs, opening = openStore, ...rest } = options;
+  const state = { store: opening(path), document: documentOf(document) };
   const start = () =>
     serve(state.document, {
       ...{ clock, store: state.store, allowPrivateWebhooks: true },
@@ -74,12 +79,12 @@ export async function startTrial(test: TestContext, document: string | Document,
       clock.advance(ms);
       await service.settled();
     },
-    outbox: (look) => state.store.read((rows) => look(rows.outbox)) as ReturnType<typeof look>,
+    outbox: async (look) => state.store.read((rows) => look(rows.outbox)),
     async restart(next) {
       await service.close();
       if (path !== ':memory:') {
         await state.store.close();
-        state.store = openStore(path);
+        state.store = opening(path);
       }
       if (next !== undefined) state.document = documentOf(next);
       service = await start();

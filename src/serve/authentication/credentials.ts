@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Reader, Store, StoredCredential } from '../../store/store.ts';
+import { after, type PromiseOrValue } from '../after.ts';
 import type { Chance } from '../clock.ts';
 import type { Caller } from '../exchange.ts';
 import { isPassword, nobodysPassword } from './passwords.ts';
@@ -44,7 +45,7 @@ export class Credentials {
   }
 
   /** Who shows this key. */
-  ofKey(scheme: string, secret: string, nowMs: number): Good | undefined | Promise<Good | undefined> {
+  ofKey(scheme: string, secret: string, nowMs: number): PromiseOrValue<Good | undefined> {
     const lookup = hashOfKey(secret);
     const mark = `${scheme}\n${lookup}`;
     const known = this.#good.get(mark);
@@ -52,12 +53,15 @@ export class Credentials {
     if (this.#bad.get(mark)) return undefined;
     const temporary = this.#temporary.get(mark);
     if (temporary) return temporary;
-    const found = this.#store.read((rows) => rows.credentials({ scheme, lookup }));
-    if (found instanceof Promise) {
-      const changes = this.#changes;
-      return found.then(([credential]) => valid(this.#remember(mark, credential, changes), nowMs));
-    }
-    return valid(this.#remember(mark, found[0], this.#changes), nowMs);
+    const changes = this.#changes;
+    return after(
+      this.#store.read((rows) => rows.credentials({ scheme, lookup })),
+      ([credential]) => {
+        // It may have been revoked while it was read.
+        if (changes !== this.#changes) return this.ofKey(scheme, secret, nowMs);
+        return valid(this.#remember(mark, credential), nowMs);
+      },
+    );
   }
 
   /** Who shows this name and password; `busy` where too many passwords are being looked at already. */
@@ -103,10 +107,8 @@ export class Credentials {
     this.#bad.clear();
   }
 
-  #remember(mark: string, credential: StoredCredential | undefined, changes: number): Good | undefined {
+  #remember(mark: string, credential: StoredCredential | undefined): Good | undefined {
     const good = credential && goodOf(credential);
-    // What was read before a change must not outlive it.
-    if (changes !== this.#changes) return good;
     if (good) this.#good.set(mark, good);
     else this.#bad.set(mark, true);
     return good;
@@ -122,8 +124,8 @@ export class Credentials {
       if (!match && (await isPassword(password, keptOf(credential).password ?? ''))) match = credential;
     }
     // It may have been revoked while it was compared.
-    if (changes !== this.#changes) return match && this.#comparePassword(scheme, name, password, nowMs, mark);
-    return this.#remember(mark, match, changes);
+    if (changes !== this.#changes) return this.#comparePassword(scheme, name, password, nowMs, mark);
+    return this.#remember(mark, match);
   }
 
   #markOfPassword(scheme: string, name: string, password: string): string {

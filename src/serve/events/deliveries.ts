@@ -148,7 +148,8 @@ export class Deliveries {
     line.nextMs = undefined;
     if (line.ready.length > 0 || line.known.size > 0) return;
     const next = await this.#engine().store.read((rows) => rows.outbox.dueFirst(line.subscriber));
-    if (next === undefined) this.#lines.delete(line.subscriber);
+    // Where something new came meanwhile, it is served once more.
+    if (next === undefined && !this.#hot.has(line)) this.#lines.delete(line.subscriber);
     else line.nextMs = next;
   }
 
@@ -157,11 +158,18 @@ export class Deliveries {
     const { store } = this.#engine();
     const from = line.readUpTo;
     const most = from ? readMost : line.known.size + readMost;
-    const due = await store.read((rows) => rows.outbox.due(line.subscriber, nowMs, most, from));
-    const last = due.length < most ? undefined : due.at(-1);
-    line.readUpTo = last && { dueMs: last.dueMs ?? nowMs, seq: last.seq };
-    line.ready = due.filter(({ seq }) => !line.known.has(seq)).reverse();
-    for (const { seq } of line.ready) line.known.add(seq);
+    const settled: number[] = [];
+    line.settled = settled;
+    try {
+      const due = await store.read((rows) => rows.outbox.due(line.subscriber, nowMs, most, from));
+      const last = due.length < most ? undefined : due.at(-1);
+      line.readUpTo = last && { dueMs: last.dueMs ?? nowMs, seq: last.seq };
+      line.ready = due.filter(({ seq }) => !line.known.has(seq)).reverse();
+      for (const { seq } of line.ready) line.known.add(seq);
+    } finally {
+      line.settled = undefined;
+      for (const seq of settled) line.known.delete(seq);
+    }
     if (line.ready.length === 0 && from) await this.#read(line, nowMs);
   }
 
@@ -172,6 +180,7 @@ export class Deliveries {
       const isKnown = isStillKnown(engine, subscriber?.maker, rows, engine.clock.now());
       return { subscriber, isKnown, event: rows.outbox.event(delivery.event) };
     });
+    if (this.#isStopped) return;
     const { schedule, signing } = this.#rules();
     const startMs = engine.clock.now();
     line.flying += 1;
@@ -218,7 +227,10 @@ export class Deliveries {
       engine.onFailure(failure, 'deliveries');
       for (const line of lines) line.heldUntilMs = engine.clock.now() + storeRestMs;
     });
-    for (const { line, delivery } of settled) line.known.delete(delivery.seq);
+    for (const { line, delivery } of settled) {
+      if (line.settled) line.settled.push(delivery.seq);
+      else line.known.delete(delivery.seq);
+    }
     // Once this batch counts as taken.
     setImmediate(() => this.look([...lines].map(({ subscriber }) => subscriber)));
   }

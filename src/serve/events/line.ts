@@ -10,6 +10,8 @@ export interface Line {
   readUpTo: DuePlace | undefined;
   /** Sent or read, and not yet settled in the store: reading what is due gives these again. */
   readonly known: Set<number>;
+  /** Those that were settled while what is due was read, which may give them once more; nothing = it is not being read. */
+  settled: number[] | undefined;
   flying: number;
   /** When something is due that is not being done; nothing = that is to be found out. */
   nextMs: number | undefined;
@@ -26,6 +28,7 @@ export function newLine(subscriber: string): Line {
       ready: [],
       readUpTo: undefined,
       known: new Set<number>(),
+      settled: undefined,
       flying: 0,
       nextMs: undefined,
       heldUntilMs: 0,

@@ -4,7 +4,7 @@ import { statedValue } from '../../parts/fact.ts';
 import type { NewEvent } from '../../store/outbox.ts';
 import type { StoredChange, Work } from '../acts/act.ts';
 import { isFailed } from '../evaluate.ts';
-import type { Caller, Value } from '../exchange.ts';
+import type { Caller, Recorded, Value } from '../exchange.ts';
 import { toJson } from '../json.ts';
 import { compileChains, type Image, imageOf, scopeKept, writeImage } from './image.ts';
 import { compileKinds, type Kind, type Kinds, webhookOf } from './kinds.ts';
@@ -16,8 +16,8 @@ import type { Subscriber, Subscribers } from './subscribers.ts';
 export interface Recording {
   readonly kinds: Kinds;
   readonly mayRead: MayRead;
-  /** Inside a change: records what it emits, and for whom. Returns the subscribers that have something to get. */
-  record(work: Work, caller: Caller | undefined, emitted: readonly Emitted[], subscribers: Subscribers): ReadonlySet<string>;
+  /** Inside a change: records what it emits, and for whom. */
+  record(work: Work, caller: Caller | undefined, emitted: readonly Emitted[], subscribers: Subscribers): Recorded | undefined;
 }
 
 /** What an event is about, and what was asked of it while it was made. */
@@ -46,11 +46,12 @@ export function compileRecording(engine: EventsSetting, hasGiven: boolean): Reco
     caller: Caller | undefined,
     emitted: readonly Emitted[],
     subscribers: Subscribers,
-  ): ReadonlySet<string> {
-    if (kinds.isEmpty && subscriberModel === undefined) return nobody;
+  ): Recorded | undefined {
+    if (kinds.isEmpty && subscriberModel === undefined) return undefined;
     const changed = work.stored.filter(({ model }) => model.name === subscriberModel);
-    for (const change of changed) subscribers.changed(work, change, caller, engine, kinds);
-    if (kinds.isEmpty) return nobody;
+    for (const change of changed) subscribers.keep(work, change, caller, engine, kinds);
+    const stored = changed.map(({ id }) => id);
+    if (kinds.isEmpty) return { reached: nobody, subscribers: stored };
     const reached = new Set<string>();
     const makers = new Map<string, boolean>();
     const isKnown = ({ id, maker }: Subscriber) => {
@@ -60,7 +61,7 @@ export function compileRecording(engine: EventsSetting, hasGiven: boolean): Reco
     };
     const reach = (event: number, recorded: NewEvent, kind: Kind, image: Image | undefined, occasion: Occasion) => {
       if (!hasSubscribers) return;
-      for (const subscriber of subscribers.all(work.rows, engine, changed.length > 0)) {
+      for (const subscriber of subscribers.all(work.rows, engine, stored)) {
         if (!subscriber.isEnabled || !subscriber.wants(kind.name)) continue;
         if (!isKnown(subscriber) || !receives(work, kind, recorded, image, occasion, subscriber)) continue;
         const { resource, row } = recorded;
@@ -88,7 +89,7 @@ export function compileRecording(engine: EventsSetting, hasGiven: boolean): Reco
       const occasion: Occasion = { operation, change, scope: { ...work.scope, event } };
       add(work, kind, event.id, data, change && imageOf(work, change, chains), occasion, reach);
     }
-    return reached;
+    return { reached, subscribers: stored };
   }
 
   function add(

@@ -1,9 +1,10 @@
 import type { Json } from '../../document/document.ts';
 import type { Stored, Work } from '../acts/act.ts';
+import type { PromiseOrValue } from '../after.ts';
 import type { Credentials } from '../authentication/credentials.ts';
 import type { Reply } from '../call.ts';
 import type { Surroundings } from '../clock.ts';
-import type { Caller, Exchange } from '../exchange.ts';
+import type { Caller, Exchange, Recorded } from '../exchange.ts';
 import type { Versions } from '../versioning/versions.ts';
 import type { ViewCompilation } from '../view-compilation.ts';
 
@@ -22,11 +23,11 @@ export interface EventsSetting extends Surroundings, Stored {
 /** What the events part does: records with a change, delivers after it. */
 export interface Events {
   /** Inside a change: records the events that `work.stored` emits; neither exists without the other. */
-  record(work: Work, caller: Caller | undefined, emitted?: readonly Emitted[]): void;
-  /** After a change was committed: there may be something to deliver. */
-  recorded(): void;
+  record(work: Work, caller: Caller | undefined, emitted?: readonly Emitted[]): Recorded | undefined;
+  /** After a change was committed: there may be something to deliver of what it recorded. */
+  recorded(recorded: Recorded | undefined): void;
   /** Answers `stream events`. */
-  readonly open: (exchange: Exchange) => Reply;
+  readonly open: (exchange: Exchange) => PromiseOrValue<Reply>;
   /** Something may be due for a subscriber. */
   look(subscriber: string): void;
   /** Goes on with what an earlier process left. */

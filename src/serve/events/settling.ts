@@ -30,7 +30,7 @@ export async function settleAll(
   settled: readonly Settled[],
 ): Promise<void> {
   const drawn = drawOnce(engine.chance, engine.clock.now());
-  const disabled = await engine.store.change((rows) => {
+  const { given: disabled, failing: changed } = await engine.store.change((rows) => {
     drawn.restart();
     const chance = { bytes: (length: number) => drawn.bytes(length), uuid: () => drawn.uuid() };
     const given = new Set<string>();
@@ -49,9 +49,11 @@ export async function settleAll(
     for (const [id, failingMs] of failing) {
       const subscriber = subscribers.find(id, rows, engine);
       if (subscriber?.fields && subscriber.failingMs !== failingMs) subscribers.failing(rows, id, failingMs);
+      else failing.delete(id);
     }
-    return given;
+    return { given, failing: [...failing.keys()] };
   });
+  if (changed.length > 0) subscribers.changed(changed);
   for (const id of disabled) await disableSubscriber(engine, subscribers, id);
 }
 
@@ -82,16 +84,16 @@ async function disableSubscriber(engine: EventsSetting, subscribers: Subscribers
   const operation = `disable ${names.resource}`;
   const nowMs = engine.clock.now();
   const draw = drawOnce(engine.chance, nowMs);
-  await engine.store.change((rows) => {
+  const recorded = await engine.store.change((rows) => {
     draw.restart();
     const row = rows.get(model.name, id);
-    if (!row) return;
+    if (!row) return undefined;
     const before = model.parse(row);
     if (names.enabled === undefined) {
       subscribers.disable(rows, id);
-      return;
+      return { reached: new Set<string>(), subscribers: [id] };
     }
-    if (before[names.enabled] === false) return;
+    if (before[names.enabled] === false) return undefined;
     const work: Work = {
       ...{ rows, models: engine.models, nowMs, draw, stored: [] },
       scope: { now: nowMs, operation, version: '', follow: follower(rows, engine.models) },
@@ -100,7 +102,7 @@ async function disableSubscriber(engine: EventsSetting, subscribers: Subscribers
     const scope = { ...work.scope, resource: before, next: draft };
     const next = applySetters(model.setters([operation, 'write']), scope, draft);
     updateRow(work, model, row, before, next, row.entered, operation);
-    engine.events.record(work, undefined);
+    return engine.events.record(work, undefined);
   });
-  engine.events.recorded();
+  engine.events.recorded(recorded);
 }

@@ -1,9 +1,10 @@
+import { after, type PromiseOrValue } from '../after.ts';
 import type { Reply, ReplyReader, ReplySink } from '../call.ts';
 import type { Caller, Exchange } from '../exchange.ts';
 import { Alarm } from './alarm.ts';
 import { type Connection, type Group, isExpired, keptMs, streamReply } from './connection.ts';
 import type { EventsSetting } from './setting.ts';
-import { type StreamRules, Told } from './told.ts';
+import { type StreamRules, type ToldTo, tellTo } from './told.ts';
 
 /** How much may wait for one reader; one that is slower is let go, and can resume. */
 const waitingBytesMax = 256 * 1024;
@@ -34,12 +35,17 @@ export class Streams {
     this.#rules = rules;
   }
 
-  /** The answer to `stream events`. */
-  readonly open = ({ caller, call, view }: Exchange): Reply => {
+  /** The answer to `stream events`. From where it tells is known before its head goes out. */
+  readonly open = ({ caller, call, view }: Exchange): PromiseOrValue<Reply> => {
     const { kind } = this.#rules();
     const last = call.headers[kind.resumeHeader];
     const lastId = typeof last === 'string' && last !== '' ? last : undefined;
-    return streamReply(kind, (sink) => this.#start(sink, caller, view.version ?? '', lastId));
+    return after(
+      this.#engine().store.read(({ outbox }) =>
+        lastId === undefined ? outbox.lastEvent() : (outbox.eventNamed(lastId)?.seq ?? 0),
+      ),
+      (position) => streamReply(kind, (sink) => this.#start(sink, caller, view.version ?? '', position)),
+    );
   };
 
   /** The last event that all who listen were told of. */
@@ -72,20 +78,17 @@ export class Streams {
     this.#live = 0;
   }
 
-  #start(sink: ReplySink, caller: Caller | undefined, version: string, lastId: string | undefined): ReplyReader {
+  #start(sink: ReplySink, caller: Caller | undefined, version: string, position: number): ReplyReader {
     if (this.#isStopped) {
       sink.end();
       return { drained: () => {}, gone: () => {} };
     }
     const group = this.#groupOf(caller, version);
-    const connection: Connection = { group, sink, position: 0, isLive: false, resume: undefined };
+    const connection: Connection = { group, sink, position, isLive: false, resume: undefined };
     group.connections.add(connection);
     this.#count += 1;
     if (this.#count === 1) this.#heartbeat.set(this.#engine().clock.now() + heartbeatMs);
-    void this.#join(connection, lastId).catch((failure: unknown) => {
-      this.#engine().onFailure(failure, 'stream');
-      sink.cut();
-    });
+    this.#join(connection);
     return {
       drained() {
         const { resume } = connection;
@@ -119,30 +122,40 @@ export class Streams {
     if (this.#count === 0) this.#heartbeat.stop();
   }
 
+  #join(connection: Connection): void {
+    void this.#catchUp(connection).catch((failure: unknown) => {
+      this.#engine().onFailure(failure, 'stream');
+      connection.sink.cut();
+    });
+  }
+
   /** Lets a connection hear what it has missed, as fast as it takes it, and then what comes. */
-  async #join(connection: Connection, lastId: string | undefined): Promise<void> {
+  async #catchUp(connection: Connection): Promise<void> {
     const { group, sink } = connection;
-    connection.position = await this.#engine().store.read(({ outbox }) =>
-      lastId === undefined ? outbox.lastEvent() : (outbox.eventNamed(lastId)?.seq ?? 0),
-    );
-    while (group.connections.has(connection)) {
-      const { store, clock } = this.#engine();
-      const oldestMs = clock.now() - keptMs(this.#engine());
-      const isShort = await store.read((rows) => {
-        const page = rows.outbox.events(connection.position, pageMost);
-        for (const event of page) {
-          connection.position = event.seq;
-          const piece = event.atMs < oldestMs ? undefined : new Told(event, rows, this.#rules()).pieceFor(group);
-          if (piece) sink.write(piece);
-        }
-        return page.length < pageMost;
-      });
-      if (isShort && (this.#live === 0 || connection.position >= this.#position)) {
+    const isHere = () => group.connections.has(connection) && !this.#isStopped;
+    while (isHere()) {
+      const oldestMs = this.#engine().clock.now() - keptMs(this.#engine());
+      const { told, last, isWhole } = await this.#read(connection.position, oldestMs, [group]);
+      if (!isHere()) return;
+      for (const { pieces } of told) for (const piece of pieces.values()) sink.write(piece);
+      connection.position = last;
+      if (!isWhole && (this.#live === 0 || connection.position >= this.#position)) {
         this.#goLive(connection);
         return;
       }
       if (sink.isFull()) await new Promise<void>((resolve) => (connection.resume = resolve));
     }
+  }
+
+  /** Some of the events after one, as groups of readers are told of them. */
+  async #read(from: number, oldestMs: number, groups: readonly Group[]): Promise<Page> {
+    const page = await this.#engine().store.read((rows) => {
+      const events = rows.outbox.events(from, pageMost);
+      const told = events.filter(({ atMs }) => atMs >= oldestMs).map((event) => tellTo(groups, event, rows, this.#rules()));
+      return { told, last: events.at(-1)?.seq ?? from, isWhole: events.length === pageMost };
+    });
+    for (const { id, wrong } of page.told) for (const words of wrong) this.#engine().onFailure(new Error(words), `event ${id}`);
+    return page;
   }
 
   #goLive(connection: Connection): void {
@@ -159,23 +172,22 @@ export class Streams {
     while (this.#again && !this.#isStopped) {
       this.#again = false;
       await new Promise<void>((resolve) => setImmediate(resolve));
-      const isWhole = await this.#engine().store.read((rows) => {
-        const page = rows.outbox.events(this.#position, pageMost);
-        for (const event of page) {
-          this.#position = event.seq;
-          this.#tellAll(new Told(event, rows, this.#rules()));
-        }
-        return page.length === pageMost;
-      });
-      if (isWhole) this.#again = true;
+      const from = this.#position;
+      const groups = [...this.#groups.values()];
+      const { told, last, isWhole } = await this.#read(from, Number.NEGATIVE_INFINITY, groups);
+      if (this.#isStopped) return;
+      // Everybody who listened has gone meanwhile, and others came who stand elsewhere.
+      const isElsewhere = this.#position !== from;
+      if (isWhole || isElsewhere) this.#again = true;
+      if (isElsewhere) continue;
+      for (const one of told) this.#tellAll(one);
+      this.#position = last;
+      this.#takeBack(last, new Set(groups));
     }
   }
 
-  #tellAll(told: Told): void {
-    const { seq } = told.event;
-    for (const group of this.#groups.values()) {
-      const piece = told.pieceFor(group);
-      if (!piece) continue;
+  #tellAll({ seq, pieces }: ToldTo<Group>): void {
+    for (const [group, piece] of pieces) {
       for (const connection of group.connections) {
         if (!connection.isLive || connection.position >= seq) continue;
         connection.position = seq;
@@ -184,18 +196,48 @@ export class Streams {
     }
   }
 
+  /** Those who began to listen while it was read what the others are told catch up by themselves. */
+  #takeBack(last: number, told: ReadonlySet<Group>): void {
+    for (const group of this.#groups.values()) {
+      if (told.has(group)) continue;
+      for (const connection of group.connections) {
+        if (!connection.isLive || connection.position >= last) continue;
+        connection.isLive = false;
+        this.#live -= 1;
+        this.#join(connection);
+      }
+    }
+  }
+
   /** A comment now and then shows that the connection is there; those who are nobody any more are let go. */
   #beat(): void {
     if (this.#count === 0 || this.#isStopped) return;
     const { clock } = this.#engine();
-    const { isGood, comment } = this.#rules();
-    for (const { caller, connections } of this.#groups.values()) {
-      const isOver = caller !== undefined && (isExpired(caller, clock.now()) || !isGood(caller));
+    for (const group of this.#groups.values())
+      void this.#beatFor(group).catch((failure: unknown) => this.#engine().onFailure(failure, 'stream'));
+    this.#heartbeat.set(clock.now() + heartbeatMs);
+  }
+
+  /** Where it cannot be found out whether somebody is still good, it is not. */
+  async #beatFor({ caller, connections }: Group): Promise<void> {
+    const { comment } = this.#rules();
+    let isGood = false;
+    try {
+      isGood = caller === undefined || (!isExpired(caller, this.#engine().clock.now()) && (await this.#rules().isGood(caller)));
+    } finally {
       for (const { sink } of [...connections]) {
-        if (isOver) sink.end();
+        if (!isGood) sink.end();
         else if (!sink.isFull()) sink.write(comment);
       }
     }
-    this.#heartbeat.set(clock.now() + heartbeatMs);
   }
+}
+
+/** Some of what was recorded. */
+interface Page {
+  readonly told: readonly ToldTo<Group>[];
+  /** The last event that was looked at. */
+  readonly last: number;
+  /** Whether there may be more. */
+  readonly isWhole: boolean;
 }

@@ -1,6 +1,7 @@
 import type { Webhook } from '../../parts/events.ts';
 import type { Reader, Transaction } from '../../store/store.ts';
 import type { StoredChange, Work } from '../acts/act.ts';
+import { after, type PromiseOrValue } from '../after.ts';
 import type { Caller, Fields, Value } from '../exchange.ts';
 import { type Kinds, matches, webhookOf } from './kinds.ts';
 import { demandKnown } from './known-kinds.ts';
@@ -43,12 +44,16 @@ interface State {
 /** How long a secret is good beside the one that took its place. */
 const rotationMs = 86_400_000;
 
-/** The subscribers of a service, kept in memory from the first event on until one of them changes. */
+/**
+ * The subscribers of a service, kept in memory as they were committed. Bodies of the store only look: what one of them changes is
+ * told by `changed` once it is committed, and read by `load` outside of them.
+ */
 export class Subscribers {
   readonly #given: readonly Subscriber[];
   #rows: Map<string, Subscriber> | undefined;
-  /** Those that may have changed since they were read. */
+  /** Those that have changed since they were read. */
   readonly #stale = new Set<string>();
+  #changes = 0;
 
   constructor(given: readonly GivenWebhook[]) {
     this.#given = given.map(({ url, secret }) => ({
@@ -58,45 +63,59 @@ export class Subscribers {
     }));
   }
 
-  all(rows: Reader, engine: EventsSetting, isChanging: boolean): Iterable<Subscriber> {
-    return [...this.#given, ...this.#read(rows, engine, isChanging).values()];
+  /** All of them as a body sees them, with those that it has stored itself. */
+  all(rows: Reader, engine: EventsSetting, stored: readonly string[]): Iterable<Subscriber> {
+    return [...this.#given, ...this.#seen(rows, engine, stored).values()];
   }
 
   find(id: string, rows: Reader, engine: EventsSetting): Subscriber | undefined {
-    return this.#given.find((given) => given.id === id) ?? this.#read(rows, engine, false).get(id);
+    const given = this.#given.find((one) => one.id === id);
+    if (given) return given;
+    return this.#rows && !this.#stale.has(id) ? this.#rows.get(id) : readOne(rows, engine, id);
   }
 
-  /** Reads all of them anew when they are next asked for: the document is another one. */
+  /** These were changed, and that is committed. */
+  changed(ids: Iterable<string>): void {
+    for (const id of ids) this.#stale.add(id);
+    this.#changes += 1;
+  }
+
+  /** All of them may be others: so is the document. */
   forget(): void {
     this.#rows = undefined;
+    this.#changes += 1;
   }
 
-  /** What a change sees of its own is not kept: it may still be undone. */
-  #read(rows: Reader, engine: EventsSetting, isChanging: boolean): ReadonlyMap<string, Subscriber> {
-    if (!this.#rows) {
-      const read = readAll(rows, engine);
-      if (isChanging) return read;
-      this.#rows = read;
-      this.#stale.clear();
-    }
-    if (this.#stale.size === 0) return this.#rows;
-    const read = isChanging ? new Map(this.#rows) : this.#rows;
-    for (const id of this.#stale) {
-      const found = readOne(rows, engine, id);
-      if (found) read.set(id, found);
-      else read.delete(id);
-    }
-    if (!isChanging) this.#stale.clear();
-    return read;
+  get isLoaded(): boolean {
+    return this.#rows !== undefined && this.#stale.size === 0;
+  }
+
+  /** Reads what is not known of them. What changes while it is read is left to the next time. */
+  load(engine: EventsSetting): PromiseOrValue<void> {
+    const changes = this.#changes;
+    const [before, stale] = [this.#rows, [...this.#stale]];
+    return after(
+      engine.store.read((rows) => (before ? overlaid(before, rows, engine, stale) : readAll(rows, engine))),
+      (read) => {
+        if (changes !== this.#changes) return;
+        this.#rows = read;
+        this.#stale.clear();
+      },
+    );
+  }
+
+  #seen(rows: Reader, engine: EventsSetting, stored: readonly string[]): ReadonlyMap<string, Subscriber> {
+    if (!this.#rows) return readAll(rows, engine);
+    if (this.#stale.size === 0 && stored.length === 0) return this.#rows;
+    return overlaid(this.#rows, rows, engine, [...this.#stale, ...stored]);
   }
 
   /**
-   * Inside a change that stored a subscriber: remembers who made it and its last secret.
+   * Inside a change that stored a subscriber: keeps who made it and its last secret.
    * @throws {Refused} `request.invalid` for a kind that there is not.
    */
-  changed(work: Work, change: StoredChange, caller: Caller | undefined, engine: EventsSetting, kinds: Kinds): void {
+  keep(work: Work, change: StoredChange, caller: Caller | undefined, engine: EventsSetting, kinds: Kinds): void {
     const { id, before, after } = change;
-    this.#stale.add(id);
     const fields = webhookOf(engine)?.subscribers;
     if (!fields) return;
     if (!after) {
@@ -126,14 +145,12 @@ export class Subscribers {
 
   /** Remembers since when nothing but failures came of what was sent; nothing = the last was taken. */
   failing(rows: Transaction, id: string, failingMs: number | undefined): void {
-    this.#stale.add(id);
     const { failingMs: _before, ...rest } = stateOf(rows, id);
     rows.outbox.keepSubscriber(id, JSON.stringify({ ...rest, ...(failingMs !== undefined && { failingMs }) }));
   }
 
   /** For subscribers whose rows have no field that says so. */
   disable(rows: Transaction, id: string): void {
-    this.#stale.add(id);
     rows.outbox.keepSubscriber(id, JSON.stringify({ ...stateOf(rows, id), disabled: true }));
   }
 }
@@ -161,6 +178,22 @@ function readAll(rows: Reader, engine: EventsSetting): Map<string, Subscriber> {
     }
     if (page.length < 500) return found;
   }
+}
+
+/** What was known, but for some of them, which are read. */
+function overlaid(
+  known: ReadonlyMap<string, Subscriber>,
+  rows: Reader,
+  engine: EventsSetting,
+  ids: readonly string[],
+): Map<string, Subscriber> {
+  const found = new Map(known);
+  for (const id of ids) {
+    const one = readOne(rows, engine, id);
+    if (one) found.set(id, one);
+    else found.delete(id);
+  }
+  return found;
 }
 
 function readOne(rows: Reader, engine: EventsSetting, id: string): Subscriber | undefined {

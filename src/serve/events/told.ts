@@ -1,12 +1,12 @@
 import type { StreamKind } from '../../kinds/streams/kind.ts';
 import type { StoredEvent } from '../../store/outbox.ts';
 import type { Reader } from '../../store/store.ts';
+import type { PromiseOrValue } from '../after.ts';
 import { isFailed } from '../evaluate.ts';
 import type { Caller } from '../exchange.ts';
 import { parseStored } from '../json.ts';
 import { type Image, readImage } from './image.ts';
 import type { Recording } from './recording.ts';
-import type { EventsSetting } from './setting.ts';
 import type { Audience, Wrapping } from './wrapping.ts';
 
 /** What the stream needs of a document, compiled once. */
@@ -18,8 +18,7 @@ export interface StreamRules {
   readonly recording: Recording;
   readonly wrapping: Wrapping;
   /** Whether a caller that was let in still is somebody. */
-  isGood(caller: Caller): boolean;
-  readonly onFailure: EventsSetting['onFailure'];
+  isGood(caller: Caller): PromiseOrValue<boolean>;
 }
 
 /** Whoever is the same caller in the same version. */
@@ -28,16 +27,42 @@ export interface Listeners {
   readonly version: string;
 }
 
+/** One event, as each group of readers that may hear of it is told. */
+export interface ToldTo<Group> {
+  readonly id: string;
+  readonly seq: number;
+  readonly pieces: ReadonlyMap<Group, Buffer>;
+  /** Why it could not be written for some. */
+  readonly wrong: readonly string[];
+}
+
+/** Inside a reading: what groups of readers are told of an event. */
+export function tellTo<Group extends Listeners>(
+  groups: readonly Group[],
+  event: StoredEvent,
+  rows: Reader,
+  rules: StreamRules,
+): ToldTo<Group> {
+  const told = new Told(event, rows, rules);
+  const pieces = new Map<Group, Buffer>();
+  for (const group of groups) {
+    const piece = told.pieceFor(group);
+    if (piece) pieces.set(group, piece);
+  }
+  return { id: event.id, seq: event.seq, pieces, wrong: told.wrong };
+}
+
 /** One event on its way to many readers: what is the same for several of them is made once. */
-export class Told {
-  readonly event: StoredEvent;
+class Told {
+  readonly #event: StoredEvent;
   readonly #rows: Reader;
   readonly #rules: StreamRules;
   readonly #pieces = new Map<string, Buffer | undefined>();
+  readonly wrong: string[] = [];
   #image: Image | undefined;
 
   constructor(event: StoredEvent, rows: Reader, rules: StreamRules) {
-    this.event = event;
+    this.#event = event;
     this.#rows = rows;
     this.#rules = rules;
   }
@@ -51,17 +76,17 @@ export class Told {
   }
 
   #write(audience: Audience): Buffer | undefined {
-    const { id, kind } = this.event;
-    const body = this.#rules.wrapping.body(this.event, audience);
+    const { id, kind } = this.#event;
+    const body = this.#rules.wrapping.body(this.#event, audience);
     if (typeof body === 'string') return Buffer.from(this.#rules.kind.write({ id, event: kind, data: body }));
-    this.#rules.onFailure(new Error(body.wrong), `event ${id}`);
+    this.wrong.push(body.wrong);
     return undefined;
   }
 
   /** The connected caller is the maker: it must be able to read the row as it was, unless `to` says otherwise. */
   #mayHear(caller: Caller | undefined): boolean {
     const { kinds, mayRead } = this.#rules.recording;
-    const { event } = this;
+    const event = this.#event;
     const kind = kinds.named(event.kind);
     if (!kind) return false;
     this.#image ??= readImage(event);

@@ -7,7 +7,7 @@ import type { Engine } from '../engine.ts';
 import { type Exchange, Refused, type Run, refused, warn } from '../exchange.ts';
 import type { Handler } from '../handlers.ts';
 import type { RowModel } from '../rows/model.ts';
-import { drawOnce, type RepeatedDraw, workFor } from '../scope.ts';
+import { changeFor, type Drawn, workFor } from '../scope.ts';
 import { type ChangeSteps, changeRows } from '../serve.ts';
 import { runBefore } from './before.ts';
 import { isUnchanged, triesMax } from './collected.ts';
@@ -26,13 +26,12 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
   const store = before ? compileBefore(before, steps, engine) : once;
 
   function once(exchange: Exchange): Promise<Reply> {
-    const draw = drawOnce(engine.chance, exchange.nowMs);
-    return engine.store.change((rows) => changeOnce(rows, exchange, steps, draw, undefined));
+    return changeFor(engine, exchange, (rows, draw) => changeOnce(rows, exchange, steps, draw, undefined));
   }
 
-  function done(answer: Reply): Reply {
+  function done(exchange: Exchange, answer: Reply): Reply {
     if (hasTimers) engine.timersChanged();
-    engine.events.recorded();
+    engine.events.recorded(exchange.recorded);
     return answer;
   }
 
@@ -53,7 +52,7 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
       exchange.deadline?.whenOver(() => engine.inFlight.delete(keyed.key));
     }
     try {
-      return done(await store(exchange));
+      return done(exchange, await store(exchange));
     } catch (failure) {
       return failed(exchange, failure);
     } finally {
@@ -63,7 +62,11 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
   }
 
   if (before || stated) return withKey;
-  return (exchange) => once(exchange).then(done, (failure) => failed(exchange, failure));
+  return (exchange) =>
+    once(exchange).then(
+      (answer) => done(exchange, answer),
+      (failure) => failed(exchange, failure),
+    );
 }
 
 /** What the steps of the road ask in a change at one endpoint. */
@@ -96,7 +99,7 @@ function compileSteps(
       const made = reply(work, exchange, outcome);
       if ('refusal' in made) throw new Refused(made.refusal);
       spend?.(work.rows, exchange, made.reply.status);
-      events.record(work, exchange.caller);
+      exchange.recorded = events.record(work, exchange.caller);
       if (exchange.keyed) keep(work.rows, exchange.keyed, made.again);
       return made.reply;
     },
@@ -104,14 +107,7 @@ function compileSteps(
 }
 
 /** The steps in a change that is kept. */
-function changeOnce(
-  rows: Transaction,
-  exchange: Exchange,
-  steps: ChangeSteps,
-  draw: RepeatedDraw,
-  hook: Hook | undefined,
-): Reply {
-  draw.restart();
+function changeOnce(rows: Transaction, exchange: Exchange, steps: ChangeSteps, draw: Drawn, hook: Hook | undefined): Reply {
   exchange.deadline?.apply();
   const answer = changeRows(rows, exchange, steps, draw, hook);
   if ('paused' in answer) throw new Error('An act stopped for a handler that was asked already.');
@@ -121,20 +117,13 @@ function changeOnce(
 /** Compiles what goes around a `before` handler: a rehearsal, the handler, and the change with what the handler made of it. */
 function compileBefore(before: Handler, steps: ChangeSteps, engine: Engine): (exchange: Exchange) => Promise<Reply> {
   /** What would be stored, found out without storing it. */
-  async function rehearse(exchange: Exchange): Promise<Pause | Reply> {
-    const draw = drawOnce(engine.chance, exchange.nowMs);
-    let paused: Pause | Reply | undefined;
-    await engine.store
-      .change((rows) => {
-        draw.restart();
-        paused = changeRows(rows, exchange, steps, draw, { next: undefined });
-        throw new Rehearsed();
-      })
-      .catch((failure: unknown) => {
-        if (!(failure instanceof Rehearsed)) throw failure;
-      });
-    if (!paused) throw new Error('A rehearsal came to nothing.');
-    return paused;
+  function rehearse(exchange: Exchange): Promise<Pause | Reply> {
+    return changeFor(engine, exchange, (rows, draw): Pause | Reply => {
+      throw new Rehearsed(changeRows(rows, exchange, steps, draw, { next: undefined }));
+    }).catch((failure: unknown) => {
+      if (failure instanceof Rehearsed) return failure.found;
+      throw failure;
+    });
   }
 
   return async (exchange) => {
@@ -144,8 +133,7 @@ function compileBefore(before: Handler, steps: ChangeSteps, engine: Engine): (ex
       const { resource, next, seen } = rehearsed.paused;
       const changed = await runBefore(engine, exchange, before, resource, next);
       if ('refusal' in changed) return refused(exchange, changed.refusal);
-      const draw = drawOnce(engine.chance, exchange.nowMs);
-      const answer = await engine.store.change((rows) => {
+      const answer = await changeFor(engine, exchange, (rows, draw) => {
         // What the handler was shown must still be there too, or another's change would be lost.
         if (seen && rows.get(seen.resource, seen.id)?.rev !== seen.rev) return undefined;
         if (!isUnchanged(rows, changed.collected)) return undefined;
@@ -157,5 +145,10 @@ function compileBefore(before: Handler, steps: ChangeSteps, engine: Engine): (ex
   };
 }
 
-/** Takes back a rehearsal. */
-class Rehearsed {}
+/** Takes back a rehearsal, and tells what was found out by it. */
+class Rehearsed {
+  readonly found: Pause | Reply;
+  constructor(found: Pause | Reply) {
+    this.found = found;
+  }
+}

@@ -9,7 +9,7 @@ import type { Reply } from '../call.ts';
 import type { Engine } from '../engine.ts';
 import { type Exchange, type Keyed, type Refusal, Refused, type Run, refused, type Value } from '../exchange.ts';
 import type { Handler } from '../handlers.ts';
-import { drawOnce, workFor } from '../scope.ts';
+import { changeFor, readFor, workFor } from '../scope.ts';
 import { compilePrune } from '../shown.ts';
 import { isUnchanged, triesMax } from './collected.ts';
 import { handlerContext } from './handler-context.ts';
@@ -43,14 +43,14 @@ export function compileHandlerRun(operation: Operation, endpoint: Endpoint, hand
       const bad = await early(exchange);
       if (bad) throw new Refused(bad);
       for (let tries = 0; tries < triesMax; tries++) {
-        const reply = await attempt(exchange, keyed);
-        if (reply === 'conflict') {
+        const done = await attempt(exchange, keyed);
+        if (done === 'conflict') {
           exchange.deadline?.release();
           continue;
         }
         engine.timersChanged();
-        engine.events.recorded();
-        return reply;
+        engine.events.recorded(exchange.recorded);
+        return done;
       }
       return refused(exchange, { when: 'write.conflict' });
     } catch (failure) {
@@ -70,14 +70,15 @@ export function compileHandlerRun(operation: Operation, endpoint: Endpoint, hand
 function compileEarly(
   operation: Operation,
   endpoint: Endpoint,
-  { compilation, store, models, chance }: Engine,
+  engine: Engine,
 ): (exchange: Exchange) => Promise<Refusal | undefined> {
+  const { compilation, models } = engine;
   const badBody = compileStatedBody(endpoint, compilation);
   const ownErrors = compileOwnErrors(operation, compilation);
   const access = compilation.access.of(operation, compilation.user);
   return async (exchange) =>
-    store.read((rows) => {
-      const work = workFor(rows, models, exchange, drawOnce(chance, exchange.nowMs));
+    readFor(engine, exchange, (rows, draw) => {
+      const work = workFor(rows, models, exchange, draw);
       const pass = access.enter(work.scope, undefined);
       if ('refusal' in pass) return pass.refusal;
       return badBody(work, exchange) ?? pass.settle() ?? ownErrors?.(work.scope);
@@ -98,9 +99,7 @@ function compileAttempt(
     const value = await handler(context);
     const reply = answer(exchange, value);
     if (collected.writes.length === 0 && collected.emitted.length === 0 && !keyed && !spend) return reply;
-    const draw = drawOnce(engine.chance, exchange.nowMs);
-    return engine.store.change((rows) => {
-      draw.restart();
+    return changeFor(engine, exchange, (rows, draw) => {
       exchange.deadline?.apply();
       const replayed = keyed && replay(rows, keyed, exchange.nowMs);
       if (replayed) return 'refusal' in replayed ? refused(exchange, replayed.refusal) : replayed;
@@ -108,7 +107,7 @@ function compileAttempt(
       const work = workFor(rows, engine.models, exchange, draw);
       for (const wanted of collected.writes) applyWanted(work, wanted, operation, engine);
       spend?.(rows, exchange, reply.status);
-      engine.events.record(work, exchange.caller, collected.emitted);
+      exchange.recorded = engine.events.record(work, exchange.caller, collected.emitted);
       if (keyed) keep(rows, keyed, reply);
       return reply;
     });

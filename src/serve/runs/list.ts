@@ -12,7 +12,7 @@ import type { CompiledList } from '../lists/list.ts';
 import type { Page } from '../lists/page.ts';
 import { compileRepresentation } from '../representation.ts';
 import type { RowModel } from '../rows/model.ts';
-import { drawOnce, workFor } from '../scope.ts';
+import { type Drawn, readFor, workFor } from '../scope.ts';
 import { contentTag } from '../wire/etag.ts';
 import { unlessFresh } from './read.ts';
 
@@ -24,7 +24,7 @@ export function compileListRun(
   list: CompiledList,
   engine: Engine,
 ): Run {
-  const { compilation, models, store, chance } = engine;
+  const { compilation, models } = engine;
   const representation = compileRepresentation(model, endpoint, models, compilation, false);
   const { pagination } = list.paging;
   const envelope = compileEnvelope(pagination);
@@ -36,8 +36,8 @@ export function compileListRun(
   const joins = representation.isPlain && !answers && !standIn;
   const openPages = compilation.facts.about('pagination bounds', endpoint.key);
 
-  function page(rows: Reader, exchange: Exchange): Reply {
-    const work: Work<Reader> = workFor(rows, models, exchange, drawOnce(chance, exchange.nowMs));
+  function page(rows: Reader, exchange: Exchange, draw: Drawn): Reply {
+    const work: Work<Reader> = workFor(rows, models, exchange, draw);
     const found = list.run(work, exchange, joins);
     if ('tooMany' in found) return refused(exchange, { open: openPages });
     if ('refusal' in found) return refused(exchange, found.refusal);
@@ -74,7 +74,7 @@ export function compileListRun(
     return unlessFresh(exchange, { ...made.reply, headers: { ...headers, ...made.reply.headers } });
   }
 
-  return (exchange) => store.read((rows) => page(rows, exchange));
+  return (exchange) => readFor(engine, exchange, (rows, draw) => page(rows, exchange, draw));
 }
 
 function headersOf({ cache }: Endpoint, link: string | undefined): Record<string, string> {

@@ -9,14 +9,14 @@ import type { Engine } from '../engine.ts';
 import { type Exchange, type Fields, type Refusal, type Run, refused } from '../exchange.ts';
 import { compileRepresentation } from '../representation.ts';
 import type { RowModel } from '../rows/model.ts';
-import { drawOnce, workFor } from '../scope.ts';
+import { type Drawn, readFor, workFor } from '../scope.ts';
 import { rowTag } from '../tags.ts';
 import { evaluateConditions } from '../wire/conditional.ts';
 import { compileRowReply } from './row-reply.ts';
 
 /** Compiles `read RESOURCE`. Where nothing asks for more, the stored text is the answer. */
 export function compileRead(operation: Operation, endpoint: Endpoint, model: RowModel, engine: Engine): Run {
-  const { compilation, models, store, chance } = engine;
+  const { compilation, models } = engine;
   const locator = compileLocator(endpoint, model, models, compilation);
   const ownErrors = compileOwnErrors(operation, compilation);
   const reply = compileRowReply(endpoint, model, engine);
@@ -26,8 +26,8 @@ export function compileRead(operation: Operation, endpoint: Endpoint, model: Row
   const tag = endpoint.etag ? rowTag(model, compilation) : undefined;
   const { cache } = endpoint;
 
-  function direct(rows: Reader, exchange: Exchange): Reply {
-    const found = locator.isGuarded ? guarded(rows, exchange) : plainly(rows, exchange);
+  function direct(rows: Reader, exchange: Exchange, draw: Drawn): Reply {
+    const found = locator.isGuarded ? guarded(rows, exchange, draw) : plainly(rows, exchange);
     if ('refusal' in found) return refused(exchange, found.refusal);
     const { row } = found;
     compilation.standIn?.tellRow(exchange, rows, model, idIn(exchange));
@@ -49,12 +49,12 @@ export function compileRead(operation: Operation, endpoint: Endpoint, model: Row
     return row ? { row } : { refusal: { when: 'resource.missing' } };
   }
 
-  function guarded(rows: Reader, exchange: Exchange): ReturnType<typeof locator.find> {
-    return locator.find(workFor(rows, models, exchange, drawOnce(chance, exchange.nowMs)), exchange);
+  function guarded(rows: Reader, exchange: Exchange, draw: Drawn): ReturnType<typeof locator.find> {
+    return locator.find(workFor(rows, models, exchange, draw), exchange);
   }
 
-  function whole(rows: Reader, exchange: Exchange): Reply {
-    const work: Work<Reader> = workFor(rows, models, exchange, drawOnce(chance, exchange.nowMs));
+  function whole(rows: Reader, exchange: Exchange, draw: Drawn): Reply {
+    const work: Work<Reader> = workFor(rows, models, exchange, draw);
     const found = locator.find(work, exchange);
     if ('refusal' in found) return refused(exchange, found.refusal);
     const own = ownErrors?.({ ...work.scope, resource: found.fields });
@@ -64,7 +64,7 @@ export function compileRead(operation: Operation, endpoint: Endpoint, model: Row
   }
 
   const read = isDirect ? direct : whole;
-  return (exchange) => store.read((rows) => read(rows, exchange));
+  return (exchange) => readFor(engine, exchange, (rows, draw) => read(rows, exchange, draw));
 }
 
 /** 304 where the caller has it already (RFC 9110 section 13.1.2). */

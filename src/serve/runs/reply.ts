@@ -5,7 +5,7 @@ import { compileOwnErrors } from '../acts/own-errors.ts';
 import { compileAnswers } from '../answers.ts';
 import type { Engine } from '../engine.ts';
 import { type Run, refused } from '../exchange.ts';
-import { drawOnce, workFor } from '../scope.ts';
+import { readFor, workFor } from '../scope.ts';
 
 /** Compiles `reply`: the stated answer itself, its example or what its `data` makes. */
 export function compileReplyRun(operation: Operation, endpoint: Endpoint, engine: Engine): Run {
@@ -14,8 +14,8 @@ export function compileReplyRun(operation: Operation, endpoint: Endpoint, engine
   const badBody = compileStatedBody(endpoint, engine.compilation);
   const access = engine.compilation.access.of(operation, engine.compilation.user);
   return (exchange) =>
-    engine.store.read((rows) => {
-      const work = workFor(rows, engine.models, exchange, drawOnce(engine.chance, exchange.nowMs));
+    readFor(engine, exchange, (rows, draw) => {
+      const work = workFor(rows, engine.models, exchange, draw);
       const { scope } = work;
       const pass = access.enter(scope, undefined);
       const bad = 'refusal' in pass ? pass.refusal : (badBody(work, exchange) ?? pass.settle() ?? ownErrors?.(scope));

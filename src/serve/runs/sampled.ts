@@ -15,7 +15,7 @@ import type { Engine } from '../engine.ts';
 import { type Exchange, type Fields, type Refusal, Refused, type Run, refused } from '../exchange.ts';
 import type { OpenFact } from '../open.ts';
 import type { RowModel } from '../rows/model.ts';
-import { drawOnce, workFor } from '../scope.ts';
+import { changeFor, type Drawn, workFor } from '../scope.ts';
 
 /**
  * Compiles what a stand-in does where nobody knows what an endpoint does: it answers in the stated shape, changes no row that
@@ -36,7 +36,7 @@ export function compileSampledRun(
   const access = compilation.access.of(operation, compilation.user);
   const spend = engine.limits.spendOf(operation);
 
-  function carryOut(rows: Transaction, exchange: Exchange, draw: ReturnType<typeof drawOnce>): Reply {
+  function carryOut(rows: Transaction, exchange: Exchange, draw: Drawn): Reply {
     const work = workFor(rows, models, exchange, draw);
     const pass = access.enter(work.scope, undefined);
     const bad = 'refusal' in pass ? pass.refusal : (badBody(work, exchange) ?? pass.settle());
@@ -46,7 +46,7 @@ export function compileSampledRun(
     const made = answer(work, exchange, row);
     if ('refusal' in made) throw new Refused(made.refusal);
     spend?.(rows, exchange, made.reply.status);
-    engine.events.record(work, exchange.caller);
+    exchange.recorded = engine.events.record(work, exchange.caller);
     return made.reply;
   }
 
@@ -62,15 +62,13 @@ export function compileSampledRun(
 
   return async (exchange) => {
     exchange.accepted = [...(exchange.accepted ?? []), ...open.filter((fact) => isMet(fact, exchange))];
-    const draw = drawOnce(engine.chance, exchange.nowMs);
     try {
-      const reply = await engine.store.change((rows) => {
-        draw.restart();
+      const reply = await changeFor(engine, exchange, (rows, draw) => {
         exchange.deadline?.apply();
         return carryOut(rows, exchange, draw);
       });
       engine.timersChanged();
-      engine.events.recorded();
+      engine.events.recorded(exchange.recorded);
       return reply;
     } catch (failure) {
       if (failure instanceof Refused) return refused(exchange, failure.refusal);

@@ -1,10 +1,11 @@
 import type { Store } from '../../store/store.ts';
+import { after, type PromiseOrValue } from '../after.ts';
 import type { Caller } from '../exchange.ts';
 
 /** The version of each key's first call. */
 export interface Pins {
   /** The version that a caller is pinned to; its first call pins it to the one that this call is made in. */
-  of(caller: Caller, version: string): string;
+  of(caller: Caller, version: string): PromiseOrValue<string>;
 }
 
 /** How many pins are remembered; the others are looked up. */
@@ -18,10 +19,14 @@ export function openPins(store: Store): Pins {
       const name = `version pin\n${JSON.stringify([user, id, key ?? null])}`;
       const known = remembered.get(name);
       if (known !== undefined) return known;
-      const pinned = store.setting(name, () => version);
-      if (remembered.size >= rememberedMost) remembered.delete(remembered.keys().next().value as string);
-      remembered.set(name, pinned);
-      return pinned;
+      return after(
+        store.setting(name, () => version),
+        (pinned) => {
+          if (remembered.size >= rememberedMost) remembered.delete(remembered.keys().next().value as string);
+          remembered.set(name, pinned);
+          return pinned;
+        },
+      );
     },
   };
 }
