@@ -434,6 +434,18 @@ test('a cursor tells nothing of a hidden field that a list is ordered by', async
   ]);
 });
 
+test('a cursor is sealed although only one of the fields that order the list is hidden', async () => {
+  for (const order of ['[-rank, id]', '[id, -rank]']) {
+    const service = await tellService(deskWith('{ allow: [list note], to: anyone }').replace('order: -rank', `order: ${order}`), {
+      rows: { folder: folders, note: notes },
+    });
+    services.push(service);
+    const next = async (who: typeof ann) => ((await service.as(who, 'GET', '/notes?limit=1')).json as { next: string }).next;
+    assert.match(await next(eve), /^~/, `${order}, to whom the rank is hidden`);
+    assert.doesNotMatch(await next(ann), /^~/, `${order}, to who sees it`);
+  }
+});
+
 test('a page that begins after a row begins after one that its caller is shown', async () => {
   const service = await serving(`{ allow: [shelf], to: writer, if: ${own} }`);
   await demand(service, [

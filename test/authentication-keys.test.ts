@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { openStore, Unfit } from '../src/index.ts';
 import { addKey, type Guarded, guard, keyScheme, notes, startMs } from './serving/guarded.ts';
+import { heldReads } from './serving/held-reads.ts';
 
 /** Giving out keys and passwords, rotating and revoking them, by the service itself and by the administrator's door. */
 const open: { close(): Promise<unknown> }[] = [];
@@ -70,6 +71,34 @@ test('a revocation holds for requests that were sent together with it, once it i
   await revoking;
   assert.deepEqual(await Promise.all(Array.from({ length: 20 }, () => status(guarded, secret))), Array(20).fill(401));
   for (const code of await Promise.all(before)) assert.ok(code === 200 || code === 401);
+});
+
+test('a key that is revoked while the store is still answering who it belongs to is not let in afterwards', async () => {
+  const store = openStore(':memory:');
+  const guarded = await start(notes(keyScheme), { store });
+  open.push(store);
+  const { key, secret } = await addKey(guarded, {});
+  const reads = heldReads(store);
+  reads.hold('answers');
+  const before = status(guarded, secret);
+  await guarded.service.administer('keys revoke', { key });
+  reads.release();
+  assert.ok([200, 401].includes(await before), 'the request that was under way may be either');
+  assert.equal(await status(guarded, secret), 401);
+});
+
+test('a key that is given out while the store is still looking for it is let in afterwards', async () => {
+  const store = openStore(':memory:');
+  const guarded = await start(notes(keyScheme), { store });
+  open.push(store);
+  const secret = `nk_${'a'.repeat(40)}`;
+  const reads = heldReads(store);
+  reads.hold('answers');
+  const before = status(guarded, secret);
+  await addKey(guarded, { secret });
+  reads.release();
+  assert.equal(await before, 401);
+  assert.equal(await status(guarded, secret), 200);
 });
 
 test('a rotated key holds for as long as it is said, and the new one has its name, user and scopes', async () => {

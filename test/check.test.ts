@@ -7,36 +7,10 @@ import { check, requireClosed } from '../src/check/check.ts';
 import { partNames } from '../src/document/document.ts';
 import { readDocument } from '../src/document/read.ts';
 import { isKey } from '../src/parts/form.ts';
-import { authenticationCases } from './check/cases/authentication.ts';
-import { endpointsCases } from './check/cases/endpoints.ts';
-import { errorsCases } from './check/cases/errors.ts';
-import { eventsCases } from './check/cases/events.ts';
-import { expressionsCases } from './check/cases/expressions.ts';
-import { formCases } from './check/cases/form.ts';
-import { limitsCases } from './check/cases/limits.ts';
+import { cases } from './check/cases/all.ts';
 import { proseCases, silentProse } from './check/cases/prose.ts';
-import { purposeCases } from './check/cases/purpose.ts';
 import { quiet } from './check/cases/quiet.ts';
-import { resourcesCases } from './check/cases/resources.ts';
-import { shapesCases } from './check/cases/shapes.ts';
-import { statesCases } from './check/cases/states.ts';
-import { versioningCases } from './check/cases/versioning.ts';
 import { base, changed, found, named, read } from './check/harness.ts';
-
-const cases = [
-  ...purposeCases,
-  ...resourcesCases,
-  ...statesCases,
-  ...endpointsCases,
-  ...authenticationCases,
-  ...eventsCases,
-  ...errorsCases,
-  ...limitsCases,
-  ...versioningCases,
-  ...shapesCases,
-  ...expressionsCases,
-  ...formCases,
-];
 
 test('the base document of these tests has no findings', () => {
   assert.deepEqual(found(base), []);

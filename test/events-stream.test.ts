@@ -5,6 +5,7 @@ import { readDocument } from '../src/index.ts';
 import { startReceiver } from './events/receiver.ts';
 import { listenTo, openUnread } from './events/stream-reader.ts';
 import { startTrial, type Trial, type TrialOptions, things } from './events/trial.ts';
+import { heldReads } from './serving/held-reads.ts';
 
 const hour = 3_600_000;
 const soon = () => new Promise((resolve) => setTimeout(resolve, 30));
@@ -77,6 +78,21 @@ test('a reader that comes back is told what it has missed, in order and without 
     names(listener.heard),
     expected.map((n) => `n${n}`),
   );
+});
+
+test('what a reader was not told of yet is not pruned, however far the clock jumps', async (context) => {
+  const { trial, listen } = await streaming(context);
+  const clerk = await listen('clerk/c1');
+  const reads = heldReads(trial.store);
+  reads.hold('looks');
+  await make(trial, 'owner/o1', 'one');
+  await soon();
+  trial.clock.advance(8 * 24 * hour);
+  await make(trial, 'owner/o1', 'two');
+  await soon();
+  reads.release();
+  await clerk.until(2);
+  assert.deepEqual(names(clerk.heard), ['one', 'two']);
 });
 
 test('an id that is not kept any more resumes at the oldest kept', async (context) => {

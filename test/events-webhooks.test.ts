@@ -347,6 +347,43 @@ test('a kind that there is not is refused in a subscriber, when it is made and w
   );
 });
 
+/** Kinds that tell of hooks; the second cannot be evaluated where the hook lists one kind alone, and undoes what was done. */
+const tellingOfHooks = `
+hook.made: { on: [create hook], payload: hook }
+hook.counted: { on: [create hook], payload: { type: object, properties: { share: integer }, required: [share] }, data: { share: "100 / (has(next.kinds) ? size(next.kinds) - 1 : 1)" } }`;
+
+test('a subscriber whose making was undone is sent nothing', async (context) => {
+  const receiver = await startReceiver(context);
+  const trial = await startTrial(context, things('', tellingOfHooks.trim()));
+  const undone = await trial.send('clerk/c1', 'POST', '/hooks', { url: receiver.url, kinds: ['thing.made'] });
+  assert.equal(undone.status, 500);
+  await make(trial);
+  await trial.service.settled();
+  assert.equal((await trial.send('clerk/c1', 'POST', '/hooks', { url: receiver.url, kinds: ['thing.made'] })).status, 500);
+  await make(trial);
+  await trial.service.settled();
+  assert.deepEqual(receiver.received, []);
+  assert.equal(trial.outbox((outbox) => outbox.deliveries({}, 9)).length, 0);
+});
+
+test('a subscriber hears of its own making, and of what comes after', async (context) => {
+  const receiver = await startReceiver(context);
+  const trial = await startTrial(context, things('', tellingOfHooks.trim()));
+  const hook = { url: receiver.url, kinds: ['hook.made', 'thing.made'] };
+  for (const path of ['/first', '/second']) {
+    assert.equal((await trial.send('clerk/c1', 'POST', '/hooks', { ...hook, url: `${receiver.url}${path}` })).status, 201);
+  }
+  await trial.send('clerk/c1', 'POST', '/things', { name: 'a' });
+  await trial.service.settled();
+  assert.deepEqual(receiver.received.map(({ path, json }) => `${path.split('/').at(-1)} ${json.type}`).sort(), [
+    'first hook.made',
+    'first hook.made',
+    'first thing.made',
+    'second hook.made',
+    'second thing.made',
+  ]);
+});
+
 test('a subscriber hears of the kinds that it lists', async (context) => {
   const { receiver, trial, hook } = await hooked(context);
   await trial.send('owner/o1', 'PATCH', `/hooks/${hook.id}`, { kinds: ['thing.gone', 'note.*'] });

@@ -21,7 +21,7 @@ export class Fitting {
   /** In answers a reference may be shown whole. */
   readonly #showsWhole: boolean;
 
-  constructor(whole: WholeShapes, showsWhole = false) {
+  constructor(whole: WholeShapes, showsWhole: boolean) {
     this.#whole = whole;
     this.#showsWhole = showsWhole;
   }

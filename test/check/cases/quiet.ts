@@ -97,4 +97,14 @@ export const quiet: Readonly<Record<string, readonly string[]>> = {
   'a value that may hold itself': [
     'resources: { label: { fields: { under: "label?", more: [label] }, required: [name, under, more] } }',
   ],
+  'a resource that nothing uses, while a field is open that may use it': [
+    'resources: { stamp: { identifier: none, fields: { ink: string }, required: [ink] }, note: { fields: { kind: !open "which?" } } }',
+  ],
+  'a resource that nothing uses, while the payload of an event is open': [
+    'resources: { stamp: { identifier: none, fields: { ink: string }, required: [ink] } }',
+    'events: { kinds: { note.changed: { payload: !open "which?" } } }',
+  ],
+  'a list of values that a text, a number, a whole number or a switch is compared with': [
+    'endpoints: { GET /notes: { parameters: { titles: { in: query, filters: title, op: in }, sizes: { in: query, filters: size, op: in }, pins: { in: query, filters: pinned, op: in } } } }',
+  ],
 };

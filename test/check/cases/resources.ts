@@ -109,4 +109,8 @@ export const resourcesCases: readonly Case[] = [
     snippets: ['resources: { book: { fields: { shelf: { type: string, readOnly: true } }, required: [id, name, shelf] } }'],
     finds: ['resources/required-unset @ /resources/book/fields/shelf'],
   },
+  {
+    snippets: ['resources: { note: { fields: { made_at: { set: { create: now, create book: now } } } } }'],
+    finds: ['resources/set-key @ /resources/note/fields/made_at/set/create book'],
+  },
 ];

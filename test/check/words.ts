@@ -1,0 +1,37 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { check } from '../../src/check/check.ts';
+import type { Finding, Place } from '../../src/document/document.ts';
+import { cases } from './cases/all.ts';
+import { type Case, changed } from './harness.ts';
+
+/**
+ * Everything that is said of the cases, as a text to be read: `node test/check/words.ts` writes it anew where a message has
+ * changed on purpose, and the difference is part of the change.
+ */
+const file = join(import.meta.dirname, 'words.txt');
+
+/** What was written down for each case, in the order of the file. */
+export function writtenWords(): string[] {
+  return readFileSync(file, 'utf8').trimEnd().split('\n\n');
+}
+
+/** The snippets of a case, and each finding whole: code, severity, the text that it points at, message, remedy, and what is beside it. */
+export function wordsOf({ snippets }: Case): string {
+  const document = changed(snippets);
+  const lines = (document.sources.get('document.json') ?? '').split('\n');
+  const text = (place: Place) =>
+    lines[place.line - 1]?.slice(place.column - 1, place.endLine === place.line ? place.endColumn - 1 : 60);
+  const words = ({ code, severity, place, message, remedy, also = [] }: Finding): string =>
+    [
+      `${severity} ${code} at ${text(place)}`,
+      `  ${message}`,
+      `  ${remedy ?? ''}`,
+      ...also.map((beside) => `  beside: ${text(beside.place)}: ${beside.message}`),
+    ].join('\n');
+  return [...snippets.map((snippet) => `> ${snippet.replace(/\s*\n\s*/g, ' ')}`), ...check(document).findings.map(words)].join(
+    '\n',
+  );
+}
+
+if (import.meta.main) writeFileSync(file, `${cases.map(wordsOf).join('\n\n')}\n`);
