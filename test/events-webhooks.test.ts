@@ -363,7 +363,7 @@ test('a subscriber whose making was undone is sent nothing', async (context) => 
   await make(trial);
   await trial.service.settled();
   assert.deepEqual(receiver.received, []);
-  assert.equal(trial.outbox((outbox) => outbox.deliveries({}, 9)).length, 0);
+  assert.equal((await trial.outbox((outbox) => outbox.deliveries({}, 9))).length, 0);
 });
 
 test('a subscriber hears of its own making, and of what comes after', async (context) => {

@@ -1,8 +1,20 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
-import { join, sep } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { functionsOf } from './house/declarations.ts';
+import {
+  circlesBeside,
+  longFiles,
+  longFunctions,
+  severalMeanings,
+  testsAlone,
+  unusedExports,
+  upwardArrows,
+} from './house/exceptions.ts';
+import { exportsAreUsed, filesAreReached, namesMeanOneThing } from './house/exports.ts';
+import { floorsGoDown, noCirclesBeside } from './house/floors.ts';
+import { functionLinesMax, longFunctionsHaveReasons } from './house/functions.ts';
 import {
   dependenciesHaveReasons,
   linesMax,
@@ -14,6 +26,8 @@ import {
   typesAreHonest,
 } from './house/habits.ts';
 import { type OtherMeaning, onlyKindsKnowTheirWords, sortOf } from './house/kinds.ts';
+import { projectFiles, readProject, readText, root } from './house/project.ts';
+import { floors } from './house/rooms.ts';
 import { ajvSetUp, composingWords, pointerEscapes, tokenCharacters, writtenOnlyIn } from './house/shapes.ts';
 import { lineAt, readSource } from './house/source.ts';
 import {
@@ -32,16 +46,6 @@ import {
   unshippedIsNotImported,
   type Violation,
 } from './house/walls.ts';
-
-/** Files of `src` over 200 lines, each with the reason why splitting it would make it worse. */
-const longFiles: Record<string, string> = {
-  'src/serve/acts/update.ts': 'update and replace, which end in the same way',
-  'src/serve/exchange.ts': 'a request, its plan and what refuses it, which speak of each other',
-  'src/serve/events/deliveries.ts': "a subscriber's way from due to settled, which changes one state",
-  'src/serve/events/stream.ts': 'a reader from its first event to its last, over one state that all of them share',
-  'src/serve/events/subscribers.ts': 'what is known of subscribers, as it is kept and as it is read',
-  'src/store/store.ts': 'the whole contract that a second engine has to meet, on one page',
-};
 
 /** Runtime dependencies, each with the reason why it is not written here. */
 const dependencyReasons: Record<string, string> = {
@@ -92,19 +96,23 @@ const composingPlaces = {
   'src/parts/forms/endpoints.ts': 'the published schema is itself a JSON Schema',
   'src/parts/forms/errors.ts': 'the published schema is itself a JSON Schema',
   'src/parts/form-tree.ts': 'reads the published schema, which uses a small part of JSON Schema',
+  'src/parts/kind-forms.ts': 'puts the words of kinds into the published schema',
+  'src/kinds/member.ts': 'the part of JSON Schema that members of kinds are stated in',
+  'src/kinds/envelopes/own.ts': 'the form of an envelope of its own',
+  'src/kinds/schemes/oauth2.ts': 'the form of flows',
+  'src/kinds/schemes/token.ts': 'the form of the algorithms of a token',
   'src/check/shapes/unions.ts': 'a finding names the word to its author',
   'src/convert/asyncapi/read/version-2.ts': "messages of AsyncAPI 2 have alternatives under a word like a schema's",
 };
 const ajvPlaces = { 'src/parts/shapes/validators.ts': 'sets ajv up for everybody; what differs is its argument' };
 const tokenPlaces = { 'src/kinds/http-token.ts': 'says what a token is' };
 
-const root = join(import.meta.dirname, '..');
-const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const manifest = JSON.parse(readText('package.json'));
 const dependencies = Object.keys(manifest.dependencies);
 const devDependencies = Object.keys(manifest.devDependencies);
 const sorts = await Promise.all(sortsUnderRule.map(sortOf));
 const paths = projectFiles();
-const sources = paths.filter((path) => /^src\/.*\.ts$/.test(path)).map((path) => readSource(path, readText(path)));
+const { sources, beside } = readProject(paths);
 
 /** The rules over `src`, each with snippets that keep it (an empty answer) and that break it (the lines that are named). */
 const rules: readonly { readonly name: string; readonly rule: Rule; readonly seeds: readonly Seed[] }[] = [
@@ -318,39 +326,6 @@ const rules: readonly { readonly name: string; readonly rule: Rule; readonly see
     ],
   },
   {
-    name: 'nobody but kinds/ knows a kind by its word',
-    rule: onlyKindsKnowTheirWords(sorts, otherMeanings),
-    seeds: [
-      {
-        files: {
-          'src/kinds/limits/sliding.ts': "export const sliding = { word: 'sliding' };",
-          'src/serve/a.ts': "// 'sliding'\nconst told = 'A sliding window'; const fixed = { fixed: 1 };",
-          'src/verify/a.ts': "const style = 1;\nif (standing === 'none') f(/bucket/);",
-        },
-      },
-      {
-        files: {
-          'src/serve/a.ts': 'switch (kind) {\n  case \'sliding\':\n}\nconst kinds = new Set(["bucket"]);',
-          'src/verify/a.ts': "if (pagination.style === 'none') f();\nconst a = `cursor`;\nf({ 'offset': 1 });",
-          'src/check/a.ts': 'const words = { sliding: 1,\n  fixed: 2 };\nif (/^(?:bucket|x)$/.test(kind)) f();',
-          'src/convert/a.ts': "const made = 'evt_{ulid}';\nconst key = '{random:24}';",
-        },
-        breaks: [
-          'src/serve/a.ts:2',
-          'src/serve/a.ts:4',
-          'src/verify/a.ts:1',
-          'src/verify/a.ts:2',
-          'src/verify/a.ts:3',
-          'src/check/a.ts:1',
-          'src/check/a.ts:2',
-          'src/check/a.ts:3',
-          'src/convert/a.ts:1',
-          'src/convert/a.ts:2',
-        ],
-      },
-    ],
-  },
-  {
     name: 'nothing is exported as a default',
     rule: noDefaultExports,
     seeds: [
@@ -387,6 +362,149 @@ const rules: readonly { readonly name: string; readonly rule: Rule; readonly see
     seeds: [
       { files: { 'src/check/a.ts': 'a;\n'.repeat(linesMax) } },
       { files: { 'src/check/a.ts': 'a;\n'.repeat(linesMax + 1) }, breaks: [`src/check/a.ts:${linesMax + 1}`] },
+    ],
+  },
+  {
+    name: `a function over ${functionLinesMax} lines has a reason`,
+    rule: longFunctionsHaveReasons(longFunctions),
+    seeds: [
+      {
+        files: {
+          'src/check/a.ts': `function a(): { b: 1 } {\n${'b();\n'.repeat(functionLinesMax - 2)}}`,
+          'src/check/b.ts': `const a = { b: 1,\n${'c: 2,\n'.repeat(functionLinesMax)}};\nif (a) {\n${'b();\n'.repeat(functionLinesMax)}}`,
+        },
+      },
+      {
+        files: {
+          'src/check/a.ts': `\nfunction a(): { b: 1 } {\n${'b();\n'.repeat(functionLinesMax - 1)}}`,
+          'src/check/b.ts': `const b = (\n  c: number,\n): void => {\n${'b();\n'.repeat(functionLinesMax)}};`,
+          'src/check/c.ts': `class C {\n  read<T>(text: T): T {\n${'b();\n'.repeat(functionLinesMax)}  }\n}`,
+        },
+        breaks: ['src/check/a.ts:2', 'src/check/b.ts:1', 'src/check/c.ts:2'],
+      },
+    ],
+  },
+  {
+    name: 'inside a room, folders lie one above the other',
+    rule: floorsGoDown({ ...floors, 'src/toy': ['src/toy', 'src/toy/upper', 'src/toy/ground'] }, upwardArrows),
+    seeds: [
+      {
+        files: {
+          'src/toy/toy.ts': "import './upper/a.ts';",
+          'src/toy/upper/a.ts': "import './b.ts';\nimport type { C } from '../ground/c.ts';",
+          'src/toy/upper/b.ts': '',
+          'src/toy/ground/c.ts': "import '../../document/d.ts';",
+        },
+      },
+      {
+        files: {
+          'src/toy/toy.ts': '',
+          'src/toy/upper/a.ts': '',
+          'src/toy/ground/c.ts': "import '../upper/a.ts';\nimport type { T } from '../toy.ts';",
+          'src/toy/cellar/d.ts': '',
+        },
+        breaks: ['src/toy/ground/c.ts:1', 'src/toy/ground/c.ts:2', 'src/toy/cellar/d.ts:1'],
+      },
+    ],
+  },
+  {
+    name: 'what is exported is imported',
+    rule: exportsAreUsed(beside, unusedExports),
+    seeds: [
+      {
+        files: {
+          'src/check/a.ts': 'export const a = 1;\nexport interface B { c: 1 }\nexport function d(b: B) {}',
+          'src/check/b.ts': "import { a, d as e } from './a.ts';\nconst f = 1;",
+          'src/index.ts': 'export function verb() {}',
+        },
+      },
+      {
+        files: {
+          'src/check/a.ts': 'export const a = 1;\nexport interface B { c: 1 }\nexport const c = 1;',
+          'src/check/b.ts': "import { c as a } from './a.ts';",
+        },
+        breaks: ['src/check/a.ts:1', 'src/check/a.ts:2'],
+      },
+    ],
+  },
+  {
+    name: 'every file is reached by a run of the program',
+    rule: filesAreReached(beside, testsAlone),
+    seeds: [
+      { files: { 'src/cli.ts': "import './check/a.ts';", 'src/check/a.ts': "await import('./b.ts');", 'src/check/b.ts': '' } },
+      {
+        files: { 'src/cli.ts': '', 'src/check/c.ts': "import './d.ts';", 'src/check/d.ts': '' },
+        breaks: ['src/check/c.ts:1', 'src/check/d.ts:1'],
+      },
+    ],
+  },
+  {
+    name: 'a name that is exported stands for one thing',
+    rule: namesMeanOneThing(severalMeanings),
+    seeds: [
+      { files: { 'src/check/a.ts': 'export type RowRule = 1;', 'src/check/b.ts': 'type RowRule = 2;\nexport type Rule1 = 1;' } },
+      {
+        files: { 'src/check/a.ts': '\nexport type ToyRule = 1;', 'src/check/b.ts': 'export class ToyRule {}' },
+        breaks: ['src/check/a.ts:2'],
+      },
+    ],
+  },
+  {
+    name: 'benchmarks, tests and scripts have no import circles',
+    rule: noCirclesBeside(beside, circlesBeside),
+    seeds: [
+      { files: { 'bench/toy/a.ts': "import './b.ts';", 'bench/toy/b.ts': '' } },
+      {
+        files: { 'test/toy/a.ts': "import './b.ts';", 'test/toy/b.ts': "import type { A } from './a.ts';" },
+        breaks: ['test/toy/b.ts:1'],
+      },
+    ],
+  },
+  {
+    name: 'types are honest',
+    rule: typesAreHonest,
+    seeds: [
+      { files: { 'src/check/a.ts': "const any = { any: true };\ntype A = 'any' | Anyone;\nif (any || x.any) f(any);" } },
+      {
+        files: {
+          'src/check/a.ts': 'let a: any;\nf(b as any);\nconst m = new Map<string, Array<any>>();\ntype A = string | any;',
+          'src/check/b.ts': `\n// @ts-${'ignore'}`,
+        },
+        breaks: ['src/check/a.ts:1', 'src/check/a.ts:2', 'src/check/a.ts:3', 'src/check/a.ts:4', 'src/check/b.ts:2'],
+      },
+    ],
+  },
+  {
+    name: 'nobody but kinds/ knows a kind by its word',
+    rule: onlyKindsKnowTheirWords(sorts, otherMeanings),
+    seeds: [
+      {
+        files: {
+          'src/kinds/limits/sliding.ts': "export const sliding = { word: 'sliding' };",
+          'src/serve/a.ts': "// 'sliding'\nconst told = 'A sliding window'; const fixed = { fixed: 1 };",
+          'src/verify/a.ts': "const style = 1;\nif (standing === 'none') f(/bucket/);",
+        },
+      },
+      {
+        files: {
+          'src/serve/a.ts': 'switch (kind) {\n  case \'sliding\':\n}\nconst kinds = new Set(["bucket"]);',
+          'src/verify/a.ts': "if (pagination.style === 'none') f();\nconst a = `cursor`;\nf({ 'offset': 1 });",
+          'src/check/a.ts': 'const words = { sliding: 1,\n  fixed: 2 };\nif (/^(?:bucket|x)$/.test(kind)) f();',
+          'src/convert/a.ts': "const made = 'evt_{ulid}';\nconst key = '{random:24}';",
+        },
+        breaks: [
+          'src/serve/a.ts:2',
+          'src/serve/a.ts:4',
+          'src/verify/a.ts:1',
+          'src/verify/a.ts:2',
+          'src/verify/a.ts:3',
+          'src/check/a.ts:1',
+          'src/check/a.ts:2',
+          'src/check/a.ts:3',
+          'src/convert/a.ts:1',
+          'src/convert/a.ts:2',
+        ],
+      },
     ],
   },
   {
@@ -431,20 +549,6 @@ const rules: readonly { readonly name: string; readonly rule: Rule; readonly see
       { files: { 'src/check/a.ts': "/^[!#$%&'*+.]+$/.test(name)" }, breaks: ['src/check/a.ts:1'] },
     ],
   },
-  {
-    name: 'types are honest',
-    rule: typesAreHonest,
-    seeds: [
-      { files: { 'src/check/a.ts': "const any = { any: true };\ntype A = 'any' | Anyone;\nif (any || x.any) f(any);" } },
-      {
-        files: {
-          'src/check/a.ts': 'let a: any;\nf(b as any);\nconst m = new Map<string, Array<any>>();\ntype A = string | any;',
-          'src/check/b.ts': `\n// @ts-${'ignore'}`,
-        },
-        breaks: ['src/check/a.ts:1', 'src/check/a.ts:2', 'src/check/a.ts:3', 'src/check/a.ts:4', 'src/check/b.ts:2'],
-      },
-    ],
-  },
 ];
 
 interface Seed {
@@ -465,8 +569,14 @@ for (const { name, rule, seeds } of rules) {
   });
 }
 
-test('an entry in longFiles that is no longer needed is named', () => {
+test('an exception that is no longer needed is named', () => {
   assert.equal(longFilesHaveReasons({ 'src/check/gone.ts': 'was long' })([]).length, 1);
+  assert.equal(longFunctionsHaveReasons({ 'src/check/gone.ts#gone': 'was long' })([]).length, 1);
+  assert.equal(floorsGoDown({}, ['src/toy/ground -> src/toy'])([]).length, 1);
+  assert.equal(namesMeanOneThing(['Gone'])([]).length, 1);
+  assert.equal(exportsAreUsed([], ['src/check/gone.ts#gone'])([]).length, 1);
+  assert.equal(filesAreReached([], { 'src/check/gone.ts': 'for a test' })([]).length, 1);
+  assert.equal(noCirclesBeside([], ['bench/gone.ts'])([]).length, 1);
 });
 
 test('files and folders are named for what they are about', () => {
@@ -515,22 +625,24 @@ function holds(violations: readonly Violation[]): void {
   assert.ok(violations.length === 0, `${violations.length} broken:\n${violations.join('\n')}`);
 }
 
-/** What git tracks or would track, so that a file is read before it is added; in an unpacked archive, every file. */
-function projectFiles(): string[] {
-  const isFile = (path: string) => statSync(join(root, path), { throwIfNoEntry: false })?.isFile() === true;
-  if (existsSync(join(root, '.git'))) {
-    const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-      cwd: root,
-      encoding: 'utf8',
-    });
-    return listed.split('\0').filter((path) => path !== '' && isFile(path));
-  }
-  const exclude = (name: string) => /^(?:node_modules|dist|results)$/.test(name);
-  return globSync('**/*', { cwd: root, exclude })
-    .map((path) => path.replaceAll(sep, '/'))
-    .filter(isFile);
-}
-
-function readText(path: string): string {
-  return readFileSync(join(root, path), 'utf8');
-}
+test('functions are found with their names and lines, whatever their form', () => {
+  const text = [
+    'export async function first<T extends { a: 1 }>(a: (b: T) => void): Promise<{ c: 1 }> {',
+    '  const second = (b: number): { d: 1 } => {',
+    '    if (b) {',
+    '    }',
+    '  };',
+    '}',
+    'class Third {',
+    '  constructor() {',
+    '  }',
+    '  get fourth(): string {',
+    '  }',
+    '}',
+    'interface Fifth { sixth(): void }',
+    'const seventh = { eighth(): void {',
+    '} };',
+  ].join('\n');
+  const found = functionsOf(readSource('src/check/a.ts', text)).map(({ name, line, lines }) => `${name} ${line} ${lines}`);
+  assert.deepEqual(found, ['first 1 6', 'second 2 4', 'constructor 8 2', 'fourth 10 2']);
+});

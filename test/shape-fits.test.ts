@@ -136,7 +136,7 @@ test('what is only said about a value, and not of it, leaves it decided', () => 
 });
 
 test('in an answer, and only there, a reference may be shown whole', () => {
-  const answers = new Samples(spec, true).fitting.of({ ref: 'person', minLength: 3 });
+  const answers = new Samples(spec, { size: 'ordinary', showsWhole: true }).fitting.of({ ref: 'person', minLength: 3 });
   assert.deepEqual([answers('per_1'), answers('p'), answers(ann), answers({ id: 'per_1' })], [true, false, true, false]);
   assert.equal(samples.fitting.of({ ref: 'person', minLength: 3 })(ann), false);
 });

@@ -24,7 +24,7 @@ export const pagesRules: readonly Rule[] = [
   error(
     'limits/page-style',
     'Pagination does not say how lists are cut.',
-    `State \`style\`: ${oneOf(pageStyles.map(({ word }) => word))}.`,
+    `State \`style\`: ${someOf(pageStyles.map(({ word }) => word))}.`,
     (subject) =>
       factsOf(subject).flatMap(({ at }) => {
         const written = valueAt(subject.spec.document.tree, at);
@@ -36,7 +36,7 @@ export const pagesRules: readonly Rule[] = [
   error(
     'limits/page-parameter',
     'A style of pagination lacks the parameter by which the next page is asked for.',
-    `Name it: ${oneOf(pageStyles.flatMap(requiredOf).map((word) => `\`${word}: ${word}\``))}.`,
+    `Name it: ${someOf(pageStyles.flatMap(requiredOf).map((word) => `\`${word}: ${word}\``))}.`,
     (subject) =>
       eachPagination(subject, ({ style }, at) =>
         requiredOf(pageStyle(style))
@@ -101,7 +101,7 @@ function requiredOf({ parameters }: PageStyle): string[] {
 }
 
 /** Words as one of which something may be written. */
-function oneOf(words: readonly string[]): string {
+function someOf(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 

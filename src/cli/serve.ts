@@ -17,7 +17,7 @@ import { liveCode, startReload } from './reload.ts';
 import { readRows } from './rows-file.ts';
 import { checkExposure, checkKeys, checkUser, readSettings, type ServeSettings } from './serve-settings.ts';
 import { onStop } from './signals.ts';
-import { counted } from './terminal.ts';
+import { counted, type Terminal } from './terminal.ts';
 import { type Asked, Misuse, type Run } from './verb.ts';
 
 /** `ninefold serve DOC`. */
@@ -53,29 +53,7 @@ export const runServe: Run = async (asked, terminal) => {
     if (service === undefined) return 1;
     const coverage = settings.coverage === undefined ? undefined : keepCoverage(service, asked.document, settings.coverage);
     try {
-      const server = await listen(service, settings);
-      const { url } = server;
-      const { basePath, notes, credentials } = service;
-      const admin = await openAdminFile(service, settings.store);
-      const clockDoor = clock && (await openClockDoor({ clock, settled: () => service.settled() }, settings));
-      const stopped = new Promise<NodeJS.Signals>(onStop);
-      giveBackMemory();
-      announce(
-        {
-          ...{ report, document: asked.document, store: settings.store, url, basePath, notes, credentials },
-          ...(clockDoor && { clock: clockDoor.url }),
-        },
-        log,
-        terminal,
-      );
-      const reloading = { document: asked.document, report, readMs, handlers, code, service, settings };
-      const watch = asked.has('watch') ? startReload(reloading, log, terminal) : undefined;
-      const signal = await stopped;
-      watch?.close();
-      log.event('stopping', { signal }, 'Stopping: what is under way is finished.');
-      await server.close();
-      await admin.close();
-      await clockDoor?.close();
+      await runUntilStopped({ asked, terminal, settings, log, report, readMs, code, service, clock });
     } finally {
       try {
         coverage?.close();
@@ -88,6 +66,35 @@ export const runServe: Run = async (asked, terminal) => {
     return 0;
   });
 };
+
+/** A service that is to be run, and what it was made of. */
+interface Running extends Pick<Parameters<typeof startReload>[0], 'report' | 'readMs' | 'code' | 'service' | 'settings'> {
+  readonly asked: Asked;
+  readonly terminal: Terminal;
+  readonly log: Log;
+  readonly clock: ReturnType<typeof settableClock> | undefined;
+}
+
+/** Listens, tells so, and waits for the signal to stop; what is under way then is finished. */
+async function runUntilStopped({ asked, terminal, settings, log, report, readMs, code, service, clock }: Running): Promise<void> {
+  const server = await listen(service, settings);
+  const { url } = server;
+  const { basePath, notes, credentials } = service;
+  const admin = await openAdminFile(service, settings.store);
+  const clockDoor = clock && (await openClockDoor({ clock, settled: () => service.settled() }, settings));
+  const stopped = new Promise<NodeJS.Signals>(onStop);
+  giveBackMemory();
+  const served = { report, document: asked.document, store: settings.store, url, basePath, notes, credentials };
+  announce({ ...served, ...(clockDoor && { clock: clockDoor.url }) }, log, terminal);
+  const reloading = { document: asked.document, report, readMs, handlers: asked.value('handlers'), code, service, settings };
+  const watch = asked.has('watch') ? startReload(reloading, log, terminal) : undefined;
+  const signal = await stopped;
+  watch?.close();
+  log.event('stopping', { signal }, 'Stopping: what is under way is finished.');
+  await server.close();
+  await admin.close();
+  await clockDoor?.close();
+}
 
 function optionsOf(asked: Asked, settings: ServeSettings, log: Log): ServeOptions {
   const { acceptsOpen, standIn, relax, coverage, isProduction } = settings;

@@ -64,13 +64,7 @@ export function startWatch(readMs: number, changed: () => Promise<void>): Watch 
       const paths = [...files].map((file) => resolve(file));
       told = new Map(paths.map((file) => [file, told.get(file) ?? signatureOf(file, sinceMs)]));
       seen = told;
-      const wanted = new Set([...told.keys()].map((file) => dirname(file)));
-      for (const [folder, end] of folders) {
-        if (wanted.has(folder)) continue;
-        end();
-        folders.delete(folder);
-      }
-      for (const folder of wanted) if (!folders.has(folder)) folders.set(folder, hear(folder, heard, look));
+      hearOnly(folders, new Set([...told.keys()].map((file) => dirname(file))), (folder) => hear(folder, heard, look));
       look();
     },
     close() {
@@ -79,6 +73,16 @@ export function startWatch(readMs: number, changed: () => Promise<void>): Watch 
       folders.clear();
     },
   };
+}
+
+/** Stops listening to the folders that are not wanted any more, and begins with those that are new. */
+function hearOnly(folders: Map<string, () => void>, wanted: ReadonlySet<string>, begin: (folder: string) => () => void): void {
+  for (const [folder, end] of folders) {
+    if (wanted.has(folder)) continue;
+    end();
+    folders.delete(folder);
+  }
+  for (const folder of wanted) if (!folders.has(folder)) folders.set(folder, begin(folder));
 }
 
 const restMs = 40;

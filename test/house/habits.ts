@@ -40,7 +40,7 @@ export const namesSayWhatTheyAreAbout = (paths: readonly string[]): Violation[] 
   });
 
 /** The longest a file grows without a reason. */
-export const linesMax = 200;
+export const linesMax = 300;
 
 /** A file over the limit has its reason in the table, and the table names no other. */
 export const longFilesHaveReasons =
@@ -53,9 +53,9 @@ export const longFilesHaveReasons =
         .filter(({ path }) => reasons[path] === undefined)
         .map(
           ({ path, text }) =>
-            `${path}:${linesMax + 1} has ${linesOf(text)} lines: split it, or give longFiles in test/house.test.ts one line that says why`,
+            `${path}:${linesMax + 1} has ${linesOf(text)} lines: split it, or give longFiles in test/house/exceptions.ts one line that says why`,
         ),
-      ...needless.map((path) => `${path}:1 needs no entry in longFiles any more: take it out of test/house.test.ts`),
+      ...needless.map((path) => `${path}:1 needs no entry in longFiles any more: take it out of test/house/exceptions.ts`),
     ];
   };
 

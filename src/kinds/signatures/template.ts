@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Comparison } from '../comparison.ts';
+import { isToken } from '../http-token.ts';
 import type { Problem } from '../problem.ts';
 import { type Received, type Signature, type SignatureFacts, type SignatureKind, type Signed, usualMisses } from './kind.ts';
 import { isSame, timeFlaw } from './receipt.ts';
@@ -47,7 +48,7 @@ function problems(facts: SignatureFacts): Problem[] {
   return [
     ...(/\{hmac/.test(value) ? [] : [wrong('The value has no HMAC in it, so nothing is signed.', 'value')]),
     ...(signs.includes('{body}') ? [] : [wrong('The body is not among what is signed.', 'signs')]),
-    ...(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(header) ? [] : [wrong(`\`${header}\` is no header name.`, 'header')]),
+    ...(isToken(header) ? [] : [wrong(`\`${header}\` is no header name.`, 'header')]),
   ];
 }
 

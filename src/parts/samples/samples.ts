@@ -27,12 +27,12 @@ export class Samples {
   readonly #costs: Costs;
   readonly #known = new WeakMap<JsonMap, Map<string, Sampler>>();
 
-  constructor(spec: Spec, manner: Manner = { size: 'usual' }) {
+  constructor(spec: Spec, manner: Manner = { size: 'ordinary' }) {
     this.#spec = spec;
     this.#manner = manner;
     this.#whole = new WholeShapes(spec, manner.isSent);
     this.#costs = new Costs(this.#whole);
-    this.fitting = new Fitting(this.#whole, manner.showsWhole);
+    this.fitting = new Fitting(this.#whole, manner.showsWhole ?? false);
   }
 
   /** The sampler of a shape; the name of its field tells what a text without a format is like. */
@@ -148,7 +148,7 @@ export class Samples {
 
   /** Null is the plainest of values where it is one, and the smallest has something to show. */
   #orNull(means: Means): Means {
-    if (this.#manner.size === 'usual') return { ...means, make: () => null };
+    if (this.#manner.size === 'ordinary') return { ...means, make: () => null };
     return {
       ...means,
       make(ground, path) {
@@ -166,7 +166,7 @@ export class Samples {
       const samplers = this.#inTurn(union.branches).map((branch) =>
         this.of(hasRest ? this.#together(rest, branch) : branch, name),
       );
-      return chooseBranch(samplers, this.#manner.size === 'usual' ? 'shallowest' : 'first');
+      return chooseBranch(samplers, this.#manner.size === 'ordinary' ? 'shallowest' : 'first');
     }
     const of = (inner: Json, member: string) => this.of(inner, member);
     const type = typeMade(shape);
@@ -180,7 +180,7 @@ export class Samples {
 
   /** Branches as they are tried: of what is smallest, null last. */
   #inTurn(branches: readonly Json[]): readonly Json[] {
-    if (this.#manner.size === 'usual') return branches;
+    if (this.#manner.size === 'ordinary') return branches;
     const isNull = (branch: Json) => isMap(branch) && branch.type === 'null';
     return branches.toSorted((a, b) => Number(isNull(a)) - Number(isNull(b)));
   }

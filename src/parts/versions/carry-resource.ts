@@ -52,17 +52,7 @@ export function carryResource(name: string, top: number, bottom: number, inner: 
     down(value) {
       if (!isMembers(value)) return value;
       const out: Record<string, unknown> = {};
-      for (const line of downward) {
-        const { newer, older, carry, gone } = line;
-        if (newer === undefined) {
-          if (gone) put(out, older as string, carry ? carry.down(gone()) : gone());
-          continue;
-        }
-        const field = value[newer];
-        if (field === undefined) continue;
-        if (older === '__proto__') put(out, older, field === null || !carry ? field : carry.down(field));
-        else out[older as string] = field === null || !carry ? field : carry.down(field);
-      }
+      for (const line of downward) lower(line, value, out);
       return more(value, out, byNewer, byOlder);
     },
     up(value, before) {
@@ -92,14 +82,35 @@ export function carryResource(name: string, top: number, bottom: number, inner: 
       return next;
     },
     place([field, ...rest]): OlderPlace {
-      const line = field === undefined ? undefined : byNewer.get(field);
-      if (field === undefined || !line) return { path: field === undefined ? [] : [field, ...rest], isMapped: false };
-      if (line.older === undefined) return { path: [], isMapped: false };
-      if (line.isMapped && line.isValue) return { path: [line.older], isMapped: true };
-      const place = line.carry && rest.length > 0 ? line.carry.place(rest) : { path: rest, isMapped: false };
-      return { path: [line.older, ...place.path], isMapped: place.isMapped };
+      if (field === undefined) return { path: [], isMapped: false };
+      return placeOf(byNewer.get(field), field, rest);
     },
   };
+}
+
+/** Puts what the older version has of one field; nothing where the newest has nothing for it. */
+function lower(
+  { newer, older, carry, gone }: CompiledLine,
+  value: Readonly<Record<string, unknown>>,
+  out: Record<string, unknown>,
+): void {
+  if (newer === undefined) {
+    if (gone) put(out, older as string, carry ? carry.down(gone()) : gone());
+    return;
+  }
+  const field = value[newer];
+  if (field === undefined) return;
+  if (older === '__proto__') put(out, older, field === null || !carry ? field : carry.down(field));
+  else out[older as string] = field === null || !carry ? field : carry.down(field);
+}
+
+/** Where a field of the newest version, or something in it, stands in the older one. */
+function placeOf(line: CompiledLine | undefined, field: string, rest: readonly string[]): OlderPlace {
+  if (!line) return { path: [field, ...rest], isMapped: false };
+  if (line.older === undefined) return { path: [], isMapped: false };
+  if (line.isMapped && line.isValue) return { path: [line.older], isMapped: true };
+  const place = line.carry && rest.length > 0 ? line.carry.place(rest) : { path: rest, isMapped: false };
+  return { path: [line.older, ...place.path], isMapped: place.isMapped };
 }
 
 interface CompiledLine extends Line {

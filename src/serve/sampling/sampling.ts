@@ -12,7 +12,7 @@ export class Sampling {
 
   constructor(spec: Spec, seed: string) {
     this.samples = new Samples(spec);
-    this.shown = new Samples(spec, { size: 'usual', showsWhole: true });
+    this.shown = new Samples(spec, { size: 'ordinary', showsWhole: true });
     this.seed = seed;
   }
 
