@@ -83,6 +83,14 @@ const benches = new Map<string, Bench>([
     },
   ],
   [
+    'strangers',
+    {
+      about: 'what `verify` finds in services that were written by somebody who knew nothing of it',
+      options: '--only NAME  --seed 1  --seeds 3  --markdown',
+      load: () => import('./strangers.ts'),
+    },
+  ],
+  [
     'verify',
     {
       about: 'requests a second that `verify` sends to a service that can take them (about 30 seconds)',
