@@ -38,11 +38,11 @@ export function get(path: string, headers: Headers = {}): string {
   return `GET ${path} HTTP/1.1\r\n${lines({ Host: '127.0.0.1', ...headers })}\r\n`;
 }
 
-/** A whole HTTP/1.1 request that makes the book of a number. */
-export function post(n: number, headers: Headers = {}): string {
-  const body = JSON.stringify(book(n));
+/** A whole HTTP/1.1 request that makes a row. */
+export function post(path: string, row: object, headers: Headers = {}): string {
+  const body = JSON.stringify(row);
   const all = { Host: '127.0.0.1', 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) };
-  return `POST /books HTTP/1.1\r\n${lines({ ...all, ...headers })}\r\n${body}`;
+  return `POST ${path} HTTP/1.1\r\n${lines({ ...all, ...headers })}\r\n${body}`;
 }
 
 function lines(headers: Headers): string {

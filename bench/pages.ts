@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { get, post } from './books.ts';
+import { book, get, post } from './books.ts';
 import { mixed, readPage } from './contestants.ts';
 import { type Generator, startGenerator } from './generator.ts';
 import type { LoadResult } from './load.ts';
@@ -96,7 +96,7 @@ async function fill(folder: string, rows: number, generator: Generator): Promise
     // The first rows come in by the server's own door; more are copies of them, made in the store.
     const { answers, errors, firstError } = await generator.run({
       ...{ port: server.port, connections: 64, status: 201, count: fewRows, seconds: 60, warmSeconds: 0 },
-      requests: Array.from({ length: fewRows }, (_, n) => post(n)),
+      requests: Array.from({ length: fewRows }, (_, n) => post('/books', book(n))),
     });
     if (answers !== fewRows || errors > 0) throw new Error(`${answers} of ${fewRows} rows were created; ${firstError}`);
     if (rows > fewRows) {
@@ -124,9 +124,9 @@ async function walkToMiddle(port: number, rowsOfGenre: number): Promise<string[]
   const paths = [first];
   const untilMs = performance.now() + longestWalkMs;
   while (paths.length < rowsOfGenre / 20 / 2 && performance.now() < untilMs) {
-    const { next_cursor } = await readPage(port, paths.at(-1)!);
-    if (next_cursor === null) throw new Error(`the pages ended after ${paths.length}, before the middle`);
-    paths.push(`${first}&cursor=${encodeURIComponent(next_cursor)}`);
+    const { next } = await readPage(port, paths.at(-1)!, { items: 'data', next: 'next_cursor' });
+    if (next === null) throw new Error(`the pages ended after ${paths.length}, before the middle`);
+    paths.push(`${first}&cursor=${encodeURIComponent(next)}`);
   }
   return paths;
 }

@@ -10,8 +10,10 @@ const benches = new Map<string, Bench>([
   [
     'serve',
     {
-      about: 'requests a second, against the same service by hand and bare node:http (about 5 minutes)',
-      options: '--only plain|guarded  --rounds 5  --seconds 1.2  --markdown  --json FILE  --strict',
+      about:
+        'requests a second, against the same service by hand and bare node:http; chosen and drawn documents (about 15 minutes)',
+      options:
+        '--only plain|guarded|drawn  --documents 5  --seed 1  --rounds 5  --seconds 1.2  --markdown  --json FILE  --strict',
       load: () => import('./serve.ts'),
     },
   ],
@@ -78,6 +80,14 @@ const benches = new Map<string, Bench>([
       options:
         '--only shop --only limits  --seed 1  --seeds 10  --requests N  --workers 2  --narrow  --markdown  --json FILE  --strict',
       load: () => import('./faults.ts'),
+    },
+  ],
+  [
+    'strangers',
+    {
+      about: 'what `verify` finds in services that were written by somebody who knew nothing of it',
+      options: '--only NAME  --seed 1  --seeds 3  --markdown',
+      load: () => import('./strangers.ts'),
     },
   ],
   [

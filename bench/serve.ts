@@ -1,14 +1,17 @@
 /** Requests a second: Ninefold, the same service by hand, and bare node:http, in one interleaved run a setting. */
 import { writeFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type Contestant, startContestant } from './contestants.ts';
+import { drawnSettings } from './drawn/settings.ts';
 import { flushCounter } from './flushes.ts';
 import { type Generator, startGenerator } from './generator.ts';
 import type { LoadResult } from './load.ts';
-import { serveReport } from './serve-report.ts';
+import { drawnReport, serveReport } from './serve-report.ts';
 import { DidNotStart } from './server-process.ts';
 import { type Act, connectionCounts, type Setting, type Side, settings, uniqueText } from './settings.ts';
 import { inTemporaryFolder } from './temporary-folder.ts';
+import { type WrkResult, wrk, wrkIsThere } from './wrk.ts';
 
 /** One side's answers to one kind of request at one number of connections in one round. */
 export interface Trial extends LoadResult {
@@ -23,12 +26,24 @@ export interface Trial extends LoadResult {
   readonly serverBusy?: number | undefined;
 }
 
-/** What one side's processes hold, in MiB: before the first trial, and after the last. */
+/** What one side's processes hold, in MiB: before the first trial, after the last, and when nobody asked for a while. */
 export interface Memory {
   readonly side: Side;
+  /** Right after the first answer, without rows, before anything was asked of it. */
+  readonly start?: number | undefined;
   readonly idle?: number | undefined;
   readonly afterReads?: number | undefined;
   readonly afterCreates?: number | undefined;
+  /** The process that was read from, and the one that created, after `settleSeconds` without a request. */
+  readonly settledReads?: number | undefined;
+  readonly settledCreates?: number | undefined;
+}
+
+/** One reading by a load generator that is not ours. */
+export interface SecondReading extends WrkResult {
+  readonly round: number;
+  readonly side: Side;
+  readonly act: Act;
 }
 
 export interface ServeRun {
@@ -37,12 +52,16 @@ export interface ServeRun {
   readonly seconds: number;
   readonly trials: readonly Trial[];
   readonly memory: readonly Memory[];
+  /** The same requests at 64 connections by wrk, where it is installed. */
+  readonly second: readonly SecondReading[];
   readonly bytes: Readonly<Partial<Record<Side, Contestant['bytes']>>>;
   /** What did not start, and why. */
   readonly missing: readonly string[];
 }
 
 const rows = 10_000;
+/** How long nobody asks before memory is read again. */
+const settleSeconds = 15;
 
 /** Runs it and prints the report; gives the exit code. */
 export async function run(args: readonly string[]): Promise<number> {
@@ -52,24 +71,37 @@ export async function run(args: readonly string[]): Promise<number> {
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '1.2' },
       only: { type: 'string' },
+      documents: { type: 'string', default: '5' },
+      seed: { type: 'string', default: '1' },
       json: { type: 'string' },
       markdown: { type: 'boolean', default: false },
       strict: { type: 'boolean', default: false },
     },
   });
-  const chosen = settings.filter(({ name }) => values.only === undefined || values.only === name);
-  if (chosen.length === 0) {
-    console.log(`There is no setting "${values.only}": there are ${settings.map(({ name }) => name).join(' and ')}.`);
+  const names = [...settings.map(({ name }) => name), 'drawn'];
+  if (values.only !== undefined && !names.includes(values.only)) {
+    console.log(`There is no setting "${values.only}": there are ${names.join(', ')}.`);
     return 2;
   }
+  const takes = (name: string): boolean => values.only === undefined || values.only === name;
+  const length = { rounds: Number(values.rounds), seconds: Number(values.seconds) };
   const results: ServeRun[] = [];
   let code = 0;
-  for (const setting of chosen) {
-    const options = { setting, rounds: Number(values.rounds), seconds: Number(values.seconds) };
-    const result = await inTemporaryFolder((folder) => measure(folder, options));
-    results.push(result);
-    if (results.length > 1) console.log('');
+  for (const setting of settings.filter(({ name }) => takes(name))) {
+    const result = await inTemporaryFolder((folder) => measure(folder, { setting, ...length }));
+    if (results.push(result) > 1) console.log('');
     code = Math.max(code, serveReport(result, values.markdown, values.strict));
+  }
+  if (takes('drawn')) {
+    const drawn = await inTemporaryFolder(async (folder) => {
+      const runs: ServeRun[] = [];
+      for (const setting of drawnSettings(folder, Number(values.seed), Number(values.documents), rows))
+        runs.push(await measure(folder, { setting, ...length }));
+      return runs;
+    });
+    if (results.length > 0) console.log('');
+    results.push(...drawn);
+    code = Math.max(code, drawnReport(drawn, values.markdown, values.strict));
   }
   if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(results, undefined, 2)}\n`);
   return code;
@@ -109,16 +141,53 @@ async function measure(folder: string, { setting, rounds, seconds }: Measuring):
         }
       }
     }
-    const memory = contestants.map(({ side, reads, writes }, i) => ({
-      ...{ side, idle: idle[i], afterReads: reads.memoryMib(), afterCreates: writes.memoryMib() },
+    const loaded = contestants.map(({ reads, writes }) => ({
+      afterReads: reads.memoryMib(),
+      afterCreates: writes.memoryMib(),
     }));
+    tell(`nobody asks for ${settleSeconds} s`);
+    await delay(settleSeconds * 1000);
+    const memory = contestants.map(({ side, startMib, reads, writes }, i) => ({
+      side,
+      start: startMib,
+      idle: idle[i],
+      ...loaded[i],
+      settledReads: reads.memoryMib(),
+      settledCreates: writes.memoryMib(),
+    }));
+    const second = wrkIsThere ? await readAgain(folder, contestants, setting, rounds, seconds, tell) : [];
     const bytes = Object.fromEntries(contestants.map((contestant) => [contestant.side, contestant.bytes]));
-    return { setting, rounds, seconds, trials, memory, bytes, missing };
+    return { setting, rounds, seconds, trials, memory, second, bytes, missing };
   } finally {
     tell('');
     generator.stop();
     await Promise.all(contestants.flatMap(({ reads, writes }) => [reads.stop(), writes.stop()]));
   }
+}
+
+/** The same requests once more at 64 connections, by wrk; those that have to differ each time are left to our own. */
+async function readAgain(
+  folder: string,
+  contestants: readonly Contestant[],
+  { acts, createHeaders }: Setting,
+  rounds: number,
+  seconds: number,
+  tell: (text: string) => void,
+): Promise<SecondReading[]> {
+  const mustDiffer = Object.values(createHeaders).includes(uniqueText);
+  const asked = [...acts.keys()].filter((act) => !(act === 'durable create' && mustDiffer));
+  const readings: SecondReading[] = [];
+  for (let round = 0; round < rounds; round++) {
+    for (const act of asked) {
+      for (const { side, reads, writes, requests } of rotated(contestants, round)) {
+        tell(`wrk, round ${round + 1} of ${rounds}: ${side}, ${act}`);
+        const { port } = act === 'durable create' ? writes : reads;
+        const result = await wrk({ port, connections: 64, seconds, requests: requests[act], folder });
+        readings.push({ round, side, act, ...result });
+      }
+    }
+  }
+  return readings;
 }
 
 interface Cell {

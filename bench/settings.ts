@@ -1,7 +1,7 @@
 /** What `npm run bench serve` measures: the same books, alone, and with every part around them switched on. */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { Headers } from './books.ts';
+import { book, type Headers } from './books.ts';
 
 export const sides = ['Ninefold', 'by hand', 'bare'] as const;
 export type Side = (typeof sides)[number];
@@ -13,14 +13,29 @@ export const connectionCounts = [64, 8] as const;
 /** At 64 and at 8 connections; nothing = no target there. */
 type Least = readonly [number, number?];
 
+/** The words that a page is written and asked for in. */
+export interface PageWords {
+  readonly items: string;
+  readonly next: string;
+  readonly size: string;
+  readonly cursor: string;
+}
+
 export interface Setting {
-  readonly name: 'plain' | 'guarded';
+  readonly name: string;
   /** One sentence above the figures. */
   readonly about: string;
   readonly sides: readonly Side[];
   /** What is asked, with the requests a second to reach, in times of the service by hand; nothing = no target. */
   readonly acts: ReadonlyMap<Act, Least | undefined>;
-  /** The command line of a side, without the port. */
+  /** Where the rows are, as `/books`. */
+  readonly path: string;
+  readonly page: PageWords;
+  /** What is sent to make the row of a number. */
+  row(n: number): object;
+  /** A file with the rows that are read, for a service that is handed them at its start; otherwise they are created one by one. */
+  readonly rowsFile?: string;
+  /** The command line of a side, without the port and the rows. */
   command(side: Side, store: string): readonly string[];
   /** Done once to a store before its server starts. */
   prepare(side: Side, store: string): void;
@@ -35,7 +50,14 @@ export interface Setting {
 export const uniqueText = 'xxxxxxxxxxxx';
 const key = 'pk_bench_0123456789abcdefghijklmnopqrstuv';
 
+const bookWords = {
+  path: '/books',
+  page: { items: 'data', next: 'next_cursor', size: 'limit', cursor: 'cursor' },
+  row: book,
+};
+
 const plain: Setting = {
+  ...bookWords,
   name: 'plain',
   about: 'The service alone: no credentials, no limits, no events, one version.',
   sides,
@@ -57,6 +79,7 @@ const plain: Setting = {
 };
 
 const guarded: Setting = {
+  ...bookWords,
   name: 'guarded',
   about:
     'With an API key, two rates, a permission with a condition, two versions, and on a create an event and an idempotency key.',

@@ -1,0 +1,95 @@
+/** A service in a folder of its own, in any language: how it is started, who can be spoken for, what can be broken in it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { basename, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { VerifyOptions } from '../../src/verify/options.ts';
+
+export interface StrangeFault {
+  readonly id: string;
+  readonly part: string;
+  /** The fact that it breaks, as the ledger names it. */
+  readonly kind: string;
+  readonly subject: string;
+  readonly bug: string;
+}
+
+export interface Stranger {
+  readonly name: string;
+  readonly folder: string;
+  /** The command line; `node` is the Node that runs this. */
+  readonly command: readonly string[];
+  /** The path of its document. */
+  readonly document: string;
+  readonly callers: NonNullable<VerifyOptions['callers']>;
+  readonly faults: readonly StrangeFault[];
+}
+
+/** Reads `stranger.json`: `command`, `document`, `callers` and `faults`. */
+export function readStranger(folder: string): Stranger {
+  // Written by hand beside its service, and read by nothing else.
+  const told = JSON.parse(readFileSync(join(folder, 'stranger.json'), 'utf8')) as Omit<Stranger, 'name' | 'folder'>;
+  return { ...told, name: basename(folder), folder, document: join(folder, told.document) };
+}
+
+export interface RunningStranger {
+  readonly url: string;
+  readonly clockUrl: string;
+  stop(): Promise<void>;
+}
+
+/** Starts it as `COMMAND --port N --clock-port M [--fault ID]`, and waits until both answer. */
+export async function startStranger({ name, folder, command }: Stranger, fault: string | undefined): Promise<RunningStranger> {
+  const [port, clockPort] = [await freePort(), await freePort()];
+  const [program = '', ...given] = command;
+  const args = [...given, '--port', String(port), '--clock-port', String(clockPort), ...(fault ? ['--fault', fault] : [])];
+  const child = spawn(program === 'node' ? process.execPath : program, args, {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const kill = (): void => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    said = (said + chunk.toString()).slice(-2000);
+  });
+  for (const one of [port, clockPort]) {
+    for (let tries = 0; !(await answers(one)); tries++) {
+      if (child.exitCode !== null || tries > 300) throw new Error(`${name} did not start: ${said}`);
+      await delay(50);
+    }
+  }
+  const stop = async (): Promise<void> => {
+    process.off('exit', kill);
+    await ended(child);
+  };
+  return { url: `http://127.0.0.1:${port}`, clockUrl: `http://127.0.0.1:${clockPort}/`, stop };
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exit;
+}
+
+async function answers(port: number): Promise<boolean> {
+  try {
+    await (await fetch(`http://127.0.0.1:${port}/`)).arrayBuffer();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port is free');
+  return address.port;
+}
