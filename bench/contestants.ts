@@ -58,7 +58,12 @@ export async function startContestant(
 /** Creates rows one by one, and sees that each was. */
 async function fill(port: number, rows: number, create: (n: number) => string, generator: Generator, side: Side): Promise<void> {
   const { answers, errors, firstError } = await generator.run({
-    ...{ port, connections: 64, status: 201, count: rows, seconds: 60, warmSeconds: 0 },
+    port,
+    connections: 64,
+    status: 201,
+    count: rows,
+    seconds: 60,
+    warmSeconds: 0,
     requests: Array.from({ length: rows }, (_, n) => create(n)),
     unique: uniqueText,
   });

@@ -3,9 +3,9 @@
 import { main } from '../src/cli.ts';
 import { importForeign } from '../src/convert/foreign.ts';
 import { reportOfImport } from '../src/convert/openapi/report.ts';
-import { readDocument } from '../src/document/read.ts';
+import { readDocument } from '../src/document/read/read.ts';
+import { ledgerOf } from '../src/parts/facts/ledger.ts';
 import { isKey } from '../src/parts/form.ts';
-import { ledgerOf } from '../src/parts/ledger.ts';
 import { readSpec } from '../src/parts/spec.ts';
 
 const [step, file = '', output = ''] = process.argv.slice(2);

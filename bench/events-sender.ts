@@ -32,8 +32,10 @@ async function bare(count: number): Promise<void> {
       });
       const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
       const headers = {
-        ...{ 'content-type': 'application/json', 'webhook-id': id },
-        ...{ 'webhook-timestamp': String(timestamp), 'webhook-signature': `v1,${signature}` },
+        'content-type': 'application/json',
+        'webhook-id': id,
+        'webhook-timestamp': String(timestamp),
+        'webhook-signature': `v1,${signature}`,
       };
       const answer = await pool.request({ path: '/hook', method: 'POST', headers, body });
       await answer.body.dump();

@@ -3,11 +3,10 @@ import { parseArgs } from 'node:util';
 import { rateKinds } from '../src/kinds/limits/all.ts';
 import type { RateKind } from '../src/kinds/limits/kind.ts';
 import type { Rate } from '../src/parts/limits.ts';
-import type { Call } from '../src/serve/call.ts';
-import { AddressIndex } from '../src/serve/limits/address-index.ts';
-import { addressRoom, Counters } from '../src/serve/limits/counters.ts';
-import { compileAddressOf } from '../src/serve/limits/forwarded.ts';
-import { RateCounters } from '../src/serve/limits/rate-counters.ts';
+import type { Call } from '../src/serve/http/call.ts';
+import { compileAddressOf } from '../src/serve/limits/address.ts';
+import { addressRoom, RateCounter } from '../src/serve/limits/counters.ts';
+import { AddressIndex, RateCounters } from '../src/serve/limits/rate-counters.ts';
 import { type Counting, compileRates, rateHeaders } from '../src/serve/limits/rates.ts';
 import { asMarkdown, asText, figure, median } from './table.ts';
 import { exitCode, type Target, targetReport } from './targets.ts';
@@ -49,13 +48,17 @@ export async function run(args: readonly string[]): Promise<number> {
   ];
   const targets: Target[] = [
     ...memory.map(({ kind, bytes }) => ({
-      ...{ what: `MiB for 1,000,000 addresses, ${kind.word}`, bound: 'at most' as const, value: 64 },
+      what: `MiB for 1,000,000 addresses, ${kind.word}`,
+      bound: 'at most' as const,
+      value: 64,
       measured: [bytes / 2 ** 20],
     })),
     ...more
       .filter(({ kind }) => kind.word !== 'sliding')
       .map(({ kind, us }) => ({
-        ...{ what: `CPU µs for two rates, ${kind.word}`, bound: 'at most' as const, value: 0.5 },
+        what: `CPU µs for two rates, ${kind.word}`,
+        bound: 'at most' as const,
+        value: 0.5,
         measured: us,
       })),
   ];
@@ -66,7 +69,7 @@ export async function run(args: readonly string[]): Promise<number> {
 
 /** A million addresses that ask three times each, in no order. */
 function crowd(kind: RateKind): { readonly bytes: number; readonly perSecond: number } {
-  const counters = new Counters(kind, facts, new AddressIndex([1, 2]), addressRoom);
+  const counters = new RateCounter(kind, facts, new AddressIndex([1, 2]), addressRoom);
   const use = { numbers: new Float64Array(kind.numbersMax), length: 0 };
   const startMs = performance.now();
   for (let n = 0; n < 3 * addresses; n++) {
@@ -84,7 +87,13 @@ function perCall(kind: RateKind | undefined): number {
     kind === undefined
       ? []
       : (['address', 'caller'] as const).map((per) => ({
-          ...{ at: '', kind: kind.word as Rate['kind'], per, limit: 10_000, windowMs: 60_000, own: {}, cost: {} },
+          at: '',
+          kind: kind.word as Rate['kind'],
+          per,
+          limit: 10_000,
+          windowMs: 60_000,
+          own: {},
+          cost: {},
         }));
   const counters = new RateCounters({ bytes: (length) => new Uint8Array(length) });
   const { first, second } = compileRates(rates, counters, compileAddressOf([]))({ name: 'read book' });

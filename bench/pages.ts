@@ -87,7 +87,8 @@ async function fill(folder: string, rows: number, generator: Generator): Promise
   const store = join(folder, `${rows}.sqlite`);
   const start = () =>
     startServer({
-      ...{ name, folder },
+      name,
+      folder,
       args: [own('../bin/ninefold.js'), 'serve', own('catalogue.md'), '--store', store],
     });
   const startMs = performance.now();
@@ -95,7 +96,12 @@ async function fill(folder: string, rows: number, generator: Generator): Promise
   try {
     // The first rows come in by the server's own door; more are copies of them, made in the store.
     const { answers, errors, firstError } = await generator.run({
-      ...{ port: server.port, connections: 64, status: 201, count: fewRows, seconds: 60, warmSeconds: 0 },
+      port: server.port,
+      connections: 64,
+      status: 201,
+      count: fewRows,
+      seconds: 60,
+      warmSeconds: 0,
       requests: Array.from({ length: fewRows }, (_, n) => post('/books', book(n))),
     });
     if (answers !== fewRows || errors > 0) throw new Error(`${answers} of ${fewRows} rows were created; ${firstError}`);
@@ -143,7 +149,9 @@ function report({ shelves, results }: PagesRun, markdown: boolean, strict: boole
   const [few = [], many = []] = results;
   const targets: Target[] = [
     {
-      ...{ what: `cost of a page, ${shelves[1]!.rows.toLocaleString('en')} rows against 10,000`, bound: 'at most', value: 2 },
+      what: `cost of a page, ${shelves[1]!.rows.toLocaleString('en')} rows against 10,000`,
+      bound: 'at most',
+      value: 2,
       measured: many.map(({ perSecond }, round) => few[round]!.perSecond / perSecond),
     },
   ];

@@ -106,18 +106,24 @@ function serveTargets({ setting, trials, memory, second }: ServeRun): Target[] {
         const measured = ratios((t) => t.perSecond, 'by hand');
         if (value !== undefined) targets.push({ what: `${what}: requests/s, × by hand`, bound: 'at least', value, measured });
         targets.push({
-          ...{ what: `${what}: p99, × by hand`, bound: 'at most', value: act === 'page of 20' ? 1 : 1.5 },
+          what: `${what}: p99, × by hand`,
+          bound: 'at most',
+          value: act === 'page of 20' ? 1 : 1.5,
           measured: ratios((t) => t.p99Ms, 'by hand'),
         });
       } else {
         targets.push({
-          ...{ what: `${what}: time a request, × the newest`, bound: 'at most', value: 1.3 },
+          what: `${what}: time a request, × the newest`,
+          bound: 'at most',
+          value: 1.3,
           measured: ratios((t) => 1 / t.perSecond, 'Ninefold', 'GET one'),
         });
       }
       if (act === 'GET one' && setting.sides.includes('bare')) {
         targets.push({
-          ...{ what: `${what}: requests/s, × bare`, bound: 'at least', value: 0.75 },
+          what: `${what}: requests/s, × bare`,
+          bound: 'at least',
+          value: 0.75,
           measured: ratios((t) => t.perSecond, 'bare'),
         });
       }

@@ -213,7 +213,11 @@ async function trial(
   const flushesBefore = flushes?.();
   const cpuBefore = server.cpuSeconds();
   const result = await generator.run({
-    ...{ port: server.port, connections, status: creates ? 201 : 200, seconds, warmSeconds },
+    port: server.port,
+    connections,
+    status: creates ? 201 : 200,
+    seconds,
+    warmSeconds,
     requests: requests[act],
     ...(creates && { unique: uniqueText }),
   });
@@ -221,7 +225,11 @@ async function trial(
   const cpu = cpuBefore === undefined || cpuAfter === undefined ? undefined : cpuAfter - cpuBefore;
   const flushed = flushes === undefined || flushesBefore === undefined ? undefined : flushes() - flushesBefore;
   return {
-    ...{ round, side, act, connections, ...result },
+    round,
+    side,
+    act,
+    connections,
+    ...result,
     flushesPerSecond: flushed === undefined ? undefined : flushed / (seconds + warmSeconds),
     cpuMicros: cpu === undefined ? undefined : (cpu * 1e6) / result.allAnswers,
     serverBusy: cpu === undefined ? undefined : cpu / (seconds + warmSeconds),

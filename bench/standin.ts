@@ -80,7 +80,9 @@ function report(result: StandInRun, { markdown, strict }: { readonly markdown: b
     { what: 'memory (RSS) after 2 s, from JSON', bound: 'at most', value: 180, unit: 'MiB', measured: result.jsonMib },
     { what: 'memory (RSS) after 2 s, from YAML', bound: 'at most', value: 350, unit: 'MiB', measured: result.yamlMib },
     {
-      ...{ what: 'GET one of 468 operations, × Prism of 19', bound: 'at least', value: 4 },
+      what: 'GET one of 468 operations, × Prism of 19',
+      bound: 'at least',
+      value: 4,
       measured: prism.length === 0 ? [] : ours.map((each, round) => each / prism[round]!),
     },
   ];
@@ -113,7 +115,10 @@ async function measure(folder: string, corpus: string, starts: number, rounds: n
 
   const start = (name: string, path: string, ...more: readonly string[]) =>
     startServer({
-      ...{ name, folder, cwd: installed, pinned: false },
+      name,
+      folder,
+      cwd: installed,
+      pinned: false,
       env: { NODE_DISABLE_COMPILE_CACHE: '1', XDG_CACHE_HOME: join(folder, 'cache') },
       args: ['bin/ninefold.js', 'serve', path, '--sample', '--relax', 'auth', ...more],
     });
@@ -179,7 +184,8 @@ async function callEach(port: number, { paths }: Described): Promise<StandInRun[
       const form = method === 'post' ? { 'Content-Type': 'application/x-www-form-urlencoded' } : {};
       const began = performance.now();
       const answer = await fetch(url, {
-        ...{ method: method.toUpperCase(), headers: { ...authorization, ...form } },
+        method: method.toUpperCase(),
+        headers: { ...authorization, ...form },
         ...(method === 'post' && { body: 'metadata[bench]=1' }),
       });
       await answer.text();
@@ -205,7 +211,9 @@ async function readsBeside(
   const servers: ServerProcess[] = [];
   try {
     const ours = await startServer({
-      ...{ name: 'Ninefold', folder, cwd: installed },
+      name: 'Ninefold',
+      folder,
+      cwd: installed,
       args: ['bin/ninefold.js', 'serve', json, '--sample', '--relax', 'auth', '--no-cache'],
     });
     servers.push(ours);
@@ -254,7 +262,9 @@ async function installPrism(folder: string): Promise<string | undefined> {
     'npm',
     ['install', '--no-audit', '--no-fund', '--loglevel', 'error', '@stoplight/prism-cli'],
     {
-      ...{ cwd: folder, encoding: 'utf8', timeout: 240_000 },
+      cwd: folder,
+      encoding: 'utf8',
+      timeout: 240_000,
     },
   );
   return status === 0 ? undefined : `npm could not install @stoplight/prism-cli. ${stderr.trim().split('\n').at(-1) ?? ''}`;

@@ -52,7 +52,11 @@ async function measure(folder: string, starts: number): Promise<StartRun> {
   const installed = await unpack(folder);
   const start = (name: string, env: Readonly<Record<string, string>>) =>
     startServer({
-      ...{ name, folder, env, cwd: installed, pinned: false },
+      name,
+      folder,
+      env,
+      cwd: installed,
+      pinned: false,
       args: ['bin/ninefold.js', 'serve', 'examples/parcels.md', '--store', join(folder, 'parcels.sqlite')],
     });
   const warm = { NODE_COMPILE_CACHE: join(folder, 'compile-cache') };
@@ -80,7 +84,7 @@ async function measure(folder: string, starts: number): Promise<StartRun> {
 
 /** Builds and packs the project, and lays the package out as an install would, with the dependencies of this checkout. */
 export async function unpack(folder: string): Promise<string> {
-  const project = fileURLToPath(new URL('..', import.meta.url));
+  const project = fileURLToPath(new URL('../', import.meta.url));
   const run = (command: string, ...args: string[]): void => {
     const { status, stdout, stderr } = spawnSync(command, args, { cwd: project, encoding: 'utf8' });
     if (status !== 0) throw new Error(`${command} ${args[0]} failed:\n${stdout}${stderr}`);

@@ -64,7 +64,10 @@ async function roundOf(text: string, url: string, seed: number): Promise<Round> 
   const cpu = process.cpuUsage();
   let last = { requests: 0, seconds: 1, cpuSeconds: 1 };
   const report: VerifyReport = await verify(spec, {
-    ...{ url, seed, requests: 1_000_000, timeMs: 300_000 },
+    url,
+    seed,
+    requests: 1_000_000,
+    timeMs: 300_000,
     onProgress({ done, requests, now }) {
       // What it costs to ask for the processor's time is not what is measured.
       if (!quiet.has(now) || done % 20 !== 0) return;

@@ -1,12 +1,12 @@
 import { type CheckReport, check as checkDocument } from './check/check.ts';
 import { fromForeign } from './convert/foreign.ts';
 import type { Document, Finding, JsonMap } from './document/document.ts';
-import { parseDocument as parseText } from './document/parse.ts';
-import { readBeside, readDocument as readFile } from './document/read.ts';
+import { parseDocument as parseText } from './document/read/parse.ts';
+import { readBeside, readDocument as readFile } from './document/read/read.ts';
 import { isKey } from './parts/form.ts';
 import type { Spec } from './parts/spec.ts';
-import { openStore, serveSpec } from './serve/serve-spec.ts';
-import type { Service, ServeOptions as SpecOptions } from './serve/service.ts';
+import { openStore, serveSpec } from './serve/service/serve-spec.ts';
+import type { Service, ServeOptions as SpecOptions } from './serve/service/service.ts';
 import type { VerifyOptions } from './verify/options.ts';
 import type { VerifyReport } from './verify/report.ts';
 
@@ -14,21 +14,28 @@ export type { CheckReport } from './check/check.ts';
 export { requireClosed } from './check/check.ts';
 export type { Document, Finding, Json, JsonMap, PartName, Place, Pointer, Prose } from './document/document.ts';
 export { renderFinding } from './document/frame.ts';
-export { Unreadable } from './document/read.ts';
+export { Unreadable } from './document/read/read.ts';
 export type { Standing } from './parts/fact.ts';
-export type { Counts, Ledger, LedgerFact } from './parts/ledger.ts';
-export { ledgerOf } from './parts/ledger.ts';
+export type { Ledger, LedgerFact, StandingCounts as Counts } from './parts/facts/ledger.ts';
+export { ledgerOf } from './parts/facts/ledger.ts';
 export type { Spec } from './parts/spec.ts';
-export { Unfit } from './serve/admin/command.ts';
-export type { DevelopmentCredential } from './serve/authentication/development.ts';
-export type { Chance, Clock } from './serve/clock.ts';
-export { movableClock, systemChance, systemClock } from './serve/clock.ts';
-export type { Coverage, EndpointCoverage, OpenCoverage } from './serve/coverage.ts';
-export type { BeforeHandlers, GivenHandlers, Handler, HandlerContext, HandlerStore, Handlers } from './serve/handlers.ts';
-export { Answer } from './serve/runs/handler.ts';
-export { openStore } from './serve/serve-spec.ts';
-export type { ExchangeEntry, Service } from './serve/service.ts';
-export { Misfits } from './serve/service.ts';
+export type { DevelopmentCredential } from './serve/callers/development.ts';
+export type { Clock, Entropy as Chance } from './serve/http/clock.ts';
+export { movableClock, systemChance, systemClock } from './serve/http/clock.ts';
+export { HandlerAnswer as Answer } from './serve/operations/handler.ts';
+export type {
+  BeforeHandlers,
+  GivenHandlers,
+  Handler,
+  HandlerContext,
+  HandlerStore,
+  Handlers,
+} from './serve/operations/handlers.ts';
+export { Unfit } from './serve/service/admin/command.ts';
+export type { Coverage, EndpointCoverage, OpenCoverage } from './serve/service/coverage.ts';
+export { openStore } from './serve/service/serve-spec.ts';
+export type { ExchangeEntry, Service } from './serve/service/service.ts';
+export { Misfits } from './serve/service/service.ts';
 export { NoScheme, NoUser } from './verify/model/callers.ts';
 export type { Progress, VerifyOptions } from './verify/options.ts';
 export { CannotRun } from './verify/options.ts';

@@ -281,8 +281,8 @@ test('the administrator’s door is for whoever has its token, on this machine, 
 test('a caller holds a key until its last one is revoked or has expired', async () => {
   const store = openStore(':memory:');
   open.push(store);
-  const { Credentials } = await import('../src/serve/authentication/credentials.ts');
-  const { systemChance } = await import('../src/serve/clock.ts');
+  const { Credentials } = await import('../src/serve/callers/credentials.ts');
+  const { systemChance } = await import('../src/serve/http/clock.ts');
   const guarded = await start(notes(keyScheme), { store });
   const credentials = new Credentials(store, systemChance);
   const isHeld = async () => store.read((rows) => credentials.isHeld(rows, 'reader', 'r1', guarded.clock.now()));

@@ -188,8 +188,8 @@ test('a name and a password are verified, and known again', async () => {
 });
 
 test('a password is stored as scrypt and nothing else', async () => {
-  const { hashPassword, isPassword } = await import('../src/serve/authentication/passwords.ts');
-  const { systemChance } = await import('../src/serve/clock.ts');
+  const { hashPassword, isPassword } = await import('../src/serve/callers/credentials.ts');
+  const { systemChance } = await import('../src/serve/http/clock.ts');
   const [one, other] = [await hashPassword('secret', systemChance), await hashPassword('secret', systemChance)];
   assert.match(one, /^scrypt\$15\$8\$3\$[\w-]{22}\$[\w-]{43}$/);
   assert.notEqual(one, other);
@@ -330,7 +330,7 @@ test('a thousand wrong keys do not push out the right ones', async () => {
 });
 
 test('what is remembered is bounded, and what is used stays', async () => {
-  const { Remembered } = await import('../src/serve/authentication/remembered.ts');
+  const { Remembered } = await import('../src/serve/callers/cache.ts');
   const remembered = new Remembered<number>(10);
   for (let n = 0; n < 1000; n++) {
     remembered.set(`k${n}`, n);

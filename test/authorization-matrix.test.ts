@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { JsonMap } from '../src/document/document.ts';
 import { type BeforeHandlers, check, type Handlers, readDocument, type Spec } from '../src/index.ts';
-import type { Caller } from '../src/serve/exchange.ts';
+import type { Caller } from '../src/serve/exchange/exchange.ts';
 import { type Asked, shownRows, type Verdict, verdictOf } from './serving/allowed.ts';
 import { type Example, examples, type Side, standings } from './serving/matrix.ts';
 import { type Tried, tryDocument } from './serving/tried.ts';

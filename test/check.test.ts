@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { rules } from '../src/check/all.ts';
 import { check, requireClosed } from '../src/check/check.ts';
 import { partNames } from '../src/document/document.ts';
-import { readDocument } from '../src/document/read.ts';
+import { readDocument } from '../src/document/read/read.ts';
 import { isKey } from '../src/parts/form.ts';
 import { cases } from './check/cases/all.ts';
 import { proseCases, silentProse } from './check/cases/prose.ts';

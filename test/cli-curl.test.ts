@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { curlLines } from '../src/cli/curl.ts';
-import { sampleOf } from '../src/cli/sample.ts';
+import { curlLines, sampleOf } from '../src/cli/serve/curl.ts';
 import { check, type JsonMap, parseDocument } from '../src/index.ts';
 
 function specOf(text: string) {

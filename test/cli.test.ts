@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { wantsColour } from '../src/cli/terminal.ts';
-import { verbs } from '../src/cli/verbs.ts';
+import { verbs } from '../src/cli/verbs/all.ts';
 import { main } from '../src/cli.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -40,7 +40,10 @@ async function run(
   let out = '';
   let err = '';
   const code = await main(words, {
-    ...{ isTTY: false, columns: 100, colour: false, ...shown },
+    isTTY: false,
+    columns: 100,
+    colour: false,
+    ...shown,
     write: (text) => {
       out += text;
     },

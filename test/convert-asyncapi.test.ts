@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { Ajv } from 'ajv';
 import ajvFormats from 'ajv-formats';
-import { toDraft07 } from '../src/convert/asyncapi/write/draft-07.ts';
+import { toDraft07 } from '../src/convert/asyncapi/write/messages.ts';
 import { toAsyncapi } from '../src/convert/asyncapi.ts';
 import type { Json, JsonMap } from '../src/document/document.ts';
 import { valueAt } from '../src/document/place.ts';

@@ -5,8 +5,8 @@ import { suite, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
 import fc from 'fast-check';
-import { type SchemaOptions, writeSchemas } from '../src/convert/json-schema/schema-writer.ts';
-import type { View } from '../src/convert/json-schema/view.ts';
+import { type SchemaOptions, writeSchemas } from '../src/convert/json-schema/write/schema-writer.ts';
+import type { SchemaView } from '../src/convert/json-schema/write/view.ts';
 import type { Json, JsonMap } from '../src/document/document.ts';
 import { parseDocument, readDocument } from '../src/index.ts';
 import { formats } from '../src/kinds/formats/all.ts';
@@ -278,7 +278,7 @@ suite('everything is written as a validator takes it', () => {
   });
 });
 
-const views: readonly View[] = ['answer', 'create', 'update'];
+const views: readonly SchemaView[] = ['answer', 'create', 'update'];
 
 /** Compiles every view of every resource, every request body and every payload. */
 function compileAll(spec: Spec, strict: boolean): void {

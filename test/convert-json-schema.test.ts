@@ -10,7 +10,7 @@ import type { JsonMap } from '../src/document/document.ts';
 import { type Document, parseDocument, readDocument } from '../src/index.ts';
 import { formats } from '../src/kinds/formats/all.ts';
 import { readSpec } from '../src/parts/spec.ts';
-import { stringifyJson } from '../src/serve/wire/json.ts';
+import { stringifyJson } from '../src/serve/http/json.ts';
 import { times } from './long.ts';
 import { type GeneratedResource, generateDocument } from './serving/generated-document.ts';
 import type { Draw } from './serving/generated-values.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toTypescript } from '../src/convert/typescript.ts';
-import { parseDocument } from '../src/document/parse.ts';
+import { parseDocument } from '../src/document/read/parse.ts';
 import { isKey } from '../src/parts/form.ts';
 import { readSpec } from '../src/parts/spec.ts';
 

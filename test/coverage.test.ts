@@ -68,7 +68,9 @@ test('nothing is counted where nobody asked for it', async () => {
 async function run(...words: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
   let [out, err] = ['', ''];
   const code = await main(words, {
-    ...{ isTTY: false, columns: 100, colour: false },
+    isTTY: false,
+    columns: 100,
+    colour: false,
     write: (text) => {
       out += text;
     },

@@ -5,8 +5,8 @@ import type { RootContent } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmTableFromMarkdown } from 'mdast-util-gfm-table';
 import { gfmTable } from 'micromark-extension-gfm-table';
-import { blocksOf } from '../src/document/blocks.ts';
-import type { Stretch } from '../src/document/source.ts';
+import { blocksOf } from '../src/document/markdown/blocks.ts';
+import type { SourceRange } from '../src/document/source.ts';
 import { times } from './long.ts';
 
 // A second reader of Markdown, with everything inside lines switched off, says what the blocks of a text are.
@@ -35,7 +35,7 @@ function expected(text: string): string[] {
 }
 
 function actual(text: string): string[] {
-  const slice = (stretch: Stretch): string => text.slice(...stretch);
+  const slice = (stretch: SourceRange): string => text.slice(...stretch);
   return blocksOf(text).flatMap((block) => {
     const line = text.slice(0, block.all[0]).split('\n').length;
     if (block.kind === 'heading') return [`${line} h${block.depth} ${slice(block.text)}`];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { documentFindings } from '../src/document/catalogue.ts';
-import { parseDocument } from '../src/document/parse.ts';
+import { parseDocument } from '../src/document/read/parse.ts';
 import { type Reading, read } from './fixtures/document/reading.ts';
 
 type Snippet = Omit<Reading, 'says'>;

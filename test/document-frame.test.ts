@@ -91,7 +91,11 @@ function placeOf(at: string): Place {
 for (const { says, text, at, also, width, drawn } of frames) {
   test(`frames: ${says}`, () => {
     const finding: Finding = {
-      ...{ code: 'part/wrong', severity: 'error', message: 'It is wrong.', remedy: 'Right it.', place: placeOf(at) },
+      code: 'part/wrong',
+      severity: 'error',
+      message: 'It is wrong.',
+      remedy: 'Right it.',
+      place: placeOf(at),
       ...(also && { also: [{ message: 'first here', place: placeOf(also) }] }),
     };
     const sources = new Map([['f.md', text]]);

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { stringify } from 'yaml';
 import type { Document, Json } from '../src/document/document.ts';
 import { renderFinding } from '../src/document/frame.ts';
-import { parseDocument } from '../src/document/parse.ts';
 import { below } from '../src/document/pointer.ts';
+import { parseDocument } from '../src/document/read/parse.ts';
 import { marked, outcome, read } from './fixtures/document/reading.ts';
 import { times } from './long.ts';
 

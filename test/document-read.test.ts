@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { formOf } from '../src/document/form.ts';
-import { includePath } from '../src/document/include-path.ts';
-import { readDocument, Unreadable } from '../src/document/read.ts';
+import { includePath } from '../src/document/foreign/files.ts';
+import { formOf } from '../src/document/read/parse.ts';
+import { readDocument, Unreadable } from '../src/document/read/read.ts';
 import { outcome } from './fixtures/document/reading.ts';
 
 interface Folder {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Call, Reply } from '../src/serve/call.ts';
-import { ClientGone } from '../src/serve/doors/client-gone.ts';
-import { type FetchDoorOptions, fetchDoor } from '../src/serve/doors/fetch.ts';
+import type { Call, Reply } from '../src/serve/http/call.ts';
+import { ClientGone } from '../src/serve/http/disconnect.ts';
+import { type FetchDoorOptions, fetchDoor } from '../src/serve/http/fetch.ts';
 
 /** What a call says, as it comes back. */
 async function said(says: (call: Call) => unknown, url: string, init?: RequestInit): Promise<unknown> {

@@ -3,11 +3,11 @@ import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import type { Call, Reply } from '../src/serve/call.ts';
-import { doorBounds } from '../src/serve/doors/bounds.ts';
-import { ClientGone } from '../src/serve/doors/client-gone.ts';
-import { createListener, type ListenOptions, listen } from '../src/serve/doors/socket.ts';
-import type { Answer } from '../src/serve/doors/socket-door.ts';
+import { doorBounds } from '../src/serve/http/bounds.ts';
+import type { Call, Reply } from '../src/serve/http/call.ts';
+import { ClientGone } from '../src/serve/http/disconnect.ts';
+import { createListener, type ListenOptions, listen } from '../src/serve/http/socket.ts';
+import type { Answering } from '../src/serve/http/socket-door.ts';
 
 interface Received {
   readonly status: number;
@@ -92,7 +92,7 @@ class Client {
 }
 
 /** Says what came in, and reads the body only of `/read`. */
-const echo: Answer = async (call) => {
+const echo: Answering = async (call) => {
   const body = call.path.startsWith('/read') ? await call.body(1024) : Buffer.from('-');
   return text(200, `${call.method} ${call.path}?${call.query} ${body}`);
 };
@@ -101,7 +101,7 @@ function text(status: number, body: string): Reply {
   return { status, headers: { 'content-type': 'text/plain' }, body };
 }
 
-async function opened(t: TestContext, answer: Answer, options: Partial<ListenOptions> = {}) {
+async function opened(t: TestContext, answer: Answering, options: Partial<ListenOptions> = {}) {
   const failures: unknown[] = [];
   const onFailure = (failure: unknown) => failures.push(failure);
   const refuseRaw = (kind: string, path: string) => text(kind === 'tunnel' ? 501 : statuses[kind]!, `${kind} ${path}`.trim());
@@ -287,7 +287,7 @@ describe('a reply', () => {
 });
 
 describe('what fails', () => {
-  const failing: Readonly<Record<string, Answer>> = {
+  const failing: Readonly<Record<string, Answering>> = {
     'an answer that throws': () => {
       throw new Error('lost');
     },
@@ -478,7 +478,7 @@ describe('a slow or lost client', () => {
 
   test('that does not end its body is told so and let go, and its exchange ends', async (t) => {
     const ended = gate<unknown>();
-    const answer: Answer = async (call) => {
+    const answer: Answering = async (call) => {
       const body = await Promise.resolve(call.body(10)).catch((error: unknown) => {
         ended.resolve(error);
         throw error;
@@ -501,7 +501,7 @@ describe('a slow or lost client', () => {
   });
 
   test('whose answer takes long is not let go', async (t) => {
-    const answer: Answer = async (call) => {
+    const answer: Answering = async (call) => {
       await call.body(10);
       await new Promise((resolve) => setTimeout(resolve, 300));
       return text(200, 'late');

@@ -75,7 +75,7 @@ test('a delivery is sent again at once, under its old id, one of them or all tha
 test('the data of a service that does not run is worked on by itself, and what is sent again goes out when it starts', async (context) => {
   const { receiver, trial } = await sent(context);
   const before = receiver.received.length;
-  const { compileAdmin } = await import('../src/serve/admin/administer.ts');
+  const { compileAdmin } = await import('../src/serve/service/admin/administer.ts');
   await trial.service.close();
   const over = { store: trial.store, clock: trial.clock, spec: () => assert.fail('not needed') } as never;
   const told = (await compileAdmin(over)('deliveries resend', { failed: true })) as { resent: number[]; running: boolean };

@@ -217,7 +217,8 @@ for (const scene of scenes) {
       const receiver = await startReceiver(context);
       const hook = await trial.service.fetch(
         new Request(`http://127.0.0.1${scene.base}${scene.hooks?.path}`, {
-          ...{ method: 'POST', body: JSON.stringify({ url: receiver.url }) },
+          method: 'POST',
+          body: JSON.stringify({ url: receiver.url }),
           headers: { 'x-who': who, 'content-type': 'application/json', 'idempotency-key': `h${++keys}` },
         }),
       );
@@ -242,7 +243,8 @@ for (const scene of scenes) {
       for (const one of who) expected.get(one)?.push(...kinds);
     };
     await scene.play({
-      ...{ trial, send },
+      trial,
+      send,
       async expect(kinds, resource, row, act, gone) {
         const before = gone && (await readers(resource, row));
         await act();

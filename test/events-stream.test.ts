@@ -242,7 +242,8 @@ test('a reader and a subscriber are told in the version that they came with', as
   const ask = (method: string, path: string, headers: Readonly<Record<string, string>>, body?: object) =>
     trial.service.fetch(
       new Request(`http://127.0.0.1/v1${path}`, {
-        ...{ method, headers: { 'x-who': 'merchant/m1', ...headers } },
+        method,
+        headers: { 'x-who': 'merchant/m1', ...headers },
         ...(body && { body: JSON.stringify(body) }),
       }),
     );

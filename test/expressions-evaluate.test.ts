@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import type { Document } from '../src/document/document.ts';
 import { Failed } from '../src/parts/expressions/cel-value.ts';
 import { compileExpression } from '../src/parts/expressions/compile.ts';
-import type { Context, Raw } from '../src/parts/expressions/frame.ts';
+import type { EvaluationContext, Raw } from '../src/parts/expressions/frame.ts';
 import { callerVariable, everywhere, scopeOf } from '../src/parts/expressions/scope.ts';
 import type { Expected } from '../src/parts/expressions/use.ts';
 import { readSpec, type Spec } from '../src/parts/spec.ts';
@@ -57,7 +57,7 @@ const resource: Raw = {
   lines: [{ sku: 'x', count: 2 }, { count: 5 }],
   anything: { n: 3, list: [1, 'x'], nothing: null },
 };
-const context: Context = {
+const context: EvaluationContext = {
   now: new Date('2026-03-01T00:00:00Z'),
   operation: 'buy parcel',
   version: '2026-06-01',

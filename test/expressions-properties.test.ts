@@ -7,11 +7,10 @@ import type { Document } from '../src/document/document.ts';
 import { Failed } from '../src/parts/expressions/cel-value.ts';
 import { checkExpression } from '../src/parts/expressions/check.ts';
 import { compileExpression } from '../src/parts/expressions/compile.ts';
-import type { Filter, FilterField, FilterOperand } from '../src/parts/expressions/filter.ts';
-import type { Context, Raw } from '../src/parts/expressions/frame.ts';
+import { type Filter, type FilterField, type FilterOperand, filterParam, toFilter } from '../src/parts/expressions/filter.ts';
+import type { EvaluationContext, Raw } from '../src/parts/expressions/frame.ts';
 import { readPattern } from '../src/parts/expressions/read-pattern.ts';
 import { callerVariable, everywhere, scopeOf } from '../src/parts/expressions/scope.ts';
-import { filterParam, toFilter } from '../src/parts/expressions/to-filter.ts';
 import { readSpec, type Spec } from '../src/parts/spec.ts';
 import { times } from './long.ts';
 
@@ -183,7 +182,7 @@ const world = fc.record({
   scopes: fc.array(fc.constantFrom('parcels', 'a1')),
 });
 
-function contextOf(held: typeof world extends fc.Arbitrary<infer T> ? T : never): Context {
+function contextOf(held: typeof world extends fc.Arbitrary<infer T> ? T : never): EvaluationContext {
   const rows: Readonly<Record<string, unknown>> = { a1: held.a1, a2: held.a2 };
   return {
     now: Date.UTC(2026, 0, 1),
@@ -299,7 +298,7 @@ test('a pattern is found where JavaScript finds it', () => {
 });
 
 /** A filter as SQL decides it: null where something is not there. */
-function decide(filter: Filter, context: Context, params: readonly unknown[]): boolean | null {
+function decide(filter: Filter, context: EvaluationContext, params: readonly unknown[]): boolean | null {
   const value = (operand: FilterOperand) =>
     'param' in operand
       ? params[operand.param]
@@ -339,7 +338,7 @@ function compared(op: string, left: unknown, right: unknown): boolean {
   return op === '<' ? a < b : op === '<=' ? a <= b : op === '>' ? a > b : a >= b;
 }
 
-function read(field: FilterField, row: Raw, context: Context): unknown {
+function read(field: FilterField, row: Raw, context: EvaluationContext): unknown {
   const path = 'via' in field ? field.via : field.field;
   let held: unknown = row;
   for (const name of path) held = (held as Record<string, unknown> | null | undefined)?.[name] ?? null;

@@ -11,7 +11,7 @@ test('nothing that serving is answered later is taken for the answer', () => {
   assert.deepEqual(
     unwaited(root, (path) => /^src\/(serve|store|cli)\/|^src\/[^/]+$/.test(path)),
     [],
-    'go on with it by after (src/serve/after.ts), or await it',
+    'go on with it by after (src/serve/exchange/after.ts), or await it',
   );
 });
 

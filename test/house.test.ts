@@ -71,20 +71,20 @@ const otherMeanings: readonly OtherMeaning[] = [
   { word: 'after', where: 'src/parts/states.ts', reason: 'when a transition happens by itself' },
   { word: 'after', where: 'src/verify/states/', reason: 'when a transition happens by itself' },
   { word: 'after', where: 'src/verify/limits/quota-windows.ts', reason: 'what comes after a quota was used up' },
-  { word: 'after', where: 'src/serve/lists/query.ts', reason: 'the row that a question of the store goes on after' },
+  { word: 'after', where: 'src/serve/resources/lists/query.ts', reason: 'the row that a question of the store goes on after' },
   { word: 'base64', where: 'src/', unlessBeside: 'generate', reason: 'an encoding of bytes (RFC 4648)' },
   { word: 'uuid', where: 'src/', unlessBeside: 'generate', reason: 'a format of JSON Schema' },
   { word: 'ulid', where: 'src/parts/samples/identifiers.ts', reason: 'among formats that tell one thing from all others' },
   { word: 'signature', where: 'src/parts/', unlessBeside: 'type', reason: 'the member of a web hook that says how it is signed' },
   { word: 'api_key', where: 'src/verify/authentication/carriers.ts', reason: 'a query parameter that services take keys in' },
   { word: 'binary', where: 'src/parts/expressions/', reason: 'an operation of CEL that has two sides' },
-  { word: 'binary', where: 'src/serve/lists/cursor.ts', reason: 'an encoding of bytes as text' },
-  { word: 'binary', where: 'src/serve/wire/multipart.ts', reason: 'a transfer encoding (RFC 2045)' },
-  { word: 'decimal', where: 'src/serve/rows/column.ts', reason: 'the stored name of how a column is made' },
+  { word: 'binary', where: 'src/serve/resources/lists/cursor.ts', reason: 'an encoding of bytes as text' },
+  { word: 'binary', where: 'src/serve/http/multipart.ts', reason: 'a transfer encoding (RFC 2045)' },
+  { word: 'decimal', where: 'src/serve/exchange/column.ts', reason: 'the stored name of how a column is made' },
   { word: 'phone', where: 'src/', unlessBeside: 'format', reason: 'what fields are named' },
   { word: 'country', where: 'src/', unlessBeside: 'format', reason: 'what fields are named' },
   { word: 'currency', where: 'src/', unlessBeside: 'format', reason: 'what fields are named' },
-  { word: 'page', where: 'src/serve/well-known.ts', reason: 'the page that says what a service is' },
+  { word: 'page', where: 'src/serve/service/well-known.ts', reason: 'the page that says what a service is' },
   { word: 'page', where: 'src/check/prose.ts', reason: 'how people write of rows on a page' },
 ];
 /** The files that know how a JSON Pointer is escaped, and how a token of HTTP is written. */
@@ -95,14 +95,14 @@ const composingPlaces = {
   'src/parts/forms/standing.ts': 'the published schema is itself a JSON Schema',
   'src/parts/forms/endpoints.ts': 'the published schema is itself a JSON Schema',
   'src/parts/forms/errors.ts': 'the published schema is itself a JSON Schema',
-  'src/parts/form-tree.ts': 'reads the published schema, which uses a small part of JSON Schema',
+  'src/parts/form.ts': 'reads the published schema, which uses a small part of JSON Schema',
   'src/parts/kind-forms.ts': 'puts the words of kinds into the published schema',
   'src/kinds/member.ts': 'the part of JSON Schema that members of kinds are stated in',
   'src/kinds/envelopes/own.ts': 'the form of an envelope of its own',
   'src/kinds/schemes/oauth2.ts': 'the form of flows',
   'src/kinds/schemes/token.ts': 'the form of the algorithms of a token',
   'src/check/shapes/unions.ts': 'a finding names the word to its author',
-  'src/convert/asyncapi/read/version-2.ts': "messages of AsyncAPI 2 have alternatives under a word like a schema's",
+  'src/convert/asyncapi/read/operations.ts': "messages of AsyncAPI 2 have alternatives under a word like a schema's",
 };
 const ajvPlaces = { 'src/parts/shapes/validators.ts': 'sets ajv up for everybody; what differs is its argument' };
 const tokenPlaces = { 'src/kinds/http-token.ts': 'says what a token is' };
@@ -177,7 +177,7 @@ const rules: readonly { readonly name: string; readonly rule: Rule; readonly see
         files: {
           'src/serve/listener.ts': "import { createServer } from 'node:http';\nimport { Readable } from 'node:stream';",
           'src/store/sqlite.ts': "import { DatabaseSync } from 'node:sqlite';",
-          'src/document/read.ts': "import { readFileSync } from 'node:fs';",
+          'src/document/read/read.ts': "import { readFileSync } from 'node:fs';",
           'src/cli.ts': "import process from 'node:process';",
           'src/kinds/etag.ts': "import { createHash } from 'node:crypto';\nimport { parse } from 'yaml';",
         },
@@ -228,7 +228,7 @@ const rules: readonly { readonly name: string; readonly rule: Rule; readonly see
       {
         files: {
           'src/cli.ts': 'console.log(process.argv);',
-          'src/document/read.ts': 'process.cwd();',
+          'src/document/read/read.ts': 'process.cwd();',
           'src/serve/a.ts': "// console.log\nconst text = 'process.exit';\nthis.process.next();",
         },
       },
@@ -242,12 +242,12 @@ const rules: readonly { readonly name: string; readonly rule: Rule; readonly see
     ],
   },
   {
-    name: 'clock and chance come from serve/clock.ts alone',
+    name: 'clock and chance come from serve/http/clock.ts alone',
     rule: noClockNorChance,
     seeds: [
       {
         files: {
-          'src/serve/clock.ts': 'export const clock = { now: Date.now, chance: Math.random };',
+          'src/serve/http/clock.ts': 'export const clock = { now: Date.now, chance: Math.random };',
           'src/serve/a.ts': 'const at = new Date(now);\nclock.now();\nDate.parse(text);',
         },
       },

@@ -35,7 +35,9 @@ writeFileSync(
 async function run(...words: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
   const said = { out: '', err: '' };
   const code = await main(words, {
-    ...{ isTTY: false, columns: 100, colour: false },
+    isTTY: false,
+    columns: 100,
+    colour: false,
     write: (text) => {
       said.out += text;
     },

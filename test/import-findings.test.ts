@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { foreignFindings } from '../src/document/foreign-catalogue.ts';
+import { foreignFindings } from '../src/document/foreign/foreign.ts';
 import { field, findings, type Source, schema } from './import/source.ts';
 
 const operation = (words: Readonly<Record<string, unknown>>): Source => ({

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { check } from '../src/check/check.ts';
 import { fromForeign } from '../src/convert/foreign.ts';
 import type { Document } from '../src/document/document.ts';
-import { parseDocument } from '../src/document/parse.ts';
+import { parseDocument } from '../src/document/read/parse.ts';
 import { isKey } from '../src/parts/form.ts';
 
 const taken = (value: unknown): Document =>

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { importForeign } from '../src/convert/foreign.ts';
 import type { Imported } from '../src/convert/openapi/import.ts';
 import { reportOfImport } from '../src/convert/openapi/report.ts';
-import { parseDocument } from '../src/document/parse.ts';
+import { parseDocument } from '../src/document/read/parse.ts';
 import { isKey } from '../src/parts/form.ts';
 
 /**

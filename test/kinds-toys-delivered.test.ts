@@ -107,12 +107,11 @@ test('they are exported, and an export that is read back states them', () => {
 
 test('a document of others that has them is read as theirs', () => {
   const foreign = {
-    ...{
-      openapi: '3.1.0',
-      info: { title: 'Theirs', version: '1' },
-      paths: { '/notes': { get: { responses: { 200: { description: 'x' } } } } },
-    },
-    ...{ components: { securitySchemes: { one: { type: 'badge' } } }, security: [{ one: [] }] },
+    openapi: '3.1.0',
+    info: { title: 'Theirs', version: '1' },
+    paths: { '/notes': { get: { responses: { 200: { description: 'x' } } } } },
+    components: { securitySchemes: { one: { type: 'badge' } } },
+    security: [{ one: [] }],
   };
   const { spec } = check(parseDocument(JSON.stringify(foreign), 'theirs.json'));
   assert.deepEqual(JSON.parse(JSON.stringify(spec.document.tree.authentication)), {

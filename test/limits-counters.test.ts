@@ -6,16 +6,15 @@ import { fixed } from '../src/kinds/limits/fixed.ts';
 import type { Use } from '../src/kinds/limits/kind.ts';
 import { sliding } from '../src/kinds/limits/sliding.ts';
 import { type AddressBits, addressBits, addressName } from '../src/serve/limits/address.ts';
-import { AddressIndex } from '../src/serve/limits/address-index.ts';
-import { addressRoom, Counters, nameRoom } from '../src/serve/limits/counters.ts';
-import { LogUses } from '../src/serve/limits/log-uses.ts';
-import { NameIndex } from '../src/serve/limits/name-index.ts';
+import { addressRoom, nameRoom, RateCounter } from '../src/serve/limits/counters.ts';
+import { AddressIndex, NameIndex } from '../src/serve/limits/rate-counters.ts';
+import { LogUses } from '../src/serve/limits/usage.ts';
 import { times } from './long.ts';
 
 const seeds = [0x12345678, 0x9abcdef0] as const;
 const facts = { limit: 5, windowMs: 1000, capacity: 5 };
 /** Looks at what a key has used; gives what keeps it. */
-function keeping<Key>(counters: Counters<Key>, key: Key, found: Use, nowMs: number): () => void {
+function keeping<Key>(counters: RateCounter<Key>, key: Key, found: Use, nowMs: number): () => void {
   const own = counters.look(key, found);
   return () => counters.keep(key, own, found, nowMs);
 }
@@ -25,8 +24,8 @@ for (const kind of rateKinds) {
   test(`${kind.word}: what many keys have used is kept apart, through growth, expiry and removal`, () => {
     const step = fc.tuple(fc.nat(300), fc.nat(40), fc.boolean());
     const model = fc.property(fc.array(step, { maxLength: 2000, size: 'max' }), (steps) => {
-      const addresses = new Counters(kind, facts, new AddressIndex(seeds), addressRoom);
-      const names = new Counters(kind, facts, new NameIndex(), nameRoom);
+      const addresses = new RateCounter(kind, facts, new AddressIndex(seeds), addressRoom);
+      const names = new RateCounter(kind, facts, new NameIndex(), nameRoom);
       const known = new Map<number, Use>();
       let nowMs = 0;
       for (const [key, afterMs, givesBack] of steps) {
@@ -61,7 +60,7 @@ for (const kind of rateKinds) {
 }
 
 test('counters that are over are let go of, a few with each new one', () => {
-  const counters = new Counters(fixed, facts, new AddressIndex(seeds), addressRoom);
+  const counters = new RateCounter(fixed, facts, new AddressIndex(seeds), addressRoom);
   const found = use();
   let most = 0;
   for (let n = 0; n < 200_000; n++) {
@@ -75,7 +74,7 @@ test('counters that are over are let go of, a few with each new one', () => {
 
 test('beyond so many keys those that come later share counters, and are never allowed more', () => {
   for (const index of [new AddressIndex(seeds), new AddressIndex([7, 9])]) {
-    const counters = new Counters(fixed, facts, index, { ...addressRoom, keys: 100 });
+    const counters = new RateCounter(fixed, facts, index, { ...addressRoom, keys: 100 });
     const found = use();
     const ask = (low: number) => {
       const keep = keeping(counters, { high: 1, low }, found, 0);
@@ -91,7 +90,7 @@ test('beyond so many keys those that come later share counters, and are never al
     for (let n = 0; n < facts.limit - 1; n++) assert.ok(ask(50));
     assert.ok(!ask(50));
   }
-  const names = new Counters(fixed, facts, new NameIndex(), { ...nameRoom, keys: 1 });
+  const names = new RateCounter(fixed, facts, new NameIndex(), { ...nameRoom, keys: 1 });
   const found = use();
   for (const name of ['a', 'b', 'c', 'd']) {
     const keep = keeping(names, name, found, 0);
@@ -129,7 +128,7 @@ test('a million addresses take at most 64 MiB, and fewer in proportion, whatever
   const count = times(250_000, 1_000_000);
   const wide = { limit: 600, windowMs: 60_000, capacity: 600 };
   for (const kind of rateKinds) {
-    const counters = new Counters(kind, wide, new AddressIndex(seeds), addressRoom);
+    const counters = new RateCounter(kind, wide, new AddressIndex(seeds), addressRoom);
     const found = use();
     for (let n = 0; n < 3 * count; n++) {
       const address: AddressBits = { high: 0xffffffff, low: n % count };

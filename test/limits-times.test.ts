@@ -149,7 +149,9 @@ test('a body that does not arrive in time is answered, in process too', async ()
   const service = await serveWith('{ timeout: { request: 10s } }');
   const body = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('{')) });
   const request = new Request('http://127.0.0.1/parcels', {
-    ...{ method: 'POST', body, duplex: 'half' },
+    method: 'POST',
+    body,
+    duplex: 'half',
     headers: { 'content-type': 'application/json', 'x-as': 'merchant m1' },
   } as RequestInit);
   const answering = service.service.fetch(request);

@@ -3,9 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { writeMarkdown } from '../src/convert/nine-parts/write-markdown.ts';
-import { writeYaml } from '../src/convert/nine-parts/write-yaml.ts';
-import { yamlText } from '../src/convert/nine-parts/yaml-text.ts';
+import { writeMarkdown } from '../src/convert/nine-parts/markdown.ts';
+import { writeYaml, yamlText } from '../src/convert/nine-parts/yaml.ts';
 import type { Document, Json } from '../src/document/document.ts';
 import { parseDocument } from '../src/index.ts';
 import { times } from './long.ts';
@@ -111,7 +110,10 @@ for (const name of ['parcels.md', 'library.md', 'clinic.yaml', 'unspecified.md']
 
 const place = { file: 'a', line: 1, column: 1, endLine: 1, endColumn: 1 };
 const told = (text: string): Document => ({
-  ...{ title: 'A `b` \\c', places: new Map(), sources: new Map(), findings: [] },
+  title: 'A `b` \\c',
+  places: new Map(),
+  sources: new Map(),
+  findings: [],
   tree: { limits: { rate: 'none' }, resources: { 'a `b`': { identifier: 'none' }, c: { identifier: 'none' } } },
   prose: ['', '/limits', '/resources/c'].map((at) => ({ at, text, place })),
 });

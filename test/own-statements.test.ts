@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ownStatements, withOwnStatements } from '../src/convert/own-statements.ts';
+import { ownStatements, withOwnStatements } from '../src/convert/spec/own-statements.ts';
 import type { Json, JsonMap } from '../src/document/document.ts';
 
 const key = fc.constantFrom('a', 'b', 'c/d', '~', '__proto__', '');

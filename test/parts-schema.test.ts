@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Finding } from '../src/document/document.ts';
-import { parseDocument } from '../src/document/parse.ts';
-import { readDocument } from '../src/document/read.ts';
+import { parseDocument } from '../src/document/read/parse.ts';
+import { readDocument } from '../src/document/read/read.ts';
 import { checkForm, isKey } from '../src/parts/form.ts';
 import { documentSchema } from '../src/parts/forms/document.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Endpoint } from '../src/parts/endpoints.ts';
-import { type Plan, Planned } from '../src/serve/exchange.ts';
+import { type Plan, Planned } from '../src/serve/exchange/exchange.ts';
 
 test('a plan is compiled when its endpoint is first called, and once', () => {
   // Nothing of either is looked at.

@@ -77,14 +77,21 @@ const wrongs: readonly Wrong[] = [
   wrong('unknown method', 405, 'no_method', (it) => (it.method = 'BREW')),
   wrong('unknown version', 421, 'no_version', (it) => (it.headers.version = '0')),
   {
-    ...{ name: 'rate of an address', status: 429, code: 'hurried', retryAfter: '3600' },
+    name: 'rate of an address',
+    status: 429,
+    code: 'hurried',
+    retryAfter: '3600',
     async prepare(service) {
       for (let n = 0; n < 6; n++) await service.as(caller('merchant', `other${n}`), 'POST', '/parcels', { weight: 1 });
     },
   },
   { ...wrong('unknown caller', 401, 'nobody', (it) => (it.user = undefined)), needs: 'caller' },
   {
-    ...{ name: 'rate of a caller', status: 429, code: 'hurried', retryAfter: '60', needs: 'caller' },
+    name: 'rate of a caller',
+    status: 429,
+    code: 'hurried',
+    retryAfter: '60',
+    needs: 'caller',
     async prepare(service, { user = '' }) {
       for (let n = 0; n < 2; n++) await service.as(caller(user, 'own'), 'POST', '/parcels', { weight: 1 });
     },

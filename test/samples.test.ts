@@ -4,12 +4,11 @@ import fc from 'fast-check';
 import type { Json, JsonMap } from '../src/document/document.ts';
 import { parseDocument } from '../src/index.ts';
 import { chanceOf } from '../src/parts/samples/chance.ts';
-import { nothing } from '../src/parts/samples/nothing.ts';
-import type { Ground } from '../src/parts/samples/sampler.ts';
+import { type Ground, nothing } from '../src/parts/samples/sampler.ts';
 import { Samples } from '../src/parts/samples/samples.ts';
 import { toJsonSchema } from '../src/parts/schemas.ts';
 import { readSpec } from '../src/parts/spec.ts';
-import { createValidator } from '../src/serve/wire/ajv.ts';
+import { createValidator } from '../src/serve/http/ajv.ts';
 import { times } from './long.ts';
 
 const resources: JsonMap = {

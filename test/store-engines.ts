@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { openSqlite } from '../src/store/sqlite.ts';
+import { openSqlite } from '../src/store/sqlite/sqlite.ts';
 import type { NewRow, Scalar, Store, TableSpec } from '../src/store/store.ts';
 import { reluctant } from './stores/reluctant.ts';
 

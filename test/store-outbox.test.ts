@@ -5,7 +5,14 @@ import type { Store } from '../src/store/store.ts';
 import { engines } from './store-engines.ts';
 
 const event = (id: string, more: Partial<NewEvent> = {}): NewEvent => ({
-  ...{ id, kind: 'thing.made', atMs: 100, operation: 'create thing', resource: 'thing', row: 'a', payload: '{}', image: null },
+  id,
+  kind: 'thing.made',
+  atMs: 100,
+  operation: 'create thing',
+  resource: 'thing',
+  row: 'a',
+  payload: '{}',
+  image: null,
   ...more,
 });
 const look = async <T>(store: Store, body: (outbox: Parameters<Parameters<Store['read']>[0]>[0]['outbox']) => T): Promise<T> =>

@@ -5,7 +5,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { openSqlite } from '../src/store/sqlite.ts';
+import { openSqlite } from '../src/store/sqlite/sqlite.ts';
 import { Locked, type QuerySpec } from '../src/store/store.ts';
 import { folder, noRows, row, table } from './store-engines.ts';
 

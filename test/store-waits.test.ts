@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { Credentials, hashOfKey } from '../src/serve/authentication/credentials.ts';
-import { systemChance } from '../src/serve/clock.ts';
-import { openSqlite } from '../src/store/sqlite.ts';
+import { Credentials, hashOfKey } from '../src/serve/callers/credentials.ts';
+import { systemChance } from '../src/serve/http/clock.ts';
+import { openSqlite } from '../src/store/sqlite/sqlite.ts';
 import type { Reader, Store, StoredCredential } from '../src/store/store.ts';
 import { startReceiver } from './events/receiver.ts';
 import { listenTo } from './events/stream-reader.ts';
@@ -104,7 +104,12 @@ test('a delivery is sent once, though what is due is read while it is settled', 
 
 test('a key that is revoked while it is read is not good, and is not remembered', async () => {
   const credential: StoredCredential = {
-    ...{ name: 'key_1', serial: 1, scheme: 'key', lookup: hashOfKey('secret'), user: 'reader', caller: 'r1' },
+    name: 'key_1',
+    serial: 1,
+    scheme: 'key',
+    lookup: hashOfKey('secret'),
+    user: 'reader',
+    caller: 'r1',
     doc: JSON.stringify({ scopes: [], createdMs: 0 }),
   };
   const stored = new Set([credential]);
@@ -188,8 +193,12 @@ test('the log tells of the run that counted, not of an earlier one that saw less
     const less = <R extends Reader>(rows: R): R =>
       new Proxy(rows, { get: (target, name) => Reflect.get(name in nothing ? nothing : target, name) });
     return {
-      ...{ prepare: store.prepare.bind(store), due: store.due.bind(store), nextDue: store.nextDue.bind(store) },
-      ...{ setting: store.setting.bind(store), change: store.change.bind(store), close: store.close.bind(store) },
+      prepare: store.prepare.bind(store),
+      due: store.due.bind(store),
+      nextDue: store.nextDue.bind(store),
+      setting: store.setting.bind(store),
+      change: store.change.bind(store),
+      close: store.close.bind(store),
       async read(body) {
         await store.read((rows) => void body(less(rows)));
         return store.read(body);

@@ -6,8 +6,8 @@ import { createInterface } from 'node:readline';
 import { after, type TestContext, test } from 'node:test';
 import { main } from '../src/cli.ts';
 import { movableClock, parseDocument, serve } from '../src/index.ts';
-import { settableClock } from '../src/serve/clock.ts';
-import { openClock } from '../src/serve/clock-door.ts';
+import { settableClock } from '../src/serve/http/clock.ts';
+import { openClock } from '../src/serve/service/clock-door.ts';
 
 const start = Date.parse('2026-06-01T09:00:00Z');
 const hour = 3_600_000;

@@ -338,7 +338,7 @@ describe('a fault of the engine', { concurrency: 4 }, () => {
   for (const { fault, part, breaks, document = notes, store, bend, spoil, serve } of oneOfEach(faults, ({ part }) => part)) {
     test(`${part}: ${fault}`, async () => {
       const stand = await openStand(document, {
-        ...{ inPairs: document === smallService },
+        inPairs: document === smallService,
         ...(bend && { bend }),
         ...(spoil && { spoil }),
         serve: {

@@ -4,7 +4,7 @@ import { check, parseDocument } from '../src/index.ts';
 import { ownErrorOf } from '../src/verify/errors/own-condition.ts';
 import { followedIn } from '../src/verify/model/followed.ts';
 import { Model } from '../src/verify/model/model.ts';
-import type { Exchange } from '../src/verify/script/exchange.ts';
+import type { TrialExchange } from '../src/verify/script/exchange.ts';
 import { notes } from './verify/notes.ts';
 
 const text = notes.replace(
@@ -14,10 +14,21 @@ const text = notes.replace(
 const model = new Model(check(parseDocument(text, 'notes.yaml')).spec, [], '/v1');
 const endpointOf = (key: string) => model.endpoints.find((one) => one.key === key)!;
 
-function exchange(key: string, status: number, body: Exchange['body'], sent: Partial<Exchange['sent']> = {}): Exchange {
+function exchange(
+  key: string,
+  status: number,
+  body: TrialExchange['body'],
+  sent: Partial<TrialExchange['sent']> = {},
+): TrialExchange {
   const endpoint = endpointOf(key);
   return {
-    ...{ endpoint, status, body, headers: {}, text: '', fromMs: 0, toMs: 0 },
+    endpoint,
+    status,
+    body,
+    headers: {},
+    text: '',
+    fromMs: 0,
+    toMs: 0,
     sent: { method: endpoint.method, target: '', headers: {}, path: {}, query: {}, ...sent },
   };
 }

@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { rateKind } from '../src/kinds/limits/all.ts';
 import type { Rate } from '../src/parts/limits.ts';
-import { type Attempt, capacityOf, letTooMany, memoryOf, refusedTooEarly } from '../src/verify/limits/rate-model.ts';
+import { capacityOf, letTooMany, memoryOf, type RateAttempt, refusedTooEarly } from '../src/verify/limits/rate-model.ts';
 
 type Stated = Pick<Rate, 'kind' | 'limit' | 'windowMs' | 'own'>;
 /** One request: how long after the last answer, how long it is on its way there and back, and what it costs. */
 type Step = readonly [afterMs: number, thereMs: number, backMs: number, cost: number];
 
 /** What a service with this rate does with requests, seen from outside. */
-function play(rate: Stated, steps: readonly Step[]): Attempt[] {
+function play(rate: Stated, steps: readonly Step[]): RateAttempt[] {
   const kind = rateKind(rate.kind);
   const use = { numbers: new Float64Array(kind.numbersMax), length: 0 };
   const facts = { limit: rate.limit, windowMs: rate.windowMs, capacity: kind.capacity(rate) };

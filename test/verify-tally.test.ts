@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { check, parseDocument } from '../src/index.ts';
-import { ledgerOf } from '../src/parts/ledger.ts';
+import { ledgerOf } from '../src/parts/facts/ledger.ts';
 import { Facts } from '../src/verify/model/facts.ts';
-import { outOfReach } from '../src/verify/out-of-reach.ts';
 import { Tally } from '../src/verify/tally.ts';
+import { outOfReach } from '../src/verify/verify.ts';
 import { notes } from './verify/notes.ts';
 
 const { spec } = check(parseDocument(notes, 'notes.yaml'));

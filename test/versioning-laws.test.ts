@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseDocument } from '../src/document/parse.ts';
+import { parseDocument } from '../src/document/read/parse.ts';
 import { isKey } from '../src/parts/form.ts';
 import { toJsonSchema } from '../src/parts/schemas.ts';
 import { readSpec } from '../src/parts/spec.ts';
-import { compileVersionList } from '../src/serve/versioning/versions.ts';
-import { createValidator } from '../src/serve/wire/ajv.ts';
+import { compileVersionList } from '../src/serve/exchange/versions.ts';
+import { createValidator } from '../src/serve/http/ajv.ts';
 import { times } from './long.ts';
 import { type GeneratedHistory, generatedHistory, valueIn } from './versioning/generated-history.ts';
 import { serveText } from './versioning/service.ts';

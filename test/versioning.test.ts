@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import type { Caller } from '../src/serve/exchange.ts';
-import { openStore } from '../src/serve/serve-spec.ts';
-import type { ServeOptions } from '../src/serve/service.ts';
-import { compileVersionList } from '../src/serve/versioning/versions.ts';
-import { createValidator } from '../src/serve/wire/ajv.ts';
+import type { Caller } from '../src/serve/exchange/exchange.ts';
+import { compileVersionList } from '../src/serve/exchange/versions.ts';
+import { createValidator } from '../src/serve/http/ajv.ts';
+import { openStore } from '../src/serve/service/serve-spec.ts';
+import type { ServeOptions } from '../src/serve/service/service.ts';
 import { example, serveText, specOf, type Versioned } from './versioning/service.ts';
 
 const parcels = example('parcels.md');

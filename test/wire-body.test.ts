@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { type BodyOptions, compileBody } from '../src/serve/wire/body.ts';
-import { matchesRange, parseMediaType } from '../src/serve/wire/media-type.ts';
-import { WireFile } from '../src/serve/wire/wire-file.ts';
+import { type BodyOptions, compileBody } from '../src/serve/http/body.ts';
+import { matchesRange, parseMediaType } from '../src/serve/http/media-type.ts';
+import { WireFile } from '../src/serve/http/violation.ts';
 
 const form = 'application/x-www-form-urlencoded';
 const parcel: BodyOptions = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { formats } from '../src/kinds/formats/all.ts';
-import { createValidator } from '../src/serve/wire/ajv.ts';
+import { createValidator } from '../src/serve/http/ajv.ts';
 
 const validator = createValidator();
 const passes = (format: string, value: unknown) => validator.compile({ format })(value).length === 0;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { parseJson, stringifyJson } from '../src/serve/wire/json.ts';
+import { parseJson, stringifyJson } from '../src/serve/http/json.ts';
 
 function parse(text: string | Uint8Array): unknown {
   const parsed = parseJson(Buffer.from(text));

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { compileAccept } from '../src/serve/wire/accept.ts';
-import { evaluateConditions } from '../src/serve/wire/conditional.ts';
-import { contentTag, parseEntityTags, revisionTag } from '../src/serve/wire/etag.ts';
+import { contentTag, evaluateConditions, parseEntityTags, revisionTag } from '../src/serve/http/conditions.ts';
+import { compileAccept } from '../src/serve/http/media-type.ts';
 
 describe('an Accept header chooses what is produced', () => {
   const negotiate = compileAccept(['application/json', 'text/csv', 'text/html']);

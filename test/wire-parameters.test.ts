@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { parseCookies } from '../src/serve/wire/cookies.ts';
-import type { ParameterSpec } from '../src/serve/wire/parameter-reader.ts';
-import { compileParameters, type ParameterOptions } from '../src/serve/wire/parameters.ts';
-import type { Schema } from '../src/serve/wire/schema.ts';
+import { parseCookies } from '../src/serve/http/cookies.ts';
+import type { ParameterSpec } from '../src/serve/http/parameter-reader.ts';
+import { compileParameters, type ParameterOptions } from '../src/serve/http/parameters.ts';
+import type { Schema } from '../src/serve/http/schema.ts';
 
 const integers: Schema = { type: 'array', items: { type: 'integer' } };
 const strings: Schema = { type: 'array', items: { type: 'string' } };

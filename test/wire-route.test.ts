@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { compileRoutes } from '../src/serve/wire/route.ts';
-import { splitTarget } from '../src/serve/wire/target.ts';
+import { compileRoutes } from '../src/serve/http/route.ts';
+import { splitTarget } from '../src/serve/http/target.ts';
 
 /** `METHOD target` -> the key that answers and its parameters, `405 ALLOW`, or `404`. */
 function router(keys: readonly string[], base?: string): (request: string) => string {

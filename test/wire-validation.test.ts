@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { createValidator } from '../src/serve/wire/ajv.ts';
-import { parseJson } from '../src/serve/wire/json.ts';
-import type { Schema } from '../src/serve/wire/schema.ts';
-import { WireFile } from '../src/serve/wire/wire-file.ts';
+import { createValidator } from '../src/serve/http/ajv.ts';
+import { parseJson } from '../src/serve/http/json.ts';
+import type { Schema } from '../src/serve/http/schema.ts';
+import { WireFile } from '../src/serve/http/violation.ts';
 
 const shared: Record<string, Schema> = {
   card: {

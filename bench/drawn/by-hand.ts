@@ -109,8 +109,11 @@ function orderedBy({ order }: DrawnService): Ordered {
   const direction = order?.isDescending ? ' DESC' : '';
   if (order === undefined || order.field === 'created_at')
     return {
-      ...{ where: `seq ${sign} ?`, orderBy: `seq${direction}`, index: '' },
-      ...{ cursorOf: 'String(last.seq)', cursorValues: '[Number(cursor)]' },
+      where: `seq ${sign} ?`,
+      orderBy: `seq${direction}`,
+      index: '',
+      cursorOf: 'String(last.seq)',
+      cursorValues: '[Number(cursor)]',
     };
   const column = `"${order.field}"`;
   return {

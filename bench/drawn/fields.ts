@@ -59,7 +59,10 @@ const kinds: readonly ((chance: Chance) => Kind)[] = [
     return { shape, column: 'REAL', kept: 'as it is', isOrdered: true, value };
   },
   () => ({
-    ...{ shape: { type: 'boolean' }, column: 'INTEGER', kept: 'as 0 and 1', isOrdered: false },
+    shape: { type: 'boolean' },
+    column: 'INTEGER',
+    kept: 'as 0 and 1',
+    isOrdered: false,
     value: (n) => n % 3 === 0,
   }),
   () => {

@@ -24,7 +24,10 @@ export function drawService(seed: number): DrawnService {
   const noun = chance.one(nouns);
   const fields = drawFields(chance);
   return {
-    ...{ seed, noun, path: `/${noun}s`, fields },
+    seed,
+    noun,
+    path: `/${noun}s`,
+    fields,
     generate: chance.one(['{ulid}', '{uuid}', `${noun.slice(0, 3)}_{random:16}`] as const),
     order: drawOrder(chance, fields),
     fill: chance.one(['created', 'from a file'] as const),
@@ -111,7 +114,10 @@ export function drawnDocument({ noun, path, fields, generate, order, page }: Dra
       },
     },
     limits: {
-      ...{ rate: 'none', size: 'none', timeout: 'none', quota: 'none' },
+      rate: 'none',
+      size: 'none',
+      timeout: 'none',
+      quota: 'none',
       pagination: { style: 'cursor', ...page, default: 20, max: 100, over_max: 'refuse' },
     },
     versioning: 'none',

@@ -31,7 +31,9 @@ function drawnSetting(folder: string, service: DrawnService, rows: number): Sett
       ['page of 20', [2.1, 2.1]],
       ['durable create', [8, 3]],
     ]),
-    ...{ path: service.path, page: service.page, row: (n: number) => drawnRow(service, n) },
+    path: service.path,
+    page: service.page,
+    row: (n: number) => drawnRow(service, n),
     ...(service.fill === 'from a file' && { rowsFile: writeRows(folder, service, rows) }),
     command: (side, store) =>
       side === 'Ninefold' ? [ninefold, 'serve', document, '--store', store] : [program, '--store', store],

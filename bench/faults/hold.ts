@@ -52,7 +52,10 @@ export async function hold(
   let first: Held['first'];
   try {
     const report = await verify(service.document, {
-      ...{ url: running.url, callers: await service.callers(), seed, clockUrl: door.url },
+      url: running.url,
+      callers: await service.callers(),
+      seed,
+      clockUrl: door.url,
       ...(requests !== undefined && { requests }),
       ...(only && { only }),
       ...(replay !== undefined && { replay }),
@@ -97,9 +100,16 @@ export async function hunt(service: ReferenceService, fault: Fault, whole: Holdi
     if (killer) break;
   }
   return {
-    ...{ service: service.name, fault, isKilled: killer !== undefined, remark },
-    ...{ requests: first?.requests ?? 0, seconds: first?.seconds ?? 0, steps: killer?.steps.length ?? 0, others: [...others] },
-    ...{ runSeconds: report.ms / 1000, runRequests: report.requests },
+    service: service.name,
+    fault,
+    isKilled: killer !== undefined,
+    remark,
+    requests: first?.requests ?? 0,
+    seconds: first?.seconds ?? 0,
+    steps: killer?.steps.length ?? 0,
+    others: [...others],
+    runSeconds: report.ms / 1000,
+    runRequests: report.requests,
   };
 }
 

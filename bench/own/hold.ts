@@ -26,7 +26,8 @@ const timeMs = 300_000;
 /** Serves an example, with a clock that can be moved and two callers of each user where keys are given out, and holds it. */
 export async function holdOwn({ document, handlers }: Example, seed: number): Promise<OwnHeld> {
   const stand = await openStand(document, {
-    ...{ inPairs: true, serve: { allowPrivateWebhooks: true } },
+    inPairs: true,
+    serve: { allowPrivateWebhooks: true },
     ...(handlers !== undefined && { handlers }),
   });
   try {

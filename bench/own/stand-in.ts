@@ -13,7 +13,9 @@ export async function holdStandIn(path: string, seed: number): Promise<OwnHeld> 
   const document = await readDocument(path);
   const failures: string[] = [];
   const service = await serve(document, {
-    ...{ sample: true, strict: true, development: true },
+    sample: true,
+    strict: true,
+    development: true,
     onFailure: (failure) => failures.push(String(failure)),
   });
   const server = await service.listen({ port: 0, host: '127.0.0.1' });

@@ -1,16 +1,78 @@
-import { authenticationRules } from './authentication/all.ts';
-import { endpointsRules } from './endpoints/all.ts';
+import { permissionRules, reachRules } from './authentication/permissions.ts';
+import { schemeRules, tokenRules } from './authentication/schemes.ts';
+import { answerRules } from './endpoints/answers.ts';
+import { changeRules } from './endpoints/changes.ts';
+import { effectRules } from './endpoints/effects.ts';
+import { listRules } from './endpoints/lists.ts';
+import { parameterRules } from './endpoints/parameters.ts';
+import { pathRules, routeRules } from './endpoints/paths.ts';
 import { errorsRules } from './errors.ts';
-import { eventsRules } from './events/all.ts';
+import { deliveryRules, kindRules } from './events.ts';
 import { expressionsRules } from './expressions.ts';
 import { limitsRules } from './limits.ts';
 import { proseRules } from './prose.ts';
 import { purposeRules } from './purpose.ts';
-import { resourcesRules } from './resources/all.ts';
-import type { Rule } from './rule.ts';
-import { shapesRules } from './shapes/all.ts';
-import { statesRules } from './states/all.ts';
-import { versioningRules } from './versioning/all.ts';
+import { fieldRules } from './resources/fields.ts';
+import { identifierRules } from './resources/identifiers.ts';
+import { referenceRules } from './resources/references.ts';
+import { setRules, suppliedRules } from './resources/set.ts';
+import { visibilityRules } from './resources/visibility.ts';
+import { boundRules } from './shapes/bounds.ts';
+import { nameRules } from './shapes/names.ts';
+import { recursionRules } from './shapes/recursion.ts';
+import { schemaRules } from './shapes/schema.ts';
+import { unionRules } from './shapes/unions.ts';
+import { valueRules } from './shapes/values.ts';
+import { stateFieldRules } from './states/field.ts';
+import { machineRules, stateReachRules } from './states/machines.ts';
+import { transitionRules } from './states/transitions.ts';
+import type { Rule } from './subject/rule.ts';
+import { versionChangeRules } from './versioning/changes.ts';
+import { dateRules, selectionRules } from './versioning/dates.ts';
+import { carriedRules } from './versioning/values.ts';
+
+/** Resources and their fields. What their shapes are made of is a matter of `shapes/`. */
+const resourcesRules: readonly Rule[] = [
+  ...identifierRules,
+  ...fieldRules,
+  ...visibilityRules,
+  ...referenceRules,
+  ...setRules,
+  ...suppliedRules,
+];
+
+/** States and transitions. */
+const statesRules: readonly Rule[] = [...machineRules, ...stateFieldRules, ...transitionRules, ...stateReachRules];
+
+/** Endpoints. */
+const endpointsRules: readonly Rule[] = [
+  ...routeRules,
+  ...pathRules,
+  ...effectRules,
+  ...parameterRules,
+  ...listRules,
+  ...changeRules,
+  ...answerRules,
+];
+
+/** Authentication. */
+const authenticationRules: readonly Rule[] = [...schemeRules, ...tokenRules, ...permissionRules, ...reachRules];
+
+/** Events. */
+const eventsRules: readonly Rule[] = [...kindRules, ...deliveryRules];
+
+/** Versions. */
+const versioningRules: readonly Rule[] = [...dateRules, ...selectionRules, ...versionChangeRules, ...carriedRules];
+
+/** Shapes, wherever one stands: a field, a parameter, a body, an event's payload. */
+const shapesRules: readonly Rule[] = [
+  ...nameRules,
+  ...schemaRules,
+  ...boundRules,
+  ...valueRules,
+  ...unionRules,
+  ...recursionRules,
+];
 
 /** Every rule, in the order of the nine parts; then those about what stands in all of them. */
 export const rules: readonly Rule[] = [

@@ -1,7 +1,7 @@
 import { documentFindings, type FindingKind } from '../document/catalogue.ts';
-import { foreignFindings } from '../document/foreign-catalogue.ts';
+import { foreignFindings } from '../document/foreign/foreign.ts';
 import { rules } from './all.ts';
-import { openFact } from './open-fact.ts';
+import { openFact } from './check.ts';
 
 /** What `parts/form.ts` finds where a document does not have the form of the published schema. */
 export const formFindings: readonly FindingKind[] = [

@@ -1,12 +1,12 @@
+import type { FindingKind } from '../document/catalogue.ts';
 import type { Document, Finding, PartName, Place, Pointer } from '../document/document.ts';
 import { keyPlaceOf, placeOf, valueAt } from '../document/place.ts';
+import { type Ledger, ledgerOf } from '../parts/facts/ledger.ts';
 import { checkForm } from '../parts/form.ts';
-import { type Ledger, ledgerOf } from '../parts/ledger.ts';
 import { readSpec, type Spec } from '../parts/spec.ts';
 import { rules as allRules } from './all.ts';
-import { openFact } from './open-fact.ts';
-import type { Rule, Wrong } from './rule.ts';
-import { subjectOf } from './subject.ts';
+import type { Rule, Wrong } from './subject/rule.ts';
+import { subjectOf } from './subject/subject.ts';
 
 /** What is true of a document. */
 export interface CheckReport {
@@ -19,7 +19,7 @@ export interface CheckReport {
   readonly spec: Spec;
 }
 
-export interface CheckOptions {
+interface CheckOptions {
   /** The rules to run; all of them unless said. */
   readonly rules?: readonly Rule[];
 }
@@ -110,3 +110,11 @@ function inOrder(document: Document, findings: readonly Finding[]): Finding[] {
       (a.code < b.code ? -1 : a.code > b.code ? 1 : 0),
   );
 }
+
+/** The finding of a fact that is open where it was required to be stated. */
+export const openFact: FindingKind = {
+  code: 'ledger/open',
+  severity: 'error',
+  meaning: 'A fact is open in a part that is required to have none.',
+  remedy: 'State it, or write `none` or `any`.',
+};

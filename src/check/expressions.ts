@@ -1,9 +1,9 @@
-import type { ExpressionProblem } from '../parts/expressions/problem.ts';
-import { toFilter } from '../parts/expressions/to-filter.ts';
+import { toFilter } from '../parts/expressions/filter.ts';
+import type { ExpressionProblem } from '../parts/expressions/node.ts';
 import type { ExpressionUse } from '../parts/expressions/use.ts';
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
-import { listed } from './names.ts';
-import { error, type Rule, type Subject, type Wrong, warning } from './rule.ts';
+import { listed } from './subject/names.ts';
+import { error, type Rule, type Subject, type Wrong, warning } from './subject/rule.ts';
 
 /** Conditions and computed values. What is wrong with each is found in `parts/expressions`; here it gets its code. */
 export const expressionsRules: readonly Rule[] = [

@@ -5,12 +5,12 @@ import { rateKind } from '../kinds/limits/all.ts';
 import { sizeBytes } from '../kinds/sizes.ts';
 import { statedValue } from '../parts/fact.ts';
 import type { Quota, Rate } from '../parts/limits.ts';
-import { notADuration } from './durations.ts';
-import { unstated } from './names.ts';
-import { itemPlace, unknownOperations } from './operation-names.ts';
 import { pagesRules } from './pages.ts';
-import { problemsOf } from './problems.ts';
-import { error, type Rule, type Subject, type Wrong, warning } from './rule.ts';
+import { notADuration } from './subject/data.ts';
+import { unstated } from './subject/names.ts';
+import { itemPlace, unknownOperations } from './subject/operation-names.ts';
+import { problemsOf } from './subject/problems.ts';
+import { error, type Rule, type Subject, type Wrong, warning } from './subject/rule.ts';
 
 /** Limits: what they count, and how much is nothing. */
 export const limitsRules: readonly Rule[] = [

@@ -5,8 +5,8 @@ import { pageStyle, pageStyles } from '../kinds/pages/all.ts';
 import type { PageStyle } from '../kinds/pages/kind.ts';
 import { type Fact, statedValue } from '../parts/fact.ts';
 import type { Pagination } from '../parts/limits.ts';
-import { listed } from './names.ts';
-import { error, type Rule, type Subject, type Wrong, warning } from './rule.ts';
+import { listed } from './subject/names.ts';
+import { error, type Rule, type Subject, type Wrong, warning } from './subject/rule.ts';
 
 /** Pagination, the document's and each endpoint's own. */
 export const pagesRules: readonly Rule[] = [

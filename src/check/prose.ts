@@ -2,7 +2,7 @@ import type { PartName, Prose } from '../document/document.ts';
 import { pathOf } from '../document/pointer.ts';
 import type { Fact } from '../parts/fact.ts';
 import type { Spec } from '../parts/spec.ts';
-import { type Rule, type Subject, type Wrong, warning } from './rule.ts';
+import { type Rule, type Subject, type Wrong, warning } from './subject/rule.ts';
 
 /** What prose seems to state. It explains and never states, so a fact that stands only there is open. */
 export const proseRules: readonly Rule[] = [

@@ -3,8 +3,8 @@ import { below } from '../document/pointer.ts';
 import { isStanding } from '../document/values.ts';
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
 import { callableOperations, namesOperation } from '../parts/operations.ts';
-import { isSpokenOf, itemPlace, operationPlace, unknownOperations } from './operation-names.ts';
-import { error, type Rule, type Subject, type Wrong, warning } from './rule.ts';
+import { isSpokenOf, itemPlace, operationPlace, unknownOperations } from './subject/operation-names.ts';
+import { error, type Rule, type Subject, type Wrong, warning } from './subject/rule.ts';
 
 /** Purpose: functions name operations, operations serve functions, users can do something. */
 export const purposeRules: readonly Rule[] = [

@@ -46,7 +46,8 @@ export class ImportCache {
     if (!isAlone) return;
     const { title, tree, prose, findings } = document;
     const kept: Kept = {
-      ...{ title, tree },
+      title,
+      tree,
       prose: prose.map(({ at, text }) => ({ at, text })),
       findings: findings.map(({ place: _place, also: _also, ...rest }) => rest),
     };

@@ -1,9 +1,9 @@
 import { type CheckReport, check } from '../check/check.ts';
 import { fromForeign } from '../convert/foreign.ts';
 import type { Document } from '../document/document.ts';
-import { parseContent, type ReadOptions, readContent, readDocument, Unreadable } from '../document/read.ts';
+import { parseContent, type ReadOptions, readContent, readDocument, Unreadable } from '../document/read/read.ts';
+import { countsOf, type Ledger, ledgerOf } from '../parts/facts/ledger.ts';
 import { isKey } from '../parts/form.ts';
-import { countsOf, type Ledger, ledgerOf } from '../parts/ledger.ts';
 import { readSpec } from '../parts/spec.ts';
 import type { ImportCache } from './import-cache.ts';
 import { Misuse } from './verb.ts';
@@ -52,7 +52,10 @@ function servedReport(document: Document): CheckReport {
     return ledger;
   };
   return {
-    ...{ title, findings, spec, sound: !findings.some(({ severity }) => severity === 'error') },
+    title,
+    findings,
+    spec,
+    sound: !findings.some(({ severity }) => severity === 'error'),
     ledger: {
       total: countsOf(spec),
       get parts() {

@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import type { Document, Json } from '../document/document.ts';
 import { renderFinding } from '../document/frame.ts';
-import { newGathering } from '../document/gathering.ts';
 import { readJson } from '../document/json.ts';
 import { nearest } from '../document/nearest.ts';
+import { newReadContext } from '../document/read-context.ts';
 import { snippetOf, sourceOf } from '../document/source.ts';
 import { isMap } from '../document/values.ts';
-import { readYaml } from '../document/yaml.ts';
+import { readYaml } from '../document/yaml/yaml.ts';
 import { entriesOf, isStated } from '../parts/fact.ts';
 import type { Spec } from '../parts/spec.ts';
-import type { ServeOptions } from '../serve/service.ts';
+import type { ServeOptions } from '../serve/service/service.ts';
 import { Misuse } from './verb.ts';
 
 export type StartingRows = NonNullable<ServeOptions['rows']>;
@@ -36,7 +36,7 @@ export async function readRows(path: string, spec: Spec): Promise<StartingRows> 
 
 /** The value of a file of rows, read as strictly as a document. */
 function parsed(path: string, text: string): Json | undefined {
-  const gathering = newGathering(() => false);
+  const gathering = newReadContext(() => false);
   const read = /\.json$/i.test(path) ? readJson : readYaml;
   const located = read(snippetOf(sourceOf(path, text), [[0, text.length]]), '', 0, gathering);
   const wrong = gathering.findings.find(({ severity }) => severity === 'error');

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { shownLine } from '../document/frame-line.ts';
+import { shownLine } from '../document/frame.ts';
 
 /** Where a verb writes, and how what it writes is shown. */
 export interface Terminal {
@@ -13,7 +13,7 @@ export interface Terminal {
   readonly colour: boolean;
 }
 
-export type Style = Parameters<typeof styleText>[0];
+export type TextStyle = Parameters<typeof styleText>[0];
 
 /** The terminal, file or pipe that this process was started with. */
 export function processTerminal(): Terminal {
@@ -44,12 +44,12 @@ export function wantsColour(environment: Readonly<Record<string, string | undefi
 }
 
 /** The text in a style, where the terminal shows colours. */
-export function paint(terminal: Pick<Terminal, 'colour'>, style: Style, text: string): string {
+export function paint(terminal: Pick<Terminal, 'colour'>, style: TextStyle, text: string): string {
   return terminal.colour && text !== '' ? styleText(style, text, { validateStream: false }) : text;
 }
 
 /** Words of a document or a client on one line: what would move the cursor or change its colours is shown as a sign. */
-export function shown(text: string): string {
+export function printable(text: string): string {
   return shownLine(text.replace(/\s+/g, ' '), 0, 0, Number.POSITIVE_INFINITY).text;
 }
 
@@ -63,7 +63,7 @@ export function wrapped(text: string, columns: number): string[] {
   return text.split('\n').flatMap((line) => {
     const lines: string[] = [];
     let current = '';
-    for (const word of shown(line)
+    for (const word of printable(line)
       .split(' ')
       .filter((part) => part !== '')) {
       if (current !== '' && current.length + 1 + word.length > columns) {

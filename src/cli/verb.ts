@@ -13,7 +13,7 @@ export interface Verb {
   readonly takes?: string;
   readonly options: Readonly<Record<string, Option>>;
   /** Loads the module on first use, so that no verb waits for another's. */
-  readonly load: () => Promise<Run>;
+  readonly load: () => Promise<VerbRun>;
 }
 
 export interface Option {
@@ -27,10 +27,10 @@ export interface Option {
 }
 
 /** Does the verb's work; resolves to the exit code. */
-export type Run = (asked: Asked, terminal: Terminal) => Promise<number>;
+export type VerbRun = (asked: VerbCall, terminal: Terminal) => Promise<number>;
 
 /** What was asked for, once it is known to be made of known words. */
-export interface Asked {
+export interface VerbCall {
   /** The word before the document, of a verb that has some; else empty. */
   readonly action: string;
   /** The path of the document, or of what the verb takes in its place; then empty where none was given. */

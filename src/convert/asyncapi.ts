@@ -1,19 +1,17 @@
 import type { JsonMap, Place } from '../document/document.ts';
-import type { Foreign } from '../document/foreign.ts';
+import type { Foreign } from '../document/foreign/foreign.ts';
 import { newMap, type OpenMap } from '../document/values.ts';
 import { entriesOf, statedValue } from '../parts/fact.ts';
 import type { Spec } from '../parts/spec.ts';
 import { readTree } from './asyncapi/read/import.ts';
-import { writeChannels } from './asyncapi/write/channels.ts';
-import { toDraft07 } from './asyncapi/write/draft-07.ts';
-import { writeMessages } from './asyncapi/write/messages.ts';
+import { writeChannels, writeServers } from './asyncapi/write/channels.ts';
+import { toDraft07, writeMessages } from './asyncapi/write/messages.ts';
 import { writeSecurity } from './asyncapi/write/security.ts';
-import { writeServers } from './asyncapi/write/servers.ts';
-import { writeSchemas } from './json-schema/schema-writer.ts';
-import { Reader } from './openapi/reader.ts';
-import { Trail } from './openapi/trail.ts';
-import { ownStatements } from './own-statements.ts';
-import { proseOf } from './prose.ts';
+import { writeSchemas } from './json-schema/write/schema-writer.ts';
+import { Trail } from './openapi/read/evidence.ts';
+import { SourceReader } from './openapi/read/reader.ts';
+import { ownStatements } from './spec/own-statements.ts';
+import { proseOf } from './spec/prose.ts';
 
 /** What a document's events are in AsyncAPI 3.0, with the rest of it in words of our own beside it. */
 export function toAsyncapi(spec: Spec): JsonMap {
@@ -25,7 +23,7 @@ export function toAsyncapi(spec: Spec): JsonMap {
 /** What AsyncAPI's own words say of the document, so that nothing is said twice. */
 function readBack(written: JsonMap): JsonMap {
   const foreign: Foreign = { file: '', value: written, place: () => nowhere, sources: new Map(), findings: [] };
-  return readTree(new Reader(foreign, '3.0', false), new Trail(foreign), '3.0.0', true);
+  return readTree(new SourceReader(foreign, '3.0', false), new Trail(foreign), '3.0.0', true);
 }
 
 const nowhere: Place = { file: '', line: 1, column: 1, endLine: 1, endColumn: 1 };

@@ -1,9 +1,16 @@
-import type { Document } from '../document/document.ts';
-import { type Foreign, type Language, languageOf } from '../document/foreign.ts';
+import type { Document, Json, JsonMap, Pointer } from '../document/document.ts';
+import { type Foreign, type Language, languageOf } from '../document/foreign/foreign.ts';
+import { below } from '../document/pointer.ts';
+import { isMap, isSame } from '../document/values.ts';
+import { readSpec } from '../parts/spec.ts';
 import { importAsyncApi } from './asyncapi/read/import.ts';
-import { importJsonSchema } from './json-schema/import.ts';
-import { type Imported, importOpenApi, isOwnExport } from './openapi/import.ts';
-import { importOwn } from './openapi/own-import.ts';
+import { importJsonSchema } from './json-schema/read/import.ts';
+import { dialectOf, type Imported, importOpenApi, isOwnExport } from './openapi/import.ts';
+import { readOwnExport } from './openapi/own/read.ts';
+import { ownKey } from './openapi/own/words.ts';
+import { Trail } from './openapi/read/evidence.ts';
+import { SourceReader } from './openapi/read/reader.ts';
+import { toOpenApi, toOpenApi30 } from './openapi.ts';
 
 /** The document of this language that one in another says; nothing where that language is not known. */
 export function fromForeign(foreign: Foreign): Document | undefined {
@@ -21,3 +28,61 @@ const importers: Readonly<Record<Language['language'], (foreign: Foreign, traces
   asyncapi: importAsyncApi,
   'json-schema': importJsonSchema,
 };
+
+/**
+ * The document that an export of this project was made of. What was changed in it since counts where OpenAPI's own words say
+ * it; where the change is of something that only follows, a finding shows it, since nothing of the document says that.
+ */
+function importOwn(foreign: Foreign, traces = false): Imported {
+  const reader = new SourceReader(foreign, dialectOf(foreign), traces);
+  const trail = new Trail(foreign);
+  const { title, tree, from, prose } = readOwnExport(foreign.value);
+  for (const [at, source] of from) trail.from(at, source);
+  for (const { at, from: source, text } of prose) trail.prose(at, source, text);
+  const document: Document = { title, tree, places: trail.places(), prose: trail.proses, sources: foreign.sources, findings: [] };
+  if (traces) takeAll(foreign.value, reader);
+  for (const at of unread(document, foreign)) {
+    reader.find('import/not-read-back', at, `${at} was changed where it only repeats what stands elsewhere.`);
+    reader.leave(at, 'it only repeats what stands elsewhere');
+  }
+  return { document: { ...document, findings: [...foreign.findings, ...reader.findings] }, reader, trail };
+}
+
+/** All of an export is read. */
+function takeAll(value: Json, reader: SourceReader): void {
+  if (Array.isArray(value)) for (const item of value as readonly Json[]) takeAll(item, reader);
+  if (!isMap(value)) return;
+  for (const [key, inner] of Object.entries(value)) {
+    reader.mark(value, key);
+    takeAll(inner, reader);
+  }
+}
+
+/** The places of an export that the document does not say again when it is exported. */
+function unread(document: Document, foreign: Foreign): Pointer[] {
+  const spec = readSpec(document);
+  const version = String(foreign.value.openapi);
+  const again = version.startsWith('3.0') ? toOpenApi30(spec) : toOpenApi(spec, version.startsWith('3.2') ? '3.2' : '3.1');
+  const { [ownKey]: _own, ...said } = foreign.value;
+  const { [ownKey]: _again, ...saidAgain } = again;
+  return differences(said, saidAgain, '').slice(0, placesMost);
+}
+
+/** More of them would say no more. */
+const placesMost = 50;
+
+/** The innermost places at which two values differ. */
+function differences(one: Json | undefined, other: Json | undefined, at: Pointer): Pointer[] {
+  if (isSame(one, other)) return [];
+  if (isMap(one) && isMap(other)) {
+    const keys = new Set([...Object.keys(one), ...Object.keys(other)]);
+    return [...keys].flatMap((key) => differences(own(one, key), own(other, key), below(at, key)));
+  }
+  if (Array.isArray(one) && Array.isArray(other) && one.length === other.length)
+    return one.flatMap((item: Json, index) => differences(item, other[index], below(at, index)));
+  return [at];
+}
+
+function own(map: JsonMap, key: string): Json | undefined {
+  return Object.hasOwn(map, key) ? map[key] : undefined;
+}

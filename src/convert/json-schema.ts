@@ -1,10 +1,9 @@
 import type { JsonMap } from '../document/document.ts';
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
 import type { Spec } from '../parts/spec.ts';
-import { errorSchema } from './json-schema/error-schema.ts';
-import { payloadSchema } from './json-schema/event-schema.ts';
-import { type SchemaWriter, writeSchemas } from './json-schema/schema-writer.ts';
-import type { View } from './json-schema/view.ts';
+import { errorSchema, payloadSchema } from './json-schema/write/payload-schemas.ts';
+import { type SchemaWriter, writeSchemas } from './json-schema/write/schema-writer.ts';
+import type { SchemaView } from './json-schema/write/view.ts';
 
 /**
  * One self-contained JSON Schema 2020-12 with a definition for everything that travels: each resource as it is answered, made and
@@ -25,7 +24,7 @@ export function toJsonSchemas(spec: Spec): JsonMap {
   };
 }
 
-const views: readonly View[] = ['answer', 'create', 'update'];
+const views: readonly SchemaView[] = ['answer', 'create', 'update'];
 
 /** What endpoints state of their own beside the shapes of resources. */
 function defineBodies(spec: Spec, writer: SchemaWriter): void {

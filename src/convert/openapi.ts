@@ -1,12 +1,11 @@
 import type { JsonMap } from '../document/document.ts';
 import { isMap } from '../document/values.ts';
 import type { Spec } from '../parts/spec.ts';
-import { ordersOf } from './openapi/own/order.ts';
 import { readOwnExport } from './openapi/own/read.ts';
+import { ordersOf, writtenForms } from './openapi/own/source-forms.ts';
 import { ownKey } from './openapi/own/words.ts';
-import { writtenForms } from './openapi/own/written.ts';
 import { openApiDocument } from './openapi/write/document.ts';
-import { lowered } from './openapi/write/lower.ts';
+import { lowered } from './openapi/write/version-3-0.ts';
 import { type Edition, present } from './openapi/write/writing.ts';
 
 /**

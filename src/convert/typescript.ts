@@ -1,19 +1,26 @@
 import type { Spec } from '../parts/spec.ts';
+import { TypeNames } from './spec/names.ts';
 import { clientSection } from './typescript/client.ts';
 import { harmless } from './typescript/doc.ts';
-import { beforeTypes, handlerTypes } from './typescript/handler-types.ts';
-import { Names } from './typescript/names.ts';
 import { operationTypes } from './typescript/operation-types.ts';
 import { callerPrelude, handlerPrelude } from './typescript/prelude.ts';
 import { resourceTypes } from './typescript/resource-types.ts';
-import { callerTypes, errorCodes, eventTypes, storedTypes, transitionTypes } from './typescript/service-types.ts';
+import {
+  beforeTypes,
+  callerTypes,
+  errorCodes,
+  eventTypes,
+  handlerTypes,
+  storedTypes,
+  transitionTypes,
+} from './typescript/service-types.ts';
 
 /**
  * Writes a document as one TypeScript module that stands alone: the types of its resources and its operations, of what the
  * service's own code is given and answers, and a client. The same document gives the same text.
  */
 export function toTypescript(spec: Spec): string {
-  const names = new Names();
+  const names = new TypeNames();
   const types = resourceTypes(spec, names);
   const operations = operationTypes(types, names);
   const handlers = handlerTypes(operations, types, names);

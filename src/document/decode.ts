@@ -1,10 +1,10 @@
-import type { Gathering } from './gathering.ts';
+import type { ReadContext } from './read-context.ts';
 import { report } from './report.ts';
 
 import { type Source, sourceOf } from './source.ts';
 
 /** Takes a file's bytes or text into the gathering as a source; what is wrong with it as text is a finding. */
-export function takeSource(content: string | Uint8Array, file: string, gathering: Gathering): Source {
+export function takeSource(content: string | Uint8Array, file: string, gathering: ReadContext): Source {
   const { bounds } = gathering;
   if (content.length > bounds.bytes) {
     const empty = sourceOf(file, '');

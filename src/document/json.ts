@@ -1,7 +1,6 @@
 import type { Json, Place, Pointer } from './document.ts';
-import { countValue, type Gathering, type Located, Stop } from './gathering.ts';
-import { checkNumber } from './number.ts';
 import { below } from './pointer.ts';
+import { countValue, type Located, type ReadContext, Stop } from './read-context.ts';
 import { quoted, report, reportRepeated } from './report.ts';
 import type { Snippet } from './source.ts';
 import { newMap, type OpenMap } from './values.ts';
@@ -10,7 +9,7 @@ import { newMap, type OpenMap } from './values.ts';
  * Reads strict JSON (RFC 8259) into a value with the place of everything in it. A trailing comma is a finding and reading goes
  * on; any other fault is a finding and what was read before it is kept. `at` is where the value will stand, `depth` how deep that is.
  */
-export function readJson(snippet: Snippet, at: Pointer, depth: number, gathering: Gathering): Located | undefined {
+export function readJson(snippet: Snippet, at: Pointer, depth: number, gathering: ReadContext): Located | undefined {
   const scan: Scan = { text: snippet.text, snippet, gathering, places: new Map(), at: 0 };
   let root: Json | undefined;
   skip(scan);
@@ -30,7 +29,7 @@ export function readJson(snippet: Snippet, at: Pointer, depth: number, gathering
 interface Scan {
   readonly text: string;
   readonly snippet: Snippet;
-  readonly gathering: Gathering;
+  readonly gathering: ReadContext;
   places: Map<string, Place>;
   at: number;
 }
@@ -190,3 +189,30 @@ const words: readonly (readonly [string, Json])[] = [
 const [braceOpen, braceClose, bracketOpen, bracketClose, quote, colon, commaCode, backslash, space] = [
   123, 125, 91, 93, 34, 58, 44, 92, 32,
 ] as const;
+
+/** A number as it was written, held to what a JSON number (an IEEE 754 double) can keep: null where it is not finite. */
+export function checkNumber(value: number, written: string, at: Pointer, place: Place, gathering: ReadContext): Json {
+  if (!Number.isFinite(value)) {
+    report(gathering, 'document/number-not-finite', place, `\`${shown(written)}\` is no number that a document can hold.`, {
+      at,
+    });
+    return null;
+  }
+  if (Number.isSafeInteger(value) || !integer.test(written) || isExact(value, written)) return value;
+  const message = `\`${shown(written)}\` is beyond what a JSON number keeps exactly, and is read as ${value}.`;
+  report(gathering, 'document/number-inexact', place, message, { at });
+  return value;
+}
+
+const integer = /^[-+]?(?:\d+|0x[\da-f]+|0o[0-7]+)$/i;
+
+function isExact(value: number, written: string): boolean {
+  const sign = written.startsWith('-') ? -1n : 1n;
+  const digits = written.replace(/^[-+]/, '');
+  // A double of that size has at most 309 digits; a longer one is not finite.
+  return digits.length <= 400 && BigInt(digits) * sign === BigInt(value);
+}
+
+function shown(written: string): string {
+  return written.length > 40 ? `${written.slice(0, 37)}…` : written;
+}

@@ -1,11 +1,70 @@
-import type { Json, Place, Pointer } from './document.ts';
-import type { Gathering, Located } from './gathering.ts';
+import { type Json, type Place, type Pointer, partNames } from './document.ts';
+import { nearest } from './nearest.ts';
 import { below, pointerOf } from './pointer.ts';
+import type { Located, ReadContext } from './read-context.ts';
 import { quoted, report } from './report.ts';
 import { isMap, isStanding, newMap, type OpenMap } from './values.ts';
 
+/** What one file says beside its parts. */
+export interface Head {
+  title: string | undefined;
+  readonly includes: { readonly path: string; readonly place: Place }[];
+}
+
+/** Takes one map of parts, `title`, `include` and `evidence`: the whole of a YAML or JSON document. */
+export function readWhole(located: Located, head: Head, gathering: ReadContext): void {
+  const { value, places } = located;
+  const placeOf = (pointer: string): Place => places.get(pointer) ?? places.get('') ?? nowhere;
+  if (!isMap(value)) {
+    report(gathering, 'document/not-a-map', placeOf(''), 'A document is a map with the names of the parts as keys.', { at: '' });
+    return;
+  }
+  const parts = newMap();
+  for (const [key, stated] of Object.entries(value)) {
+    const at = below('', key);
+    if (key === 'title') takeTitle(stated, placeOf(at), head, gathering);
+    else if (key === 'include') readIncludes(stated, placeOf, head, gathering);
+    else if (topKeys.has(key)) parts[key] = stated;
+    else {
+      const meant = nearest(key, topKeys);
+      const remedy = meant === undefined ? {} : { remedy: `Write \`${meant}\`.` };
+      report(gathering, 'document/unknown-part', placeOf(`${at}#`), `${quoted(key)} is no part of a document.`, {
+        at,
+        ...remedy,
+      });
+    }
+  }
+  merge([], { value: parts, places }, gathering);
+}
+
+const nowhere: Place = { file: '', line: 1, column: 1, endLine: 1, endColumn: 1 };
+const topKeys: ReadonlySet<string> = new Set([...partNames, 'title', 'include', 'evidence']);
+
+/** Takes a document's title; a second one that differs is a finding. */
+export function takeTitle(stated: Json, place: Place, head: Head, gathering: ReadContext): void {
+  if (typeof stated !== 'string') {
+    report(gathering, 'document/title', place, 'The title is a piece of text.', { at: '/title' });
+  } else if (head.title !== undefined && head.title !== stated) {
+    report(gathering, 'document/stated-twice', place, 'The title is stated twice.', { at: '/title' });
+  } else head.title = stated;
+}
+
+function readIncludes(stated: Json, placeOf: (pointer: string) => Place, head: Head, gathering: ReadContext): void {
+  const paths = typeof stated === 'string' ? [stated] : stated;
+  if (!Array.isArray(paths)) {
+    report(gathering, 'document/include-form', placeOf('/include'), '`include` is a list of file names.', { at: '/include' });
+    return;
+  }
+  for (const [index, path] of paths.entries()) {
+    const at = `/include/${index}`;
+    const place = placeOf(at);
+    if (typeof path === 'string') head.includes.push({ path, place });
+    else report(gathering, 'document/include-form', place, 'An included document is named by its path.', { at });
+  }
+}
+
 /** A key on the way to where a value stands, and where that key is written. */
-export interface Step {
+export interface KeyStep {
   readonly key: string;
   readonly place: Place;
 }
@@ -14,7 +73,7 @@ export interface Step {
  * Puts a value into the document's tree where the steps lead. Maps merge; anything else that is there already is a finding
  * that shows both places, and what was there first stays.
  */
-export function merge(steps: readonly Step[], located: Located, gathering: Gathering): void {
+export function merge(steps: readonly KeyStep[], located: Located, gathering: ReadContext): void {
   let target = gathering.tree;
   let at: Pointer = '';
   for (const [index, { key, place }] of steps.entries()) {
@@ -40,11 +99,11 @@ export function merge(steps: readonly Step[], located: Located, gathering: Gathe
   else for (const [pointer, where] of located.places) if (!gathering.places.has(pointer)) gathering.places.set(pointer, where);
 }
 
-function join(target: OpenMap, from: OpenMap, at: Pointer, located: Located, gathering: Gathering): void {
+function join(target: OpenMap, from: OpenMap, at: Pointer, located: Located, gathering: ReadContext): void {
   for (const key of Object.keys(from)) place(target, key, from[key] ?? null, below(at, key), located, gathering);
 }
 
-function place(target: OpenMap, key: string, value: Json, at: Pointer, located: Located, gathering: Gathering): void {
+function place(target: OpenMap, key: string, value: Json, at: Pointer, located: Located, gathering: ReadContext): void {
   const there = Object.hasOwn(target, key) ? target[key] : undefined;
   if (there === undefined) target[key] = value;
   else if (isMap(there) && isMap(value) && !isStanding(there) && !isStanding(value)) {
@@ -52,7 +111,7 @@ function place(target: OpenMap, key: string, value: Json, at: Pointer, located: 
   } else twice(at, located, at, gathering);
 }
 
-function twice(at: Pointer, located: Located, where: Pointer, gathering: Gathering): void {
+function twice(at: Pointer, located: Located, where: Pointer, gathering: ReadContext): void {
   const first = gathering.places.get(at) ?? gathering.places.get(`${at}#`);
   const again = located.places.get(where) ?? located.places.get(`${where}#`);
   if (again === undefined) return;

@@ -40,7 +40,7 @@ export function sourceOf(file: string, text: string): Source {
 export type Snippet = Pick<Source, 'text' | 'place'>;
 
 /** The snippet that some stretches of a source make when they are put together; between them stands what is not part of it. */
-export function snippetOf(source: Source, stretches: readonly Stretch[]): Snippet {
+export function snippetOf(source: Source, stretches: readonly SourceRange[]): Snippet {
   const [first] = stretches;
   if (first !== undefined && stretches.length === 1) {
     const [from, to] = first;
@@ -60,7 +60,7 @@ export function snippetOf(source: Source, stretches: readonly Stretch[]): Snippe
 }
 
 /** Two offsets of a source, the second exclusive. */
-export type Stretch = readonly [from: number, to: number];
+export type SourceRange = readonly [from: number, to: number];
 
 /** The offsets at which the lines of a text begin. */
 export function lineStarts(text: string): number[] {

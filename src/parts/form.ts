@@ -1,14 +1,15 @@
 import schema from '../../schema/ninefold.schema.json' with { type: 'json' };
 import type { Document, Finding, Json, JsonMap, Pointer } from '../document/document.ts';
+import { isOfType } from '../document/json-type.ts';
 import { nearest } from '../document/nearest.ts';
 import { placeOf } from '../document/place.ts';
 import { below } from '../document/pointer.ts';
-import { choicesOf, type Form, formAt, formsFor, isStanding, propertyForm, resolve } from './form-tree.ts';
-import { isMap } from './source.ts';
+import { withKinds } from './kind-forms.ts';
+import { isPlainMap } from './source.ts';
 
 /** Whether `word` is a key that the language itself has at this place; the reader of Markdown asks before it takes a table for facts. */
 export function isKey(path: readonly string[], word: string): boolean {
-  return formAt(schema as Form, path).some((form) => form.properties !== undefined && Object.hasOwn(form.properties, word));
+  return formAt(schema as FormSchema, path).some((form) => form.properties !== undefined && Object.hasOwn(form.properties, word));
 }
 
 /** Holds a document's tree to the published schema: unknown keys with the nearest known one, values of the wrong form, stray nulls. */
@@ -16,7 +17,7 @@ export function checkForm(document: Document): Finding[] {
   const findings: Finding[] = [];
   const walk = { document, findings };
   for (const [key, value] of Object.entries(document.tree)) {
-    const form = propertyForm(resolve(schema as Form), key);
+    const form = propertyForm(resolve(schema as FormSchema), key);
     if (form) checkValue(walk, value, form, below('', key));
   }
   return findings;
@@ -27,7 +28,7 @@ interface Walk {
   readonly findings: Finding[];
 }
 
-function checkValue(walk: Walk, value: Json, form: Form, at: Pointer): void {
+function checkValue(walk: Walk, value: Json, form: FormSchema, at: Pointer): void {
   const resolved = resolve(form);
   if (Object.keys(resolved).every((key) => key === 'description')) return;
   if (isStanding(value)) return;
@@ -56,15 +57,15 @@ function checkValue(walk: Walk, value: Json, form: Form, at: Pointer): void {
 }
 
 /** What is wrong with a value under one form of its own JSON type. */
-function misfits(walk: Walk, value: Json, form: Form, at: Pointer): Finding[] {
+function misfits(walk: Walk, value: Json, form: FormSchema, at: Pointer): Finding[] {
   const inner: Walk = { document: walk.document, findings: [] };
   if (Array.isArray(value)) checkList(inner, value, form, at);
-  else if (isMap(value)) checkMap(inner, value, form, at);
+  else if (isPlainMap(value)) checkMap(inner, value, form, at);
   else checkScalar(inner, value, form, at);
   return inner.findings;
 }
 
-function checkList(walk: Walk, list: readonly Json[], form: Form, at: Pointer): void {
+function checkList(walk: Walk, list: readonly Json[], form: FormSchema, at: Pointer): void {
   if (form.minItems !== undefined && list.length < form.minItems) {
     report(walk, 'form/wrong-value', `This list needs ${form.minItems} or more items.`, at, expectation(form, list));
   }
@@ -80,7 +81,7 @@ function checkList(walk: Walk, list: readonly Json[], form: Form, at: Pointer): 
   if (form.items) for (const [index, item] of list.entries()) checkValue(walk, item, form.items, below(at, index));
 }
 
-function checkMap(walk: Walk, map: JsonMap, form: Form, at: Pointer): void {
+function checkMap(walk: Walk, map: JsonMap, form: FormSchema, at: Pointer): void {
   for (const [key, value] of Object.entries(map)) {
     const property = propertyForm(form, key);
     const place = below(at, key);
@@ -103,12 +104,12 @@ function reportUnknown(walk: Walk, key: string, known: readonly string[], at: Po
   });
 }
 
-function checkScalar(walk: Walk, value: Json, form: Form, at: Pointer): void {
+function checkScalar(walk: Walk, value: Json, form: FormSchema, at: Pointer): void {
   const problem = scalarProblem(value, form);
   if (problem) report(walk, 'form/wrong-value', problem, at, expectation(form, value));
 }
 
-function scalarProblem(value: Json, form: Form): string | undefined {
+function scalarProblem(value: Json, form: FormSchema): string | undefined {
   if (form.const !== undefined && form.const !== value) return `${describeValue(value)} does not fit here.`;
   if (form.enum && !form.enum.includes(value)) return `${describeValue(value)} is none of the words of this place.`;
   if (typeof value === 'number') {
@@ -119,7 +120,7 @@ function scalarProblem(value: Json, form: Form): string | undefined {
 }
 
 /** What to write instead, in words. */
-function expectation(form: Form, value: Json): string {
+function expectation(form: FormSchema, value: Json): string {
   const words = wordsOf(form);
   if (typeof value === 'string') {
     const close = nearest(value, words);
@@ -130,7 +131,7 @@ function expectation(form: Form, value: Json): string {
   return `Write ${list.join(', or ')}.`;
 }
 
-function wordsOf(form: Form): string[] {
+function wordsOf(form: FormSchema): string[] {
   const values = choicesOf(form).flatMap((branch) => [
     ...(branch.enum ?? []),
     ...(branch.const !== undefined ? [branch.const] : []),
@@ -138,7 +139,7 @@ function wordsOf(form: Form): string[] {
   return values.filter((word): word is string => typeof word === 'string');
 }
 
-function kindOf(form: Form): string[] {
+function kindOf(form: FormSchema): string[] {
   if (form.const !== undefined || form.enum || form.$comment === 'standing') return [];
   const choices = choicesOf(form);
   if (choices[0] !== form) return choices.flatMap(kindOf);
@@ -162,10 +163,83 @@ function kindOf(form: Form): string[] {
 
 function describeValue(value: Json): string {
   if (Array.isArray(value)) return 'A list';
-  if (isMap(value)) return 'A map';
+  if (isPlainMap(value)) return 'A map';
   return `\`${String(value).slice(0, 60)}\``;
 }
 
 function report(walk: Walk, code: string, message: string, at: Pointer, remedy: string): void {
   walk.findings.push({ code, severity: 'error', message, remedy, at, place: placeOf(walk.document, at) });
+}
+
+/** The part of JSON Schema that the published schema is written in. */
+interface FormSchema {
+  readonly $ref?: string;
+  readonly $comment?: string;
+  readonly description?: string;
+  readonly type?: string | readonly string[];
+  readonly const?: Json;
+  readonly enum?: readonly Json[];
+  readonly anyOf?: readonly FormSchema[];
+  readonly properties?: Readonly<Record<string, FormSchema>>;
+  readonly patternProperties?: Readonly<Record<string, FormSchema>>;
+  readonly additionalProperties?: boolean | FormSchema;
+  readonly items?: FormSchema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+const definitions = withKinds((schema as unknown as { readonly $defs: Readonly<Record<string, FormSchema>> }).$defs);
+
+/** Follows a reference to `$defs`. */
+function resolve(form: FormSchema): FormSchema {
+  let current = form;
+  while (current.$ref !== undefined) current = definitions[current.$ref.slice('#/$defs/'.length)] ?? {};
+  return current;
+}
+
+/** The forms that a form is a choice of, itself where it is none. */
+function choicesOf(form: FormSchema): readonly FormSchema[] {
+  return (form.anyOf ?? [form]).map((one) => resolve(one));
+}
+
+/** The branches of a form, references and nested choices followed, that take a value of this JSON type. */
+function formsFor(form: FormSchema, value: Json): FormSchema[] {
+  return branches(form).filter((branch) => takesType(branch, value));
+}
+
+/** The form of one key of a map: its own, or that of all the author's words. */
+function propertyForm(form: FormSchema, key: string): FormSchema | undefined {
+  if (form.properties && Object.hasOwn(form.properties, key)) return form.properties[key];
+  if (typeof form.additionalProperties === 'object') return form.additionalProperties;
+  if (form.additionalProperties === true) return {};
+  const patterns = Object.values(form.patternProperties ?? {});
+  return patterns[0];
+}
+
+/** The map forms at a path of keys. */
+function formAt(form: FormSchema, path: readonly string[]): FormSchema[] {
+  let current = branches(form);
+  for (const key of path) current = current.flatMap((branch) => propertyForm(branch, key) ?? []).flatMap(branches);
+  return current;
+}
+
+/** Whether a value is a standing in its JSON form, which is valid at any place and depth. */
+function isStanding(value: Json): boolean {
+  return isPlainMap(value) && ('$open' in value || '$none' in value || '$any' in value);
+}
+
+/** The forms that a form is a choice of, references and nested choices followed. */
+function branches(form: FormSchema): FormSchema[] {
+  const resolved = resolve(form);
+  return resolved.anyOf ? resolved.anyOf.flatMap(branches) : [resolved];
+}
+
+function takesType(form: FormSchema, value: Json): boolean {
+  if (form.const !== undefined) return form.const === value;
+  if (form.enum) return form.enum.includes(value) || (typeof value !== 'object' && form.enum.length > 2);
+  if (form.type === undefined) return true;
+  const types = typeof form.type === 'string' ? [form.type] : form.type;
+  return types.some((type) => isOfType(value, type));
 }

@@ -26,7 +26,7 @@ export interface Parameter {
 }
 
 /** The words a parameter may carry beside its schema. */
-export const parameterWords = ['in', 'required', 'default', 'filters', 'op', 'sorts', 'style', 'explode', 'deprecated'] as const;
+const parameterWords = ['in', 'required', 'default', 'filters', 'op', 'sorts', 'style', 'explode', 'deprecated'] as const;
 
 /** Reads one parameter of an endpoint with this effect and path. */
 export function readParameter(name: string, source: Source, does: Fact<Effect>, path: string): Parameter {

@@ -3,7 +3,7 @@ import { jsonTypeOf, jsonTypes } from '../document/json-type.ts';
 import type { Shape } from './shape.ts';
 import { orNull } from './shapes/compose.ts';
 import { mapInner } from './shapes/inner.ts';
-import { isMap, Source } from './source.ts';
+import { isPlainMap, Source } from './source.ts';
 
 /** The words a field may carry beside its schema. `default` belongs to both. */
 export const fieldWords = [
@@ -51,7 +51,7 @@ export function expand(value: Json): Shape | undefined {
     const items = value.length === 1 ? expand(value[0] as Json) : undefined;
     return items && { type: 'array', items };
   }
-  if (!isMap(value)) return typeof value === 'boolean' ? (value ? {} : { not: {} }) : undefined;
+  if (!isPlainMap(value)) return typeof value === 'boolean' ? (value ? {} : { not: {} }) : undefined;
   if ('$open' in value || '$none' in value || '$any' in value) return {};
   if (Object.hasOwn(value, 'shape') && Object.keys(value).every((key) => key === 'shape')) return expand(value.shape as Json);
   return expandMap(value);

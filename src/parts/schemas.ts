@@ -1,11 +1,11 @@
 import type { Json, JsonMap } from '../document/document.ts';
-import { definitionRef, type Names, noNames, renamed } from './definition-refs.ts';
+import { fragmentStepOf, keyOfFragmentStep } from '../document/pointer.ts';
 import { entriesOf, entryOf, statedValue } from './fact.ts';
 import { isAlwaysShown, isSuppliedByService, isWritable } from './payload.ts';
 import type { Field, Resource } from './resources.ts';
 import type { Shape } from './shape.ts';
 import { mapInner } from './shapes/inner.ts';
-import { isMap } from './source.ts';
+import { isPlainMap } from './source.ts';
 import type { Spec } from './spec.ts';
 import { machineOf } from './states.ts';
 import { resolvedShape, valueShape } from './value-shape.ts';
@@ -68,19 +68,19 @@ interface Writing {
   readonly withExamples: boolean;
   readonly definitions: Record<string, Json>;
   /** By map of definitions inside a shape, the names that they have at the top. */
-  readonly inner: Map<JsonMap, Names>;
+  readonly inner: Map<JsonMap, DefinitionNames>;
 }
 
-function translate(shape: JsonMap, writing: Writing, names: Names): JsonMap {
+function translate(shape: JsonMap, writing: Writing, names: DefinitionNames): JsonMap {
   const { resource, ref, ...rest } = shape;
-  const known = isMap(shape.$defs) ? moveUp(shape.$defs, writing, names) : names;
+  const known = isPlainMap(shape.$defs) ? moveUp(shape.$defs, writing, names) : names;
   const out: Record<string, Json> = Object.create(null);
   for (const [key, value] of Object.entries(rest)) {
     if (!writing.withExamples && (key === 'example' || key === 'examples')) continue;
     out[key] =
       key === '$ref' && typeof value === 'string'
         ? renamed(value, known)
-        : mapInner(key, value, (inner) => (isMap(inner) ? translate(inner, writing, known) : inner));
+        : mapInner(key, value, (inner) => (isPlainMap(inner) ? translate(inner, writing, known) : inner));
   }
   if (typeof ref === 'string' && out.type === undefined) out.type = identifierType(writing.spec, ref);
   if (typeof resource === 'string') {
@@ -93,7 +93,7 @@ function translate(shape: JsonMap, writing: Writing, names: Names): JsonMap {
  * Gives the definitions of a shape names that no resource has, and writes them at the top. Those of the shape around it come
  * first, for `#` is the outermost one.
  */
-function moveUp($defs: JsonMap, writing: Writing, outer: Names): Names {
+function moveUp($defs: JsonMap, writing: Writing, outer: DefinitionNames): DefinitionNames {
   const known = writing.inner.get($defs);
   if (known) return known;
   const own = Object.keys($defs).filter((name) => !outer.has(name));
@@ -102,7 +102,7 @@ function moveUp($defs: JsonMap, writing: Writing, outer: Names): Names {
   writing.inner.set($defs, names);
   for (const [name, top] of tops) {
     const entry = $defs[name] as Json;
-    writing.definitions[top] = isMap(entry) ? translate(entry, writing, names) : entry;
+    writing.definitions[top] = isPlainMap(entry) ? translate(entry, writing, names) : entry;
   }
   return names;
 }
@@ -166,4 +166,20 @@ function isRequiredIn(spec: Spec, resource: Resource, field: Field, use: SchemaU
 function setsOnCreate(spec: Spec, resource: Resource, field: Field): boolean {
   if (isSuppliedByService(field, 'create')) return true;
   return statedValue(resource.identifier)?.field === field.name || machineOf(spec.states, resource.name)?.field === field.name;
+}
+
+/** The definitions that a shape names, by their names there; the values are their names at the top of the schema. */
+type DefinitionNames = ReadonlyMap<string, string>;
+const noNames: DefinitionNames = new Map();
+
+/** A reference into the definitions of a shape, as it is at the top; what stands deeper in one moves with it. */
+function renamed(ref: string, names: DefinitionNames): string {
+  const [, word, rest = ''] = /^#\/\$defs\/([^/]*)(.*)$/s.exec(ref) ?? [];
+  const top = word === undefined ? undefined : names.get(keyOfFragmentStep(word));
+  return top === undefined ? ref : `${definitionRef(top)}${rest}`;
+}
+
+/** How the definition of a name is referred to. */
+function definitionRef(name: string): string {
+  return `#/$defs/${fragmentStepOf(name)}`;
 }

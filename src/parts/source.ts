@@ -24,19 +24,19 @@ export class Source {
   }
 
   get(key: string): Source {
-    return new Source(this.reading, isMap(this.value) ? own(this.value, key) : undefined, below(this.at, key));
+    return new Source(this.reading, isPlainMap(this.value) ? own(this.value, key) : undefined, below(this.at, key));
   }
 
   has(key: string): boolean {
-    return isMap(this.value) && own(this.value, key) !== undefined;
+    return isPlainMap(this.value) && own(this.value, key) !== undefined;
   }
 
   get isMap(): boolean {
-    return isMap(this.value);
+    return isPlainMap(this.value);
   }
 
   entries(): [string, Source][] {
-    return isMap(this.value) ? Object.keys(this.value).map((key) => [key, this.get(key)]) : [];
+    return isPlainMap(this.value) ? Object.keys(this.value).map((key) => [key, this.get(key)]) : [];
   }
 
   /** The items of a list; a lone value is a list of one. */
@@ -95,7 +95,7 @@ export class Source {
     const { value, at } = this;
     if (value === undefined) return { standing: 'open', at };
     if (bare === 'bare words' && (value === 'none' || value === 'any')) return { standing: value, at };
-    if (!isMap(value)) return undefined;
+    if (!isPlainMap(value)) return undefined;
     if ('$open' in value) {
       const question = value.$open;
       return typeof question === 'string' && question !== '' ? { standing: 'open', at, question } : { standing: 'open', at };
@@ -122,7 +122,7 @@ export function named<T>(entries: Iterable<readonly [string, T]>): Named<T> {
   return map;
 }
 
-export function isMap(value: Json | undefined): value is JsonMap {
+export function isPlainMap(value: Json | undefined): value is JsonMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

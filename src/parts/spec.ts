@@ -6,7 +6,7 @@ import { type Events, readEvents } from './events.ts';
 import { type Limits, readLimits } from './limits.ts';
 import { type Purpose, readPurpose } from './purpose.ts';
 import { type Resources, readResources } from './resources.ts';
-import { isMap, Source } from './source.ts';
+import { isPlainMap, Source } from './source.ts';
 import { readStates, type States } from './states.ts';
 import { readVersioning, type Versioning } from './versioning.ts';
 
@@ -54,7 +54,7 @@ export function readSpec(document: Document): Spec {
 function inferredPointers(document: Document): Set<string> {
   const evidence = document.tree.evidence;
   if (Array.isArray(evidence)) {
-    return new Set(evidence.flatMap((row) => (isMap(row) && typeof row.fact === 'string' ? [row.fact] : [])));
+    return new Set(evidence.flatMap((row) => (isPlainMap(row) && typeof row.fact === 'string' ? [row.fact] : [])));
   }
-  return new Set(evidence !== undefined && isMap(evidence) ? Object.keys(evidence) : []);
+  return new Set(evidence !== undefined && isPlainMap(evidence) ? Object.keys(evidence) : []);
 }

@@ -2,7 +2,7 @@ import type { Json, Pointer } from '../document/document.ts';
 import type { Expression, Fact, Named, Unstated } from './fact.ts';
 import { expand } from './read-shape.ts';
 import type { Shape } from './shape.ts';
-import { isMap, named, type Source } from './source.ts';
+import { isPlainMap, named, type Source } from './source.ts';
 
 /** Part 9: which versions there are, how one is chosen, and what changed between them. */
 export interface Versioning {
@@ -191,5 +191,5 @@ function readChange(source: Source): Change | undefined {
     return { kind, ...place, ...(was && { was }), ...(down && { down }), ...(up && { up }), monotone };
   }
   const values = source.get('values').value;
-  return { kind, ...place, values: named(isMap(values) ? Object.entries(values) : []) };
+  return { kind, ...place, values: named(isPlainMap(values) ? Object.entries(values) : []) };
 }

@@ -1,8 +1,23 @@
 import type { Reader, Transaction } from '../store/store.ts';
+import { after, type PromiseOrValue } from './exchange/after.ts';
+import {
+  type Exchange,
+  type Fields,
+  type Identified,
+  isReached,
+  type OperationRun,
+  type Plan,
+  type Reached,
+  type Refusal,
+  type Routed,
+  refusalReply,
+} from './exchange/exchange.ts';
+import type { Call, Reply } from './http/call.ts';
 import {
   type Act,
   type Changing,
   type Done,
+  type Drawn,
   type Found,
   type Hook,
   type Names,
@@ -11,23 +26,8 @@ import {
   pausedAt,
   type Taken,
   type Work,
-} from './acts/act.ts';
-import type { Firing } from './acts/transition.ts';
-import { after, type PromiseOrValue } from './after.ts';
-import type { Call, Reply } from './call.ts';
-import {
-  type Exchange,
-  type Fields,
-  type Identified,
-  isReached,
-  type Plan,
-  type Reached,
-  type Refusal,
-  type Routed,
-  type Run,
-  refused,
-} from './exchange.ts';
-import type { Drawn } from './scope.ts';
+} from './resources/act.ts';
+import type { FireTransition } from './resources/transition.ts';
 
 /** Answers calls: the nine parts, met in the order of refusals (section 6 of the language). */
 export type AnswerCall = (call: Call) => PromiseOrValue<Reply>;
@@ -47,7 +47,7 @@ export function compileRoad(steps: Steps): AnswerCall {
     const refusal =
       steps.version(routed) ?? //                         2. section 5 of the language, versioning
       steps.ratesOfAddress(exchange); //                  3. RFC 6585 section 4
-    if (refusal) return steps.finish(exchange, refused(exchange, refusal));
+    if (refusal) return steps.finish(exchange, refusalReply(exchange, refusal));
     return after(steps.identify(exchange), (who) =>
       after(steps.pin(call, routed, who), (pinned) => enter(exchange, pinned, who)),
     );
@@ -63,7 +63,7 @@ export function compileRoad(steps: Steps): AnswerCall {
       steps.openFacts(exchange.plan) ?? //                7. RFC 9110 section 15.6.2
       steps.accept(exchange) ?? //                        8. RFC 9110 section 15.5.7
       (exchange.plan.input.takesBody ? undefined : steps.parameters(exchange)); // RFC 9110 section 15.5.1
-    if (refusal) return steps.finish(exchange, refused(exchange, refusal));
+    if (refusal) return steps.finish(exchange, refusalReply(exchange, refusal));
     return steps.inTime(exchange, exchange.plan.input.takesBody ? receive : carryOut);
   }
 
@@ -73,7 +73,7 @@ export function compileRoad(steps: Steps): AnswerCall {
       const refusal =
         bad ?? //                                         8. RFC 9110 sections 15.5.14 and 15.5.16
         steps.parameters(exchange); //                       RFC 9110 section 15.5.1
-      return refusal ? refused(exchange, refusal) : carryOut(exchange);
+      return refusal ? refusalReply(exchange, refusal) : carryOut(exchange);
     });
   }
 
@@ -81,7 +81,7 @@ export function compileRoad(steps: Steps): AnswerCall {
   function carryOut(exchange: Exchange): PromiseOrValue<Reply> {
     try {
       const refusal = steps.openFactsOf(exchange); //     7. RFC 9110 section 15.6.2
-      return refusal ? refused(exchange, refusal) : exchange.plan.run(exchange); // 9–15.
+      return refusal ? refusalReply(exchange, refusal) : exchange.plan.run(exchange); // 9–15.
     } catch (failure) {
       return steps.failed(exchange, failure);
     }
@@ -137,7 +137,7 @@ function carryThrough(work: Work, change: Changing, found: Found, taken: Taken, 
 }
 
 /** Fires a transition on a row that is there, whoever fires it. */
-export function fire(work: Work, { change, take }: Firing, found: Found): Outcome | Pause {
+export function fire(work: Work, { change, take }: FireTransition, found: Found): Outcome | Pause {
   return carryThrough(work, change, found, take(work, found));
 }
 
@@ -175,7 +175,7 @@ export interface Steps {
   /** Facts that this very request needs. */
   readonly openFactsOf: (exchange: Exchange) => Refusal | undefined;
   /** Carries out the rest in the time that a request has, and finishes its answer. */
-  readonly inTime: (exchange: Exchange, carryOut: Run) => PromiseOrValue<Reply>;
+  readonly inTime: (exchange: Exchange, carryOut: OperationRun) => PromiseOrValue<Reply>;
   readonly failed: (exchange: Exchange, failure: unknown) => Reply;
   /** Adds to an answer what does not come from the answer itself, and notes it down. */
   readonly finish: (exchange: Exchange, reply: Reply) => Reply;

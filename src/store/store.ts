@@ -7,7 +7,7 @@ import type { Outbox, OutboxReader } from './outbox.ts';
  * has to wait may stop it by an exception of its own, or let it run to its end and undo it, and run it again once the rows
  * it asked for have arrived; what the last run returned counts. SQLite runs it once.
  *
- * What an engine may have to wait for is `T | Promise<T>`: whoever asks goes on with it by `after` (`serve/after.ts`).
+ * What an engine may have to wait for is `T | Promise<T>`: whoever asks goes on with it by `after` (`serve/exchange/after.ts`).
  */
 
 /** A column that rows are looked up, filtered, sorted or referred to by. Values are made by the caller, never by the engine. */

@@ -5,8 +5,8 @@ import { Spent } from './client/budget.ts';
 import type { Made, MadeRow } from './made.ts';
 import { callersFor } from './make/callers-for.ts';
 import { lookAt } from './make/look.ts';
-import { pathOf } from './make/request-about.ts';
-import type { Row } from './make/row.ts';
+import { pathValues } from './make/request-about.ts';
+import type { TrialRow } from './make/row.ts';
 import { stateOf, walkTo } from './make/walk.ts';
 import type { Leftover } from './report.ts';
 import { isDone } from './script/exchange.ts';
@@ -51,12 +51,12 @@ export async function cleanUp(made: Made, start: () => Session, owner?: unknown)
 /** Why a row stays; nothing where it is gone. */
 async function remove(given: MadeRow, made: Made, session: Session): Promise<string | undefined> {
   const { model } = session;
-  const row: Row = { ...given, known: given.path, shown: undefined, fields: given.fields };
+  const row: TrialRow = { ...given, known: given.path, shown: undefined, fields: given.fields };
   let why = 'nobody who can be spoken for may delete it';
   for (const endpoint of model.endpointsThat('delete', given.resource)) {
     try {
       await reachState(session, row, endpoint);
-      const path = { ...pathOf(endpoint, row), [identifierParameter(endpoint) ?? '']: given.id };
+      const path = { ...pathValues(endpoint, row), [identifierParameter(endpoint) ?? '']: given.id };
       for (const caller of callersFor(session, endpoint, row).slice(0, 2)) {
         const { value } = await session.send(model.request(endpoint, { path, caller }));
         if (isDone(value) || value.status === 404 || value.status === 410) {
@@ -74,7 +74,7 @@ async function remove(given: MadeRow, made: Made, session: Session): Promise<str
 }
 
 /** Brings a row to a state in which it may be deleted. */
-async function reachState(session: Session, row: Row, { in: states }: Endpoint): Promise<void> {
+async function reachState(session: Session, row: TrialRow, { in: states }: Endpoint): Promise<void> {
   const machine = machineOf(session.model.spec.states, row.resource);
   if (!states || !machine) return;
   await lookAt(session, row).catch((error: unknown) => {

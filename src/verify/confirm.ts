@@ -4,7 +4,7 @@ import type { Model } from './model/model.ts';
 import type { Breach, Unsteady } from './report.ts';
 import { type Flaw, isFlaw } from './script/claim.ts';
 import { bareOf, type Replayed, replay, type Suspect, shrink } from './script/replay.ts';
-import type { Run } from './script/run.ts';
+import type { ScriptRun } from './script/run.ts';
 import { shellScript, tellSteps } from './script/scripted.ts';
 import type { Session, Suspicion } from './script/session.ts';
 import type { Step } from './script/step.ts';
@@ -12,9 +12,9 @@ import type { Step } from './script/step.ts';
 export interface Confirming {
   readonly session: Session;
   readonly suspicion: Suspicion;
-  readonly start: () => Run;
+  readonly start: () => ScriptRun;
   /** Removes what a run made. */
-  readonly clear: (run: Run) => Promise<void>;
+  readonly clear: (run: ScriptRun) => Promise<void>;
   readonly model: Model;
   readonly origin: string;
   readonly id: string;
@@ -83,8 +83,18 @@ function tell(suspect: Suspect, replayed: Replayed, { model, id, found, origin }
   const { promised, seen } = replayed.judgement as Flaw;
   const at = claim.at ?? fact?.at ?? '';
   return {
-    ...{ id, part: fact?.part ?? 'purpose', kind: claim.fact.kind, subject: claim.fact.subject, reason: claim.reason },
-    ...{ at, place: placeOf(model.spec.document, at), promised, seen, found },
-    ...{ steps: tellSteps(suspect, replayed), script: shellScript(suspect, replayed, origin), witnesses: 1 },
+    id,
+    part: fact?.part ?? 'purpose',
+    kind: claim.fact.kind,
+    subject: claim.fact.subject,
+    reason: claim.reason,
+    at,
+    place: placeOf(model.spec.document, at),
+    promised,
+    seen,
+    found,
+    steps: tellSteps(suspect, replayed),
+    script: shellScript(suspect, replayed, origin),
+    witnesses: 1,
   };
 }

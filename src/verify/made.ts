@@ -2,9 +2,9 @@ import type { Json } from '../document/document.ts';
 import { statedValue } from '../parts/fact.ts';
 import { resourceOfEffect } from '../parts/operations.ts';
 import { identifierParameter } from '../parts/payload.ts';
-import type { Caller } from './model/callers.ts';
+import type { TrialCaller } from './model/callers.ts';
 import type { Model } from './model/model.ts';
-import { type Exchange, fieldsOf, isDone } from './script/exchange.ts';
+import { bodyFields, isDone, type TrialExchange } from './script/exchange.ts';
 
 /** A row that was made, as its creation answered it. */
 export interface MadeRow {
@@ -12,7 +12,7 @@ export interface MadeRow {
   readonly id: Json;
   readonly path: Readonly<Record<string, Json>>;
   readonly fields: Readonly<Record<string, Json>> | undefined;
-  readonly caller: Caller | undefined;
+  readonly caller: TrialCaller | undefined;
   /** The run that made it. */
   readonly owner: unknown;
 }
@@ -22,7 +22,7 @@ export class Made {
   readonly #rows = new Map<string, MadeRow>();
 
   /** Notes what an exchange made or removed. */
-  note(exchange: Exchange, model: Model, owner: unknown): void {
+  note(exchange: TrialExchange, model: Model, owner: unknown): void {
     const effect = exchange.endpoint && statedValue(exchange.endpoint.does);
     const resource = resourceOfEffect(effect);
     if (!exchange.endpoint || resource === undefined || !isDone(exchange)) return;
@@ -30,10 +30,13 @@ export class Made {
     if (effect?.verb === 'delete' && last !== undefined) this.#rows.delete(keyOf(resource, exchange.sent.path[last] ?? null));
     if (effect?.verb !== 'create' && !(effect?.verb === 'upsert' && exchange.status === 201)) return;
     const field = statedValue(model.resource(resource)?.identifier ?? { standing: 'open', at: '' })?.field ?? 'id';
-    const id = fieldsOf(exchange)?.[field] ?? (last === undefined ? undefined : exchange.sent.path[last]);
+    const id = bodyFields(exchange)?.[field] ?? (last === undefined ? undefined : exchange.sent.path[last]);
     if (id === undefined || id === null) return;
     this.#rows.set(keyOf(resource, id), {
-      ...{ resource, id, path: { ...fieldsOf(exchange), ...exchange.sent.path }, fields: fieldsOf(exchange) },
+      resource,
+      id,
+      path: { ...bodyFields(exchange), ...exchange.sent.path },
+      fields: bodyFields(exchange),
       caller: exchange.caller,
       owner,
     });

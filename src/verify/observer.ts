@@ -1,13 +1,13 @@
 import type { FactName } from './model/facts.ts';
 import type { Model } from './model/model.ts';
 import type { Judgement } from './script/claim.ts';
-import type { Exchange } from './script/exchange.ts';
+import type { TrialExchange } from './script/exchange.ts';
 
 /** Something that every answer to a stated operation is held to, whichever trial asked. */
 export interface Observer {
   readonly name: string;
   /** What it claims of one exchange; nothing where it has nothing to say. */
-  observe(exchange: Exchange, model: Model): Iterable<Observed>;
+  observe(exchange: TrialExchange, model: Model): Iterable<Observed>;
 }
 
 export interface Observed {
@@ -20,7 +20,7 @@ export interface Observed {
 /** What an observer says again of another exchange, of the same fact for the same reason. */
 export function judgementAgain(
   observer: Observer,
-  seen: Exchange,
+  seen: TrialExchange,
   model: Model,
   { fact, reason }: Pick<Observed, 'fact' | 'reason'>,
 ): Judgement {

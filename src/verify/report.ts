@@ -54,7 +54,7 @@ export interface Unsteady extends Breach {
   readonly tries: number;
 }
 
-export type Counts = Readonly<Record<Verdict, number>>;
+export type VerdictCounts = Readonly<Record<Verdict, number>>;
 
 /** What came of holding a service to its document. */
 export interface VerifyReport {
@@ -62,8 +62,8 @@ export interface VerifyReport {
   readonly url: string;
   readonly seed: number;
   readonly facts: readonly FactVerdict[];
-  readonly parts: Readonly<Record<PartName, Counts>>;
-  readonly total: Counts;
+  readonly parts: Readonly<Record<PartName, VerdictCounts>>;
+  readonly total: VerdictCounts;
   readonly breaches: readonly Breach[];
   readonly unsteady: readonly Unsteady[];
   readonly requests: number;

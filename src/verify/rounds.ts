@@ -1,33 +1,33 @@
 import { baselineKey, type Planned, planOf } from './asked.ts';
 import { endsWithin } from './authentication/ends.ts';
-import { cameToNothing } from './came-to-nothing.ts';
 import { cleanUp } from './clean-up.ts';
 import { type Budget, Spent } from './client/budget.ts';
 import type { Client } from './client/client.ts';
-import type { Clock } from './client/clock.ts';
+import type { ServiceClock } from './client/clock.ts';
 import { confirm } from './confirm.ts';
 import type { Made } from './made.ts';
 import type { RowMaker } from './make/row.ts';
 import type { Model } from './model/model.ts';
 import type { Observer } from './observer.ts';
 import type { VerifyOptions } from './options.ts';
-import { Refill } from './refill.ts';
 import type { Breach, Unsteady, VerifyReport } from './report.ts';
-import type { Run } from './script/run.ts';
+import type { ScriptRun } from './script/run.ts';
 import { type Ledgering, Session, type Suspicion } from './script/session.ts';
+import { Missing } from './script/symbol.ts';
 import type { Tally } from './tally.ts';
 import type { Trial } from './trial.ts';
 import { Untestable } from './untestable.ts';
-import { Chance } from './values/chance.ts';
+import { Draws } from './values/chance.ts';
+import { NoValue } from './values/no-value.ts';
 
-export interface RoundsGiven {
+interface RoundsGiven {
   readonly model: Model;
   readonly seed: number;
   readonly client: Client;
-  readonly clock: Clock;
+  readonly clock: ServiceClock;
   readonly budget: Budget;
   readonly tally: Tally;
-  readonly startRun: () => Run;
+  readonly startRun: () => ScriptRun;
   readonly observers: readonly Observer[];
   readonly options: VerifyOptions;
   readonly made: Made;
@@ -99,7 +99,12 @@ export class Rounds {
   bareSession(): Session {
     const { model, seed, startRun, rows } = this.#given;
     return new Session({
-      ...{ model, rows, name: 'clean-up', observers: [], run: { ...startRun(), isOnTop: true }, chance: new Chance(`${seed}`) },
+      model,
+      rows,
+      name: 'clean-up',
+      observers: [],
+      run: { ...startRun(), isOnTop: true },
+      chance: new Draws(`${seed}`),
       ledgering: { held: () => {}, moot: () => {}, suspected: () => {} },
     });
   }
@@ -120,7 +125,11 @@ export class Rounds {
       this.#done += 1;
       const { options, budget } = this.#given;
       options.onProgress?.({
-        ...{ done: this.#done, of: this.#of, requests: budget.requests, broken: this.#breaches.size, now: next.trial.name },
+        done: this.#done,
+        of: this.#of,
+        requests: budget.requests,
+        broken: this.#breaches.size,
+        now: next.trial.name,
       });
     }
   }
@@ -158,7 +167,13 @@ export class Rounds {
     const { model, seed, startRun, observers, rows } = this.#given;
     const name = `${planned.trial.name}@${planned.testCase.name}`;
     return new Session({
-      ...{ model, observers, rows, name, ledgering, run: startRun(), chance: new Chance(`${seed}\n${name}`) },
+      model,
+      observers,
+      rows,
+      name,
+      ledgering,
+      run: startRun(),
+      chance: new Draws(`${seed}\n${name}`),
     });
   }
 
@@ -173,7 +188,7 @@ export class Rounds {
     const found = `${trial.name}@${testCase.name}`;
     const id = `${suspicion.claim.fact.kind}:${suspicion.claim.fact.subject}:${suspicion.claim.reason}@${found}@${seed}`;
     const start = () => ({ ...startRun(), isOnTop: true });
-    const clear = async (run: Run) => void (await cleanUp(this.#given.made, () => this.bareSession(), run.results));
+    const clear = async (run: ScriptRun) => void (await cleanUp(this.#given.made, () => this.bareSession(), run.results));
     const confirmed = await confirm({ session, suspicion, start, clear, model, origin, id, found }).catch((error: unknown) => {
       const why = this.#whyOf(error, trial.name);
       if (error instanceof Spent) this.#unsettled.add(`${suspicion.claim.fact.kind}:${suspicion.claim.fact.subject}`);
@@ -196,5 +211,75 @@ export class Rounds {
     const { why, ownFault } = cameToNothing(error, trial);
     if (ownFault !== undefined) this.#notes.push(ownFault);
     return why;
+  }
+}
+
+/** Why a case came to nothing. */
+interface Nothing {
+  readonly why: string;
+  /** What nobody thought of is our own fault: it is told, and says nothing of the service. */
+  readonly ownFault?: string;
+}
+
+const known = [Untestable, Missing, Spent, NoValue];
+
+/** Why a case of a trial came to nothing, by what it threw. */
+function cameToNothing(error: unknown, trial: string): Nothing {
+  const message = error instanceof Error ? error.message : String(error);
+  if (known.some((one) => error instanceof one)) return { why: message };
+  const where = error instanceof Error ? (error.stack?.split('\n')[1]?.trim() ?? '') : '';
+  return {
+    why: `ninefold failed: ${message}`,
+    ownFault: `A case of ${trial} failed by a fault of ninefold's own: ${message} ${where}`,
+  };
+}
+
+/** Lets long windows go by, such as the day of a quota that is used up, while nothing is under way that time could change. */
+class Refill {
+  readonly #client: Client;
+  readonly #clock: ServiceClock;
+  readonly #mayWait: (ms: number) => boolean;
+  #underWay = 0;
+  #idle: (() => void) | undefined;
+  #refilling: Promise<void> | undefined;
+
+  constructor(client: Client, clock: ServiceClock, mayWait: (ms: number) => boolean) {
+    this.#client = client;
+    this.#clock = clock;
+    this.#mayWait = mayWait;
+  }
+
+  /** Whether something was refused until a time that is further off than anybody waits for in a request, and that can be come to. */
+  get isDue(): boolean {
+    const ms = this.#client.owedMs;
+    return ms !== undefined && this.#clock.advance !== undefined && this.#mayWait(ms);
+  }
+
+  /** Carries out a case, after what is due. */
+  async around<T>(run: () => Promise<T>): Promise<T> {
+    while (this.#refilling || this.isDue) {
+      this.#refilling ??= this.#refill();
+      await this.#refilling;
+    }
+    this.#underWay += 1;
+    try {
+      return await run();
+    } finally {
+      this.#underWay -= 1;
+      if (this.#underWay === 0) this.#idle?.();
+    }
+  }
+
+  async #refill(): Promise<void> {
+    if (this.#underWay > 0) {
+      await new Promise<void>((resolve) => {
+        this.#idle = resolve;
+      });
+    }
+    this.#idle = undefined;
+    const ms = this.#client.owedMs;
+    this.#client.forgiveOwed();
+    if (ms !== undefined) await this.#clock.wait(ms).catch(() => undefined);
+    this.#refilling = undefined;
   }
 }

@@ -1,7 +1,7 @@
 import { partNames } from '../document/document.ts';
-import type { LedgerFact } from '../parts/ledger.ts';
-import { type FactName, type Facts, isPromise, keyOf } from './model/facts.ts';
-import type { Counts, FactVerdict, Verdict, VerifyReport } from './report.ts';
+import type { LedgerFact } from '../parts/facts/ledger.ts';
+import { type FactName, type Facts, factKey, isPromise } from './model/facts.ts';
+import type { FactVerdict, Verdict, VerdictCounts, VerifyReport } from './report.ts';
 
 /** What one case brings to light of the facts that it is about, and of others in passing. */
 export interface Course {
@@ -37,13 +37,13 @@ export class Tally {
     const moot = new Map<string, string>();
     return {
       held: (fact, reason) => {
-        looked.add(keyOf(fact));
+        looked.add(factKey(fact));
         this.#hold(fact, reason);
       },
-      looked: (fact) => void looked.add(keyOf(fact)),
-      moot: (fact, why) => void moot.set(keyOf(fact), why),
+      looked: (fact) => void looked.add(factKey(fact)),
+      moot: (fact, why) => void moot.set(factKey(fact), why),
       end: (why) => {
-        for (const key of about.map(keyOf)) {
+        for (const key of about.map(factKey)) {
           const trials = this.#trials.get(key) ?? new Map<string, string | undefined>();
           this.#trials.set(key, trials);
           if (looked.has(key)) trials.set(trial, undefined);
@@ -90,7 +90,7 @@ export class Tally {
   #missedOf(fact: LedgerFact): string | undefined {
     const doubt = this.#doubted.get(fact);
     if (doubt !== undefined) return doubt;
-    for (const [trial, why] of this.#trials.get(keyOf(fact)) ?? []) if (why !== undefined) return `${trial}: ${why}`;
+    for (const [trial, why] of this.#trials.get(factKey(fact)) ?? []) if (why !== undefined) return `${trial}: ${why}`;
     return undefined;
   }
 
@@ -108,7 +108,7 @@ export function countVerdicts(facts: readonly FactVerdict[]): Pick<VerifyReport,
   return { parts: parts as VerifyReport['parts'], total: count(facts) };
 }
 
-function count(facts: readonly FactVerdict[]): Counts {
+function count(facts: readonly FactVerdict[]): VerdictCounts {
   const counts: Record<Verdict, number> = { held: 0, broken: 0, 'not testable': 0, open: 0 };
   for (const { verdict } of facts) counts[verdict] += 1;
   return counts;

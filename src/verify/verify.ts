@@ -1,19 +1,20 @@
-import { statedValue } from '../parts/fact.ts';
+import type { ErrorCondition } from '../parts/errors.ts';
+import { entryOf, statedValue } from '../parts/fact.ts';
+import type { LedgerFact } from '../parts/facts/ledger.ts';
 import type { Spec } from '../parts/spec.ts';
 import { checkAsked } from './asked.ts';
 import { cleanUp } from './clean-up.ts';
 import { startBudget } from './client/budget.ts';
 import { Client } from './client/client.ts';
-import { type Clock, movedClock, ownClock } from './client/clock.ts';
+import { movedClock, ownClock, type ServiceClock } from './client/clock.ts';
 import { Made } from './made.ts';
 import { Maker } from './make/maker.ts';
 import { callersOf } from './model/callers.ts';
 import { Model } from './model/model.ts';
 import { CannotRun, type VerifyOptions } from './options.ts';
-import { outOfReach } from './out-of-reach.ts';
 import type { VerifyReport } from './report.ts';
 import { Rounds } from './rounds.ts';
-import type { Run } from './script/run.ts';
+import type { ScriptRun } from './script/run.ts';
 import { countVerdicts, Tally } from './tally.ts';
 import { observers, trials } from './trials.ts';
 import { runDraw } from './values/chance.ts';
@@ -45,17 +46,27 @@ export async function verify(spec: Spec, options: VerifyOptions): Promise<Verify
     ...rateWindowOf(spec, clock),
   });
   const made = new Made();
-  const startRun = (): Run => {
+  const startRun = (): ScriptRun => {
     const results: unknown[] = [];
-    const note: Run['note'] = (exchange) => made.note(exchange, model, results);
-    const isOthers: Run['isOthers'] = (resource, id) => made.isOthers(resource, id, results);
+    const note: ScriptRun['note'] = (exchange) => made.note(exchange, model, results);
+    const isOthers: ScriptRun['isOthers'] = (resource, id) => made.isOthers(resource, id, results);
     return { client, note, isOthers, clock, results, fresh: new Map(), draw: runDraw(), isReadOnly: options.readOnly === true };
   };
   const tally = new Tally(model.facts, (fact) => outOfReach(spec, fact));
   try {
     await reach(client, address, basePath);
     const rounds = new Rounds({
-      ...{ model, seed, client, clock, budget, tally, startRun, observers, options, made, origin: address.origin },
+      model,
+      seed,
+      client,
+      clock,
+      budget,
+      tally,
+      startRun,
+      observers,
+      options,
+      made,
+      origin: address.origin,
       beside: options.beside ?? defaults.beside,
       rows: (session) => new Maker(session),
     });
@@ -64,8 +75,15 @@ export async function verify(spec: Spec, options: VerifyOptions): Promise<Verify
     budget.beginLast();
     const leftovers = await cleanUp(made, () => rounds.bareSession());
     return {
-      ...{ title: spec.title, url: options.url, seed, facts: verdicts, ...countVerdicts(verdicts), ...found },
-      ...{ requests: budget.requests, ms: Date.now() - startMs, leftovers },
+      title: spec.title,
+      url: options.url,
+      seed,
+      facts: verdicts,
+      ...countVerdicts(verdicts),
+      ...found,
+      requests: budget.requests,
+      ms: Date.now() - startMs,
+      leftovers,
     };
   } finally {
     ended.abort();
@@ -74,7 +92,7 @@ export async function verify(spec: Spec, options: VerifyOptions): Promise<Verify
 }
 
 /** @throws {CannotRun} */
-async function clockAt(url: string, { yesThisHost, answerMs = defaults.answerMs }: VerifyOptions): Promise<Clock> {
+async function clockAt(url: string, { yesThisHost, answerMs = defaults.answerMs }: VerifyOptions): Promise<ServiceClock> {
   const { href } = addressOf({ url, ...(yesThisHost !== undefined && { yesThisHost }) });
   try {
     return await movedClock(href, answerMs);
@@ -115,7 +133,7 @@ function basePathOf(spec: Spec, address: URL): string {
 const ownWindowMs = 5_000;
 const movedWindowMs = 60_000;
 
-function rateWindowOf(spec: Spec, clock: Clock): { readonly rateWindowMs?: number } {
+function rateWindowOf(spec: Spec, clock: ServiceClock): { readonly rateWindowMs?: number } {
   const rates = statedValue(spec.limits.rate) ?? [];
   const rateWindowMs = Math.max(0, ...rates.map(({ windowMs }) => windowMs));
   const most = clock.advance === undefined ? ownWindowMs : movedWindowMs;
@@ -132,4 +150,22 @@ async function reach(client: Client, address: URL, basePath: string): Promise<vo
   const answered = await client.send({ method: 'GET', target: basePath === '' ? '/' : basePath, headers: {} });
   if (answered.trouble?.kind === 'refused')
     throw new CannotRun(`Nothing answers at ${address.origin}: ${answered.trouble.message}.`);
+}
+
+/** What a service comes to by itself, or in a moment that nobody can choose. */
+const inward: ReadonlySet<string> = new Set<ErrorCondition>([
+  'internal',
+  'service.unavailable',
+  'write.conflict',
+  'idempotency.busy',
+]);
+
+/** Why no request can show a fact; nothing where one could. */
+export function outOfReach(spec: Spec, { kind, subject }: LedgerFact): string | undefined {
+  if (kind === 'purpose') return 'it is words for people';
+  if (kind !== 'conditions' && kind !== 'status codes') return undefined;
+  const rules = entryOf(spec.errors.codes, subject)?.rules ?? [];
+  const conditions = rules.flatMap(({ when }) => statedValue(when) ?? []);
+  const isInward = conditions.length > 0 && conditions.every((condition) => inward.has(condition));
+  return isInward && rules.every((rule) => rule.if === undefined) ? 'nobody can bring it about from outside' : undefined;
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { check } from '../../src/check/check.ts';
 import type { Document, Finding, Json, JsonMap } from '../../src/document/document.ts';
-import { parseDocument } from '../../src/document/parse.ts';
+import { parseDocument } from '../../src/document/read/parse.ts';
 import { isMap, isStanding } from '../../src/document/values.ts';
 import { isKey } from '../../src/parts/form.ts';
 

@@ -7,7 +7,9 @@ import { standIn } from './stand-in.ts';
 const stand = await standIn({ whole: 'box/openapi.json', excerpt: 'box/openapi.json.gz' });
 const { url } = stand;
 const box = new BoxClient({ auth: new BoxDeveloperTokenAuth({ token: 'made-up' }) }).withCustomBaseUrls({
-  ...{ baseUrl: url, uploadUrl: url, oauth2Url: url },
+  baseUrl: url,
+  uploadUrl: url,
+  oauth2Url: url,
 });
 after(() => assert.deepEqual(stand.failures, []));
 

@@ -31,7 +31,9 @@ export async function standIn(document: VendorDocument, options: ServeOptions = 
   const asked: ExchangeEntry[] = [];
   const failures: unknown[] = [];
   const service = await serve(await readDocument(path), {
-    ...{ sample: true, relax: 'auth', ...options },
+    sample: true,
+    relax: 'auth',
+    ...options,
     onExchange: (entry) => asked.push(entry),
     onFailure: (failure) => failures.push(failure),
   });

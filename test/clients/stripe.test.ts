@@ -5,7 +5,11 @@ import { standIn } from './stand-in.ts';
 
 const stand = await standIn({ whole: 'stripe/spec3.yaml.gz', excerpt: 'stripe/spec3.json.gz' });
 const stripe = new Stripe('sk_test_x', {
-  ...{ host: '127.0.0.1', port: stand.port, protocol: 'http', telemetry: false, maxNetworkRetries: 0 },
+  host: '127.0.0.1',
+  port: stand.port,
+  protocol: 'http',
+  telemetry: false,
+  maxNetworkRetries: 0,
   apiVersion: '2023-08-16',
 });
 after(() => {
@@ -143,7 +147,10 @@ test('what is refused comes as the error classes of the client', async () => {
     });
   }
   const nobody = new Stripe('', {
-    ...{ host: '127.0.0.1', port: stand.port, protocol: 'http', telemetry: false },
+    host: '127.0.0.1',
+    port: stand.port,
+    protocol: 'http',
+    telemetry: false,
     apiVersion: '2023-08-16',
     maxNetworkRetries: 0,
   });

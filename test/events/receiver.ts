@@ -59,7 +59,10 @@ export async function startReceiver(test: TestContext, first: Reaction = 200): P
     server.close();
   });
   return {
-    ...{ url: `http://127.0.0.1:${port}/hook`, port, received, connections: () => connections },
+    url: `http://127.0.0.1:${port}/hook`,
+    port,
+    received,
+    connections: () => connections,
     react: (...next) => {
       reactions = next;
     },

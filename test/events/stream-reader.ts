@@ -42,7 +42,10 @@ export function listenTo(response: Response): Listener {
     isOver = true;
   })();
   return {
-    ...{ heard, status: response.status, comments: () => comments, isOver: () => isOver },
+    heard,
+    status: response.status,
+    comments: () => comments,
+    isOver: () => isOver,
     async until(count) {
       const end = Date.now() + 5_000;
       while (heard.length < count && !isOver && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 2));

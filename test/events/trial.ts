@@ -45,7 +45,9 @@ export async function startTrial(test: TestContext, document: string | Document,
   const state = { store: opening(path), document: documentOf(document) };
   const start = () =>
     serve(state.document, {
-      ...{ clock, store: state.store, allowPrivateWebhooks: true },
+      clock,
+      store: state.store,
+      allowPrivateWebhooks: true,
       identify({ headers }) {
         const [user = '', id = '', key = '', scopes = ''] = String(headers['x-who'] ?? '').split('/');
         return user === '' ? undefined : { user, id, scopes: scopes.split('+'), ...(key !== '' && { key }) };
@@ -65,7 +67,8 @@ export async function startTrial(test: TestContext, document: string | Document,
     get store() {
       return state.store;
     },
-    ...{ clock, failures },
+    clock,
+    failures,
     async send(who, method, target, body) {
       const headers = { 'x-who': who, ...(body !== undefined && { 'content-type': 'application/json' }) };
       const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };

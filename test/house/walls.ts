@@ -47,7 +47,7 @@ export const modulesStayInTheirRooms: Rule = (files) =>
   });
 
 /** Loads a built-in module, known by its name, without what an import of it brings along. */
-const builtinLoader = 'src/serve/node-http.ts';
+const builtinLoader = 'src/serve/http/node-http.ts';
 
 /** The one file outside `serve/` that listens: web hooks are sent to it while a service is verified. */
 const listener = 'src/verify/events/receiver.ts';

@@ -1,7 +1,7 @@
 import { check } from '../../src/check/check.ts';
 import { fromForeign } from '../../src/convert/foreign.ts';
 import type { Document } from '../../src/document/document.ts';
-import { type ParseOptions, parseDocument } from '../../src/document/parse.ts';
+import { type ParseOptions, parseDocument } from '../../src/document/read/parse.ts';
 import { isKey } from '../../src/parts/form.ts';
 
 /** A document of OpenAPI as a test writes it: a map without version and title, or the whole text. */

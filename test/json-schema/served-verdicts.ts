@@ -1,5 +1,5 @@
 import { check, parseDocument } from '../../src/index.ts';
-import { stringifyJson } from '../../src/serve/wire/json.ts';
+import { stringifyJson } from '../../src/serve/http/json.ts';
 import { tryDocument } from '../serving/tried.ts';
 
 /** A schema with values, in the form of the JSON-Schema-Test-Suite. */

@@ -3,7 +3,7 @@ import type { JsonMap } from '../../src/document/document.ts';
 import type { Spec } from '../../src/index.ts';
 import type { Permission } from '../../src/parts/authentication.ts';
 import type { Endpoint } from '../../src/parts/endpoints.ts';
-import type { Caller } from '../../src/serve/exchange.ts';
+import type { Caller } from '../../src/serve/exchange/exchange.ts';
 
 /** What the permissions of a document say of one request: worked out from section 5 of the language, and not by the service's own code. */
 export type Verdict =

@@ -1,4 +1,4 @@
-import type { Caller } from '../../src/serve/exchange.ts';
+import type { Caller } from '../../src/serve/exchange/exchange.ts';
 import { type Answered, type Tried, type TriedOptions, tryService } from './tried.ts';
 
 /** A service that is told who calls; nobody = a caller that shows nothing. */

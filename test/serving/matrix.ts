@@ -1,5 +1,5 @@
 import type { JsonMap } from '../../src/document/document.ts';
-import type { Caller } from '../../src/serve/exchange.ts';
+import type { Caller } from '../../src/serve/exchange/exchange.ts';
 
 /** Whose things a request is about: the caller's own, or somebody else's. */
 export type Side = 'own' | 'foreign';
@@ -202,16 +202,20 @@ const practitioner = (id: string) => {
   };
 };
 const visit = (id: string, whose: string, doctor: string) => ({
-  ...{
-    id,
-    patient: whose,
-    practitioner: doctor,
-    starts_at: '2026-06-03T09:00:00Z',
-    length: 'PT20M',
-    ends_at: '2026-06-03T09:20:00Z',
-  },
-  ...{ remind_at: '2026-06-02T09:00:00Z', urgent: false, insured: false, status: 'requested', reminders: 0, booked_by: 'x' },
-  ...{ last_act: 'create appointment', booked_at: at },
+  id,
+  patient: whose,
+  practitioner: doctor,
+  starts_at: '2026-06-03T09:00:00Z',
+  length: 'PT20M',
+  ends_at: '2026-06-03T09:20:00Z',
+  remind_at: '2026-06-02T09:00:00Z',
+  urgent: false,
+  insured: false,
+  status: 'requested',
+  reminders: 0,
+  booked_by: 'x',
+  last_act: 'create appointment',
+  booked_at: at,
 });
 const payment = (id: string, appointment: string) => {
   return {

@@ -6,7 +6,7 @@ import { registerHooks } from 'node:module';
  */
 const own = new URL('./reluctant-sqlite.ts', import.meta.url).href;
 const sources = new URL('../../src/', import.meta.url).href;
-const sqlite = new URL('store/sqlite.ts', sources).href;
+const sqlite = new URL('store/sqlite/sqlite.ts', sources).href;
 
 registerHooks({
   resolve(specifier, context, next) {

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import type { Json } from '../../src/document/document.ts';
-import { movableClock } from '../../src/serve/clock.ts';
+import { movableClock } from '../../src/serve/http/clock.ts';
 import { playStory, readStories } from '../story.ts';
 import { doors, openDoor, type Service } from './doors.ts';
 import { differences } from './match.ts';

@@ -1,4 +1,4 @@
-import { openSqlite } from '../../src/store/sqlite.ts';
+import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
 import type { Reader, Store, Transaction } from '../../src/store/store.ts';
 
 /** What a transaction does instead of what it should; `super`-like: each is given what it would have done. */

@@ -5,7 +5,9 @@ export async function command(words: readonly string[]): Promise<{ code: number;
   let out = '';
   let err = '';
   const terminal = {
-    ...{ isTTY: false, columns: 120, colour: false },
+    isTTY: false,
+    columns: 120,
+    colour: false,
     write(text: string) {
       out += text;
     },

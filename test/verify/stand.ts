@@ -13,8 +13,8 @@ import {
   type VerifyOptions,
 } from '../../src/index.ts';
 import { statedValue } from '../../src/parts/fact.ts';
-import { settableClock } from '../../src/serve/clock.ts';
-import { openClock } from '../../src/serve/clock-door.ts';
+import { settableClock } from '../../src/serve/http/clock.ts';
+import { openClock } from '../../src/serve/service/clock-door.ts';
 import type { VerifyReport } from '../../src/verify/report.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { knowReservedNames } from './no-such-names.ts';
@@ -72,7 +72,8 @@ export async function openStand(given: string, stand: StandOptions = {}): Promis
   const failures: unknown[] = [];
   const service = await serve(await documentOf(served), {
     clock,
-    ...{ development: true, environment: { CLINIC_TOKEN_SECRET: 'x'.repeat(64) } },
+    development: true,
+    environment: { CLINIC_TOKEN_SECRET: 'x'.repeat(64) },
     onFailure: (failure) => failures.push(failure),
     ...(code.handlers && { handlers: code.handlers, before: code.before ?? {} }),
     ...more,
@@ -93,7 +94,9 @@ export async function openStand(given: string, stand: StandOptions = {}): Promis
     failures,
     verify: (options = {}) =>
       verify(check(document).spec, {
-        ...{ url, callers, seed: 1 },
+        url,
+        callers,
+        seed: 1,
         // Whoever only reads moves no clock.
         ...(!options.readOnly && { clockUrl: clockDoor.url }),
         ...options,

@@ -33,7 +33,7 @@ export async function verdictsOn(
 ): Promise<VerifyReport> {
   const { url, close } = await openTrouble(answer);
   try {
-    return await verify(spec, { ...{ url, seed: 1, answerMs: 150, timeMs: 3_000, requests: 400 }, ...options });
+    return await verify(spec, { url, seed: 1, answerMs: 150, timeMs: 3_000, requests: 400, ...options });
   } finally {
     close();
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Json, JsonMap } from '../../src/document/document.ts';
 import { entriesOf, entryOf, statedValue } from '../../src/parts/fact.ts';
-import { isMap } from '../../src/parts/source.ts';
+import { isPlainMap } from '../../src/parts/source.ts';
 import type { Spec } from '../../src/parts/spec.ts';
 
 /** A document whose versions were made by undoing changes from its newest shape, each of them sound where it stands. */
@@ -194,7 +194,7 @@ function drawnValue(
   constants: ReadonlyMap<string, Json>,
   draw: () => number,
 ): Json {
-  const inner = (word: Json | undefined) => drawnValue(spec, isMap(word) ? word : {}, chance, constants, draw);
+  const inner = (word: Json | undefined) => drawnValue(spec, isPlainMap(word) ? word : {}, chance, constants, draw);
   if (typeof shape.resource === 'string') return valueIn(spec, shape.resource, chance, constants);
   if (Array.isArray(shape.enum)) return shape.enum[Math.floor(draw() * shape.enum.length)] as Json;
   if (typeof shape.pattern === 'string') return String(Math.floor(draw() * 90));

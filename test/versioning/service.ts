@@ -1,12 +1,12 @@
 import { Buffer } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { check } from '../../src/check/check.ts';
-import { parseDocument } from '../../src/document/parse.ts';
+import { parseDocument } from '../../src/document/read/parse.ts';
 import { isKey } from '../../src/parts/form.ts';
 import { readSpec, type Spec } from '../../src/parts/spec.ts';
-import { movableClock } from '../../src/serve/clock.ts';
-import { openStore, serveSpec } from '../../src/serve/serve-spec.ts';
-import type { ServeOptions, Service } from '../../src/serve/service.ts';
+import { movableClock } from '../../src/serve/http/clock.ts';
+import { openStore, serveSpec } from '../../src/serve/service/serve-spec.ts';
+import type { ServeOptions, Service } from '../../src/serve/service/service.ts';
 
 /** An answer as these tests look at it. */
 export interface Told {

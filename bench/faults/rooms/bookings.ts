@@ -31,12 +31,13 @@ export function bookingRoutes(app: FastifyInstance, { house, schemas }: Parts): 
       if (Number(sent.people) > Number(room.seats) && !faults.has('room-too-small')) throw new Refused('too_small');
       const at = nowText(house);
       const row: Row = {
-        ...{
-          id: faults.has('uuid-without-hyphens') ? randomUUID().replaceAll('-', '') : randomUUID(),
-          ...sent,
-          colour: sent.colour ?? 'green',
-        },
-        ...{ member: request.caller.id, status: 'requested', created_at: at, changed_at: at },
+        id: faults.has('uuid-without-hyphens') ? randomUUID().replaceAll('-', '') : randomUUID(),
+        ...sent,
+        colour: sent.colour ?? 'green',
+        member: request.caller.id,
+        status: 'requested',
+        created_at: at,
+        changed_at: at,
       };
       if (!faults.has('room-booked-twice')) refuseTaken(house, row);
       db.insert('booking', row);

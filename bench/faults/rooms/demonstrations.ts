@@ -46,7 +46,9 @@ const patch = (path: string, body: unknown, as = 'mia', more: More = {}): Act =>
   ...more,
 });
 const put = (path: string, body: object, headers: Record<string, string> = { 'If-Match': '*' }): Act => ({
-  ...{ as: 'hilda', send: `PUT /api${path}`, headers },
+  as: 'hilda',
+  send: `PUT /api${path}`,
+  headers,
   body: { name: 'Room r', floor: 1, seats: 4, rate: 1000, kind: 'meeting', ...body },
 });
 const remove = (path: string, as = 'mia'): Act => ({ as, send: `DELETE /api${path}` });

@@ -48,8 +48,9 @@ export function startStreams(): Streams {
         const { caller, version } = request;
         const response = reply.hijack().raw;
         response.writeHead(200, {
-          ...{ 'Content-Type': house.faults.has('stream-as-text') ? 'text/plain' : 'text/event-stream' },
-          ...{ 'Cache-Control': 'no-store', Vary: 'Authorization' },
+          'Content-Type': house.faults.has('stream-as-text') ? 'text/plain' : 'text/event-stream',
+          'Cache-Control': 'no-store',
+          Vary: 'Authorization',
         });
         response.write(': welcome\n\n');
         const reader = { caller, version, response };

@@ -29,7 +29,8 @@ function hook(as = 'clara', more: object = {}): Act[] {
 }
 
 const get = (path: string, as = 'anna', more: { headers?: Record<string, string>; keep?: string } = {}): Act => ({
-  ...{ as, send: `GET /shop${path}` },
+  as,
+  send: `GET /shop${path}`,
   ...more,
 });
 const post = (path: string, as = 'anna', body?: unknown): Act => ({
@@ -132,12 +133,10 @@ export const shopDemonstrations: Readonly<Record<ShopFault, Demonstration>> = {
   'grams-as-text': see(shows({ grams: 5 }), get('/postage?grams=5')),
   'quantity-from-text': see(is(422), product(), order('o', { quantity: '3' })),
   'any-media-type': see(is(415), product(), {
-    ...{
-      as: 'anna',
-      send: 'POST /shop/orders',
-      body: '{"product":"$p","quantity":1}',
-      headers: { 'Content-Type': 'text/plain' },
-    },
+    as: 'anna',
+    send: 'POST /shop/orders',
+    body: '{"product":"$p","quantity":1}',
+    headers: { 'Content-Type': 'text/plain' },
   }),
   'location-missing': see(carries('location', /^\/shop\/orders\/ord_/), ...ordered),
   'put-always-201': see(is(200), put('/coupons/SALE', { percent: 5 }), put('/coupons/SALE', { percent: 6 })),

@@ -100,9 +100,13 @@ function problemOf(error: unknown, { faults }: Shop): Answer {
   const { code, violations, headers, isUnrouted } = refusal;
   const status = statusOf(code, faults.has('malformed-is-broken'), faults.has('invalid-is-400'), faults.has('missing-is-410'));
   const problem = {
-    ...{ type: 'about:blank', title: STATUS_CODES[status], status, detail: code.replaceAll('_', ' ') },
+    type: 'about:blank',
+    title: STATUS_CODES[status],
+    status,
+    detail: code.replaceAll('_', ' '),
     ...(!faults.has('code-missing') && { code: faults.has('in-use-called-conflict') && code === 'in_use' ? 'conflict' : code }),
-    ...{ request_id: `req_${randomUUID()}`, ...(violations.length > 0 && { violations }) },
+    request_id: `req_${randomUUID()}`,
+    ...(violations.length > 0 && { violations }),
     ...(faults.has('stack-in-problem') && code === 'malformed' && { stack: refusal.stack }),
   };
   const type = faults.has('problem-as-json') ? 'application/json' : 'application/problem+json';

@@ -28,8 +28,11 @@ function create({ shop, caller, path, body }: Exchange): Answer {
   if (sent.order !== undefined && sent.order !== order.id) throw new Refusal('invalid', [wrong('/order', sent.order, order.id)]);
   if (shop.faults.has('notes-switched-off')) throw new Refusal('unavailable');
   const note: Note = {
-    ...{ id: `nte_${ulid()}`, order: order.id, author: caller.id },
-    ...{ text: String(sent.text), at: new Date(shop.clock.now()).toISOString() },
+    id: `nte_${ulid()}`,
+    order: order.id,
+    author: caller.id,
+    text: String(sent.text),
+    at: new Date(shop.clock.now()).toISOString(),
   };
   shop.notes.set(note.id, note);
   shop.emit({ kind: 'note.added', payload: { note }, about: note.id, mayRead: (reader) => isVisible(order, reader) });

@@ -44,10 +44,14 @@ function create({ shop, version, body, caller }: Exchange): Answer {
   if (!product) throw new Refusal('no_such_reference', [missing(sent.product)]);
   const at = new Date(shop.clock.now()).toISOString();
   const order = {
-    ...{ id: `ord_${ulid()}`, customer: caller.id },
+    id: `ord_${ulid()}`,
+    customer: caller.id,
     ...(!faults.has('gift-not-filled-in') && { gift: false }),
     ...sent,
-    ...{ status: 'open', total: totalOf(product, Number(sent.quantity)), created_at: at, updated_at: at },
+    status: 'open',
+    total: totalOf(product, Number(sent.quantity)),
+    created_at: at,
+    updated_at: at,
     // checkNew has found every field that a new one needs.
   } as unknown as Order;
   const isForSale = product.listed || faults.has('unlisted-sold');

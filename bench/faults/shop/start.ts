@@ -41,8 +41,16 @@ export async function startShop({
   const clock = startClock();
   const deliveries = startDeliveries();
   const shop: Shop = {
-    ...{ clock, faults: switchesOf(shopFaults, fault), keys: shopKeys, revoked: revokedShopKeys },
-    ...{ products: new Map(), coupons: new Map(), orders: new Map(), notes: new Map(), webhooks: new Map(), expiries: new Map() },
+    clock,
+    faults: switchesOf(shopFaults, fault),
+    keys: shopKeys,
+    revoked: revokedShopKeys,
+    products: new Map(),
+    coupons: new Map(),
+    orders: new Map(),
+    notes: new Map(),
+    webhooks: new Map(),
+    expiries: new Map(),
     emit: (event) => deliveries.emit(shop, event),
     subscribe: deliveries.subscribe,
   };

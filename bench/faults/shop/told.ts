@@ -5,9 +5,17 @@ export function tellProduct(product: Product, user: User, version: Version, { fa
   const { id, sku, name, kind, price, cost, measure, tags, listed, created_at, updated_at } = product;
   const shown = user === 'clerk' || faults.has('cost-shown-to-all');
   const told = {
-    ...{ id, sku, name, kind, price, measure, tags, listed },
+    id,
+    sku,
+    name,
+    kind,
+    price,
+    measure,
+    tags,
+    listed,
     ...(shown && { cost }),
-    ...{ created_at, updated_at },
+    created_at,
+    updated_at,
     ...(faults.has('margin-in-answers') && { margin: cost === undefined ? null : price - cost }),
   };
   if (version === '2025-05-01') return told;

@@ -2,9 +2,9 @@ import { below } from '../../document/pointer.ts';
 import type { Answer } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
-import { dataMisfits, isExpression } from '../data.ts';
-import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
-import { shown } from '../shapes/json-types.ts';
+import { dataMisfits, isExpression } from '../subject/data.ts';
+import { shortJson } from '../subject/json-types.ts';
+import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
 /** What comes back. */
 export const answerRules: readonly Rule[] = [
@@ -49,7 +49,7 @@ export const answerRules: readonly Rule[] = [
         const value = statedValue(shape);
         const why = value && example ? subject.schemas.misfit(value, example.value) : undefined;
         if (why === undefined) return [];
-        return [{ message: `The example ${shown(example?.value)} does not fit: ${why}.`, at: below(at, 'example') }];
+        return [{ message: `The example ${shortJson(example?.value)} does not fit: ${why}.`, at: below(at, 'example') }];
       }),
   ),
   warning(

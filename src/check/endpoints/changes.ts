@@ -2,10 +2,10 @@ import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { machineOf } from '../../parts/states.ts';
-import { notADuration } from '../durations.ts';
-import { statesOf, unstated } from '../names.ts';
-import { itemPlace } from '../operation-names.ts';
-import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
+import { notADuration } from '../subject/data.ts';
+import { statesOf, unstated } from '../subject/names.ts';
+import { itemPlace } from '../subject/operation-names.ts';
+import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
 /** In which states, under which preconditions and how often a change may be asked for. */
 export const changeRules: readonly Rule[] = [

@@ -6,9 +6,9 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import { machineOf } from '../../parts/states.ts';
-import { knownTransitions } from '../misspelt.ts';
-import { listed, unstated } from '../names.ts';
-import { error, type Rule, type Subject, type Wrong } from '../rule.ts';
+import { knownTransitions } from '../subject/misspelt.ts';
+import { listed, unstated } from '../subject/names.ts';
+import { error, type Rule, type Subject, type Wrong } from '../subject/rule.ts';
 
 /** What endpoints do. */
 export const effectRules: readonly Rule[] = [

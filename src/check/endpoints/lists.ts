@@ -2,9 +2,9 @@ import { below } from '../../document/pointer.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Resource } from '../../parts/resources.ts';
-import { fieldOf, fieldsOf, unstated } from '../names.ts';
-import { itemPlace } from '../operation-names.ts';
-import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
+import { fieldOf, fieldWords, unstated } from '../subject/names.ts';
+import { itemPlace } from '../subject/operation-names.ts';
+import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
 /** How lists are ordered and cut, and what in an answer may be expanded. */
 export const listRules: readonly Rule[] = [
@@ -16,7 +16,7 @@ export const listRules: readonly Rule[] = [
       eachList(subject, (resource, { at, order }) => {
         const words = order.map(({ field, descending }) => (descending ? `-${field}` : field));
         return order.flatMap(({ field }, index) =>
-          unstated(fieldsOf(resource), field.split('.')[0] as string, itemPlace(subject, below(at, 'order'), words, index)),
+          unstated(fieldWords(resource), field.split('.')[0] as string, itemPlace(subject, below(at, 'order'), words, index)),
         );
       }),
   ),
@@ -31,7 +31,7 @@ export const listRules: readonly Rule[] = [
           if (!Array.isArray(values)) return [];
           return values.flatMap((value, index) =>
             typeof value === 'string'
-              ? unstated(fieldsOf(resource), value.replace(/^-/, '').split('.')[0] as string, below(below(at, 'enum'), index))
+              ? unstated(fieldWords(resource), value.replace(/^-/, '').split('.')[0] as string, below(below(at, 'enum'), index))
               : [],
           );
         }),

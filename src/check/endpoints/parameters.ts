@@ -5,9 +5,9 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { Parameter } from '../../parts/parameters.ts';
 import type { Resource } from '../../parts/resources.ts';
-import { fieldOf, fieldsOf, unstated } from '../names.ts';
-import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
-import { onlyType, typesOf } from '../shapes/json-types.ts';
+import { onlyType, typesOf } from '../subject/json-types.ts';
+import { fieldOf, fieldWords, unstated } from '../subject/names.ts';
+import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
 /** What parameters do: filter, sort, or nothing. */
 export const parameterRules: readonly Rule[] = [
@@ -19,7 +19,7 @@ export const parameterRules: readonly Rule[] = [
       eachListed(subject, ({ at, filters }, resource) =>
         filters === undefined || !states(subject, at, 'filters')
           ? []
-          : unstated(fieldsOf(resource), rootOf(filters), below(at, 'filters')),
+          : unstated(fieldWords(resource), rootOf(filters), below(at, 'filters')),
       ),
   ),
   warning(
@@ -114,7 +114,7 @@ function idle(
   endpoint: Endpoint,
 ): Wrong[] {
   if (place !== 'query' || sorts || filters === undefined || states(subject, at, 'filters')) return [];
-  if (unstated(fieldsOf(resource), rootOf(filters), at).length === 0 || isKnownElsewhere(subject, name, endpoint)) return [];
+  if (unstated(fieldWords(resource), rootOf(filters), at).length === 0 || isKnownElsewhere(subject, name, endpoint)) return [];
   const isRead = subject.expressions.some(
     ({ use: { source } }) => source.includes(`params.${name}`) || source.includes(`params['${name}']`),
   );

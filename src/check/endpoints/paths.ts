@@ -1,9 +1,12 @@
+import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
+import { isMap } from '../../document/values.ts';
+import { isToken } from '../../kinds/http-token.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { identifierParameter, pathParameters } from '../../parts/payload.ts';
-import { fieldOf, fieldsOf, unstated } from '../names.ts';
-import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
+import { fieldOf, fieldWords, unstated } from '../subject/names.ts';
+import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
 /** What the parameters of a path bind to. */
 export const pathRules: readonly Rule[] = [
@@ -15,7 +18,7 @@ export const pathRules: readonly Rule[] = [
       eachBound(subject, (resource, name, { at, identity }) =>
         identity && speaksOf(identity.source, name)
           ? []
-          : unstated(fieldsOf(resource), name, at, {
+          : unstated(fieldWords(resource), name, at, {
               message: `\`{${name}}\` is no field of \`${resource.name}\`, so it binds to nothing.`,
               onKey: true,
             }),
@@ -78,4 +81,102 @@ function eachBound(
 
 function speaksOf(source: string, name: string): boolean {
   return source.includes(`params.${name}`) || source.includes(`params['${name}']`) || source.includes(`params["${name}"]`);
+}
+
+/** Methods and paths. */
+export const routeRules: readonly Rule[] = [
+  error('endpoints/key', 'The key of an endpoint is not a method and a path.', 'Write `GET /parcels/{id}`.', ({ endpoints }) =>
+    endpoints
+      .filter(({ method, path }) => !isToken(method) || !path.startsWith('/'))
+      .map(({ key, at }) => ({ message: `\`${key}\` is not a method and a path.`, at, onKey: true })),
+  ),
+  warning(
+    'endpoints/method',
+    'A method is none of those that HTTP registers for such use, so many clients cannot send it.',
+    'Write GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS.',
+    ({ endpoints }) =>
+      endpoints
+        .filter(({ method, path }) => path.startsWith('/') && !methods.has(method))
+        .map(({ method, at }) => ({ message: `\`${method}\` is not a usual method.`, at, onKey: true })),
+  ),
+  error(
+    'endpoints/same-route',
+    'Two endpoints take the same requests: their method and path differ in the names of parameters at most.',
+    'Keep one of them, or make the paths differ.',
+    sameRoutes,
+  ),
+  error(
+    'endpoints/braces',
+    'The braces of a path do not pair, or hold nothing.',
+    'Write each parameter as `{name}`.',
+    ({ endpoints }) =>
+      endpoints
+        .filter(({ path }) => /[{}]/.test(path.replaceAll(/\{[^{}]+\}/g, '')))
+        .map(({ path, at }) => ({ message: `The braces of \`${path}\` do not pair.`, at, onKey: true })),
+  ),
+  error(
+    'endpoints/parameter-twice',
+    'A path has the same parameter twice.',
+    'Give each parameter a name of its own.',
+    ({ endpoints }) =>
+      endpoints.flatMap(({ path, at }) => {
+        const names = [...path.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name);
+        const twice = names.find((name, index) => names.indexOf(name) !== index);
+        return twice === undefined ? [] : [{ message: `\`{${twice}}\` stands in \`${path}\` twice.`, at, onKey: true }];
+      }),
+  ),
+  error(
+    'endpoints/defaults-key',
+    'What holds by default is stated for something that is no method.',
+    'Write a method such as `POST`, or `all`.',
+    ({ spec, endpoints }) => {
+      const at = below(spec.endpoints.at, 'defaults');
+      const defaults = valueAt(spec.document.tree, at);
+      if (!isMap(defaults)) return [];
+      const known = new Set([...methods, ...endpoints.map(({ method }) => method), 'all']);
+      return Object.keys(defaults)
+        .filter((key) => !known.has(key))
+        .map((key) => ({
+          message: `\`${key}\` is no method.`,
+          ...(known.has(key.toUpperCase()) && { remedy: `Write \`${key.toUpperCase()}\`.` }),
+          at: below(at, key),
+          onKey: true,
+        }));
+    },
+  ),
+];
+
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY']);
+
+/** The stream of events is a route too. */
+function sameRoutes({ spec, endpoints }: Subject): Wrong[] {
+  const stream = statedValue(spec.events.delivery)?.stream;
+  const routes = [
+    ...endpoints.map(({ key, method, path, at }) => ({ key, route: routeOf(method, path), at, onKey: true })),
+    ...(stream
+      ? [
+          {
+            key: `${stream.method} ${stream.path}`,
+            route: routeOf(stream.method, stream.path),
+            at: below(stream.at, 'path'),
+            onKey: false,
+          },
+        ]
+      : []),
+  ];
+  const first = new Map<string, { readonly key: string; readonly at: string }>();
+  return routes.flatMap(({ key, route, at, onKey }) => {
+    const other = first.get(route);
+    if (!other) {
+      first.set(route, { key, at });
+      return [];
+    }
+    const also = [{ message: 'It is first stated here.', at: `${other.at}#` }];
+    const what = onKey ? `\`${key}\`` : 'The stream of events';
+    return [{ message: `${what} takes the same requests as \`${other.key}\`.`, at, onKey, also }];
+  });
+}
+
+function routeOf(method: string, path: string): string {
+  return `${method.toUpperCase()} ${path.replaceAll(/\{[^{}]*\}/g, '{}')}`;
 }

@@ -1,6 +1,6 @@
 import { below } from '../../document/pointer.ts';
 import { entriesOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
-import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
+import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 import { eachField } from './fields.ts';
 
 /** What refers to a resource, and what becomes of it. */

@@ -1,8 +1,8 @@
 import { below } from '../../document/pointer.ts';
 import { statedValue } from '../../parts/fact.ts';
-import { unstated } from '../names.ts';
-import { itemPlace } from '../operation-names.ts';
-import { error, type Rule, warning } from '../rule.ts';
+import { unstated } from '../subject/names.ts';
+import { itemPlace } from '../subject/operation-names.ts';
+import { error, type Rule, warning } from '../subject/rule.ts';
 import { eachField } from './fields.ts';
 
 /** Who sees a field and who writes it. */

@@ -1,8 +1,8 @@
 import { statedValue } from '../../parts/fact.ts';
 import type { Resource } from '../../parts/resources.ts';
-import { fieldOf, unstated } from '../names.ts';
-import { error, type Rule, type Subject, type Wrong } from '../rule.ts';
-import { typesOf } from './json-types.ts';
+import { typesOf } from '../subject/json-types.ts';
+import { fieldOf, unstated } from '../subject/names.ts';
+import { error, type Rule, type Subject, type Wrong } from '../subject/rule.ts';
 
 /** The resources that shapes speak of. */
 export const nameRules: readonly Rule[] = [

@@ -3,7 +3,7 @@ import { isMap } from '../../document/values.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { unionsOf } from '../../parts/shapes/branches.ts';
-import { error, type Rule, type Subject, type Wrong } from '../rule.ts';
+import { error, type Rule, type Subject, type Wrong } from '../subject/rule.ts';
 
 /** Resources that hold themselves without an end. */
 export const recursionRules: readonly Rule[] = [

@@ -3,9 +3,9 @@ import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
 import { keywords } from '../../parts/shapes/keywords.ts';
 import { formatNames } from '../../parts/shapes/validators.ts';
-import { listed } from '../names.ts';
-import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
-import { typesOf } from './json-types.ts';
+import { typesOf } from '../subject/json-types.ts';
+import { listed } from '../subject/names.ts';
+import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
 /** What JSON Schema itself asks of a shape. */
 export const schemaRules: readonly Rule[] = [

@@ -4,8 +4,8 @@ import { isMap } from '../../document/values.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { isComposed, unionsOf } from '../../parts/shapes/branches.ts';
-import { type Rule, type Subject, type Wrong, warning } from '../rule.ts';
-import { typesOf } from './json-types.ts';
+import { typesOf } from '../subject/json-types.ts';
+import { type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
 /** Unions whose alternatives cannot be told apart. */
 export const unionRules: readonly Rule[] = [

@@ -1,9 +1,9 @@
 import type { Json } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
-import type { ShapeNode } from '../shape-nodes.ts';
-import { isOfTypes, shown, typesOf } from './json-types.ts';
+import { isOfTypes, shortJson, typesOf } from '../subject/json-types.ts';
+import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
+import type { ShapeNode } from '../subject/shape-nodes.ts';
 
 /** The values that a shape states: those it allows, its default, its examples. */
 export const valueRules: readonly Rule[] = [
@@ -21,7 +21,10 @@ export const valueRules: readonly Rule[] = [
       allowedValues(subject).flatMap(({ wrong, all, at }) =>
         wrong.length === all.length
           ? []
-          : wrong.map((index) => ({ message: `${shown(all[index])} never fits the rest of the shape.`, at: below(at, index) })),
+          : wrong.map((index) => ({
+              message: `${shortJson(all[index])} never fits the rest of the shape.`,
+              at: below(at, index),
+            })),
       ),
   ),
   warning('shapes/value-twice', 'A value is allowed twice.', 'Keep one of the two.', valuesTwice),
@@ -36,7 +39,7 @@ export const valueRules: readonly Rule[] = [
       examplesOf(schema).flatMap(([key, value]) => {
         const why = schemas.misfit(schema, value);
         const place = key.split('/').reduce<string>(below, at);
-        return why === undefined ? [] : [{ message: `The example ${shown(value)} does not fit: ${why}.`, at: place }];
+        return why === undefined ? [] : [{ message: `The example ${shortJson(value)} does not fit: ${why}.`, at: place }];
       }),
     ),
   ),
@@ -64,7 +67,8 @@ function isOnlyType(schema: Shape): boolean {
 const silent: ReadonlySet<string> = new Set(['type', 'title', 'description', '$comment', 'example', 'examples', 'default']);
 
 function noneFits(all: readonly Json[], at: string): Wrong {
-  const message = all.length === 0 ? 'No value is allowed.' : `Of ${all.map(shown).join(', ')} none fits the rest of the shape.`;
+  const message =
+    all.length === 0 ? 'No value is allowed.' : `Of ${all.map(shortJson).join(', ')} none fits the rest of the shape.`;
   return { message, at };
 }
 
@@ -82,7 +86,7 @@ function valuesTwice({ shapeNodes }: Subject): Wrong[] {
       }
       const place = below(at, 'enum');
       const also = [{ message: 'It first stands here.', at: below(place, first) }];
-      return [{ message: `${shown(value)} is listed twice.`, at: below(place, index), also }];
+      return [{ message: `${shortJson(value)} is listed twice.`, at: below(place, index), also }];
     });
   });
 }
@@ -94,7 +98,9 @@ function defaults({ shapeRoots, shapeNodes, schemas }: Subject): Wrong[] {
   );
   return [...outer, ...inner].flatMap(({ value, shape, at }) => {
     const why = schemas.misfit(shape, value);
-    return why === undefined ? [] : [{ message: `The default ${shown(value)} does not fit: ${why}.`, at: below(at, 'default') }];
+    return why === undefined
+      ? []
+      : [{ message: `The default ${shortJson(value)} does not fit: ${why}.`, at: below(at, 'default') }];
   });
 }
 

@@ -4,9 +4,9 @@ import type { Field } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Machine } from '../../parts/states.ts';
 import { resolvedShape } from '../../parts/value-shape.ts';
-import { fieldOf, fieldsOf, listed, unstated } from '../names.ts';
-import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
-import { typesOf } from '../shapes/json-types.ts';
+import { typesOf } from '../subject/json-types.ts';
+import { fieldOf, fieldWords, listed, unstated } from '../subject/names.ts';
+import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
 /** The field that holds the state: its allowed values come from the machine, and transitions alone write it. */
 export const stateFieldRules: readonly Rule[] = [
@@ -17,7 +17,7 @@ export const stateFieldRules: readonly Rule[] = [
     ({ machines, resources }) =>
       machines.flatMap(({ resource, field, at }) => {
         const stated = resources.get(resource);
-        return field === '' || !stated ? [] : unstated(fieldsOf(stated), field, below(at, 'field'));
+        return field === '' || !stated ? [] : unstated(fieldWords(stated), field, below(at, 'field'));
       }),
   ),
   warning(

@@ -6,8 +6,8 @@ import { durationMs } from '../../kinds/durations.ts';
 import { resourceVerbs } from '../../parts/effects.ts';
 import { entriesOf, isStated } from '../../parts/fact.ts';
 import type { Machine, Target, Transition } from '../../parts/states.ts';
-import { listed } from '../names.ts';
-import { error, type Rule, type Subject, type Wrong, warning } from '../rule.ts';
+import { listed } from '../subject/names.ts';
+import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
 /** How transitions are named, and what fires them. */
 export const transitionRules: readonly Rule[] = [

@@ -1,37 +1,35 @@
-import { type Document, type Json, partNames } from '../../document/document.ts';
-import { type Foreign, languageOf } from '../../document/foreign.ts';
+import { type Document, type Json, type Pointer, partNames } from '../../document/document.ts';
+import { type Foreign, languageOf } from '../../document/foreign/foreign.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../document/values.ts';
-import { writeEndpoint } from './endpoints.ts';
-import { nameEmitters, writeEvents } from './events.ts';
 import { applyRules, effectRules, otherRules } from './infer/all.ts';
 import { groupedByPath } from './infer/context.ts';
-import { Written } from './infer/written.ts';
-import { made } from './made.ts';
-import type { Operation } from './operation.ts';
-import { operationsOf } from './operations.ts';
-import { writePurpose } from './purpose.ts';
-import { type Dialect, Reader } from './reader.ts';
-import { writeResources } from './resources.ts';
-import { SchemaNames } from './schema-names.ts';
-import { writeAuthentication } from './security.ts';
-import { Shapes } from './shapes.ts';
-import { Trail } from './trail.ts';
+import { Written } from './infer/shapes.ts';
+import { writeEndpoint } from './read/endpoints.ts';
+import { Trail } from './read/evidence.ts';
+import { type Content, mainContent, type SourceOperation } from './read/operation.ts';
+import { itemOperations, readOperations } from './read/operations.ts';
+import { writePurpose } from './read/purpose.ts';
+import { type Dialect, type MapAt, made, SourceReader } from './read/reader.ts';
+import { writeResources } from './read/resources.ts';
+import { SchemaNames } from './read/schema-names.ts';
+import { nameOfOperation, writeAuthentication } from './read/security.ts';
+import { Shapes } from './read/shapes.ts';
 
 /** What came of a source: the document, and what the report is made of. */
 export interface Imported {
   readonly document: Document;
-  readonly reader: Reader;
+  readonly reader: SourceReader;
   readonly trail: Trail;
 }
 
 /** Reads a document of OpenAPI, whatever its version, as one of this language. What was taken is only kept track of for a report. */
 export function importOpenApi(foreign: Foreign, traces = false): Imported {
-  const reader = new Reader(foreign, dialectOf(foreign), traces);
+  const reader = new SourceReader(foreign, dialectOf(foreign), traces);
   const trail = new Trail(foreign);
   const names = new SchemaNames(reader);
   const shapes = new Shapes(reader, names);
-  const named = nameOperations(operationsOf(reader), reader);
+  const named = nameOperations(readOperations(reader), reader);
   const operations = named.map(([operation]) => operation);
   const tree: OpenMap = newMap();
   put(tree, 'purpose', writePurpose(reader, trail));
@@ -93,7 +91,7 @@ export function dialectOf(foreign: Foreign): Dialect {
 }
 
 /** Each operation with its name: its identifier, where no other has the same. */
-function nameOperations(operations: readonly Operation[], reader: Reader): [Operation, string | undefined][] {
+function nameOperations(operations: readonly SourceOperation[], reader: SourceReader): [SourceOperation, string | undefined][] {
   const used = new Set<string>();
   return operations.map((operation) => {
     const { id, map } = operation;
@@ -121,4 +119,69 @@ function nameTwins(endpoints: OpenMap): void {
 /** Whether a source is an export of this project, which carries a whole document in words of its own. */
 export function isOwnExport({ value }: Foreign): boolean {
   return isMap(value['x-ninefold']);
+}
+
+/** Writes webhooks and callbacks as kinds of event, which are sent by webhook. */
+function writeEvents(operations: readonly SourceOperation[], shapes: Shapes, trail: Trail): OpenMap | undefined {
+  const { reader } = shapes;
+  const kinds: OpenMap = newMap();
+  const key = Object.hasOwn(reader.root.value, 'webhooks') ? 'webhooks' : 'x-webhooks';
+  for (const [name, item] of reader.maps(reader.root, key)) {
+    reader.mark(reader.root.value, key);
+    writeKind(kinds, name, item, shapes, trail);
+  }
+  for (const operation of operations) {
+    for (const [name, callback] of reader.maps(operation.map, 'callbacks')) {
+      reader.mark(operation.map.value, 'callbacks');
+      for (const [address, item] of reader.entries(callback)) {
+        reader.leave(below(callback.at, address), 'the address of a callback is an expression over its request');
+        writeKind(kinds, name, item, shapes, trail, operation);
+      }
+    }
+  }
+  if (Object.keys(kinds).length === 0) return undefined;
+  trail.from('/events/delivery', below('', key));
+  // What a webhook's schema describes is the whole body.
+  const [first = ''] = Object.keys(kinds);
+  trail.from('/events/delivery/envelope', trail.origin(below('/events/kinds', first)) ?? below('', key));
+  return { delivery: { webhook: newMap(), envelope: 'none' }, kinds };
+}
+
+function writeKind(kinds: OpenMap, name: string, item: MapAt, shapes: Shapes, trail: Trail, by?: SourceOperation): void {
+  const { reader } = shapes;
+  const [operation] = itemOperations(name, item, reader);
+  if (operation === undefined) return;
+  if (Object.hasOwn(kinds, name)) {
+    reader.leave(item.at, 'another event has this name');
+    return;
+  }
+  const kind: OpenMap = newMap();
+  const at = below('/events/kinds', name);
+  trail.from(at, operation.map.at);
+  if (by) {
+    kind.on = [by.key];
+    trail.from(below(at, 'on'), by.map.at);
+  }
+  const main = operation.body && mainContent(operation.body.content);
+  if (main) writePayload(kind, main, at, shapes, trail);
+  const words = [reader.text(operation.map, 'summary'), reader.text(operation.map, 'description')];
+  trail.prose(at, operation.map.at, words.filter((text) => text !== undefined && text !== '').join('\n\n'));
+  kinds[name] = kind;
+}
+
+function writePayload(kind: OpenMap, { schema }: Content, at: Pointer, shapes: Shapes, trail: Trail): void {
+  const shape: Json | undefined = shapes.of(schema);
+  if (shape === undefined || shape === false) return;
+  kind.payload = shape;
+  trail.from(below(at, 'payload'), schema.at);
+}
+
+/** Speaks of the operations that emit events by the names that they have in the end. */
+function nameEmitters(tree: OpenMap, endpoints: OpenMap, operations: readonly SourceOperation[]): void {
+  const kinds = isMap(tree.events) ? tree.events.kinds : undefined;
+  for (const kind of isMap(kinds) ? Object.values(kinds) : []) {
+    if (!isMap(kind) || !Array.isArray(kind.on)) continue;
+    const emitters = operations.filter(({ key }) => (kind.on as readonly Json[]).includes(key));
+    made(kind).on = emitters.map((operation) => nameOfOperation(endpoints, operation));
+  }
 }

@@ -1,12 +1,12 @@
 import type { Json, JsonMap, Pointer } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap, isStanding } from '../../document/values.ts';
-import { ledgerOf } from '../../parts/ledger.ts';
+import { ledgerOf } from '../../parts/facts/ledger.ts';
 import { readSpec } from '../../parts/spec.ts';
 import type { Imported } from './import.ts';
-import { keywords } from './keywords.ts';
-import type { Reader } from './reader.ts';
-import type { Evidence } from './trail.ts';
+import type { Evidence } from './read/evidence.ts';
+import { keywords } from './read/keywords.ts';
+import type { SourceReader } from './read/reader.ts';
 
 /** What became of a source: what was taken, what was inferred from it, what stayed open, and what the nine parts cannot hold. */
 export interface ImportReport {
@@ -47,7 +47,7 @@ function leavesOf(value: Json, at: Pointer, inferred: ReadonlySet<Pointer>): num
 }
 
 /** Goes through the source and gathers what was not taken. */
-function notCarriedOf(reader: Reader): NotCarried[] {
+function notCarriedOf(reader: SourceReader): NotCarried[] {
   const rows = new Map<string, { count: number; at: Pointer[] }>();
   const add = (what: string, at: Pointer): void => {
     const row = rows.get(what) ?? { count: 0, at: [] };
@@ -64,7 +64,7 @@ const placesMost = 3;
 type Add = (what: string, at: Pointer) => void;
 
 /** `label` names the map by its place where its own keys are words of the author. */
-function walk(map: JsonMap, at: Pointer, label: string | undefined, reader: Reader, add: Add): void {
+function walk(map: JsonMap, at: Pointer, label: string | undefined, reader: SourceReader, add: Add): void {
   const taken = reader.taken?.get(map);
   for (const key of Object.keys(map)) {
     const value = map[key] as Json;
@@ -82,12 +82,12 @@ function walk(map: JsonMap, at: Pointer, label: string | undefined, reader: Read
   }
 }
 
-function walkList(list: readonly Json[], at: Pointer, key: string, isTaken: boolean, reader: Reader, add: Add): void {
+function walkList(list: readonly Json[], at: Pointer, key: string, isTaken: boolean, reader: SourceReader, add: Add): void {
   for (const [index, item] of list.entries()) if (isMap(item)) walkMap(item, below(at, index), key, isTaken, reader, add);
 }
 
 /** A map of which nothing was taken is one row; of another, what is left over in it. */
-function walkMap(map: JsonMap, at: Pointer, key: string, isTaken: boolean, reader: Reader, add: Add): void {
+function walkMap(map: JsonMap, at: Pointer, key: string, isTaken: boolean, reader: SourceReader, add: Add): void {
   const reason = reader.reasons.get(at);
   if (reader.again.has(map)) return;
   if (reason !== undefined) add(reason, at);
@@ -118,7 +118,7 @@ function holdsMaps(key: string, label: string | undefined): boolean {
   return label !== 'properties' && byName.has(key);
 }
 
-function holdsTaken(value: Json, reader: Reader): boolean {
+function holdsTaken(value: Json, reader: SourceReader): boolean {
   if (Array.isArray(value)) return value.some((item: Json) => holdsTaken(item, reader));
   if (!isMap(value)) return false;
   return (reader.taken?.has(value) ?? false) || Object.values(value).some((inner) => holdsTaken(inner, reader));

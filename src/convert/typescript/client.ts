@@ -1,20 +1,24 @@
-import type { JsonMap } from '../../document/document.ts';
-import { kindOfScheme } from '../../parts/authentication.ts';
+import type { Json, JsonMap } from '../../document/document.ts';
+import { newMap } from '../../document/values.ts';
+import { kindOfScheme, schemePrefix } from '../../parts/authentication.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { callableOperations, type Operation } from '../../parts/operations.ts';
+import { pathParameters } from '../../parts/payload.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { operationIdOf, UniqueNames } from '../operation-names.ts';
-import { refusalsOf } from '../refusals.ts';
+import { literal, propertyName, type TypeNames } from '../spec/names.ts';
+import { operationIdOf, UniqueNames } from '../spec/operation-names.ts';
+import { refusalsOf } from '../spec/refusals.ts';
 import { clientPrelude } from './client-prelude.ts';
-import { codeMember, constant, serviceConstant, statedOperation, tableRow } from './client-table.ts';
-import { literal, type Names, propertyName } from './names.ts';
 import { type OperationTypes, operationWord } from './operation-types.ts';
+import { parameterMembers } from './parameters.ts';
 import type { ResourceTypes } from './resource-types.ts';
 import { shapeType } from './shape-type.ts';
 import { applied, both, type Member, neverType, objectOf, type Type, undefinedType, union, unknownType, word } from './syntax.ts';
 import { declaration, flat } from './write.ts';
 
 /** A client that calls every operation with `fetch`, and tells refusals apart by their codes. */
-export function clientSection(operations: readonly OperationTypes[], types: ResourceTypes, names: Names): string[] {
+export function clientSection(operations: readonly OperationTypes[], types: ResourceTypes, names: TypeNames): string[] {
   const { spec } = types.reading;
   const unique = new UniqueNames();
   const declarations: string[] = [];
@@ -119,4 +123,94 @@ function credentialType({ authentication }: Spec): Type {
           return objectOf([{ name, type: isPair ? pair : word('string'), readonly: true }]);
         }),
       );
+}
+
+/** What the client knows of the service as a whole. */
+function serviceConstant(spec: Spec): JsonMap {
+  const [url] = statedValue(spec.purpose.baseUrls) ?? [];
+  const schemes = newMap();
+  for (const [name, scheme] of entriesOf(spec.authentication.schemes)) {
+    const carrier = statedValue(scheme.carrier);
+    if (carrier === undefined) continue;
+    const prefix = schemePrefix(scheme);
+    schemes[name] = { in: scheme.in, name: carrier, ...(prefix !== undefined && { prefix }) };
+  }
+  const select = statedValue(spec.versioning.select);
+  const current = entriesOf(spec.versioning.versions).find(([, version]) => version.current)?.[0];
+  const member = codeMember(spec);
+  return {
+    ...(url !== undefined && /^https?:/i.test(url) && { baseUrl: url }),
+    ...(member !== undefined && { codeMember: member }),
+    ...(select && select.by !== 'pin' && current !== undefined && { version: { in: select.by, name: select.carrier, current } }),
+    schemes,
+  };
+}
+
+/** What the client knows of one operation. */
+function tableRow(operation: OperationTypes, spec: Spec): JsonMap {
+  const { endpoint, request } = operation;
+  const codes = [...new Set(refusalsOf(spec, statedOperation(operation, spec)).flatMap(({ code }) => code ?? []))];
+  const media = endpoint.consumes?.[0] ?? 'application/json';
+  return {
+    method: endpoint.method,
+    path: endpoint.path.replace(/#.*$/, ''),
+    params: carriers(endpoint, spec),
+    ...(request !== undefinedType && { media }),
+    ...(endpoint.idempotency && { key: endpoint.idempotency.header }),
+    codes,
+  };
+}
+
+/** Where each parameter is carried. */
+function carriers(endpoint: Endpoint, spec: Spec): JsonMap {
+  const out = newMap();
+  const inPath = new Set(pathParameters(endpoint.path));
+  const names = parameterMembers(endpoint, { spec, view: 'create', typeOf: () => undefined }).map(({ name }) => name);
+  for (const name of names) {
+    const parameter = entriesOf(endpoint.parameters).find(([own]) => own === name)?.[1];
+    const { style, explode } = parameter ?? {};
+    out[name] = {
+      in: parameter?.in ?? (inPath.has(name) ? 'path' : 'query'),
+      ...(style !== undefined && { style }),
+      ...(explode !== undefined && { explode }),
+    };
+  }
+  return out;
+}
+
+/** A value as TypeScript writes it. */
+function constant(value: Json, indent: string): string {
+  if (typeof value === 'string') return literal(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  if (Array.isArray(value)) return `[${value.map((item: Json) => constant(item, indent)).join(', ')}]`;
+  // A key that is computed is only a key.
+  const entries = Object.entries(value).map(
+    ([key, inner]) => `${key === '__proto__' ? "['__proto__']" : propertyName(key)}: ${constant(inner, indent)}`,
+  );
+  if (entries.length === 0) return '{}';
+  const line = `{ ${entries.join(', ')} }`;
+  if (line.length + indent.length <= 120) return line;
+  return `{\n${Object.entries(value)
+    .map(
+      ([key, inner]) =>
+        `${indent}  ${key === '__proto__' ? "['__proto__']" : propertyName(key)}: ${constant(inner, `${indent}  `)},`,
+    )
+    .join('\n')}\n${indent}}`;
+}
+
+/** The operation with its transition, which types do not keep. */
+function statedOperation({ endpoint, operation }: OperationTypes, spec: Spec): Operation {
+  return callableOperations(spec).find((other) => other.endpoint?.key === endpoint.key) ?? { name: operation, endpoint };
+}
+
+/** The member of a refusal's body that holds its code. */
+function codeMember(spec: Spec): string | undefined {
+  const payload = statedValue(spec.errors.payload);
+  if (payload === undefined) return undefined;
+  if (payload === 'problem') return 'code';
+  const { data } = payload;
+  if (typeof data.source === 'string') return undefined;
+  return Object.entries(data).find(
+    ([, expression]) => typeof expression === 'object' && expression.source.trim() === 'code',
+  )?.[0];
 }

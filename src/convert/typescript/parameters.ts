@@ -9,10 +9,10 @@ import type { Parameter } from '../../parts/parameters.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { machineOf } from '../../parts/states.ts';
-import { unsettledLine } from '../unsettled.ts';
+import { unsettledLine } from '../spec/prose.ts';
 import { deprecationText } from './doc.ts';
 import { type ShapeReading, shapeType } from './shape-type.ts';
-import { listOf, type Member, union, unknownType, word } from './syntax.ts';
+import { listType, type Member, union, unknownType, word } from './syntax.ts';
 
 /** The parameters of an endpoint: those that are stated, and those that its path, its pages and its expansion bring. */
 export function parameterMembers(endpoint: Endpoint, reading: ShapeReading): Member[] {
@@ -64,13 +64,13 @@ function filterShape({ op }: Parameter, filters: string, endpoint: Endpoint, { s
 }
 
 /** The pagination of a list: its endpoint's own, or that of the service. */
-export function paginationOf(endpoint: Endpoint, reading: ShapeReading): Pagination | undefined {
+export function readPagination(endpoint: Endpoint, reading: ShapeReading): Pagination | undefined {
   if (statedValue(endpoint.does)?.verb !== 'list') return undefined;
   return statedValue(endpoint.pagination ?? reading.spec.limits.pagination);
 }
 
 function pageMembers(endpoint: Endpoint, reading: ShapeReading): Member[] {
-  const pagination = paginationOf(endpoint, reading);
+  const pagination = readPagination(endpoint, reading);
   if (!isCut(pagination)) return [];
   const places = parametersOf(pageStyle(pagination.style), pagination).map(({ name, parameter: { schema } }) => ({
     name,
@@ -82,7 +82,7 @@ function pageMembers(endpoint: Endpoint, reading: ShapeReading): Member[] {
 }
 
 function expansionMembers({ expand }: Endpoint): Member[] {
-  return expand ? [{ name: expand.parameter, type: union([word('string'), listOf(word('string'))]), optional: true }] : [];
+  return expand ? [{ name: expand.parameter, type: union([word('string'), listType(word('string'))]), optional: true }] : [];
 }
 
 /** The properties of a stated body that have a value even where nobody gives one. */

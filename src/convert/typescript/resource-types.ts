@@ -1,21 +1,24 @@
-import { entriesOf, type Fact, isStated } from '../../parts/fact.ts';
-import type { Resource } from '../../parts/resources.ts';
+import { entriesOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
+import { isSuppliedByService, isWritable, writableShape } from '../../parts/payload.ts';
+import type { Field, Resource } from '../../parts/resources.ts';
+import { identifierType } from '../../parts/schemas.ts';
+import { isPlainMap } from '../../parts/source.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { expandableFields } from '../expansion.ts';
-import { proseOf } from '../prose.ts';
-import { unsettledLine } from '../unsettled.ts';
-import { passingResources, speakersOf } from './mentions.ts';
-import type { Names } from './names.ts';
-import { type FieldReading, isUnsaid, resourceType } from './resource-fields.ts';
-import type { ShapeReading, View } from './shape-type.ts';
-import { keyOf, type Type, word } from './syntax.ts';
+import { machineOf } from '../../parts/states.ts';
+import { valueShape } from '../../parts/value-shape.ts';
+import { expandableFields } from '../spec/expansion.ts';
+import { literal, type TypeNames } from '../spec/names.ts';
+import { type Prose, proseOf, unsettledLine } from '../spec/prose.ts';
+import { deprecationText } from './doc.ts';
+import { passingResources, type ShapeReading, shapeType, speakersOf, type TypeView } from './shape-type.ts';
+import { anyString, type Member, objectOf, type Type, typeKey, union, unknownType, word } from './syntax.ts';
 import { declaration } from './write.ts';
 
-const endings: Readonly<Record<View, string>> = { shown: '', row: 'Row', create: 'Create', next: 'Next', update: 'Update' };
-const views: readonly View[] = ['shown', 'row', 'create', 'next', 'update'];
+const endings: Readonly<Record<TypeView, string>> = { shown: '', row: 'Row', create: 'Create', next: 'Next', update: 'Update' };
+const views: readonly TypeView[] = ['shown', 'row', 'create', 'next', 'update'];
 
 /** The views that a view of a value may turn out to be the same as: then it has no name of its own. */
-const sameAs: Readonly<Record<View, readonly View[]>> = {
+const sameAs: Readonly<Record<TypeView, readonly TypeView[]>> = {
   shown: [],
   row: ['shown'],
   create: ['shown', 'row'],
@@ -26,16 +29,16 @@ const sameAs: Readonly<Record<View, readonly View[]>> = {
 /** The types of all resources: their names, and which of them the rest of the module speaks of. */
 export interface ResourceTypes {
   readonly reading: FieldReading;
-  shapes(view: View): ShapeReading;
+  shapes(view: TypeView): ShapeReading;
   /** The type of a resource in a view; from here on it is part of the module. */
-  named(resource: string, view: View): Type | undefined;
+  named(resource: string, view: TypeView): Type | undefined;
   /** Whether a resource has, at any depth, a field that is handed on and never kept. */
   passesThrough(resource: string): boolean;
   /** The declarations of what was spoken of, in the order of the document. */
   declarations(): string[];
 }
 
-export function resourceTypes(spec: Spec, names: Names): ResourceTypes {
+export function resourceTypes(spec: Spec, names: TypeNames): ResourceTypes {
   const resources = entriesOf(spec.resources.all);
   const own = resources.map(([name, resource]) => ({ resource, plain: names.claim(name, '', 'Resource') }));
   // Resources are named before what is made of them, so that `parcel_row` is called as it is written.
@@ -50,7 +53,7 @@ export function resourceTypes(spec: Spec, names: Names): ResourceTypes {
   const represents = representatives(resources, common);
   const passing = passingResources(resources.map(([, resource]) => resource));
   const wanted = new Set<Claimed>();
-  const named = (name: string, view: View): Type | undefined => {
+  const named = (name: string, view: TypeView): Type | undefined => {
     const chosen = claimed.get(key(name, represents(name, view)));
     if (chosen) wanted.add(chosen);
     return chosen && word(chosen.name);
@@ -77,10 +80,10 @@ export function resourceTypes(spec: Spec, names: Names): ResourceTypes {
 interface Claimed {
   readonly name: string;
   readonly resource: Resource;
-  readonly view: View;
+  readonly view: TypeView;
 }
 
-function key(resource: string, view: View): string {
+function key(resource: string, view: TypeView): string {
   return `${view} ${resource}`;
 }
 
@@ -88,9 +91,9 @@ function key(resource: string, view: View): string {
 function representatives(
   resources: readonly (readonly [string, Resource])[],
   common: Omit<FieldReading, 'typeOf'>,
-): (resource: string, view: View) => View {
-  const chosen = new Map<string, View>();
-  const get = (name: string, view: View): View => chosen.get(key(name, view)) ?? view;
+): (resource: string, view: TypeView) => TypeView {
+  const chosen = new Map<string, TypeView>();
+  const get = (name: string, view: TypeView): TypeView => chosen.get(key(name, view)) ?? view;
   for (const [name, resource] of resources)
     for (const view of views) chosen.set(key(name, view), get(name, candidates(resource, view)[0] ?? view));
   const byName = new Map(resources);
@@ -104,7 +107,7 @@ function representatives(
   for (const name of waiting) {
     waiting.delete(name);
     const resource = byName.get(name);
-    const keys = new Map(resource && views.map((view) => [view, keyOf(resourceType(resource, view, reading))]));
+    const keys = new Map(resource && views.map((view) => [view, typeKey(resourceType(resource, view, reading))]));
     for (const view of resource ? views : []) {
       const same = resource && candidates(resource, view).find((other) => keys.get(other) === keys.get(view));
       const found = same === undefined ? view : get(name, same);
@@ -118,14 +121,14 @@ function representatives(
 }
 
 /** What is sent of a thing of its own always has a name of its own. */
-function candidates(resource: Resource, view: View): readonly View[] {
+function candidates(resource: Resource, view: TypeView): readonly TypeView[] {
   if (!isStated(resource.identifier)) return sameAs[view];
   return view === 'create' ? [] : sameAs[view].filter((other) => other !== 'create');
 }
 
-function docOf(resource: Resource, view: View, reading: FieldReading): string[] {
+function docOf(resource: Resource, view: TypeView, reading: FieldReading): string[] {
   const { name } = resource;
-  const said: Readonly<Record<View, readonly string[]>> = {
+  const said: Readonly<Record<TypeView, readonly string[]>> = {
     shown: reading.prose(resource.at),
     row: [`\`${name}\` as it is kept.`],
     next: [`\`${name}\` as it would be stored, before the service sets its own fields.`],
@@ -141,4 +144,128 @@ function docOf(resource: Resource, view: View, reading: FieldReading): string[] 
   ];
   const unsettled = facts.flatMap(([what, fact]) => (fact && !isStated(fact) ? [unsettledLine(what, fact)] : []));
   return [...said.shown, ...unsettled];
+}
+
+/** What the fields of a resource are read with, besides its shapes. */
+interface FieldReading extends Omit<ShapeReading, 'view'> {
+  readonly prose: Prose;
+  /** Whether some endpoint shows what a resource refers to whole, when it is asked to. */
+  readonly expandable: (resource: string) => boolean;
+}
+
+/** The type of a resource for one view: an object, or what the shape of a value says. `optional`: what the path of an endpoint says already. */
+export function resourceType(resource: Resource, view: TypeView, reading: FieldReading, optional: readonly string[] = []): Type {
+  const whole = valueShape(reading.spec, resource.name);
+  if (whole) return shapeType(whole, { ...reading, view });
+  if (!isStated(resource.fields)) return objectOf([], unknownType);
+  const sent = isSent(view) ? writableShape(reading.spec, resource, view === 'update' ? 'all' : optional) : undefined;
+  const isSentField = (name: string) => isPlainMap(sent?.properties) && Object.hasOwn(sent.properties, name);
+  const isNeeded = (name: string) => Array.isArray(sent?.required) && sent.required.includes(name);
+  const members = entriesOf(resource.fields).flatMap(([name, field]): Member[] => {
+    if (sent ? !isSentField(name) : !isThere(field, view)) return [];
+    const required = sent ? isNeeded(name) : isRequired(reading.spec, resource, field, view);
+    return [memberOf(resource, field, required, view, reading)];
+  });
+  return objectOf(members, resource.additionalProperties ? unknownType : undefined);
+}
+
+/** The fields that a new row has to be given by the service's own code: nothing supplies them. */
+export function neededFields(spec: Spec, resource: Resource): string[] {
+  const needed = entriesOf(resource.fields).filter(
+    ([, field]) =>
+      field.stored &&
+      isRequired(spec, resource, field, 'row') &&
+      !isSuppliedByService(field, 'create') &&
+      !isIdentifierOrState(spec, resource, field, 'generated'),
+  );
+  return needed.map(([name]) => name);
+}
+
+/** Whether the field is the identifier or the state; with `generated`, an identifier that callers choose is none. */
+export function isIdentifierOrState(spec: Spec, resource: Resource, field: Field, which: 'any' | 'generated' = 'any'): boolean {
+  if (machineOf(spec.states, resource.name)?.field === field.name) return true;
+  const identifier = statedValue(resource.identifier);
+  if (identifier?.field !== field.name) return false;
+  return which === 'any' || (identifier.generate !== undefined && identifier.generate !== 'client');
+}
+
+function isSent(view: TypeView): boolean {
+  return view === 'create' || view === 'update';
+}
+
+function isThere(field: Field, view: TypeView): boolean {
+  if (view === 'next') return true;
+  if (!field.stored) return false;
+  return view === 'row' || !(field.writeOnly || field.visible?.length === 0);
+}
+
+function isRequired(spec: Spec, resource: Resource, field: Field, view: TypeView): boolean {
+  if (statedValue(field.required) !== true) return false;
+  if (view === 'shown') return field.reveal === undefined && field.visible === undefined;
+  const isState = machineOf(spec.states, resource.name)?.field === field.name;
+  if (view === 'next') {
+    if (isState || field.generate !== undefined) return true;
+    return isWritable(spec, resource, field) && field.set.create === undefined && field.set.write === undefined;
+  }
+  return !field.readOnly || isSuppliedByService(field, 'create') || isIdentifierOrState(spec, resource, field);
+}
+
+/** Whether nothing at all is said of a fact, not even a question. */
+function isUnsaid(fact: Fact<unknown>): boolean {
+  return fact.standing === 'open' && fact.question === undefined;
+}
+
+function memberOf(resource: Resource, field: Field, required: boolean, view: TypeView, reading: FieldReading): Member {
+  const deprecated = deprecationText(field.deprecated);
+  const type = fieldType(resource, field, view, reading);
+  const isRemovable = view === 'update' && statedValue(field.required) !== true;
+  return {
+    name: field.name,
+    type: isRemovable ? union([type, word('null')]) : type,
+    optional: !required,
+    readonly: !isSent(view) && isIdentifierOrState(reading.spec, resource, field),
+    doc: fieldDoc(resource, field, view, reading),
+    ...(deprecated !== undefined && { deprecated }),
+  };
+}
+
+function fieldType(resource: Resource, field: Field, view: TypeView, reading: FieldReading): Type {
+  const { spec } = reading;
+  const machine = machineOf(spec.states, resource.name);
+  const states = machine?.field === field.name ? statedValue(machine.states) : undefined;
+  const inner: ShapeReading = { ...reading, view };
+  if (states && states.length > 0) return union(states.map((state) => word(literal(state))));
+  const shape = statedValue(field.shape);
+  const identifier = statedValue(resource.identifier);
+  if (!shape && identifier?.field === field.name)
+    return word(identifierType(spec, resource.name) === 'integer' ? 'number' : 'string');
+  if (!shape) return unknownType;
+  const type = shapeType(shape, inner);
+  if (view !== 'shown') return type;
+  if (field.extensible) return union([type, anyString]);
+  if (field.ref === undefined) return type;
+  const whole = field.show === 'expand' || reading.expandable(resource.name);
+  const target = whole ? reading.typeOf(field.ref, 'shown') : undefined;
+  const part = typeof field.show === 'object' ? [shapeType(field.show, inner)] : [];
+  return union([type, ...(target ? [target] : []), ...part]);
+}
+
+function fieldDoc(resource: Resource, field: Field, view: TypeView, reading: FieldReading): string[] {
+  const shape = statedValue(field.shape);
+  const said = typeof shape?.description === 'string' ? [shape.description] : reading.prose(field.at);
+  const notes: string[] = [];
+  if (field.readOnly) notes.push('Read-only.');
+  if (field.writeOnly) notes.push('Never shown.');
+  if (field.reveal === 'once' && view === 'shown') notes.push('Shown once, in the answer that makes it.');
+  if (field.immutable) notes.push('Set once.');
+  if (field.visible && field.visible.length > 0) notes.push(`Shown to: ${field.visible.join(', ')}.`);
+  if (field.ref !== undefined) notes.push(`Refers to ${field.ref}.`);
+  if (typeof shape?.format === 'string') notes.push(`Format: ${shape.format}.`);
+  const unsettled = [
+    ...(isStated(field.shape) ? [] : [unsettledLine(`the type of ${resource.name}.${field.name}`, field.shape)]),
+    ...(isStated(field.required) || isUnsaid(field.required)
+      ? []
+      : [unsettledLine(`whether ${resource.name}.${field.name} is required`, field.required)]),
+  ];
+  return [...said, ...(notes.length > 0 ? [notes.join(' ')] : []), ...unsettled];
 }

@@ -36,7 +36,7 @@ export const undefinedType: Type = word('undefined');
 /** Any string, in a union that still shows its literals. */
 export const anyString: Type = word('(string & {})');
 
-export function listOf(of: Type): Type {
+export function listType(of: Type): Type {
   return { kind: 'list', of };
 }
 
@@ -62,8 +62,8 @@ export function both(types: readonly Type[]): Type {
 
 function distinct(types: readonly Type[], kind: 'union' | 'both'): Type[] {
   const flat = types.flatMap((type) => (type.kind === kind ? type.of : [type]));
-  const seen = new Map(flat.toReversed().map((type) => [keyOf(type), type]));
-  return flat.filter((type) => seen.get(keyOf(type)) === type);
+  const seen = new Map(flat.toReversed().map((type) => [typeKey(type), type]));
+  return flat.filter((type) => seen.get(typeKey(type)) === type);
 }
 
 function isWord(type: Type, text: string): boolean {
@@ -75,21 +75,21 @@ function isStringLiteral(type: Type): boolean {
 }
 
 /** What two types have to agree in to be the same: everything but what is said about them. */
-export function keyOf(type: Type): string {
+export function typeKey(type: Type): string {
   switch (type.kind) {
     case 'word':
       return type.text;
     case 'union':
     case 'both':
-      return `${type.kind}(${type.of.map(keyOf).join()})`;
+      return `${type.kind}(${type.of.map(typeKey).join()})`;
     case 'list':
-      return `${keyOf(type.of)}[]`;
+      return `${typeKey(type.of)}[]`;
     case 'tuple':
-      return `[${type.items.map(keyOf).join()};${type.required}${restKey(type.rest)}]`;
+      return `[${type.items.map(typeKey).join()};${type.required}${restKey(type.rest)}]`;
     case 'applied':
-      return `${type.name}<${type.to.map(keyOf).join()}>`;
+      return `${type.name}<${type.to.map(typeKey).join()}>`;
     case 'object': {
-      const members = type.members.map((member) => `${flagsOf(member)}${JSON.stringify(member.name)}:${keyOf(member.type)}`);
+      const members = type.members.map((member) => `${flagsOf(member)}${JSON.stringify(member.name)}:${typeKey(member.type)}`);
       return `{${members.join()}${restKey(type.rest)}}`;
     }
   }
@@ -100,5 +100,5 @@ function flagsOf({ optional, readonly }: Member): string {
 }
 
 function restKey(rest: Type | undefined): string {
-  return rest ? `...${keyOf(rest)}` : '';
+  return rest ? `...${typeKey(rest)}` : '';
 }

@@ -1,5 +1,5 @@
+import { propertyName } from '../spec/names.ts';
 import { docLines } from './doc.ts';
-import { propertyName } from './names.ts';
 import type { Member, Type } from './syntax.ts';
 
 /** The columns of a line of the project's own formatter settings. */
@@ -17,7 +17,7 @@ function assigned(start: string, type: Type, indent: string): string {
 }
 
 /** A type in as many lines as it needs; `used` columns of the first one are taken. */
-export function written(type: Type, indent: string, used: number): string {
+function written(type: Type, indent: string, used: number): string {
   const line = isPlain(type) ? flat(type) : undefined;
   if (line !== undefined && indent.length + used + line.length <= columns) return line;
   const inner = `${indent}  `;

@@ -1,5 +1,5 @@
 import { compareBy } from '../comparison.ts';
-import { allowed, type RateKind, refused, type StatedRate } from './kind.ts';
+import { allowed, type RateKind, refusedDecision, type StatedRate } from './kind.ts';
 
 const AT = 0;
 const DEBT = 1;
@@ -33,7 +33,7 @@ export const bucket = {
     const remaining = Math.max(0, Math.floor((whole - left) / windowMs));
     const moreMs = left === 0 ? windowMs : refillMs(left + (remaining + 1) * windowMs - whole, limit);
     if (fits) return allowed(remaining, moreMs, debt);
-    return refused(remaining, moreMs, cost > most ? Number.POSITIVE_INFINITY : refillMs(taken - whole, limit), debt);
+    return refusedDecision(remaining, moreMs, cost > most ? Number.POSITIVE_INFINITY : refillMs(taken - whole, limit), debt);
   },
   giveBack({ limit, windowMs }, use, nowMs, { atMs, cost, before }) {
     const debt = debtAt(use.numbers, use.length, nowMs, limit);

@@ -1,5 +1,5 @@
 /** A stretch of time: from `startMs` up to, and without, `endMs`. */
-export interface Stretch {
+export interface TimeWindow {
   readonly startMs: number;
   readonly endMs: number;
 }
@@ -13,9 +13,9 @@ const dayMs = 24 * hourMs;
  * The calendar window of a time zone (an IANA name) that holds a time. Days are those of the zone: 23 or 25 hours where its
  * clocks are changed. Weeks begin on Monday (ISO 8601). An hour that the clocks repeat is two windows.
  */
-export function compileCalendar(window: CalendarWindow, zone: string): (nowMs: number) => Stretch {
+export function compileCalendar(window: CalendarWindow, zone: string): (nowMs: number) => TimeWindow {
   const offset = compileOffset(zone);
-  const find = (nowMs: number): Stretch => {
+  const find = (nowMs: number): TimeWindow => {
     const local = nowMs + offset(nowMs);
     if (window === 'hour') {
       const startMs = nowMs - modulo(local, hourMs);
@@ -24,7 +24,7 @@ export function compileCalendar(window: CalendarWindow, zone: string): (nowMs: n
     const [start, end] = datesAround(window, local);
     return { startMs: instantOf(start, offset), endMs: instantOf(end, offset) };
   };
-  let last: Stretch | undefined;
+  let last: TimeWindow | undefined;
   return (nowMs) => {
     if (last === undefined || nowMs < last.startMs || nowMs >= last.endMs) last = find(nowMs);
     return last;
@@ -54,9 +54,14 @@ function instantOf(local: number, offset: (ms: number) => number): number {
 function compileOffset(zone: string): (ms: number) => number {
   if (zone === 'UTC') return () => 0;
   const format = new Intl.DateTimeFormat('en-US', {
-    ...{ timeZone: zone, hourCycle: 'h23' as const },
-    ...{ year: 'numeric' as const, month: 'numeric' as const, day: 'numeric' as const },
-    ...{ hour: 'numeric' as const, minute: 'numeric' as const, second: 'numeric' as const },
+    timeZone: zone,
+    hourCycle: 'h23' as const,
+    year: 'numeric' as const,
+    month: 'numeric' as const,
+    day: 'numeric' as const,
+    hour: 'numeric' as const,
+    minute: 'numeric' as const,
+    second: 'numeric' as const,
   });
   return (ms) => {
     const shown = new Map(format.formatToParts(ms).map(({ type, value }) => [type, value]));

@@ -1,5 +1,5 @@
 import { compareBy } from '../comparison.ts';
-import { allowed, type RateKind, refused, type StatedRate } from './kind.ts';
+import { allowed, type RateKind, refusedDecision, type StatedRate } from './kind.ts';
 
 const START = 0;
 const USED = 1;
@@ -25,7 +25,7 @@ export const fixed = {
     numbers[USED] = fits ? used + cost : used;
     use.length = numbers[USED] === 0 ? 0 : 2;
     if (fits) return allowed(limit - used - cost, endMs, used);
-    return refused(Math.max(0, limit - used), endMs, cost > limit ? Number.POSITIVE_INFINITY : endMs, used);
+    return refusedDecision(Math.max(0, limit - used), endMs, cost > limit ? Number.POSITIVE_INFINITY : endMs, used);
   },
   giveBack({ windowMs }, use, nowMs, { atMs, cost }) {
     const { numbers } = use;

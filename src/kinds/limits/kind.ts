@@ -90,6 +90,6 @@ export function allowed(remaining: number, moreMs: number, before: number): Deci
 }
 
 /** The decision where a request does not fit now, or never. */
-export function refused(remaining: number, moreMs: number, waitMs: number, before: number): Decision {
+export function refusedDecision(remaining: number, moreMs: number, waitMs: number, before: number): Decision {
   return { isAllowed: false, remaining, moreMs, waitMs, before };
 }

@@ -1,5 +1,5 @@
 import { compareBy } from '../comparison.ts';
-import { allowed, type RateFacts, type RateKind, refused, type StatedRate, type Use } from './kind.ts';
+import { allowed, type RateFacts, type RateKind, refusedDecision, type StatedRate, type Use } from './kind.ts';
 
 /** How many moments are remembered apart. */
 export const momentsMax = 64;
@@ -30,7 +30,7 @@ export const sliding = {
       return allowed(limit - used - cost, moreMs, used);
     }
     const moreMs = use.length === 0 ? windowMs : numbers[0]! + windowMs - nowMs;
-    return refused(Math.max(0, limit - used), moreMs, waitMs(facts, use, nowMs, used + cost - limit), used);
+    return refusedDecision(Math.max(0, limit - used), moreMs, waitMs(facts, use, nowMs, used + cost - limit), used);
   },
   giveBack({ windowMs }, use, nowMs, { atMs, cost }) {
     age(use, nowMs, windowMs);

@@ -2,7 +2,7 @@ import { readTemplate } from '../generators/template.ts';
 import { isToken } from '../http-token.ts';
 import { challengeOf, isInAuthorization } from './challenges.ts';
 import { asHttpKey, asKey } from './in-openapi.ts';
-import type { Asked, OfForeign, PlacedScheme, SchemeFacts, SchemeKind } from './kind.ts';
+import type { ChallengeSubject, OfForeign, PlacedScheme, SchemeFacts, SchemeKind } from './kind.ts';
 import { ofKey } from './near-misses.ts';
 import { looksLikeToken } from './token.ts';
 
@@ -31,7 +31,7 @@ export const apiKey = {
   compare: () => 'same',
 } as const satisfies SchemeKind;
 
-function challenge(asked: Asked): string {
+function challenge(asked: ChallengeSubject): string {
   const error = asked.isBad ? [['error', 'invalid_key'] as const] : [];
   if (isInAuthorization(asked) && asked.prefix !== undefined && isToken(asked.prefix)) {
     return challengeOf(asked.prefix, [['realm', asked.realm], ...error]);

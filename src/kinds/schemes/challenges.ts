@@ -1,5 +1,5 @@
 import { quotedString } from '../http-token.ts';
-import type { Asked } from './kind.ts';
+import type { ChallengeSubject } from './kind.ts';
 
 /** A challenge by its scheme's name and its parameters. */
 export function challengeOf(name: string, parameters: readonly (readonly [name: string, value: string])[]): string {
@@ -7,13 +7,13 @@ export function challengeOf(name: string, parameters: readonly (readonly [name: 
 }
 
 /** RFC 6750 section 3: bare without a credential, `invalid_token` for one that is not good. */
-export function bearerChallenge(asked: Asked): string {
+export function bearerChallenge(asked: ChallengeSubject): string {
   const error = asked.isBad ? [['error', 'invalid_token'] as const] : [];
   if (isInAuthorization(asked)) return challengeOf(asked.prefix ?? 'Bearer', [['realm', asked.realm], ...error]);
   return challengeOf('Bearer', [['realm', asked.realm], ['in', asked.in], ['name', asked.name], ...error]);
 }
 
 /** Whether the credential stands where HTTP has it. */
-export function isInAuthorization(asked: Pick<Asked, 'in' | 'name'>): boolean {
+export function isInAuthorization(asked: Pick<ChallengeSubject, 'in' | 'name'>): boolean {
   return asked.in === 'header' && asked.name.toLowerCase() === 'authorization';
 }

@@ -10,7 +10,8 @@ export function asKey(scheme: PlacedScheme, isKindTold: boolean): InOpenApi {
     written: { type: 'apiKey', in: scheme.in, name: name ?? usualHeader },
     // Where its place is open too, this one stands there; so it is not told by standing there.
     told: name === undefined || (name === usualHeader && !isKindTold) ? [] : [scheme.in],
-    ...{ isKindTold, takesScopes: false },
+    isKindTold,
+    takesScopes: false,
   };
 }
 

@@ -45,7 +45,7 @@ export interface SchemeKind {
   /** What is wrong with how it is stated; `words` are those that stand there, with or without a value. */
   problems(facts: SchemeFacts, words: readonly string[]): readonly Problem[];
   /** What a 401 asks for (RFC 9110 section 11.6.1), as one challenge. */
-  challenge(asked: Asked): string;
+  challenge(asked: ChallengeSubject): string;
   /** Whether a text can be a credential of it, as somebody who has one gives it. */
   takes(text: string): boolean;
   /** What stands behind the prefix for a credential as somebody gives it, and the name that is in it, where one is. */
@@ -82,7 +82,7 @@ export interface PasswordProof {
 }
 
 /** What a challenge speaks of. */
-export interface Asked {
+export interface ChallengeSubject {
   readonly realm: string;
   readonly in: 'header' | 'query' | 'cookie';
   /** The name of the header, query parameter or cookie. */

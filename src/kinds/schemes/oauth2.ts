@@ -14,7 +14,8 @@ export const oauth2 = {
     ...tokenMembers,
     flows: {
       form: {
-        ...{ type: 'object', description: 'The flows that give tokens out, each with its addresses.' },
+        type: 'object',
+        description: 'The flows that give tokens out, each with its addresses.',
         additionalProperties: {
           type: 'object',
           additionalProperties: { anyOf: [{ type: 'string' }, { type: 'object', additionalProperties: { type: 'string' } }] },

@@ -37,7 +37,7 @@ export const duration: CelType = { is: 'duration' };
 export const nothing: CelType = { is: 'null' };
 export const timestamp: CelType = { is: 'timestamp', as: 'text' };
 export const dyn: CelType = { is: 'dyn', open: true };
-export const listOf = (of: CelType): CelType => ({ is: 'list', of });
+export const celList = (of: CelType): CelType => ({ is: 'list', of });
 export const mapOf = (of: CelType): CelType => ({ is: 'map', of });
 export const nullable = (of: CelType): CelType => (of.is === 'nullable' || of.is === 'null' ? of : { is: 'nullable', of });
 
@@ -97,16 +97,16 @@ export function isText(type: CelType): boolean {
 }
 
 /** Whether a value of one type can stand where another is wanted, its presence aside. What only the value shows is checked there. */
-export function fits(actual: CelType, wanted: CelType, depth = 0): boolean {
+export function fitsType(actual: CelType, wanted: CelType, depth = 0): boolean {
   if (actual.is === 'dyn' || wanted.is === 'dyn' || depth > 8) return true;
   if (wanted.is === 'nullable')
-    return actual.is === 'null' || fits(actual.is === 'nullable' ? actual.of : actual, wanted.of, depth);
+    return actual.is === 'null' || fitsType(actual.is === 'nullable' ? actual.of : actual, wanted.of, depth);
   if (isText(wanted)) return isText(actual);
   if (wanted.is === 'double') return actual.is === 'double' || actual.is === 'int';
-  if (wanted.is === 'list') return actual.is === 'list' && fits(actual.of, wanted.of, depth + 1);
+  if (wanted.is === 'list') return actual.is === 'list' && fitsType(actual.of, wanted.of, depth + 1);
   if (wanted.is === 'map') {
-    if (actual.is === 'map') return fits(actual.of, wanted.of, depth + 1);
-    return actual.is === 'object' && [...actual.members.values()].every((member) => fits(member.type, wanted.of, depth + 1));
+    if (actual.is === 'map') return fitsType(actual.of, wanted.of, depth + 1);
+    return actual.is === 'object' && [...actual.members.values()].every((member) => fitsType(member.type, wanted.of, depth + 1));
   }
   if (wanted.is === 'object') return actual.is === 'map' || (actual.is === 'object' && fitsObject(actual, wanted, depth));
   return actual.is === wanted.is;
@@ -117,6 +117,6 @@ function fitsObject(actual: ObjectType, wanted: ObjectType, depth: number): bool
   return [...wanted.members].every(([name, member]) => {
     const held = actual.members.get(name);
     if (!held) return member.optional || actual.rest !== undefined;
-    return fits(held.type, member.type, depth + 1);
+    return fitsType(held.type, member.type, depth + 1);
   });
 }

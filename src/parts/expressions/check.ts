@@ -1,14 +1,14 @@
 import type { Json } from '../../document/document.ts';
 import type { Spec } from '../spec.ts';
-import { fits, typeName } from './cel-type.ts';
-import { constantOf } from './constant.ts';
+import { fitsType, typeName } from './cel-type.ts';
+import { compileNode } from './compile.ts';
 import { type Inferred, infer } from './infer.ts';
 import { nearestRemedy } from './member.ts';
-import type { Node } from './node.ts';
+import { childNodes, type ExpressionProblem, type Node } from './node.ts';
 import { parseExpression } from './parse.ts';
-import type { ExpressionProblem } from './problem.ts';
+import { scopeOf } from './scope.ts';
 import { typeOfShape } from './shape-type.ts';
-import type { Expected, ExpressionUse } from './use.ts';
+import { aBoolean, type Expected, type ExpressionUse } from './use.ts';
 
 /** What is wrong with an expression in any of the operations that it stands for. It never throws. */
 export function checkExpression(
@@ -61,7 +61,7 @@ function resultProblems(spec: Spec, expected: Expected, node: Node, inferred: In
     return [{ kind: 'result', message: `This may come to null where ${typeName(wanted)} is required.`, ...whole }];
   }
   const actual = type.is === 'nullable' ? type.of : type;
-  if (actual.is !== 'null' && !fits(actual, wanted)) {
+  if (actual.is !== 'null' && !fitsType(actual, wanted)) {
     const remedy = castFor(actual.is, wanted.is);
     return [
       {
@@ -117,4 +117,41 @@ function constantProblems(spec: Spec, node: Node, source: string): ExpressionPro
       length: node.end - node.start,
     },
   ];
+}
+
+/** What a condition always is, whatever it is asked of; nothing where that depends. */
+function constantOf(spec: Spec, node: Node, source: string): boolean | undefined {
+  switch (node.op) {
+    case 'not': {
+      const of = constantOf(spec, node.of, source);
+      return of === undefined ? undefined : !of;
+    }
+    case 'and':
+    case 'or': {
+      const decisive = node.op === 'or';
+      const sides = [constantOf(spec, node.left, source), constantOf(spec, node.right, source)];
+      if (sides.includes(decisive)) return decisive;
+      return sides.includes(undefined) ? undefined : !decisive;
+    }
+    case 'choose': {
+      const condition = constantOf(spec, node.if, source);
+      const [yes, no] = [constantOf(spec, node.yes, source), constantOf(spec, node.no, source)];
+      if (condition !== undefined) return condition ? yes : no;
+      return yes === no ? yes : undefined;
+    }
+    default:
+      return readsNothing(node, new Set()) ? evaluated(spec, node, source) : undefined;
+  }
+}
+
+function evaluated(spec: Spec, node: Node, source: string): boolean | undefined {
+  const scope = scopeOf({});
+  const value = compileNode(spec, source, node, infer(spec, scope, source, node), { scope, expected: aBoolean }).evaluate({});
+  return typeof value === 'boolean' ? value : undefined;
+}
+
+function readsNothing(node: Node, bound: ReadonlySet<string>): boolean {
+  if (node.op === 'name') return bound.has(node.name);
+  const inside = node.op === 'loop' || node.op === 'let' ? new Set(bound).add(node.name) : bound;
+  return childNodes(node).every((part) => readsNothing(part, inside));
 }

@@ -1,8 +1,8 @@
 import type { CelType } from './cel-type.ts';
 import { Failed, type Value } from './cel-value.ts';
-import type { Code, Coding, Locals, Run } from './code.ts';
-import { isRawMap } from './crossing.ts';
-import type { Context, Frame, Raw } from './frame.ts';
+import { type Code, type Coding, crossed, type Evaluation, type Locals } from './code.ts';
+import { charge, chargeItems, type EvaluationContext, type Frame, type Raw } from './frame.ts';
+import { isRawMap } from './json-values.ts';
 import type { Node, NodeOf } from './node.ts';
 
 /** A variable: of a loop, or of the scope. What is absent is undefined here, and found to be so where it is used. */
@@ -22,7 +22,7 @@ export function codeName(coding: Coding, node: NodeOf<'name'>, locals: Locals): 
   return { raw: true, type, run: ({ context }) => context[name] as Raw };
 }
 
-function timeOf({ now }: Context): Date {
+function timeOf({ now }: EvaluationContext): Date {
   if (now instanceof Date) return now;
   if (typeof now === 'number') return new Date(now);
   throw new Failed('absent', '`now` is not there');
@@ -46,7 +46,7 @@ export function codeField(coding: Coding, node: NodeOf<'field'>, locals: Locals)
   };
 }
 
-function valueMember(of: Run<Value>, name: string, absent: Failed): Run<Value> {
+function valueMember(of: Evaluation<Value>, name: string, absent: Failed): Evaluation<Value> {
   return (frame) => {
     const held = of(frame);
     const found = held instanceof Map ? held.get(name) : undefined;
@@ -56,7 +56,7 @@ function valueMember(of: Run<Value>, name: string, absent: Failed): Run<Value> {
 }
 
 /** A field of JSON, undefined where it or what should hold it is not there. A field of a reference is one of what it refers to. */
-function finder(of: Extract<Code, { raw: true }>, name: string): Run<Raw> {
+function finder(of: Extract<Code, { raw: true }>, name: string): Evaluation<Raw> {
   const { run, type } = of;
   if (type.is === 'ref') {
     const { resource } = type;
@@ -88,7 +88,7 @@ function own(held: { readonly [key: string]: Raw }, name: string): Raw {
  * Whether a field is there. Where what should hold it has no type, that has to be there itself; a path with a type was
  * checked for that, and a reference to a row that is gone has no fields.
  */
-export function codeHas(coding: Coding, node: NodeOf<'has'>, locals: Locals): Run<boolean> {
+export function codeHas(coding: Coding, node: NodeOf<'has'>, locals: Locals): Evaluation<boolean> {
   const { field } = node;
   const of = loose(coding, field.of, locals);
   if (!of.raw) {
@@ -149,13 +149,102 @@ function typeOf(coding: Coding, node: Node): CelType {
 }
 
 /** A path as it is written, for messages. */
-export function textOf(node: Node): string {
+function textOf(node: Node): string {
   if (node.op === 'name') return node.name;
   if (node.op === 'field') return `${textOf(node.of)}.${node.name}`;
   return node.op === 'index' ? `${textOf(node.of)}[…]` : '…';
 }
 
 /** Runs with a variable of a loop. */
-export function withLocal(frame: Frame, slot: number, value: unknown): void {
+function withLocal(frame: Frame, slot: number, value: unknown): void {
   frame.locals[slot] = value;
+}
+
+/** A loop over the items of a list or the keys of a map. As in `&&` and `||`, one item that decides outweighs others that fail. */
+export function codeLoop(coding: Coding, node: NodeOf<'loop'>, locals: Locals): Code {
+  const over = coding.code(node.over, locals);
+  const type = coding.inferred.types.get(node) ?? { is: 'dyn', open: true };
+  const item: CelType = over.type.is === 'list' ? over.type.of : over.type.is === 'dyn' ? over.type : { is: 'string' };
+  const slot = coding.slot();
+  const inside = new Map(locals).set(node.name, { slot, raw: over.raw, type: item });
+  const items = itemsOf(over);
+  // What is kept is as it came in: crossed or not, like the list.
+  if (node.kind === 'filter') return { ...filter(items, slot, coding.condition(node.body, inside)), raw: over.raw, type } as Code;
+  if (node.kind === 'map') {
+    const where = node.where && coding.condition(node.where, inside);
+    return { raw: false, type, run: map(items, slot, crossed(coding.code(node.body, inside)), where) };
+  }
+  const body = coding.condition(node.body, inside);
+  return {
+    raw: false,
+    type,
+    run: node.kind === 'exists_one' ? one(items, slot, body) : decided(items, slot, body, node.kind === 'exists'),
+  };
+}
+
+function itemsOf(over: Code): Evaluation<readonly unknown[]> {
+  return (frame) => {
+    const held: unknown = over.run(frame);
+    const items = Array.isArray(held)
+      ? held
+      : held instanceof Map
+        ? [...held.keys()]
+        : isRawMap(held)
+          ? Object.keys(held)
+          : undefined;
+    if (!items) throw new Failed('type', 'a loop over something that is neither list nor map');
+    chargeItems(frame, items.length);
+    return items;
+  };
+}
+
+function filter(
+  items: Evaluation<readonly unknown[]>,
+  slot: number,
+  body: Evaluation<boolean>,
+): { readonly run: Evaluation<unknown[]> } {
+  return { run: (frame) => items(frame).filter((item) => turn(frame, slot, item, body)) };
+}
+
+function map(
+  items: Evaluation<readonly unknown[]>,
+  slot: number,
+  body: Evaluation<Value>,
+  where?: Evaluation<boolean>,
+): Evaluation<Value> {
+  return (frame) => {
+    const kept = where ? items(frame).filter((item) => turn(frame, slot, item, where)) : items(frame);
+    return kept.map((item) => turn(frame, slot, item, body));
+  };
+}
+
+function one(items: Evaluation<readonly unknown[]>, slot: number, body: Evaluation<boolean>): Evaluation<Value> {
+  return (frame) => items(frame).filter((item) => turn(frame, slot, item, body)).length === 1;
+}
+
+function decided(
+  items: Evaluation<readonly unknown[]>,
+  slot: number,
+  body: Evaluation<boolean>,
+  decisive: boolean,
+): Evaluation<Value> {
+  return (frame) => {
+    let failed: Failed | undefined;
+    for (const item of items(frame)) {
+      try {
+        if (turn(frame, slot, item, body) === decisive) return decisive;
+      } catch (error) {
+        if (!(error instanceof Failed) || error.reason === 'size') throw error;
+        failed ??= error;
+      }
+    }
+    if (failed) throw failed;
+    return !decisive;
+  };
+}
+
+function turn<T>(frame: Frame, slot: number, item: unknown, body: Evaluation<T>): T {
+  charge(frame, 1);
+  withLocal(frame, slot, item);
+  return body(frame);
 }

@@ -1,12 +1,13 @@
 import type { CelType } from './cel-type.ts';
-import { checkInt, Failed, type Value } from './cel-value.ts';
-import { type Code, type Coding, crossed, type Locals, type Run } from './code.ts';
-import { codeLoop } from './code-loop.ts';
-import { codeBinary, codeCall } from './code-operator.ts';
-import { codeField, codeHas, codeIndex, codeName } from './code-path.ts';
+import { checkInt, compareText, Failed, type Value } from './cel-value.ts';
+import { type Code, type Coding, crossed, type Evaluation, type Locals } from './code.ts';
+import { codeField, codeHas, codeIndex, codeLoop, codeName } from './code-path.ts';
 import type { Inferred } from './infer.ts';
-import type { Node, NodeOf } from './node.ts';
-import { isSameForm } from './outcome.ts';
+import { rawInteger } from './json-values.ts';
+import type { BinaryOperator, Node, NodeOf } from './node.ts';
+import { operators } from './operators.ts';
+import { slotHolds, slotsOf } from './overload.ts';
+import { isSameForm } from './result.ts';
 import type { Scope } from './scope.ts';
 
 /** Turns the nodes of one expression into code. */
@@ -24,16 +25,16 @@ export class Coder implements Coding {
     return this.slots++;
   }
 
-  value(node: Node, locals: Locals): Run<Value> {
+  value(node: Node, locals: Locals): Evaluation<Value> {
     return crossed(this.code(node, locals));
   }
 
-  condition(node: Node, locals: Locals): Run<boolean> {
+  condition(node: Node, locals: Locals): Evaluation<boolean> {
     if (node.op === 'and' || node.op === 'or') return this.logic(node, locals);
     if (node.op === 'has') return codeHas(this, node, locals);
     const run = this.value(node, locals);
     // An operator of type bool over typed values gives nothing else.
-    if (node.op === 'binary' && this.typeOf(node).is === 'bool') return run as Run<boolean>;
+    if (node.op === 'binary' && this.typeOf(node).is === 'bool') return run as Evaluation<boolean>;
     return (frame) => {
       const value = run(frame);
       if (typeof value !== 'boolean') throw new Failed('type', 'a condition that is no boolean');
@@ -64,7 +65,7 @@ export class Coder implements Coding {
     }
   }
 
-  reckon(node: Exclude<Node, NodeOf<'name' | 'field' | 'index' | 'loop' | 'let' | 'choose'>>, locals: Locals): Run<Value> {
+  reckon(node: Exclude<Node, NodeOf<'name' | 'field' | 'index' | 'loop' | 'let' | 'choose'>>, locals: Locals): Evaluation<Value> {
     switch (node.op) {
       case 'literal': {
         const { value } = node;
@@ -96,7 +97,7 @@ export class Coder implements Coding {
   }
 
   /** In `&&` and `||` the side that decides outweighs one that fails, whichever comes first. */
-  logic(node: NodeOf<'and'> | NodeOf<'or'>, locals: Locals): Run<boolean> {
+  logic(node: NodeOf<'and'> | NodeOf<'or'>, locals: Locals): Evaluation<boolean> {
     const left = this.condition(node.left, locals);
     const right = this.condition(node.right, locals);
     const decisive = node.op === 'or';
@@ -127,7 +128,7 @@ export class Coder implements Coding {
     const slot = this.slot();
     const body = this.code(node.body, new Map(locals).set(node.name, { slot, raw: value.raw, type: value.type }));
     const { run } = body;
-    const bound = (frame: Parameters<Run<unknown>>[0]) => {
+    const bound = (frame: Parameters<Evaluation<unknown>>[0]) => {
       frame.locals[slot] = value.run(frame);
       return run(frame);
     };
@@ -142,7 +143,7 @@ function uncrossed(side: Node, code: Code, whole: CelType): Code {
   return code.raw && !isSameForm(code.type, whole) ? { raw: false, type: code.type, run: crossed(code) } : code;
 }
 
-function negated(of: Run<Value>): Run<Value> {
+function negated(of: Evaluation<Value>): Evaluation<Value> {
   return (frame) => {
     const value = of(frame);
     if (typeof value === 'bigint') return checkInt(-value);
@@ -154,4 +155,114 @@ function negated(of: Run<Value>): Run<Value> {
 function keyOf(value: Value): string {
   if (typeof value === 'string') return value;
   throw new Failed('type', 'a key that is no text');
+}
+
+/** An operator between two values; between two integers or two texts without making values of them first. */
+function codeBinary(coding: Coding, node: NodeOf<'binary'>, locals: Locals): Evaluation<Value> {
+  const left = coding.code(node.left, locals);
+  const right = coding.code(node.right, locals);
+  return (
+    inList(coding, node, left, locals) ??
+    ofIntegers(node.operator, integers(left, node.left), integers(right, node.right)) ??
+    ofTexts(node.operator, left, right) ??
+    general(node.operator, crossed(left), crossed(right))
+  );
+}
+
+function general(operator: BinaryOperator, left: Evaluation<Value>, right: Evaluation<Value>): Evaluation<Value> {
+  const operate = operators[operator];
+  return (frame) => operate(left(frame), right(frame), frame);
+}
+
+/** `x in ['a', 'b']` over literals is one look-up. */
+function inList(coding: Coding, node: NodeOf<'binary'>, left: Code, locals: Locals): Evaluation<Value> | undefined {
+  const { right } = node;
+  if (node.operator !== 'in' || right.op !== 'list' || !isText(left.type)) return undefined;
+  const words = right.items.map((item) => (item.op === 'literal' && typeof item.value === 'string' ? item.value : undefined));
+  if (words.includes(undefined)) return undefined;
+  const set = new Set<Value>(words as string[]);
+  const value = coding.value(node.left, locals);
+  return (frame) => set.has(value(frame));
+}
+
+/** A side that gives integers as plain numbers where they are small enough; comparing a number with a bigint is exact. */
+function integers(code: Code, node: NodeOf<'binary'>['left']): Evaluation<number | bigint> | undefined {
+  if (code.type.is !== 'int') return undefined;
+  if (code.raw) {
+    const { run } = code;
+    return (frame) => rawInteger(run(frame));
+  }
+  if (node.op === 'literal' && typeof node.value === 'bigint') {
+    const value = Number.isSafeInteger(Number(node.value)) ? Number(node.value) : node.value;
+    return () => value;
+  }
+  // The type says int, so the value is a bigint.
+  return code.run as Evaluation<bigint>;
+}
+
+type Integers = Evaluation<number | bigint> | undefined;
+
+function ofIntegers(operator: BinaryOperator, left: Integers, right: Integers): Evaluation<Value> | undefined {
+  if (!left || !right) return undefined;
+  switch (operator) {
+    case '==':
+      return (frame) => same(left(frame), right(frame));
+    case '!=':
+      return (frame) => !same(left(frame), right(frame));
+    case '<':
+      return (frame) => left(frame) < right(frame);
+    case '<=':
+      return (frame) => left(frame) <= right(frame);
+    case '>':
+      return (frame) => left(frame) > right(frame);
+    case '>=':
+      return (frame) => left(frame) >= right(frame);
+    default:
+      return undefined;
+  }
+}
+
+function same(left: number | bigint, right: number | bigint): boolean {
+  return left === right || (typeof left !== typeof right && left >= right && left <= right);
+}
+
+function isText(type: CelType): boolean {
+  return type.is === 'string' || type.is === 'ref';
+}
+
+function ofTexts(operator: BinaryOperator, leftCode: Code, rightCode: Code): Evaluation<Value> | undefined {
+  if (!isText(leftCode.type) || !isText(rightCode.type)) return undefined;
+  // The type says string, and crossing sees to it.
+  const left = crossed(leftCode) as Evaluation<string>;
+  const right = crossed(rightCode) as Evaluation<string>;
+  switch (operator) {
+    case '==':
+      return (frame) => left(frame) === right(frame);
+    case '!=':
+      return (frame) => left(frame) !== right(frame);
+    case '<':
+      return (frame) => compareText(left(frame), right(frame)) < 0;
+    case '<=':
+      return (frame) => compareText(left(frame), right(frame)) <= 0;
+    case '>':
+      return (frame) => compareText(left(frame), right(frame)) > 0;
+    case '>=':
+      return (frame) => compareText(left(frame), right(frame)) >= 0;
+    default:
+      return undefined;
+  }
+}
+
+/** A call: the one way in which it can go, or the one that the values show. */
+function codeCall(coding: Coding, node: NodeOf<'call'>, locals: Locals): Evaluation<Value> {
+  const parts = (node.on ? [node.on, ...node.args] : node.args).map((part) => coding.value(part, locals));
+  const overloads = coding.inferred.overloads.get(node) ?? [];
+  const failed = new Failed('type', `\`${node.name}\` cannot be called with these values`);
+  return (frame) => {
+    const values = parts.map((part) => part(frame));
+    for (const overload of overloads) {
+      if (slotsOf(overload).every((slot, index) => slotHolds(slot, values[index] as Value))) return overload.run(values, frame);
+    }
+    throw failed;
+  };
 }

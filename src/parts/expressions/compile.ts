@@ -1,32 +1,32 @@
 import type { Spec } from '../spec.ts';
 import { Failed, type Value } from './cel-value.ts';
-import { type Code, crossed, type Run } from './code.ts';
+import { type Code, crossed, type Evaluation } from './code.ts';
 import { Coder } from './coder.ts';
-import type { Context, Raw } from './frame.ts';
+import type { EvaluationContext, Raw } from './frame.ts';
 import { type Inferred, infer } from './infer.ts';
 import type { Node } from './node.ts';
-import { isSameForm, returnOf, type Wanted } from './outcome.ts';
 import { parseExpression } from './parse.ts';
 import { type Read, readsOf } from './reads.ts';
+import { isSameForm, type ResultType, returnOf } from './result.ts';
 import type { Scope } from './scope.ts';
 import { typeOfShape } from './shape-type.ts';
 import type { Expected } from './use.ts';
 
-export interface Compiled {
+export interface CompiledExpression {
   readonly source: string;
   /** Every path that it reads of its variables. */
   readonly reads: readonly Read[];
   /** What it comes to, as JSON; or why it came to nothing. It never throws but what `follow` throws. */
-  evaluate(context: Context): Raw | Failed;
+  evaluate(context: EvaluationContext): Raw | Failed;
   /** What it comes to as the value that expressions handle, for what has no form in JSON. */
-  value(context: Context): Value | Failed;
+  value(context: EvaluationContext): Value | Failed;
 }
 
 /** Makes an expression ready to run in one scope. One that cannot be read fails at every evaluation; `checkExpression` says why. */
 export function compileExpression(
   spec: Spec,
   use: { readonly source: string; readonly scope: Scope; readonly expected: Expected },
-): Compiled {
+): CompiledExpression {
   const parsed = parseExpression(use.source);
   if ('unparsed' in parsed) return broken(use.source, parsed.unparsed.message);
   return compileNode(spec, use.source, parsed.node, infer(spec, use.scope, use.source, parsed.node), use);
@@ -39,7 +39,7 @@ export function compileNode(
   node: Node,
   inferred: Inferred,
   use: { readonly scope: Scope; readonly expected: Expected },
-): Compiled {
+): CompiledExpression {
   const coder = new Coder(use.scope, inferred);
   const code = coder.code(node, new Map());
   const give = outcome(code, { type: typeOfShape(spec, use.expected.shape), optional: use.expected.optional ?? false });
@@ -52,7 +52,7 @@ export function compileNode(
   };
 }
 
-function attempt<T>(run: Run<T>, context: Context): T | Failed {
+function attempt<T>(run: Evaluation<T>, context: EvaluationContext): T | Failed {
   try {
     return run({ context, locals: [], steps: 0 });
   } catch (error) {
@@ -61,13 +61,13 @@ function attempt<T>(run: Run<T>, context: Context): T | Failed {
   }
 }
 
-function broken(source: string, message: string): Compiled {
+function broken(source: string, message: string): CompiledExpression {
   const failed = new Failed('type', message);
   return { source, reads: [], evaluate: () => failed, value: () => failed };
 }
 
 /** What goes through untouched stays as it was sent; what was reckoned takes the form that is wanted. */
-function outcome(code: Code, wanted: Wanted): Run<Raw> {
+function outcome(code: Code, wanted: ResultType): Evaluation<Raw> {
   if (code.raw && isSameForm(code.type, wanted.type)) {
     const { run } = code;
     return (frame) => {

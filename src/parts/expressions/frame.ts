@@ -1,12 +1,11 @@
 import type { Json } from '../../document/document.ts';
-import { bounds } from './bounds.ts';
 import { Failed } from './cel-value.ts';
 
 /** A value as JSON has it. Integers past 2^53 come and go as bigints; a field may be undefined where it is absent. */
 export type Raw = Json | bigint | undefined | readonly Raw[] | { readonly [key: string]: Raw };
 
 /** What an evaluation is about: the variables of its scope as plain JSON values. */
-export interface Context {
+export interface EvaluationContext {
   readonly now?: Date | number;
   /** The row that an identifier of a resource refers to, as it is stored. */
   readonly follow?: (resource: string, id: string) => Raw;
@@ -15,7 +14,7 @@ export interface Context {
 
 /** One evaluation under way. */
 export interface Frame {
-  readonly context: Context;
+  readonly context: EvaluationContext;
   /** The variables of loops, by slot. */
   readonly locals: unknown[];
   steps: number;
@@ -38,3 +37,21 @@ export function chargeText(frame: Frame, length: number): void {
   if (length > bounds.textMax) throw new Failed('size', `a text of more than ${bounds.textMax} characters`);
   charge(frame, length >> 6);
 }
+
+/** What one expression may cost, so that no document and no request can make an evaluation long. */
+export const bounds = {
+  /** Characters of the source. */
+  sourceMax: 4096,
+  /** Nodes of the syntax tree. */
+  nodesMax: 1000,
+  /** Nesting of the syntax tree. */
+  depthMax: 50,
+  /** Items of any list that an expression walks or makes. */
+  itemsMax: 10_000,
+  /** Characters of any string that an expression makes. */
+  textMax: 1_000_000,
+  /** Steps of one evaluation: one for each turn of a loop, item compared, or 64 characters handled. */
+  stepsMax: 200_000,
+  /** References that one path may follow. */
+  followsMax: 3,
+} as const;

@@ -1,15 +1,16 @@
 import type { Spec } from '../spec.ts';
-import { bool, type CelType, double, dyn, int, isText, listOf, mapOf, nothing, string, typeName } from './cel-type.ts';
+import { bool, type CelType, celList, double, dyn, int, isText, mapOf, nothing, string, typeName, unify } from './cel-type.ts';
+import { conversions } from './conversions.ts';
 import { memberOf, nearestRemedy } from './member.ts';
-import type { Literal, Node, NodeOf } from './node.ts';
-import type { Overload } from './overload.ts';
-import { nothingKnown, pathKey } from './presence.ts';
-import type { ExpressionProblem } from './problem.ts';
+import type { ExpressionProblem, Literal, Node, NodeOf } from './node.ts';
+import { type Overload, slotsOf, slotTakes } from './overload.ts';
+import { both, nothingKnown, pathKey } from './presence.ts';
+import { readPattern } from './read-pattern.ts';
 import { type Scope, typeOfVariable } from './scope.ts';
-import { typeOfCall } from './type-of-call.ts';
+import { textFunctions } from './text-functions.ts';
+import { timeFunctions } from './time-functions.ts';
 import { typeOfBinary, typeOfChoice, typeOfLogic, typeOfMinus } from './type-of-condition.ts';
-import { typeOfLoop, typeTogether } from './type-of-list.ts';
-import { type Around, bind, keys, known, type Seen, type Walking } from './walking.ts';
+import { type Around, bind, keys, known, type Typed, type TypeWalk } from './type-walk.ts';
 
 /** What is known of an expression in one scope: the type of each of its nodes, and what is wrong with it. */
 export interface Inferred {
@@ -27,7 +28,7 @@ export function infer(spec: Spec, scope: Scope, source: string, node: Node): Inf
   return { type, types: walk.types, overloads: walk.overloads, problems: walk.problems };
 }
 
-class Walk implements Walking {
+class Walk implements TypeWalk {
   readonly spec: Spec;
   readonly scope: Scope;
   readonly source: string;
@@ -43,13 +44,13 @@ class Walk implements Walking {
     this.source = source;
   }
 
-  walk(node: Node, around: Around): Seen {
+  walk(node: Node, around: Around): Typed {
     const seen = this.look(node, around);
     this.types.set(node, seen.type);
     return seen;
   }
 
-  look(node: Node, around: Around): Seen {
+  look(node: Node, around: Around): Typed {
     switch (node.op) {
       case 'literal':
         return known(literalType(node.value));
@@ -78,7 +79,7 @@ class Walk implements Walking {
       case 'choose':
         return typeOfChoice(this, node, around);
       case 'list':
-        return known(listOf(typeTogether(this, node.items, around)));
+        return known(celList(typeTogether(this, node.items, around)));
       case 'map':
         for (const [key] of node.entries) this.wantText(key, this.walk(key, around).type);
         return known(
@@ -99,7 +100,7 @@ class Walk implements Walking {
     }
   }
 
-  name(node: NodeOf<'name'>, around: Around): Seen {
+  name(node: NodeOf<'name'>, around: Around): Typed {
     const bound = around.bound.get(node.name);
     const variable = this.scope[node.name];
     if (!bound && !variable) {
@@ -117,7 +118,7 @@ class Walk implements Walking {
     return type.is === 'nullable' && key !== undefined && around.present.has(key) ? type.of : type;
   }
 
-  field(node: NodeOf<'field'>, around: Around, asked: boolean): Seen {
+  field(node: NodeOf<'field'>, around: Around, asked: boolean): Typed {
     const of = this.walk(node.of, around);
     const key = pathKey(node, keys(around));
     const follows = (of.follows ?? 0) + (of.type.is === 'ref' ? 1 : 0);
@@ -137,14 +138,14 @@ class Walk implements Walking {
     return { ...known(found.type), follows };
   }
 
-  has(node: NodeOf<'has'>, around: Around): Seen {
+  has(node: NodeOf<'has'>, around: Around): Typed {
     const type = this.field(node.field, around, true).type;
     this.types.set(node.field, type);
     const key = pathKey(node.field, keys(around));
     return { type: bool, yes: key === undefined ? nothingKnown : new Set([key]), no: nothingKnown };
   }
 
-  index(node: NodeOf<'index'>, around: Around): Seen {
+  index(node: NodeOf<'index'>, around: Around): Typed {
     const of = this.walk(node.of, around);
     const index = this.walk(node.index, around).type;
     const follows = of.follows ?? 0;
@@ -197,4 +198,88 @@ function literalType(value: Literal): CelType {
   if (typeof value === 'bigint') return int;
   if (typeof value === 'number') return double;
   return typeof value === 'string' ? string : bool;
+}
+
+/** What a call of a function gives. */
+function typeOfCall(walking: TypeWalk, node: NodeOf<'call'>, around: Around): Typed {
+  const parts = node.on ? [node.on, ...node.args] : node.args;
+  const types = parts.map((part) => walking.walk(part, around).type);
+  const overloads = overloadsFor(node.name, node.on !== undefined, types);
+  walking.overloads.set(node, overloads);
+  if (overloads.length === 0) {
+    noOverload(walking, node, types);
+    return known(dyn);
+  }
+  if (node.name === 'matches') pattern(walking, parts.at(-1));
+  return known(overloads.map(({ result }) => result).reduce((a, b) => unify(a, b) ?? dyn));
+}
+
+function pattern(walking: TypeWalk, node: Node | undefined): void {
+  if (node?.op !== 'literal' || typeof node.value !== 'string') return;
+  const read = readPattern(node.value);
+  if (typeof read === 'string')
+    walking.report(node, 'type', `The pattern cannot be read: ${read}.`, 'Patterns are as RE2 has them.');
+}
+
+function noOverload(walking: TypeWalk, node: NodeOf<'call'>, types: readonly CelType[]): void {
+  const dotted = node.on !== undefined;
+  if (overloadsNamed(node.name, dotted).length > 0) {
+    const given = types.map(typeName).join(', ');
+    walking.report(node, 'type', `\`${node.name}\` cannot be called with ${given === '' ? 'nothing' : given}.`);
+    return;
+  }
+  const otherWay = overloadsNamed(node.name, !dotted).length > 0;
+  const form = dotted ? `Write \`${node.name}(…)\`.` : `Write \`….${node.name}(…)\`.`;
+  const remedy = otherWay
+    ? form
+    : nearestRemedy(node.name, [...functionNames(dotted), 'has', 'all', 'exists', 'exists_one', 'map', 'filter']);
+  walking.report(node, 'scope', `There is no function \`${node.name}\`${otherWay ? ' in this form' : ''}.`, remedy);
+}
+
+/** What a loop over a list, or over the keys of a map, gives. */
+function typeOfLoop(walking: TypeWalk, node: NodeOf<'loop'>, around: Around): Typed {
+  const over = walking.walk(node.over, around).type;
+  const item = over.is === 'list' ? over.of : over.is === 'map' || over.is === 'object' ? string : dyn;
+  if (!['list', 'map', 'object', 'dyn'].includes(over.is)) {
+    walking.report(node.over, 'type', `\`${node.kind}\` goes over a list, not ${typeName(over)}.`);
+  }
+  let inside = bind(around, node.name, item, node.start);
+  if (node.where) {
+    const where = walking.walk(node.where, inside);
+    walking.wantBool(node.where, where.type);
+    inside = { ...inside, present: both(inside.present, where.yes) };
+  }
+  const body = walking.walk(node.body, inside).type;
+  if (node.kind === 'map') return known(celList(body));
+  walking.wantBool(node.body, body);
+  return known(node.kind === 'filter' ? celList(item) : bool);
+}
+
+/** The type that several have together; any value where they differ. */
+function typeTogether(walking: TypeWalk, nodes: readonly Node[], around: Around): CelType {
+  const types = nodes.map((node) => walking.walk(node, around).type);
+  const type = types.reduce<CelType | undefined>((a, b, index) => (index === 0 ? b : a && unify(a, b)), dyn);
+  return type === undefined || type.is === 'null' || type.is === 'nullable' ? dyn : type;
+}
+
+/** Every function of the language. */
+const functions: readonly Overload[] = [...conversions, ...textFunctions, ...timeFunctions];
+
+const byName = Map.groupBy(functions, ({ name, on }) => `${on ? '.' : ''}${name}`);
+
+/** The names of the functions, those that stand alone or those that follow a dot. */
+function functionNames(dotted: boolean): string[] {
+  return [...byName.keys()].filter((name) => name.startsWith('.') === dotted).map((name) => name.replace('.', ''));
+}
+
+/** The ways in which a function can be called with values of these types; what it is called on comes first. */
+function overloadsFor(name: string, dotted: boolean, types: readonly CelType[]): Overload[] {
+  return overloadsNamed(name, dotted).filter((overload) => {
+    const slots = slotsOf(overload);
+    return slots.length === types.length && slots.every((slot, index) => slotTakes(slot, types[index] as CelType));
+  });
+}
+
+function overloadsNamed(name: string, dotted: boolean): readonly Overload[] {
+  return byName.get(`${dotted ? '.' : ''}${name}`) ?? [];
 }

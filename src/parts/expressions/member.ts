@@ -1,8 +1,7 @@
 import { nearest } from '../../document/nearest.ts';
-import { bounds } from './bounds.ts';
 import { type CelType, dyn, type Member, type ObjectType, typeName } from './cel-type.ts';
-import type { Node, NodeOf } from './node.ts';
-import type { ExpressionProblem } from './problem.ts';
+import { bounds } from './frame.ts';
+import type { ExpressionProblem, Node, NodeOf } from './node.ts';
 
 interface Reading {
   readonly text: (node: Node) => string;

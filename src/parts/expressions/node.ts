@@ -42,7 +42,7 @@ export type Node = Span &
 export type NodeOf<Op extends Node['op']> = Extract<Node, { op: Op }>;
 
 /** The nodes directly below a node, in the order in which they are written. */
-export function partsOf(node: Node): readonly Node[] {
+export function childNodes(node: Node): readonly Node[] {
   switch (node.op) {
     case 'literal':
     case 'name':
@@ -72,4 +72,17 @@ export function partsOf(node: Node): readonly Node[] {
     case 'let':
       return [node.value, node.body];
   }
+}
+
+/** Something wrong with an expression. Offsets count into its text. */
+export interface ExpressionProblem {
+  readonly kind: 'parse' | 'type' | 'scope' | 'field' | 'absent' | 'result' | 'constant' | 'size';
+  /** What is wrong, as one sentence. */
+  readonly message: string;
+  /** What to write instead. */
+  readonly remedy?: string;
+  readonly offset?: number;
+  readonly length?: number;
+  /** The operations in which it is wrong, where the expression stands for several and is not wrong in all. */
+  readonly operations?: readonly string[];
 }

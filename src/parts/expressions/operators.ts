@@ -1,4 +1,4 @@
-import { bool, type CelType, double, duration, dyn, int, isText, listOf, string, timestamp, unify } from './cel-type.ts';
+import { bool, type CelType, celList, double, duration, dyn, int, isText, string, timestamp, unify } from './cel-type.ts';
 import { checkInt, checkTimestamp, compare, Duration, equal, Failed, type Value } from './cel-value.ts';
 import { chargeItems, chargeText, type Frame } from './frame.ts';
 import type { BinaryOperator } from './node.ts';
@@ -48,7 +48,7 @@ const arithmetic: readonly (readonly [string, CelType['is'], CelType['is'], CelT
 ];
 
 function arithmeticType(operator: string, left: CelType, right: CelType): CelType | undefined {
-  if (operator === '+' && left.is === 'list' && right.is === 'list') return unify(left, right) ?? listOf(dyn);
+  if (operator === '+' && left.is === 'list' && right.is === 'list') return unify(left, right) ?? celList(dyn);
   const rows = arithmetic.filter(([words, a, b]) => words.includes(operator) && takes(a, left) && takes(b, right));
   if (rows.length === 1) return rows[0]?.[3];
   const mayBeList =

@@ -1,5 +1,5 @@
 import type { CelType } from './cel-type.ts';
-import { type Node, partsOf } from './node.ts';
+import { childNodes, type Node } from './node.ts';
 import type { Scope } from './scope.ts';
 
 /** A path that an expression reads of one of its variables. */
@@ -31,7 +31,7 @@ export function readsOf(node: Node, types: ReadonlyMap<Node, CelType>, scope: Sc
       collect(part.body, inside, add);
       return;
     }
-    for (const child of partsOf(part)) collect(child, bound, add);
+    for (const child of childNodes(part)) collect(child, bound, add);
   }
 }
 

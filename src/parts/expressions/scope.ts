@@ -2,8 +2,7 @@ import type { Shape } from '../shape.ts';
 import { named } from '../source.ts';
 import type { Spec } from '../spec.ts';
 import { type CelType, timestamp } from './cel-type.ts';
-import { maybeAbsent } from './object-type.ts';
-import { typeOfShape } from './shape-type.ts';
+import { maybeAbsent, typeOfShape } from './shape-type.ts';
 
 /** What an expression can read at one place: each variable by its name. A map without a prototype. */
 export type Scope = Readonly<Record<string, Variable>>;

@@ -5,23 +5,23 @@ import { entriesOf, entryOf, isStated, statedValue } from '../fact.ts';
 import type { Field, Resource } from '../resources.ts';
 import type { Shape } from '../shape.ts';
 import { conjunctsOf, hasMeaning, unionOf, withoutConjunction } from '../shapes/branches.ts';
-import { isMap } from '../source.ts';
+import { isPlainMap } from '../source.ts';
 import type { Spec } from '../spec.ts';
 import { valueShape } from '../value-shape.ts';
 import {
   bool,
   type CelType,
+  celList,
   double,
   dyn,
   int,
-  listOf,
   type Member,
   mapOf,
   nullable,
   type ObjectType,
   string,
+  unify,
 } from './cel-type.ts';
-import { lazily, mergeTypes, unstated } from './object-type.ts';
 
 /** The type of the values that fit a shape. The same shape and the same resource always give the same type. */
 export function typeOfShape(spec: Spec, shape: Shape): CelType {
@@ -34,7 +34,7 @@ export function typeOfShape(spec: Spec, shape: Shape): CelType {
 }
 
 /** A resource as an object. Fields that are never kept are in it, and say so. */
-export function typeOfResource(spec: Spec, name: string): ObjectType | undefined {
+function typeOfResource(spec: Spec, name: string): ObjectType | undefined {
   const resource = entryOf(spec.resources.all, name);
   if (!resource) return undefined;
   const types = typesOf(spec);
@@ -68,7 +68,7 @@ function make(spec: Spec, shape: Shape): CelType {
     return allowsNull(shape) ? nullable(ref) : ref;
   }
   const union = unionOf(shape);
-  if (union) return typeOfUnion(spec, union.branches.filter(isMap));
+  if (union) return typeOfUnion(spec, union.branches.filter(isPlainMap));
   if (hasMeaning(shape, 'conjunction')) return typeOfConjunction(spec, shape);
   const words = typeWords(shape);
   const bare = words.filter((word) => word !== 'null');
@@ -99,7 +99,7 @@ function ofWord(spec: Spec, word: string, shape: Shape): CelType {
     case 'string':
       return formatNamed(shape.format)?.time ? { is: 'timestamp', as: 'text' } : string;
     case 'array':
-      return listOf(isMap(shape.items) ? itemType(spec, shape.items) : dyn);
+      return celList(isPlainMap(shape.items) ? itemType(spec, shape.items) : dyn);
     case 'object':
       return objectType(spec, shape);
     default:
@@ -115,17 +115,17 @@ function itemType(spec: Spec, shape: Shape): CelType {
 
 function objectType(spec: Spec, shape: Shape): CelType {
   const { properties, additionalProperties } = shape;
-  const rest = isMap(additionalProperties)
+  const rest = isPlainMap(additionalProperties)
     ? itemType(spec, additionalProperties)
     : additionalProperties === true
       ? dyn
       : undefined;
-  if (!isMap(properties)) return mapOf(rest ?? dyn);
+  if (!isPlainMap(properties)) return mapOf(rest ?? dyn);
   const required = Array.isArray(shape.required) ? shape.required : [];
   return lazily(titleOf(shape, properties), rest, () =>
     Object.entries(properties).map(([name, property]) => [
       name,
-      memberOf(spec, isMap(property) ? property : {}, required.includes(name)),
+      memberOf(spec, isPlainMap(property) ? property : {}, required.includes(name)),
     ]),
   );
 }
@@ -183,10 +183,53 @@ function typeWords(shape: Shape): string[] {
   if (Array.isArray(type)) return type.map(String);
   if (typeof type === 'string') return [type];
   if ('const' in shape) return [jsonTypeOf(shape.const)];
-  if (isMap(shape.properties)) return ['object'];
+  if (isPlainMap(shape.properties)) return ['object'];
   return shape.items !== undefined ? ['array'] : [];
 }
 
 function allowsNull(shape: Shape): boolean {
   return Array.isArray(shape.type) && shape.type.includes('null');
+}
+
+/** The type of what a shape leaves between several types: known only when it is there. */
+const unstated: CelType = { is: 'dyn', open: false };
+
+/** An object whose members are read when first asked for. */
+function lazily(name: string, rest: CelType | undefined, members: () => Iterable<readonly [string, Member]>): ObjectType {
+  let made: ReadonlyMap<string, Member> | undefined;
+  return {
+    is: 'object',
+    name,
+    get members() {
+      made ??= new Map(members());
+      return made;
+    },
+    ...(rest && { rest }),
+  };
+}
+
+/** One type for several shapes of one value. Objects have the members of all, and one that some lack may be absent. */
+function mergeTypes(types: readonly CelType[]): CelType {
+  const [first] = types;
+  if (!first) return unstated;
+  if (types.length === 1) return first;
+  const objects = types.flatMap((type) => (type.is === 'object' ? [type] : []));
+  if (objects.length < types.length) return types.reduce((a, b) => unify(a, b) ?? unstated);
+  const rest = objects.some((type) => type.rest) ? dyn : undefined;
+  return lazily(objects.map((type) => type.name).join(' or '), rest, () => mergedMembers(objects));
+}
+
+function mergedMembers(objects: readonly ObjectType[]): [string, Member][] {
+  const names = new Set(objects.flatMap((type) => [...type.members.keys()]));
+  return [...names].map((name) => {
+    const held = objects.flatMap((type) => type.members.get(name) ?? []);
+    const type = held.map((member) => member.type).reduce((a, b) => unify(a, b) ?? unstated);
+    return [name, { type, optional: held.length < objects.length || held.some((member) => member.optional) }];
+  });
+}
+
+/** An object that may be absent as a whole: then all its members are. */
+export function maybeAbsent(type: CelType): CelType {
+  if (type.is !== 'object') return type;
+  return lazily(type.name, type.rest, () => [...type.members].map(([name, member]) => [name, { ...member, optional: true }]));
 }

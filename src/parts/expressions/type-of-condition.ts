@@ -2,10 +2,10 @@ import { bool, type CelType, double, dyn, typeName, unify } from './cel-type.ts'
 import type { Node, NodeOf } from './node.ts';
 import { binaryType } from './operators.ts';
 import { both, type Consequences, noConsequences, nothingKnown, pathKey, shared } from './presence.ts';
-import { type Around, keys, known, type Seen, type Walking } from './walking.ts';
+import { type Around, keys, known, type Typed, type TypeWalk } from './type-walk.ts';
 
 /** What an operator between two values gives. */
-export function typeOfBinary(walking: Walking, node: NodeOf<'binary'>, around: Around): Seen {
+export function typeOfBinary(walking: TypeWalk, node: NodeOf<'binary'>, around: Around): Typed {
   const asked = fieldAgainstNull(node);
   if (asked) {
     // Whether it is there is what is meant to be asked, so it is not held against it that it may be absent.
@@ -32,7 +32,7 @@ function fieldAgainstNull({ operator, left, right }: NodeOf<'binary'>): NodeOf<'
   return right.op === 'field' && isNull(left) ? right : undefined;
 }
 
-function noOperator(walking: Walking, node: NodeOf<'binary'>, left: CelType, right: CelType): void {
+function noOperator(walking: TypeWalk, node: NodeOf<'binary'>, left: CelType, right: CelType): void {
   const mixed = [left.is, right.is].includes('int') && [left.is, right.is].includes('double');
   const remedy = mixed ? 'Mixed arithmetic needs a cast: `double(…)` or `int(…)`.' : undefined;
   walking.report(node, 'type', `\`${node.operator}\` has no meaning between ${typeName(left)} and ${typeName(right)}.`, remedy);
@@ -63,7 +63,7 @@ function membership(node: NodeOf<'binary'>, right: CelType, around: Around): Con
 }
 
 /** What `&&` and `||` give; what the left side asked for is there on the right. */
-export function typeOfLogic(walking: Walking, node: NodeOf<'and' | 'or'>, around: Around): Seen {
+export function typeOfLogic(walking: TypeWalk, node: NodeOf<'and' | 'or'>, around: Around): Typed {
   const left = walking.walk(node.left, around);
   const goesOn = node.op === 'and' ? left.yes : left.no;
   const right = walking.walk(node.right, { ...around, present: both(around.present, goesOn) });
@@ -74,7 +74,7 @@ export function typeOfLogic(walking: Walking, node: NodeOf<'and' | 'or'>, around
 }
 
 /** What `? :` gives. */
-export function typeOfChoice(walking: Walking, node: NodeOf<'choose'>, around: Around): Seen {
+export function typeOfChoice(walking: TypeWalk, node: NodeOf<'choose'>, around: Around): Typed {
   const condition = walking.walk(node.if, around);
   walking.wantBool(node.if, condition.type);
   const then = walking.walk(node.yes, { ...around, present: both(around.present, condition.yes) });
@@ -87,7 +87,7 @@ export function typeOfChoice(walking: Walking, node: NodeOf<'choose'>, around: A
 }
 
 /** What `-` before a value gives. */
-export function typeOfMinus(walking: Walking, node: NodeOf<'minus'>, around: Around): Seen {
+export function typeOfMinus(walking: TypeWalk, node: NodeOf<'minus'>, around: Around): Typed {
   const { type } = walking.walk(node.of, around);
   if (type.is === 'int' || type.is === 'double' || type.is === 'dyn') return known(type);
   walking.report(node, 'type', `\`-\` goes before a number, not ${typeName(type)}.`);

@@ -1,5 +1,5 @@
-import { arisingConditions } from '../arising.ts';
 import { isStated } from '../fact.ts';
+import { arisingConditions } from '../possible-errors.ts';
 import type { Spec } from '../spec.ts';
 import { type FactInstance, type FactKind, instance, stated } from './kind.ts';
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { cel, fact, keys, named, ref, value, Words } from './standing.ts';
+import { cel, fact, keys, namedForm, ref, value, Words } from './standing.ts';
 
 const text = Type.String();
 
@@ -16,7 +16,7 @@ export const SchemeForm = keys({
     user: cel('which user it is'),
     scopes: cel('its scopes, a list'),
   }),
-  scopes: named(text),
+  scopes: namedForm(text),
   format: value(text, 'What the credential looks like.'),
   realm: text,
 });
@@ -31,7 +31,7 @@ const PermissionForm = keys({
 
 export const AuthenticationForm = fact(
   keys({
-    schemes: fact(named(value(ref<unknown>('scheme'))), 'How a caller shows who it is.'),
+    schemes: fact(namedForm(value(ref<unknown>('scheme'))), 'How a caller shows who it is.'),
     accept: fact(Words, 'The schemes that are accepted, each alone.'),
     public: fact(Words, 'Operations at which no credential is looked at.'),
     origins: fact(Words, 'The origins that browsers may call from (CORS).'),

@@ -22,7 +22,7 @@ const EvidenceForm = Type.Array(
 );
 
 /** A whole document in its one-map form. */
-export const DocumentForm = keys(
+const DocumentForm = keys(
   {
     $schema: Type.String(),
     title: Type.String({ description: 'The name of the service.' }),

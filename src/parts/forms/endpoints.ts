@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { deprecation, schemaWords, shapeRef } from './shape.ts';
-import { cel, fact, keys, listing, named, ref, value, Words } from './standing.ts';
+import { cel, fact, keys, listing, namedForm, ref, value, Words } from './standing.ts';
 
 const { example: _example, ...parameterSchemaWords } = schemaWords;
 
@@ -24,7 +24,7 @@ const ParameterForm = Type.Union([
 ]);
 
 const DataForm = Type.Union([
-  named(Type.Union([cel('the value of this field'), Type.Number(), Type.Boolean()])),
+  namedForm(Type.Union([cel('the value of this field'), Type.Number(), Type.Boolean()])),
   cel('the whole'),
 ]);
 
@@ -41,7 +41,7 @@ const AnswerForm = Type.Unsafe<unknown>({
 export const FullAnswerForm = keys({
   shape: Type.Unsafe<unknown>({ anyOf: [{ $ref: '#/$defs/shape' }, { enum: ['none', 'any'] }] }),
   data: DataForm,
-  headers: named(
+  headers: namedForm(
     Type.Union([
       cel('the value of this header'),
       keys({ shape: Type.Unsafe<unknown>({ ...shapeRef }), data: cel('the value of this header') }),
@@ -57,13 +57,13 @@ const endpointWords = {
     'create | read | list | update | replace | upsert | delete RESOURCE, a transition (buy parcel), handler NAME, or reply.',
   ),
   as: Type.String({ description: 'The name of the operation.' }),
-  parameters: fact(named(value(ParameterForm)), 'Its parameters.'),
+  parameters: fact(namedForm(value(ParameterForm)), 'Its parameters.'),
   identity: cel('the identifier of the row that is meant'),
   request: fact(Type.Unsafe<unknown>({ ...shapeRef }), 'The shape of the request body.'),
   body: Type.Union([Type.Literal('required'), Type.Literal('optional')], {
     description: 'Whether a request may go without its stated body; required unless said.',
   }),
-  response: fact(named(AnswerForm), 'The answers, by status.'),
+  response: fact(namedForm(AnswerForm), 'The answers, by status.'),
   consumes: Words,
   produces: Words,
   order: Type.Union([Words], { description: 'The fields that a list is sorted by; a leading - turns the order.' }),
@@ -85,7 +85,7 @@ export const EndpointForm = keys(endpointWords);
 
 export const EndpointsForm = fact(
   listing(value(ref('endpoint')), {
-    defaults: named(ref('endpoint'), 'What holds for every endpoint of a method, or for `all`.'),
+    defaults: namedForm(ref('endpoint'), 'What holds for every endpoint of a method, or for `all`.'),
   }),
   'Part 4: endpoints, by method and path.',
 );

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { conditions } from '../errors.ts';
 import { shapeRef } from './shape.ts';
-import { cel, fact, listing, named, value, Words } from './standing.ts';
+import { cel, fact, listing, namedForm, value, Words } from './standing.ts';
 
 const RuleForm = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
@@ -31,7 +31,10 @@ export const ErrorsForm = fact(
               properties: {
                 shape: shapeRef,
                 data: {
-                  anyOf: [named(Type.Union([cel('the value of this field'), Type.Number(), Type.Boolean()])), cel('the whole')],
+                  anyOf: [
+                    namedForm(Type.Union([cel('the value of this field'), Type.Number(), Type.Boolean()])),
+                    cel('the whole'),
+                  ],
                 },
               },
               additionalProperties: false,

@@ -1,17 +1,17 @@
 import { Type } from 'typebox';
 import { shapeRef } from './shape.ts';
-import { cel, fact, keys, listing, named, ref, value, Words } from './standing.ts';
+import { cel, fact, keys, listing, namedForm, ref, value, Words } from './standing.ts';
 
 const text = Type.String();
 const DataForm = Type.Union([
-  named(Type.Union([cel('the value of this field'), Type.Number(), Type.Boolean()])),
+  namedForm(Type.Union([cel('the value of this field'), Type.Number(), Type.Boolean()])),
   cel('the whole'),
 ]);
 const EnvelopeForm = fact(ref<unknown>('envelope'), 'What stands around a payload; none = it is sent as it is.');
 
 const WebhookForm = keys({
   signature: value(ref<unknown>('signature'), 'How deliveries are signed: a word, or an own template.'),
-  headers: named(cel('over event')),
+  headers: namedForm(cel('over event')),
   retry: fact(Words, 'The waits between tries: [5s, 5m, 30m].'),
   timeout: value(text),
   disable_after: value(text, 'Of nothing but failures.'),

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { fact, keys, named, ref, value, Words } from './standing.ts';
+import { fact, keys, namedForm, ref, value, Words } from './standing.ts';
 
 const text = Type.String();
 const per = Type.Union([Type.Literal('caller'), Type.Literal('user'), Type.Literal('address'), Type.Literal('everyone')]);
@@ -19,7 +19,7 @@ export const PaginationForm = fact(
     previous: value(text),
     has_more: value(text),
     total: value(text),
-    data: named(Type.Unknown(), 'Constants of the envelope.'),
+    data: namedForm(Type.Unknown(), 'Constants of the envelope.'),
   }),
   'How lists are cut into pages.',
 );
@@ -32,7 +32,7 @@ export const RateForm = keys({
   kind: ref<string>('rateKind'),
   limit: Type.Number({ minimum: 0 }),
   window: value(text, 'A duration: 1s, 5m, 24h.'),
-  cost: named(Type.Number({ minimum: 0 }), 'What an operation counts.'),
+  cost: namedForm(Type.Number({ minimum: 0 }), 'What an operation counts.'),
 });
 
 export const LimitsForm = fact(

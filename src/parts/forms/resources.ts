@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { fieldWordForms, schemaWords } from './shape.ts';
-import { cel, fact, keys, listing, named, value, Words } from './standing.ts';
+import { cel, fact, keys, listing, namedForm, value, Words } from './standing.ts';
 
 const FieldForm = value(
   Type.Union([
@@ -21,7 +21,7 @@ const ResourceForm = keys({
     ]),
     'What tells one from another; none = a value, not a thing of its own.',
   ),
-  fields: fact(named(FieldForm), 'Its fields.'),
+  fields: fact(namedForm(FieldForm), 'Its fields.'),
   shape: value(
     Type.Unsafe<unknown>({ $ref: '#/$defs/shape' }),
     'What a value is, in place of fields: a union, a list, a word with bounds.',

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { cel, fact, keys, named, ref, value, Words } from './standing.ts';
+import { cel, fact, keys, namedForm, ref, value, Words } from './standing.ts';
 
 const jsonValue = Type.Unknown();
 const text = Type.String();
@@ -21,7 +21,7 @@ export const schemaWords = {
   $schema: Type.Literal('https://json-schema.org/draft/2020-12/schema', { description: 'The dialect of every shape.' }),
   $comment: text,
   $ref: text,
-  $defs: named(shapeRef),
+  $defs: namedForm(shapeRef),
   const: jsonValue,
   enum: Type.Array(jsonValue, { description: 'The allowed values.' }),
   examples: Type.Array(jsonValue),
@@ -47,15 +47,15 @@ export const schemaWords = {
   maxItems: count,
   uniqueItems: Type.Boolean(),
   unevaluatedItems: shapeRef,
-  properties: named(shapeRef),
-  patternProperties: named(shapeRef),
+  properties: namedForm(shapeRef),
+  patternProperties: namedForm(shapeRef),
   additionalProperties: shapeRef,
   unevaluatedProperties: shapeRef,
   propertyNames: shapeRef,
   minProperties: count,
   maxProperties: count,
-  dependentRequired: named(Type.Array(text)),
-  dependentSchemas: named(shapeRef),
+  dependentRequired: namedForm(Type.Array(text)),
+  dependentSchemas: namedForm(shapeRef),
   oneOf: Type.Array(shapeRef),
   anyOf: Type.Array(shapeRef),
   allOf: Type.Array(shapeRef),

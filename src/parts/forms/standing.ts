@@ -41,7 +41,7 @@ export function value<T extends TSchema>(form: T, description?: string) {
 export const Words = Type.Union([Type.String(), Type.Array(Type.String())]);
 
 /** A map from the author's own words. */
-export function named<T extends TSchema>(form: T, description?: string) {
+export function namedForm<T extends TSchema>(form: T, description?: string) {
   return Type.Record(Type.String(), form, described(description));
 }
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { shapeRef } from './shape.ts';
-import { cel, fact, keys, listing, named, value } from './standing.ts';
+import { cel, fact, keys, listing, namedForm, value } from './standing.ts';
 
 const text = Type.String();
 
@@ -24,7 +24,7 @@ const ChangeForm = keys({
   map: text,
   monotone: Type.Boolean(),
   enum: text,
-  values: named(Type.Unknown()),
+  values: namedForm(Type.Unknown()),
   endpoint: text,
   added: Type.Boolean(),
   removed: Type.Boolean(),
@@ -46,7 +46,7 @@ export const VersioningForm = fact(
       Type.Union([Type.Literal('nothing'), Type.Literal('additive'), Type.Literal('anything')]),
       'What may change inside a version.',
     ),
-    changes: fact(named(fact(Type.Array(ChangeForm))), 'What each version changed.'),
+    changes: fact(namedForm(fact(Type.Array(ChangeForm))), 'What each version changed.'),
   }),
   'Part 9: versions.',
 );

@@ -1,7 +1,7 @@
 import type { Json } from '../../document/document.ts';
 import type { Shape } from '../shape.ts';
 import { conjunctionOf, unionsOf } from '../shapes/branches.ts';
-import { isMap } from '../source.ts';
+import { isPlainMap } from '../source.ts';
 import type { WholeShapes } from './whole-shape.ts';
 
 /** How deep the shallowest value of each shape is, so that recursion is left by the shortest way; infinite where there is no end. */
@@ -22,7 +22,7 @@ export class Costs {
 
   /** What is known so far; resources that are not settled yet are added to those met. */
   #measure(shape: Json, met: Set<string>): number {
-    if (!isMap(shape)) return shape === false ? Number.POSITIVE_INFINITY : 0;
+    if (!isPlainMap(shape)) return shape === false ? Number.POSITIVE_INFINITY : 0;
     if (typeof shape.resource === 'string') {
       const known = this.#ofResources.get(shape.resource);
       if (known === undefined) met.add(shape.resource);
@@ -35,7 +35,7 @@ export class Costs {
   }
 
   #members(shape: Shape, met: Set<string>): number {
-    const properties = isMap(shape.properties) ? shape.properties : {};
+    const properties = isPlainMap(shape.properties) ? shape.properties : {};
     const required = listOf(shape.required).map((name) => properties[String(name)] ?? {});
     const items =
       typeof shape.minItems === 'number' && shape.minItems > 0 ? [shape.items ?? {}, ...listOf(shape.prefixItems)] : [];

@@ -1,11 +1,11 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { isOfType } from '../../document/json-type.ts';
+import { isSame } from '../../document/values.ts';
+import { isMultiple } from '../../kinds/multiples.ts';
 import type { Shape } from '../shape.ts';
 import { conjunctionOf, unionsOf } from '../shapes/branches.ts';
 import { keywords } from '../shapes/keywords.ts';
-import { isMap } from '../source.ts';
-import { compileMembers } from './fit-members.ts';
-import { compileScalar } from './fit-scalar.ts';
+import { isPlainMap } from '../source.ts';
 import { formatOf } from './formats.ts';
 import type { WholeShapes } from './whole-shape.ts';
 
@@ -27,7 +27,7 @@ export class Fitting {
   }
 
   of(shape: Json): Fits {
-    if (!isMap(shape)) return shape === false ? () => false : () => true;
+    if (!isPlainMap(shape)) return shape === false ? () => false : () => true;
     const known = this.#known.get(shape);
     if (known) return known;
     // A shape may hold itself: who asks for it meanwhile is told to ask again.
@@ -106,5 +106,122 @@ function isBeyond(keyword: string): boolean {
 /** Whether a shape says nothing but types, values, required members and bounds, all of which are decided exactly. */
 function isPlain(shape: Json): boolean {
   const words = ['type', 'enum', 'const', 'required', 'minimum', 'maximum', 'minLength', 'maxLength', 'description', 'title'];
-  return isMap(shape) && Object.keys(shape).every((key) => words.includes(key));
+  return isPlainMap(shape) && Object.keys(shape).every((key) => words.includes(key));
+}
+
+type Of = (shape: Json) => Fits;
+
+/** The tests of lists and objects that a shape asks for; each passes what it is not about. */
+function compileMembers(shape: Shape, of: Of): Fits[] {
+  return [...ofLists(shape, of), ...ofObjects(shape, of)];
+}
+
+function ofLists(shape: Shape, of: Of): Fits[] {
+  const tests: Fits[] = [];
+  const list = (test: (value: readonly unknown[]) => boolean) => tests.push((value) => !Array.isArray(value) || test(value));
+  const { minItems, maxItems } = shape;
+  if (typeof minItems === 'number') list((value) => value.length >= minItems);
+  if (typeof maxItems === 'number') list((value) => value.length <= maxItems);
+  if (shape.uniqueItems === true)
+    list((value) => value.every((one, at) => !value.slice(0, at).some((other) => isSame(one, other))));
+  const first = Array.isArray(shape.prefixItems) ? shape.prefixItems.map(of) : [];
+  if (first.length > 0) list((value) => first.every((fits, at) => at >= value.length || fits(value[at])));
+  if (shape.items !== undefined) {
+    const item = of(shape.items);
+    list((value) => value.every((one, at) => at < first.length || item(one)));
+  }
+  if (shape.contains !== undefined) {
+    const contained = of(shape.contains);
+    const least = typeof shape.minContains === 'number' ? shape.minContains : 1;
+    const most = typeof shape.maxContains === 'number' ? shape.maxContains : Number.POSITIVE_INFINITY;
+    list((value) => {
+      const count = value.filter((one) => contained(one)).length;
+      return count >= least && count <= most;
+    });
+  }
+  return tests;
+}
+
+function ofObjects(shape: Shape, of: Of): Fits[] {
+  const tests: Fits[] = [];
+  const object = (test: (value: Readonly<Record<string, unknown>>) => boolean) =>
+    // An object that is no list.
+    tests.push((value) => !isObject(value) || test(value));
+  const { minProperties, maxProperties } = shape;
+  const required = Array.isArray(shape.required) ? shape.required.map(String) : [];
+  const members = Object.entries(isPlainMap(shape.properties) ? shape.properties : {}).map(
+    ([name, inner]) => [name, of(inner)] as const,
+  );
+  const patterns = Object.entries(isPlainMap(shape.patternProperties) ? shape.patternProperties : {}).map(
+    ([pattern, inner]) => [new RegExp(pattern, 'u'), of(inner)] as const,
+  );
+  if (required.length > 0) object((value) => required.every((name) => Object.hasOwn(value, name)));
+  if (members.length > 0) object((value) => members.every(([name, fits]) => !Object.hasOwn(value, name) || fits(value[name])));
+  if (typeof minProperties === 'number') object((value) => Object.keys(value).length >= minProperties);
+  if (typeof maxProperties === 'number') object((value) => Object.keys(value).length <= maxProperties);
+  if (shape.propertyNames !== undefined) {
+    const named = of(shape.propertyNames);
+    object((value) => Object.keys(value).every((name) => named(name)));
+  }
+  for (const [pattern, fits] of patterns)
+    object((value) => Object.entries(value).every(([name, inner]) => !pattern.test(name) || fits(inner)));
+  const { additionalProperties } = shape;
+  if (additionalProperties !== undefined && additionalProperties !== true) {
+    const rest = of(additionalProperties);
+    const known = new Set(members.map(([name]) => name));
+    object((value) =>
+      Object.entries(value).every(
+        ([name, inner]) => known.has(name) || patterns.some(([pattern]) => pattern.test(name)) || rest(inner),
+      ),
+    );
+  }
+  return tests;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The tests of values, numbers and texts that a shape asks for; each passes what it is not about. */
+function compileScalar(shape: Shape): Fits[] {
+  const tests: Fits[] = [];
+  if (shape.const !== undefined) tests.push((value) => isSame(value, shape.const));
+  if (Array.isArray(shape.enum)) {
+    const listed: readonly Json[] = shape.enum;
+    tests.push((value) => listed.some((one) => isSame(value, one)));
+  }
+  number(tests, shape.minimum, (value, bound) => value >= bound);
+  number(tests, shape.maximum, (value, bound) => value <= bound);
+  number(tests, shape.exclusiveMinimum, (value, bound) => value > bound);
+  number(tests, shape.exclusiveMaximum, (value, bound) => value < bound);
+  number(tests, shape.multipleOf, isMultiple);
+  const { minLength, maxLength, pattern } = shape;
+  if (typeof minLength === 'number') tests.push((value) => typeof value !== 'string' || lengthOf(value) >= minLength);
+  if (typeof maxLength === 'number') tests.push((value) => typeof value !== 'string' || lengthOf(value) <= maxLength);
+  if (typeof pattern === 'string') {
+    const expression = expressionOf(pattern);
+    tests.push((value) => typeof value !== 'string' || (expression?.test(value) ?? false));
+  }
+  return tests;
+}
+
+function number(tests: Fits[], bound: Json | undefined, holds: (value: number | bigint, bound: number) => boolean): void {
+  if (typeof bound !== 'number') return;
+  tests.push((value) => (typeof value !== 'number' && typeof value !== 'bigint') || holds(value, bound));
+}
+
+/** In characters, not in halves of them. */
+function lengthOf(text: string): number {
+  let length = 0;
+  for (const _character of text) length += 1;
+  return length;
+}
+
+function expressionOf(pattern: string): RegExp | undefined {
+  for (const flags of ['u', '']) {
+    try {
+      return new RegExp(pattern, flags);
+    } catch {}
+  }
+  return undefined;
 }

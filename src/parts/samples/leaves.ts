@@ -1,11 +1,12 @@
 import type { Json } from '../../document/document.ts';
+import { formatNamed, timeFormat } from '../../kinds/formats/all.ts';
 import type { Shape } from '../shape.ts';
 import type { Chance } from './chance.ts';
 import type { Fits } from './fit.ts';
-import { nothing } from './nothing.ts';
-import { compileNumbers } from './numbers.ts';
+import { formatOf, letters, secondsOf } from './formats.ts';
+import { compilePatternSamples } from './pattern.ts';
+import { nothing } from './sampler.ts';
 import { smallestNumber, smallestText } from './smallest.ts';
-import { compileTexts } from './texts.ts';
 
 /** Makes what has no members: a constant, a listed value, a default or an example that fits, a text or a number of the shape. */
 export function compileLeaf(shape: Shape, type: string | undefined, name: string, fits: Fits): (chance: Chance) => unknown {
@@ -62,4 +63,90 @@ export function examplesIn(shape: Shape): readonly Json[] {
 
 function orNothing(make: (chance: Chance) => string | number | undefined): (chance: Chance) => unknown {
   return (chance) => make(chance) ?? nothing;
+}
+
+/** Makes numbers within the bounds of a shape; undefined where none is. */
+function compileNumbers(shape: Shape, isWhole: boolean, name: string): (chance: Chance) => number | undefined {
+  const bound = (key: string): number | undefined => {
+    const value = shape[key];
+    return typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : undefined;
+  };
+  const step = bound('multipleOf') ?? (isWhole ? 1 : undefined);
+  const grain = step ?? 0.01;
+  const least = Math.max(bound('minimum') ?? -Infinity, (bound('exclusiveMinimum') ?? -Infinity) + grain);
+  const most = Math.min(bound('maximum') ?? Infinity, (bound('exclusiveMaximum') ?? Infinity) - grain);
+  if (least > most) return () => undefined;
+  const format = typeof shape.format === 'string' ? formatOf(shape.format) : undefined;
+  if (format?.type === 'number' && formatNamed(shape.format)?.time && fits(secondsFrom, least, most)) return secondsOf;
+  // A moment in seconds, by its name alone, where it is within the bounds.
+  if (shape.format === undefined && isMoment(name) && isWhole && fits(secondsFrom, least, most)) return secondsOf;
+  const from = Number.isFinite(least) ? least : Math.min(1, most);
+  const to = Math.min(most, from + 1000 * grain);
+  return (chance) => {
+    const wished = from + chance.below(Math.floor((to - from) / grain) + 1) * grain;
+    const stepped = step === undefined ? Math.round(wished * 100) / 100 : Math.ceil(wished / step) * step;
+    const rounded = Number(stepped.toPrecision(12));
+    if (rounded >= least && rounded <= most) return rounded;
+    const first = step === undefined ? from : Math.ceil(from / step) * step;
+    return first <= most ? Number(first.toPrecision(12)) : undefined;
+  };
+}
+
+const secondsFrom = [1_735_689_600, 1_767_225_600] as const;
+
+function fits([from, to]: readonly [number, number], least: number, most: number): boolean {
+  return least <= from && most >= to;
+}
+
+/** `created`, `expires_at`, `start_date`: in interfaces whose times are integers, these are seconds since 1970. */
+function isMoment(name: string): boolean {
+  return /(?:^|_)(?:created|updated|modified|expires|timestamp)$|_(?:at|date|time)$/.test(name);
+}
+
+/** Makes texts of a shape: by its pattern, its format, the name of the field, within its lengths; undefined where none is found. */
+function compileTexts(shape: Shape, name: string): (chance: Chance) => string | undefined {
+  const least = typeof shape.minLength === 'number' ? shape.minLength : 0;
+  const most = typeof shape.maxLength === 'number' ? shape.maxLength : Number.POSITIVE_INFINITY;
+  const isOfLength = (text: string): boolean => [...text].length >= least && [...text].length <= most;
+  const format = typeof shape.format === 'string' ? formatOf(shape.format) : undefined;
+  const pattern = typeof shape.pattern === 'string' ? compilePatternSamples(shape.pattern) : undefined;
+  if (shape.pattern !== undefined) {
+    return (chance) => {
+      const text = pattern?.(chance, least);
+      return text !== undefined && isOfLength(text) && (format?.test(text) ?? true) ? text : undefined;
+    };
+  }
+  if (format?.type === 'string') {
+    return (chance) => {
+      const text = String(format.make(chance));
+      return isOfLength(text) ? text : undefined;
+    };
+  }
+  if (least > textMost) return () => undefined;
+  const byName = nameRows.find(({ named }) => named.test(name));
+  return (chance) => {
+    const wished = byName?.make(chance);
+    if (wished !== undefined && isOfLength(wished)) return wished;
+    const words = `${name.replaceAll(/[^A-Za-z0-9]+/g, ' ').trim() || 'text'} ${letters(chance, 4)}`;
+    return words.padEnd(least, '.').slice(0, most);
+  };
+}
+
+/** A text that is longer than this is nobody's sample. */
+const textMost = 10_000;
+
+/** What a text without a format is most likely by the name of its field. */
+const nameRows: readonly { readonly named: RegExp; make(chance: Chance): string }[] = [
+  { named: /e_?mail$/i, make: (chance) => `somebody-${letters(chance, 4)}@example.com` },
+  { named: /(?:^|_)(?:ur[il]|href|link)$|[a-z]Ur[il]$/, make: (chance) => `https://example.com/${letters(chance, 6)}` },
+  { named: /(?:^|_)phone(?:_number)?$/i, make: (chance) => `+49309018${String(chance.below(100)).padStart(2, '0')}` },
+  { named: /(?:^|_)country(?:_code)?$/i, make: () => 'DE' },
+  { named: /(?:^|_)currency$/i, make: () => 'eur' },
+  { named: /(?:^|_)(?:created|updated|modified|expires)_?at$|[a-z](?:Created|Updated|Expires)At$/i, make: momentOf },
+  { named: /(?:^|_)uuid$/i, make: (chance) => chance.uuid() },
+  { named: /(?:^|_)ids?$|[a-z]Ids?$/, make: (chance) => letters(chance, 16) },
+];
+
+function momentOf(chance: Chance): string {
+  return String(formatOf(timeFormat)?.make(chance) ?? '');
 }

@@ -1,15 +1,14 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import type { Shape } from '../shape.ts';
-import { isMap } from '../source.ts';
-import { nothing } from './nothing.ts';
-import type { Ground, Means, Sampler, SamplerOf } from './sampler.ts';
+import { isPlainMap } from '../source.ts';
+import { type Ground, type Means, nothing, type Sampler, type SamplerOf } from './sampler.ts';
 
 const quietly = (ground: Ground): Ground => ({ ...ground, sampled: () => {} });
 
 /** Objects: what is required is made; of what is given, members that fit stay, others are mended or left out. */
 export function compileObject(shape: Shape, of: SamplerOf): Means {
-  const properties = isMap(shape.properties) ? shape.properties : {};
+  const properties = isPlainMap(shape.properties) ? shape.properties : {};
   const required = new Set(Array.isArray(shape.required) ? shape.required.map(String) : []);
   const names = [...new Set([...Object.keys(properties), ...required])];
   const { additionalProperties, minProperties } = shape;
@@ -67,7 +66,7 @@ export function compileObject(shape: Shape, of: SamplerOf): Means {
 
 /** The member of an envelope that holds a list, where it has only one: a list that is given in place of the envelope goes there. */
 function listMember(properties: JsonMap): string | undefined {
-  const lists = Object.entries(properties).filter(([, shape]) => isMap(shape) && shape.items !== undefined);
+  const lists = Object.entries(properties).filter(([, shape]) => isPlainMap(shape) && shape.items !== undefined);
   return lists.length === 1 ? lists[0]?.[0] : undefined;
 }
 

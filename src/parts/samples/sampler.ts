@@ -31,3 +31,6 @@ export type Means = Pick<Sampler, 'make' | 'complete'>;
 
 /** Finds the sampler of a shape inside another, by the name of the member that holds it. */
 export type SamplerOf = (shape: Json, name: string) => Sampler;
+
+/** Stands for a value that cannot be made: there is none, or not by these means. */
+export const nothing = Symbol('nothing');

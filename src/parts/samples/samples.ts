@@ -3,7 +3,7 @@ import { entryOf, statedValue } from '../fact.ts';
 import type { Shape } from '../shape.ts';
 import { alternativesOf, unionOf, without } from '../shapes/branches.ts';
 import { fitsAll } from '../shapes/compose.ts';
-import { isMap } from '../source.ts';
+import { isPlainMap } from '../source.ts';
 import type { Spec } from '../spec.ts';
 import { type Chance, chanceOf } from './chance.ts';
 import { admitsNull, Costs, withoutNull } from './costs.ts';
@@ -12,10 +12,7 @@ import { compileIdentifiers, type MakeIdentifier } from './identifiers.ts';
 import { compileLeaf, compileSmallestLeaf, examplesIn, typeMade } from './leaves.ts';
 import type { Manner } from './manner.ts';
 import { compileList, compileObject } from './members.ts';
-import { nothing } from './nothing.ts';
-import type { Ground, Means, Sampler } from './sampler.ts';
-import { rowMeant, thingThere } from './things.ts';
-import { chooseBranch } from './unions.ts';
+import { type Ground, type Means, nothing, type Sampler } from './sampler.ts';
 import { WholeShapes } from './whole-shape.ts';
 
 /** Makes values of shapes: compiled once for each shape, when it is first asked for, and pure. */
@@ -37,7 +34,7 @@ export class Samples {
 
   /** The sampler of a shape; the name of its field tells what a text without a format is like. */
   of(shape: Json, name = ''): Sampler {
-    const stated = isMap(shape) ? shape : shape === false ? impossible : anything;
+    const stated = isPlainMap(shape) ? shape : shape === false ? impossible : anything;
     const byName = this.#known.get(stated) ?? new Map<string, Sampler>();
     this.#known.set(stated, byName);
     const known = byName.get(name) ?? this.#later(stated, name);
@@ -53,7 +50,7 @@ export class Samples {
   /** The members that a shape names, with their shapes. */
   membersOf(shape: Shape): Readonly<Record<string, Json>> {
     const { properties } = this.#whole.of(shape);
-    return isMap(properties) ? properties : {};
+    return isPlainMap(properties) ? properties : {};
   }
 
   /** A shape with its resource or its parts written out at the top. */
@@ -181,12 +178,12 @@ export class Samples {
   /** Branches as they are tried: of what is smallest, null last. */
   #inTurn(branches: readonly Json[]): readonly Json[] {
     if (this.#manner.size === 'ordinary') return branches;
-    const isNull = (branch: Json) => isMap(branch) && branch.type === 'null';
+    const isNull = (branch: Json) => isPlainMap(branch) && branch.type === 'null';
     return branches.toSorted((a, b) => Number(isNull(a)) - Number(isNull(b)));
   }
 
   #together(rest: Shape, branch: Json): Json {
-    return isMap(branch) ? fitsAll([rest, branch]) : branch;
+    return isPlainMap(branch) ? fitsAll([rest, branch]) : branch;
   }
 }
 
@@ -195,6 +192,60 @@ const impossible: JsonMap = Object.freeze({ not: {} });
 const triesMost = 12;
 
 /** The chance of one place. */
-export function chanceAt({ seed }: Pick<Ground, 'seed'>, path: string): Chance {
+function chanceAt({ seed }: Pick<Ground, 'seed'>, path: string): Chance {
   return chanceOf(`${seed}\n${path}`);
+}
+
+/** Makes the shallowest branch of a union, or the first that can be made, and mends a value in the branch that keeps most of it, then makes up least. */
+function chooseBranch(branches: readonly Sampler[], made: 'shallowest' | 'first'): Means {
+  let ranked: readonly Sampler[] | undefined;
+  const rankedBranches = (): readonly Sampler[] => {
+    const ending = branches.filter(({ cost }) => Number.isFinite(cost));
+    return made === 'first' ? ending : ending.toSorted((a, b) => a.cost - b.cost);
+  };
+  return {
+    make(ground, path) {
+      ranked ??= rankedBranches();
+      for (const branch of ranked) {
+        const value = branch.make(ground, path);
+        if (value !== nothing) return value;
+      }
+      return nothing;
+    },
+    complete(given, ground, path) {
+      if (typeof given !== 'object' || given === null) return nothing;
+      let best: { readonly value: unknown; readonly told: readonly string[]; readonly kept: number } | undefined;
+      for (const branch of branches) {
+        const told: string[] = [];
+        const value = branch.complete(given, { ...ground, sampled: (place) => told.push(place) }, path);
+        // A branch that had to make up the whole has kept nothing of what was given.
+        if (value === nothing || told.includes(path)) continue;
+        const kept = keptOf(given, value);
+        if (!best || kept > best.kept || (kept === best.kept && told.length < best.told.length)) best = { value, told, kept };
+      }
+      if (!best) return nothing;
+      for (const place of best.told) ground.sampled(place);
+      return best.value;
+    },
+  };
+}
+
+/** How many members of what was given are still there as they were. */
+function keptOf(given: object, value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const members = new Map(Object.entries(value));
+  return Object.entries(given).filter(([name, member]) => member !== undefined && members.get(name) === member).length;
+}
+
+/** Where a thing is to stand and its identifier is given, the thing; else what is given. */
+function rowMeant({ resource }: Shape, given: unknown, ground: Ground): unknown {
+  const isIdentifier = typeof given === 'string' || typeof given === 'number';
+  return typeof resource === 'string' && isIdentifier ? (ground.rowOf?.(resource, given) ?? given) : given;
+}
+
+/** Where a thing of its own stands inside another, one that is there. */
+function thingThere({ resource }: Shape, ground: Ground, path: string): unknown {
+  if (typeof resource !== 'string' || path === '' || !ground.rowOf) return undefined;
+  const id = ground.identifierOf(resource, path);
+  return typeof id === 'string' || typeof id === 'number' ? ground.rowOf(resource, id) : undefined;
 }

@@ -1,7 +1,7 @@
 import { formatNamed } from '../../kinds/formats/all.ts';
 import type { Shape } from '../shape.ts';
+import { standardExamples } from './formats.ts';
 import { sampleOfPattern } from './pattern.ts';
-import { standardExamples } from './standard-examples.ts';
 
 /** The least number that the bounds allow, from 1 on where they allow it. */
 export function smallestNumber(shape: Shape, isWhole: boolean): number {

@@ -1,7 +1,7 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
 import type { Shape } from '../shape.ts';
-import { isMap } from '../source.ts';
+import { isPlainMap } from '../source.ts';
 import { type Chance, chanceOf } from './chance.ts';
 
 /** How many values a field is tried with, besides its bounds. */
@@ -85,15 +85,15 @@ function ofFormat(format: string, chance: Chance): string | undefined {
 function drawList(shape: JsonMap, chance: Chance, index: number, depth: number): Json {
   const length = (numberAt(shape, 'minItems') ?? 0) + chance.below(4);
   const { items } = shape;
-  if (!isMap(items)) return [];
+  if (!isPlainMap(items)) return [];
   return Array.from({ length }, () => draw(items, chance, index, depth + 1)).filter((item) => item !== undefined);
 }
 
 function drawMembers(shape: JsonMap, chance: Chance, index: number, depth: number): Json {
   const required = new Set(Array.isArray(shape.required) ? shape.required : []);
-  const members = Object.entries(isMap(shape.properties) ? shape.properties : {}).flatMap(([name, inner]) => {
+  const members = Object.entries(isPlainMap(shape.properties) ? shape.properties : {}).flatMap(([name, inner]) => {
     const isThere = required.has(name) || chance.below(2) === 0;
-    const value = isThere && isMap(inner) ? draw(inner, chance, index, depth + 1) : undefined;
+    const value = isThere && isPlainMap(inner) ? draw(inner, chance, index, depth + 1) : undefined;
     return value === undefined ? [] : [[name, value] as const];
   });
   return Object.fromEntries(members);

@@ -24,7 +24,7 @@ function gather<Schema extends object>(schema: Schema, resolve: Resolve<Schema>,
 }
 
 /** What the reference of a schema names. */
-export function namedBy<Schema extends object>(schema: Schema, resolve: Resolve<Schema>): Schema | undefined {
+function namedBy<Schema extends object>(schema: Schema, resolve: Resolve<Schema>): Schema | undefined {
   const ref = '$ref' in schema ? schema.$ref : undefined;
   return typeof ref === 'string' ? resolve(ref) : undefined;
 }

@@ -8,7 +8,7 @@ import { carryStructure } from './carry-shape.ts';
 import { ChangeValues } from './change-values.ts';
 import { EarlierResources } from './earlier-resources.ts';
 import type { History } from './history.ts';
-import { isMembers } from './json-merge.ts';
+import { isMembers } from './older-values.ts';
 
 /**
  * Everything that goes between the newest shapes and those of one older version. What is asked for is compiled once, the

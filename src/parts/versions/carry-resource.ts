@@ -1,13 +1,11 @@
 import { isSame } from '../../document/values.ts';
 import { entriesOf } from '../fact.ts';
 import type { Resource } from '../resources.ts';
-import type { Carry, Line, OlderPlace, ResourceCarry } from './carry.ts';
-import { carryInside, named } from './carry-inside.ts';
-import type { Inner } from './carry-shape.ts';
-import { inTurn } from './carry-shape.ts';
+import type { CarriedField, Carry, OlderPlace, ResourceCarry } from './carry.ts';
+import { atMember, carryInside, type Inner, inTurn } from './carry-shape.ts';
 import type { ChangeValues } from './change-values.ts';
-import { insideOf, newName } from './earlier-shape.ts';
-import { isMembers, mergeJson, put } from './json-merge.ts';
+import { insideOf, newName } from './earlier-resources.ts';
+import { isMembers, mergeJson, put } from './older-values.ts';
 
 /** A line that is being followed down: what became of one field below each change. */
 interface Traced {
@@ -113,7 +111,7 @@ function placeOf(line: CompiledLine | undefined, field: string, rest: readonly s
   return { path: [line.older, ...place.path], isMapped: place.isMapped };
 }
 
-interface CompiledLine extends Line {
+interface CompiledLine extends CarriedField {
   readonly usual: { readonly value: unknown } | undefined;
   readonly gone: (() => unknown) | undefined;
   /** Whether a change maps the field's own value, and not only something in it. */
@@ -128,7 +126,7 @@ function raise(
 ): unknown {
   if (!carry || value === null) return value;
   const was = before?.[newer as string];
-  return named(older as string, () =>
+  return atMember(older as string, () =>
     isValue && was !== undefined && was !== null && isSame(carry.down(was), value) ? was : carry.up(value, was),
   );
 }

@@ -1,15 +1,16 @@
 import type { JsonMap } from '../../document/document.ts';
+import { isSame } from '../../document/values.ts';
 import { entriesOf, statedValue } from '../fact.ts';
 import type { Shape } from '../shape.ts';
 import { conjunctsOf, unionsOf } from '../shapes/branches.ts';
-import { isMap } from '../source.ts';
+import { isPlainMap } from '../source.ts';
 import type { Carry, OlderPlace } from './carry.ts';
-import { named } from './carry-inside.ts';
-import type { EarlierResources } from './earlier-resources.ts';
-import { isMembers, put } from './json-merge.ts';
+import { CannotCarry, type ChangeValues } from './change-values.ts';
+import { type EarlierResources, type FieldChange, newName } from './earlier-resources.ts';
+import { isMembers, put } from './older-values.ts';
 
 /** Compiles the carrying of a shape between two levels; nothing where all of it stays as it is. */
-export type CarryShape = (shape: JsonMap, top: number, bottom: number) => Carry | undefined;
+type CarryShape = (shape: JsonMap, top: number, bottom: number) => Carry | undefined;
 
 /** What a list, an object or a union needs to be carried: the carrying of what is in it. */
 export interface Inner {
@@ -22,7 +23,7 @@ export function carryStructure(shape: JsonMap, top: number, bottom: number, inne
   const pieces = [
     membersCarry(shape, top, bottom, inner),
     itemsCarry(shape, top, bottom, inner),
-    ...unionsOf(shape).map(({ branches }) => unionCarry(branches.filter(isMap), top, bottom, inner)),
+    ...unionsOf(shape).map(({ branches }) => unionCarry(branches.filter(isPlainMap), top, bottom, inner)),
     ...conjunctsOf(shape).map((branch) => inner.carry(branch, top, bottom)),
   ];
   return inTurn(pieces.filter((piece) => piece !== undefined));
@@ -56,14 +57,14 @@ export function inTurn(pieces: readonly Carry[]): Carry | undefined {
 }
 
 function membersCarry(shape: JsonMap, top: number, bottom: number, inner: Inner): Carry | undefined {
-  const properties = isMap(shape.properties) ? Object.entries(shape.properties) : [];
+  const properties = isPlainMap(shape.properties) ? Object.entries(shape.properties) : [];
   const carries = new Map(
     properties.flatMap(([name, member]) => {
-      const carry = isMap(member) ? inner.carry(member, top, bottom) : undefined;
+      const carry = isPlainMap(member) ? inner.carry(member, top, bottom) : undefined;
       return carry ? [[name, carry] as const] : [];
     }),
   );
-  const rest = isMap(shape.additionalProperties) ? inner.carry(shape.additionalProperties, top, bottom) : undefined;
+  const rest = isPlainMap(shape.additionalProperties) ? inner.carry(shape.additionalProperties, top, bottom) : undefined;
   if (carries.size === 0 && !rest) return undefined;
   const known = new Set(properties.map(([name]) => name));
   const carryOf = (name: string) => carries.get(name) ?? (rest && !known.has(name) ? rest : undefined);
@@ -72,7 +73,7 @@ function membersCarry(shape: JsonMap, top: number, bottom: number, inner: Inner)
     const out: Record<string, unknown> = {};
     for (const [name, member] of Object.entries(value)) {
       const own = member === null ? undefined : carryOf(name);
-      put(out, name, own ? named(name, () => carry(own, member, name)) : member);
+      put(out, name, own ? atMember(name, () => carry(own, member, name)) : member);
     }
     return out;
   };
@@ -84,7 +85,7 @@ function membersCarry(shape: JsonMap, top: number, bottom: number, inner: Inner)
 }
 
 function itemsCarry(shape: JsonMap, top: number, bottom: number, inner: Inner): Carry | undefined {
-  const carry = isMap(shape.items) ? inner.carry(shape.items, top, bottom) : undefined;
+  const carry = isPlainMap(shape.items) ? inner.carry(shape.items, top, bottom) : undefined;
   if (!carry) return undefined;
   return {
     down: (value) => (Array.isArray(value) ? value.map((item) => (item === null ? null : carry.down(item))) : value),
@@ -94,7 +95,7 @@ function itemsCarry(shape: JsonMap, top: number, bottom: number, inner: Inner): 
       return value.map((item, index) => {
         if (item === null) return null;
         const unchanged = same?.get(textOf(item))?.shift();
-        return unchanged === undefined ? named(String(index), () => carry.up(item)) : unchanged;
+        return unchanged === undefined ? atMember(String(index), () => carry.up(item)) : unchanged;
       });
     },
     place: (path) => below(path, () => carry),
@@ -147,10 +148,10 @@ function branchOf(branch: JsonMap, level: number, resources: EarlierResources): 
   const resource = typeof branch.resource === 'string' ? resources.at(branch.resource, level) : undefined;
   const members: [string, Shape][] = resource
     ? entriesOf(resource.fields).map(([name, field]) => [name, statedValue(field.shape) ?? {}])
-    : Object.entries(isMap(branch.properties) ? branch.properties : {}).flatMap(([name, member]) =>
-        isMap(member) ? [[name, member]] : [],
+    : Object.entries(isPlainMap(branch.properties) ? branch.properties : {}).flatMap(([name, member]) =>
+        isPlainMap(member) ? [[name, member]] : [],
       );
-  const isList = branch.type === 'array' || isMap(branch.items);
+  const isList = branch.type === 'array' || isPlainMap(branch.items);
   const constants = members.filter(([, shape]) => shape.const !== undefined);
   const names = new Set(members.map(([name]) => name));
   const isClosed = resource ? !resource.additionalProperties : branch.additionalProperties === false;
@@ -171,4 +172,115 @@ function below(path: readonly string[], carryOf: (name: string) => Carry | undef
   if (first === undefined || !carry || rest.length === 0) return { path, isMapped: false };
   const place = carry.place(rest);
   return { path: [first, ...place.path], isMapped: place.isMapped };
+}
+
+/** Compiles a change that lies inside a field's values, such as `parcel.size.height`; `path` leads from the field to it. */
+export function carryInside(path: readonly string[], change: FieldChange, values: ChangeValues): Carry {
+  const steps = path.slice(0, -1);
+  const older = path.at(-1) as string;
+  const newer = change.kind === 'rename' ? newName(change.to) : older;
+  const member = memberOf(change, older, newer, values);
+  const descend = (
+    value: unknown,
+    before: unknown,
+    depth: number,
+    act: (members: Members, before: unknown) => Members,
+  ): unknown => {
+    if (Array.isArray(value)) return value.map((item) => descend(item, undefined, depth, act));
+    if (!isMembers(value)) return value;
+    const step = steps[depth];
+    if (step === undefined) return act({ ...value }, before);
+    if (value[step] === undefined) return value;
+    const out = { ...value };
+    put(out, step, descend(value[step], isMembers(before) ? before[step] : undefined, depth + 1, act));
+    return out;
+  };
+  return {
+    down: (value) => descend(value, undefined, 0, member.down),
+    up: (value, before) => descend(value, before, 0, member.up),
+    place(place): OlderPlace {
+      const names = place.filter((name) => !/^\d+$/.test(name));
+      const isThere = [...steps, newer].every((name, index) => names[index] === name);
+      if (!isThere) return { path: place, isMapped: false };
+      const at = place.indexOf(newer, steps.length);
+      if (change.kind === 'add') return { path: place.slice(0, at), isMapped: false };
+      const isMapped = change.kind === 'map' || change.kind === 'enum';
+      return { path: isMapped ? place.slice(0, at + 1) : place.map((name, index) => (index === at ? older : name)), isMapped };
+    },
+  };
+}
+
+type Members = Record<string, unknown>;
+interface MemberChange {
+  down(members: Members): Members;
+  up(members: Members, before: unknown): Members;
+}
+
+/** The change at the object that holds the member. Both ways work on a copy. */
+function memberOf(change: FieldChange, older: string, newer: string, values: ChangeValues): MemberChange {
+  switch (change.kind) {
+    case 'rename':
+      return { down: (members) => moved(members, newer, older), up: (members) => moved(members, older, newer) };
+    case 'add':
+      return {
+        down: (members) => without(members, older),
+        up(members, before) {
+          const known = isMembers(before) ? before[older] : change.default?.value;
+          if (known !== undefined) put(members, older, structuredClone(known));
+          return members;
+        },
+      };
+    case 'remove': {
+      const make = values.ofRemoved(change);
+      return {
+        down(members) {
+          if (make) put(members, older, make());
+          return members;
+        },
+        up: (members) => without(members, older),
+      };
+    }
+    default: {
+      const { down, up } = values.of(change);
+      const at = (members: Members, turn: (value: unknown) => unknown) => {
+        const value = members[older];
+        if (value !== undefined && value !== null)
+          put(
+            members,
+            older,
+            atMember(older, () => turn(value)),
+          );
+        return members;
+      };
+      return {
+        down: (members) => at(members, down),
+        up(members, before) {
+          const was = isMembers(before) ? before[older] : undefined;
+          const isKept = was !== undefined && was !== null && members[older] !== undefined;
+          return at(members, (value) => (isKept && isSame(down(was), value) ? was : up(value)));
+        },
+      };
+    }
+  }
+}
+
+/** Carries a member, and says which one where it cannot be carried. */
+export function atMember<T>(name: string, carry: () => T): T {
+  try {
+    return carry();
+  } catch (failure) {
+    if (failure instanceof CannotCarry) failure.path.unshift(name);
+    throw failure;
+  }
+}
+
+function moved(members: Members, from: string, to: string): Members {
+  if (members[from] === undefined) return members;
+  put(members, to, members[from]);
+  return without(members, from);
+}
+
+function without(members: Members, name: string): Members {
+  delete members[name];
+  return members;
 }

@@ -19,7 +19,7 @@ export interface Carry {
 }
 
 /** A field of an older version, and what it is in the newest. */
-export interface Line {
+export interface CarriedField {
   /** Its name in the older version; nothing where it was added since. */
   readonly older: string | undefined;
   /** Its name in the newest; nothing where it was removed since. */
@@ -34,9 +34,9 @@ export interface Line {
 
 /** How the rows of one resource go down and up. */
 export interface ResourceCarry extends Carry {
-  readonly lines: readonly Line[];
-  older(name: string): Line | undefined;
-  newer(name: string): Line | undefined;
+  readonly lines: readonly CarriedField[];
+  older(name: string): CarriedField | undefined;
+  newer(name: string): CarriedField | undefined;
   /** Newest fields that the older version does not have. */
   readonly unseen: readonly string[];
   /** A merge patch of the older version (RFC 7396) put onto a newest row; what it leaves out stays exactly as it is. */

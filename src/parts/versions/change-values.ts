@@ -1,11 +1,11 @@
 import { Failed } from '../expressions/cel-value.ts';
 import { compileExpression } from '../expressions/compile.ts';
 import type { Raw } from '../expressions/frame.ts';
-import { versioningUses } from '../expressions/uses-of-versioning.ts';
 import type { Expression } from '../fact.ts';
 import type { Spec } from '../spec.ts';
 import type { Change } from '../versioning.ts';
 import { olderValue } from './older-values.ts';
+import { versioningUses } from './uses.ts';
 
 /** What expressions of changes may read besides the value. */
 export interface Moment {

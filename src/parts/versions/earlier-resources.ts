@@ -1,19 +1,19 @@
-import type { Json } from '../../document/document.ts';
+import type { Json, JsonMap } from '../../document/document.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../fact.ts';
 import type { Field, Resource } from '../resources.ts';
 import type { Shape } from '../shape.ts';
-import { named } from '../source.ts';
+import { isPlainMap, named } from '../source.ts';
 import type { Spec } from '../spec.ts';
+import type { Change } from '../versioning.ts';
 import { CannotCarry, type ChangeValues } from './change-values.ts';
-import { type FieldChange, insideOf, newName, undoInside } from './earlier-shape.ts';
-import type { History, Step } from './history.ts';
+import type { History, VersionStep } from './history.ts';
 import { withOlderValues } from './older-values.ts';
 
 /** The resources of a document as they were at each level of its history: the newest with the changes above undone, the last first. */
 export class EarlierResources {
   readonly #spec: Spec;
   readonly #values: ChangeValues;
-  readonly #steps = new Map<string, Step[]>();
+  readonly #steps = new Map<string, VersionStep[]>();
   readonly #known = new Map<string, Resource>();
 
   constructor(spec: Spec, history: History, values: ChangeValues) {
@@ -29,9 +29,9 @@ export class EarlierResources {
   }
 
   /** The changes of a resource between two levels, the newest first. */
-  changes(name: string, top: number, bottom: number): (Step & { readonly change: FieldChange })[] {
+  changes(name: string, top: number, bottom: number): (VersionStep & { readonly change: FieldChange })[] {
     // Those with a resource are of a field.
-    const steps = (this.#steps.get(name) ?? []) as (Step & { readonly change: FieldChange })[];
+    const steps = (this.#steps.get(name) ?? []) as (VersionStep & { readonly change: FieldChange })[];
     return steps.filter(({ level }) => level >= bottom && level < top).reverse();
   }
 
@@ -157,4 +157,57 @@ function removedField(name: string, at: string, shape: Shape): Field {
     extensible: false,
     ...(typeof shape.ref === 'string' && { ref: shape.ref }),
   };
+}
+
+/** A change of a field that lies inside another: `parcel.size.height`. */
+export type FieldChange = Exclude<Change, { readonly kind: 'endpoint' }>;
+
+/** The words after the field: `['height']` of `parcel.size.height`. */
+export function insideOf(field: string): string[] {
+  return field.split('.').slice(1);
+}
+
+/** The name that a renamed field has now; inside a field its last word counts. */
+export function newName(to: string): string {
+  return to.slice(to.lastIndexOf('.') + 1);
+}
+
+/** Undoes a change that lies inside a shape. `inline` writes a resource out, since only this one place of it changes. */
+function undoInside(shape: Shape, path: readonly string[], change: FieldChange, inline: (resource: string) => Shape): Shape {
+  if (typeof shape.resource === 'string') {
+    const { resource, ...rest } = shape;
+    return undoInside({ ...rest, ...inline(resource) }, path, change, inline);
+  }
+  if (isPlainMap(shape.items)) return { ...shape, items: undoInside(shape.items, path, change, inline) };
+  const [name, ...rest] = path;
+  const properties: Record<string, Json> = { ...(isPlainMap(shape.properties) ? shape.properties : {}) };
+  if (name === undefined) return shape;
+  if (rest.length > 0) {
+    const inner = properties[name];
+    if (isPlainMap(inner)) properties[name] = undoInside(inner, rest, change, inline);
+    return { ...shape, properties };
+  }
+  const required = Array.isArray(shape.required) ? [...shape.required] : [];
+  return { ...shape, ...undoMember(properties, required, name, change) };
+}
+
+function undoMember(properties: Record<string, Json>, required: Json[], name: string, change: FieldChange): JsonMap {
+  const stated = (shape: Json | undefined): Shape => (isPlainMap(shape ?? null) ? (shape as Shape) : {});
+  switch (change.kind) {
+    case 'rename': {
+      const now = newName(change.to);
+      const entries = Object.entries(properties).map(([key, value]) => [key === now ? name : key, value] as const);
+      return { properties: Object.fromEntries(entries), required: required.map((key) => (key === now ? name : key)) };
+    }
+    case 'add': {
+      const { [name]: _added, ...rest } = properties;
+      return { properties: rest, required: required.filter((key) => key !== name) };
+    }
+    case 'remove':
+      return { properties: { ...properties, [name]: change.was ?? {} }, required };
+    case 'map':
+      return { properties: { ...properties, [name]: change.was ?? stated(properties[name]) }, required };
+    case 'enum':
+      return { properties: { ...properties, [name]: withOlderValues(stated(properties[name]), change.values) }, required };
+  }
 }

@@ -5,7 +5,7 @@ import type { Spec } from '../spec.ts';
 import type { Change, Version } from '../versioning.ts';
 
 /** One change, and the level that it leads up from: level 0 is the oldest shape, one above per change, the last the newest. */
-export interface Step {
+export interface VersionStep {
   readonly level: number;
   readonly version: string;
   readonly change: Change;
@@ -24,7 +24,7 @@ export interface History {
   readonly versions: readonly Version[];
   /** The version of a request that asks for none: the one that says so, else the last. */
   readonly current: string;
-  readonly steps: readonly Step[];
+  readonly steps: readonly VersionStep[];
   /** The level of the newest shape, which is the stored one. */
   readonly newest: number;
   levelOf(version: string): number;
@@ -38,7 +38,7 @@ export function historyOf({ versioning }: Spec): History | undefined {
   const last = versions.at(-1);
   if (!last) return undefined;
   const { changes } = versioning;
-  const steps: Step[] = [];
+  const steps: VersionStep[] = [];
   const levels = new Map<string, number>();
   const open: OpenChanges[] = [];
   for (const { name } of versions) {

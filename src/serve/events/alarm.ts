@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../http/clock.ts';
 
 /** Rings once at the earliest of the times that it was set to; what rings runs in a turn of its own. */
 export class Alarm {

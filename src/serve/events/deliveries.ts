@@ -1,17 +1,12 @@
 import type { StoredDelivery, StoredEvent } from '../../store/outbox.ts';
-import { isAccepted } from './accepted.ts';
 import { Alarm } from './alarm.ts';
-import { connectionsMax } from './connections.ts';
-import { Gathering } from './gathering.ts';
-import { Deadlines, isAtRest, type Line, letGo, newLine } from './line.ts';
-import type { Posted, Posts, Underway } from './posting.ts';
-import { isStillKnown } from './reading.ts';
-import { retryAfterMs, type Schedule } from './schedule.ts';
+import { isAccepted, retryAfterMs, type Schedule, type Settled, settleAll } from './attempts.ts';
+import type { Signing } from './envelope.ts';
+import { connectionsMax, type Post, type Posted, type Posts, type Underway } from './posts.ts';
+import { Batches, Deadlines, isAtRest, letGo, newLine, type SubscriberQueue } from './queue.ts';
+import { isStillKnown } from './row-image.ts';
 import type { EventsSetting } from './setting.ts';
-import { type Settled, settleAll } from './settling.ts';
-import type { Signing } from './signing.ts';
 import type { Subscriber, Subscribers } from './subscribers.ts';
-import { made, nothingCame, whyNot } from './trying.ts';
 
 /** How many tries are under way at once, over all subscribers. */
 const flyingMax = 1024;
@@ -39,9 +34,9 @@ export class Deliveries {
   readonly #subscribers: Subscribers;
   /** Made when something is first sent: a service without receivers does without the HTTP client. */
   #posts: Posts | undefined;
-  readonly #gathering: Gathering<Settled & { readonly line: Line }>;
-  readonly #lines = new Map<string, Line>();
-  readonly #hot = new Set<Line>();
+  readonly #gathering: Batches<Settled & { readonly line: SubscriberQueue }>;
+  readonly #lines = new Map<string, SubscriberQueue>();
+  readonly #hot = new Set<SubscriberQueue>();
   readonly #deadlines = new Deadlines();
   #running = false;
   #isStopped = false;
@@ -56,7 +51,7 @@ export class Deliveries {
     this.#engine = engine;
     this.#rules = rules;
     this.#subscribers = subscribers;
-    this.#gathering = new Gathering((settled) => this.#settle(settled));
+    this.#gathering = new Batches((settled) => this.#settle(settled));
   }
 
   /** Finds out for whom something waits. */
@@ -96,7 +91,7 @@ export class Deliveries {
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  #lineOf(subscriber: string): Line {
+  #lineOf(subscriber: string): SubscriberQueue {
     let line = this.#lines.get(subscriber);
     if (!line) {
       line = newLine(subscriber);
@@ -110,7 +105,7 @@ export class Deliveries {
     this.#running = true;
     try {
       for (const line of this.#hot) {
-        this.#posts ??= new (await import('./posting.ts')).Posts();
+        this.#posts ??= new (await import('./posts.ts')).Posts();
         this.#hot.delete(line);
         await this.#serve(line);
         if (this.#isStopped) return;
@@ -126,7 +121,7 @@ export class Deliveries {
   }
 
   /** Begins as many tries for a subscriber as it may have. */
-  async #serve(line: Line): Promise<void> {
+  async #serve(line: SubscriberQueue): Promise<void> {
     const nowMs = this.#engine().clock.now();
     if (line.heldUntilMs > nowMs) {
       letGo(line);
@@ -154,7 +149,7 @@ export class Deliveries {
   }
 
   /** Reads on where it stopped; at the end it begins anew, for what became due before that. */
-  async #read(line: Line, nowMs: number): Promise<void> {
+  async #read(line: SubscriberQueue, nowMs: number): Promise<void> {
     const { store } = this.#engine();
     const from = line.readUpTo;
     const most = from ? readMost : line.known.size + readMost;
@@ -173,7 +168,7 @@ export class Deliveries {
     if (line.ready.length === 0 && from) await this.#read(line, nowMs);
   }
 
-  async #begin(line: Line, delivery: StoredDelivery): Promise<void> {
+  async #begin(line: SubscriberQueue, delivery: StoredDelivery): Promise<void> {
     const engine = this.#engine();
     const found = await engine.store.read((rows) => {
       const subscriber = this.#subscribers.find(line.subscriber, rows, engine);
@@ -207,7 +202,7 @@ export class Deliveries {
   }
 
   /** A try has ended. */
-  #took(settled: Settled & { readonly line: Line }): void {
+  #took(settled: Settled & { readonly line: SubscriberQueue }): void {
     const { line, posted } = settled;
     line.flying -= 1;
     if (this.#isClosed) return;
@@ -219,7 +214,7 @@ export class Deliveries {
   }
 
   /** Settles what was gathered in one change. */
-  async #settle(settled: readonly (Settled & { readonly line: Line })[]): Promise<void> {
+  async #settle(settled: readonly (Settled & { readonly line: SubscriberQueue })[]): Promise<void> {
     const engine = this.#engine();
     const lines = new Set(settled.map(({ line }) => line));
     await settleAll(engine, this.#subscribers, this.#rules().schedule, settled).catch((failure: unknown) => {
@@ -260,4 +255,24 @@ export class Deliveries {
     if (this.#idle.length === 0 || !this.#isIdle()) return;
     for (const resolve of this.#idle.splice(0)) resolve();
   }
+}
+
+/** Nothing was sent. */
+const nothingCame: Posted = { status: undefined, error: undefined, response: undefined, retryAfter: undefined };
+
+/** What cannot be made fails like what cannot be sent: it is tried again, by then perhaps under another document. */
+function made(make: () => Post | { readonly wrong: string }): Post | { readonly wrong: string } {
+  try {
+    return make();
+  } catch (failure) {
+    return { wrong: failure instanceof Error ? failure.message : String(failure) };
+  }
+}
+
+/** Why a delivery is not tried any more. */
+function whyNot(subscriber: Subscriber | undefined, event: StoredEvent | undefined, isKnown: boolean): string | undefined {
+  if (!event) return 'The event is not kept any more.';
+  if (!subscriber) return 'The subscriber is gone.';
+  if (!subscriber.isEnabled) return 'The subscriber is disabled.';
+  return isKnown ? undefined : 'Whoever made the subscriber has no key any more.';
 }

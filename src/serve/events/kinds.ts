@@ -2,12 +2,12 @@ import type { EventKind, Webhook } from '../../parts/events.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation, operationsOf } from '../../parts/operations.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { isMap } from '../../parts/source.ts';
-import type { StoredChange } from '../acts/act.ts';
-import { type Evaluate, isFailed } from '../evaluate.ts';
-import { type Fields, Refused, type Value } from '../exchange.ts';
-import { kept } from '../rows/write.ts';
-import type { Validate } from '../wire/ajv.ts';
+import { isPlainMap } from '../../parts/source.ts';
+import { type Fields, Refused, type Value } from '../exchange/exchange.ts';
+import { type Evaluate, isFailed } from '../exchange/expressions.ts';
+import type { Validate } from '../http/ajv.ts';
+import type { StoredChange } from '../resources/act.ts';
+import { kept } from '../resources/write.ts';
 import type { EventsSetting } from './setting.ts';
 
 /** The kinds of event of a document, compiled: which operation emits which, when, and with what. */
@@ -15,13 +15,13 @@ export interface Kinds {
   /** Whether nothing is ever emitted. */
   readonly isEmpty: boolean;
   /** The kinds that a stored change emits. */
-  emittedBy(change: StoredChange): readonly Kind[];
-  named(name: string): Kind | undefined;
+  emittedBy(change: StoredChange): readonly RecordedKind[];
+  named(name: string): RecordedKind | undefined;
   /** Whether a word of a subscriber's list means something: a kind, `parcel.*` or `*`. */
   isKnown(word: string): boolean;
 }
 
-export interface Kind {
+export interface RecordedKind {
   readonly name: string;
   readonly payload: Shape;
   /** A payload that a handler gives. */
@@ -41,7 +41,7 @@ export function compileKinds({ compilation }: EventsSetting, isHeard: boolean): 
   const { spec } = compilation;
   const kinds = isHeard ? entriesOf(spec.events.kinds).flatMap(([, kind]) => compileKind(kind, compilation)) : [];
   const operations = new Map<string, Operation>(operationsOf(spec).map((operation) => [operation.name, operation]));
-  const known = new Map<string, readonly Kind[]>();
+  const known = new Map<string, readonly RecordedKind[]>();
   const names = new Set(kinds.map(({ kind }) => kind.name));
   return {
     isEmpty: kinds.length === 0,
@@ -74,11 +74,11 @@ export function webhookOf({ compilation }: EventsSetting): Webhook | undefined {
 function compileKind(
   kind: EventKind,
   compilation: EventsSetting['compilation'],
-): { readonly kind: Kind; readonly on: readonly string[] }[] {
+): { readonly kind: RecordedKind; readonly on: readonly string[] }[] {
   const { on, payload, if: condition, to, name } = kind;
   if (!isStated(payload) || on.standing === 'open') return [];
   const shape = payload.value;
-  const compiled: Kind = {
+  const compiled: RecordedKind = {
     name,
     payload: shape,
     validate: compilation.validate(shape, 'stored'),
@@ -94,13 +94,17 @@ function compileKind(
   return [{ kind: compiled, on: statedValue(on) ?? [] }];
 }
 
-function compilePayload({ data, name }: EventKind, shape: Shape, { expression }: EventsSetting['compilation']): Kind['make'] {
+function compilePayload(
+  { data, name }: EventKind,
+  shape: Shape,
+  { expression }: EventsSetting['compilation'],
+): RecordedKind['make'] {
   const demand = (value: Value): Value => {
     if (isFailed(value)) throw failed(`The payload of the event ${name} failed: ${value.reason}`);
     return value;
   };
   if (!data) {
-    const properties = isMap(shape.properties) ? Object.keys(shape.properties) : undefined;
+    const properties = isPlainMap(shape.properties) ? Object.keys(shape.properties) : undefined;
     return ({ model, before, after }) => {
       const whole = kept(model, after ?? before ?? {});
       return properties ? pick(whole, properties) : whole;

@@ -2,13 +2,21 @@ import type { Json } from '../../document/document.ts';
 import { readTemplate, sortableTemplate, type Template } from '../../kinds/generators/template.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { NewEvent } from '../../store/outbox.ts';
-import type { StoredChange, Work } from '../acts/act.ts';
-import { isFailed } from '../evaluate.ts';
-import type { Caller, Recorded, Value } from '../exchange.ts';
-import { toJson } from '../json.ts';
-import { compileChains, type Image, imageOf, scopeKept, writeImage } from './image.ts';
-import { compileKinds, type Kind, type Kinds, webhookOf } from './kinds.ts';
-import { compileMayRead, isStillKnown, type MayRead } from './reading.ts';
+import type { Caller, Recorded, Value } from '../exchange/exchange.ts';
+import { isFailed } from '../exchange/expressions.ts';
+import { toJson } from '../http/json.ts';
+import type { StoredChange, Work } from '../resources/act.ts';
+import { compileKinds, type Kinds, type RecordedKind, webhookOf } from './kinds.ts';
+import {
+  compileChains,
+  compileMayRead,
+  type Image,
+  imageOf,
+  isStillKnown,
+  type MayRead,
+  scopeKept,
+  writeImage,
+} from './row-image.ts';
 import type { Emitted, EventsSetting } from './setting.ts';
 import type { Subscriber, Subscribers } from './subscribers.ts';
 
@@ -59,7 +67,7 @@ export function compileRecording(engine: EventsSetting, hasGiven: boolean): Reco
       makers.set(id, held);
       return held;
     };
-    const reach = (event: number, recorded: NewEvent, kind: Kind, image: Image | undefined, occasion: Occasion) => {
+    const reach = (event: number, recorded: NewEvent, kind: RecordedKind, image: Image | undefined, occasion: Occasion) => {
       if (!hasSubscribers) return;
       for (const subscriber of subscribers.all(work.rows, engine, stored)) {
         if (!subscriber.isEnabled || !subscriber.wants(kind.name)) continue;
@@ -94,17 +102,21 @@ export function compileRecording(engine: EventsSetting, hasGiven: boolean): Reco
 
   function add(
     work: Work,
-    kind: Kind,
+    kind: RecordedKind,
     id: string,
     value: Value,
     image: Image | undefined,
     occasion: Occasion,
-    reach: (event: number, recorded: NewEvent, kind: Kind, image: Image | undefined, occasion: Occasion) => void,
+    reach: (event: number, recorded: NewEvent, kind: RecordedKind, image: Image | undefined, occasion: Occasion) => void,
   ): void {
     const payload = toJson(value);
     const { change, operation, scope } = occasion;
     const recorded: NewEvent = {
-      ...{ id, kind: kind.name, atMs: work.nowMs, operation, payload },
+      id,
+      kind: kind.name,
+      atMs: work.nowMs,
+      operation,
+      payload,
       resource: change?.model.name ?? null,
       row: change?.id ?? null,
       image: kind.to
@@ -120,7 +132,7 @@ export function compileRecording(engine: EventsSetting, hasGiven: boolean): Reco
   /** Who receives is decided here, for webhooks: by `to`, or by whether the maker may read the row. */
   function receives(
     work: Work,
-    kind: Kind,
+    kind: RecordedKind,
     { resource }: NewEvent,
     image: Image | undefined,
     { operation, scope }: Occasion,
@@ -138,7 +150,7 @@ export function compileRecording(engine: EventsSetting, hasGiven: boolean): Reco
 }
 
 /** The row that an event of a handler is about: its payload is a resource, and names one that is stored. */
-function rowOf(work: Work, engine: EventsSetting, kind: Kind, data: Json, operation: string): StoredChange | undefined {
+function rowOf(work: Work, engine: EventsSetting, kind: RecordedKind, data: Json, operation: string): StoredChange | undefined {
   const name = kind.payload.resource;
   const model = typeof name === 'string' ? engine.models.get(name) : undefined;
   if (!model || typeof data !== 'object' || data === null || Array.isArray(data)) return undefined;

@@ -1,12 +1,12 @@
 import type { Json } from '../../document/document.ts';
-import type { Stored, Work } from '../acts/act.ts';
-import type { PromiseOrValue } from '../after.ts';
-import type { Credentials } from '../authentication/credentials.ts';
-import type { Reply } from '../call.ts';
-import type { Surroundings } from '../clock.ts';
-import type { Caller, Exchange, Recorded } from '../exchange.ts';
-import type { Versions } from '../versioning/versions.ts';
-import type { ViewCompilation } from '../view-compilation.ts';
+import type { Credentials } from '../callers/credentials.ts';
+import type { PromiseOrValue } from '../exchange/after.ts';
+import type { Caller, Exchange, Recorded } from '../exchange/exchange.ts';
+import type { Versions } from '../exchange/versions.ts';
+import type { Reply } from '../http/call.ts';
+import type { Surroundings } from '../http/clock.ts';
+import type { Stored, Work } from '../resources/act.ts';
+import type { ViewCompilation } from '../resources/view-compilation.ts';
 
 /** What events need of the service that they are part of. */
 export interface EventsSetting extends Surroundings, Stored {

@@ -1,10 +1,11 @@
-import { after, type PromiseOrValue } from '../after.ts';
-import type { Reply, ReplyReader, ReplySink } from '../call.ts';
-import type { Caller, Exchange } from '../exchange.ts';
+import type { StreamKind } from '../../kinds/streams/kind.ts';
+import { statedValue } from '../../parts/fact.ts';
+import { after, type PromiseOrValue } from '../exchange/after.ts';
+import type { Caller, Exchange } from '../exchange/exchange.ts';
+import type { Reply, ReplyReader, ReplySink, ReplyStream } from '../http/call.ts';
 import { Alarm } from './alarm.ts';
-import { type Connection, type Group, isExpired, keptMs, streamReply } from './connection.ts';
+import { type Listeners, type StreamRules, type ToldTo, tellTo } from './listeners.ts';
 import type { EventsSetting } from './setting.ts';
-import { type StreamRules, type ToldTo, tellTo } from './told.ts';
 
 /** How much may wait for one reader; one that is slower is let go, and can resume. */
 const waitingBytesMax = 256 * 1024;
@@ -240,4 +241,39 @@ interface Page {
   readonly last: number;
   /** Whether there may be more. */
   readonly isWhole: boolean;
+}
+
+/** One open stream. */
+interface Connection {
+  readonly group: Group;
+  readonly sink: ReplySink;
+  /** The last event that was looked at for it. */
+  position: number;
+  isLive: boolean;
+  /** Goes on with what it has missed, once there is room. */
+  resume: (() => void) | undefined;
+}
+
+/** Callers that are the same caller in the same version hear the same. */
+interface Group extends Listeners {
+  readonly key: string;
+  readonly connections: Set<Connection>;
+}
+
+/** A token says when it ends; a stream that it opened ends with it. */
+function isExpired({ claims }: Caller, nowMs: number): boolean {
+  const exp = claims?.exp;
+  return typeof exp === 'number' && exp * 1000 <= nowMs;
+}
+
+function streamReply({ mediaType }: StreamKind, start: ReplyStream['start']): Reply {
+  const headers = { 'content-type': mediaType, 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
+  return { status: 200, headers, body: undefined, stream: { start } };
+}
+
+const keepMsUnstated = 86_400_000;
+
+/** How far back a reader can resume. */
+function keptMs({ compilation }: EventsSetting): number {
+  return statedValue(compilation.spec.events.delivery)?.stream?.keepMs ?? keepMsUnstated;
 }

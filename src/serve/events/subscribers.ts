@@ -1,10 +1,10 @@
 import type { Webhook } from '../../parts/events.ts';
 import type { Reader, Transaction } from '../../store/store.ts';
-import type { StoredChange, Work } from '../acts/act.ts';
-import { after, type PromiseOrValue } from '../after.ts';
-import type { Caller, Fields, Value } from '../exchange.ts';
+import { after, type PromiseOrValue } from '../exchange/after.ts';
+import { type Caller, type Fields, Refused, type Value } from '../exchange/exchange.ts';
+import { describeValue } from '../http/violation.ts';
+import type { StoredChange, Work } from '../resources/act.ts';
 import { type Kinds, matches, webhookOf } from './kinds.ts';
-import { demandKnown } from './known-kinds.ts';
 import type { EventsSetting } from './setting.ts';
 
 /** Who is sent webhooks: a row of the subscribers' resource, or an address given at the start. */
@@ -57,7 +57,13 @@ export class Subscribers {
 
   constructor(given: readonly GivenWebhook[]) {
     this.#given = given.map(({ url, secret }) => ({
-      ...{ id: `given ${url}`, url, isEnabled: true, maker: undefined, version: '', failingMs: undefined, fields: undefined },
+      id: `given ${url}`,
+      url,
+      isEnabled: true,
+      maker: undefined,
+      version: '',
+      failingMs: undefined,
+      fields: undefined,
       secrets: () => [secret],
       wants: () => true,
     }));
@@ -218,4 +224,23 @@ function subscriberOf(id: string, row: Fields, state: State, names: NonNullable<
     failingMs: state.failingMs,
     fields: row,
   };
+}
+
+/** A subscriber lists kinds that there are. @throws {Refused} `request.invalid` where it lists others, unless it did before. */
+function demandKnown(after: Fields, before: Fields | undefined, field: string, kinds: Kinds): void {
+  const list = after[field];
+  if (!Array.isArray(list) || JSON.stringify(list) === JSON.stringify(before?.[field])) return;
+  const violations = list.flatMap((entry: Value, index) =>
+    typeof entry === 'string' && (entry === '*' || kinds.isKnown(entry))
+      ? []
+      : [
+          {
+            in: 'body' as const,
+            path: `/${field}/${index}`,
+            found: describeValue(entry),
+            expected: 'a kind of event, several as in `parcel.*`, or `*`',
+          },
+        ],
+  );
+  if (violations.length > 0) throw new Refused({ when: 'request.invalid', violations });
 }

@@ -1,11 +1,11 @@
-import type { PromiseOrValue } from '../after.ts';
-import type { Reply } from '../call.ts';
-import type { Clock } from '../clock.ts';
-import { ClientGone } from '../doors/client-gone.ts';
-import type { Deadline, Exchange, Refusal, Run } from '../exchange.ts';
+import type { PromiseOrValue } from '../exchange/after.ts';
+import type { Deadline, Exchange, OperationRun, Refusal } from '../exchange/exchange.ts';
+import type { Reply } from '../http/call.ts';
+import type { Clock } from '../http/clock.ts';
+import { ClientGone } from '../http/disconnect.ts';
 
 /** Carries out a request in the time that it has; an answer that is there at once is never late. */
-export type Within = (exchange: Exchange, carryOut: Run, readsBody: boolean) => PromiseOrValue<Reply>;
+export type Within = (exchange: Exchange, carryOut: OperationRun, readsBody: boolean) => PromiseOrValue<Reply>;
 
 interface Waiting {
   readonly atMs: number;

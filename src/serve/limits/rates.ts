@@ -1,12 +1,10 @@
 import type { RateKind } from '../../kinds/limits/kind.ts';
 import type { Rate } from '../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
-import type { Call } from '../call.ts';
-import type { Caller, Counted, Exchange, Refusal } from '../exchange.ts';
-import { type AddressBits, addressBits } from './address.ts';
-import { CountedRate, type CountingRate, rateLimitField, retryAfter } from './counted.ts';
-import type { AddressOf } from './forwarded.ts';
-import { policyNames } from './policy-names.ts';
+import type { Caller, Counted, Exchange, Refusal } from '../exchange/exchange.ts';
+import type { Call } from '../http/call.ts';
+import { type AddressBits, type AddressOf, addressBits } from './address.ts';
+import { CountedRate, type CountingRate, rateLimitField, retryAfter } from './counters.ts';
 import type { RateCounters, RateTables } from './rate-counters.ts';
 
 /** A call, and what the rates have made of it so far. */
@@ -44,7 +42,13 @@ export function compileRates(
   const compiled = stated.map((rate, at): CompiledRate => {
     const { kind, facts, unit } = tables[at]!;
     return {
-      ...{ rate, tables: tables[at]!, kind, facts, unit, policy: policyOf(names[at]!, rate, kind), label: `"${names[at]}";r=` },
+      rate,
+      tables: tables[at]!,
+      kind,
+      facts,
+      unit,
+      policy: policyOf(names[at]!, rate, kind),
+      label: `"${names[at]}";r=`,
       use: { numbers: new Float64Array(kind.numbersMax), length: 0 },
     };
   });
@@ -167,4 +171,38 @@ function rememberLast(read: (text: string) => AddressBits): (text: string) => Ad
     last = text;
     return bits;
   };
+}
+
+const units: readonly (readonly [string, number])[] = [
+  ['w', 604_800_000],
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+];
+
+/**
+ * What rates are called in the header fields: whom they count, for whom, of what, and over which time: `caller-1m`,
+ * `address-1s-create-parcel`. How much is allowed is not in the name, so that it can change. Two of one name are numbered.
+ */
+function policyNames(rates: readonly Rate[]): string[] {
+  const seen = new Map<string, number>();
+  return rates.map(({ per, to = [], on = [], windowMs }) => {
+    const name = [per, durationText(windowMs), ...several(to), ...several(on)].join('-').replaceAll(/[^\w.+-]+/g, '-');
+    const count = (seen.get(name) ?? 0) + 1;
+    seen.set(name, count);
+    return count === 1 ? name : `${name}-${count}`;
+  });
+}
+
+function durationText(ms: number): string {
+  const [unit, unitMs] = units.find(([, of]) => ms > 0 && ms % of === 0) ?? ['ms', 1];
+  return `${ms / unitMs}${unit}`;
+}
+
+/** The first, and how many more. */
+function several(words: readonly string[]): string[] {
+  const [first, ...more] = words;
+  if (first === undefined) return [];
+  return [more.length === 0 ? first : `${first}+${more.length}`];
 }

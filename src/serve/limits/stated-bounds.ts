@@ -1,6 +1,6 @@
 import { statedValue } from '../../parts/fact.ts';
 import type { Limits } from '../../parts/limits.ts';
-import { doorBounds, ownBounds, type SomeBounds } from '../doors/bounds.ts';
+import { doorBounds, ownBounds, type SomeBounds } from '../http/bounds.ts';
 import { addressRoom } from './counters.ts';
 
 /** How large a body may be where the document does not say. */

@@ -1,18 +1,18 @@
 import type { Condition, Operand, Scalar } from '../store.ts';
-import type { Rows } from './rows.ts';
+import type { RowColumn, Rows } from './rows.ts';
 
 /** What is bound to one `?`: a parameter by its index, or a value that never changes. */
-export type Slot = number | { readonly value: Scalar };
+export type Binding = number | { readonly value: Scalar };
 
 /** The table that columns are named of, and how to find others. */
-export interface Scope {
+export interface TableScope {
   readonly rows: Rows;
   readonly alias: string;
   readonly find: (table: string) => Rows;
 }
 
 /** A condition as SQL. What its `?` stand for is added to `slots`, in the order of the text. */
-export function conditionSql(scope: Scope, condition: Condition, slots: Slot[]): string {
+export function conditionSql(scope: TableScope, condition: Condition, slots: Binding[]): string {
   switch (condition.op) {
     case 'true':
       return '1';
@@ -43,13 +43,13 @@ export function conditionSql(scope: Scope, condition: Condition, slots: Slot[]):
 }
 
 /** Text begins with another when it lies between that and that with a byte beyond all of UTF-8: one range of an index. */
-function prefixSql(scope: Scope, left: Operand, right: Operand, slots: Slot[]): string {
+function prefixSql(scope: TableScope, left: Operand, right: Operand, slots: Binding[]): string {
   const above = `${operandSql(scope, left, slots)} >= ${operandSql(scope, right, slots)}`;
   const below = `${operandSql(scope, left, slots)} < ${operandSql(scope, right, slots)} || CAST(x'ff' AS TEXT)`;
   return `(${above} AND ${below})`;
 }
 
-function operandSql(scope: Scope, operand: Operand, slots: Slot[]): string {
+function operandSql(scope: TableScope, operand: Operand, slots: Binding[]): string {
   if ('param' in operand) {
     slots.push(operand.param);
     return '?';
@@ -63,4 +63,48 @@ function operandSql(scope: Scope, operand: Operand, slots: Slot[]): string {
   const alias = `${scope.alias}v`;
   const value = operandSql({ rows, alias, find: scope.find }, operand.then, slots);
   return `(SELECT ${value} FROM ${rows.sql} AS ${alias} WHERE ${alias}.id = ${scope.alias}.${scope.rows.column(operand.via).sql})`;
+}
+
+export interface OrderColumn extends RowColumn {
+  readonly descending: boolean;
+}
+
+/** A condition with what its `?` stand for. */
+export interface Part {
+  readonly sql: string;
+  readonly slots: readonly Binding[];
+}
+
+/**
+ * The rows strictly after a given one, as a list of conditions: first those that equal it in every column and were
+ * created after it, then those that equal it in all columns but the last, and so on. All rows of one part come before
+ * all rows of the next, and each part is one range of an index, however far into the list it begins.
+ */
+export function continuations(
+  order: readonly OrderColumn[],
+  seq: string,
+  newestFirst: boolean,
+  absent: readonly boolean[],
+  from: number,
+): Part[] {
+  const parts: Part[] = [];
+  const same = order.map(({ sql }, index) => (absent[index] ? `${sql} IS NULL` : `${sql} = ?`));
+  const slots = (count: number) => order.slice(0, count).flatMap((_, index) => (absent[index] ? [] : [from + index]));
+  parts.push({
+    sql: [...same, `${seq} ${newestFirst ? '<' : '>'} ?`].join(' AND '),
+    slots: [...slots(order.length), from + order.length],
+  });
+  for (let depth = order.length - 1; depth >= 0; depth--) {
+    for (const next of beyond(order[depth]!, absent[depth]!, from + depth)) {
+      parts.push({ sql: [...same.slice(0, depth), next.sql].join(' AND '), slots: [...slots(depth), ...next.slots] });
+    }
+  }
+  return parts;
+}
+
+/** What comes after a value in one column: SQLite, as asked, sorts absent values before all others. */
+function beyond({ sql, descending }: OrderColumn, absent: boolean, param: number): Part[] {
+  const present = { sql: `${sql} ${descending ? '<' : '>'} ?`, slots: [param] };
+  if (descending) return absent ? [] : [present, { sql: `${sql} IS NULL`, slots: [] }];
+  return [absent ? { sql: `${sql} IS NOT NULL`, slots: [] } : present];
 }

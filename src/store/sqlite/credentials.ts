@@ -16,7 +16,7 @@ export const CREDENTIAL_TABLES = `
   CREATE INDEX IF NOT EXISTS ninefold_credentials_caller ON ninefold_credentials (caller, user);`;
 
 /** What callers show who they are with, as it is kept. */
-export class Credentials {
+export class CredentialTable {
   readonly #byLookup: Statement<Values>;
   readonly #byCaller: Statement<Values>;
   readonly #byName: Statement<Values>;

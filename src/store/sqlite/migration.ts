@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type ColumnSpec, Duplicate, type IndexColumn, type Migration, type Row, type Scalar, type TableSpec } from '../store.ts';
-import { encodeName, quote, rowsColumn, rowsTable } from './names.ts';
 import { ROW_COLUMNS, Rows, type RowValues, rowOf } from './rows.ts';
-import { errorNumber, statement, UNIQUE_BROKEN } from './statement.ts';
+import { encodeName, errorNumber, quote, rowsColumn, rowsTable, statement, UNIQUE_BROKEN } from './statement.ts';
 
 const ROWS_AT_ONCE = 500;
 const SQL_TYPES = { integer: 'INTEGER', real: 'REAL', text: 'TEXT' } as const;

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { Locked } from '../store.ts';
 import { CREDENTIAL_TABLES } from './credentials.ts';
-import { OUTBOX_TABLES } from './outbox-tables.ts';
+import { OUTBOX_TABLES } from './outbox.ts';
 import { BUSY, errorNumber, NOT_A_DATABASE } from './statement.ts';
 
 /** What can be chosen when a store is opened. */

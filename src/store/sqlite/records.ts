@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { StoredRecord } from '../store.ts';
+import type { StoredRecord, Timer } from '../store.ts';
 import { type Statement, statement } from './statement.ts';
 
 const PURGED_PER_KEPT = 2;
@@ -43,5 +43,138 @@ export class Records {
     const most = this.#kept * PURGED_PER_KEPT;
     this.#kept = 0;
     this.#purge.get(this.#latestMs, most);
+  }
+}
+
+const PURGED_PER_ADDED = 2;
+
+/** Counters that end at a time. Each one that is added to makes room by removing two that have ended, at most. */
+export class CounterTable {
+  readonly #add: Statement<[count: number]>;
+  readonly #purge: Statement;
+  #latestMs = Number.NEGATIVE_INFINITY;
+  #added = 0;
+
+  constructor(database: DatabaseSync) {
+    this.#add = statement(
+      database,
+      `INSERT INTO ninefold_counters (name, count, expires) VALUES (?1, ?2, ?4)
+       ON CONFLICT DO UPDATE SET count = iif(expires <= ?3, 0, count) + ?2, expires = ?4 RETURNING count`,
+    );
+    this.#purge = statement(
+      database,
+      `DELETE FROM ninefold_counters WHERE name IN
+       (SELECT name FROM ninefold_counters WHERE expires <= ? ORDER BY expires LIMIT CAST(? AS INTEGER))`,
+    );
+  }
+
+  add(name: string, amount: number, nowMs: number, expiresMs: number): number {
+    this.#added += 1;
+    this.#latestMs = nowMs;
+    // The statement returns the row that it made or changed.
+    return this.#add.get(name, amount, nowMs, expiresMs)![0];
+  }
+
+  /** The store has no clock: what has ended is judged by the last time that a counter was added to. */
+  purge(): void {
+    if (this.#added === 0) return;
+    const most = this.#added * PURGED_PER_ADDED;
+    this.#added = 0;
+    this.#purge.get(this.#latestMs, most);
+  }
+}
+
+const RESERVED_AT_ONCE = 4096;
+
+/**
+ * The store's one counter, which gives each write its `rev` and each new row its `seq`. It is counted in memory below a
+ * mark on disk, so that a commit seldom has to write it; what was reserved and not used before a restart is skipped.
+ */
+export class Revisions {
+  #last: number;
+  #reserved: number;
+  readonly #save: Statement;
+
+  constructor(database: DatabaseSync) {
+    this.#reserved = statement<[number]>(database, 'SELECT reserved FROM ninefold_revision').get()![0];
+    this.#last = this.#reserved;
+    this.#save = statement(database, 'UPDATE ninefold_revision SET reserved = ?');
+  }
+
+  next(): number {
+    this.#last += 1;
+    return this.#last;
+  }
+
+  /** Raises the mark above what was counted, inside the transaction that uses it. Returns what it will be once that is committed. */
+  reserve(): number {
+    if (this.#last <= this.#reserved) return this.#reserved;
+    const mark = this.#last + RESERVED_AT_ONCE;
+    this.#save.get(mark);
+    return mark;
+  }
+
+  committed(mark: number): void {
+    this.#reserved = mark;
+  }
+}
+
+type TimerValues = readonly [resource: string, id: string, name: string, dueMs: number, token: string];
+
+/** Timers that are due at a time, and the tokens that they last fired for. */
+export class Timers {
+  readonly #set: Statement;
+  readonly #fired: Statement;
+  readonly #clear: Statement;
+  readonly #clearAll: Statement;
+  readonly #forget: Statement;
+  readonly #due: Statement<TimerValues>;
+  readonly #next: Statement<[number]>;
+
+  constructor(database: DatabaseSync) {
+    this.#set = statement(
+      database,
+      `INSERT INTO ninefold_timers (resource, id, name, due, token) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET due = iif(fired IS excluded.token, NULL, excluded.due), token = excluded.token`,
+    );
+    this.#fired = statement(
+      database,
+      `INSERT INTO ninefold_timers (resource, id, name, fired) VALUES (?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET due = iif(token IS excluded.fired, NULL, due), fired = excluded.fired`,
+    );
+    this.#clear = statement(database, 'UPDATE ninefold_timers SET due = NULL WHERE resource = ? AND id = ? AND name = ?');
+    this.#clearAll = statement(database, 'UPDATE ninefold_timers SET due = NULL WHERE resource = ? AND id = ?');
+    this.#forget = statement(database, 'DELETE FROM ninefold_timers WHERE resource = ? AND id = ?');
+    this.#due = statement(
+      database,
+      `SELECT resource, id, name, due, token FROM ninefold_timers
+       WHERE due <= ? ORDER BY due, resource, id, name LIMIT CAST(? AS INTEGER)`,
+    );
+    this.#next = statement(database, 'SELECT due FROM ninefold_timers WHERE due IS NOT NULL ORDER BY due LIMIT 1');
+  }
+
+  set(timer: Timer): void {
+    this.#set.get(timer.resource, timer.id, timer.name, timer.dueMs, timer.token);
+  }
+
+  fired(timer: Timer): void {
+    this.#fired.get(timer.resource, timer.id, timer.name, timer.token);
+  }
+
+  clear(resource: string, id: string, name: string | undefined): void {
+    if (name === undefined) this.#clearAll.get(resource, id);
+    else this.#clear.get(resource, id, name);
+  }
+
+  forget(resource: string, id: string): void {
+    this.#forget.get(resource, id);
+  }
+
+  due(nowMs: number, most: number): Timer[] {
+    return this.#due.all(nowMs, most).map(([resource, id, name, dueMs, token]) => ({ resource, id, name, dueMs, token }));
+  }
+
+  next(): number | undefined {
+    return this.#next.get()?.[0];
   }
 }

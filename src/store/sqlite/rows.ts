@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type ColumnSpec, Duplicate, type NewRow, type Row, type Scalar, type TableSpec } from '../store.ts';
-import { quote, rowsColumn, rowsTable } from './names.ts';
-import { errorNumber, type Statement, statement, UNIQUE_BROKEN } from './statement.ts';
+import { errorNumber, quote, rowsColumn, rowsTable, type Statement, statement, UNIQUE_BROKEN } from './statement.ts';
 
 /** What every query of rows selects first, in this order. */
 export const ROW_COLUMNS = ['id', 'seq', 'rev', 'entered', 'doc'] as const;

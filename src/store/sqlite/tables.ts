@@ -1,7 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { QuerySpec, TableSpec } from '../store.ts';
-import { CompiledQuery } from './query.ts';
-import { Rows } from './rows.ts';
+import type { Condition, FoundRow, JoinedRows, Query, QuerySpec, Scalar, TableSpec } from '../store.ts';
+import { type Binding, conditionSql, continuations, type OrderColumn, type TableScope } from './condition.ts';
+import { ROW_COLUMNS, Rows, type RowValues, rowOf } from './rows.ts';
+import { PartScan, type Selection } from './scan.ts';
+import { type Statement, statement } from './statement.ts';
 
 /** The prepared tables and the queries compiled over them. A change of tables makes a new one. */
 export class Tables {
@@ -28,4 +30,174 @@ export class Tables {
     }
     return compiled;
   }
+}
+
+const ALIAS = 't';
+const SAFE = `BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`;
+/** SQLite puts at most 500 selects together; an order by very many columns needs more. */
+const SELECTS_MOST = 16;
+
+/** One question over one table, as prepared statements. */
+class CompiledQuery implements Query {
+  readonly #database: DatabaseSync;
+  readonly #spec: QuerySpec;
+  readonly #order: OrderColumn[] = [];
+  readonly #newestFirst: boolean;
+  readonly #selection: Selection;
+  /** What continues after a row, by which of its values are absent. */
+  readonly #continued = new Map<string, readonly PartScan[]>();
+  #first: readonly PartScan[] | undefined;
+  #count: Statement<[number]> | undefined;
+
+  constructor(database: DatabaseSync, find: (table: string) => Rows, spec: QuerySpec) {
+    this.#database = database;
+    this.#spec = spec;
+    const rows = find(spec.table);
+    let newestFirst = spec.newestFirst ?? false;
+    for (const { column, descending } of spec.order ?? []) {
+      const { sql, type } = rows.column(column);
+      if (sql === 'seq') {
+        newestFirst = descending ?? false;
+        break;
+      }
+      this.#order.push({ sql: `${ALIAS}.${sql}`, type, descending: descending ?? false });
+    }
+    this.#newestFirst = newestFirst;
+    const scope: TableScope = { rows, alias: ALIAS, find };
+    const slots: Binding[] = [];
+    const where = spec.where ? conditionSql(scope, spec.where, slots) : '';
+    const keys = spec.keys ? this.#order.map(exactSql) : [];
+    const [columns, places] = [`${ALIAS}.doc`, `'' AS doc`].map((doc) => [
+      ...(spec.lean ? LEAN_COLUMNS : ROW_COLUMNS).map((name) => (name === 'doc' ? doc : `${ALIAS}.${name}`)),
+      ...keys,
+    ]);
+    this.#selection = {
+      from: `${rows.sql} AS ${ALIAS}`,
+      columns: columns!,
+      places: places!,
+      where,
+      slots,
+      equal: equalColumns(spec.where)?.map((name) => rows.column(name).sql.replaceAll('"', '')),
+      order: [
+        ...this.#order.map(({ sql, descending }) => (descending ? `${sql} DESC` : sql)),
+        `${ALIAS}.seq${newestFirst ? ' DESC' : ''}`,
+      ].join(', '),
+    };
+  }
+
+  all(params: readonly Scalar[]): FoundRow[] {
+    const [most, skipped] = this.#bounds(params);
+    return this.#find(params, most, skipped);
+  }
+
+  joined(params: readonly Scalar[], wantsFirst: boolean): JoinedRows {
+    const [most, skipped] = this.#bounds(params);
+    const [only, ...others] = this.#stretches(params);
+    if (!only?.isRange || others.length > 0) return joinedOf(this.#find(params, most + 1, skipped), most);
+    const values = bound(only.slots, params);
+    const place = (at: number, count: number) => this.#found(only.places.all(...values, count, skipped + at));
+    const [last, next] = place(most - 1, 2);
+    return {
+      docs: only.docs.get(...values, most, skipped)?.[0] ?? '',
+      isMore: next !== undefined,
+      last,
+      first: wantsFirst ? place(0, 1)[0] : undefined,
+    };
+  }
+
+  count(params: readonly Scalar[]): number {
+    const { from, where, slots } = this.#selection;
+    this.#count ??= statement(this.#database, `SELECT count(*) FROM ${from}${where && ` WHERE ${where}`}`);
+    return this.#count.get(...bound(slots, params))![0];
+  }
+
+  #bounds(params: readonly Scalar[]): readonly [most: number, skipped: number] {
+    const { limit, offset } = this.#spec;
+    return [limit === undefined ? -1 : Number(params[limit]), offset === undefined ? 0 : Number(params[offset])];
+  }
+
+  #find(params: readonly Scalar[], most: number, skipped: number): FoundRow[] {
+    const ask = ({ rows, slots }: PartScan, count: number, skip: number) =>
+      this.#found(rows.all(...bound(slots, params), count, skip));
+    const [first, ...others] = this.#stretches(params);
+    if (others.length === 0) return ask(first!, most, skipped);
+    const wanted = most < 0 ? -1 : most + skipped;
+    let found = ask(first!, wanted, 0);
+    for (const stretch of others) {
+      if (found.length === wanted) break;
+      found = found.concat(ask(stretch, wanted < 0 ? -1 : wanted - found.length, 0));
+    }
+    return found.slice(skipped);
+  }
+
+  /** The selects that give the rows in their order; one, unless the order is by very many columns. */
+  #stretches(params: readonly Scalar[]): readonly PartScan[] {
+    const from = this.#spec.after;
+    if (from === undefined) {
+      this.#first ??= [new PartScan(this.#database, this.#selection, [{ sql: '', slots: [] }])];
+      return this.#first;
+    }
+    let absent = '';
+    for (let index = 0; index < this.#order.length; index++) if (params[from + index] === null) absent += `${index} `;
+    const known = this.#continued.get(absent);
+    if (known) return known;
+    const isAbsent = this.#order.map((_, index) => params[from + index] === null);
+    const parts = continuations(this.#order, `${ALIAS}.seq`, this.#newestFirst, isAbsent, from);
+    const made: PartScan[] = [];
+    for (let at = 0; at < parts.length; at += SELECTS_MOST)
+      made.push(new PartScan(this.#database, this.#selection, parts.slice(at, at + SELECTS_MOST)));
+    this.#continued.set(absent, made);
+    return made;
+  }
+
+  /** The rows of what `columns` or `places` selected. */
+  #found(rows: readonly (readonly Scalar[])[]): FoundRow[] {
+    const { lean, keys } = this.#spec;
+    const first = lean ? LEAN_COLUMNS.length : ROW_COLUMNS.length;
+    const keysOf = (values: readonly Scalar[]) =>
+      keys ? this.#order.map(({ type }, index) => exact(type, values[first + index]!)) : undefined;
+    // The columns are those of the one list or of the other.
+    if (lean) return (rows as readonly LeanValues[]).map((values) => leanRow(values, keysOf(values)));
+    const whole = rows as readonly RowValues[];
+    return keys ? whole.map((values) => ({ ...rowOf(values), keys: keysOf(values) })) : whole.map(rowOf);
+  }
+}
+
+const LEAN_COLUMNS = ['seq', 'doc'] as const;
+type LeanValues = readonly [seq: number, doc: string, ...keys: Scalar[]];
+
+function leanRow([seq, doc]: LeanValues, keys: readonly Scalar[] | undefined): FoundRow {
+  return { id: '', seq, rev: 0, entered: 0, doc, keys };
+}
+
+/** Rows that were found one by one, one more than are wanted, as one text. */
+function joinedOf(found: FoundRow[], most: number): JoinedRows {
+  const isMore = found.length > most;
+  if (isMore) found.pop();
+  return { docs: found.map(({ doc }) => doc).join(','), isMore, first: found[0], last: found.at(-1) };
+}
+
+/** The columns that have to equal something; nothing where a condition asks for anything else. */
+function equalColumns(where: Condition | undefined): string[] | undefined {
+  if (!where || where.op === 'true') return [];
+  if (where.op === 'and') {
+    const each = where.of.map(equalColumns);
+    return each.includes(undefined) ? undefined : each.flatMap((names) => names ?? []);
+  }
+  return where.op === '=' && 'column' in where.left && 'param' in where.right ? [where.left.column] : undefined;
+}
+
+function bound(slots: readonly Binding[], params: readonly Scalar[]): Scalar[] {
+  const values: Scalar[] = [];
+  for (const slot of slots) values.push(typeof slot === 'number' ? params[slot]! : slot.value);
+  return values;
+}
+
+/** A number cannot hold every 64-bit integer: those outside its exact range come as text, and become a BigInt. */
+function exactSql({ sql, type }: OrderColumn): string {
+  return type === 'integer' ? `iif(typeof(${sql}) = 'integer' AND ${sql} NOT ${SAFE}, CAST(${sql} AS TEXT), ${sql})` : sql;
+}
+
+function exact(type: OrderColumn['type'], value: Scalar): Scalar {
+  return type === 'integer' && typeof value === 'string' ? BigInt(value) : value;
 }

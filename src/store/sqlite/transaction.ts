@@ -14,16 +14,12 @@ import {
   type Timer,
   type Transaction,
 } from '../store.ts';
-import type { Counters } from './counters.ts';
-import type { Credentials } from './credentials.ts';
-import type { OutboxReads } from './outbox.ts';
-import { OutboxChange } from './outbox-change.ts';
-import type { Records } from './records.ts';
-import type { Revisions } from './revisions.ts';
+import type { CredentialTable } from './credentials.ts';
+import { OutboxChange, type OutboxReads } from './outbox.ts';
+import type { CounterTable, Records, Revisions, Timers } from './records.ts';
 import type { Savepoints } from './savepoints.ts';
 import type { Statement } from './statement.ts';
 import type { Tables } from './tables.ts';
-import type { Timers } from './timers.ts';
 
 /** Everything that is read and written through, as it is at the moment. */
 export interface Contents {
@@ -31,8 +27,8 @@ export interface Contents {
   readonly revisions: Revisions;
   readonly records: Records;
   readonly timers: Timers;
-  readonly counters: Counters;
-  readonly credentials: Credentials;
+  readonly counters: CounterTable;
+  readonly credentials: CredentialTable;
   readonly outbox: OutboxReads;
   readonly sequence: Statement<[number]>;
 }

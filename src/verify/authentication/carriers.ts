@@ -4,9 +4,9 @@ import type { Credential } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, type Refusal, refusalFor } from '../model/refused-as.ts';
 import type { Flaw } from '../script/claim.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
-import { acceptedSchemes, type Door, inventedFor, knocking, partsOf } from './knocking.ts';
+import { acceptedSchemes, credentialParts, type Door, inventedFor, knocking } from './knocking.ts';
 
 /** The same credential where none is looked for. */
 export async function elsewhere(
@@ -16,7 +16,7 @@ export async function elsewhere(
   credential: Credential,
 ): Promise<void> {
   const fact = { kind: 'header names', subject: credential.scheme.name };
-  const { text } = partsOf(credential);
+  const { text } = credentialParts(credential);
   const taken = new Set(acceptedSchemes(model).map((scheme) => `${scheme.in} ${statedValue(scheme.carrier)?.toLowerCase()}`));
   const places: readonly Place[] = [
     ['header', 'X-Ninefold-Verify', credential.value],
@@ -30,7 +30,7 @@ export async function elsewhere(
     const other: Credential = { ...credential, in: place, carrier, value };
     const done = await session.send(knocking(model, endpoint, { name: 'stranger', user: '', credential: other }));
     const word = carrier === credential.carrier ? ` under the word ${value.split(' ')[0]}` : '';
-    const judge = (seen: Exchange) =>
+    const judge = (seen: TrialExchange) =>
       unknownFlaw(model, operation, seen, `with the credential in the ${place} ${carrier}${word}`);
     session.claim({ fact, reason: `in ${carrier}${word}`, of: [done], judge });
   }
@@ -40,7 +40,7 @@ type Place = readonly [place: 'header' | 'query', carrier: string, value: string
 
 /** The credential in its own header behind words that no accepted scheme there has (RFC 9110 section 11.1: whatever their case). */
 function underOtherWords(model: Model, credential: Credential): Place[] {
-  const { prefix, text } = partsOf(credential);
+  const { prefix, text } = credentialParts(credential);
   const isAuthorization = credential.in === 'header' && credential.carrier.toLowerCase() === 'authorization';
   if (!isAuthorization || prefix.trim() === '') return [];
   const usual = acceptedSchemes(model).map((scheme) => inventedFor(scheme)?.value.split(' ')[0]?.toLowerCase());
@@ -49,7 +49,7 @@ function underOtherWords(model: Model, credential: Credential): Place[] {
 }
 
 /** That an answer is the refusal of somebody unknown. */
-export function unknownFlaw(model: Model, operation: Operation, seen: Exchange, how: string): Flaw | undefined {
+export function unknownFlaw(model: Model, operation: Operation, seen: TrialExchange, how: string): Flaw | undefined {
   const refusal = refusalFor(model, 'caller.unknown', operation);
   if (isUnknown(model, refusal, seen)) return undefined;
   const wanted = refusal?.status === undefined ? 'refused' : `answered ${refusal.status} (${refusal.code})`;
@@ -57,11 +57,11 @@ export function unknownFlaw(model: Model, operation: Operation, seen: Exchange, 
 }
 
 /** Whether an answer says that it is not known who is calling. */
-export function isUnknownCaller(model: Model, operation: Operation, seen: Exchange): boolean {
+export function isUnknownCaller(model: Model, operation: Operation, seen: TrialExchange): boolean {
   return isUnknown(model, refusalFor(model, 'caller.unknown', operation), seen);
 }
 
 /** Whether an answer is the refusal of somebody unknown; where none is stated, any refusal is. */
-export function isUnknown(model: Model, refusal: Refusal | undefined, seen: Exchange): boolean {
+export function isUnknown(model: Model, refusal: Refusal | undefined, seen: TrialExchange): boolean {
   return refusal ? isRefusal(model, seen, refusal) && isRefused(model, seen) : seen.status >= 400;
 }

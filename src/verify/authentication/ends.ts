@@ -1,13 +1,13 @@
 import { readToken } from '../../kinds/schemes/token.ts';
 import type { Model } from '../model/model.ts';
 import type { Session } from '../script/session.ts';
-import { partsOf } from './knocking.ts';
+import { credentialParts } from './knocking.ts';
 
 /** Whether a token that was given ends within a time: then nobody could be spoken for afterwards. */
 export function endsWithin(model: Model, session: Session, ms: number): boolean {
   const untilSeconds = (session.run.clock.toService(Date.now()) + ms) / 1000;
   return model.callers.some(({ credential }) => {
-    const exp = credential && readToken(partsOf(credential).text)?.claims.exp;
+    const exp = credential && readToken(credentialParts(credential).text)?.claims.exp;
     return typeof exp === 'number' && exp < untilSeconds;
   });
 }

@@ -1,13 +1,13 @@
 import { kindOfScheme, type Scheme } from '../../parts/authentication.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { isRefused } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
 import { isUnknownCaller } from './carriers.ts';
-import { acceptedSchemes, guardedDoors, knocking, partsOf } from './knocking.ts';
+import { acceptedSchemes, credentialParts, guardedDoors, knocking } from './knocking.ts';
 
 /** What is accepted as a credential has the form that its scheme states. */
 export const formats: Trial = {
@@ -33,7 +33,7 @@ function caseOf(model: Model, scheme: Scheme): Case {
       session.need(door !== undefined && callers.length > 0, `no credential of the scheme ${scheme.name} was given`);
       for (const caller of callers) {
         const done = await session.send(knocking(model, door.endpoint, caller));
-        const judge = (seen: Exchange): Judgement =>
+        const judge = (seen: TrialExchange): Judgement =>
           isUnknownCaller(model, door.operation, seen) && isRefused(model, seen)
             ? moot('it is not accepted')
             : flawOf(scheme, caller);
@@ -45,8 +45,8 @@ function caseOf(model: Model, scheme: Scheme): Case {
 }
 
 /** What is wrong with the form of a credential that the service accepts. */
-function flawOf(scheme: Scheme, { credential }: Caller): Judgement {
+function flawOf(scheme: Scheme, { credential }: TrialCaller): Judgement {
   if (!credential) return moot('there is none');
-  const flaw = kindOfScheme(scheme)?.formFlaw(scheme, partsOf(credential).text);
+  const flaw = kindOfScheme(scheme)?.formFlaw(scheme, credentialParts(credential).text);
   return flaw && 'moot' in flaw ? moot(flaw.moot) : flaw;
 }

@@ -1,5 +1,5 @@
 import { entriesOf, statedValue } from '../../parts/fact.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import type { Session } from '../script/session.ts';
 import { Untestable } from '../untestable.ts';
@@ -10,7 +10,7 @@ const known = new WeakMap<Model, Map<string, string>>();
  * A caller with its identifier: the one that was given with its credential, else the one that the service itself writes into what the
  * caller makes, `set: { create: caller.id }`. Where neither is to be had, the caller stays without.
  */
-export async function identified(session: Session, caller: Caller): Promise<Caller> {
+export async function identified(session: Session, caller: TrialCaller): Promise<TrialCaller> {
   if (caller.id !== undefined) return caller;
   const { model } = session;
   const ids = known.get(model) ?? new Map<string, string>();
@@ -22,7 +22,7 @@ export async function identified(session: Session, caller: Caller): Promise<Call
 }
 
 /** The identifier with which a caller's own rows are signed. */
-async function signedBy(session: Session, caller: Caller): Promise<string | undefined> {
+async function signedBy(session: Session, caller: TrialCaller): Promise<string | undefined> {
   for (const { resource, field } of signatures(session.model)) {
     try {
       const row = await session.make(resource, { caller });

@@ -3,7 +3,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
-import type { Caller, Credential } from '../model/callers.ts';
+import type { Credential, TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import type { RequestPlan } from '../script/plan.ts';
 
@@ -43,7 +43,7 @@ export function letsAnyone(model: Model, operation: Operation): boolean {
  * A request that gets as far as the question who is calling: to the right path and method, in a version that is served, and about
  * nothing that is there. What comes later in the order of refusals is left wrong.
  */
-export function knocking(model: Model, endpoint: Endpoint, caller: Caller | undefined): RequestPlan {
+export function knocking(model: Model, endpoint: Endpoint, caller: TrialCaller | undefined): RequestPlan {
   const path = Object.fromEntries(pathParameters(endpoint.path).map((name) => [name, '1']));
   return model.request(endpoint, { path, caller });
 }
@@ -55,12 +55,12 @@ export function acceptedSchemes(model: Model): Scheme[] {
 }
 
 /** Somebody who shows another credential than was given. */
-export function showing(credential: Credential, value: string): Caller {
+export function showing(credential: Credential, value: string): TrialCaller {
   return { name: 'stranger', user: '', credential: { ...credential, value } };
 }
 
 /** What stands before a credential, and the credential without it. */
-export function partsOf({ value, scheme }: Credential): { readonly prefix: string; readonly text: string } {
+export function credentialParts({ value, scheme }: Credential): { readonly prefix: string; readonly text: string } {
   const prefix = /^[A-Za-z]+ +/.exec(value)?.[0] ?? scheme.prefix ?? '';
   return value.startsWith(prefix) ? { prefix, text: value.slice(prefix.length) } : { prefix: '', text: value };
 }

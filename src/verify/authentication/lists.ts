@@ -6,11 +6,11 @@ import { isCut } from '../../parts/limits.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import { pageIn, paginationOf } from '../limits/page.ts';
-import type { Row } from '../make/row.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialRow } from '../make/row.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
 import { Untestable } from '../untestable.ts';
@@ -36,14 +36,14 @@ export const lists: Trial = {
 };
 
 /** Whether each of the rules that let a caller list has a condition over the row. */
-function isCutDown(model: Model, endpoint: Endpoint, caller: Caller): boolean {
+function isCutDown(model: Model, endpoint: Endpoint, caller: TrialCaller): boolean {
   const operation = model.operationOf(endpoint);
   if (!caller.credential || model.access.isPublic(operation)) return false;
   const rules = model.access.rules(operation, caller) ?? [];
   return rules.length > 0 && rules.every((rule) => rule.if && model.expressions.reads(rule.if, operation.name, 'resource'));
 }
 
-function caseOf(model: Model, endpoint: Endpoint, resource: string, caller: Caller): Case {
+function caseOf(model: Model, endpoint: Endpoint, resource: string, caller: TrialCaller): Case {
   const operation = model.operationOf(endpoint);
   const fact = { kind: 'permission rules', subject: operation.name };
   return {
@@ -56,14 +56,21 @@ function caseOf(model: Model, endpoint: Endpoint, resource: string, caller: Call
       const own = rows.filter((row) => allows(model, endpoint, known, row) === 'yes');
       const page = model.request(endpoint, { caller, query: sizeOf(model, endpoint) });
       const done = await session.send(page);
-      const judge = (seen: Exchange) => leakJudgement(model, endpoint, resource, known, seen);
+      const judge = (seen: TrialExchange) => leakJudgement(model, endpoint, resource, known, seen);
       session.claim({ fact, reason: 'leaks', of: [done], judge });
-      session.claim({ fact, reason: 'counts', of: [done], judge: (seen: Exchange) => countJudgement(model, endpoint, seen) });
+      session.claim({
+        fact,
+        reason: 'counts',
+        of: [done],
+        judge: (seen: TrialExchange) => countJudgement(model, endpoint, seen),
+      });
       for (const { made } of own) {
         if (!made) continue;
         session.claim({
-          ...{ fact, reason: 'shows', of: [made, done] },
-          judge: (one: Exchange, seen: Exchange) => ownJudgement(model, endpoint, resource, one, seen),
+          fact,
+          reason: 'shows',
+          of: [made, done],
+          judge: (one: TrialExchange, seen: TrialExchange) => ownJudgement(model, endpoint, resource, one, seen),
         });
       }
     },
@@ -71,8 +78,8 @@ function caseOf(model: Model, endpoint: Endpoint, resource: string, caller: Call
 }
 
 /** One row of everybody who can make one. */
-async function rowsOfAll(session: Session, resource: string): Promise<Row[]> {
-  const rows: Row[] = [];
+async function rowsOfAll(session: Session, resource: string): Promise<TrialRow[]> {
+  const rows: TrialRow[] = [];
   for (const caller of session.model.callers) {
     try {
       rows.push(await session.make(resource, { caller }));
@@ -83,7 +90,7 @@ async function rowsOfAll(session: Session, resource: string): Promise<Row[]> {
   return rows;
 }
 
-function allows(model: Model, endpoint: Endpoint, caller: Caller, { fields, resource, caller: maker }: Row) {
+function allows(model: Model, endpoint: Endpoint, caller: TrialCaller, { fields, resource, caller: maker }: TrialRow) {
   if (!fields) return 'unknown';
   return model.access.allows(model.operationOf(endpoint), caller, {
     context: { resource: fields },
@@ -97,12 +104,12 @@ function sizeOf(model: Model, endpoint: Endpoint): Record<string, Json> {
   return pagination?.size !== undefined && pagination.max !== undefined ? { [pagination.size]: pagination.max } : {};
 }
 
-function pageOf(model: Model, endpoint: Endpoint, seen: Exchange) {
+function pageOf(model: Model, endpoint: Endpoint, seen: TrialExchange) {
   const pagination = paginationOf(model.spec, endpoint);
   return pagination && isDone(seen) ? pageIn(pagination, endpoint, seen.body) : undefined;
 }
 
-function leakJudgement(model: Model, endpoint: Endpoint, resource: string, caller: Caller, seen: Exchange): Judgement {
+function leakJudgement(model: Model, endpoint: Endpoint, resource: string, caller: TrialCaller, seen: TrialExchange): Judgement {
   const page = pageOf(model, endpoint, seen);
   if (!page) return moot('it is no page');
   const unseen = { resource: model.unseenBy(resource, caller) };
@@ -129,17 +136,17 @@ function asStored(model: Model, resource: string, item: Readonly<Record<string, 
 }
 
 /** Where all rows stand on one page, their number is the total. */
-function countJudgement(model: Model, endpoint: Endpoint, seen: Exchange): Judgement {
+function countJudgement(model: Model, endpoint: Endpoint, seen: TrialExchange): Judgement {
   const page = pageOf(model, endpoint, seen);
   if (page?.total === undefined || page.hasMore !== false) return moot('it does not tell how many there are, or there are more');
   if (page.total === page.items.length) return undefined;
   return { promised: `a total counts what is shown: ${page.items.length}`, seen: `it is ${page.total}` };
 }
 
-function ownJudgement(model: Model, endpoint: Endpoint, resource: string, made: Exchange, seen: Exchange): Judgement {
+function ownJudgement(model: Model, endpoint: Endpoint, resource: string, made: TrialExchange, seen: TrialExchange): Judgement {
   const page = pageOf(model, endpoint, seen);
   const field = identifierField(model, resource);
-  const id = fieldsOf(made)?.[field];
+  const id = bodyFields(made)?.[field];
   if (!isDone(made) || id === undefined || !page) return moot('it is no page, or the row was not made');
   if (page.items.some((item) => isMap(item) && item[field] === id)) return undefined;
   const pagination = paginationOf(model.spec, endpoint);

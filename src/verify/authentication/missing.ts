@@ -3,7 +3,7 @@ import { isMap } from '../../document/values.ts';
 import { readTemplate } from '../../kinds/generators/template.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Model } from '../model/model.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import { Fresh } from '../script/symbol.ts';
 
 /** An identifier of a resource's own form that no row has; nothing where its form is not known. */
@@ -21,7 +21,7 @@ export function missingIdentifier(model: Model, resource: string): Fresh | undef
  * How the answer about a row that is hidden differs from that about one that is not there; nothing where nobody could tell
  * them apart. What names the request itself, and what differs from answer to answer anyhow, is not looked at.
  */
-export function telltale(hidden: Exchange, missing: Exchange): string | undefined {
+export function telltale(hidden: TrialExchange, missing: TrialExchange): string | undefined {
   if (hidden.status !== missing.status)
     return `${hidden.status} for the one that is hidden, ${missing.status} for one that is not there`;
   const names = [...new Set([...Object.keys(hidden.headers), ...Object.keys(missing.headers)])];
@@ -37,7 +37,7 @@ const varying =
   /^(?:date|age|etag|last-modified|content-length|set-cookie|server-timing|.*ratelimit.*|.*request.*id|.*trace.*|connection|keep-alive)$/;
 
 /** A body without what names this very request. */
-function bare(body: Json, { sent }: Exchange): Json {
+function bare(body: Json, { sent }: TrialExchange): Json {
   const own = [...Object.values(sent.path).map(String), sent.target, sent.target.split('?')[0] ?? ''].filter(
     (text) => text.length > 3,
   );

@@ -2,7 +2,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated } from '../../parts/fact.ts';
 import type { Model } from '../model/model.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
@@ -43,7 +43,7 @@ function refusedCase(model: Model, { endpoint }: Door, origin: string): Case {
   };
 }
 
-function notLetIn(seen: Exchange): Judgement {
+function notLetIn(seen: TrialExchange): Judgement {
   const allowed = seen.headers['access-control-allow-origin'];
   const origin = seen.sent.headers.origin ?? '';
   if (allowed === undefined || (allowed !== '*' && allowed !== origin)) return undefined;
@@ -67,14 +67,14 @@ function letInCase(model: Model, { endpoint, operation }: Door, origin: string):
   };
 }
 
-function letIn(seen: Exchange): Judgement {
+function letIn(seen: TrialExchange): Judgement {
   const allowed = seen.headers['access-control-allow-origin'];
   const origin = seen.sent.headers.origin ?? '';
   if (allowed === '*' || allowed === origin) return undefined;
   return { promised: `pages of ${origin} may call`, seen: `Access-Control-Allow-Origin: ${allowed ?? 'none'}` };
 }
 
-function preflightLetIn(seen: Exchange): Judgement {
+function preflightLetIn(seen: TrialExchange): Judgement {
   const own = letIn(seen);
   if (own) return own;
   if (!isDone(seen))

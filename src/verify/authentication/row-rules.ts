@@ -1,15 +1,15 @@
 import { entriesOf } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
-import { pathOf } from '../make/request-about.ts';
-import type { Row } from '../make/row.ts';
+import { pathValues } from '../make/request-about.ts';
+import type { TrialRow } from '../make/row.ts';
 import type { Allowed } from '../model/access.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { Known } from '../model/expressions.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import type { Door } from './knocking.ts';
@@ -18,9 +18,9 @@ import type { Door } from './knocking.ts';
 export function ownJudgement(
   model: Model,
   operation: Operation,
-  caller: Caller,
-  seen: Exchange,
-  maker: Exchange | undefined,
+  caller: TrialCaller,
+  seen: TrialExchange,
+  maker: TrialExchange | undefined,
 ): Judgement {
   if (maker && !isDone(maker)) return moot('the row was not made');
   for (const when of ['caller.forbidden', 'resource.missing'] as const) {
@@ -38,10 +38,10 @@ export function ownJudgement(
 export function foreignJudgement(
   model: Model,
   operation: Operation,
-  caller: Caller,
+  caller: TrialCaller,
   readable: Allowed,
   code: string | undefined,
-  seen: readonly Exchange[],
+  seen: readonly TrialExchange[],
 ): Judgement {
   const [maker] = seen;
   const answer = seen.at(-1);
@@ -62,12 +62,12 @@ export function foreignJudgement(
 }
 
 /** The code of a rule's `else`, which then has the word; nothing where no rule that stands for the caller has one. */
-export function ownCode(model: Model, operation: Operation, caller: Caller): string | undefined {
+export function ownCode(model: Model, operation: Operation, caller: TrialCaller): string | undefined {
   return (model.access.rules(operation, caller) ?? []).find((rule) => rule.else !== undefined)?.else;
 }
 
 /** Whether a caller may read a row: a rule of an operation that reads it holds, or of a list where none does. */
-export function readability(model: Model, row: Row, caller: Caller, known: Known): Allowed {
+export function readability(model: Model, row: TrialRow, caller: TrialCaller, known: Known): Allowed {
   const reads = model.endpointsThat('read', row.resource).filter((endpoint) => endpoint.identity === undefined);
   const asked = reads.length > 0 ? reads : model.endpointsThat('list', row.resource);
   // A path that names parents, or an operation with `identity`, has a word in it that is not asked here.
@@ -80,8 +80,8 @@ export function readability(model: Model, row: Row, caller: Caller, known: Known
 }
 
 /** A request about a row that is well formed and no more: the rules over the row come before what is wrong with the body. */
-export function about(model: Model, { endpoint }: Door, row: Row, caller: Caller): RequestPlan | undefined {
-  const path = pathOf(endpoint, row);
+export function about(model: Model, { endpoint }: Door, row: TrialRow, caller: TrialCaller): RequestPlan | undefined {
+  const path = pathValues(endpoint, row);
   if (pathParameters(endpoint.path).some((name) => path[name] === undefined)) return undefined;
   const shape = model.requestShape(endpoint);
   const takesBody = shape.standing !== 'none';

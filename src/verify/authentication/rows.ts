@@ -4,15 +4,15 @@ import { identifierParameter } from '../../parts/payload.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { showsWhole } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
-import type { Row } from '../make/row.ts';
+import type { TrialRow } from '../make/row.ts';
 import type { Allowed } from '../model/access.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { Known } from '../model/expressions.ts';
 import { followedIn } from '../model/followed.ts';
 import type { Model } from '../model/model.ts';
 import { isRefused } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, fieldsOf, isDone, isExchange } from '../script/exchange.ts';
+import { bodyFields, isDone, isExchange, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
@@ -54,13 +54,13 @@ function doorsTo(model: Model, resource: string): Door[] {
 }
 
 /** Whether a rule for this user asks about the row before anything is changed. */
-function hasConditions(model: Model, operation: Operation, caller: Caller): boolean {
+function hasConditions(model: Model, operation: Operation, caller: TrialCaller): boolean {
   if (!caller.credential || model.access.isPublic(operation)) return false;
   const stated = (model.access.rules(operation, caller) ?? []).filter((rule) => rule.if !== undefined);
   return stated.some((rule) => rule.if && model.expressions.reads(rule.if, operation.name, 'resource'));
 }
 
-function caseOf(model: Model, resource: string, door: Door, caller: Caller): Case {
+function caseOf(model: Model, resource: string, door: Door, caller: TrialCaller): Case {
   const fact = { kind: 'permission rules', subject: door.operation.name };
   return {
     name: `${door.endpoint.key} as ${caller.name} on rows that others made, and on its own`,
@@ -81,7 +81,7 @@ function caseOf(model: Model, resource: string, door: Door, caller: Caller): Cas
   };
 }
 
-async function made(session: Session, resource: string, caller: Caller): Promise<Row | undefined> {
+async function made(session: Session, resource: string, caller: TrialCaller): Promise<TrialRow | undefined> {
   const { model } = session;
   const ways = [...model.endpointsThat('create', resource), ...model.endpointsThat('upsert', resource)];
   if (ways.every((endpoint) => model.access.allows(model.operationOf(endpoint), caller) === 'no')) return undefined;
@@ -95,12 +95,12 @@ async function made(session: Session, resource: string, caller: Caller): Promise
 }
 
 /** Whether the rules allow an operation on a row, as far as it can be known. */
-async function allowedOn(session: Session, { operation }: Door, caller: Caller, row: Row): Promise<Allowed> {
+async function allowedOn(session: Session, { operation }: Door, caller: TrialCaller, row: TrialRow): Promise<Allowed> {
   return session.model.access.allows(operation, await identified(session, caller), knownOf(session, row));
 }
 
 /** Tries an operation on one row; whether there was a request for it. */
-async function tryRow(session: Session, door: Door, caller: Caller, row: Row, allowed: Allowed): Promise<boolean> {
+async function tryRow(session: Session, door: Door, caller: TrialCaller, row: TrialRow, allowed: Allowed): Promise<boolean> {
   const { model } = session;
   const { operation } = door;
   const plan = about(model, door, row, caller);
@@ -118,16 +118,17 @@ async function tryRow(session: Session, door: Door, caller: Caller, row: Row, al
   }
   const done = await session.send(plan);
   session.claim({
-    ...{ fact: { kind: 'permission rules', subject: operation.name }, reason: 'own' },
+    fact: { kind: 'permission rules', subject: operation.name },
+    reason: 'own',
     of: [...(row.made ? [row.made] : []), done],
-    judge: (...seen: readonly Exchange[]) =>
-      ownJudgement(model, operation, caller, seen.at(-1) as Exchange, seen.length > 1 ? seen[0] : undefined),
+    judge: (...seen: readonly TrialExchange[]) =>
+      ownJudgement(model, operation, caller, seen.at(-1) as TrialExchange, seen.length > 1 ? seen[0] : undefined),
   });
   return true;
 }
 
 /** What is known of a row, and of the rows that it refers to, for conditions. */
-function knownOf(session: Session, row: Row): Known {
+function knownOf(session: Session, row: TrialRow): Known {
   const { model } = session;
   const seen = session.run.results.filter((result) => isExchange(result));
   return {
@@ -139,8 +140,8 @@ function knownOf(session: Session, row: Row): Known {
 async function tryForeign(
   session: Session,
   door: Door,
-  caller: Caller,
-  row: Row,
+  caller: TrialCaller,
+  row: TrialRow,
   plan: RequestPlan,
   readable: Allowed,
 ): Promise<void> {
@@ -152,20 +153,23 @@ async function tryForeign(
   const done = await session.send(plan);
   const code = ownCode(model, operation, caller);
   session.claim({
-    ...{ fact, reason: 'foreign' },
+    fact,
+    reason: 'foreign',
     of: [...(row.made ? [row.made] : []), done],
-    judge: (...seen: readonly Exchange[]) => foreignJudgement(model, operation, caller, readable, code, seen),
+    judge: (...seen: readonly TrialExchange[]) => foreignJudgement(model, operation, caller, readable, code, seen),
   });
   const after = looking && endpoint.method !== 'GET' ? await session.send(looking) : undefined;
   if (before && after) {
     session.claim({
-      ...{ fact, reason: 'acted', of: [before, done, after] },
-      judge: (was: Exchange, act: Exchange, is: Exchange): Judgement => {
+      fact,
+      reason: 'acted',
+      of: [before, done, after],
+      judge: (was: TrialExchange, act: TrialExchange, is: TrialExchange): Judgement => {
         if (!isDone(was)) return moot('the row was not shown before');
         if (!isRefused(model, act)) return moot('it was not refused');
         if (!isDone(is))
           return { promised: 'what is refused leaves the row as it was', seen: `the row was then answered ${is.status}` };
-        return difference(fieldsOf(was) ?? null, fieldsOf(is) ?? null, 'the row as it was before the refused request');
+        return difference(bodyFields(was) ?? null, bodyFields(is) ?? null, 'the row as it was before the refused request');
       },
     });
   }
@@ -175,8 +179,10 @@ async function tryForeign(
   if (!missing || last === undefined) return;
   const other = await session.send({ ...plan, path: { ...plan.path, [last]: missing } });
   session.claim({
-    ...{ fact, reason: 'tells', of: [done, other] },
-    judge: (hidden: Exchange, none: Exchange): Judgement => {
+    fact,
+    reason: 'tells',
+    of: [done, other],
+    judge: (hidden: TrialExchange, none: TrialExchange): Judgement => {
       if (!isRefused(model, hidden) || !isRefused(model, none)) return moot('one of them was not refused');
       const told = telltale(hidden, none);
       return told === undefined
@@ -187,7 +193,7 @@ async function tryForeign(
 }
 
 /** A look at a row by somebody who may. */
-async function ownLook(session: Session, row: Row): Promise<RequestPlan | undefined> {
+async function ownLook(session: Session, row: TrialRow): Promise<RequestPlan | undefined> {
   const { model } = session;
   for (const endpoint of model.endpointsThat('read', row.resource).filter(showsWhole)) {
     const [caller] = callersFor(session, endpoint, row);

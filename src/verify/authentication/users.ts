@@ -2,12 +2,12 @@ import { statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import { claimArises } from '../errors/claim-arises.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, type Refusal, refusalFor } from '../model/refused-as.ts';
 import type { Observed, Observer } from '../observer.ts';
 import type { Judgement } from '../script/claim.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
 import { type Door, guardedDoors, knocking } from './knocking.ts';
@@ -45,7 +45,7 @@ export const whoMay: Observer = {
   },
 };
 
-function caseOf(model: Model, { operation, endpoint }: Door, caller: Caller): Case {
+function caseOf(model: Model, { operation, endpoint }: Door, caller: TrialCaller): Case {
   const fact = { kind: 'permission rules', subject: operation.name };
   return {
     name: `${endpoint.key} as ${caller.name}`,
@@ -56,14 +56,14 @@ function caseOf(model: Model, { operation, endpoint }: Door, caller: Caller): Ca
         fact,
         reason: wordFor(model, caller),
         of: [done],
-        judge: (seen: Exchange) => judged(model, operation, caller, seen),
+        judge: (seen: TrialExchange) => judged(model, operation, caller, seen),
       });
       if (outrightOf(model, operation, caller) === 'refused') claimArises(session, done, 'caller.forbidden', operation);
     },
   };
 }
 
-function judged(model: Model, operation: Operation, caller: Caller, seen: Exchange): Judgement {
+function judged(model: Model, operation: Operation, caller: TrialCaller, seen: TrialExchange): Judgement {
   const refusal = refusalFor(model, 'caller.forbidden', operation);
   const outright = outrightOf(model, operation, caller);
   const isForbidden = refusal ? isRefusal(model, seen, refusal) && isRefused(model, seen) : isRefused(model, seen);
@@ -79,7 +79,7 @@ function judged(model: Model, operation: Operation, caller: Caller, seen: Exchan
 }
 
 /** Refusals that come before the rules are asked: sizes, versions, rates, and who is calling. */
-function isRefusedBefore(model: Model, operation: Operation, seen: Exchange): boolean {
+function isRefusedBefore(model: Model, operation: Operation, seen: TrialExchange): boolean {
   const earlier = ['limit.size', 'version.unknown', 'version.sunset', 'limit.rate', 'caller.unknown'] as const;
   return earlier.some((when) => {
     const refusal = refusalFor(model, when, operation);
@@ -95,7 +95,7 @@ function isAlone({ spec }: Model, { code }: Refusal): boolean {
   );
 }
 
-function outrightOf(model: Model, operation: Operation, caller: Caller): Outright {
+function outrightOf(model: Model, operation: Operation, caller: TrialCaller): Outright {
   const { permissions } = model.spec.authentication;
   if (model.access.isPublic(operation)) return 'not known';
   const stated = statedValue(permissions);
@@ -111,8 +111,8 @@ function outrightOf(model: Model, operation: Operation, caller: Caller): Outrigh
 }
 
 /** One caller of each user, and of those of one user whose credentials have other scopes. */
-function oneOfEach(model: Model): Caller[] {
-  const known = new Map<string, Caller>();
+function oneOfEach(model: Model): TrialCaller[] {
+  const known = new Map<string, TrialCaller>();
   for (const caller of model.callers) {
     const word = wordFor(model, caller);
     if (caller.credential && !known.has(word)) known.set(word, caller);
@@ -121,7 +121,7 @@ function oneOfEach(model: Model): Caller[] {
 }
 
 /** What the rules tell callers apart by: the user and, where a rule asks for scopes, those of its scopes that the credential has. */
-function wordFor({ spec }: Model, { user, scopes }: Caller): string {
+function wordFor({ spec }: Model, { user, scopes }: TrialCaller): string {
   const asked = new Set((statedValue(spec.authentication.permissions) ?? []).flatMap((rule) => rule.scopes));
   if (asked.size === 0 || scopes === undefined) return user;
   const own = scopes.filter((scope) => asked.has(scope)).sort();

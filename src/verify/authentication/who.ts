@@ -1,29 +1,31 @@
+import { isToken } from '../../kinds/http-token.ts';
+import type { NearMiss } from '../../kinds/schemes/kind.ts';
+import { endedBy, misfitOf, readToken } from '../../kinds/schemes/token.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { claimArises } from '../errors/claim-arises.ts';
 import { openEar, streamOf } from '../events/stream-ears.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
+import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
 import { elsewhere, isUnknown, unknownFlaw } from './carriers.ts';
-import { challengeFlaw } from './challenges.ts';
 import {
   acceptedSchemes,
+  credentialParts,
   type Door,
   guardedDoors,
   inventedFor,
   knocking,
   letsAnyone,
-  partsOf,
   publicDoors,
   showing,
 } from './knocking.ts';
-import { breaksFormat, factOfTampering, schemesFact, strangerAt } from './strangers.ts';
-import { tamperedWith } from './tampered.ts';
+import { isTokenScheme, tamperedWith } from './tampered.ts';
 
 /** Who is nobody, or shows what is not good, is unknown at every operation that is not public. */
 export const who: Trial = {
@@ -58,7 +60,7 @@ function nobodyAt(model: Model, { operation, endpoint }: Door): Case {
     facts: [rules, schemesFact],
     async run(session: Session) {
       const done = await session.send(knocking(model, endpoint, undefined));
-      const judge = (seen: Exchange) => unknownFlaw(model, operation, seen, 'without a credential');
+      const judge = (seen: TrialExchange) => unknownFlaw(model, operation, seen, 'without a credential');
       session.claim({ fact: rules, reason: 'nobody', of: [done], judge });
       claimArises(session, done, 'caller.unknown', operation);
       session.claim({ fact: schemesFact, reason: 'challenge', of: [done], judge: challengeJudgement });
@@ -66,7 +68,8 @@ function nobodyAt(model: Model, { operation, endpoint }: Door): Case {
         const invented = inventedFor(scheme);
         if (invented?.in !== 'header') continue;
         const strange = await session.send(knocking(model, endpoint, showing(invented, invented.value)));
-        const judgeStrange = (seen: Exchange) => unknownFlaw(model, operation, seen, 'with a credential that nobody gave out');
+        const judgeStrange = (seen: TrialExchange) =>
+          unknownFlaw(model, operation, seen, 'with a credential that nobody gave out');
         session.claim({ fact: rules, reason: 'invented', of: [strange], judge: judgeStrange });
       }
     },
@@ -81,7 +84,7 @@ function nobodyListens(model: Model, operation: Operation): Case {
     facts: [rules],
     async run(session: Session) {
       const ear = await openEar(session, undefined);
-      const judge = (seen: Exchange): Judgement =>
+      const judge = (seen: TrialExchange): Judgement =>
         seen.trouble ? moot(seen.trouble.message) : unknownFlaw(model, operation, seen, 'without a credential');
       session.claim({ fact: rules, reason: 'nobody', of: [ear.opened], judge });
       await session.do(ear.hearing([], { isEnough: () => true, ms: 0, quietMs: 0 }));
@@ -90,7 +93,7 @@ function nobodyListens(model: Model, operation: Operation): Case {
 }
 
 /** A 401 says by what scheme one has to show who one is (RFC 9110 section 15.5.2). */
-function challengeJudgement(seen: Exchange): Judgement {
+function challengeJudgement(seen: TrialExchange): Judgement {
   if (seen.status !== 401) return moot('it is no 401');
   const flaw = challengeFlaw(seen.headers['www-authenticate']);
   return flaw === undefined
@@ -108,7 +111,7 @@ function publicAt(model: Model, { operation, endpoint }: Door): Case {
         if (!invented) continue;
         const done = await session.send(knocking(model, endpoint, showing(invented, invented.value)));
         const refusal = refusalFor(model, 'caller.unknown', operation);
-        const judge = (seen: Exchange): Judgement => {
+        const judge = (seen: TrialExchange): Judgement => {
           const isUnknown = refusal ? isRefusal(model, seen, refusal) && isRefused(model, seen) : seen.status === 401;
           return isUnknown
             ? { promised: `${operation.name} is public: no credential is looked at`, seen: `it was answered ${seen.status}` }
@@ -121,7 +124,7 @@ function publicAt(model: Model, { operation, endpoint }: Door): Case {
 }
 
 /** Every credential that can be made bad from outside, at one operation that changes nothing; and the good one, which is known. */
-function badOnes(model: Model, { operation, endpoint }: Door, scheme: string, good: Caller | undefined): Case {
+function badOnes(model: Model, { operation, endpoint }: Door, scheme: string, good: TrialCaller | undefined): Case {
   const carrier = { kind: 'header names', subject: scheme };
   const formats = breaksFormat(good) ? [factOfTampering(model, scheme, 'token formats')] : [];
   return {
@@ -132,10 +135,12 @@ function badOnes(model: Model, { operation, endpoint }: Door, scheme: string, go
       const { credential } = good;
       const known = await session.send(knocking(model, endpoint, good));
       const refusal = refusalFor(model, 'caller.unknown', operation);
-      const isKnown = (seen: Exchange) => !isUnknown(model, refusal, seen);
+      const isKnown = (seen: TrialExchange) => !isUnknown(model, refusal, seen);
       session.claim({
-        ...{ fact: carrier, reason: 'known', of: [known] },
-        judge: (seen: Exchange): Judgement =>
+        fact: carrier,
+        reason: 'known',
+        of: [known],
+        judge: (seen: TrialExchange): Judgement =>
           isKnown(seen)
             ? undefined
             : {
@@ -145,10 +150,10 @@ function badOnes(model: Model, { operation, endpoint }: Door, scheme: string, go
       });
       session.need(isKnown(known.value), `the credential of the scheme ${scheme} that was given is not good`);
       await elsewhere(session, model, { operation, endpoint }, credential);
-      const { prefix, text } = partsOf(credential);
+      const { prefix, text } = credentialParts(credential);
       for (const { how, text: bad, breaks } of tamperedWith(credential.scheme, text)) {
         const done = await session.send(knocking(model, endpoint, showing(credential, `${prefix}${bad}`)));
-        const judge = (before: Exchange, seen: Exchange): Judgement =>
+        const judge = (before: TrialExchange, seen: TrialExchange): Judgement =>
           isKnown(before)
             ? unknownFlaw(model, operation, seen, `with the given credential, but ${how}`)
             : moot('the good one is not');
@@ -165,4 +170,50 @@ function quietDoor(model: Model, at: number): Door | undefined {
   const reading = all.filter(({ endpoint }) => endpoint.method === 'GET' || statedValue(endpoint.does)?.verb === 'read');
   const among = reading.length > 0 ? reading : all;
   return among[at % Math.max(1, among.length)];
+}
+
+/** The fact that whatever nobody gave out breaks. */
+const schemesFact: FactName = { kind: 'schemes', subject: 'service' };
+
+/** A credential that was good once, or is good elsewhere. */
+function strangerAt(model: Model, { operation, endpoint }: Door, stranger: TrialCaller): Case {
+  const fact = factOfStranger(model, stranger);
+  return {
+    name: `a credential that is ${stranger.bad}: ${stranger.name}`,
+    facts: [fact],
+    async run(session: Session) {
+      const done = await session.send(knocking(model, endpoint, { ...stranger, user: '' }));
+      const judge = (seen: TrialExchange) => unknownFlaw(model, operation, seen, `with a credential that is ${stranger.bad}`);
+      session.claim({ fact, reason: `${stranger.bad}`, of: [done], judge });
+    },
+  };
+}
+
+/** What a token says of itself, and the scheme does not take, is a matter of its format; whatever else is bad about it of the scheme. */
+function factOfStranger(model: Model, { credential }: TrialCaller): FactName {
+  const token = credential && isTokenScheme(credential.scheme) ? readToken(credentialParts(credential).text) : undefined;
+  const isSelfEvident = token !== undefined && (endedBy(token, Date.now()) || misfitOf(credential?.scheme, token) !== undefined);
+  return isSelfEvident ? factOfTampering(model, credential?.scheme.name ?? '', 'token formats') : schemesFact;
+}
+
+/** The fact that a bad credential would break; where its format is no promise, that of the schemes. */
+function factOfTampering(model: Model, scheme: string, kind: NearMiss['breaks']): FactName {
+  const format = { kind: 'token formats', subject: scheme };
+  return kind === 'token formats' && model.facts.isPromised(format) ? format : schemesFact;
+}
+
+/** Whether a credential can be made into one of a form that its scheme does not have. */
+function breaksFormat(good: TrialCaller | undefined): boolean {
+  const { credential } = good ?? {};
+  return (
+    credential !== undefined &&
+    tamperedWith(credential.scheme, credentialParts(credential).text).some(({ breaks }) => breaks === 'token formats')
+  );
+}
+
+/** What is wrong with the challenges of a 401 (RFC 9110 section 11.6.1): there has to be one, by a scheme's name. */
+export function challengeFlaw(field: string | undefined): string | undefined {
+  if (field === undefined || field.trim() === '') return 'there is no WWW-Authenticate';
+  const [first = ''] = field.trim().split(/\s+/);
+  return isToken(first) ? undefined : `WWW-Authenticate is ${field}, which begins with no scheme`;
 }

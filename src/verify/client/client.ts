@@ -1,17 +1,17 @@
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'undici';
 import type { Json } from '../../document/document.ts';
 import type { Trouble } from '../script/exchange.ts';
 import type { Outgoing } from '../script/outgoing.ts';
-import { ask, Late } from './ask.ts';
+import { ask, Late, TooLarge } from './ask.ts';
 import { type Budget, Spent } from './budget.ts';
-import type { Clock } from './clock.ts';
+import type { ServiceClock } from './clock.ts';
 import { parseBody } from './parse-body.ts';
 import { retryAfterMs } from './retry-after.ts';
-import { listensWithin } from './revival.ts';
-import { troubleOf } from './trouble.ts';
 
 /** What came back, and when by the service's clock. */
-export interface Answered {
+interface Answered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
@@ -21,13 +21,13 @@ export interface Answered {
   readonly trouble?: Trouble;
 }
 
-export interface ClientOptions {
+interface ClientOptions {
   readonly origin: string;
   readonly connections: number;
   /** How long a whole answer is waited for. */
   readonly timeoutMs: number;
   readonly budget: Budget;
-  readonly clock: Clock;
+  readonly clock: ServiceClock;
   /** How long is waited where a refusal does not say: until the stated rates begin anew. */
   readonly rateWindowMs?: number;
 }
@@ -65,9 +65,13 @@ export class Client {
   constructor(options: ClientOptions) {
     this.#options = options;
     this.#pool = new Pool(options.origin, {
-      ...{ connections: options.connections, pipelining: 1, connectTimeout: options.timeoutMs, keepAliveTimeout: 2_000 },
+      connections: options.connections,
+      pipelining: 1,
+      connectTimeout: options.timeoutMs,
+      keepAliveTimeout: 2_000,
       // The time of a whole answer is what counts.
-      ...{ headersTimeout: 0, bodyTimeout: 0 },
+      headersTimeout: 0,
+      bodyTimeout: 0,
     });
   }
 
@@ -183,3 +187,50 @@ export class Client {
 }
 
 const decoder = new TextDecoder();
+
+const everyMs = 100;
+
+/** Whether somebody takes connections there again, within so many milliseconds. */
+async function listensWithin(origin: string, ms: number): Promise<boolean> {
+  const { protocol, hostname, port } = new URL(origin);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const endMs = Date.now() + ms;
+  while (Date.now() < endMs) {
+    await pause(everyMs);
+    if (await isListening(host, Number(port || (protocol === 'https:' ? 443 : 80)), everyMs)) return true;
+  }
+  return false;
+}
+
+function isListening(host: string, port: number, timeoutMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: timeoutMs });
+    const done = (isThere: boolean) => {
+      socket.destroy();
+      resolve(isThere);
+    };
+    socket.on('connect', () => done(true));
+    socket.on('timeout', () => done(false));
+    socket.on('error', () => done(false));
+  });
+}
+
+/** What kept an answer from coming, in words for people. */
+function troubleOf(error: unknown): Trouble {
+  const code = codeOf(error);
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof TooLarge) return { kind: 'too large', message };
+  if (error instanceof Late) return { kind: 'timed out', message };
+  if (code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'EADDRNOTAVAIL')
+    return { kind: 'refused', message: 'the connection was refused' };
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return { kind: 'timed out', message: 'no answer came in time' };
+  if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW' || error instanceof TypeError)
+    return { kind: 'garbage', message: `the answer was no HTTP (${message})` };
+  return { kind: 'broken off', message: `the connection was broken off (${message})` };
+}
+
+function codeOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return '';
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return 'cause' in error ? codeOf(error.cause) : '';
+}

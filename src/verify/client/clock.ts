@@ -3,7 +3,7 @@ import { Untestable } from '../untestable.ts';
 import type { Budget } from './budget.ts';
 
 /** The service's clock, as far as it is known from here. */
-export interface Clock {
+export interface ServiceClock {
   /** What the service's clock shows when ours shows this. */
   toService(ms: number): number;
   /** The same at the latest, where the clock is just being moved. */
@@ -22,7 +22,7 @@ export interface Clock {
  * A clock that goes by itself: what is known of it comes from the `Date` of answers, which has whole seconds. Nobody waits for longer
  * than there is time, nor after `ended`.
  */
-export function ownClock({ leftMs }: Pick<Budget, 'leftMs'>, ended: AbortSignal): Clock {
+export function ownClock({ leftMs }: Pick<Budget, 'leftMs'>, ended: AbortSignal): ServiceClock {
   let offsetMs = 0;
   let known = false;
   return {
@@ -47,7 +47,7 @@ export function ownClock({ leftMs }: Pick<Budget, 'leftMs'>, ended: AbortSignal)
  * A clock that can be moved over HTTP (docs/verify-clock.md): GET gives `{ "now": "2026-06-01T09:00:00.000Z" }`, POST of
  * `{ "advance": "PT60S" }` moves it on and gives the same once what became due is done. It may go on by itself in between.
  */
-export async function movedClock(url: string, answerMs: number): Promise<Clock> {
+export async function movedClock(url: string, answerMs: number): Promise<ServiceClock> {
   let offsetMs = (await told(url, answerMs)) - Date.now();
   let movingMs = 0;
   const advance = async (ms: number) => {

@@ -5,10 +5,10 @@ import { claimRefused } from '../errors/claim-refused.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { showsWhole } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
-import type { Row } from '../make/row.ts';
+import type { TrialRow } from '../make/row.ts';
 import type { Model } from '../model/model.ts';
 import { moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
 import { beginBody } from './begin-body.ts';
@@ -39,7 +39,7 @@ function reads(model: Model): readonly Endpoint[] {
   return model.endpoints.filter((endpoint) => statedValue(endpoint.does)?.verb === 'read' && showsWhole(endpoint));
 }
 
-async function rowOf(session: Session, endpoint: Endpoint): Promise<Row> {
+async function rowOf(session: Session, endpoint: Endpoint): Promise<TrialRow> {
   return session.make(resourceOfEffect(statedValue(endpoint.does)) ?? '');
 }
 
@@ -62,13 +62,11 @@ async function askAgain(session: Session, endpoint: Endpoint): Promise<void> {
   const headers = { 'If-None-Match': session.capturedHeader(first, 'etag') };
   const again = await session.send(await requestAbout(session, row, endpoint, { caller, headers }));
   session.claim({
-    ...{
-      fact: { kind: 'response payload shapes', subject: endpoint.key },
-      reason: 'If-None-Match',
-      at: `${endpoint.at}/etag`,
-      of: [first, again] as const,
-    },
-    judge(had: Exchange, got: Exchange) {
+    fact: { kind: 'response payload shapes', subject: endpoint.key },
+    reason: 'If-None-Match',
+    at: `${endpoint.at}/etag`,
+    of: [first, again] as const,
+    judge(had: TrialExchange, got: TrialExchange) {
       if (!isDone(had) || got.status >= 400) return moot('it was not read');
       return got.status === 304
         ? undefined
@@ -87,13 +85,11 @@ async function askAfterChange(session: Session, endpoint: Endpoint, update: Endp
   const change = await session.send(begun.request(begun.json));
   const again = await session.send(await requestAbout(session, row, endpoint, { caller }));
   session.claim({
-    ...{
-      fact: { kind: 'response payload shapes', subject: endpoint.key },
-      reason: 'ETag of a change',
-      at: `${endpoint.at}/etag`,
-    },
+    fact: { kind: 'response payload shapes', subject: endpoint.key },
+    reason: 'ETag of a change',
+    at: `${endpoint.at}/etag`,
     of: [first, change, again] as const,
-    judge(before: Exchange, changed: Exchange, after: Exchange) {
+    judge(before: TrialExchange, changed: TrialExchange, after: TrialExchange) {
       if (![before, changed, after].every(isDone) || before.text === after.text) return moot('nothing has changed');
       const { etag } = before.headers;
       if (etag === undefined || after.headers.etag !== etag) return undefined;

@@ -10,8 +10,8 @@ import type { Model } from '../model/model.ts';
 import { itemsOf } from '../model/row-shown.ts';
 import type { Misfit } from '../model/schemas.ts';
 import type { Observed, Observer } from '../observer.ts';
-import { briefly, type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
-import { shown } from '../values/difference.ts';
+import { bodyFields, briefly, isDone, type TrialExchange } from '../script/exchange.ts';
+import { oneLine } from '../values/difference.ts';
 
 /** Every answer of an operation that succeeded has a stated status, media type, header fields and body. */
 export const answers: Observer = {
@@ -51,12 +51,12 @@ function fits(stated: string, status: number): boolean {
   return /^\dXX$/i.test(stated) ? stated[0] === String(status)[0] : stated === String(status);
 }
 
-function* observeContent(exchange: Exchange, endpoint: Endpoint, model: Model): Iterable<Observed> {
+function* observeContent(exchange: TrialExchange, endpoint: Endpoint, model: Model): Iterable<Observed> {
   const fact = { kind: 'response payload shapes', subject: endpoint.key };
   const { status, headers, text, sent } = exchange;
   const isBare = status === 204 || sent.method === 'HEAD';
   if (isBare) {
-    yield { fact, reason: 'bare', judgement: text === '' ? undefined : { promised: 'no body', seen: shown(text) } };
+    yield { fact, reason: 'bare', judgement: text === '' ? undefined : { promised: 'no body', seen: oneLine(text) } };
     return;
   }
   const produced = endpoint.produces ?? ['application/json'];
@@ -74,7 +74,7 @@ function* observeContent(exchange: Exchange, endpoint: Endpoint, model: Model): 
 }
 
 /** What does not fit a stated shape; a reference that is expanded is no misfit. */
-function misfitsOf({ body }: Exchange, endpoint: Endpoint, shape: Shape, model: Model): readonly Misfit[] {
+function misfitsOf({ body }: TrialExchange, endpoint: Endpoint, shape: Shape, model: Model): readonly Misfit[] {
   if (body === undefined) return [];
   return model.schemas
     .of(
@@ -101,7 +101,12 @@ function isWithin(type: string | undefined, produced: string): boolean {
 }
 
 /** A stated answer has the shape of its status; of several, of one. */
-function* observeStated(exchange: Exchange, endpoint: Endpoint, answers: readonly Answer[], model: Model): Iterable<Observed> {
+function* observeStated(
+  exchange: TrialExchange,
+  endpoint: Endpoint,
+  answers: readonly Answer[],
+  model: Model,
+): Iterable<Observed> {
   const fact = { kind: 'response payload shapes', subject: endpoint.key };
   const own = answers.filter(({ status }) => fits(status, exchange.status));
   const shapes = own.flatMap(({ shape }) => (isStated(shape) ? [shape.value] : []));
@@ -122,7 +127,7 @@ function* observeStated(exchange: Exchange, endpoint: Endpoint, answers: readonl
 }
 
 /** What follows by rule: a row, with its address where it was created, or a page. */
-function* observeByRule(exchange: Exchange, endpoint: Endpoint, model: Model): Iterable<Observed> {
+function* observeByRule(exchange: TrialExchange, endpoint: Endpoint, model: Model): Iterable<Observed> {
   const fact = { kind: 'response payload shapes', subject: endpoint.key };
   const verb = statedValue(endpoint.does)?.verb;
   if (verb === 'list') {
@@ -137,7 +142,7 @@ function* observeByRule(exchange: Exchange, endpoint: Endpoint, model: Model): I
   yield {
     fact,
     reason: 'shape',
-    judgement: fieldsOf(exchange) ? undefined : { promised: 'the row', seen: briefly(exchange) || 'no body' },
+    judgement: bodyFields(exchange) ? undefined : { promised: 'the row', seen: briefly(exchange) || 'no body' },
   };
   const resource = resourceOfEffect(statedValue(endpoint.does));
   const hasAddress = resource !== undefined && model.endpointsThat('read', resource).some(({ identity }) => !identity);

@@ -8,8 +8,8 @@ import { resourceOfEffect } from '../../parts/operations.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { beginList } from '../make/own-list.ts';
 import { paginationOf } from '../make/pages.ts';
-import { pathOf } from '../make/request-about.ts';
-import type { Caller } from '../model/callers.ts';
+import { pathValues } from '../make/request-about.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import { NoValue } from '../values/no-value.ts';
@@ -45,12 +45,12 @@ export async function beginAsking(
   const resource = resourceOfEffect(statedValue(endpoint.does));
   const row = resource === undefined ? undefined : await session.make(resource);
   const isPublic = model.access.isPublic(model.operationOf(endpoint)) && model.callers[0]?.credential !== undefined;
-  const caller: Caller | undefined = isPublic ? undefined : callersFor(session, endpoint, row)[0];
+  const caller: TrialCaller | undefined = isPublic ? undefined : callersFor(session, endpoint, row)[0];
   session.need(
     caller !== undefined || isPublic || model.callers.every(({ credential }) => !credential),
     `nobody may call ${endpoint.key}`,
   );
-  const path = row ? pathOf(endpoint, row) : (await session.parts(endpoint)).path;
+  const path = row ? pathValues(endpoint, row) : (await session.parts(endpoint)).path;
   return { ask: (query) => session.send(model.request(endpoint, { path, caller, query })), valid };
 }
 

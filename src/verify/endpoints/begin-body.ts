@@ -4,20 +4,20 @@ import { resourceOfEffect } from '../../parts/operations.ts';
 import { machineOf } from '../../parts/states.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { requestAbout } from '../make/request-about.ts';
-import type { Row } from '../make/row.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialRow } from '../make/row.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
-import type { Style } from '../values/style.ts';
+import type { SampleStyle } from '../values/style.ts';
 
 /** A request that is ready but for its body, and a valid body for it. */
 export interface Begun {
   readonly json: Symbolic;
-  readonly caller: Caller | undefined;
+  readonly caller: TrialCaller | undefined;
   /** The row that is to be changed. */
-  readonly row?: Row;
+  readonly row?: TrialRow;
   /** Whether it makes something new, rather than change what is there. */
   readonly isNew: boolean;
   request(json: Symbolic): RequestPlan;
@@ -32,7 +32,7 @@ export async function beginRequest(session: Session, endpoint: Endpoint): Promis
 }
 
 /** Makes everything that a request with a body needs: parents, references, the row in a state in which it may be changed. @throws {Untestable} */
-export async function beginBody(session: Session, endpoint: Endpoint, style: Style): Promise<Begun> {
+export async function beginBody(session: Session, endpoint: Endpoint, style: SampleStyle): Promise<Begun> {
   const begun = await begin(session, endpoint, style);
   const { json } = begun;
   if (json === undefined) throw new Untestable(`${endpoint.key} takes no body`);
@@ -47,7 +47,7 @@ type BegunRequest = Omit<Begun, 'json' | 'again'> & {
   readonly isRepeatable: boolean;
 };
 
-async function begin(session: Session, endpoint: Endpoint, style: Style): Promise<BegunRequest> {
+async function begin(session: Session, endpoint: Endpoint, style: SampleStyle): Promise<BegunRequest> {
   const { model } = session;
   const effect = statedValue(endpoint.does);
   const resource = resourceOfEffect(effect);
@@ -76,7 +76,7 @@ async function begin(session: Session, endpoint: Endpoint, style: Style): Promis
   return { json, caller, row, isNew, request, bare: plan, isRepeatable: false };
 }
 
-async function rowFor(session: Session, endpoint: Endpoint, resource: string): Promise<Row> {
+async function rowFor(session: Session, endpoint: Endpoint, resource: string): Promise<TrialRow> {
   const effect = statedValue(endpoint.does);
   const states = endpoint.in ?? fromStates(session, resource, effect?.verb === 'transition' ? effect.transition : undefined);
   let why: unknown;

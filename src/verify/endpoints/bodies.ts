@@ -9,7 +9,7 @@ import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import { pathFits } from '../model/path-fits.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { briefly, type Exchange, isDone } from '../script/exchange.ts';
+import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Trial } from '../trial.ts';
@@ -78,12 +78,12 @@ async function sendDrawn(session: Session, endpoint: Endpoint): Promise<void> {
   claimTaken(session, endpoint, await session.send(plain.request(json)));
 }
 
-function claimTaken(session: Session, endpoint: Endpoint, done: Done<Exchange>): void {
+function claimTaken(session: Session, endpoint: Endpoint, done: Done<TrialExchange>): void {
   session.claim({
     fact: bodyFact(endpoint),
     reason: 'drawn',
     of: [done] as const,
-    judge: (exchange: Exchange) => taken(session.model, exchange),
+    judge: (exchange: TrialExchange) => taken(session.model, exchange),
   });
 }
 
@@ -115,13 +115,15 @@ async function sendEdge(session: Session, begun: Begun, member: SentMember, edge
   const current = await begun.again();
   const done = await session.send(current.request(withMember(current.json, member.path, edge.value)));
   session.claim({
-    ...{ fact: member.fact(edge.kind), reason: 'edge taken', of: [done] as const },
-    judge: (exchange: Exchange) => taken(session.model, exchange, `${member.path.join('.')} ${edge.label}`),
+    fact: member.fact(edge.kind),
+    reason: 'edge taken',
+    of: [done] as const,
+    judge: (exchange: TrialExchange) => taken(session.model, exchange, `${member.path.join('.')} ${edge.label}`),
   });
 }
 
 /** What is valid must not be refused as invalid; what else stands in its way is another matter. */
-export function taken(model: Model, exchange: Exchange, what = 'the body'): Judgement {
+export function taken(model: Model, exchange: TrialExchange, what = 'the body'): Judgement {
   if (isDone(exchange)) return undefined;
   if (model.refusals.isHurried(exchange) || exchange.status === 501) return moot('it could not be done now');
   if (!isValid(model, exchange) || isAboutAnother(model, exchange) || !pathFits(model, exchange)) return moot('it is not valid');
@@ -138,7 +140,7 @@ export function taken(model: Model, exchange: Exchange, what = 'the body'): Judg
 }
 
 /** Whether the body names another row than the path does: what a row is called stays as it is. */
-function isAboutAnother(model: Model, { endpoint, sent }: Exchange): boolean {
+function isAboutAnother(model: Model, { endpoint, sent }: TrialExchange): boolean {
   const last = endpoint && identifierParameter(endpoint);
   const resource = endpoint && resourceOfEffect(statedValue(endpoint.does));
   const named = isMap(sent.json) && resource !== undefined ? sent.json[model.identifierField(resource)] : undefined;
@@ -146,7 +148,7 @@ function isAboutAnother(model: Model, { endpoint, sent }: Exchange): boolean {
 }
 
 /** Whether what was sent fits the shape that the endpoint takes. */
-export function isValid(model: Model, { endpoint, sent }: Exchange): boolean {
+export function isValid(model: Model, { endpoint, sent }: TrialExchange): boolean {
   const shape = endpoint && model.requestShape(endpoint);
   if (!shape || !isStated(shape) || sent.json === undefined) return false;
   return model.schemas.of(shape.value, 'sent')(sent.json).length === 0;
@@ -168,7 +170,7 @@ async function sendWithout(session: Session, begun: Begun, member: SentMember): 
   claimInvalid(session, done, member.fact('required flags'), `a body without ${member.path.join('.')}`);
 }
 
-function claimInvalid(session: Session, done: Done<Exchange>, fact: FactName, what: string): void {
-  const isSo = (exchange: Exchange) => !isValid(session.model, exchange);
+function claimInvalid(session: Session, done: Done<TrialExchange>, fact: FactName, what: string): void {
+  const isSo = (exchange: TrialExchange) => !isValid(session.model, exchange);
   claimRefused(session, done, { by: { when: 'request.invalid' }, fact, reason: 'invalid refused', what, isSo });
 }

@@ -2,7 +2,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { FactName } from '../model/facts.ts';
 import { moot } from '../script/claim.ts';
-import { briefly, type Exchange, isDone } from '../script/exchange.ts';
+import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
 import { beginRequest } from './begin-body.ts';
@@ -31,8 +31,10 @@ async function send(session: Session, endpoint: Endpoint, fact: FactName, hasBod
     hasBody ? { ...plan, body: { value: { nf: 'x' }, type: 'application/json' }, isWhole: true } : plan,
   );
   session.claim({
-    ...{ fact, reason: hasBody ? 'ignored' : 'not needed', of: [done] as const },
-    judge(exchange: Exchange) {
+    fact,
+    reason: hasBody ? 'ignored' : 'not needed',
+    of: [done] as const,
+    judge(exchange: TrialExchange) {
       if (isDone(exchange)) return undefined;
       const operation = model.operationOf(endpoint);
       const code = model.refusals.codeIn(exchange);

@@ -5,9 +5,9 @@ import { claimRefused } from '../errors/claim-refused.ts';
 import { lookAt } from '../make/look.ts';
 import { etagFor } from '../make/preconditions.ts';
 import { ready } from '../make/readied.ts';
-import type { Row } from '../make/row.ts';
+import type { TrialRow } from '../make/row.ts';
 import { moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import { claimUnchanged } from '../states/transitions.ts';
@@ -50,7 +50,7 @@ async function begin(
   session: Session,
   endpoint: Endpoint,
   style: 'plain' | 'full',
-): Promise<{ readonly row: Row; readonly plan: RequestPlan }> {
+): Promise<{ readonly row: TrialRow; readonly plan: RequestPlan }> {
   const verb = statedValue(endpoint.does)?.verb;
   if (verb === 'delete' || verb === 'transition') {
     const { row, request } = await ready(session, endpoint, { style });
@@ -98,13 +98,11 @@ async function sendCurrent(session: Session, endpoint: Endpoint): Promise<void> 
   const done = await session.send({ ...plan, headers: { ...plan.headers, 'If-Match': etag } });
   const failed = model.refusals.of('precondition.failed', model.operationOf(endpoint));
   session.claim({
-    ...{
-      fact: { kind: 'request payload shapes', subject: endpoint.key },
-      reason: 'If-Match of now',
-      at: `${endpoint.at}/if_match`,
-      of: [done] as const,
-    },
-    judge(exchange: Exchange) {
+    fact: { kind: 'request payload shapes', subject: endpoint.key },
+    reason: 'If-Match of now',
+    at: `${endpoint.at}/if_match`,
+    of: [done] as const,
+    judge(exchange: TrialExchange) {
       const isFailed = exchange.status === 412 || (failed !== undefined && model.refusals.codeIn(exchange) === failed.code.name);
       if (isFailed) return { promised: 'the ETag that was just read matches', seen: String(exchange.status) };
       return isDone(exchange) ? undefined : moot('something else stood in its way');

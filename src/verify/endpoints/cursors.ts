@@ -8,7 +8,7 @@ import { resourceOfEffect } from '../../parts/operations.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { beginList } from '../make/own-list.ts';
 import { nextPage, paginationOf } from '../make/pages.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
@@ -47,7 +47,10 @@ async function sendCursors(session: Session, endpoint: Endpoint): Promise<void> 
   const { nearMisses } = place.parameter;
   for (const missed of nearMisses) {
     claimRefused(session, await list.ask({ [cursor]: missed }), {
-      ...{ by, fact, reason: 'a cursor that is none', what: 'a cursor that the service never gave' },
+      by,
+      fact,
+      reason: 'a cursor that is none',
+      what: 'a cursor that the service never gave',
       isSo: ({ sent }) => sent.query[cursor] === missed,
     });
   }
@@ -57,7 +60,10 @@ async function sendCursors(session: Session, endpoint: Endpoint): Promise<void> 
   session.need(next !== undefined, 'no page of the list told of another');
   for (const other of otherQueries(session, endpoint)) {
     claimRefused(session, await list.ask({ ...size, ...other, ...next }), {
-      ...{ by, fact, reason: 'a cursor of another query', what: `a cursor that was given without ${Object.keys(other).join()}` },
+      by,
+      fact,
+      reason: 'a cursor of another query',
+      what: `a cursor that was given without ${Object.keys(other).join()}`,
       beside: [first],
       isSo: ({ sent }, page) => page !== undefined && isDone(page) && isOfAnother(sent, page, place),
     });
@@ -65,7 +71,7 @@ async function sendCursors(session: Session, endpoint: Endpoint): Promise<void> 
 }
 
 /** Whether a request goes on from a page with another query than that of the page. */
-function isOfAnother(sent: Exchange['sent'], page: Exchange, { name, parameter }: NamedParameter): boolean {
+function isOfAnother(sent: TrialExchange['sent'], page: TrialExchange, { name, parameter }: NamedParameter): boolean {
   const { [name]: given, ...query } = sent.query;
   const isMissed = parameter.nearMisses.some((missed) => missed === given);
   return given !== undefined && !isMissed && !isSame(query, page.sent.query);

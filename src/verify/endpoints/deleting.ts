@@ -5,7 +5,7 @@ import { lookAt } from '../make/look.ts';
 import { ready } from '../make/readied.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { briefly, type Exchange, isDone } from '../script/exchange.ts';
+import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
 
@@ -35,9 +35,10 @@ async function removeAndLook(session: Session, endpoint: Endpoint): Promise<void
   const { done: after } = await lookAt(session, row);
   const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
   session.claim({
-    ...{ fact: { kind: 'response payload shapes', subject: endpoint.key }, reason: 'deleted' },
+    fact: { kind: 'response payload shapes', subject: endpoint.key },
+    reason: 'deleted',
     of: [before, done, after] as const,
-    judge(was: Exchange, deletion: Exchange, is: Exchange): Judgement {
+    judge(was: TrialExchange, deletion: TrialExchange, is: TrialExchange): Judgement {
       // What is only accepted may take its time (RFC 9110 section 15.3.3).
       if (deletion.status === 202) return moot('it is to be deleted later');
       const id = idIn(model, deletion);

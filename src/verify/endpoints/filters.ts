@@ -12,7 +12,7 @@ import { statesOf } from '../make/walk.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import { isSendable } from '../model/sendable.ts';
 import { moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import { isFreeText, valuesApart } from '../values/apart.ts';
@@ -34,7 +34,10 @@ export async function listFiltered(session: Session, endpoint: Endpoint, paramet
   const field = parameter.filters ?? parameter.name;
   const { bodies, asks } = filteringOf(session, endpoint, parameter, own);
   const list = await beginList(session, endpoint, {
-    ...{ own, bodies, style: asks || isAlwaysThere(session, endpoint, field) ? 'plain' : 'full', narrowedBut: [parameter.name] },
+    own,
+    bodies,
+    style: asks || isAlwaysThere(session, endpoint, field) ? 'plain' : 'full',
+    narrowedBut: [parameter.name],
   });
   const resource = model.resource(list.resource);
   const stated = resource && entryOf(resource.fields, field);
@@ -45,8 +48,11 @@ export async function listFiltered(session: Session, endpoint: Endpoint, paramet
     const seen = await list.all({ [parameter.name]: asked });
     const fact = { kind: 'parameters', subject: endpoint.key };
     session.claim({
-      ...{ fact, reason: `filter ${parameter.name}`, at: parameter.at, of: [seen] as const },
-      judge(answer: Exchange | readonly Exchange[]) {
+      fact,
+      reason: `filter ${parameter.name}`,
+      at: parameter.at,
+      of: [seen] as const,
+      judge(answer: TrialExchange | readonly TrialExchange[]) {
         const pages = pagesOf(answer);
         const sent = pages[0]?.sent.query[parameter.name];
         const rows = pages.flatMap((page) => (isDone(page) ? (rowsOf(session, page) ?? []) : []));
@@ -62,8 +68,11 @@ export async function listFiltered(session: Session, endpoint: Endpoint, paramet
     });
     for (const creation of made) {
       session.claim({
-        ...{ fact, reason: `filter ${parameter.name} shows`, at: parameter.at, of: [seen, creation] as const },
-        judge(answer: Exchange | readonly Exchange[], creator: Exchange) {
+        fact,
+        reason: `filter ${parameter.name} shows`,
+        at: parameter.at,
+        of: [seen, creation] as const,
+        judge(answer: TrialExchange | readonly TrialExchange[], creator: TrialExchange) {
           const pages = pagesOf(answer);
           const last = pages.at(-1);
           const id = isDone(creator) ? idIn(model, creator) : undefined;

@@ -5,7 +5,7 @@ import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { Parameter } from '../../parts/parameters.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { ready } from '../make/readied.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
@@ -47,8 +47,11 @@ async function sendMore(session: Session, endpoint: Endpoint): Promise<void> {
   const request = await requestTo(session, endpoint);
   const done = await session.send({ ...request, query: { ...request.query, nf_not_stated: 'x' } });
   claimRefused(session, done, {
-    ...{ by: { when: 'request.parameter' }, fact: { kind: 'parameters', subject: endpoint.key }, reason: 'unstated refused' },
-    ...{ what: 'a query parameter nf_not_stated', isSo: ({ sent }) => 'nf_not_stated' in sent.query },
+    by: { when: 'request.parameter' },
+    fact: { kind: 'parameters', subject: endpoint.key },
+    reason: 'unstated refused',
+    what: 'a query parameter nf_not_stated',
+    isSo: ({ sent }) => 'nf_not_stated' in sent.query,
   });
 }
 
@@ -63,14 +66,18 @@ async function sendValues(session: Session, endpoint: Endpoint, { name, at }: Pa
   for (const edge of edgesOf(shape)) {
     if (!fits(edge)) continue;
     const done = await session.send(withValue(request, name, edge));
-    const judge = (exchange: Exchange) => taken(session, exchange, `${name} ${edge.label}`);
-    session.claim({ ...{ fact, reason: `${name} taken`, at }, of: [done] as const, judge });
+    const judge = (exchange: TrialExchange) => taken(session, exchange, `${name} ${edge.label}`);
+    session.claim({ fact, reason: `${name} taken`, at, of: [done] as const, judge });
   }
   for (const broken of breaksOf(shape)) {
     if (!fits(broken) || !isBrokenWritten(shape, broken)) continue;
     const done = await session.send(withValue(request, name, broken));
     claimRefused(session, done, {
-      ...{ by: { when: 'request.parameter' }, fact, reason: `${name} refused`, what: `${name} ${broken.label}`, at },
+      by: { when: 'request.parameter' },
+      fact,
+      reason: `${name} refused`,
+      what: `${name} ${broken.label}`,
+      at,
       isSo: ({ sent }) => String(sent.headers[name.toLowerCase()]) === String(broken.value),
     });
   }

@@ -4,10 +4,10 @@ import { statedValue } from '../../parts/fact.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { ready } from '../make/readied.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import { idIn } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { briefly, type Exchange, isDone } from '../script/exchange.ts';
+import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import { freshText } from '../script/symbol.ts';
@@ -62,13 +62,11 @@ async function sendTwice(session: Session, endpoint: Endpoint): Promise<void> {
   const second = await session.send(withKey(plan, endpoint, key));
   const at = endpoint.idempotency?.at;
   session.claim({
-    ...{
-      fact: { kind: 'request payload shapes', subject: endpoint.key },
-      reason: 'key once',
-      of: [first, second] as const,
-      ...(at !== undefined && { at }),
-    },
-    judge(one: Exchange, other: Exchange) {
+    fact: { kind: 'request payload shapes', subject: endpoint.key },
+    reason: 'key once',
+    of: [first, second] as const,
+    ...(at !== undefined && { at }),
+    judge(one: TrialExchange, other: TrialExchange) {
       const header = endpoint.idempotency?.header.toLowerCase() ?? '';
       if (!isDone(one) || one.sent.headers[header] !== other.sent.headers[header]) return moot('it was not sent twice');
       if (!isSame(one.sent.json, other.sent.json) || one.sent.target !== other.sent.target) return moot('it was not sent twice');
@@ -97,9 +95,11 @@ async function sendByAnother(session: Session, endpoint: Endpoint): Promise<void
   const second = await session.send({ ...plan, caller: other });
   const at = endpoint.idempotency?.at;
   session.claim({
-    ...{ fact: { kind: 'request payload shapes', subject: endpoint.key }, reason: 'key of one caller' },
-    ...{ of: [first, second] as const, ...(at !== undefined && { at }) },
-    judge(one: Exchange, another: Exchange): Judgement {
+    fact: { kind: 'request payload shapes', subject: endpoint.key },
+    reason: 'key of one caller',
+    of: [first, second] as const,
+    ...(at !== undefined && { at }),
+    judge(one: TrialExchange, another: TrialExchange): Judgement {
       const header = endpoint.idempotency?.header.toLowerCase() ?? '';
       if (!isDone(one) || one.sent.headers[header] !== another.sent.headers[header]) return moot('it was not sent twice');
       const promised = `the key of ${one.caller?.name ?? 'nobody'} says nothing of what ${another.caller?.name ?? 'nobody'} sends`;
@@ -112,7 +112,7 @@ async function sendByAnother(session: Session, endpoint: Endpoint): Promise<void
 }
 
 /** A caller is its user and its identifier, whatever credential shows it. */
-function isSomebodyElse(one: Caller, other: Caller): boolean {
+function isSomebodyElse(one: TrialCaller, other: TrialCaller): boolean {
   return one.user !== other.user || (one.id !== undefined && other.id !== undefined && one.id !== other.id);
 }
 
@@ -127,14 +127,12 @@ async function sendAnother(session: Session, endpoint: Endpoint): Promise<void> 
   const fact = { kind: 'request payload shapes', subject: endpoint.key };
   const header = endpoint.idempotency?.header.toLowerCase() ?? '';
   claimRefused(session, second, {
-    ...{
-      by: { when: 'idempotency.reused' },
-      fact,
-      reason: 'key reused',
-      what: 'a key that was used for another body',
-      beside: [first],
-      ...(at !== undefined && { at }),
-    },
+    by: { when: 'idempotency.reused' },
+    fact,
+    reason: 'key reused',
+    what: 'a key that was used for another body',
+    beside: [first],
+    ...(at !== undefined && { at }),
     isSo: (exchange, before) =>
       before !== undefined &&
       isDone(before) &&

@@ -2,17 +2,17 @@ import type { Json } from '../../document/document.ts';
 import { isSame } from '../../document/values.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { idIn } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { briefly, type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import { bodyFields, briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import { sending } from '../script/request.ts';
 import type { Session } from '../script/session.ts';
 import type { Done, Step } from '../script/step.ts';
 import { type Captured, resolve } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
-import { shown } from '../values/difference.ts';
+import { oneLine } from '../values/difference.ts';
 
 /** What a `Location` says of a row that was made is where the row is (RFC 9110 section 10.2.2). */
 export const locations: Trial = {
@@ -47,20 +47,26 @@ async function follow(session: Session, key: string, resource: string): Promise<
   session.need(addressOf(model, location, target) !== undefined, 'the Location is at another service');
   const found = await session.do(following(model, { made, location: session.capturedHeader(made, 'location'), caller }));
   session.claim({
-    ...{ fact: { kind: 'response payload shapes', subject: key }, reason: 'Location leads there', of: [made, found] as const },
-    judge: (creation: Exchange, there: Exchange) => locationJudgement(model, resource, creation, there),
+    fact: { kind: 'response payload shapes', subject: key },
+    reason: 'Location leads there',
+    of: [made, found] as const,
+    judge: (creation: TrialExchange, there: TrialExchange) => locationJudgement(model, resource, creation, there),
   });
 }
 
 /** The step that asks for what a `Location` names, as it is written there. */
 function following(
   model: Model,
-  { made, location, caller }: { readonly made: Done<Exchange>; readonly location: Captured; readonly caller: Caller | undefined },
-): Step<Exchange> {
+  {
+    made,
+    location,
+    caller,
+  }: { readonly made: Done<TrialExchange>; readonly location: Captured; readonly caller: TrialCaller | undefined },
+): Step<TrialExchange> {
   const { query, headers } = model.version();
   const asking = (value: Json) => {
     const template = addressOf(model, String(value), made.value.sent.target) ?? '/';
-    return sending({ ...{ method: 'GET', template, path: {}, query, headers }, ...(caller && { caller }) });
+    return sending({ method: 'GET', template, path: {}, query, headers, ...(caller && { caller }) });
   };
   return {
     says: 'GET what the Location names',
@@ -83,7 +89,7 @@ function addressOf({ spec }: Model, location: string, target: string): string | 
 
 const loopback = /^(?:localhost|127\.0\.0\.1|\[::1\])$/;
 
-function locationJudgement(model: Model, resource: string, made: Exchange, there: Exchange): Judgement {
+function locationJudgement(model: Model, resource: string, made: TrialExchange, there: TrialExchange): Judgement {
   const { location } = made.headers;
   const isTold = made.status === 201 && location !== undefined && addressOf(model, location, made.sent.target) !== undefined;
   if (!isTold) return moot('no Location of this service was told');
@@ -92,7 +98,7 @@ function locationJudgement(model: Model, resource: string, made: Exchange, there
   const promised = `${location} is where the ${resource} that was made is`;
   if (!isDone(there)) return { promised, seen: `${there.status}${briefly(there)}` };
   const id = idIn(model, made);
-  const found = fieldsOf(there)?.[model.identifierField(resource)];
+  const found = bodyFields(there)?.[model.identifierField(resource)];
   if (id === undefined || found === undefined) return undefined;
-  return isSame(String(id), String(found)) ? undefined : { promised, seen: shown(found) };
+  return isSame(String(id), String(found)) ? undefined : { promised, seen: oneLine(found) };
 }

@@ -3,7 +3,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { moot } from '../script/claim.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
 import { type Begun, beginBody } from './begin-body.ts';
@@ -44,7 +44,7 @@ async function sendAs(session: Session, endpoint: Endpoint, type: string): Promi
     fact,
     reason: `taken as ${type}`,
     of: [done] as const,
-    judge: (exchange: Exchange) =>
+    judge: (exchange: TrialExchange) =>
       !type.endsWith('json') && isLostInForms(exchange.sent.json)
         ? moot('a form cannot say that')
         : taken(session.model, exchange, `a body of ${type}`),
@@ -71,13 +71,13 @@ async function sendUnreadable(session: Session, endpoint: Endpoint): Promise<voi
     const done = await session.send({ ...begun.request({}), body: { text, type: 'application/json' } });
     claimRefused(session, done, { by: { when: 'request.malformed' }, fact, reason: 'malformed', what });
   }
-  const isSo = ({ sent }: Exchange) => sent.text === undefined || sent.text === '';
+  const isSo = ({ sent }: TrialExchange) => sent.text === undefined || sent.text === '';
   if (endpoint.body !== 'optional') {
     const empty = await session.send(bodiless(begun));
     claimRefused(session, empty, { by: { when: 'request.malformed' }, fact, reason: 'missing', what: 'no body at all', isSo });
   }
   const text = await session.send({ ...begun.request({}), body: { value: begun.json, type: 'text/html' } });
-  const isForeign = ({ sent }: Exchange) => sent.headers['content-type'] === 'text/html';
+  const isForeign = ({ sent }: TrialExchange) => sent.headers['content-type'] === 'text/html';
   claimRefused(session, text, {
     by: { when: 'request.media' },
     fact,

@@ -12,11 +12,11 @@ import { requestAbout } from '../make/request-about.ts';
 import type { Model } from '../model/model.ts';
 import { rowsShown } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { briefly, type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import { bodyFields, briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
-import { shown } from '../values/difference.ts';
+import { oneLine } from '../values/difference.ts';
 import { NoValue } from '../values/no-value.ts';
 import { valuesOf } from '../values/values.ts';
 
@@ -78,7 +78,7 @@ async function patchInside(session: Session, { endpoint, resource, field, member
   const body = { [field]: wholeValue(session, { endpoint, resource, field, members }) };
   const row = await session.make(resource, { body, ...(state !== undefined && { state }) });
   const { made } = row;
-  const value = made && fieldsOf(made.value)?.[field];
+  const value = made && bodyFields(made.value)?.[field];
   session.need(made !== undefined && isMap(value), `the ${resource} that was made has no ${field}`);
   const [member, ...others] = members.filter((name) => value[name] !== undefined && value[name] !== null);
   session.need(member !== undefined && others.length > 0, `the ${field} of the ${resource} has one member only`);
@@ -88,9 +88,10 @@ async function patchInside(session: Session, { endpoint, resource, field, member
   const plan = await requestAbout(session, row, endpoint, { caller, headers, json: { [field]: { [member]: same } } });
   const done = await session.send(plan);
   session.claim({
-    ...{ fact: { kind: 'request payload shapes', subject: endpoint.key }, reason: `merges ${field}` },
+    fact: { kind: 'request payload shapes', subject: endpoint.key },
+    reason: `merges ${field}`,
     of: [made, done] as const,
-    judge: (was: Exchange, change: Exchange) => mergedJudgement(model, { endpoint, field }, was, change),
+    judge: (was: TrialExchange, change: TrialExchange) => mergedJudgement(model, { endpoint, field }, was, change),
   });
 }
 
@@ -118,22 +119,22 @@ function wholeValue(session: Session, { resource, field }: Inside): Symbolic {
 function mergedJudgement(
   model: Model,
   { endpoint, field }: { readonly endpoint: Endpoint; readonly field: string },
-  was: Exchange,
-  change: Exchange,
+  was: TrialExchange,
+  change: TrialExchange,
 ): Judgement {
-  const old = isDone(was) ? fieldsOf(was)?.[field] : undefined;
+  const old = isDone(was) ? bodyFields(was)?.[field] : undefined;
   const sent = isMap(change.sent.json) ? change.sent.json[field] : undefined;
   if (!isMap(old) || !isMap(sent) || Object.keys(change.sent.json ?? {}).length > 1)
     return moot('it is no part of what is there');
   if (!Object.entries(sent).every(([name, value]) => isSame(value as Json, old[name])))
     return moot('it is no part of what is there');
-  const promised = `${shown(sent as Json)} is merged into ${field}, which stays ${shown(old as Json)}`;
+  const promised = `${oneLine(sent as Json)} is merged into ${field}, which stays ${oneLine(old as Json)}`;
   if (isDone(change)) {
     const row = rowsShown(model, change)?.rows[0];
     if (!row) return moot('the row is not shown');
     const now = row[field];
     const lost = Object.keys(old).find((name) => !isSame(old[name], isMap(now) ? now[name] : undefined));
-    return lost === undefined ? undefined : { promised, seen: shown(now) };
+    return lost === undefined ? undefined : { promised, seen: oneLine(now) };
   }
   const invalid = model.refusals.of('request.invalid', model.operationOf(endpoint));
   const code = model.refusals.codeIn(change);

@@ -4,23 +4,23 @@ import { statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { type Fields, idIn, rowsShown, unexpanded } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, isDone, isExchange } from '../script/exchange.ts';
+import { isDone, isExchange, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import { compareValues } from './compare.ts';
 
 /** The rows of a page, references as identifiers. */
-export function rowsOf(session: Session, exchange: Exchange): readonly Fields[] | undefined {
+export function rowsOf(session: Session, exchange: TrialExchange): readonly Fields[] | undefined {
   const shown = rowsShown(session.model, exchange);
   return shown?.rows.map((row) => unexpanded(session.model, shown.resource, row));
 }
 
 /** The pages of a list that may have been shown as one. */
-export function pagesOf(answer: Exchange | readonly Exchange[]): readonly Exchange[] {
+export function pagesOf(answer: TrialExchange | readonly TrialExchange[]): readonly TrialExchange[] {
   return isExchange(answer) ? [answer] : answer;
 }
 
 /** Whether the rows of a page come in an order. */
-export function judgeOrder(session: Session, pages: readonly Exchange[], order: Endpoint['order']): Judgement {
+export function judgeOrder(session: Session, pages: readonly TrialExchange[], order: Endpoint['order']): Judgement {
   const rows = pages.every(isDone) ? pages.flatMap((page) => rowsOf(session, page) ?? []) : undefined;
   if (!rows || rows.length < 2) return moot('there are no two rows');
   for (const [at, row] of rows.slice(1).entries()) {
@@ -39,9 +39,9 @@ export function judgeOrder(session: Session, pages: readonly Exchange[], order: 
 /** Whether rows that an order does not tell apart come in the order in which they were made. */
 export function judgeTies(
   session: Session,
-  pages: readonly Exchange[],
+  pages: readonly TrialExchange[],
   order: Endpoint['order'],
-  creations: readonly Exchange[],
+  creations: readonly TrialExchange[],
 ): Judgement {
   const { model } = session;
   const made = creations.flatMap((one) => (isDone(one) ? [String(idIn(model, one))] : []));

@@ -3,12 +3,12 @@ import { resourceOfEffect } from '../../parts/operations.ts';
 import { hasNextPage, paginationOf, tellsNextPage, totalOf } from '../make/pages.ts';
 import { idIn, itemsOf } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import { rowsOf } from './order.ts';
 
 /** No row twice. */
-export function judgeOnce(session: Session, pages: readonly Exchange[]): Judgement {
+export function judgeOnce(session: Session, pages: readonly TrialExchange[]): Judgement {
   const ids = idsOf(session, pages);
   if (!ids) return moot('not all pages were shown');
   const twice = ids.find((id, at) => ids.indexOf(id) !== at);
@@ -16,7 +16,7 @@ export function judgeOnce(session: Session, pages: readonly Exchange[]): Judgeme
 }
 
 /** The rows that were made are among those that all pages show. */
-export function judgeShown(session: Session, pages: readonly Exchange[], creations: readonly Exchange[]): Judgement {
+export function judgeShown(session: Session, pages: readonly TrialExchange[], creations: readonly TrialExchange[]): Judgement {
   const ids = idsOf(session, pages);
   const made = creations.filter(isDone).map((one) => String(idIn(session.model, one)));
   if (!ids || made.length === 0) return moot('not all pages were shown, or no row was made');
@@ -25,7 +25,7 @@ export function judgeShown(session: Session, pages: readonly Exchange[], creatio
 }
 
 /** A page that says that there is another is followed by one on which there is something. */
-export function judgeLast({ model }: Session, pages: readonly Exchange[]): Judgement {
+export function judgeLast({ model }: Session, pages: readonly TrialExchange[]): Judgement {
   if (pages.some((one) => !isDone(one) || !itemsOf(model, one))) return moot('not all pages were shown');
   const empty = pages.findIndex((one, at) => at > 0 && itemsOf(model, one)?.length === 0);
   const before = pages[empty - 1];
@@ -36,7 +36,7 @@ export function judgeLast({ model }: Session, pages: readonly Exchange[]): Judge
 }
 
 /** A link to the next page leads to one of the same list: it has the filters and the order that were asked for. */
-export function judgeLinks({ model }: Session, pages: readonly Exchange[]): Judgement {
+export function judgeLinks({ model }: Session, pages: readonly TrialExchange[]): Judgement {
   let isSeen = false;
   for (const { endpoint, sent, headers } of pages) {
     const [, target] = /<([^>]*)>[^,<]*; *rel="?next/.exec(headers.link ?? '') ?? [];
@@ -54,7 +54,7 @@ export function judgeLinks({ model }: Session, pages: readonly Exchange[]): Judg
 }
 
 /** As many rows as each page says that there are. */
-export function judgeTotal(session: Session, pages: readonly Exchange[]): Judgement {
+export function judgeTotal(session: Session, pages: readonly TrialExchange[]): Judgement {
   const ids = idsOf(session, pages);
   if (!ids || new Set(ids).size < ids.length) return moot('not all pages were shown, or rows twice');
   const totals = pages.map((one) => totalOf(session.model, one));
@@ -64,7 +64,7 @@ export function judgeTotal(session: Session, pages: readonly Exchange[]): Judgem
 }
 
 /** No more rows on a page than were asked for. */
-export function judgeSize({ model }: Session, pages: readonly Exchange[]): Judgement {
+export function judgeSize({ model }: Session, pages: readonly TrialExchange[]): Judgement {
   const [first] = pages;
   const size = first?.endpoint && paginationOf(model, first.endpoint)?.size;
   if (size === undefined || first?.sent.query[size] === undefined) return moot('no size was asked for');
@@ -75,7 +75,7 @@ export function judgeSize({ model }: Session, pages: readonly Exchange[]): Judge
 }
 
 /** The identifiers on all pages; nothing where not all of them were shown. */
-function idsOf(session: Session, pages: readonly Exchange[]): readonly string[] | undefined {
+function idsOf(session: Session, pages: readonly TrialExchange[]): readonly string[] | undefined {
   const { model } = session;
   const last = pages.at(-1);
   const effect = statedValue(last?.endpoint?.does ?? { standing: 'open', at: '' });

@@ -8,7 +8,7 @@ import { paginationOf } from '../make/pages.ts';
 import { walkingPages } from '../make/walk-pages.ts';
 import type { Model } from '../model/model.ts';
 import { isSendable } from '../model/sendable.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Symbolic } from '../script/symbol.ts';
@@ -77,12 +77,12 @@ async function goThrough(session: Session, endpoint: Endpoint, isOwn: boolean): 
   await addForeign(session, endpoint, list);
   const walk = await session.do(walkingPages(model, list.plan(sizeFor(model, endpoint, list))));
   const of = [walk] as const;
-  session.claim({ fact, reason: 'once', of, judge: (seen: readonly Exchange[]) => judgeOnce(session, seen) });
+  session.claim({ fact, reason: 'once', of, judge: (seen: readonly TrialExchange[]) => judgeOnce(session, seen) });
   claimShown(session, endpoint, list, walk, 'every row');
-  session.claim({ fact, reason: 'last page', of, judge: (seen: readonly Exchange[]) => judgeLast(session, seen) });
-  session.claim({ fact, reason: 'link', of, judge: (seen: readonly Exchange[]) => judgeLinks(session, seen) });
-  session.claim({ fact, reason: 'total', of, judge: (seen: readonly Exchange[]) => judgeTotal(session, seen) });
-  session.claim({ fact, reason: 'size', of, judge: (seen: readonly Exchange[]) => judgeSize(session, seen) });
+  session.claim({ fact, reason: 'last page', of, judge: (seen: readonly TrialExchange[]) => judgeLast(session, seen) });
+  session.claim({ fact, reason: 'link', of, judge: (seen: readonly TrialExchange[]) => judgeLinks(session, seen) });
+  session.claim({ fact, reason: 'total', of, judge: (seen: readonly TrialExchange[]) => judgeTotal(session, seen) });
+  session.claim({ fact, reason: 'size', of, judge: (seen: readonly TrialExchange[]) => judgeSize(session, seen) });
 }
 
 /** Pages between which a row is added, before those that were shown where the list has an order in which that can be. */
@@ -97,8 +97,10 @@ async function goThroughAdding(session: Session, endpoint: Endpoint): Promise<vo
   const first = list.plan({ ...query, ...sizeFor(model, endpoint, list) });
   const walk = await session.do(walkingPages(model, first, between));
   session.claim({
-    ...{ fact: { kind: 'pagination bounds', subject: endpoint.key }, reason: 'once, while rows are added', of: [walk] as const },
-    judge: (seen: readonly Exchange[]) => judgeOnce(session, seen),
+    fact: { kind: 'pagination bounds', subject: endpoint.key },
+    reason: 'once, while rows are added',
+    of: [walk] as const,
+    judge: (seen: readonly TrialExchange[]) => judgeOnce(session, seen),
   });
   claimShown(session, endpoint, list, walk, 'every row, while rows are added');
 }
@@ -108,13 +110,15 @@ function claimShown(
   session: Session,
   endpoint: Endpoint,
   { rows, resource }: OwnList,
-  seen: Done<Exchange | readonly Exchange[]>,
+  seen: Done<TrialExchange | readonly TrialExchange[]>,
   reason: string,
 ): void {
   if (endpoint.order.some(({ field }) => isSendable(session.model, resource, field))) {
     const made = rows.flatMap((row) => (row.made ? [row.made] : []));
-    session.claim<readonly [Exchange | readonly Exchange[], ...Exchange[]]>({
-      ...{ fact: { kind: 'pagination bounds', subject: endpoint.key }, reason, of: [seen, ...made] },
+    session.claim<readonly [TrialExchange | readonly TrialExchange[], ...TrialExchange[]]>({
+      fact: { kind: 'pagination bounds', subject: endpoint.key },
+      reason,
+      of: [seen, ...made],
       judge: (answer, ...creations) => judgeShown(session, pagesOf(answer), creations),
     });
     return;
@@ -122,8 +126,11 @@ function claimShown(
   for (const { made } of rows) {
     if (!made) continue;
     const isHeld = session.claim({
-      ...{ fact: { kind: 'pagination bounds', subject: endpoint.key }, reason, of: [seen, made] as const },
-      judge: (answer: Exchange | readonly Exchange[], creation: Exchange) => judgeShown(session, pagesOf(answer), [creation]),
+      fact: { kind: 'pagination bounds', subject: endpoint.key },
+      reason,
+      of: [seen, made] as const,
+      judge: (answer: TrialExchange | readonly TrialExchange[], creation: TrialExchange) =>
+        judgeShown(session, pagesOf(answer), [creation]),
     });
     if (!isHeld) return;
   }

@@ -1,17 +1,23 @@
+import type { Json } from '../../document/document.ts';
+import { isMap, isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { statedValue } from '../../parts/fact.ts';
+import { paramsShape } from '../../parts/expressions/operation-scope.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
+import { identifierParameter, pathParameters } from '../../parts/payload.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
-import type { Exchange } from '../script/exchange.ts';
+import { ready } from '../make/readied.ts';
+import type { Model } from '../model/model.ts';
+import { moot } from '../script/claim.ts';
+import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
+import { oneLine } from '../values/difference.ts';
 import type { Variant } from '../values/variant.ts';
 import { breaksOf, edgesOf } from '../values/variants.ts';
 import { isBrokenWritten, isWritten } from './as-written.ts';
 import { type Ask, beginAsking, queryOf } from './asking.ts';
 import { beginRequest } from './begin-body.ts';
-import { compareDefaults } from './parameter-defaults.ts';
-import { pathOfParameters, sendPaths } from './path-parameters.ts';
 import { taken } from './taken.ts';
 
 /** Parameters take what their shape admits and refuse the rest; one that is not stated is refused, one that is required is missed. */
@@ -47,8 +53,11 @@ async function sendMore(session: Session, endpoint: Endpoint): Promise<void> {
   const plan = await beginRequest(session, endpoint);
   const done = await session.send({ ...plan, query: { ...plan.query, nf_not_stated: 'x' } });
   claimRefused(session, done, {
-    ...{ by: { when: 'request.parameter' }, fact: { kind: 'parameters', subject: endpoint.key }, reason: 'unstated refused' },
-    ...{ what: 'a query parameter nf_not_stated', isSo: ({ sent }) => 'nf_not_stated' in sent.query },
+    by: { when: 'request.parameter' },
+    fact: { kind: 'parameters', subject: endpoint.key },
+    reason: 'unstated refused',
+    what: 'a query parameter nf_not_stated',
+    isSo: ({ sent }) => 'nf_not_stated' in sent.query,
   });
 }
 
@@ -56,10 +65,13 @@ async function sendParameters(session: Session, endpoint: Endpoint): Promise<voi
   const { ask, valid } = await beginAsking(session, endpoint);
   const fact = { kind: 'parameters', subject: endpoint.key };
   const plain = await ask(valid);
-  session.claim({ fact, reason: 'taken', of: [plain] as const, judge: (exchange: Exchange) => taken(session, exchange) });
+  session.claim({ fact, reason: 'taken', of: [plain] as const, judge: (exchange: TrialExchange) => taken(session, exchange) });
   const unknown = await ask({ ...valid, nf_not_stated: 'x' });
   claimRefused(session, unknown, {
-    ...{ by: { when: 'request.parameter' }, fact, reason: 'unstated refused', what: 'a query parameter nf_not_stated' },
+    by: { when: 'request.parameter' },
+    fact,
+    reason: 'unstated refused',
+    what: 'a query parameter nf_not_stated',
     isSo: ({ sent }) => 'nf_not_stated' in sent.query,
   });
   await compareDefaults(session, endpoint, ask, valid);
@@ -95,7 +107,7 @@ async function sendEdge(
     fact,
     reason: `${name} taken`,
     of: [done] as const,
-    judge: (exchange: Exchange) => taken(session, exchange, `${name} ${edge.label}`),
+    judge: (exchange: TrialExchange) => taken(session, exchange, `${name} ${edge.label}`),
   });
 }
 
@@ -109,7 +121,7 @@ async function sendBreak(
 ): Promise<void> {
   const done = await ask({ ...valid, [name]: broken.value });
   const fact = { kind: 'parameters', subject: endpoint.key };
-  const isSo = ({ sent }: Exchange) => String(sent.query[name]) === String(broken.value);
+  const isSo = ({ sent }: TrialExchange) => String(sent.query[name]) === String(broken.value);
   claimRefused(session, done, {
     by: { when: 'request.parameter' },
     fact,
@@ -117,4 +129,97 @@ async function sendBreak(
     what: `${name} ${broken.label}`,
     isSo,
   });
+}
+
+/** Leaving a parameter out is the same as sending its default, as far as the answers stand still by themselves. */
+async function compareDefaults(
+  session: Session,
+  endpoint: Endpoint,
+  ask: Ask,
+  valid: Readonly<Record<string, Symbolic>>,
+): Promise<void> {
+  // A list may have grown in between.
+  if (statedValue(endpoint.does)?.verb === 'list') return;
+  for (const [name, parameter] of entriesOf(endpoint.parameters)) {
+    if (!parameter.default || parameter.in !== 'query' || name in valid) continue;
+    const told = { ...valid, [name]: parameter.default.value };
+    // By turns, so that what others change in the meantime is not taken for a difference.
+    const of = [await ask(valid), await ask(told), await ask(valid), await ask(told)] as const;
+    session.claim({
+      fact: { kind: 'parameters', subject: endpoint.key },
+      reason: `${name} by default`,
+      at: parameter.at,
+      of,
+      judge(...seen: readonly [TrialExchange, TrialExchange, TrialExchange, TrialExchange]) {
+        const isMeant = seen.every((one, at) => isDone(one) && name in one.sent.query === (at % 2 === 1));
+        if (!isMeant) return moot('it cannot be compared');
+        const [without, withIt, again, onceMore] = seen.map(({ body }) => partsOf(body)) as [Parts, Parts, Parts, Parts];
+        const still = [...without].filter(
+          ([key, one]) => isSame(one, again.get(key)) && isSame(withIt.get(key), onceMore.get(key)),
+        );
+        const other = still.find(([key, one]) => !isSame(one, withIt.get(key)));
+        const sent = JSON.stringify(seen[1].sent.query[name]);
+        return other
+          ? { promised: `the same as with ${name} of ${sent}: ${oneLine(withIt.get(other[0]))}`, seen: oneLine(other[1]) }
+          : still.length > 0
+            ? undefined
+            : moot('it never stands still');
+      },
+    });
+  }
+}
+
+type Parts = ReadonlyMap<string, Json>;
+
+/** The members of an answer, which may stand still one by one. */
+function partsOf(body: Json | undefined): Parts {
+  if (body === undefined) return new Map();
+  return new Map(isMap(body) ? Object.entries(body) : [['', body]]);
+}
+
+/** The parameters of a path that are values with a shape of their own, and name no row. */
+function pathOfParameters(model: Model, endpoint: Endpoint) {
+  const { properties } = paramsShape(model.spec, endpoint);
+  return pathParameters(endpoint.path).flatMap((name) => {
+    const stated = entryOf(endpoint.parameters, name);
+    const shape = isMap(properties) ? properties[name] : undefined;
+    const isRow = name === identifierParameter(endpoint) || model.parentOf(endpoint, name) !== undefined;
+    return stated && isStated(stated.shape) && isMap(shape) && !isRow ? [{ name, shape, at: stated.at }] : [];
+  });
+}
+
+/** Values of a path at the edges of their shapes, which are taken, and beyond them, which are not. @throws {Untestable} */
+async function sendPaths(session: Session, endpoint: Endpoint): Promise<void> {
+  const { request } = await ready(session, endpoint);
+  const fact = { kind: 'parameters', subject: endpoint.key };
+  for (const { name, shape, at } of pathOfParameters(session.model, endpoint)) {
+    const send = (value: Symbolic) => session.send({ ...request, path: { ...request.path, [name]: value } });
+    for (const edge of edgesOf(shape)) {
+      if (!isWritten(edge)) continue;
+      session.claim({
+        fact,
+        at,
+        reason: `${name} taken`,
+        of: [await send(edge.value)] as const,
+        judge: (exchange: TrialExchange) => taken(session, exchange, `${name} ${edge.label}`),
+      });
+    }
+    for (const broken of breaksOf(shape)) {
+      if (!isWritten(broken) || !isBrokenWritten(shape, broken)) continue;
+      session.claim({
+        fact,
+        at,
+        reason: `${name} refused`,
+        of: [await send(broken.value)] as const,
+        judge(exchange: TrialExchange) {
+          if (String(exchange.sent.path[name]) !== String(broken.value)) return moot('it is not what has to be refused');
+          if (exchange.status >= 500 || exchange.status === 429) return moot('the service failed, or had too much to do');
+          // Whether such an address is wrong, or is none, is a matter of taste.
+          return exchange.status < 400
+            ? { promised: `${name} ${broken.label} is refused`, seen: `${exchange.status}${briefly(exchange)}` }
+            : undefined;
+        },
+      });
+    }
+  }
 }

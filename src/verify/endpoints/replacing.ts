@@ -4,19 +4,19 @@ import { resourceOfEffect } from '../../parts/operations.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { membersSent } from '../make/fields-sent.ts';
 import { requestAbout } from '../make/request-about.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import { beforeFrom, expectedAfter } from '../model/expected.ts';
 import type { Model } from '../model/model.ts';
 import { rowsShown, unexpanded } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
 import { withMember, withoutMember } from '../values/at-path.ts';
-import { shown } from '../values/difference.ts';
+import { oneLine } from '../values/difference.ts';
 import { NoValue } from '../values/no-value.ts';
 import { valuesOf } from '../values/values.ts';
 import { beginBody } from './begin-body.ts';
@@ -68,7 +68,7 @@ async function putTwice(session: Session, endpoint: Endpoint): Promise<void> {
 }
 
 /** A value for each member that a body may leave out without the service filling it in. */
-function membersToLeaveOut(session: Session, endpoint: Endpoint, caller: Caller | undefined): Record<string, Symbolic> {
+function membersToLeaveOut(session: Session, endpoint: Endpoint, caller: TrialCaller | undefined): Record<string, Symbolic> {
   const { model } = session;
   const resource = model.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
   const out: Record<string, Symbolic> = {};
@@ -102,11 +102,12 @@ function withLess(plan: RequestPlan, names: readonly string[]): RequestPlan {
 async function claimGone(
   session: Session,
   endpoint: Endpoint,
-  { plan, before, put }: { readonly plan: RequestPlan; readonly before: Done<Exchange>; readonly put: Done<Exchange> },
+  { plan, before, put }: { readonly plan: RequestPlan; readonly before: Done<TrialExchange>; readonly put: Done<TrialExchange> },
 ): Promise<void> {
   const { model } = session;
   const fact = { kind: 'request payload shapes', subject: endpoint.key };
-  const judge = (was: Exchange, change: Exchange, seen: Exchange) => goneJudgement(model, endpoint, was, change, seen);
+  const judge = (was: TrialExchange, change: TrialExchange, seen: TrialExchange) =>
+    goneJudgement(model, endpoint, was, change, seen);
   session.claim({ fact, reason: 'replaced', of: [before, put, put] as const, judge });
   const read = model.endpoints.find(
     (one) => one.method === 'GET' && one.path === endpoint.path && statedValue(one.does)?.verb === 'read' && !one.identity,
@@ -116,7 +117,13 @@ async function claimGone(
   session.claim({ fact, reason: 'replaced for good', of: [before, put, seen] as const, judge });
 }
 
-function goneJudgement(model: Model, endpoint: Endpoint, was: Exchange, change: Exchange, seen: Exchange): Judgement {
+function goneJudgement(
+  model: Model,
+  endpoint: Endpoint,
+  was: TrialExchange,
+  change: TrialExchange,
+  seen: TrialExchange,
+): Judgement {
   const [old] = isDone(was) ? (rowsShown(model, was)?.rows ?? []) : [];
   const shownRow = isDone(change) ? rowsShown(model, seen)?.rows[0] : undefined;
   const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
@@ -126,25 +133,29 @@ function goneJudgement(model: Model, endpoint: Endpoint, was: Exchange, change: 
   for (const [name, expectation] of expected) {
     if (expectation.is !== 'absent' || expectation.because !== 'sent' || row[name] === undefined || row[name] === null) continue;
     const now = shownRow[name];
-    if (now !== undefined && now !== null) return { promised: `${name}, which was not sent, is gone`, seen: shown(now) };
+    if (now !== undefined && now !== null) return { promised: `${name}, which was not sent, is gone`, seen: oneLine(now) };
   }
   return undefined;
 }
 
 /** Where the answers follow by rule, 201 is for what was made, and 200 for what was there (RFC 9110 section 9.3.4). */
-function claimStatuses(session: Session, endpoint: Endpoint, first: Done<Exchange>, second: Done<Exchange>): void {
+function claimStatuses(session: Session, endpoint: Endpoint, first: Done<TrialExchange>, second: Done<TrialExchange>): void {
   if (endpoint.response.standing !== 'open') return;
   const fact = { kind: 'response payload shapes', subject: endpoint.key };
   session.claim({
-    ...{ fact, reason: 'made', of: [first] as const },
-    judge: (put: Exchange): Judgement => {
+    fact,
+    reason: 'made',
+    of: [first] as const,
+    judge: (put: TrialExchange): Judgement => {
       if (!isDone(put)) return moot('it was refused');
       return put.status === 201 ? undefined : { promised: '201 for a row that was not there', seen: String(put.status) };
     },
   });
   session.claim({
-    ...{ fact, reason: 'there', of: [first, second] as const },
-    judge: (before: Exchange, put: Exchange): Judgement => {
+    fact,
+    reason: 'there',
+    of: [first, second] as const,
+    judge: (before: TrialExchange, put: TrialExchange): Judgement => {
       if (!isDone(before) || !isDone(put) || before.sent.target !== put.sent.target) return moot('it was not put twice');
       return put.status === 200 ? undefined : { promised: '200 for a row that was there', seen: String(put.status) };
     },

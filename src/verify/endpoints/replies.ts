@@ -3,7 +3,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { ready } from '../make/readied.ts';
 import { moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
 import { difference } from '../values/difference.ts';
@@ -46,8 +46,10 @@ async function ask(
   const { request } = await ready(session, endpoint);
   const done = await session.send(request);
   session.claim({
-    ...{ fact: { kind: 'response payload shapes', subject: endpoint.key }, reason: 'example', of: [done] as const },
-    judge(exchange: Exchange) {
+    fact: { kind: 'response payload shapes', subject: endpoint.key },
+    reason: 'example',
+    of: [done] as const,
+    judge(exchange: TrialExchange) {
       if (!isDone(exchange) || String(exchange.status) !== status) return moot('it is not the answer of the example');
       return difference(value, exchange.body ?? null, 'the example that is stated');
     },

@@ -6,7 +6,7 @@ import { ready } from '../make/readied.ts';
 import type { Model } from '../model/model.ts';
 import type { Observed, Observer } from '../observer.ts';
 import { moot } from '../script/claim.ts';
-import { briefly, type Exchange, isDone } from '../script/exchange.ts';
+import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import { freshText, type Symbolic } from '../script/symbol.ts';
@@ -97,8 +97,10 @@ async function sendMethod(session: Session, method: string, endpoints: readonly 
   claimRefused(session, done, { by: { when: 'method.unsupported' }, fact, reason: `${what} refused`, what });
   const allowed = endpoints.map((one) => one.method);
   session.claim({
-    ...{ fact, reason: 'Allow', of: [done] as const },
-    judge({ status, headers }: Exchange) {
+    fact,
+    reason: 'Allow',
+    of: [done] as const,
+    judge({ status, headers }: TrialExchange) {
       if (status !== 405) return moot('it is no 405');
       const told = new Set((headers.allow ?? '').split(',').map((word) => word.trim().toUpperCase()));
       const isTrue = allowed.every((word) => told.has(word)) && !told.has(method);
@@ -141,8 +143,12 @@ async function sendPath(session: Session, method: string): Promise<void> {
   const { model } = session;
   const version = model.version();
   const done = await session.send({
-    ...{ method, template: '/nf-not-stated/{word}', prefix: model.prefix, path: { word: freshText('nf-') } },
-    ...{ query: version.query, headers: version.headers },
+    method,
+    template: '/nf-not-stated/{word}',
+    prefix: model.prefix,
+    path: { word: freshText('nf-') },
+    query: version.query,
+    headers: version.headers,
     ...(model.callers[0] && { caller: model.callers[0] }),
   });
   const fact = { kind: 'path shapes', subject: 'service' };
@@ -173,7 +179,7 @@ export const statedRoutes: Observer = {
   },
 };
 
-function* observeRoute(exchange: Exchange, endpoint: Endpoint, model: Model, status: number): Iterable<Observed> {
+function* observeRoute(exchange: TrialExchange, endpoint: Endpoint, model: Model, status: number): Iterable<Observed> {
   const [method, path] = facts as [(typeof facts)[number], (typeof facts)[number]];
   if (isDone(exchange)) {
     yield { fact: method, reason: 'stated', judgement: undefined };

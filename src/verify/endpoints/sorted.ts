@@ -8,7 +8,7 @@ import type { Parameter } from '../../parts/parameters.ts';
 import { beginList, type OwnList } from '../make/own-list.ts';
 import { isSendable } from '../model/sendable.ts';
 import { moot } from '../script/claim.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Symbolic } from '../script/symbol.ts';
@@ -35,12 +35,18 @@ export async function listInOrder(session: Session, endpoint: Endpoint): Promise
   const seen = await list.all({});
   const fact = { kind: 'response payload shapes', subject: endpoint.key };
   session.claim({
-    ...{ fact, reason: 'order', at: `${endpoint.at}/order`, of: [seen] as const },
-    judge: (answer: Exchange | readonly Exchange[]) => judgeOrder(session, pagesOf(answer), endpoint.order),
+    fact,
+    reason: 'order',
+    at: `${endpoint.at}/order`,
+    of: [seen] as const,
+    judge: (answer: TrialExchange | readonly TrialExchange[]) => judgeOrder(session, pagesOf(answer), endpoint.order),
   });
   const made = list.rows.flatMap((row) => (row.made ? [row.made] : []));
-  session.claim<readonly [Exchange | readonly Exchange[], ...Exchange[]]>({
-    ...{ fact, reason: 'ties', at: `${endpoint.at}/order`, of: [seen, ...made] },
+  session.claim<readonly [TrialExchange | readonly TrialExchange[], ...TrialExchange[]]>({
+    fact,
+    reason: 'ties',
+    at: `${endpoint.at}/order`,
+    of: [seen, ...made],
     judge: (answer, ...creations) => judgeTies(session, pagesOf(answer), endpoint.order, creations),
   });
 }
@@ -62,28 +68,34 @@ function claimSorted(
   given: {
     readonly parameter: Parameter;
     readonly word: string;
-    readonly seen: Done<Exchange | readonly Exchange[]>;
+    readonly seen: Done<TrialExchange | readonly TrialExchange[]>;
     readonly list: OwnList;
   },
 ): void {
   const { parameter, word, seen, list } = given;
   const fact = { kind: 'parameters', subject: endpoint.key };
-  const orderIn = (pages: readonly Exchange[]): Endpoint['order'] => {
+  const orderIn = (pages: readonly TrialExchange[]): Endpoint['order'] => {
     const asked = pages[0]?.sent.query[parameter.name];
     if (typeof asked !== 'string') return [];
     return [{ field: asked.replace(/^[-+]/, ''), descending: asked.startsWith('-') }];
   };
   session.claim({
-    ...{ fact, reason: `sorted by ${word}`, at: parameter.at, of: [seen] as const },
-    judge(answer: Exchange | readonly Exchange[]) {
+    fact,
+    reason: `sorted by ${word}`,
+    at: parameter.at,
+    of: [seen] as const,
+    judge(answer: TrialExchange | readonly TrialExchange[]) {
       const pages = pagesOf(answer);
       const order = orderIn(pages);
       return order.length === 0 ? moot('it was not asked for') : judgeOrder(session, pages, order);
     },
   });
   const made = list.rows.flatMap((row) => (row.made ? [row.made] : []));
-  session.claim<readonly [Exchange | readonly Exchange[], ...Exchange[]]>({
-    ...{ fact, reason: `ties, sorted by ${word}`, at: parameter.at, of: [seen, ...made] },
+  session.claim<readonly [TrialExchange | readonly TrialExchange[], ...TrialExchange[]]>({
+    fact,
+    reason: `ties, sorted by ${word}`,
+    at: parameter.at,
+    of: [seen, ...made],
     judge(answer, ...creations) {
       const pages = pagesOf(answer);
       return judgeTies(session, pages, orderIn(pages), creations);

@@ -1,11 +1,11 @@
 import { pathFits } from '../model/path-fits.ts';
 import type { Judgement } from '../script/claim.ts';
 import { moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 
 /** Whether a request was taken, as far as its parameters go. */
-export function taken(session: Session, exchange: Exchange, what = 'what is valid'): Judgement {
+export function taken(session: Session, exchange: TrialExchange, what = 'what is valid'): Judgement {
   const { model } = session;
   if (isDone(exchange)) return undefined;
   if (!pathFits(model, exchange)) return moot('the row is called what no row may be called');

@@ -2,13 +2,13 @@ import type { ErrorCondition } from '../../parts/errors.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { parseBody } from '../client/parse-body.ts';
 import { isFlaw, type Judgement, moot } from '../script/claim.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { refusals } from './refusals.ts';
 
 /** A refusal that came in answer to something else than one request of the session. */
-export interface Answer {
+export interface UnaskedRefusal {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
@@ -17,7 +17,7 @@ export interface Answer {
 export interface RefusalIn<T> {
   readonly done: Done<T>;
   /** The refusal in what the step gave; nothing where there is none. */
-  readonly answerIn: (result: T) => Answer | undefined;
+  readonly answerIn: (result: T) => UnaskedRefusal | undefined;
   readonly when: ErrorCondition;
   readonly operation: Operation;
   /** What was refused, for people. */
@@ -32,7 +32,7 @@ export function claimRefusalIn<T>(
 ): void {
   const { model } = session;
   const stated = model.refusals.of(when, operation);
-  const seenIn = (result: T): Exchange | undefined => {
+  const seenIn = (result: T): TrialExchange | undefined => {
     const answer = answerIn(result);
     return answer && exchangeOf(answer, operation);
   };
@@ -40,7 +40,9 @@ export function claimRefusalIn<T>(
   const common = { of: [done] as const, ...(shrinkingRuns !== undefined && { shrinkingRuns }) };
   for (const { fact, reason } of first ? refusals.observe(first, model) : []) {
     session.claim({
-      ...{ ...common, fact, reason },
+      ...common,
+      fact,
+      reason,
       judge(result: T): Judgement {
         const seen = seenIn(result);
         const again = seen ? [...refusals.observe(seen, model)] : [];
@@ -51,7 +53,10 @@ export function claimRefusalIn<T>(
   if (!stated || !model.refusals.showsCodes) return;
   const isOfRates = when === 'limit.rate' || when === 'limit.quota';
   session.claim({
-    ...{ ...common, fact: { kind: 'conditions', subject: stated.code.name }, reason: 'code', at: stated.rule.at },
+    ...common,
+    fact: { kind: 'conditions', subject: stated.code.name },
+    reason: 'code',
+    at: stated.rule.at,
     judge(result: T): Judgement {
       const seen = seenIn(result);
       const code = seen && model.refusals.codeIn(seen);
@@ -64,7 +69,7 @@ export function claimRefusalIn<T>(
   });
 }
 
-function exchangeOf(answer: Answer, { endpoint, name }: Operation): Exchange {
+function exchangeOf(answer: UnaskedRefusal, { endpoint, name }: Operation): TrialExchange {
   const body = parseBody(answer.text, answer.headers['content-type']);
   const { method = 'GET', path: target = name } = endpoint ?? {};
   return { ...answer, body, sent: { method, target, headers: {}, path: {}, query: {} }, fromMs: 0, toMs: 0 };

@@ -5,7 +5,7 @@ import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import { type StatedRefusal, statusFact } from '../model/refusals.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { briefly, type Exchange, isDone } from '../script/exchange.ts';
+import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 
@@ -20,8 +20,8 @@ export interface Refusing {
   readonly what: string;
   readonly at?: Pointer;
   /** Asked of every exchange that is judged, in replays too: whether it really is what has to be refused, seen beside these. */
-  readonly isSo?: (exchange: Exchange, ...beside: readonly Exchange[]) => boolean;
-  readonly beside?: readonly Done<Exchange>[];
+  readonly isSo?: (exchange: TrialExchange, ...beside: readonly TrialExchange[]) => boolean;
+  readonly beside?: readonly Done<TrialExchange>[];
   /** As a claim's. */
   readonly tries?: number;
 }
@@ -30,11 +30,11 @@ export interface Refusing {
  * Claims three things of an exchange, each a fact of its own: that it was refused, that the code is the condition's, and that
  * the status is the code's. Returns whether it was refused.
  */
-export function claimRefused(session: Session, done: Done<Exchange>, refusing: Refusing): boolean {
+export function claimRefused(session: Session, done: Done<TrialExchange>, refusing: Refusing): boolean {
   const { model } = session;
   const { fact, reason, what, at } = refusing;
-  const of: readonly [Done<Exchange>, ...Done<Exchange>[]] = [done, ...(refusing.beside ?? [])];
-  const meant = (exchange: Exchange, beside: readonly Exchange[], isRefusal = false): Judgement => {
+  const of: readonly [Done<TrialExchange>, ...Done<TrialExchange>[]] = [done, ...(refusing.beside ?? [])];
+  const meant = (exchange: TrialExchange, beside: readonly TrialExchange[], isRefusal = false): Judgement => {
     if (model.refusals.isHurried(exchange)) return moot('the service had too much to do');
     if (model.refusals.isOpen(exchange)) return moot('the service says that it cannot do this');
     // What failed was not refused: whether it is the right refusal is claimed by its code.
@@ -42,8 +42,11 @@ export function claimRefused(session: Session, done: Done<Exchange>, refusing: R
     return refusing.isSo?.(exchange, ...beside) === false ? moot('it is not what has to be refused') : undefined;
   };
   const refused = session.claim({
-    ...{ fact, reason, of, ...(at !== undefined && { at }) },
-    judge: (exchange: Exchange, ...beside: readonly Exchange[]) =>
+    fact,
+    reason,
+    of,
+    ...(at !== undefined && { at }),
+    judge: (exchange: TrialExchange, ...beside: readonly TrialExchange[]) =>
       meant(exchange, beside, true) ??
       (isDone(exchange) || exchange.status < 400
         ? { promised: `${what} is refused`, seen: `${exchange.status}${briefly(exchange)}` }
@@ -56,29 +59,32 @@ export function claimRefused(session: Session, done: Done<Exchange>, refusing: R
 }
 
 /** Claims of what was refused that its code is the condition's, and the status the code's; that it was refused is another claim's. */
-export function claimRefusedAs(session: Session, done: Done<Exchange>, refusing: Omit<Refusing, 'fact' | 'reason'>): void {
+export function claimRefusedAs(session: Session, done: Done<TrialExchange>, refusing: Omit<Refusing, 'fact' | 'reason'>): void {
   const { beside = [], isSo } = refusing;
   const stated = statedRefusal(session.model, refusing, done.value.endpoint);
-  const meant = (exchange: Exchange, seen: readonly Exchange[]): Judgement =>
+  const meant = (exchange: TrialExchange, seen: readonly TrialExchange[]): Judgement =>
     isSo?.(exchange, ...seen) === false ? moot('it is not what has to be refused') : undefined;
   if (stated) claimCode(session, [done, ...beside], stated, refusing, meant);
 }
 
 function claimCode(
   session: Session,
-  of: readonly [Done<Exchange>, ...Done<Exchange>[]],
+  of: readonly [Done<TrialExchange>, ...Done<TrialExchange>[]],
   stated: StatedRefusal,
   { what, tries }: Pick<Refusing, 'what' | 'tries'>,
-  meant: (exchange: Exchange, beside: readonly Exchange[]) => Judgement,
+  meant: (exchange: TrialExchange, beside: readonly TrialExchange[]) => Judgement,
 ): void {
   const { model } = session;
   const { name } = stated.code;
-  const isRefused = (exchange: Exchange) => (exchange.status < 400 ? moot('it was not refused') : undefined);
+  const isRefused = (exchange: TrialExchange) => (exchange.status < 400 ? moot('it was not refused') : undefined);
   if (model.refusals.showsCodes) {
     session.claim({
-      ...{ fact: { kind: 'conditions', subject: name }, reason: 'code', of, at: stated.rule.at },
+      fact: { kind: 'conditions', subject: name },
+      reason: 'code',
+      of,
+      at: stated.rule.at,
       ...(tries !== undefined && { tries }),
-      judge(exchange: Exchange, ...beside: readonly Exchange[]) {
+      judge(exchange: TrialExchange, ...beside: readonly TrialExchange[]) {
         const code = model.refusals.codeIn(exchange);
         // That a refusal has a code is the payload's business.
         if (code === undefined && exchange.status < 500 && exchange.status >= 400) return moot('it shows no code');
@@ -96,9 +102,11 @@ function claimCode(
   // Which refusal a condition comes to was then only read off its status.
   if (status === undefined || model.spec.errors.codes.standing === 'inferred') return;
   session.claim({
-    ...{ fact: statusFact(stated), reason: 'status', of },
+    fact: statusFact(stated),
+    reason: 'status',
+    of,
     ...(tries !== undefined && { tries }),
-    judge(exchange: Exchange, ...beside: readonly Exchange[]) {
+    judge(exchange: TrialExchange, ...beside: readonly TrialExchange[]) {
       const code = model.refusals.codeIn(exchange);
       if (model.refusals.showsCodes && code !== name) return moot('it is another code');
       return (
@@ -111,7 +119,7 @@ function claimCode(
 }
 
 /** Whether a refusal says that the caller may not do it, and that cannot be excluded. */
-function mayBeDenied(model: Model, exchange: Exchange, code: string): boolean {
+function mayBeDenied(model: Model, exchange: TrialExchange, code: string): boolean {
   const { endpoint, sent } = exchange;
   if (!endpoint) return false;
   const operation = model.operationOf(endpoint);

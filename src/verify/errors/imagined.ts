@@ -9,11 +9,11 @@ import { callerContext } from '../model/access.ts';
 import type { StatedRefusal } from '../model/refusals.ts';
 import type { Fields } from '../model/row-shown.ts';
 import type { Session } from '../script/session.ts';
-import { contextOf, type Scene, type Slot, slotsOf } from './scene.ts';
+import { type ConditionSubject, contextOf, type Scene, slotsOf } from './scene.ts';
 
 /** Bodies and rows for which a condition holds, and the nearest to them that were found for which it does not. */
 export interface Imagined {
-  readonly slots: readonly Slot[];
+  readonly slots: readonly ConditionSubject[];
   readonly met: Scene;
   readonly unmet: Scene | undefined;
 }
@@ -82,7 +82,7 @@ function hintsIn(source: string): readonly Json[] {
 }
 
 /** One of a slot's bodies; now and then with a member that the condition compares, as it compares it. */
-function drawn(session: Session, slot: Slot, draw: number, hints: readonly Json[]): Fields {
+function drawn(session: Session, slot: ConditionSubject, draw: number, hints: readonly Json[]): Fields {
   const { machine } = slot;
   const state = machine?.states[draw % machine.states.length];
   const inState = machine && state !== undefined ? { [machine.field]: state } : {};
@@ -95,7 +95,7 @@ function drawn(session: Session, slot: Slot, draw: number, hints: readonly Json[
 }
 
 /** Whether a member may be so; what else is missing, such as references, comes later. */
-function isFit(session: Session, { shape, machine }: Slot, body: Fields): boolean {
+function isFit(session: Session, { shape, machine }: ConditionSubject, body: Fields): boolean {
   if (!shape) return false;
   const misfits = session.model.schemas.of(shape, 'sent')(body);
   return misfits.every(({ keyword, member }) => keyword === 'required' || (member !== undefined && member === machine?.field));
@@ -103,7 +103,7 @@ function isFit(session: Session, { shape, machine }: Slot, body: Fields): boolea
 
 /** The scene moved to the edge of its condition, one number at a time, with the one just beyond the edge. */
 function sharpened(
-  slots: readonly Slot[],
+  slots: readonly ConditionSubject[],
   met: Scene,
   holds: (scene: Scene) => boolean | undefined,
   hints: readonly Json[],
@@ -140,7 +140,7 @@ function withMember({ values, state }: Scene, key: string, name: string, value: 
 }
 
 /** The whole numbers that a member may be; nothing where it has a shape of more than bounds. */
-function boundsIn({ shape }: Slot, name: string): readonly [number, number] | undefined {
+function boundsIn({ shape }: ConditionSubject, name: string): readonly [number, number] | undefined {
   const member = isMap(shape?.properties) ? shape.properties[name] : undefined;
   if (!isMap(member) || member.type !== 'integer' || member.enum !== undefined || member.multipleOf !== undefined)
     return undefined;

@@ -6,11 +6,11 @@ import { pathParameters } from '../../parts/payload.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { hasNextPage, widest } from '../make/pages.ts';
 import { walkingPages } from '../make/walk-pages.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { FactName } from '../model/facts.ts';
 import { type Fields, rowsShown, unexpanded } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
@@ -19,7 +19,7 @@ import type { Symbolic } from '../script/symbol.ts';
 export interface Refused {
   readonly resource: string;
   readonly request: RequestPlan;
-  readonly done: Done<Exchange>;
+  readonly done: Done<TrialExchange>;
   /** The fields by whose values the row would be told from all others. */
   readonly marks: readonly string[];
   readonly fact: FactName;
@@ -33,8 +33,10 @@ export async function claimNothingLeft(session: Session, refused: Refused): Prom
   if (!plan) return;
   const pages = await session.do(walkingPages(model, plan));
   session.claim({
-    ...{ fact, reason: 'refused, nothing left', of: [done, pages] as const },
-    judge(tried: Exchange, all: readonly Exchange[]): Judgement {
+    fact,
+    reason: 'refused, nothing left',
+    of: [done, pages] as const,
+    judge(tried: TrialExchange, all: readonly TrialExchange[]): Judgement {
       if (tried.status < 400) return moot('it was not refused');
       const wanted = marksIn(tried, marks);
       const last = all.at(-1);
@@ -47,7 +49,7 @@ export async function claimNothingLeft(session: Session, refused: Refused): Prom
   });
 }
 
-function marksIn({ sent }: Exchange, marks: readonly string[]): [string, Json][] {
+function marksIn({ sent }: TrialExchange, marks: readonly string[]): [string, Json][] {
   const body: Fields = isMap(sent.json) ? sent.json : {};
   return marks.flatMap((name): [string, Json][] => {
     const value = body[name] ?? sent.path[name];
@@ -59,7 +61,7 @@ function marksIn({ sent }: Exchange, marks: readonly string[]): [string, Json][]
 function listFor(session: Session, { resource, request, marks }: Refused): RequestPlan | undefined {
   const { model } = session;
   const body = membersOf(request);
-  const caller: Caller | undefined = request.caller;
+  const caller: TrialCaller | undefined = request.caller;
   for (const endpoint of model.endpointsThat('list', resource)) {
     const path: Record<string, Symbolic> = {};
     for (const name of pathParameters(endpoint.path)) {

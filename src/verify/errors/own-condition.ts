@@ -10,10 +10,10 @@ import { followedIn } from '../model/followed.ts';
 import { currentVersion, type Model } from '../model/model.ts';
 import type { StatedRefusal } from '../model/refusals.ts';
 import { idIn, rowsShown, rowWith } from '../model/row-shown.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 
 /** Whether one of the service's own errors has to answer an exchange: yes, no, or not to be known from outside. */
-export function ownErrorOf(model: Model, stated: StatedRefusal, exchange: Exchange, beside: readonly Exchange[]) {
+export function ownErrorOf(model: Model, stated: StatedRefusal, exchange: TrialExchange, beside: readonly TrialExchange[]) {
   const { endpoint } = exchange;
   if (!endpoint) return 'unknown';
   const rules = ownRulesAt(model, endpoint);
@@ -34,7 +34,7 @@ export function ownRulesAt(model: Model, endpoint: Endpoint): readonly StatedRef
 
 type Answer = 'yes' | 'no' | 'unknown';
 
-function holdsFor(model: Model, stated: StatedRefusal, exchange: Exchange, beside: readonly Exchange[]): Answer {
+function holdsFor(model: Model, stated: StatedRefusal, exchange: TrialExchange, beside: readonly TrialExchange[]): Answer {
   const condition = stated.rule.if;
   const { endpoint } = exchange;
   if (!condition || !endpoint) return 'unknown';
@@ -46,7 +46,7 @@ function holdsFor(model: Model, stated: StatedRefusal, exchange: Exchange, besid
   return answers.every((one) => one === false) ? 'no' : 'unknown';
 }
 
-function knownOf(model: Model, exchange: Exchange, beside: readonly Exchange[]) {
+function knownOf(model: Model, exchange: TrialExchange, beside: readonly TrialExchange[]) {
   const { endpoint, sent, caller } = exchange;
   const effect = endpoint && statedValue(endpoint.does);
   const name = resourceOfEffect(effect) ?? '';
@@ -56,7 +56,8 @@ function knownOf(model: Model, exchange: Exchange, beside: readonly Exchange[]) 
   return {
     context: {
       ...callerContext(caller),
-      ...{ params: { ...sent.path, ...sent.query }, operation: endpoint?.operation ?? '' },
+      params: { ...sent.path, ...sent.query },
+      operation: endpoint?.operation ?? '',
       ...(version !== undefined && { version }),
       ...(sent.json !== undefined && { request: sent.json }),
       ...(before && { resource: before.fields }),
@@ -69,7 +70,7 @@ function knownOf(model: Model, exchange: Exchange, beside: readonly Exchange[]) 
 }
 
 /** The row that an exchange is about, as one of those beside it showed it. */
-function beforeOf(model: Model, resource: string, exchange: Exchange, beside: readonly Exchange[]): Before | undefined {
+function beforeOf(model: Model, resource: string, exchange: TrialExchange, beside: readonly TrialExchange[]): Before | undefined {
   const verb = exchange.endpoint && statedValue(exchange.endpoint.does)?.verb;
   if (verb === 'create') return undefined;
   for (const shown of beside) {
@@ -80,7 +81,7 @@ function beforeOf(model: Model, resource: string, exchange: Exchange, beside: re
 }
 
 /** The row as it would be stored, as far as it can be reckoned. */
-function nextOf(model: Model, name: string, exchange: Exchange, before: Before | undefined): Before {
+function nextOf(model: Model, name: string, exchange: TrialExchange, before: Before | undefined): Before {
   // What was not there before, an upsert makes: its identifier is a new one.
   const made = before ? exchange : { ...exchange, status: 201 };
   const expected = expectedAfter(model, made, before);

@@ -5,7 +5,7 @@ import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import type { StatedRefusal } from '../model/refusals.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { briefly, type Exchange } from '../script/exchange.ts';
+import { briefly, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import { claimUnchanged } from '../states/transitions.ts';
 import type { Case, Trial } from '../trial.ts';
@@ -77,12 +77,17 @@ async function provoke(session: Session, { stated, endpoint, resource, fact }: O
   const { model } = session;
   const { request, beside, row, marks } = await stage(session, endpoint, slots, { scene: met, resource });
   const done = await session.send(request);
-  const isSo = (exchange: Exchange, ...seen: readonly Exchange[]) => ownErrorOf(model, stated, exchange, seen) === 'yes';
+  const isSo = (exchange: TrialExchange, ...seen: readonly TrialExchange[]) =>
+    ownErrorOf(model, stated, exchange, seen) === 'yes';
   const seen = beside.map(({ value }) => value);
   session.need(isSo(done.value, ...seen), `whether ${stated.rule.if?.source} holds cannot be seen from outside`);
   claimRefused(session, done, {
     by: { code: stated.code.name },
-    ...{ fact, reason: `arises at ${endpoint.key}`, at: stated.rule.at, beside, isSo },
+    fact,
+    reason: `arises at ${endpoint.key}`,
+    at: stated.rule.at,
+    beside,
+    isSo,
     what: stated.rule.if?.source ?? '',
   });
   const [before] = beside;
@@ -98,8 +103,11 @@ async function spare(session: Session, { stated, endpoint, resource, fact }: Own
   const { request, beside } = await stage(session, endpoint, slots, { scene: unmet, resource });
   const done = await session.send(request);
   session.claim({
-    ...{ fact, reason: `not else at ${endpoint.key}`, at: stated.rule.at, of: [done, ...beside] },
-    judge(exchange: Exchange, ...seen: readonly Exchange[]): Judgement {
+    fact,
+    reason: `not else at ${endpoint.key}`,
+    at: stated.rule.at,
+    of: [done, ...beside],
+    judge(exchange: TrialExchange, ...seen: readonly TrialExchange[]): Judgement {
       if (ownErrorOf(model, stated, exchange, seen) !== 'no') return moot('its condition holds, or may hold');
       return model.refusals.codeIn(exchange) === name
         ? { promised: `${name} only where ${stated.rule.if?.source}`, seen: `${exchange.status}${briefly(exchange)}` }

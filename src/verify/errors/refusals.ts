@@ -4,8 +4,8 @@ import { isStated, statedValue } from '../../parts/fact.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Model } from '../model/model.ts';
 import type { Observed, Observer } from '../observer.ts';
-import { briefly, type Exchange } from '../script/exchange.ts';
-import { shown } from '../values/difference.ts';
+import { briefly, type TrialExchange } from '../script/exchange.ts';
+import { oneLine } from '../values/difference.ts';
 
 /** Every refusal has the stated payload, a stated code under one of its statuses, and tells nothing of the inside. */
 export const refusals: Observer = {
@@ -20,7 +20,7 @@ export const refusals: Observer = {
 
 const payloadFact = { kind: 'error payload shapes', subject: 'service' } as const;
 
-function* observePayload(exchange: Exchange, model: Model): Iterable<Observed> {
+function* observePayload(exchange: TrialExchange, model: Model): Iterable<Observed> {
   const payload = statedValue(model.spec.errors.payload);
   // What was only read off the refusals of operations says nothing of requests to none.
   const isElsewhere = exchange.endpoint === undefined && model.spec.errors.payload.standing === 'inferred';
@@ -42,12 +42,12 @@ function* observePayload(exchange: Exchange, model: Model): Iterable<Observed> {
     judgement: isTyped ? undefined : { promised: 'application/problem+json', seen: type || 'no Content-Type' },
   };
   const isSame = exchange.body.status === exchange.status;
-  const flawed = { promised: `status: ${exchange.status}, as the answer has it`, seen: shown(exchange.body.status) };
+  const flawed = { promised: `status: ${exchange.status}, as the answer has it`, seen: oneLine(exchange.body.status) };
   yield { fact: payloadFact, reason: 'status', judgement: isSame ? undefined : flawed };
 }
 
 /** Whether the operation states itself what it is refused with under this status. */
-function hasItsOwn({ endpoint, status }: Exchange): boolean {
+function hasItsOwn({ endpoint, status }: TrialExchange): boolean {
   return (
     endpoint !== undefined && isStated(endpoint.response) && endpoint.response.value.some((one) => isFor(one.status, status))
   );
@@ -72,7 +72,7 @@ const problem: Shape = {
   required: ['type', 'title', 'status'],
 };
 
-function* observeCode(exchange: Exchange, model: Model): Iterable<Observed> {
+function* observeCode(exchange: TrialExchange, model: Model): Iterable<Observed> {
   const { errors } = model.spec;
   if (!model.refusals.showsCodes || !isStated(errors.codes) || errors.others) return;
   const code = model.refusals.codeIn(exchange);
@@ -111,7 +111,7 @@ const leaks: readonly (readonly [what: string, pattern: RegExp])[] = [
   ['a path of the machine', /(?:\/(?:home|usr|var|srv|opt|root|Users)\/[\w./-]+|[A-Z]:\\\\?[\w\\.-]+)/],
 ];
 
-function observeLeak(exchange: Exchange): Observed {
+function observeLeak(exchange: TrialExchange): Observed {
   const told = unquoted(exchange);
   const [what] = leaks.find(([, pattern]) => pattern.test(told)) ?? [];
   const flaw =
@@ -120,7 +120,7 @@ function observeLeak(exchange: Exchange): Observed {
 }
 
 /** What the refusal says of its own accord: what the request sent may come back in it. */
-function unquoted({ body, text, sent }: Exchange): string {
+function unquoted({ body, text, sent }: TrialExchange): string {
   const strings: string[] = [];
   const collect = (value: Json | undefined): void => {
     if (typeof value === 'string') strings.push(value);

@@ -14,7 +14,7 @@ import { NoValue } from '../values/no-value.ts';
 import { type Draft, valuesOf } from '../values/values.ts';
 
 /** A body, or a row that is made by one, that a condition reads: what can be sent for it, and what of it matters. */
-export interface Slot {
+export interface ConditionSubject {
   /** `body` of the request, `row` that it is about, else the references that lead from there to it: `product/shelf`. */
   readonly key: string;
   /** The slot whose field refers to it, and that field. */
@@ -33,7 +33,7 @@ export interface Slot {
 const drafts = 120;
 
 /** Everything that a condition reads at an endpoint, ready to be imagined. @throws {Untestable} where it reads what cannot be chosen. */
-export function slotsOf(session: Session, endpoint: Endpoint, reads: readonly Read[]): Slot[] {
+export function slotsOf(session: Session, endpoint: Endpoint, reads: readonly Read[]): ConditionSubject[] {
   const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
   const verb = statedValue(endpoint.does)?.verb;
   const isNew = verb === 'create' || verb === 'upsert';
@@ -60,7 +60,7 @@ interface Wanted {
   readonly reads: Set<string>;
   /** The endpoint whose body it is; absent = one that makes such a row. */
   readonly via?: Endpoint;
-  readonly from?: Slot['from'];
+  readonly from?: ConditionSubject['from'];
 }
 
 interface Following {
@@ -89,7 +89,7 @@ function wantFollowed(
   }
 }
 
-function slotOf(session: Session, key: string, { resource, reads, via, from }: Wanted): Slot {
+function slotOf(session: Session, key: string, { resource, reads, via, from }: Wanted): ConditionSubject {
   const { model } = session;
   const endpoint = via ?? [...model.endpointsThat('create', resource), ...model.endpointsThat('upsert', resource)][0];
   const shape = endpoint && statedValue(requestShape(model.spec, endpoint));
@@ -105,7 +105,12 @@ function slotOf(session: Session, key: string, { resource, reads, via, from }: W
   const states =
     machine && reads.has(machine.field) ? { field: machine.field, states: statedValue(machine.states) ?? [] } : undefined;
   return {
-    ...{ key, resource, shape, reads, defaults, drafts: shape ? draftsOf(session, shape) : [{}] },
+    key,
+    resource,
+    shape,
+    reads,
+    defaults,
+    drafts: shape ? draftsOf(session, shape) : [{}],
     ...(from && { from }),
     ...(states && { machine: states }),
   };
@@ -142,7 +147,7 @@ export interface Scene {
 }
 
 /** The variables of a condition, were a scene so. */
-export function contextOf(session: Session, endpoint: Endpoint, slots: readonly Slot[], { values, state }: Scene) {
+export function contextOf(session: Session, endpoint: Endpoint, slots: readonly ConditionSubject[], { values, state }: Scene) {
   const { model } = session;
   const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
   const verb = statedValue(endpoint.does)?.verb;
@@ -161,7 +166,9 @@ export function contextOf(session: Session, endpoint: Endpoint, slots: readonly 
     ...(body && { request: body }),
     ...(isRow && { resource: row }),
     ...(next && { next }),
-    ...{ params: {}, operation: endpoint.operation, now: session.run.clock.toService(Date.now()) },
+    params: {},
+    operation: endpoint.operation,
+    now: session.run.clock.toService(Date.now()),
     follow: (_resource: string, id: string) => [...rows].find(([key]) => idOf(key) === id)?.[1],
   };
 }

@@ -5,22 +5,22 @@ import { draftBody } from '../make/body.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { lookAt } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
-import type { Row } from '../make/row.ts';
-import type { Caller } from '../model/callers.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialRow } from '../make/row.ts';
+import type { TrialCaller } from '../model/callers.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Symbolic } from '../script/symbol.ts';
-import type { Scene, Slot } from './scene.ts';
+import type { ConditionSubject, Scene } from './scene.ts';
 
 /** A request that is ready, with everything made that an imagined scene has. */
 export interface Staged {
   readonly request: RequestPlan;
   /** What showed the rows that the condition reads. */
-  readonly beside: readonly Done<Exchange>[];
+  readonly beside: readonly Done<TrialExchange>[];
   /** The row that the request is about; nothing where it makes one. */
-  readonly row: Row | undefined;
+  readonly row: TrialRow | undefined;
   /** The fields of a new row by whose values it could be told from all others. */
   readonly marks: readonly string[];
 }
@@ -29,13 +29,13 @@ export interface Staged {
 export async function stage(
   session: Session,
   endpoint: Endpoint,
-  slots: readonly Slot[],
+  slots: readonly ConditionSubject[],
   { scene, resource }: { readonly scene: Scene; readonly resource: string },
 ): Promise<Staged> {
   const { model } = session;
-  const made = new Map<string, Row>();
-  const beside: Done<Exchange>[] = [];
-  const show = async (row: Row): Promise<Row> => {
+  const made = new Map<string, TrialRow>();
+  const beside: Done<TrialExchange>[] = [];
+  const show = async (row: TrialRow): Promise<TrialRow> => {
     beside.push(row.shown ?? (await lookAt(session, row)).done);
     return row;
   };
@@ -53,7 +53,8 @@ export async function stage(
     const mark = markOf(session, endpoint, resource, caller, own?.body ?? {});
     const parts = await session.parts(endpoint, { ...own, body: { ...mark, ...own?.body }, caller });
     const request = model.request(endpoint, {
-      ...{ path: parts.path, caller },
+      path: parts.path,
+      caller,
       ...(parts.json !== undefined && { json: parts.json }),
     });
     const fromHere = followed.filter(({ from }) => from?.key === 'body').map(({ from }) => from?.field ?? '');
@@ -74,17 +75,23 @@ export async function stage(
   return { request, beside, row, marks: [] };
 }
 
-function depthOf({ key }: Slot): number {
+function depthOf({ key }: ConditionSubject): number {
   return key.split('/').length;
 }
 
 /** What is wanted of a row or body: the members that the condition reads as they were imagined, and references to what was made. */
-function wantedOf(session: Session, slot: Slot, slots: readonly Slot[], { values }: Scene, made: ReadonlyMap<string, Row>) {
+function wantedOf(
+  session: Session,
+  slot: ConditionSubject,
+  slots: readonly ConditionSubject[],
+  { values }: Scene,
+  made: ReadonlyMap<string, TrialRow>,
+) {
   const own = values.get(slot.key) ?? {};
   const body: Record<string, Symbolic> = {};
   const { machine } = slot;
   for (const name of slot.reads) if (own[name] !== undefined && name !== machine?.field) body[name] = own[name];
-  const parents: Record<string, Row> = {};
+  const parents: Record<string, TrialRow> = {};
   const stated = session.model.resource(slot.resource);
   const inPath = session.model.endpointsThat('create', slot.resource).flatMap((one) => boundByPath(session.model.spec, one));
   for (const { key, from } of slots) {
@@ -104,7 +111,7 @@ function markOf(
   session: Session,
   endpoint: Endpoint,
   resource: string,
-  caller: Caller | undefined,
+  caller: TrialCaller | undefined,
   taken: Readonly<Record<string, Symbolic>>,
 ): Record<string, Symbolic> {
   const stated = session.model.resource(resource);

@@ -10,7 +10,7 @@ import { uniqueValues } from '../make/unique-values.ts';
 import { statesOf } from '../make/walk.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowsShown, rowWith, unexpanded } from '../model/row-shown.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import { claimUnchanged } from '../states/transitions.ts';
 import type { Case, Trial } from '../trial.ts';
@@ -84,7 +84,7 @@ async function moveBack(session: Session, { resource, machine, rule, transition 
   const done = await session.send(await requestAbout(session, row, endpoint, { caller, headers, transition }));
   const code = model.refusals.of('resource.exists', model.operationOf(endpoint))?.code.name ?? '';
   const fact = { kind: 'conditions', subject: code };
-  const isSo = (exchange: Exchange, was?: Exchange, taken?: Exchange): boolean => {
+  const isSo = (exchange: TrialExchange, was?: TrialExchange, taken?: TrialExchange): boolean => {
     const id = idIn(model, exchange);
     const old = was && rowWith(model, was, id);
     if (!old || !taken || old[machine.field] !== from) return false;
@@ -96,8 +96,12 @@ async function moveBack(session: Session, { resource, machine, rule, transition 
     });
   };
   claimRefused(session, done, {
-    ...{ by: { when: 'resource.exists' }, fact, reason: `${transition.name} into what is taken`, at: rule.at },
-    ...{ beside: [before, beside], isSo },
+    by: { when: 'resource.exists' },
+    fact,
+    reason: `${transition.name} into what is taken`,
+    at: rule.at,
+    beside: [before, beside],
+    isSo,
     what: `${transition.name} of a ${name} with the ${rule.fields.join(' and ')} of another`,
   });
   await claimUnchanged(session, row, { before, attempt: done, fact });

@@ -5,7 +5,7 @@ import { requestShape } from '../../parts/payload.ts';
 import { beginBody } from '../endpoints/begin-body.ts';
 import { membersSent } from '../make/fields-sent.ts';
 import { lookAt } from '../make/look.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { FactName } from '../model/facts.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
@@ -82,7 +82,7 @@ function wrongLast(json: Symbolic, { name, value }: WrongMember): Symbolic {
 function wrongMember(
   session: Session,
   endpoint: Endpoint,
-  caller: Caller | undefined,
+  caller: TrialCaller | undefined,
   marks: readonly string[],
 ): WrongMember | undefined {
   const found = membersSent(session.model, endpoint, caller).flatMap(({ path, shape, isImmutable }) => {

@@ -1,17 +1,15 @@
 import type { Model } from '../model/model.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
 import { deliveryFact } from './changing.ts';
-import type { Heard } from './ear.ts';
-import { eventMs } from './ear.ts';
-import { deliveryOf } from './envelope.ts';
+import { eventMs, type Listening } from './ear.ts';
+import { deliveryOf, toldIn } from './envelope.ts';
 import { actTwice, kindNames, makerOf, type Pair, pairOf } from './pair.ts';
 import { hear } from './reached.ts';
-import type { Delivery } from './receiver.ts';
+import type { ReceivedDelivery } from './receiver.ts';
 import { subscribe, subscribersOf, subscribing } from './subscribing.ts';
-import { kindsIn, oneIdJudgement, orderJudgement, retryJudgement, waitJudgement } from './tries.ts';
 
 /** How long a wait may be that is waited out where the clock cannot be moved. */
 const waitMsMost = 6_000;
@@ -49,20 +47,20 @@ function failing(model: Model, pair: Pair): Case {
         clock.advance !== undefined || waitMs <= waitMsMost,
         `a delivery is tried again after ${waitMs / 1000} s: say how the clock is moved with --clock`,
       );
-      const react = (_: unknown, earlier: readonly Delivery[]) => (earlier.length === 0 ? 500 : 204);
+      const react = (_: unknown, earlier: readonly ReceivedDelivery[]) => (earlier.length === 0 ? 500 : 204);
       const { ear, made, moved } = await actTwice(session, pair, () =>
         subscribe(session, makerOf(model, pair, subscribing(model)), { events: ['*'], react }),
       );
       const first = await hear(session, ear, [made, moved], { isEnough: ({ length }) => length > 0, ms: eventMs, quietMs });
       const waited = await session.wait(clock.advance ? Math.ceil(waitMs * 1.25) : Math.ceil(waitMs * 0.5));
-      const again = (deliveries: Heard['deliveries']) =>
+      const again = (deliveries: Listening['deliveries']) =>
         kindsIn(model, deliveries).includes(pair.second.name) && deliveries.length > 2;
       const ms = clock.advance ? eventMs : Math.ceil(waitMs * 0.8) + eventMs;
       const heard = await session.do(ear.hearing([first, waited], { isEnough: again, ms, quietMs }));
       const of = [ear.opened, made, moved, heard] as const;
       const judged =
-        (judge: (deliveries: readonly Delivery[]) => Judgement) =>
-        (...[opened, one, other, all]: readonly [Exchange, Exchange, Exchange, Heard]): Judgement => {
+        (judge: (deliveries: readonly ReceivedDelivery[]) => Judgement) =>
+        (...[opened, one, other, all]: readonly [TrialExchange, TrialExchange, TrialExchange, Listening]): Judgement => {
           if (![opened, one, other].every(isDone)) return moot('nobody subscribed, or a change was refused');
           return all.deliveries.length === 0 ? moot('nothing came') : judge(all.deliveries);
         };
@@ -109,13 +107,14 @@ function choosing(model: Model, pair: Pair): Case {
       const { ear, made, moved } = await actTwice(session, pair, () =>
         subscribe(session, makerOf(model, pair, subscribing(model)), { events: [pair.second.name] }),
       );
-      const isEnough = (deliveries: Heard['deliveries']) => kindsIn(model, deliveries).includes(pair.second.name);
+      const isEnough = (deliveries: Listening['deliveries']) => kindsIn(model, deliveries).includes(pair.second.name);
       const heard = await hear(session, ear, [made, moved], { isEnough, ms: eventMs, quietMs });
       session.claim({
         shrinkingRuns: 2,
-        ...{ fact: deliveryFact, reason: 'kinds that are asked for' },
+        fact: deliveryFact,
+        reason: 'kinds that are asked for',
         of: [ear.opened, made, moved, heard],
-        judge: (opened: Exchange, one: Exchange, other: Exchange, all: Heard): Judgement => {
+        judge: (opened: TrialExchange, one: TrialExchange, other: TrialExchange, all: Listening): Judgement => {
           if (![opened, one, other].every(isDone)) return moot('nobody subscribed, or a change was refused');
           const kinds = kindsIn(model, all.deliveries);
           if (kinds.includes(pair.first.name))
@@ -141,9 +140,10 @@ function misspelt(model: Model): Case {
       const done = await session.send(model.request(endpoint, { path: sent.path, caller: maker, json }));
       session.claim({
         shrinkingRuns: 2,
-        ...{ fact: deliveryFact, reason: 'unknown kind' },
+        fact: deliveryFact,
+        reason: 'unknown kind',
         of: [good.opened, done],
-        judge: (one: Exchange, other: Exchange): Judgement => {
+        judge: (one: TrialExchange, other: TrialExchange): Judgement => {
           if (!isDone(one)) return moot('a good one is refused too');
           return isDone(other)
             ? { promised: 'a kind that there is not is `request.invalid`', seen: `it was answered ${other.status}` }
@@ -164,14 +164,15 @@ function switchedOff(model: Model, pair: Pair): Case {
         on: await subscribe(session, maker, { events: ['*'] }),
         off: await subscribe(session, maker, { events: ['*'], enabled: false }),
       }));
-      const isEnough = (deliveries: Heard['deliveries']) => kindsIn(model, deliveries).includes(pair.second.name);
+      const isEnough = (deliveries: Listening['deliveries']) => kindsIn(model, deliveries).includes(pair.second.name);
       const loud = await hear(session, ear.on, [made, moved], { isEnough, ms: eventMs, quietMs });
       const still = await session.do(ear.off.hearing([loud], { isEnough: () => true, ms: 0, quietMs: 0 }));
       session.claim({
         shrinkingRuns: 2,
-        ...{ fact: deliveryFact, reason: 'switched off' },
+        fact: deliveryFact,
+        reason: 'switched off',
         of: [ear.off.opened, loud, still],
-        judge: (opened: Exchange, others: Heard, own: Heard): Judgement => {
+        judge: (opened: TrialExchange, others: Listening, own: Listening): Judgement => {
           if (!isDone(opened) || others.deliveries.length === 0) return moot('nobody was told of anything');
           if (own.deliveries.length === 0) return undefined;
           return { promised: 'who is not enabled hears of nothing', seen: kindsIn(model, own.deliveries).join(', ') };
@@ -179,4 +180,54 @@ function switchedOff(model: Model, pair: Pair): Case {
       });
     },
   };
+}
+
+/** The kinds of what came, in order. */
+function kindsIn(model: Model, deliveries: readonly ReceivedDelivery[]): (string | undefined)[] {
+  return deliveries.map(({ body }) => toldIn(model.spec, body).kind);
+}
+
+function ofFirst(model: Model, { first }: Pair, deliveries: readonly ReceivedDelivery[]): ReceivedDelivery[] {
+  return deliveries.filter(({ body }) => toldIn(model.spec, body).kind === first.name);
+}
+
+/** What was not accepted comes again. */
+function retryJudgement(model: Model, pair: Pair, deliveries: readonly ReceivedDelivery[]): Judgement {
+  const tries = ofFirst(model, pair, deliveries);
+  if (tries[0] === undefined || tries[0].status < 300) return moot('the first one was not refused');
+  return tries.length > 1
+    ? undefined
+    : { promised: `what was answered ${tries[0].status} is tried again after the stated wait`, seen: 'it came once' };
+}
+
+/** The envelope of a try is that of the first one, and so is what it is told apart by. */
+function oneIdJudgement(model: Model, pair: Pair, deliveries: readonly ReceivedDelivery[]): Judgement {
+  const [first, second] = ofFirst(model, pair, deliveries);
+  if (!first || !second || first.status < 300) return moot('it was not tried again');
+  const ids = [first, second].map(({ body, headers }) => toldIn(model.spec, body).id ?? headers['webhook-id']);
+  if (ids[0] !== ids[1]) return { promised: `every try has one id: ${ids[0]}`, seen: ids[1] ?? 'none' };
+  const names = [first, second].map(({ headers }) => headers['webhook-id']);
+  return names[0] === names[1] ? undefined : { promised: `every try has one webhook-id: ${names[0]}`, seen: names[1] ?? 'none' };
+}
+
+/** A later event of the same row waits until the earlier one is accepted. */
+function orderJudgement(model: Model, pair: Pair, deliveries: readonly ReceivedDelivery[]): Judgement {
+  const kinds = kindsIn(model, deliveries);
+  const later = kinds.indexOf(pair.second.name);
+  if (later < 0) return moot('the later one has not come');
+  const accepted = deliveries.findIndex(({ status }, at) => kinds[at] === pair.first.name && status < 300);
+  if (accepted >= 0 && accepted < later) return undefined;
+  return {
+    promised: `${pair.second.name} waits until ${pair.first.name} of the same row is accepted`,
+    seen: `they came as ${kinds.join(', ')}, the first of them refused`,
+  };
+}
+
+/** It does not come again long before the stated wait is over. */
+function waitJudgement(model: Model, pair: Pair, deliveries: readonly ReceivedDelivery[], waitMs: number): Judgement {
+  const [first, second] = ofFirst(model, pair, deliveries);
+  if (!first || !second || first.status < 300) return moot('it was not tried again');
+  const tookMs = second.atMs - first.atMs;
+  if (tookMs >= waitMs / 2) return undefined;
+  return { promised: `it is tried again after ${waitMs} ms`, seen: `it came again after ${tookMs} ms` };
 }

@@ -4,12 +4,12 @@ import { type Look, lookAt } from '../make/look.ts';
 import { ready } from '../make/readied.ts';
 import type { Model } from '../model/model.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Case, Trial } from '../trial.ts';
 import { deliveryFact } from './changing.ts';
-import { eventMs, type Heard } from './ear.ts';
+import { eventMs, type Listening } from './ear.ts';
 import { deliveryOf } from './envelope.ts';
 import { makerOf, type Pair, pairOf } from './pair.ts';
 import { hear } from './reached.ts';
@@ -45,15 +45,17 @@ function caseOf(model: Model, pair: Pair, afterMs: number, enabled: string): Cas
       );
       session.need(!endsWithin(model, session, 1.2 * afterMs), 'the tokens that were given end before that');
       const ear = await subscribe(session, makerOf(model, pair, subscribing(model)), { events: ['*'], react: () => 500 });
-      const isOn = ({ body }: Exchange) => fieldsOf({ body: body ?? null })?.[enabled];
+      const isOn = ({ body }: TrialExchange) => bodyFields({ body: body ?? null })?.[enabled];
       const first = await failing(session, pair, ear, []);
       const half = await session.wait(Math.floor(afterMs * 0.5));
       const second = await failing(session, pair, ear, [first, half]);
       const early = await lookAt(session, ear.row, ear.maker);
       session.claim({
         shrinkingRuns: 2,
-        ...{ fact: deliveryFact, reason: 'not disabled earlier', of: [ear.opened, second, early.done] },
-        judge: (opened: Exchange, come: Heard, shown: Exchange): Judgement => {
+        fact: deliveryFact,
+        reason: 'not disabled earlier',
+        of: [ear.opened, second, early.done],
+        judge: (opened: TrialExchange, come: Listening, shown: TrialExchange): Judgement => {
           if (!isDone(opened) || !isDone(shown) || come.deliveries.length === 0)
             return moot('nobody subscribed, or nothing came');
           if (isOn(shown) !== false) return undefined;
@@ -65,8 +67,10 @@ function caseOf(model: Model, pair: Pair, afterMs: number, enabled: string): Cas
       const late = await until(session, ear, ({ fields }) => fields?.[enabled] === false);
       session.claim({
         shrinkingRuns: 2,
-        ...{ fact: deliveryFact, reason: 'disabled', of: [ear.opened, second, third, late.done] },
-        judge: (opened: Exchange, before: Heard, after: Heard, shown: Exchange): Judgement => {
+        fact: deliveryFact,
+        reason: 'disabled',
+        of: [ear.opened, second, third, late.done],
+        judge: (opened: TrialExchange, before: Listening, after: Listening, shown: TrialExchange): Judgement => {
           if (!isDone(opened) || !isDone(shown)) return moot('nobody subscribed, or the subscriber is not shown');
           if (isOn(shown) === false) return undefined;
           // Only at a failure after that time does it have to be found out.
@@ -88,19 +92,19 @@ async function failing(
   { create }: Pair,
   ear: Subscriber,
   after: readonly Done<unknown>[],
-): Promise<Done<Heard>> {
+): Promise<Done<Listening>> {
   const { endpoint, name } = create;
   session.need(endpoint !== undefined, `no caller reaches ${name}`);
   const known = after.flatMap(({ value }) => (isHeard(value) ? [value.deliveries.length] : []));
   const { request } = await ready(session, endpoint);
   const made = await session.send(request);
   session.need(isDone(made.value), `${name} was answered ${made.value.status}`);
-  const isEnough = ({ length }: Heard['deliveries']) => length > Math.max(0, ...known);
+  const isEnough = ({ length }: Listening['deliveries']) => length > Math.max(0, ...known);
   // One that is disabled already is told of nothing more.
   return hear(session, ear, [...after, made], { isEnough, ms: eventMs / 4, quietMs });
 }
 
-function isHeard(value: unknown): value is Heard {
+function isHeard(value: unknown): value is Listening {
   return typeof value === 'object' && value !== null && 'deliveries' in value;
 }
 

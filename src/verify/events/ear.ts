@@ -1,15 +1,15 @@
 import type { Client } from '../client/client.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { Judgement } from '../script/claim.ts';
-import type { Exchange } from '../script/exchange.ts';
-import type { Run } from '../script/run.ts';
+import type { TrialExchange } from '../script/exchange.ts';
+import type { ScriptRun } from '../script/run.ts';
 import type { Session } from '../script/session.ts';
 import type { Done, Step } from '../script/step.ts';
-import type { Delivery } from './receiver.ts';
+import type { ReceivedDelivery } from './receiver.ts';
 
 /** What has come to somebody who listens. */
-export interface Heard {
-  readonly deliveries: readonly Delivery[];
+export interface Listening {
+  readonly deliveries: readonly ReceivedDelivery[];
   /** The time of the service when they were looked at, in seconds; nothing where it is not known. */
   readonly nowSeconds: number | undefined;
   /** Whether nothing has ever come to the receiver, to whatever subscriber: perhaps nothing can. */
@@ -21,14 +21,14 @@ export const eventMs = 4_000;
 
 /** What is waited for, and how long. */
 export interface Waiting {
-  isEnough(deliveries: readonly Delivery[]): boolean;
+  isEnough(deliveries: readonly ReceivedDelivery[]): boolean;
   readonly ms: number;
   /** How long it is listened on afterwards for what should not come. */
   readonly quietMs: number;
 }
 
 /** How long is waited for what does not come: many times what the slowest took to come; when it is looked at again, which is often, four times. */
-export function msFor({ isOnTop, client }: Pick<Run, 'isOnTop' | 'client'>, { ms }: Waiting): number {
+export function msFor({ isOnTop, client }: Pick<ScriptRun, 'isOnTop' | 'client'>, { ms }: Waiting): number {
   const slowestMs = slowest.get(client);
   if (slowestMs === undefined) return ms;
   return Math.min(ms, isOnTop === true ? Math.max(600, 4 * slowestMs) : Math.max(1_500, 12 * slowestMs));
@@ -37,20 +37,20 @@ export function msFor({ isOnTop, client }: Pick<Run, 'isOnTop' | 'client'>, { ms
 const slowest = new WeakMap<Client, number>();
 
 /** Notes how long it took until what was waited for had come. */
-export function noteArrival({ client }: Pick<Run, 'client'>, tookMs: number): void {
+export function noteArrival({ client }: Pick<ScriptRun, 'client'>, tookMs: number): void {
   slowest.set(client, Math.max(slowest.get(client) ?? 0, tookMs));
 }
 
 /** Somebody who is told of events, by web hook or on the stream. */
 export interface Ear {
   /** Whose rights decide what is told. */
-  readonly maker: Caller | undefined;
+  readonly maker: TrialCaller | undefined;
   /** The exchange with which it began. */
-  readonly opened: Done<Exchange>;
+  readonly opened: Done<TrialExchange>;
   /** The step that listens. `after` are the steps that have to come before it. */
-  hearing(after: readonly Done<unknown>[], waiting: Waiting): Step<Heard>;
+  hearing(after: readonly Done<unknown>[], waiting: Waiting): Step<Listening>;
   /** Listens no more: every subscriber is told of everything that comes later. */
   end(session: Session): Promise<void>;
   /** That what comes is sent as stated. */
-  judge(opened: Exchange, heard: Heard): Judgement;
+  judge(opened: TrialExchange, heard: Listening): Judgement;
 }

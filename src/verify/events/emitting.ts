@@ -6,7 +6,7 @@ import { lookAt } from '../make/look.ts';
 import { type Readied, ready } from '../make/readied.ts';
 import type { Model } from '../model/model.ts';
 import type { Judgement } from '../script/claim.ts';
-import { briefly, type Exchange, isDone } from '../script/exchange.ts';
+import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
@@ -14,15 +14,15 @@ import { resolve, type Symbolic } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
 import { Untestable } from '../untestable.ts';
 import { canListen, changing, deliveryFact, everybody, kindsFact } from './changing.ts';
-import { type Ear, eventMs, type Heard, type Waiting } from './ear.ts';
+import { type Ear, eventMs, type Listening as Heard, type Waiting } from './ear.ts';
 import { kindsOn } from './expected.ts';
 import {
+  type ChangeHeard,
   emissionJudgement,
   eventsIn,
   kindsAbout,
   kindsJudgement,
   payloadJudgement,
-  type Seen,
   strangerJudgement,
 } from './heard.ts';
 import { hearAll } from './reached.ts';
@@ -131,8 +131,8 @@ interface Listening {
   readonly operation: Operation;
   readonly kinds: readonly EventKind[];
   readonly ear: Ear;
-  readonly shown: Done<Exchange> | undefined;
-  readonly acted: Done<Exchange>;
+  readonly shown: Done<TrialExchange> | undefined;
+  readonly acted: Done<TrialExchange>;
 }
 
 /** A subscriber waits for what has to come, and listens a moment longer for what must not. */
@@ -156,14 +156,17 @@ function judgeAll(session: Session, { operation, kinds, ear, shown, acted }: Lis
   const { model } = session;
   const { maker, opened: created } = ear;
   const of = [created, shown ?? created, acted, heard] as const;
-  const seenIn = (one: Exchange, look: Exchange, act: Exchange, come: Heard): Seen => ({
-    ...{ created: one, shown: shown && look, acted: act, heard: come },
+  const seenIn = (one: TrialExchange, look: TrialExchange, act: TrialExchange, come: Heard): ChangeHeard => ({
+    created: one,
+    shown: shown && look,
+    acted: act,
+    heard: come,
   });
   for (const kind of kinds) {
-    const judge = (...all: readonly [Exchange, Exchange, Exchange, Heard]): Judgement =>
+    const judge = (...all: readonly [TrialExchange, TrialExchange, TrialExchange, Heard]): Judgement =>
       emissionJudgement(model, operation, kind, maker, seenIn(...all));
     session.claim({ shrinkingRuns: 2, fact: { kind: 'emitting operations', subject: kind.name }, reason: 'emitted', of, judge });
-    const judgePayload = (...all: readonly [Exchange, Exchange, Exchange, Heard]): Judgement =>
+    const judgePayload = (...all: readonly [TrialExchange, TrialExchange, TrialExchange, Heard]): Judgement =>
       payloadJudgement(model, operation, kind, maker, seenIn(...all));
     session.claim({
       shrinkingRuns: 2,
@@ -173,13 +176,16 @@ function judgeAll(session: Session, { operation, kinds, ear, shown, acted }: Lis
       judge: judgePayload,
     });
   }
-  const judgeKinds = (...all: readonly [Exchange, Exchange, Exchange, Heard]) => kindsJudgement(model, seenIn(...all));
+  const judgeKinds = (...all: readonly [TrialExchange, TrialExchange, TrialExchange, Heard]) =>
+    kindsJudgement(model, seenIn(...all));
   session.claim({ shrinkingRuns: 2, fact: kindsFact, reason: 'kinds', of, judge: judgeKinds });
-  const judgeDelivery = (one: Exchange, come: Heard) => ear.judge(one, come);
+  const judgeDelivery = (one: TrialExchange, come: Heard) => ear.judge(one, come);
   session.claim({ shrinkingRuns: 2, fact: deliveryFact, reason: 'sent as stated', of: [created, heard], judge: judgeDelivery });
   session.claim({
     shrinkingRuns: 2,
-    ...{ fact: deliveryFact, reason: 'to nobody else', of },
+    fact: deliveryFact,
+    reason: 'to nobody else',
+    of,
     judge: (...all) => strangerJudgement(model, operation, kinds, maker, seenIn(...all)),
   });
 }

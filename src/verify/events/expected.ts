@@ -4,21 +4,21 @@ import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Allowed } from '../model/access.ts';
 import { callerContext } from '../model/access.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { Known } from '../model/expressions.ts';
 import type { Model } from '../model/model.ts';
-import { type Exchange, fieldsOf } from '../script/exchange.ts';
+import { bodyFields, type TrialExchange } from '../script/exchange.ts';
 
 type Fields = Readonly<Record<string, Json>>;
 
 /** What an operation did, as far as it is known: the row before and after, and the request. */
-export interface Change {
+export interface ObservedChange {
   readonly operation: Operation;
   /** The row as it was; nothing where it was made. */
   readonly before: Fields | undefined;
   /** The row as it is; nothing where it was deleted. */
   readonly after: Fields | undefined;
-  readonly acted: Exchange;
+  readonly acted: TrialExchange;
   /** The fields that whoever looked was not shown. */
   readonly unseen: ReadonlySet<string>;
 }
@@ -31,7 +31,7 @@ export function kindsOn(model: Model, operation: Operation): EventKind[] {
 }
 
 /** Whether a change emits an event of a kind. */
-export function isEmitted(model: Model, kind: EventKind, change: Change): Allowed {
+export function isEmitted(model: Model, kind: EventKind, change: ObservedChange): Allowed {
   if (!namesOperation(statedValue(kind.on) ?? [], change.operation, 'event')) return 'no';
   if (!kind.if) return 'yes';
   const evaluated = model.expressions.evaluate(kind.if, change.operation.name, knownOf(change));
@@ -40,7 +40,7 @@ export function isEmitted(model: Model, kind: EventKind, change: Change): Allowe
 }
 
 /** What conditions and payloads can read of a change. */
-export function knownOf({ operation, before, after, acted, unseen }: Change): Known {
+export function knownOf({ operation, before, after, acted, unseen }: ObservedChange): Known {
   const { json, path, query } = acted.sent;
   return {
     context: {
@@ -62,8 +62,8 @@ export function knownOf({ operation, before, after, acted, unseen }: Change): Kn
 export function isHeardBy(
   model: Model,
   kind: EventKind,
-  change: Change,
-  maker: Caller | undefined,
+  change: ObservedChange,
+  maker: TrialCaller | undefined,
   subscription: Fields,
 ): Allowed {
   const { operation } = change;
@@ -82,7 +82,7 @@ export function isHeardBy(
 }
 
 /** Whether somebody may read a row: a rule of an operation that reads it holds, or of a list where none does. */
-function mayRead(model: Model, resource: string, caller: Caller | undefined, known: Known): Allowed {
+function mayRead(model: Model, resource: string, caller: TrialCaller | undefined, known: Known): Allowed {
   const reads = model.endpointsThat('read', resource);
   const asked = reads.length > 0 ? reads : model.endpointsThat('list', resource);
   if (asked.some(({ identity }) => identity !== undefined)) return 'unknown';
@@ -92,15 +92,22 @@ function mayRead(model: Model, resource: string, caller: Caller | undefined, kno
 }
 
 /** A change from exchanges: the row as it was shown, and the request that changed it. */
-export function changeIn(model: Model, operation: Operation, shown: Exchange | undefined, acted: Exchange): Change {
+export function changeIn(
+  model: Model,
+  operation: Operation,
+  shown: TrialExchange | undefined,
+  acted: TrialExchange,
+): ObservedChange {
   const resource = operation.resource ?? '';
   const verb = operation.endpoint && statedValue(operation.endpoint.does)?.verb;
   const isWhole = operation.endpoint?.response.standing === 'open';
   const unseen = new Set([...model.unseenBy(resource, acted.caller), ...(shown ? model.unseenBy(resource, shown.caller) : [])]);
   return {
-    ...{ operation, acted, unseen },
-    before: verb === 'create' ? undefined : shown && fieldsOf(shown),
-    after: verb === 'delete' || !isWhole ? undefined : fieldsOf(acted),
+    operation,
+    acted,
+    unseen,
+    before: verb === 'create' ? undefined : shown && bodyFields(shown),
+    after: verb === 'delete' || !isWhole ? undefined : bodyFields(acted),
   };
 }
 

@@ -3,26 +3,29 @@ import type { Told } from '../../kinds/envelopes/reading.ts';
 import type { EventKind } from '../../parts/events.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation, operationsOf } from '../../parts/operations.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
-import type { Heard } from './ear.ts';
+import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
+import type { Listening } from './ear.ts';
 import { toldIn } from './envelope.ts';
-import { type Change, changeIn, isEmitted, isHeardBy, kindsOn } from './expected.ts';
+import { changeIn, isEmitted, isHeardBy, kindsOn, type ObservedChange } from './expected.ts';
 import { payloadFlaw } from './payloads.ts';
-import type { Delivery } from './receiver.ts';
+import type { ReceivedDelivery } from './receiver.ts';
 
 /** What was seen of one change and of what one subscriber heard. */
-export interface Seen {
-  readonly created: Exchange;
-  readonly shown: Exchange | undefined;
-  readonly acted: Exchange;
-  readonly heard: Heard;
+export interface ChangeHeard {
+  readonly created: TrialExchange;
+  readonly shown: TrialExchange | undefined;
+  readonly acted: TrialExchange;
+  readonly heard: Listening;
 }
 
 /** Different events that came, each once, however often it was delivered. */
-export function eventsIn(model: Model, deliveries: readonly Delivery[]): (Told & { readonly delivery: Delivery })[] {
+export function eventsIn(
+  model: Model,
+  deliveries: readonly ReceivedDelivery[],
+): (Told & { readonly delivery: ReceivedDelivery })[] {
   const known = new Set<string>();
   return deliveries.flatMap((delivery) => {
     const told = toldIn(model.spec, delivery.body);
@@ -38,8 +41,8 @@ export function emissionJudgement(
   model: Model,
   operation: Operation,
   kind: EventKind,
-  maker: Caller | undefined,
-  seen: Seen,
+  maker: TrialCaller | undefined,
+  seen: ChangeHeard,
 ): Judgement {
   const { created, shown, acted, heard } = seen;
   if (!isDone(created) || !isDone(acted)) return moot('nobody subscribed, or the change was refused');
@@ -47,7 +50,7 @@ export function emissionJudgement(
   // What changes nothing stores and emits nothing, and whether it does is not always seen.
   if (isUnchanged(change)) return moot('nothing is seen to have changed');
   const emitted = isEmitted(model, kind, change);
-  const hears = emitted === 'no' ? 'no' : isHeardBy(model, kind, change, maker, fieldsOf(created) ?? {});
+  const hears = emitted === 'no' ? 'no' : isHeardBy(model, kind, change, maker, bodyFields(created) ?? {});
   if (emitted === 'unknown' || hears === 'unknown') return moot('it is not known whether it has to be told');
   const count = eventsIn(model, heard.deliveries).filter((event) => event.kind === kind.name).length;
   const who = maker === undefined ? 'the subscriber' : `a subscriber of ${maker.name}`;
@@ -71,12 +74,12 @@ export function strangerJudgement(
   model: Model,
   operation: Operation,
   kinds: readonly EventKind[],
-  maker: Caller | undefined,
-  { created, shown, acted, heard }: Seen,
+  maker: TrialCaller | undefined,
+  { created, shown, acted, heard }: ChangeHeard,
 ): Judgement {
   if (!isDone(created) || !isDone(acted)) return moot('nobody subscribed, or the change was refused');
   const change = changeIn(model, operation, shown, acted);
-  const hidden = kinds.filter((kind) => isHeardBy(model, kind, change, maker, fieldsOf(created) ?? {}) === 'no');
+  const hidden = kinds.filter((kind) => isHeardBy(model, kind, change, maker, bodyFields(created) ?? {}) === 'no');
   if (hidden.length === 0) return moot('nothing is hidden from the subscriber');
   const id = (change.after ?? change.before)?.[model.identifierField(operation.resource ?? '')];
   // Rows of others may be told of meanwhile.
@@ -91,21 +94,25 @@ export function strangerJudgement(
 }
 
 /** Whether an update has left the row as it was, as far as it is seen. */
-function isUnchanged({ operation, before, after }: Change): boolean {
+function isUnchanged({ operation, before, after }: ObservedChange): boolean {
   const verb = operation.endpoint && statedValue(operation.endpoint.does)?.verb;
   if (verb !== 'update' && verb !== 'replace' && verb !== 'upsert') return false;
   return before === undefined || after === undefined || isSame(before, after);
 }
 
 /** That a refused request emits nothing. */
-export function silenceJudgement(model: Model, kind: EventKind, { created, acted, heard }: Omit<Seen, 'shown'>): Judgement {
+export function silenceJudgement(
+  model: Model,
+  kind: EventKind,
+  { created, acted, heard }: Omit<ChangeHeard, 'shown'>,
+): Judgement {
   if (!isDone(created) || acted.status < 400) return moot('nobody subscribed, or it was not refused');
   const count = eventsIn(model, heard.deliveries).filter((event) => event.kind === kind.name).length;
   return count === 0 ? undefined : { promised: `what is refused emits no ${kind.name}`, seen: `${count} came` };
 }
 
 /** That no event comes of a kind that no document states. */
-export function kindsJudgement(model: Model, { heard }: Pick<Seen, 'heard'>): Judgement {
+export function kindsJudgement(model: Model, { heard }: Pick<ChangeHeard, 'heard'>): Judgement {
   if (model.spec.events.others) return moot('there are other kinds');
   const told = eventsIn(model, heard.deliveries);
   if (told.length === 0) return moot('nothing came');
@@ -124,8 +131,8 @@ export function payloadJudgement(
   model: Model,
   operation: Operation,
   kind: EventKind,
-  maker: Caller | undefined,
-  seen: Seen,
+  maker: TrialCaller | undefined,
+  seen: ChangeHeard,
 ): Judgement {
   const { created, shown, acted, heard } = seen;
   if (!isDone(created) || !isDone(acted)) return moot('nobody subscribed, or the change was refused');

@@ -2,11 +2,11 @@ import { endsWithin } from '../authentication/ends.ts';
 import { ready } from '../make/readied.ts';
 import type { Model } from '../model/model.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
 import { deliveryFact } from './changing.ts';
-import type { Heard } from './ear.ts';
+import type { Listening } from './ear.ts';
 import { eventMs } from './ear.ts';
 import { toldIn } from './envelope.ts';
 import { actTwice, makerOf, type Pair, pairOf } from './pair.ts';
@@ -40,21 +40,23 @@ function caseOf(model: Model, pair: Pair, keepMs: number): Case {
       session.need(create.endpoint !== undefined, `no caller reaches ${create.name}`);
       const maker = makerOf(model, pair, streaming(model));
       const { ear, made, moved } = await actTwice(session, pair, () => openEar(session, maker));
-      const isBoth = ({ length }: Heard['deliveries']) => length > 1;
+      const isBoth = ({ length }: Listening['deliveries']) => length > 1;
       const heard = await session.do(ear.hearing([made, moved], { isEnough: isBoth, ms: eventMs, quietMs: 0 }));
       // What comes later may be when older events are thrown away.
       const later = (await ready(session, create.endpoint)).request;
       const still = await session.wait(Math.floor(keepMs * 0.9));
       const newest = await session.send(later);
       session.need(isDone(newest.value), `${create.name} was answered ${newest.value.status}`);
-      const isTold = (all: Heard['deliveries']) => all.some((one) => isOf(model, resource, newest.value, one));
+      const isTold = (all: Listening['deliveries']) => all.some((one) => isOf(model, resource, newest.value, one));
       const back = await openEar(session, maker, { behind: heard });
       const waiting = { isEnough: isTold, ms: eventMs, quietMs: 0 };
       const told = await session.do(back.hearing([still, newest], waiting));
       session.claim({
         shrinkingRuns: 2,
-        ...{ fact: deliveryFact, reason: 'kept', of: [heard, newest, back.opened, told] },
-        judge: (before: Heard, last: Exchange, opened: Exchange, after: Heard): Judgement => {
+        fact: deliveryFact,
+        reason: 'kept',
+        of: [heard, newest, back.opened, told],
+        judge: (before: Listening, last: TrialExchange, opened: TrialExchange, after: Listening): Judgement => {
           const missed = idsIn(model, before)[1];
           if (missed === undefined || !isDone(last) || !isDone(opened)) return moot('fewer than two events came');
           if (idsIn(model, after)[0] === missed) return undefined;
@@ -69,8 +71,10 @@ function caseOf(model: Model, pair: Pair, keepMs: number): Case {
       const oldest = await session.do(again.hearing([still, newest, over], waiting));
       session.claim({
         shrinkingRuns: 2,
-        ...{ fact: deliveryFact, reason: 'oldest kept', of: [heard, newest, again.opened, oldest] },
-        judge: (before: Heard, last: Exchange, opened: Exchange, after: Heard): Judgement => {
+        fact: deliveryFact,
+        reason: 'oldest kept',
+        of: [heard, newest, again.opened, oldest],
+        judge: (before: Listening, last: TrialExchange, opened: TrialExchange, after: Listening): Judgement => {
           if (idsIn(model, before).length === 0 || !isDone(last) || !isDone(opened)) return moot('no event came');
           if (after.deliveries.some((one) => isOf(model, resource, last, one))) return undefined;
           return {
@@ -83,12 +87,12 @@ function caseOf(model: Model, pair: Pair, keepMs: number): Case {
   };
 }
 
-function idsIn(model: Model, { deliveries }: Heard): (string | undefined)[] {
+function idsIn(model: Model, { deliveries }: Listening): (string | undefined)[] {
   return deliveries.map(({ body }) => toldIn(model.spec, body).id);
 }
 
 /** Whether an event is about the row that was made. */
-function isOf(model: Model, resource: string, made: Exchange, { text }: Heard['deliveries'][number]): boolean {
-  const id = fieldsOf(made)?.[model.identifierField(resource)];
+function isOf(model: Model, resource: string, made: TrialExchange, { text }: Listening['deliveries'][number]): boolean {
+  const id = bodyFields(made)?.[model.identifierField(resource)];
   return id !== undefined && text.includes(JSON.stringify(id));
 }

@@ -6,11 +6,11 @@ import { identifierField } from '../authentication/identities.ts';
 import { lookAt } from '../make/look.ts';
 import type { Model } from '../model/model.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
 import { anEar, canListen } from './changing.ts';
-import type { Heard } from './ear.ts';
+import type { Listening } from './ear.ts';
 import { eventMs } from './ear.ts';
 import { toldIn } from './envelope.ts';
 import { kindsOn } from './expected.ts';
@@ -65,9 +65,10 @@ function caseOf(model: Model, operation: Operation, kind: EventKind, afterMs: nu
       });
       session.claim({
         shrinkingRuns: 2,
-        ...{ fact, reason: operation.name },
+        fact,
+        reason: operation.name,
         of: [ear.opened, look.done, heard],
-        judge: (opened: Exchange, shown: Exchange, all: Heard): Judgement => {
+        judge: (opened: TrialExchange, shown: TrialExchange, all: Listening): Judgement => {
           if (!isDone(opened) || !hasMoved(operation, shown)) return moot('nobody listened, or the clock has not fired it');
           const count = eventsOf(model, kind, resource, shown, all).length;
           return count === 1 ? undefined : { promised: `${operation.name} emits one ${kind.name}`, seen: `${count} came` };
@@ -75,13 +76,14 @@ function caseOf(model: Model, operation: Operation, kind: EventKind, afterMs: nu
       });
       session.claim({
         shrinkingRuns: 2,
-        ...{ fact: { kind: 'payload shapes', subject: kind.name }, reason: operation.name },
+        fact: { kind: 'payload shapes', subject: kind.name },
+        reason: operation.name,
         of: [ear.opened, look.done, heard],
-        judge: (opened: Exchange, shown: Exchange, all: Heard): Judgement => {
+        judge: (opened: TrialExchange, shown: TrialExchange, all: Listening): Judgement => {
           const [event] = eventsOf(model, kind, resource, shown, all);
           if (!isDone(opened) || !hasMoved(operation, shown) || !event) return moot('nothing came');
           const unseen = model.unseenBy(resource, shown.caller);
-          const change = { operation, before: undefined, after: fieldsOf(shown), acted: shown, unseen };
+          const change = { operation, before: undefined, after: bodyFields(shown), acted: shown, unseen };
           return payloadFlaw(model, kind, event.payload, change, ear.maker);
         },
       });
@@ -90,18 +92,18 @@ function caseOf(model: Model, operation: Operation, kind: EventKind, afterMs: nu
 }
 
 /** The events of a kind about the row that was shown: the clock moves others too. */
-function eventsOf(model: Model, kind: EventKind, resource: string, shown: Exchange, { deliveries }: Heard) {
-  const id = fieldsOf(shown)?.[identifierField(model, resource)];
+function eventsOf(model: Model, kind: EventKind, resource: string, shown: TrialExchange, { deliveries }: Listening) {
+  const id = bodyFields(shown)?.[identifierField(model, resource)];
   return eventsIn(model, deliveries.filter(kindIn(model, kind))).filter(({ payload }) =>
     JSON.stringify(payload ?? null).includes(String(id)),
   );
 }
 
-function kindIn(model: Model, kind: EventKind): (delivery: Heard['deliveries'][number]) => boolean {
+function kindIn(model: Model, kind: EventKind): (delivery: Listening['deliveries'][number]) => boolean {
   return ({ body }) => toldIn(model.spec, body).kind === kind.name;
 }
 
 /** Whether a row is in a state that the transition leads to. */
-function hasMoved({ transition }: Operation, { text }: Exchange): boolean {
+function hasMoved({ transition }: Operation, { text }: TrialExchange): boolean {
   return (transition?.to ?? []).some(({ state }) => text.includes(`"${state}"`));
 }

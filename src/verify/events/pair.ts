@@ -7,9 +7,9 @@ import { callersFor } from '../make/callers-for.ts';
 import { ready } from '../make/readied.ts';
 import { requestAbout } from '../make/request-about.ts';
 import { rowFrom } from '../make/row-from.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { Untestable } from '../untestable.ts';
@@ -71,7 +71,11 @@ function transitionOf(model: Model, { endpoint, resource }: Operation): Transiti
 }
 
 /** Somebody who may make the row of a pair and hear of it. */
-export function makerOf(model: Model, { create }: Pair, listeners: readonly (Caller | undefined)[]): Caller | undefined {
+export function makerOf(
+  model: Model,
+  { create }: Pair,
+  listeners: readonly (TrialCaller | undefined)[],
+): TrialCaller | undefined {
   const able = listeners.filter(
     (caller) => caller !== undefined && model.access.allows(model.operationOf(create.endpoint as Endpoint), caller) === 'yes',
   );
@@ -83,7 +87,7 @@ export async function actTwice<T>(
   session: Session,
   { create, then, resource }: Pair,
   listen: () => Promise<T>,
-): Promise<{ readonly ear: T; readonly made: Done<Exchange>; readonly moved: Done<Exchange> }> {
+): Promise<{ readonly ear: T; readonly made: Done<TrialExchange>; readonly moved: Done<TrialExchange> }> {
   const { model } = session;
   if (!create.endpoint || !then.endpoint) throw new Untestable('no caller reaches the operations');
   const { request } = await ready(session, create.endpoint, { style: 'whole' });

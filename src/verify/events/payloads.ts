@@ -2,26 +2,26 @@ import type { Json } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
 import type { EventKind } from '../../parts/events.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import { isHidden } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
 import type { Flaw } from '../script/claim.ts';
-import { shown } from '../values/difference.ts';
-import { type Change, isPlainField, knownOf } from './expected.ts';
+import { oneLine } from '../values/difference.ts';
+import { isPlainField, knownOf, type ObservedChange } from './expected.ts';
 
 /** What is wrong with the payload of an event about a change, as a subscriber's maker is told of it. */
 export function payloadFlaw(
   model: Model,
   kind: EventKind,
   payload: Json | undefined,
-  change: Change,
-  maker: Caller | undefined,
+  change: ObservedChange,
+  maker: TrialCaller | undefined,
 ): Flaw | undefined {
   const shape = statedValue(kind.payload);
   if (!shape) return undefined;
   if (payload === undefined) return { promised: `an event ${kind.name} has a payload`, seen: 'there is none' };
   const [misfit] = model.schemas.of(shape, 'shown')(payload);
-  const seen = shown(payload);
+  const seen = oneLine(payload);
   if (misfit) return { promised: `the payload of ${kind.name}: ${[...misfit.path].join('.')} ${misfit.message}`, seen };
   const resource = typeof shape.resource === 'string' ? shape.resource : undefined;
   const hidden = resource === undefined ? undefined : hiddenIn(model, resource, payload, maker);
@@ -32,27 +32,33 @@ export function payloadFlaw(
     : rowFlaw(model, resource, payload, change, maker);
 }
 
-function hiddenIn(model: Model, resource: string, payload: Json, maker: Caller | undefined): string | undefined {
+function hiddenIn(model: Model, resource: string, payload: Json, maker: TrialCaller | undefined): string | undefined {
   const stated = model.resource(resource);
   if (!stated || !isMap(payload)) return undefined;
   return entriesOf(stated.fields).find(([name, field]) => Object.hasOwn(payload, name) && isHidden(field, maker))?.[0];
 }
 
 /** A payload that is the resource itself shows the row as it is, or as it was before its deletion. */
-function rowFlaw(model: Model, resource: string, payload: Json, change: Change, maker: Caller | undefined): Flaw | undefined {
+function rowFlaw(
+  model: Model,
+  resource: string,
+  payload: Json,
+  change: ObservedChange,
+  maker: TrialCaller | undefined,
+): Flaw | undefined {
   const row = change.after ?? change.before;
   const stated = model.resource(resource);
   if (!row || !stated || !isMap(payload)) return undefined;
   for (const [name, field] of entriesOf(stated.fields)) {
     if (change.unseen.has(name) || isHidden(field, maker) || !isPlainField(model, resource, name)) continue;
     if (!isSame(row[name], payload[name]))
-      return { promised: `${name} as it is in the row: ${shown(row[name])}`, seen: shown(payload[name]) };
+      return { promised: `${name} as it is in the row: ${oneLine(row[name])}`, seen: oneLine(payload[name]) };
   }
   return undefined;
 }
 
 /** What `data` reckons, as far as it can be reckoned here. */
-function dataFlaw(model: Model, kind: EventKind, payload: Json, change: Change): Flaw | undefined {
+function dataFlaw(model: Model, kind: EventKind, payload: Json, change: ObservedChange): Flaw | undefined {
   const { data } = kind;
   if (!data || 'source' in data || !isMap(payload)) return undefined;
   for (const [name, expression] of Object.entries(data)) {
@@ -60,7 +66,7 @@ function dataFlaw(model: Model, kind: EventKind, payload: Json, change: Change):
     if (['next', 'resource'].includes(expression.source.trim())) continue;
     const evaluated = model.expressions.evaluate(expression, change.operation.name, knownOf(change));
     if (typeof evaluated === 'string' || isSame(evaluated.value, payload[name])) continue;
-    return { promised: `${name} is \`${expression.source}\`: ${shown(evaluated.value)}`, seen: shown(payload[name]) };
+    return { promised: `${name} is \`${expression.source}\`: ${oneLine(evaluated.value)}`, seen: oneLine(payload[name]) };
   }
   return undefined;
 }

@@ -9,7 +9,7 @@ import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { Untestable } from '../untestable.ts';
 import { changing, everybody } from './changing.ts';
-import { type Ear, type Heard, noteArrival, type Waiting } from './ear.ts';
+import { type Ear, type Listening, noteArrival, type Waiting } from './ear.ts';
 import { receiverOf } from './subscribing.ts';
 
 /** How long an event is waited for that only shows that events come. */
@@ -25,17 +25,22 @@ export interface Listener {
 }
 
 /** One of them listens. @throws {Untestable} where nothing ever comes. */
-export async function hear(session: Session, ear: Ear, after: readonly Done<unknown>[], waiting: Waiting): Promise<Done<Heard>> {
+export async function hear(
+  session: Session,
+  ear: Ear,
+  after: readonly Done<unknown>[],
+  waiting: Waiting,
+): Promise<Done<Listening>> {
   const [heard] = await hearAll(session, [{ ear, after, waiting }]);
   // The cast holds: who listens alone hears alone.
-  return heard as Done<Heard>;
+  return heard as Done<Listening>;
 }
 
 /**
  * All of them listen at once. Where nothing has ever come to the receiver, silence says something only once something else has come:
  * a service may refuse to send web hooks to this machine. @throws {Untestable} where nothing ever comes.
  */
-export async function hearAll(session: Session, listeners: readonly Listener[]): Promise<Done<Heard>[]> {
+export async function hearAll(session: Session, listeners: readonly Listener[]): Promise<Done<Listening>[]> {
   const { client } = session.run;
   // Who has waited once for nothing does not wait again.
   if (proofs.has(client) && !(await proofs.get(client))) throw nothingComes();

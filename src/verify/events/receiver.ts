@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Json } from '../../document/document.ts';
 
 /** A delivery as it came. */
-export interface Delivery {
+export interface ReceivedDelivery {
   /** By names in lower case; several of one name are joined by a comma. */
   readonly headers: Readonly<Record<string, string>>;
   /** The body to the byte, which is what is signed. */
@@ -17,17 +17,17 @@ export interface Delivery {
 }
 
 /** What a receiver answers a delivery with; nothing = 204. */
-export type React = (delivery: Omit<Delivery, 'status'>, earlier: readonly Delivery[]) => number;
+export type React = (delivery: Omit<ReceivedDelivery, 'status'>, earlier: readonly ReceivedDelivery[]) => number;
 
 /** A listener on this machine that web hooks are sent to; every subscriber has an address of its own below it. */
 export interface Receiver {
   readonly origin: string;
   /** What has come to a path so far, in order. */
-  at(path: string): readonly Delivery[];
+  at(path: string): readonly ReceivedDelivery[];
   /** Says what deliveries to a path are answered with; 204 unless said. */
   react(path: string, react: React): void;
   /** Resolves once what has come to a path is enough, or so many milliseconds have gone by. */
-  until(path: string, isEnough: (deliveries: readonly Delivery[]) => boolean, ms: number): Promise<void>;
+  until(path: string, isEnough: (deliveries: readonly ReceivedDelivery[]) => boolean, ms: number): Promise<void>;
   /** How many connections there were, to whatever path. */
   readonly connections: number;
   close(): Promise<void>;
@@ -37,7 +37,7 @@ const bytesMost = 4 * 1024 * 1024;
 
 /** Opens one on a free port of a loopback address. */
 export async function openReceiver(host = '127.0.0.1'): Promise<Receiver> {
-  const received = new Map<string, Delivery[]>();
+  const received = new Map<string, ReceivedDelivery[]>();
   const reactions = new Map<string, React>();
   const waiting = new Set<() => void>();
   let connections = 0;

@@ -50,7 +50,9 @@ function caseOf(model: Model, operation: Operation): Case {
         if (!kind) continue;
         session.claim({
           shrinkingRuns: 2,
-          ...{ fact, reason: 'refused', of: [ear.opened, acted, heard] },
+          fact,
+          reason: 'refused',
+          of: [ear.opened, acted, heard],
           judge: (opened, act, come) => silenceJudgement(model, kind, { created: opened, acted: act, heard: come }),
         });
       }

@@ -1,10 +1,10 @@
 import type { Model } from '../model/model.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
 import { deliveryFact } from './changing.ts';
-import type { Heard } from './ear.ts';
+import type { Listening } from './ear.ts';
 import { eventMs } from './ear.ts';
 import { toldIn } from './envelope.ts';
 import { actTwice, makerOf, type Pair, pairOf } from './pair.ts';
@@ -29,15 +29,16 @@ function caseOf(model: Model, pair: Pair): Case {
     async run(session: Session) {
       const maker = makerOf(model, pair, streaming(model));
       const { ear, made, moved } = await actTwice(session, pair, () => openEar(session, maker));
-      const isEnough = ({ length }: Heard['deliveries']) => length > 1;
+      const isEnough = ({ length }: Listening['deliveries']) => length > 1;
       const heard = await session.do(ear.hearing([made, moved], { isEnough, ms: eventMs, quietMs: 0 }));
       const again = await openEar(session, maker, { behind: heard });
       const resumed = await session.do(again.hearing([], { isEnough: ({ length }) => length > 0, ms: eventMs, quietMs: 50 }));
       session.claim({
         shrinkingRuns: 2,
-        ...{ fact: deliveryFact, reason: 'resumed' },
+        fact: deliveryFact,
+        reason: 'resumed',
         of: [ear.opened, heard, again.opened, resumed],
-        judge: (one: Exchange, before: Heard, other: Exchange, after: Heard): Judgement => {
+        judge: (one: TrialExchange, before: Listening, other: TrialExchange, after: Listening): Judgement => {
           const ids = before.deliveries.map(({ body }) => toldIn(model.spec, body).id);
           if (![one, other].every(isDone) || ids.length < 2)
             return moot('the stream was not opened, or fewer than two events came');

@@ -1,19 +1,19 @@
 import { streamKind } from '../../kinds/streams/all.ts';
 import type { StreamedEvent, StreamKind } from '../../kinds/streams/kind.ts';
 import type { Stream } from '../../parts/events.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
-import type { Exchange } from '../script/exchange.ts';
+import { type Judgement, moot } from '../script/claim.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import { concrete } from '../script/request.ts';
-import type { Run } from '../script/run.ts';
+import type { ScriptRun } from '../script/run.ts';
 import type { Session } from '../script/session.ts';
 import { curlOf } from '../script/shell.ts';
 import type { Done, Step } from '../script/step.ts';
-import { type Ear, eventMs, type Heard, msFor, noteArrival, type Waiting } from './ear.ts';
-import { deliveryOf, toldIn } from './envelope.ts';
-import type { Delivery } from './receiver.ts';
-import { streamJudgement } from './stream-sent.ts';
+import { type Ear, eventMs, type Listening, msFor, noteArrival, type Waiting } from './ear.ts';
+import { deliveryOf, envelopeFlaw, toldIn } from './envelope.ts';
+import type { ReceivedDelivery } from './receiver.ts';
 
 /** A stream that somebody reads. */
 interface Connection {
@@ -22,7 +22,7 @@ interface Connection {
   close(): void;
 }
 
-const connections = new WeakMap<Run, Map<string, Connection>>();
+const connections = new WeakMap<ScriptRun, Map<string, Connection>>();
 let opened = 0;
 
 /** The stated stream of events, where it is of a format that can be read. */
@@ -32,12 +32,12 @@ export function streamOf({ spec }: Model): Stream | undefined {
 }
 
 /** How the stated stream is written. */
-export function streamKindOf(model: Model): StreamKind | undefined {
+function streamKindOf(model: Model): StreamKind | undefined {
   return streamKind(streamOf(model)?.format);
 }
 
 /** Those who may read the stream. */
-export function streaming(model: Model): (Caller | undefined)[] {
+export function streaming(model: Model): (TrialCaller | undefined)[] {
   const operation = { name: 'stream events' };
   if (model.access.isPublic(operation)) return [undefined];
   return model.callers.filter((caller) => model.access.allows(operation, caller) === 'yes');
@@ -46,8 +46,8 @@ export function streaming(model: Model): (Caller | undefined)[] {
 /** Reads the stream as somebody: from now on, or from behind the first event that was heard before; in the newest version, or as is asked. */
 export async function openEar(
   session: Session,
-  caller: Caller | undefined,
-  { behind, asked }: { readonly behind?: Done<Heard>; readonly asked?: (plan: RequestPlan) => RequestPlan } = {},
+  caller: TrialCaller | undefined,
+  { behind, asked }: { readonly behind?: Done<Listening>; readonly asked?: (plan: RequestPlan) => RequestPlan } = {},
 ): Promise<Ear> {
   const { model } = session;
   const plan = planOf(model, caller);
@@ -63,11 +63,15 @@ export async function openEar(
   };
 }
 
-function planOf(model: Model, caller: Caller | undefined): RequestPlan {
+function planOf(model: Model, caller: TrialCaller | undefined): RequestPlan {
   const stream = streamOf(model);
   const version = model.version();
   return {
-    ...{ method: stream?.method ?? 'GET', template: stream?.path ?? '', prefix: model.prefix, path: {}, query: version.query },
+    method: stream?.method ?? 'GET',
+    template: stream?.path ?? '',
+    prefix: model.prefix,
+    path: {},
+    query: version.query,
     headers: { ...version.headers, accept: streamKindOf(model)?.mediaType ?? '*/*' },
     ...(caller && { caller }),
   };
@@ -77,9 +81,9 @@ function planOf(model: Model, caller: Caller | undefined): RequestPlan {
 function connecting(
   name: string,
   plan: RequestPlan,
-  behind: Done<Heard> | undefined,
+  behind: Done<Listening> | undefined,
   kind: StreamKind | undefined,
-): Step<Exchange> {
+): Step<TrialExchange> {
   return {
     says: `${plan.method} ${plan.template}${plan.caller === undefined ? '' : ` as ${plan.caller.name}`}, and keep reading`,
     takes: [],
@@ -92,7 +96,9 @@ function connecting(
       const base = { sent, ...(plan.caller && { caller: plan.caller }), fromMs: run.clock.toService(fromMs) };
       try {
         const response = await fetch(`${run.client.origin}${outgoing.target}`, {
-          ...{ method: outgoing.method, signal: closing.signal, redirect: 'manual' as const },
+          method: outgoing.method,
+          signal: closing.signal,
+          redirect: 'manual' as const,
           headers: { ...outgoing.headers, ...(behind && kind && { [kind.resumeHeader]: firstIn(run, behind) }) },
         });
         const all = connections.get(run) ?? new Map<string, Connection>();
@@ -114,9 +120,9 @@ function connecting(
 }
 
 /** The id of the first event that a step has heard, in this run. */
-function firstIn(run: Run, { step }: Done<Heard>): string {
+function firstIn(run: ScriptRun, { step }: Done<Listening>): string {
   // The cast holds: the step of that number listens.
-  return (run.results[step] as Heard | undefined)?.deliveries[0]?.headers.id ?? '';
+  return (run.results[step] as Listening | undefined)?.deliveries[0]?.headers.id ?? '';
 }
 
 /** How long the head of a stream is waited for. */
@@ -160,7 +166,7 @@ function read(response: Response, closing: AbortController, kind: StreamKind | u
   };
 }
 
-function listening(model: Model, name: string, after: readonly Done<unknown>[], waiting: Waiting): Step<Heard> {
+function listening(model: Model, name: string, after: readonly Done<unknown>[], waiting: Waiting): Step<Listening> {
   return {
     says: 'listen to the stream',
     takes: [],
@@ -184,11 +190,32 @@ function listening(model: Model, name: string, after: readonly Done<unknown>[], 
 }
 
 /** An event of a stream as if it had been delivered: its own fields stand among the headers. */
-function deliveryFrom({ id, event, data }: StreamedEvent): Delivery {
+function deliveryFrom({ id, event, data }: StreamedEvent): ReceivedDelivery {
   const come = { headers: { id, event }, text: data, method: 'GET', atMs: Date.now(), status: 200 };
   try {
     return { ...come, body: JSON.parse(data) };
   } catch {
     return { ...come, body: undefined };
   }
+}
+
+/** Server-sent events: `id` is the event's, `event` its kind, `data` the envelope on one line. */
+function streamJudgement(model: Model, opened: TrialExchange, { deliveries }: Listening): Judgement {
+  if (opened.trouble) return moot(opened.trouble.message);
+  if (!isDone(opened)) return { promised: 'the stated stream of events can be read', seen: `it was answered ${opened.status}` };
+  const type = opened.headers['content-type'] ?? 'none';
+  const wanted = streamKind(deliveryOf(model.spec)?.stream?.format)?.mediaType ?? type;
+  if (type.split(';')[0]?.trim().toLowerCase() !== wanted.toLowerCase())
+    return { promised: `a stream is ${wanted}`, seen: `Content-Type: ${type}` };
+  if (deliveries.length === 0) return moot('nothing came');
+  for (const { headers, body } of deliveries) {
+    const flaw = envelopeFlaw(model.spec, body);
+    if (flaw !== undefined) return { promised: 'the data of an event is the stated envelope', seen: flaw };
+    const { id, kind } = toldIn(model.spec, body);
+    if (id !== undefined && headers.id !== id)
+      return { promised: `the id of a server-sent event is the event's: ${id}`, seen: headers.id || 'none' };
+    if (kind !== undefined && headers.event !== kind)
+      return { promised: `its event is the kind: ${kind}`, seen: headers.event || 'none' };
+  }
+  return undefined;
 }

@@ -1,24 +1,27 @@
+import type { Json } from '../../document/document.ts';
+import type { Told } from '../../kinds/envelopes/reading.ts';
+import { signatureKind } from '../../kinds/signatures/all.ts';
 import type { Webhook } from '../../parts/events.ts';
 import { entryOf } from '../../parts/fact.ts';
 import type { Client } from '../client/client.ts';
 import { remove } from '../make/remove.ts';
-import type { Row } from '../make/row.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialRow } from '../make/row.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
-import type { Exchange } from '../script/exchange.ts';
-import type { Run } from '../script/run.ts';
+import { type Judgement, moot } from '../script/claim.ts';
+import { bodyFields, type TrialExchange } from '../script/exchange.ts';
+import type { ScriptRun } from '../script/run.ts';
 import type { Session } from '../script/session.ts';
 import type { Done, Step } from '../script/step.ts';
 import { Fresh, resolve, type Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
-import { deliveryJudgement } from './delivered.ts';
-import { type Ear, eventMs, type Heard, msFor, noteArrival, type Waiting } from './ear.ts';
-import { deliveryOf } from './envelope.ts';
-import { openReceiver, type React, type Receiver } from './receiver.ts';
+import { type Ear, eventMs, type Listening, msFor, noteArrival, type Waiting } from './ear.ts';
+import { deliveryOf, envelopeFlaw, toldIn } from './envelope.ts';
+import { openReceiver, type React, type ReceivedDelivery, type Receiver } from './receiver.ts';
 
 /** Somebody who is told of events at an address of the receiver's. */
 export interface Subscriber extends Ear {
-  readonly row: Row;
+  readonly row: TrialRow;
 }
 
 type Subscribers = NonNullable<Webhook['subscribers']>;
@@ -29,7 +32,7 @@ export function subscribersOf({ spec }: Model): Subscribers | undefined {
 }
 
 /** Those who may subscribe. */
-export function subscribing(model: Model): (Caller | undefined)[] {
+export function subscribing(model: Model): (TrialCaller | undefined)[] {
   const resource = subscribersOf(model)?.resource ?? '';
   const endpoints = model.endpointsThat('create', resource);
   const allowed = model.callers.filter((caller) =>
@@ -41,7 +44,7 @@ export function subscribing(model: Model): (Caller | undefined)[] {
 const receivers = new WeakMap<Client, Promise<Receiver>>();
 
 /** The receiver of a run's client; opened when it is first needed, closed with the client. */
-export function receiverOf({ client }: Pick<Run, 'client'>): Promise<Receiver> {
+export function receiverOf({ client }: Pick<ScriptRun, 'client'>): Promise<Receiver> {
   const known = receivers.get(client);
   if (known) return known;
   const opened = openReceiver().then((receiver) => {
@@ -55,7 +58,7 @@ export function receiverOf({ client }: Pick<Run, 'client'>): Promise<Receiver> {
 /** Subscribes as somebody, by the service's own operation. `react` says what deliveries are answered with. @throws {Untestable} */
 export async function subscribe(
   session: Session,
-  maker: Caller | undefined,
+  maker: TrialCaller | undefined,
   given: { readonly events?: readonly string[]; readonly enabled?: boolean; readonly react?: React } = {},
 ): Promise<Subscriber> {
   const { model } = session;
@@ -74,7 +77,7 @@ export async function subscribe(
 }
 
 /** Takes a subscriber away where that can be: it would be told of everything that comes later. */
-export async function unsubscribe(session: Session, row: Row): Promise<void> {
+export async function unsubscribe(session: Session, row: TrialRow): Promise<void> {
   try {
     await remove(session, row);
   } catch (error) {
@@ -89,9 +92,10 @@ export async function newAddress(session: Session): Promise<Fresh> {
 }
 
 /** Somebody who has subscribed with an address of the receiver's. */
-export function earOf(model: Model, url: Fresh, created: Done<Exchange>, maker: Caller | undefined): Ear {
+export function earOf(model: Model, url: Fresh, created: Done<TrialExchange>, maker: TrialCaller | undefined): Ear {
   return {
-    ...{ maker, opened: created },
+    maker,
+    opened: created,
     hearing: (after, waiting) => hearing(url, [created, ...after], waiting),
     end: async () => {},
     judge: (one, heard) => deliveryJudgement(model, one, heard),
@@ -121,7 +125,7 @@ function reacting(url: Fresh, react: React): Step<true> {
 }
 
 /** The step that listens at a subscriber's address. `after` are the steps that have to come before it. */
-function hearing(url: Fresh, after: readonly Done<unknown>[], waiting: Waiting): Step<Heard> {
+function hearing(url: Fresh, after: readonly Done<unknown>[], waiting: Waiting): Step<Listening> {
   return {
     says: 'listen at the address of the subscriber',
     takes: [],
@@ -142,6 +146,54 @@ function hearing(url: Fresh, after: readonly Done<unknown>[], waiting: Waiting):
   };
 }
 
-function pathOf(url: Fresh, run: Run): string {
+function pathOf(url: Fresh, run: ScriptRun): string {
   return new URL(String(resolve(url, run))).pathname;
+}
+
+/** That what comes to a subscriber is sent as stated: by POST, as JSON, in the envelope, signed, with the stated headers. */
+function deliveryJudgement(model: Model, created: TrialExchange, heard: Listening): Judgement {
+  const webhook = deliveryOf(model.spec)?.webhook;
+  const [first] = heard.deliveries;
+  if (!webhook || !first) return moot('nothing came');
+  const secret = secretIn(model, created);
+  for (const delivery of heard.deliveries) {
+    const { method, headers } = delivery;
+    if (method !== 'POST') return { promised: 'web hooks are sent by POST', seen: method };
+    if (!/^application\/(?:[\w.-]+\+)?json\b/i.test(headers['content-type'] ?? ''))
+      return { promised: 'web hooks are JSON', seen: `Content-Type: ${headers['content-type'] ?? 'none'}` };
+    const flaw = envelopeFlaw(model.spec, delivery.body);
+    if (flaw !== undefined) return { promised: 'the stated envelope', seen: flaw };
+    const told = toldIn(model.spec, delivery.body);
+    const received = { headers, text: delivery.text, id: told.id };
+    const unsigned =
+      webhook.signature &&
+      secret !== undefined &&
+      signatureKind(webhook.signature)?.flaw(webhook.signature.facts, received, secret, heard.nowSeconds);
+    if (unsigned) return { promised: 'web hooks are signed as stated, with the secret of the subscriber', seen: unsigned };
+    const header = headerFlaw(model, delivery, told);
+    if (header !== undefined) return { promised: 'web hooks have the stated headers', seen: header };
+  }
+  return undefined;
+}
+
+function headerFlaw(model: Model, { headers }: ReceivedDelivery, told: Told): string | undefined {
+  const event = { id: told.id ?? '', kind: told.kind ?? '', at: told.at ?? '', payload: told.payload ?? null };
+  for (const [name, expression] of Object.entries(deliveryOf(model.spec)?.webhook?.headers ?? {})) {
+    const evaluated = model.expressions.evaluate(expression, undefined, { context: { event }, unseen: {} });
+    if (typeof evaluated === 'string' || evaluated.value === null) continue;
+    const given = headers[name.toLowerCase()];
+    if (given !== String(evaluated.value))
+      return `${name}: ${given ?? 'none'}, where \`${expression.source}\` is ${String(evaluated.value)}`;
+  }
+  return undefined;
+}
+
+/** The secret of a subscriber: as it was revealed, or as it was sent. */
+function secretIn({ spec }: Model, created: TrialExchange): string | undefined {
+  const field = deliveryOf(spec)?.webhook?.subscribers?.secret;
+  if (field === undefined) return undefined;
+  const sent =
+    typeof created.sent.json === 'object' && created.sent.json !== null ? (created.sent.json as Record<string, Json>) : {};
+  const secret = bodyFields(created)?.[field] ?? sent[field];
+  return typeof secret === 'string' ? secret : undefined;
 }

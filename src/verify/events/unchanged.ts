@@ -7,15 +7,15 @@ import { requestShape } from '../../parts/payload.ts';
 import { callerFor } from '../make/callers-for.ts';
 import { type Look, lookAt } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
-import type { Row } from '../make/row.ts';
+import type { TrialRow } from '../make/row.ts';
 import type { Model } from '../model/model.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
 import { anEar, canListen, changing } from './changing.ts';
-import type { Heard } from './ear.ts';
+import type { Listening } from './ear.ts';
 import { kindsOn } from './expected.ts';
 import { eventsIn } from './heard.ts';
 import { hear } from './reached.ts';
@@ -73,8 +73,10 @@ function caseOf(model: Model, operation: Operation): Case {
         const name = kinds[at]?.name ?? '';
         session.claim({
           shrinkingRuns: 2,
-          ...{ fact, reason: 'unchanged', of: [ear.opened, look.done, acted, heard] },
-          judge: (opened: Exchange, shown: Exchange, act: Exchange, come: Heard): Judgement => {
+          fact,
+          reason: 'unchanged',
+          of: [ear.opened, look.done, acted, heard],
+          judge: (opened: TrialExchange, shown: TrialExchange, act: TrialExchange, come: Listening): Judgement => {
             if (!isDone(opened) || !isDone(act) || !isAsItWas(shown, act)) return moot('it was not asked for what is there');
             const id = idOf(model, row, act);
             const about = eventsIn(model, come.deliveries).filter(
@@ -98,7 +100,7 @@ function sameAgain(
 ): Symbolic | undefined {
   const properties = statedValue(requestShape(model.spec, endpoint))?.properties;
   const stated = model.resource(resource);
-  if (!fields || !stated || !isMap(properties) || fieldsOf(done.value)?.[model.identifierField(resource)] === undefined)
+  if (!fields || !stated || !isMap(properties) || bodyFields(done.value)?.[model.identifierField(resource)] === undefined)
     return undefined;
   const { caller } = done.value;
   const unseen = model.unseenBy(resource, caller);
@@ -113,12 +115,12 @@ function sameAgain(
 }
 
 /** Whether a request sent just what was shown. */
-function isAsItWas(shown: Exchange, { sent: { json } }: Exchange): boolean {
-  const before = fieldsOf(shown);
+function isAsItWas(shown: TrialExchange, { sent: { json } }: TrialExchange): boolean {
+  const before = bodyFields(shown);
   if (!before || typeof json !== 'object' || json === null) return false;
   return Object.entries(json as Readonly<Record<string, Json>>).every(([name, value]) => isSame(before[name], value));
 }
 
-function idOf(model: Model, { resource }: Row, act: Exchange): string {
-  return JSON.stringify(fieldsOf(act)?.[model.identifierField(resource)] ?? null);
+function idOf(model: Model, { resource }: TrialRow, act: TrialExchange): string {
+  return JSON.stringify(bodyFields(act)?.[model.identifierField(resource)] ?? null);
 }

@@ -2,19 +2,19 @@ import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Rate } from '../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { capacityOf } from './rate-model.ts';
 
 /** An operation that a rate counts, and somebody for whom it does; nobody where no credential is looked at. */
-export interface Counted {
+export interface CountedOperation {
   readonly operation: Operation;
-  readonly caller: Caller | undefined;
+  readonly caller: TrialCaller | undefined;
 }
 
 /** What a rate counts that changes nothing and needs little; nothing where a stricter rate is always reached before it. */
-export function cheapest(model: Model, rate: Rate): Counted | undefined {
-  const weight = ({ operation: { endpoint } }: Counted): number => {
+export function cheapest(model: Model, rate: Rate): CountedOperation | undefined {
+  const weight = ({ operation: { endpoint } }: CountedOperation): number => {
     if (!endpoint) return 9;
     const changes = endpoint.method !== 'GET';
     return (changes ? 4 : 0) + pathParameters(endpoint.path).length + (model.requestShape(endpoint).standing === 'none' ? 0 : 1);
@@ -27,26 +27,26 @@ export function cheapest(model: Model, rate: Rate): Counted | undefined {
 }
 
 /** Everybody who may ask for an operation, those first of whom it is certain. */
-export function askersOf(model: Model, operation: Operation): readonly (Caller | undefined)[] {
+export function askersOf(model: Model, operation: Operation): readonly (TrialCaller | undefined)[] {
   if (model.access.isPublic(operation)) return [undefined];
   const able = model.callers.filter((one) => one.credential && model.access.allows(operation, one) !== 'no');
-  const rank = (one: Caller) => (model.access.allows(operation, one) === 'yes' ? 0 : 1);
+  const rank = (one: TrialCaller) => (model.access.allows(operation, one) === 'yes' ? 0 : 1);
   return able.sort((one, other) => rank(one) - rank(other));
 }
 
 /** Whether a rate counts what a caller does. */
-export function applies(rate: Rate, operation: Operation, caller: Caller | undefined): boolean {
+export function applies(rate: Rate, operation: Operation, caller: TrialCaller | undefined): boolean {
   const isFor = rate.to === undefined || (caller !== undefined && rate.to.includes(caller.user));
   return isFor && (rate.on === undefined || namesOperation(rate.on, operation));
 }
 
 /** The rates that count what a caller does. */
-export function ratesFor(model: Model, operation: Operation, caller: Caller | undefined): readonly Rate[] {
+export function ratesFor(model: Model, operation: Operation, caller: TrialCaller | undefined): readonly Rate[] {
   return (statedValue(model.spec.limits.rate) ?? []).filter((rate) => applies(rate, operation, caller));
 }
 
 /** The rate that is reached first by one request after the other. */
-function strictest(model: Model, operation: Operation, caller: Caller | undefined): Rate | undefined {
+function strictest(model: Model, operation: Operation, caller: TrialCaller | undefined): Rate | undefined {
   return [...ratesFor(model, operation, caller)].sort((one, other) => roomFor(one, operation) - roomFor(other, operation))[0];
 }
 

@@ -8,7 +8,7 @@ import type { Shape } from '../../parts/shape.ts';
 import { ready } from '../make/readied.ts';
 import type { Model } from '../model/model.ts';
 import { conditionFacts } from '../model/refused-as.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import { resolve } from '../script/symbol.ts';
 import type { Case } from '../trial.ts';
@@ -80,7 +80,7 @@ function formWith(members: Readonly<Record<string, unknown>>, field: string, len
 }
 
 /** The bytes of the file in a form as it was sent. */
-function fileSize({ sent }: Exchange): number {
+function fileSize({ sent }: TrialExchange): number {
   const text = sent.text ?? '';
   const start = text.indexOf('application/octet-stream\r\n\r\n') + 'application/octet-stream\r\n\r\n'.length;
   return text.indexOf(`\r\n--${boundary}`, start) - start;

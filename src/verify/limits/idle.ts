@@ -31,7 +31,10 @@ export function idleConnection(model: Model, idleMs: number, longestMs: number):
       const mostMs = idleMs * 1.25 + 2_500;
       const kept = await session.do(keeping(model.request(door.endpoint, { caller: door.caller }), mostMs));
       session.claim({
-        ...{ fact, reason: 'idle', at: `${model.spec.limits.timeout.at}/idle`, of: [kept] },
+        fact,
+        reason: 'idle',
+        at: `${model.spec.limits.timeout.at}/idle`,
+        of: [kept],
         judge: ({ isKept, ms }: Kept): Judgement => {
           const promised = `a connection on which nothing is asked is ended after ${idleMs / 1000} s`;
           if (!isKept) return moot('it was not kept at all');

@@ -7,14 +7,14 @@ import { isCut, type Pagination } from '../../parts/limits.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter, pathParameters } from '../../parts/payload.ts';
 import { ready } from '../make/readied.ts';
-import type { Row } from '../make/row.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialRow } from '../make/row.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import { pathFits } from '../model/path-fits.ts';
 import { isRefused, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
@@ -58,11 +58,14 @@ function caseOf(model: Model, endpoint: Endpoint, resource: string, pagination: 
       );
       if (wanted > 0) await fill(session, resource, request, wanted);
       const plain = await session.send(request);
-      const readerOf = (seen: Exchange) => (isDone(seen) ? pageIn(pagination, endpoint, seen.body) : undefined);
+      const readerOf = (seen: TrialExchange) => (isDone(seen) ? pageIn(pagination, endpoint, seen.body) : undefined);
       if (usual !== undefined) {
         session.claim({
-          ...{ fact, reason: 'default', at: `${pagination.at}/default`, of: [plain] },
-          judge: (seen: Exchange): Judgement => {
+          fact,
+          reason: 'default',
+          at: `${pagination.at}/default`,
+          of: [plain],
+          judge: (seen: TrialExchange): Judgement => {
             const page = readerOf(seen);
             if (!page) return moot('it is no page');
             const count = page.items.length;
@@ -80,8 +83,11 @@ function caseOf(model: Model, endpoint: Endpoint, resource: string, pagination: 
       for (const asked of [max, max + 1]) {
         const done = await session.send({ ...request, query: { ...request.query, [size]: asked } });
         session.claim({
-          ...{ fact, reason: asked > max ? 'above the most' : 'at the most', at: `${pagination.at}/max`, of: [done] },
-          judge: (seen: Exchange) => sizeJudgement(model, endpoint, pagination, seen),
+          fact,
+          reason: asked > max ? 'above the most' : 'at the most',
+          at: `${pagination.at}/max`,
+          of: [done],
+          judge: (seen: TrialExchange) => sizeJudgement(model, endpoint, pagination, seen),
         });
       }
     },
@@ -89,7 +95,7 @@ function caseOf(model: Model, endpoint: Endpoint, resource: string, pagination: 
 }
 
 /** What comes of a size that is asked for: as many at the most, cut down or refused above the bound. */
-function sizeJudgement(model: Model, endpoint: Endpoint, pagination: Pagination, seen: Exchange): Judgement {
+function sizeJudgement(model: Model, endpoint: Endpoint, pagination: Pagination, seen: TrialExchange): Judgement {
   const { size = '', max = 0, overMax } = pagination;
   const asked = Number(seen.sent.query[size]);
   if (Number.isNaN(asked) || !pathFits(model, seen)) return moot('no size is asked for of what may be asked');
@@ -139,8 +145,10 @@ async function refusals(
   for (const [name, asked, reason] of bad) {
     const done = await session.send({ ...request, query: { ...request.query, [name]: asked } });
     session.claim({
-      ...{ fact, reason, of: [done] },
-      judge: (seen: Exchange): Judgement => {
+      fact,
+      reason,
+      of: [done],
+      judge: (seen: TrialExchange): Judgement => {
         const sent = `${name}=${String(asked)}`;
         if (!isRefused(model, seen))
           return { promised: `${sent} is refused: \`limit.page\``, seen: `it was answered ${seen.status}` };
@@ -157,7 +165,7 @@ async function fill(session: Session, resource: string, request: RequestPlan, wa
   const { model } = session;
   const parents = parentsOf(request);
   const able = request.caller ? [request.caller] : [];
-  const makers: (Caller | undefined)[] = [...able.filter((caller) => mayCreate(model, resource, caller)), undefined];
+  const makers: (TrialCaller | undefined)[] = [...able.filter((caller) => mayCreate(model, resource, caller)), undefined];
   for (let count = 0; count < wanted; count++) {
     try {
       await session.make(resource, { ...(makers[0] && { caller: makers[0] }), ...(parents && { parents }) });
@@ -169,14 +177,14 @@ async function fill(session: Session, resource: string, request: RequestPlan, wa
   }
 }
 
-function mayCreate(model: Model, resource: string, caller: Caller): boolean {
+function mayCreate(model: Model, resource: string, caller: TrialCaller): boolean {
   return model
     .endpointsThat('create', resource)
     .some((endpoint) => model.access.allows(model.operationOf(endpoint), caller) !== 'no');
 }
 
 /** The rows that a list's path names: what is made has to stand below them. */
-function parentsOf({ path, endpoint }: RequestPlan): Record<string, Row> | undefined {
+function parentsOf({ path, endpoint }: RequestPlan): Record<string, TrialRow> | undefined {
   const names = endpoint ? pathParameters(endpoint.path).filter((name) => name !== identifierParameter(endpoint)) : [];
   const entries = names.flatMap((name) => {
     const id = path[name];

@@ -1,10 +1,10 @@
 import type { Quota } from '../../parts/limits.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { ready } from '../make/readied.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 
@@ -14,14 +14,14 @@ export const quotasFact: FactName = { kind: 'quotas', subject: 'service' };
 export interface Using {
   readonly quota: Quota;
   readonly operation: Operation;
-  readonly caller: Caller;
+  readonly caller: TrialCaller;
   /** Whether an answer says that it is used up. */
-  readonly isUsedUp: (seen: Exchange) => boolean;
+  readonly isUsedUp: (seen: TrialExchange) => boolean;
   readonly promised: string;
 }
 
 /** One use, with what it needs made before. @throws {Untestable} */
-export async function useOnce(session: Session, { operation, caller }: Using): Promise<Done<Exchange>> {
+export async function useOnce(session: Session, { operation, caller }: Using): Promise<Done<TrialExchange>> {
   const { endpoint } = operation;
   session.need(endpoint !== undefined, `no caller reaches ${operation.name}`);
   const { request } = await ready(session, endpoint, { caller, maker: makerFor(session.model, operation, caller) });
@@ -29,7 +29,7 @@ export async function useOnce(session: Session, { operation, caller }: Using): P
 }
 
 /** Who makes what the operation is about: its caller, where that may. */
-function makerFor(model: Model, { resource = '' }: Operation, caller: Caller): Caller | undefined {
+function makerFor(model: Model, { resource = '' }: Operation, caller: TrialCaller): TrialCaller | undefined {
   const may = model
     .endpointsThat('create', resource)
     .some((endpoint) => model.access.allows(model.operationOf(endpoint), caller) !== 'no');

@@ -1,9 +1,9 @@
-import { type CalendarWindow, compileCalendar, type Stretch } from '../../kinds/limits/calendar.ts';
+import { type CalendarWindow, compileCalendar, type TimeWindow } from '../../kinds/limits/calendar.ts';
 import type { Quota } from '../../parts/limits.ts';
 import { endsWithin } from '../authentication/ends.ts';
 import { retryAfterMs } from '../client/retry-after.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import { isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done, Step } from '../script/step.ts';
@@ -56,19 +56,21 @@ function passing(quota: Quota, after: readonly Done<unknown>[], furtherMs: numbe
   };
 }
 
-function windowAt({ window, zone }: Quota, nowMs: number): Stretch {
+function windowAt({ window, zone }: Quota, nowMs: number): TimeWindow {
   // The cast holds: `check` refuses a document with any other word, and one that is none was left out above.
   return compileCalendar(window as CalendarWindow, zone)(nowMs);
 }
 
 /** A quota that is used up stays so until its window ends, says so, and begins anew with the next. */
-export async function claimWindow(session: Session, using: Using, last: Done<Exchange>): Promise<void> {
+export async function claimWindow(session: Session, using: Using, last: Done<TrialExchange>): Promise<void> {
   const { quota, isUsedUp } = using;
   const ends = `the ${quota.window} ends by the clocks of ${quota.zone}`;
   const common = { fact: quotasFact, at: quota.at, tries: 1 };
   session.claim({
-    ...{ ...common, reason: 'Retry-After', of: [last] },
-    judge: (end: Exchange): Judgement => {
+    ...common,
+    reason: 'Retry-After',
+    of: [last],
+    judge: (end: TrialExchange): Judgement => {
       const told = isUsedUp(end) ? retryAfterMs(end) : undefined;
       if (told === undefined) return moot('it says no time');
       const { endMs } = windowAt(quota, end.toMs);
@@ -81,8 +83,10 @@ export async function claimWindow(session: Session, using: Using, last: Done<Exc
   const before = await session.do(passing(quota, [last], -nearMs));
   const late = await useOnce(session, using);
   session.claim({
-    ...{ ...common, reason: 'up to its end', of: [last, before, late] as const },
-    judge: (end: Exchange, _waited: number, one: Exchange): Judgement => {
+    ...common,
+    reason: 'up to its end',
+    of: [last, before, late] as const,
+    judge: (end: TrialExchange, _waited: number, one: TrialExchange): Judgement => {
       const isWithin = windowAt(quota, end.fromMs).endMs === windowAt(quota, one.toMs + toleranceMs).endMs;
       if (!isUsedUp(end) || !isWithin) return moot('it was not used up in that window');
       return isDone(one)
@@ -93,8 +97,10 @@ export async function claimWindow(session: Session, using: Using, last: Done<Exc
   const after = await session.do(passing(quota, [last], nearMs));
   const anew = await useOnce(session, using);
   session.claim({
-    ...{ ...common, reason: 'begins anew', of: [last, after, anew] as const },
-    judge: (end: Exchange, _waited: number, one: Exchange): Judgement => {
+    ...common,
+    reason: 'begins anew',
+    of: [last, after, anew] as const,
+    judge: (end: TrialExchange, _waited: number, one: TrialExchange): Judgement => {
       if (!isUsedUp(end) || windowAt(quota, end.toMs).endMs > one.fromMs - toleranceMs) return moot('it was not used up before');
       return isUsedUp(one)
         ? { promised: `it begins anew when ${ends}`, seen: `it was answered ${one.status} after that` }

@@ -2,11 +2,11 @@ import { statedValue } from '../../parts/fact.ts';
 import type { Quota } from '../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { claimRefusedAs } from '../errors/claim-refused.ts';
-import { type Caller, isSamePerson } from '../model/callers.ts';
+import { isSamePerson, type TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { conditionFacts, isRefusal, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Case, Trial } from '../trial.ts';
@@ -47,7 +47,7 @@ function caseOf(model: Model, quota: Quota, operation: Operation): Case {
       const caller = callers.at(-1);
       session.need(caller !== undefined, 'nobody is counted');
       const refusal = refusalFor(model, 'limit.quota', operation);
-      const isUsedUp = (seen: Exchange) => (refusal ? isRefusal(model, seen, refusal) : seen.status === 429);
+      const isUsedUp = (seen: TrialExchange) => (refusal ? isRefusal(model, seen, refusal) : seen.status === 429);
       const using: Using = { quota, operation, caller, isUsedUp, promised };
       const isNew = await beginWindow(session, quota);
       const uses = await useUp(session, using);
@@ -66,8 +66,8 @@ function caseOf(model: Model, quota: Quota, operation: Operation): Case {
   };
 }
 
-async function useUp(session: Session, using: Using): Promise<Done<Exchange>[]> {
-  const uses: Done<Exchange>[] = [];
+async function useUp(session: Session, using: Using): Promise<Done<TrialExchange>[]> {
+  const uses: Done<TrialExchange>[] = [];
   for (let count = 0; count <= using.quota.limit; count++) {
     const done = await useOnce(session, using);
     uses.push(done);
@@ -79,32 +79,40 @@ async function useUp(session: Session, using: Using): Promise<Done<Exchange>[]> 
 function claimKept(
   session: Session,
   { quota, isUsedUp, promised }: Using,
-  { uses, isNew }: { readonly uses: readonly Done<Exchange>[]; readonly isNew: boolean },
+  { uses, isNew }: { readonly uses: readonly Done<TrialExchange>[]; readonly isNew: boolean },
 ): void {
   const { at } = quota;
   session.claim({
-    ...{ fact: quotasFact, reason: 'kept', at, of: uses, tries: 1 },
-    judge: (...all: readonly Exchange[]): Judgement => {
+    fact: quotasFact,
+    reason: 'kept',
+    at,
+    of: uses,
+    tries: 1,
+    judge: (...all: readonly TrialExchange[]): Judgement => {
       const succeeded = all.filter(isDone).length;
       if (succeeded > quota.limit && !isNew && mayStraddle(all)) return moot('a window may have ended in between');
       if (succeeded > quota.limit) return { promised, seen: `${succeeded} succeeded` };
-      return isUsedUp(all.at(-1) as Exchange) ? undefined : moot('it was refused for something else');
+      return isUsedUp(all.at(-1) as TrialExchange) ? undefined : moot('it was refused for something else');
     },
   });
   if (!isNew) return;
   claimUsedUpAs(session, quota, uses);
   session.claim({
-    ...{ fact: quotasFact, reason: 'not earlier', at, of: uses, tries: 1 },
-    judge: (...all: readonly Exchange[]): Judgement => {
+    fact: quotasFact,
+    reason: 'not earlier',
+    at,
+    of: uses,
+    tries: 1,
+    judge: (...all: readonly TrialExchange[]): Judgement => {
       const succeeded = all.filter(isDone).length;
-      if (!isUsedUp(all.at(-1) as Exchange)) return moot('it was not used up');
+      if (!isUsedUp(all.at(-1) as TrialExchange)) return moot('it was not used up');
       return succeeded < quota.limit ? { promised, seen: `it was used up after ${succeeded} in a new window` } : undefined;
     },
   });
 }
 
 /** What is refused after as many successes as stated is refused for that, by the stated code. */
-function claimUsedUpAs(session: Session, { limit }: Quota, uses: readonly Done<Exchange>[]): void {
+function claimUsedUpAs(session: Session, { limit }: Quota, uses: readonly Done<TrialExchange>[]): void {
   const last = uses.at(-1);
   if (!last) return;
   const { refusals } = session.model;
@@ -122,13 +130,17 @@ function claimUsedUpAs(session: Session, { limit }: Quota, uses: readonly Done<E
 }
 
 /** Another caller has what is theirs, where callers are counted apart; where they are counted together, nothing is left for them. */
-async function claimOther(session: Session, using: Using, last: Done<Exchange>, other: Caller): Promise<void> {
+async function claimOther(session: Session, using: Using, last: Done<TrialExchange>, other: TrialCaller): Promise<void> {
   const { quota, caller, isUsedUp, promised } = using;
   const isApart = quota.per === 'caller' || (quota.per === 'user' && caller.user !== other.user);
   const own = await useOnce(session, { ...using, caller: other });
   session.claim({
-    ...{ fact: quotasFact, reason: isApart ? 'apart' : 'together', at: quota.at, of: [last, own], tries: 1 },
-    judge: (end: Exchange, one: Exchange): Judgement => {
+    fact: quotasFact,
+    reason: isApart ? 'apart' : 'together',
+    at: quota.at,
+    of: [last, own],
+    tries: 1,
+    judge: (end: TrialExchange, one: TrialExchange): Judgement => {
       if (!isUsedUp(end)) return moot('it was not used up');
       if (isApart && isUsedUp(one))
         return { promised: 'each has a quota of its own', seen: `${other.name} was refused for what another has used` };
@@ -137,12 +149,12 @@ async function claimOther(session: Session, using: Using, last: Done<Exchange>, 
   });
 }
 
-function isCounted({ to }: Quota, caller: Caller): boolean {
+function isCounted({ to }: Quota, caller: TrialCaller): boolean {
   return caller.credential !== undefined && (to === undefined || to.includes(caller.user));
 }
 
 /** Whether a window, of whatever zone, can have ended between the first and the last: they end on the quarter of an hour. */
-function mayStraddle(all: readonly Exchange[]): boolean {
+function mayStraddle(all: readonly TrialExchange[]): boolean {
   const [first, last] = [all[0]?.fromMs ?? 0, all.at(-1)?.toMs ?? 0];
   return Math.floor(first / 900_000) !== Math.floor(last / 900_000);
 }

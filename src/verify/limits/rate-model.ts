@@ -2,7 +2,7 @@ import { rateKind } from '../../kinds/limits/all.ts';
 import type { Rate } from '../../parts/limits.ts';
 
 /** One request that a rate counts, or refused. Its time at the service lies between the two. */
-export interface Attempt {
+export interface RateAttempt {
   readonly fromMs: number;
   readonly toMs: number;
   readonly cost: number;
@@ -20,7 +20,7 @@ export interface RateFlaw {
 type Stated = Pick<Rate, 'kind' | 'limit' | 'windowMs' | 'own'>;
 
 /** Whether more was let through than the rate allows, however the times fell within their bounds. */
-export function letTooMany(rate: Stated, attempts: readonly Attempt[]): RateFlaw | undefined {
+export function letTooMany(rate: Stated, attempts: readonly RateAttempt[]): RateFlaw | undefined {
   const kind = rateKind(rate.kind);
   const passed = attempts.map((attempt, at) => ({ ...attempt, at })).filter(({ isLet }) => isLet);
   for (let last = 0; last < passed.length; last++) {
@@ -44,7 +44,7 @@ export function letTooMany(rate: Stated, attempts: readonly Attempt[]): RateFlaw
  * Whether something was refused that the rate allows, however the times fell. `knownSinceMs` is from when on every request that
  * it counts is among the attempts; what came before is taken to have used all of it.
  */
-export function refusedTooEarly(rate: Stated, attempts: readonly Attempt[], knownSinceMs: number): RateFlaw | undefined {
+export function refusedTooEarly(rate: Stated, attempts: readonly RateAttempt[], knownSinceMs: number): RateFlaw | undefined {
   const memoryMs = memoryOf(rate);
   for (const [at, attempt] of attempts.entries()) {
     if (attempt.isLet || attempt.fromMs - memoryMs < knownSinceMs) continue;

@@ -1,6 +1,6 @@
 import type { Rate } from '../../parts/limits.ts';
 import { retryAfterMs } from '../client/retry-after.ts';
-import { type Caller, isSamePerson } from '../model/callers.ts';
+import { isSamePerson, type TrialCaller } from '../model/callers.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
@@ -25,19 +25,20 @@ export async function claimOthers(session: Session, reached: Reached, plan: Requ
 }
 
 interface Others {
-  readonly apart: Caller | undefined;
-  readonly together: Caller | undefined;
-  readonly outside: Caller | undefined;
+  readonly apart: TrialCaller | undefined;
+  readonly together: TrialCaller | undefined;
+  readonly outside: TrialCaller | undefined;
 }
 
-function othersOf({ model }: Session, { rate, counted }: Reached, caller: Caller): Others {
+function othersOf({ model }: Session, { rate, counted }: Reached, caller: TrialCaller): Others {
   const { operation } = counted;
-  const others = askersOf(model, operation).filter((one): one is Caller => one !== undefined && !isSamePerson(one, caller));
+  const others = askersOf(model, operation).filter((one): one is TrialCaller => one !== undefined && !isSamePerson(one, caller));
   const inside = others.filter((one) => applies(rate, operation, one));
-  const isTogether = (one: Caller) =>
+  const isTogether = (one: TrialCaller) =>
     rate.per === 'everyone' || rate.per === 'address' || (rate.per === 'user' && one.user === caller.user);
   // What another rate counts as well would answer in its stead.
-  const isFree = (one: Caller) => ratesFor(model, operation, one).every((other) => other === rate || isOf(other, one, caller));
+  const isFree = (one: TrialCaller) =>
+    ratesFor(model, operation, one).every((other) => other === rate || isOf(other, one, caller));
   return {
     apart: inside.find((one) => !isTogether(one) && isFree(one)),
     together: inside.find((one) => isTogether(one) && isFree(one)),
@@ -46,14 +47,22 @@ function othersOf({ model }: Session, { rate, counted }: Reached, caller: Caller
 }
 
 /** Whether a rate counts two callers apart, so that neither feels what the other does. */
-function isOf({ per }: Rate, one: Caller, other: Caller): boolean {
+function isOf({ per }: Rate, one: TrialCaller, other: TrialCaller): boolean {
   return per === 'caller' || (per === 'user' && one.user !== other.user);
 }
 
-async function claimApart(session: Session, { rate, shots, status }: Reached, plan: RequestPlan, other: Caller): Promise<void> {
+async function claimApart(
+  session: Session,
+  { rate, shots, status }: Reached,
+  plan: RequestPlan,
+  other: TrialCaller,
+): Promise<void> {
   const own = await session.do(burst({ ...plan, caller: other }, 1, status, [shots]));
   session.claim({
-    ...{ fact: ratesFact, reason: 'apart', at: rate.at, of: [shots, own] },
+    fact: ratesFact,
+    reason: 'apart',
+    at: rate.at,
+    of: [shots, own],
     judge: (all: readonly Shot[], [one]: readonly Shot[]): Judgement => {
       if (all.at(-1)?.status !== status || !one || one.status === 0) return moot('it was not reached');
       return one.status === status
@@ -70,11 +79,14 @@ async function claimTogether(
   session: Session,
   { rate, shots, status, cost }: Reached,
   plan: RequestPlan,
-  other: Caller,
+  other: TrialCaller,
 ): Promise<void> {
   const own = await session.do(burst({ ...plan, caller: other }, 1, status, [shots]));
   session.claim({
-    ...{ fact: ratesFact, reason: 'together', at: rate.at, of: [shots, own] as Done<readonly Shot[]>[] },
+    fact: ratesFact,
+    reason: 'together',
+    at: rate.at,
+    of: [shots, own] as Done<readonly Shot[]>[],
     judge: (...[all = [], one = []]: readonly (readonly Shot[])[]): Judgement => {
       if ([...all, ...one].some((shot) => shot.status === 0) || all.at(-1)?.status !== status) return moot('it was not reached');
       const [end, next] = [all.at(-1), one[0]];
@@ -94,14 +106,17 @@ async function claimUncounted(
   session: Session,
   { rate, counted, shots, status }: Reached,
   plan: RequestPlan,
-  other: Caller,
+  other: TrialCaller,
 ): Promise<void> {
   const most = Math.floor(roomFor(rate, counted.operation)) + 1;
   const isRoomy = ratesFor(session.model, counted.operation, other).every((one) => roomFor(one, counted.operation) > most);
   if (!isRoomy) return;
   const own = await session.do(burst({ ...plan, caller: other }, most, status, [shots]));
   session.claim({
-    ...{ fact: ratesFact, reason: 'for some alone', at: rate.at, of: [own] },
+    fact: ratesFact,
+    reason: 'for some alone',
+    at: rate.at,
+    of: [own],
     judge: (all: readonly Shot[]): Judgement =>
       all.at(-1)?.status === status
         ? { promised: `it counts ${rate.to?.join(' and ')} alone`, seen: `${other.name} was refused after ${all.length - 1}` }

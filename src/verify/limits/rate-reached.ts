@@ -2,15 +2,15 @@ import type { Rate } from '../../parts/limits.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Done } from '../script/step.ts';
 import type { Shot } from './burst.ts';
-import type { Counted } from './counted.ts';
-import type { Attempt } from './rate-model.ts';
+import type { CountedOperation } from './counted.ts';
+import type { RateAttempt } from './rate-model.ts';
 
 export const ratesFact: FactName = { kind: 'rate limits', subject: 'service' };
 
 /** A rate that was reached, and how. */
 export interface Reached {
   readonly rate: Rate;
-  readonly counted: Counted;
+  readonly counted: CountedOperation;
   readonly cost: number;
   /** The status of its refusals. */
   readonly status: number;
@@ -18,6 +18,6 @@ export interface Reached {
 }
 
 /** The requests as the model of a rate reckons with them. */
-export function attemptsOf(shots: readonly Shot[], status: number, cost: number): Attempt[] {
+export function attemptsOf(shots: readonly Shot[], status: number, cost: number): RateAttempt[] {
   return shots.map((shot) => ({ fromMs: shot.fromMs, toMs: shot.toMs, cost, isLet: shot.status !== status }));
 }

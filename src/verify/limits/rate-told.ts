@@ -28,7 +28,10 @@ export async function claimWait(session: Session, reached: Reached, plan: Reques
   const waited = await session.do(waitingAsTold(shots, status));
   const again = await session.do(burst(plan, 1, status, [shots, waited]));
   session.claim({
-    ...{ fact: ratesFact, reason: 'waited', at: rate.at, of: [shots, again] },
+    fact: ratesFact,
+    reason: 'waited',
+    at: rate.at,
+    of: [shots, again],
     judge: (all: readonly Shot[], [one]: readonly Shot[]): Judgement => {
       const told = all.at(-1)?.headers['retry-after'];
       if (told === undefined || !one || one.status === 0) return moot('it says no time');
@@ -64,7 +67,10 @@ function waitingAsTold(shots: Done<readonly Shot[]>, status: number) {
 export function claimRemaining(session: Session, { rate, shots, status, cost }: Reached, count: number): void {
   if (cost > 1 || !shots.value.some(({ headers }) => headers.ratelimit !== undefined)) return;
   session.claim({
-    ...{ fact: ratesFact, reason: 'RateLimit', at: rate.at, of: [shots] },
+    fact: ratesFact,
+    reason: 'RateLimit',
+    at: rate.at,
+    of: [shots],
     judge: (all: readonly Shot[]): Judgement => {
       const end = all.at(-1);
       const before = all.at(-2);

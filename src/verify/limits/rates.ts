@@ -9,7 +9,7 @@ import { type Judgement, moot } from '../script/claim.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
 import { burst, type Shot } from './burst.ts';
-import { type Counted, cheapest, costOf, ratesFor } from './counted.ts';
+import { type CountedOperation, cheapest, costOf, ratesFor } from './counted.ts';
 import { capacityOf, letTooMany, memoryOf, refusedTooEarly } from './rate-model.ts';
 import { claimOthers } from './rate-others.ts';
 import { attemptsOf, type Reached, ratesFact } from './rate-reached.ts';
@@ -45,7 +45,7 @@ function caseOf(model: Model, rate: Rate): Case {
   };
 }
 
-async function reach(session: Session, rate: Rate, counted: Counted): Promise<void> {
+async function reach(session: Session, rate: Rate, counted: CountedOperation): Promise<void> {
   const { model } = session;
   const { operation, caller } = counted;
   const { endpoint } = operation;
@@ -63,7 +63,10 @@ async function reach(session: Session, rate: Rate, counted: Counted): Promise<vo
   const reached: Reached = { rate, counted, cost, status, shots };
   claimRoom(session, reached, isRested);
   claimRefusalIn<readonly Shot[]>(session, {
-    ...{ done: shots, when: 'limit.rate', operation, what: 'more than the rate allows' },
+    done: shots,
+    when: 'limit.rate',
+    operation,
+    what: 'more than the rate allows',
     answerIn: (all) => (all.at(-1)?.status === status ? all.at(-1) : undefined),
   });
   claimRemaining(session, reached, ratesFor(model, operation, caller).length);
@@ -78,7 +81,10 @@ function claimRoom(session: Session, { rate, counted, cost, status, shots }: Rea
   const promised = `${rate.limit} in ${rate.windowMs / 1000} s per ${rate.per}${atOnce}, for ${counted.operation.name}`;
   const { at } = rate;
   session.claim({
-    ...{ fact: ratesFact, reason: 'kept', at, of: [shots] },
+    fact: ratesFact,
+    reason: 'kept',
+    at,
+    of: [shots],
     judge: (all: readonly Shot[]): Judgement => {
       if (all.some((shot) => shot.status === 0)) return moot('a request had no answer');
       const flaw = letTooMany(rate, attemptsOf(all, status, cost));
@@ -88,7 +94,10 @@ function claimRoom(session: Session, { rate, counted, cost, status, shots }: Rea
   });
   if (!isRested) return;
   session.claim({
-    ...{ fact: ratesFact, reason: 'not earlier', at, of: [shots] },
+    fact: ratesFact,
+    reason: 'not earlier',
+    at,
+    of: [shots],
     judge: (all: readonly Shot[]): Judgement => {
       const attempts = attemptsOf(all, status, cost);
       const flaw = refusedTooEarly(rate, attempts, (attempts[0]?.fromMs ?? 0) - memoryOf(rate));

@@ -5,7 +5,7 @@ import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
 import type { Judgement } from '../script/claim.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 
@@ -18,19 +18,20 @@ export const bodyBytesMost = 20 * 1024 * 1024;
 export interface Sized {
   readonly what: string;
   readonly bytes: number;
-  readonly size: (seen: Exchange) => number;
+  readonly size: (seen: TrialExchange) => number;
   readonly at: keyof Sizes;
 }
 
 /** Claims that what is within a bound is not said to be too large, and that what is beyond it is, by the stated code. */
-export function claimSize(session: Session, operation: Operation, done: Done<Exchange>, sized: Sized): void {
+export function claimSize(session: Session, operation: Operation, done: Done<TrialExchange>, sized: Sized): void {
   const { model } = session;
   const { what, bytes, size, at } = sized;
   const isRefused = session.claim({
-    ...{ fact: sizesFact, reason: `${at} ${size(done.value) > bytes ? 'above' : 'up to'} the bound` },
+    fact: sizesFact,
+    reason: `${at} ${size(done.value) > bytes ? 'above' : 'up to'} the bound`,
     at: `${model.spec.limits.size.at}/${at}`,
     of: [done] as const,
-    judge: (seen: Exchange): Judgement => {
+    judge: (seen: TrialExchange): Judgement => {
       const own = size(seen);
       const isTooLarge = isSizeRefusal(model, operation, seen);
       const bound = `${bytes} are allowed`;
@@ -43,12 +44,12 @@ export function claimSize(session: Session, operation: Operation, done: Done<Exc
   });
   // Headers are counted before anybody looks at what is asked for, by servers that know nothing of codes.
   if (!isRefused || at === 'headers' || size(done.value) <= bytes) return;
-  const isSo = (seen: Exchange) => size(seen) > bytes && seen.status >= 400;
+  const isSo = (seen: TrialExchange) => size(seen) > bytes && seen.status >= 400;
   claimRefusedAs(session, done, { by: { when: 'limit.size' }, what: `${what} of more than ${bytes} bytes`, isSo });
 }
 
 /** By its stated refusal, or by one of the statuses that HTTP has for it. */
-function isSizeRefusal(model: Model, operation: Operation, seen: Exchange): boolean {
+function isSizeRefusal(model: Model, operation: Operation, seen: TrialExchange): boolean {
   const refusal = refusalFor(model, 'limit.size', operation);
   if (refusal && isRefusal(model, seen, refusal) && isRefused(model, seen)) return true;
   return [413, 414, 431].includes(seen.status);

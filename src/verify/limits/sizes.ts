@@ -3,11 +3,11 @@ import type { Operation } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { ready } from '../make/readied.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { conditionFacts } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import { concrete } from '../script/request.ts';
 import type { Session } from '../script/session.ts';
@@ -55,7 +55,7 @@ function quietDoor(model: Model): Operation | undefined {
   return open ?? all.find((operation) => model.callers.some((caller) => model.access.allows(operation, caller) === 'yes'));
 }
 
-function callerFor(session: Session, operation: Operation): Caller | undefined {
+function callerFor(session: Session, operation: Operation): TrialCaller | undefined {
   const { model } = session;
   return model.access.isPublic(operation) || !operation.endpoint ? undefined : callersFor(session, operation.endpoint)[0];
 }
@@ -74,13 +74,14 @@ function bodyCase(model: Model, operation: Operation, bytes: number): Case {
         // Spaces behind a JSON text mean nothing.
         const text = JSON.stringify(resolve(body.value, session.run)).padEnd(length, ' ');
         const done = await session.send({ ...request, body: { text, type: body.type } });
-        const size = (seen: Exchange) => Buffer.byteLength(seen.sent.text ?? '');
+        const size = (seen: TrialExchange) => Buffer.byteLength(seen.sent.text ?? '');
         claimSize(session, operation, done, { what: 'a body', bytes, size, at: 'body' });
         if (length === bytes)
           session.claim({
-            ...{ fact: sizesFact, reason: 'the largest body is taken' },
+            fact: sizesFact,
+            reason: 'the largest body is taken',
             of: [done],
-            judge: (seen: Exchange) => takenJudgement(seen, bytes),
+            judge: (seen: TrialExchange) => takenJudgement(seen, bytes),
           });
       }
     },
@@ -88,7 +89,7 @@ function bodyCase(model: Model, operation: Operation, bytes: number): Case {
 }
 
 /** A valid body of the stated size is taken as it would be without the spaces: at least not as unreadable. */
-function takenJudgement(seen: Exchange, bytes: number): Judgement {
+function takenJudgement(seen: TrialExchange, bytes: number): Judgement {
   if (isDone(seen)) return undefined;
   return seen.status >= 500
     ? { promised: `a body of ${bytes} bytes is taken`, seen: `it was answered ${seen.status}` }
@@ -105,7 +106,7 @@ function addressCase(model: Model, operation: Operation, bytes: number): Case {
       const plan = model.request(endpoint, { caller: callerFor(session, operation) });
       for (const length of [bytes, bytes + 1]) {
         const done = await session.send(paddedTo(session, plan, length));
-        const size = (seen: Exchange) => seen.sent.target.length;
+        const size = (seen: TrialExchange) => seen.sent.target.length;
         claimSize(session, operation, done, { what: 'an address', bytes, size, at: 'url' });
       }
     },
@@ -135,7 +136,7 @@ function headersCase(model: Model, operation: Operation, bytes: number): Case {
         const each = Math.floor(length / names.length);
         const headers = Object.fromEntries(names.map((name) => [name, 'x'.repeat(Math.max(1, each - name.length - 4))]));
         const done = await session.send(model.request(endpoint, { caller: callerFor(session, operation), headers }));
-        const size = ({ sent }: Exchange) =>
+        const size = ({ sent }: TrialExchange) =>
           Object.entries(sent.headers).reduce(
             (sum, [name, value]) => sum + (name.startsWith('x-ninefold') ? name.length + value.length + 4 : 0),
             0,

@@ -1,6 +1,6 @@
 import { isStated, statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
-import { type Answer, claimRefusalIn } from '../errors/claim-refusal-in.ts';
+import { claimRefusalIn, type UnaskedRefusal } from '../errors/claim-refusal-in.ts';
 import { ready } from '../make/readied.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
@@ -47,7 +47,7 @@ function bodyTaker(model: Model): Operation | undefined {
 interface Awaited {
   /** How long the service waited, by its own clock, which others may have moved meanwhile; nothing where it still does. */
   readonly ms: number | undefined;
-  readonly answer: Answer | undefined;
+  readonly answer: UnaskedRefusal | undefined;
 }
 
 function slowBody(model: Model, operation: Operation, requestMs: number): Case {
@@ -61,12 +61,19 @@ function slowBody(model: Model, operation: Operation, requestMs: number): Case {
       const { request } = await ready(session, endpoint);
       const awaited = await session.do(stopping(request, mostMs));
       claimRefusalIn<Awaited>(session, {
-        ...{ done: awaited, when: 'limit.time', operation, what: 'a body that does not come', shrinkingRuns: 2 },
+        done: awaited,
+        when: 'limit.time',
+        operation,
+        what: 'a body that does not come',
+        shrinkingRuns: 2,
         // That the connection is closed without an answer, or by a server that knows nothing of codes, is as good.
         answerIn: ({ ms = 0, answer }) => (ms >= requestMs / 2 && answer && answer.text !== '' ? answer : undefined),
       });
       session.claim({
-        ...{ fact, reason: 'request', at: `${model.spec.limits.timeout.at}/request`, of: [awaited] },
+        fact,
+        reason: 'request',
+        at: `${model.spec.limits.timeout.at}/request`,
+        of: [awaited],
         // Each look takes as long as the time-out, and there is little to leave out.
         shrinkingRuns: 1,
         judge: ({ ms, answer }: Awaited): Judgement => {
@@ -129,7 +136,7 @@ function stopping(plan: RequestPlan, mostMs: number): Step<Awaited> {
 }
 
 /** The answer in what came over a connection; nothing where none did. */
-function answerIn(received: string): Answer | undefined {
+function answerIn(received: string): UnaskedRefusal | undefined {
   const [head = '', text = ''] = received.split(/\r\n\r\n(.*)/s);
   const [, status] = /^HTTP\/1\.1 (\d{3})/.exec(head) ?? [];
   const headers = [...head.matchAll(/\r\n([^:\r]+): *([^\r]*)/g)].map(([, name = '', value = '']) => [name.toLowerCase(), value]);

@@ -11,16 +11,16 @@ import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
 import { NoValue } from '../values/no-value.ts';
-import type { Style } from '../values/style.ts';
+import type { SampleStyle } from '../values/style.ts';
 import { type Draft, Reference, valuesOf } from '../values/values.ts';
 import { readsThrough, refusedByOwn } from './own-rules.ts';
-import type { Row, Wanted } from './row.ts';
+import type { TrialRow, WantedRow } from './row.ts';
 
-export interface Drafting extends Wanted {
+export interface Drafting extends WantedRow {
   /** The fields that the path binds, and the body leaves out. */
   readonly bound: ReadonlySet<string>;
   /** Makes a row of a resource; gives its identifier. */
-  readonly make: (resource: string, style: Style) => Promise<Symbolic>;
+  readonly make: (resource: string, style: SampleStyle) => Promise<Symbolic>;
 }
 
 /** So often a body is drawn that the service's own rules would refuse. */
@@ -34,7 +34,7 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
   if (!isStated(shape)) throw new Untestable(`what ${endpoint.key} takes is open`);
   const { style = 'plain', caller } = drafting;
   // What a row depends on is drawn as widely as the row itself; as little as it takes is refused the least.
-  const styles: readonly Style[] = style === 'full' && readsThrough(model, endpoint) ? ['full', 'plain'] : ['plain'];
+  const styles: readonly SampleStyle[] = style === 'full' && readsThrough(model, endpoint) ? ['full', 'plain'] : ['plain'];
   let last: Symbolic | undefined;
   for (const referred of styles) {
     const made = new Made((resource) => drafting.make(resource, referred));
@@ -48,7 +48,7 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
   return last;
 }
 
-function drawn(session: Session, endpoint: Endpoint, shape: Shape, style: Style): Draft {
+function drawn(session: Session, endpoint: Endpoint, shape: Shape, style: SampleStyle): Draft {
   try {
     return session.chance.value(valuesOf(session.model.spec, shape, style));
   } catch (error) {
@@ -124,7 +124,7 @@ function isUnionShape(shape: JsonMap): boolean {
 }
 
 /** What is set once is sent unchanged, or not at all. */
-function keepImmutable(session: Session, name: string, row: Row, out: Record<string, Draft | Symbolic>): void {
+function keepImmutable(session: Session, name: string, row: TrialRow, out: Record<string, Draft | Symbolic>): void {
   const resource = session.model.resource(name);
   for (const [field, { immutable }] of resource ? entriesOf(resource.fields) : []) {
     if (!immutable || !(field in out)) continue;

@@ -1,11 +1,11 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { Session } from '../script/session.ts';
 import { Untestable } from '../untestable.ts';
-import type { Row } from './row.ts';
+import type { TrialRow } from './row.ts';
 
 /** Those who may do something, about a row where one is given: the row's maker first, then those of whom it is certain. */
-export function callersFor(session: Session, endpoint: Endpoint, row?: Row): Caller[] {
+export function callersFor(session: Session, endpoint: Endpoint, row?: TrialRow): TrialCaller[] {
   const { model } = session;
   const operation = model.operationOf(endpoint);
   const known = row?.fields
@@ -20,7 +20,7 @@ export function callersFor(session: Session, endpoint: Endpoint, row?: Row): Cal
 }
 
 /** Somebody who may do something; nobody where none is needed. @throws {Untestable} where one is needed and none is given. */
-export function callerFor(session: Session, endpoint: Endpoint, row?: Row): Caller | undefined {
+export function callerFor(session: Session, endpoint: Endpoint, row?: TrialRow): TrialCaller | undefined {
   const [able] = callersFor(session, endpoint, row);
   if (able) return able;
   const { model } = session;

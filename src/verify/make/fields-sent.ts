@@ -4,7 +4,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { boundByPath, isSuppliedByService, isWritable } from '../../parts/payload.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 
@@ -21,7 +21,7 @@ export interface SentMember {
 }
 
 /** The members of an endpoint's body, those of the values in it too. */
-export function membersSent(model: Model, endpoint: Endpoint, caller: Caller | undefined): SentMember[] {
+export function membersSent(model: Model, endpoint: Endpoint, caller: TrialCaller | undefined): SentMember[] {
   const own: FactName = { kind: 'request payload shapes', subject: endpoint.key };
   if (isStated(endpoint.request)) return ofShape(endpoint.request.value, [], () => own);
   const name = resourceOfEffect(statedValue(endpoint.does));
@@ -34,7 +34,7 @@ export function membersSent(model: Model, endpoint: Endpoint, caller: Caller | u
 
 interface Walk {
   readonly path: readonly string[];
-  readonly caller: Caller | undefined;
+  readonly caller: TrialCaller | undefined;
   readonly bound: ReadonlySet<string>;
   readonly isUpdate: boolean;
   readonly seen: readonly string[];
@@ -50,7 +50,9 @@ function ofResource(model: Model, name: string, walk: Walk): SentMember[] {
     const path = [...walk.path, field];
     const isSupplied = isSuppliedByService(stated, 'create');
     const member: SentMember = {
-      ...{ path, shape, isImmutable: stated.immutable },
+      path,
+      shape,
+      isImmutable: stated.immutable,
       isNeeded: !walk.isUpdate && statedValue(stated.required) === true && !isSupplied,
       fact: (kind) => ({ kind, subject: `${name}.${field}` }),
     };

@@ -4,14 +4,14 @@ import { statedValue } from '../../parts/fact.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import { machineOf } from '../../parts/states.ts';
 import { itemsOf, rowsShown, unexpanded } from '../model/row-shown.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { Captured, resolve, type Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
 import { callersFor } from './callers-for.ts';
 import { paginationOf, widest } from './pages.ts';
-import type { Row, Wanted } from './row.ts';
+import type { TrialRow, WantedRow } from './row.ts';
 
 /** Rows below others that are below others are not looked for any deeper. */
 const depthMax = 3;
@@ -19,7 +19,7 @@ const depthMax = 3;
 const listsMost = 4;
 
 /** A row that is there already, from a list that somebody may read: where nothing may be made. @throws {Untestable} where none is shown. */
-export async function findRow(session: Session, resource: string, wanted: Wanted, depth = 0): Promise<Row> {
+export async function findRow(session: Session, resource: string, wanted: WantedRow, depth = 0): Promise<TrialRow> {
   const { model } = session;
   let why = `no list of ${resource} may be read`;
   let left = listsMost;
@@ -48,7 +48,7 @@ function callersOrNobody(session: Session, endpoint: Endpoint) {
 async function pathOfList(
   session: Session,
   endpoint: Endpoint,
-  wanted: Wanted,
+  wanted: WantedRow,
   depth: number,
 ): Promise<Readonly<Record<string, Symbolic>> | undefined> {
   const path: Record<string, Symbolic> = {};
@@ -61,7 +61,7 @@ async function pathOfList(
 }
 
 /** The rows of a list, each value of which can be taken for later requests. */
-function rowsIn(session: Session, done: Done<Exchange>): Pick<Row, 'id' | 'known' | 'fields'>[] {
+function rowsIn(session: Session, done: Done<TrialExchange>): Pick<TrialRow, 'id' | 'known' | 'fields'>[] {
   const { model } = session;
   const shown = rowsShown(model, done.value);
   const items = itemsOf(model, done.value);
@@ -80,7 +80,7 @@ function rowsIn(session: Session, done: Done<Exchange>): Pick<Row, 'id' | 'known
 }
 
 /** Whether a row is as it is wanted. */
-function fits(session: Session, resource: string, fields: Row['fields'], { state, body, parents }: Wanted): boolean {
+function fits(session: Session, resource: string, fields: TrialRow['fields'], { state, body, parents }: WantedRow): boolean {
   const machine = machineOf(session.model.spec.states, resource);
   if (state !== undefined && machine && fields?.[machine.field] !== state) return false;
   const wanted = Object.entries({

@@ -2,41 +2,41 @@ import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf } from '../../parts/fact.ts';
 import { pathParameters } from '../../parts/payload.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import { rowWith, unexpanded } from '../model/row-shown.ts';
-import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { resolve, type Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
 import { callersFor } from './callers-for.ts';
 import { nextPage, widest } from './pages.ts';
-import { pathOf, requestAbout } from './request-about.ts';
-import type { Row } from './row.ts';
+import { pathValues, requestAbout } from './request-about.ts';
+import type { TrialRow } from './row.ts';
 
 /** A row as it was looked at again. */
 export interface Look {
-  readonly done: Done<Exchange>;
+  readonly done: Done<TrialExchange>;
   /** What was shown; nothing where there was no such row. */
   readonly fields: Readonly<Record<string, Json>> | undefined;
 }
 
 /** Sees a row again: by an operation that reads it whole, else in a list. @throws {Untestable} where neither may be called. */
-export async function lookAt(session: Session, row: Row, caller?: Caller): Promise<Look> {
+export async function lookAt(session: Session, row: TrialRow, caller?: TrialCaller): Promise<Look> {
   return (await readAgain(session, row, caller)) ?? (await findInLists(session, row, caller)) ?? cannot(row);
 }
 
-function cannot(row: Row): never {
+function cannot(row: TrialRow): never {
   throw new Untestable(`no operation that may be called shows a ${row.resource} again`);
 }
 
-async function readAgain(session: Session, row: Row, wanted: Caller | undefined): Promise<Look | undefined> {
+async function readAgain(session: Session, row: TrialRow, wanted: TrialCaller | undefined): Promise<Look | undefined> {
   const { model } = session;
   for (const endpoint of model.endpointsThat('read', row.resource)) {
     const reader = readerFor(session, endpoint, row, wanted);
     if (!showsWhole(endpoint) || reader === undefined) continue;
     const done = await session.send(await requestAbout(session, row, endpoint, { caller: reader.caller }));
-    const body = isDone(done.value) ? fieldsOf(done.value) : undefined;
+    const body = isDone(done.value) ? bodyFields(done.value) : undefined;
     const fields = body && unexpanded(model, row.resource, body);
     remember(row, done, fields);
     return { done, fields };
@@ -46,7 +46,7 @@ async function readAgain(session: Session, row: Row, wanted: Caller | undefined)
 
 const pagesMax = 40;
 
-async function findInLists(session: Session, row: Row, wanted: Caller | undefined): Promise<Look | undefined> {
+async function findInLists(session: Session, row: TrialRow, wanted: TrialCaller | undefined): Promise<Look | undefined> {
   for (const endpoint of session.model.endpointsThat('list', row.resource)) {
     const reader = readerFor(session, endpoint, row, wanted);
     const look = reader && (await lookInList(session, row, endpoint, reader.caller));
@@ -58,17 +58,17 @@ async function findInLists(session: Session, row: Row, wanted: Caller | undefine
 /** Goes through the pages of a list until the row is there; the page that it is on is what was seen. Nothing where that cannot be. */
 export async function lookInList(
   session: Session,
-  row: Row,
+  row: TrialRow,
   endpoint: Endpoint,
-  caller: Caller | undefined,
+  caller: TrialCaller | undefined,
 ): Promise<Look | undefined> {
   const { model } = session;
-  const path = pathOf(endpoint, row);
+  const path = pathValues(endpoint, row);
   const isWhole = endpoint.response.standing === 'open' && endpoint.produces === undefined;
   if (!isWhole || pathParameters(endpoint.path).some((name) => !(name in path))) return undefined;
   const narrowing = { ...widest(model, endpoint), ...filtersFor(session, endpoint, row) };
   let query: Readonly<Record<string, Symbolic>> | undefined = narrowing;
-  let last: Done<Exchange> | undefined;
+  let last: Done<TrialExchange> | undefined;
   for (let page = 0; query && page < pagesMax; page++) {
     const request = model.request(endpoint, { path, query, caller });
     last = await session.send(request);
@@ -86,7 +86,7 @@ export async function lookInList(
 }
 
 /** Filters of a list that name the row itself, or what it refers to, so that fewer pages have to be gone through. */
-function filtersFor(session: Session, endpoint: Endpoint, row: Row): Record<string, Symbolic> {
+function filtersFor(session: Session, endpoint: Endpoint, row: TrialRow): Record<string, Symbolic> {
   const { model } = session;
   const identifier = model.identifierField(row.resource);
   const resource = model.resource(row.resource);
@@ -104,9 +104,9 @@ function filtersFor(session: Session, endpoint: Endpoint, row: Row): Record<stri
 function readerFor(
   session: Session,
   endpoint: Endpoint,
-  row: Row,
-  wanted: Caller | undefined,
-): { readonly caller: Caller | undefined } | undefined {
+  row: TrialRow,
+  wanted: TrialCaller | undefined,
+): { readonly caller: TrialCaller | undefined } | undefined {
   const { model } = session;
   if (model.access.isPublic(model.operationOf(endpoint)) && model.callers[0]?.credential) return { caller: undefined };
   const callers = callersFor(session, endpoint, row);
@@ -114,7 +114,7 @@ function readerFor(
   return caller && { caller };
 }
 
-function remember(row: Row, done: Done<Exchange>, fields: Look['fields']): void {
+function remember(row: TrialRow, done: Done<TrialExchange>, fields: Look['fields']): void {
   if (!fields) return;
   row.fields = fields;
   row.shown = done;

@@ -4,19 +4,19 @@ import { paramsShape } from '../../parts/expressions/operation-scope.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { boundByPath, identifierParameter, pathParameters } from '../../parts/payload.ts';
-import type { Caller } from '../model/callers.ts';
-import { briefly, type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import type { TrialCaller } from '../model/callers.ts';
+import { bodyFields, briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { Captured, type Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
-import type { Style } from '../values/style.ts';
+import type { SampleStyle } from '../values/style.ts';
 import { Reference, valuesOf } from '../values/values.ts';
 import { draftBody } from './body.ts';
 import { findRow } from './found.ts';
 import { preconditions } from './preconditions.ts';
-import type { Parts, Row, RowMaker, Wanted } from './row.ts';
+import type { Parts, RowMaker, TrialRow, WantedRow } from './row.ts';
 import { walkTo } from './walk.ts';
 
 /** As it was wanted, then drawn anew, and at last with little, which is refused the least. */
@@ -33,7 +33,7 @@ export class Maker implements RowMaker {
     this.#session = session;
   }
 
-  async make(resource: string, wanted: Wanted, depth = 0): Promise<Row> {
+  async make(resource: string, wanted: WantedRow, depth = 0): Promise<TrialRow> {
     if (depth > depthMax) throw new Untestable(`a row of ${resource} needs rows that need rows, without an end`);
     if (this.#session.run.isReadOnly) return findRow(this.#session, resource, wanted);
     const row = await this.#create(resource, wanted, depth);
@@ -42,31 +42,31 @@ export class Maker implements RowMaker {
   }
 
   /** Everything that a request to an endpoint needs to be valid but for the row it is about: parents, and a body with its references. */
-  async parts(endpoint: Endpoint, wanted: Wanted, depth = 0): Promise<Parts> {
+  async parts(endpoint: Endpoint, wanted: WantedRow, depth = 0): Promise<Parts> {
     const path: Record<string, Symbolic> = {};
     const last = identifierParameter(endpoint);
     for (const name of pathParameters(endpoint.path)) {
       if (name !== last) path[name] = await this.#parent(endpoint, name, wanted, depth);
     }
-    const make = (target: string, style: Style) => this.make(target, { style }, depth + 1).then(({ id }) => id);
+    const make = (target: string, style: SampleStyle) => this.make(target, { style }, depth + 1).then(({ id }) => id);
     const bound = new Set(boundByPath(this.#session.model.spec, endpoint));
     const json = await draftBody(this.#session, endpoint, { ...wanted, bound, make });
     if (last !== undefined && statedValue(endpoint.does)?.verb === 'upsert') path[last] = this.#ownIdentifier(endpoint, json);
     return { path, json };
   }
 
-  async creation(resource: string, wanted: Wanted): Promise<RequestPlan> {
+  async creation(resource: string, wanted: WantedRow): Promise<RequestPlan> {
     const [way] = waysToCreate(this.#session, resource, wanted.caller);
     if (!way) throw new Untestable(`nobody who can be spoken for may create a ${resource}`);
     const { path, json } = await this.parts(way.endpoint, wanted);
     return this.#session.model.request(way.endpoint, { path, caller: way.caller, ...(json !== undefined && { json }) });
   }
 
-  preconditions(endpoint: Endpoint, row: Row, caller: Caller | undefined): Promise<Record<string, Symbolic>> {
+  preconditions(endpoint: Endpoint, row: TrialRow, caller: TrialCaller | undefined): Promise<Record<string, Symbolic>> {
     return preconditions(this.#session, endpoint, row, caller);
   }
 
-  async #create(resource: string, wanted: Wanted, depth: number): Promise<Row> {
+  async #create(resource: string, wanted: WantedRow, depth: number): Promise<TrialRow> {
     const { model } = this.#session;
     const given = model.seeds.take(resource, wanted);
     if (given) return given;
@@ -89,7 +89,7 @@ export class Maker implements RowMaker {
   }
 
   /** Whether a refusal is by a rule of the service's own, and not for anything that all services refuse. */
-  #isOwnRefusal(endpoint: Endpoint, exchange: Exchange): boolean {
+  #isOwnRefusal(endpoint: Endpoint, exchange: TrialExchange): boolean {
     const { refusals } = this.#session.model;
     const code = refusals.codeIn(exchange);
     const stated = code === undefined ? undefined : refusals.named(code, this.#session.model.operationOf(endpoint));
@@ -109,7 +109,7 @@ export class Maker implements RowMaker {
   }
 
   /** A path parameter that is no identifier is a field of its name: a parent's identifier, or a value. */
-  async #parent(endpoint: Endpoint, name: string, wanted: Wanted, depth: number): Promise<Symbolic> {
+  async #parent(endpoint: Endpoint, name: string, wanted: WantedRow, depth: number): Promise<Symbolic> {
     const known = wanted.parents?.[name];
     if (known) return known.id;
     const { model } = this.#session;
@@ -123,11 +123,11 @@ export class Maker implements RowMaker {
 }
 
 /** Who can create a row by which endpoint, those first who may also read it. */
-function waysToCreate(session: Session, resource: string, wanted: Caller | undefined) {
+function waysToCreate(session: Session, resource: string, wanted: TrialCaller | undefined) {
   const { model } = session;
   const endpoints = [...model.endpointsThat('create', resource), ...model.endpointsThat('upsert', resource)];
   const reads = [...model.endpointsThat('read', resource), ...model.endpointsThat('list', resource)];
-  const callers: readonly (Caller | undefined)[] = wanted ? [wanted] : model.callers;
+  const callers: readonly (TrialCaller | undefined)[] = wanted ? [wanted] : model.callers;
   const ways = endpoints.flatMap((endpoint) => {
     const operation = model.operationOf(endpoint);
     const isPublic = model.access.isPublic(operation);
@@ -147,15 +147,15 @@ function rowOf(
   made: {
     readonly resource: string;
     readonly endpoint: Endpoint;
-    readonly done: Done<Exchange>;
-    readonly caller: Caller | undefined;
+    readonly done: Done<TrialExchange>;
+    readonly caller: TrialCaller | undefined;
     readonly path: Readonly<Record<string, Symbolic>>;
     readonly json: Symbolic | undefined;
   },
-): Row {
+): TrialRow {
   const { resource, endpoint, done, caller, path, json } = made;
   const { model } = session;
-  const fields = fieldsOf(done.value);
+  const fields = bodyFields(done.value);
   const identifier = statedValue(model.resource(resource)?.identifier ?? { standing: 'open', at: '' });
   const field = identifier?.field ?? 'id';
   const last = identifierParameter(endpoint);

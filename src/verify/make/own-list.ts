@@ -2,10 +2,10 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { isSendable } from '../model/sendable.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
@@ -15,14 +15,14 @@ import { isFreeText } from '../values/apart.ts';
 import { OwnText } from '../values/own-text.ts';
 import { callersFor } from './callers-for.ts';
 import { hasNextPage, widest } from './pages.ts';
-import { pathOf } from './request-about.ts';
-import type { Row, Wanted } from './row.ts';
+import { pathValues } from './request-about.ts';
+import type { TrialRow, WantedRow } from './row.ts';
 import { walkingPages } from './walk-pages.ts';
 
 type Query = Readonly<Record<string, Symbolic>>;
 
 /** What is wanted of a list of rows that are made for it. */
-export interface Listing {
+export interface OwnListing {
   /** Members of the bodies, one body for each row; where the service's own rules do not take them, rows as they are drawn will do. */
   readonly bodies: readonly Query[];
   readonly style?: 'plain' | 'full';
@@ -35,32 +35,32 @@ export interface Listing {
 /** A list that shows some rows that were made for it. */
 export interface OwnList {
   readonly resource: string;
-  readonly rows: readonly Row[];
-  readonly row: Row;
-  readonly caller: Caller | undefined;
+  readonly rows: readonly TrialRow[];
+  readonly row: TrialRow;
+  readonly caller: TrialCaller | undefined;
   /** Whether hardly anything else is in it: it is that of a parent, or narrowed. */
   readonly isOwn: boolean;
   /** What one more row of it has to be. */
-  wanted(at: number, body?: Query): Wanted;
+  wanted(at: number, body?: Query): WantedRow;
   /** The request for it, with more in its query. */
   plan(query: Query): RequestPlan;
-  ask(query: Query): Promise<Done<Exchange>>;
+  ask(query: Query): Promise<Done<TrialExchange>>;
   /** The whole of it: one page where all stands on it, else page after page. */
-  all(query: Query): Promise<Done<Exchange | readonly Exchange[]>>;
+  all(query: Query): Promise<Done<TrialExchange | readonly TrialExchange[]>>;
 }
 
 /** Makes rows that a list shows, and gives what its requests have in common. @throws {Untestable} */
-export async function beginList(session: Session, endpoint: Endpoint, listing: Listing): Promise<OwnList> {
+export async function beginList(session: Session, endpoint: Endpoint, listing: OwnListing): Promise<OwnList> {
   const { model } = session;
   const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
   const own = listing.own ?? new OwnText();
-  const parents: Record<string, Row> = {};
+  const parents: Record<string, TrialRow> = {};
   for (const name of pathParameters(endpoint.path)) {
     const target = model.parentOf(endpoint, name);
     if (target !== undefined) parents[name] = await session.make(target);
   }
   const narrowing = listing.narrowedBut && (await narrow(session, endpoint, listing.narrowedBut, own));
-  const wanted = (at: number, body: Query = {}): Wanted => ({
+  const wanted = (at: number, body: Query = {}): WantedRow => ({
     style: listing.style ?? 'plain',
     parents: { ...parents, ...narrowing?.parents },
     body: { ...(narrowing?.field !== undefined && { [narrowing.field]: own.with('', `r${at}`) }), ...body },
@@ -72,7 +72,7 @@ export async function beginList(session: Session, endpoint: Endpoint, listing: L
   const [caller] = isPublic ? [undefined] : callersFor(session, endpoint, row);
   session.need(caller !== undefined || isPublic, `nobody may call ${endpoint.key}`);
   const path: Record<string, Symbolic> = {
-    ...pathOf(endpoint, row),
+    ...pathValues(endpoint, row),
     ...Object.fromEntries(Object.entries(parents).map(([name, { id }]) => [name, id])),
   };
   // A row that was given, and not made, need not be among those that the filter leaves.
@@ -96,8 +96,8 @@ async function makeRows(
   resource: string,
   bodies: readonly Query[],
   wanted: OwnList['wanted'],
-): Promise<readonly Row[]> {
-  const rows: Row[] = [];
+): Promise<readonly TrialRow[]> {
+  const rows: TrialRow[] = [];
   let isAsWanted = true;
   for (const [at, body] of bodies.entries()) {
     try {
@@ -114,7 +114,7 @@ async function makeRows(
 /** A filter that leaves the rows that are made for it: by what they refer to, or by a text of theirs. */
 interface Narrowing {
   readonly query: Query;
-  readonly parents: Readonly<Record<string, Row>>;
+  readonly parents: Readonly<Record<string, TrialRow>>;
   /** The field that holds the text. */
   readonly field?: string;
 }

@@ -3,10 +3,10 @@ import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { machineOf } from '../../parts/states.ts';
 import { ownErrorOf, ownRulesAt } from '../errors/own-condition.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import type { StatedRefusal } from '../model/refusals.ts';
-import { type Exchange, isDone, isExchange } from '../script/exchange.ts';
+import { isDone, isExchange, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import { resolve, type Symbolic } from '../script/symbol.ts';
 
@@ -15,15 +15,21 @@ export function refusedByOwn(
   session: Session,
   endpoint: Endpoint,
   json: Symbolic,
-  caller: Caller | undefined,
+  caller: TrialCaller | undefined,
 ): StatedRefusal | undefined {
   const verb = statedValue(endpoint.does)?.verb;
   const rules = verb === 'create' || verb === 'upsert' ? ownRulesAt(session.model, endpoint) : [];
   if (rules.length === 0) return undefined;
   const seen = session.run.results.filter((result) => isExchange(result)).filter(isDone);
   const nowMs = session.run.clock.toService(Date.now());
-  const meant: Exchange = {
-    ...{ endpoint, status: 201, headers: {}, text: '', body: undefined, fromMs: nowMs, toMs: nowMs },
+  const meant: TrialExchange = {
+    endpoint,
+    status: 201,
+    headers: {},
+    text: '',
+    body: undefined,
+    fromMs: nowMs,
+    toMs: nowMs,
     ...(caller && { caller }),
     sent: { method: endpoint.method, target: '', headers: {}, path: {}, query: {}, json: resolve(json, session.run) },
   };

@@ -6,7 +6,7 @@ import { statedValue } from '../../parts/fact.ts';
 import { isCut, type Pagination } from '../../parts/limits.ts';
 import type { Model } from '../model/model.ts';
 import { itemsOf } from '../model/row-shown.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import type { Done } from '../script/step.ts';
 import { Captured, type Symbolic } from '../script/symbol.ts';
 
@@ -17,7 +17,7 @@ export function paginationOf(model: Model, endpoint: Endpoint): Pagination | und
 }
 
 /** The query that asks for the page after one, with its values taken from that page; nothing after the last. */
-export function nextPage(model: Model, done: Done<Exchange>): Readonly<Record<string, Symbolic>> | undefined {
+export function nextPage(model: Model, done: Done<TrialExchange>): Readonly<Record<string, Symbolic>> | undefined {
   const { endpoint } = done.value;
   const pagination = endpoint && paginationOf(model, endpoint);
   const items = itemsOf(model, done.value);
@@ -41,7 +41,7 @@ export function nextPage(model: Model, done: Done<Exchange>): Readonly<Record<st
 }
 
 /** The parameter that says which page is meant. */
-export function placeOf(pagination: Pagination): string {
+function placeOf(pagination: Pagination): string {
   const [forward] = parametersOf(pageStyle(pagination.style), pagination);
   return forward?.name ?? pagination.style;
 }
@@ -53,7 +53,7 @@ export function widest(model: Model, endpoint: Endpoint): Readonly<Record<string
 }
 
 /** Whether a page says that there is another: by its envelope or its link, else by being full. */
-export function hasNextPage(model: Model, exchange: Exchange): boolean {
+export function hasNextPage(model: Model, exchange: TrialExchange): boolean {
   const pagination = exchange.endpoint && paginationOf(model, exchange.endpoint);
   const count = itemsOf(model, exchange)?.length ?? 0;
   if (!pagination || count === 0) return false;
@@ -61,7 +61,7 @@ export function hasNextPage(model: Model, exchange: Exchange): boolean {
 }
 
 /** Whether a page says that there is another; nothing where its style has no way to say so. */
-export function tellsNextPage(model: Model, exchange: Exchange): boolean | undefined {
+export function tellsNextPage(model: Model, exchange: TrialExchange): boolean | undefined {
   const { endpoint, body, headers } = exchange;
   const pagination = endpoint && paginationOf(model, endpoint);
   if (!pagination) return undefined;
@@ -82,13 +82,13 @@ export function tellsNextPage(model: Model, exchange: Exchange): boolean | undef
 }
 
 /** How many rows a page says that there are on all pages. */
-export function totalOf(model: Model, { endpoint, body }: Exchange): number | undefined {
+export function totalOf(model: Model, { endpoint, body }: TrialExchange): number | undefined {
   const { total } = (endpoint && paginationOf(model, endpoint)) ?? {};
   const value = total === undefined || !isMap(body) ? undefined : body[total];
   return typeof value === 'number' ? value : undefined;
 }
 
-function numberIn({ sent }: Exchange, name: string, otherwise: number): number {
+function numberIn({ sent }: TrialExchange, name: string, otherwise: number): number {
   const value = Number(sent.query[name] ?? otherwise);
   return Number.isFinite(value) ? value : otherwise;
 }

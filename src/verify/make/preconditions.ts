@@ -1,20 +1,20 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import { isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
 import { showsWhole } from './look.ts';
 import { requestAbout } from './request-about.ts';
-import type { Row } from './row.ts';
+import type { TrialRow } from './row.ts';
 
 /** The header that an endpoint asks for before it changes a row: the ETag that the same caller reads. @throws {Untestable} */
 export async function preconditions(
   session: Session,
   endpoint: Endpoint,
-  row: Row,
-  caller: Caller | undefined,
+  row: TrialRow,
+  caller: TrialCaller | undefined,
 ): Promise<Record<string, Symbolic>> {
   if (endpoint.ifMatch !== 'required') return {};
   // A weak tag never matches (RFC 9110 section 13.1.1).
@@ -23,7 +23,7 @@ export async function preconditions(
 }
 
 /** The ETag of a row as a caller reads it. @throws {Untestable} */
-export async function etagFor(session: Session, row: Row, caller: Caller | undefined): Promise<Symbolic> {
+export async function etagFor(session: Session, row: TrialRow, caller: TrialCaller | undefined): Promise<Symbolic> {
   const { model } = session;
   const read = model
     .endpointsThat('read', row.resource)

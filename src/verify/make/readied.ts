@@ -7,31 +7,31 @@ import { resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { Transition } from '../../parts/states.ts';
 import { machineOf } from '../../parts/states.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
-import type { Style } from '../values/style.ts';
+import type { SampleStyle } from '../values/style.ts';
 import { Reference, valuesOf } from '../values/values.ts';
 import { callerFor } from './callers-for.ts';
 import { Maker } from './maker.ts';
 import { requestAbout } from './request-about.ts';
-import type { Row } from './row.ts';
+import type { TrialRow } from './row.ts';
 
 /** A valid request with everything in place that it needs, which has not been sent. */
 export interface Readied {
   readonly request: RequestPlan;
   /** The row that it is about; nothing where it makes one, or is about none. */
-  readonly row: Row | undefined;
+  readonly row: TrialRow | undefined;
 }
 
 export interface Readying {
   /** Who is to send it; anybody who may, unless said. */
-  readonly caller?: Caller | undefined;
+  readonly caller?: TrialCaller | undefined;
   /** Who is to make the row that it is about. */
-  readonly maker?: Caller | undefined;
-  readonly style?: Style;
+  readonly maker?: TrialCaller | undefined;
+  readonly style?: SampleStyle;
 }
 
 /** Makes what a valid request to an endpoint needs: parents and references, or the row that it is about, in a state in which it may be asked for. @throws {Untestable} */
@@ -91,7 +91,9 @@ async function asking(session: Session, endpoint: Endpoint, readying: Readying):
     readonly query: Record<string, Symbolic>;
     readonly headers: Record<string, Symbolic>;
   } = {
-    ...{ path: {}, query: {}, headers: {} },
+    path: {},
+    query: {},
+    headers: {},
   };
   for (const name of Array.isArray(required) ? required : []) {
     const stated = typeof name === 'string' ? entryOf(endpoint.parameters, name) : undefined;

@@ -1,14 +1,14 @@
 import { machineOf } from '../../parts/states.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { callersFor } from './callers-for.ts';
 import { requestAbout } from './request-about.ts';
-import type { Row } from './row.ts';
+import type { TrialRow } from './row.ts';
 import { walkTo } from './walk.ts';
 
 /** Deletes a row, in a state in which it may be. @throws {Untestable} where nobody can. */
-export async function remove(session: Session, row: Row): Promise<Done<Exchange>> {
+export async function remove(session: Session, row: TrialRow): Promise<Done<TrialExchange>> {
   const { model } = session;
   const [endpoint] = model.endpointsThat('delete', row.resource);
   session.need(endpoint !== undefined, `nothing deletes a ${row.resource}`);

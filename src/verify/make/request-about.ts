@@ -1,32 +1,32 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { Transition } from '../../parts/states.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import { outcomeOf } from '../model/outcome.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import { resolve, type Symbolic } from '../script/symbol.ts';
-import type { Style } from '../values/style.ts';
+import type { SampleStyle } from '../values/style.ts';
 import { draftBody } from './body.ts';
-import type { Row } from './row.ts';
+import type { TrialRow } from './row.ts';
 
 export interface About {
-  readonly caller?: Caller | undefined;
+  readonly caller?: TrialCaller | undefined;
   /** The transition that is to be fired, and the state that it is to lead to: the body is drawn so that it does. */
   readonly transition?: Transition;
   readonly target?: string;
   readonly json?: Symbolic;
-  readonly style?: Style;
+  readonly style?: SampleStyle;
   readonly headers?: Readonly<Record<string, Symbolic>>;
   readonly query?: Readonly<Record<string, Symbolic>>;
 }
 
 /** A request about one row: its path filled with what is known of the row, its body drawn unless it is given. */
-export async function requestAbout(session: Session, row: Row, endpoint: Endpoint, about: About = {}): Promise<RequestPlan> {
+export async function requestAbout(session: Session, row: TrialRow, endpoint: Endpoint, about: About = {}): Promise<RequestPlan> {
   const { model } = session;
   const json = about.json ?? (await bodyFor(session, endpoint, row, about));
   return model.request(endpoint, {
-    path: pathOf(endpoint, row),
+    path: pathValues(endpoint, row),
     caller: about.caller,
     ...(json !== undefined && { json }),
     ...(about.headers && { headers: about.headers }),
@@ -35,7 +35,7 @@ export async function requestAbout(session: Session, row: Row, endpoint: Endpoin
 }
 
 /** The values of a path's parameters for a row: its identifier, and the fields that the others name. */
-export function pathOf(endpoint: Endpoint, row: Row): Record<string, Symbolic> {
+export function pathValues(endpoint: Endpoint, row: TrialRow): Record<string, Symbolic> {
   const last = identifierParameter(endpoint);
   const path: Record<string, Symbolic> = {};
   for (const name of pathParameters(endpoint.path)) {
@@ -48,8 +48,8 @@ export function pathOf(endpoint: Endpoint, row: Row): Record<string, Symbolic> {
 const draws = 24;
 
 /** A body under which the transition's condition holds and the state is the wanted one, as far as that can be reckoned. */
-async function bodyFor(session: Session, endpoint: Endpoint, row: Row, about: About): Promise<Symbolic | undefined> {
-  const make = (resource: string, referred: Style) => session.make(resource, { style: referred }).then(({ id }) => id);
+async function bodyFor(session: Session, endpoint: Endpoint, row: TrialRow, about: About): Promise<Symbolic | undefined> {
+  const make = (resource: string, referred: SampleStyle) => session.make(resource, { style: referred }).then(({ id }) => id);
   const drafting = { bound: new Set<string>(), make };
   const style = about.style ?? 'plain';
   const { transition, target } = about;

@@ -1,16 +1,16 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
-import { type Exchange, fieldsOf } from '../script/exchange.ts';
+import { bodyFields, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { Captured, type Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
-import type { Row } from './row.ts';
+import type { TrialRow } from './row.ts';
 
 /** The row that an answer to a creation shows. @throws {Untestable} where it shows no identifier. */
-export function rowFrom(session: Session, resource: string, endpoint: Endpoint, made: Done<Exchange>): Row {
+export function rowFrom(session: Session, resource: string, endpoint: Endpoint, made: Done<TrialExchange>): TrialRow {
   const field = statedValue(session.model.resource(resource)?.identifier ?? { standing: 'open', at: '' })?.field ?? 'id';
-  const fields = fieldsOf(made.value);
+  const fields = bodyFields(made.value);
   if (fields?.[field] === undefined)
     throw new Untestable(`the answer to ${endpoint.key} shows no ${field}, so that what it made cannot be named`);
   const known: Record<string, Symbolic> = { ...made.value.sent.path };

@@ -1,41 +1,41 @@
 import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import type { Caller } from '../model/callers.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialCaller } from '../model/callers.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Done } from '../script/step.ts';
 import type { Symbolic } from '../script/symbol.ts';
-import type { Style } from '../values/style.ts';
+import type { SampleStyle } from '../values/style.ts';
 
 /** A row that a session has made or was given. */
-export interface Row {
+export interface TrialRow {
   readonly resource: string;
   readonly id: Symbolic;
   /** What its path parameters and fields are known to be, beside its identifier, as later requests can name them. */
   readonly known: Readonly<Record<string, Symbolic>>;
   /** The exchange that made it; absent for one that was given. */
-  readonly made?: Done<Exchange>;
+  readonly made?: Done<TrialExchange>;
   /** Who made it. */
-  readonly caller: Caller | undefined;
+  readonly caller: TrialCaller | undefined;
   /** The last exchange that showed it, and what it showed. */
-  shown: Done<Exchange> | undefined;
+  shown: Done<TrialExchange> | undefined;
   fields: Readonly<Record<string, Json>> | undefined;
 }
 
 /** What is wanted of a row that is made. */
-export interface Wanted {
+export interface WantedRow {
   /** The state that it is to be in. */
   readonly state?: string;
   /** Who is to make it; anybody who may, unless said. */
-  readonly caller?: Caller | undefined;
+  readonly caller?: TrialCaller | undefined;
   /** Members of the body that are to be so. */
   readonly body?: Readonly<Record<string, Symbolic>>;
   /** The values of path parameters and references that are to be so. */
-  readonly parents?: Readonly<Record<string, Row>>;
+  readonly parents?: Readonly<Record<string, TrialRow>>;
   /** The row that is to be changed, whose immutable fields stay as they are. */
-  readonly changes?: Row;
+  readonly changes?: TrialRow;
   /** `full`: everything that the shape admits is drawn. */
-  readonly style?: Style;
+  readonly style?: SampleStyle;
 }
 
 /** The values of a path's parameters, and a body. */
@@ -47,11 +47,11 @@ export interface Parts {
 /** Makes rows for a session. */
 export interface RowMaker {
   /** @throws {Untestable} where that cannot be. */
-  make(resource: string, wanted: Wanted): Promise<Row>;
+  make(resource: string, wanted: WantedRow): Promise<TrialRow>;
   /** The request that would make a row, with what it refers to made already. */
-  creation(resource: string, wanted: Wanted): Promise<RequestPlan>;
+  creation(resource: string, wanted: WantedRow): Promise<RequestPlan>;
   /** Everything that a request needs to be valid but for the row that it is about. */
-  parts(endpoint: Endpoint, wanted: Wanted): Promise<Parts>;
+  parts(endpoint: Endpoint, wanted: WantedRow): Promise<Parts>;
   /** The headers that an endpoint asks for before it changes a row. */
-  preconditions(endpoint: Endpoint, row: Row, caller: Caller | undefined): Promise<Record<string, Symbolic>>;
+  preconditions(endpoint: Endpoint, row: TrialRow, caller: TrialCaller | undefined): Promise<Record<string, Symbolic>>;
 }

@@ -1,10 +1,10 @@
 import type { Json } from '../../document/document.ts';
 import type { Model } from '../model/model.ts';
 import { itemsOf } from '../model/row-shown.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import { sending } from '../script/request.ts';
-import type { Run } from '../script/run.ts';
+import type { ScriptRun } from '../script/run.ts';
 import type { Step } from '../script/step.ts';
 import { resolve } from '../script/symbol.ts';
 import { nextPage } from './pages.ts';
@@ -12,17 +12,17 @@ import { nextPage } from './pages.ts';
 const pagesMax = 60;
 
 /** The step that goes through all pages of a list, however many there are in that run; after the first one, something else may be sent. */
-export function walkingPages(model: Model, first: RequestPlan, between?: RequestPlan): Step<readonly Exchange[]> {
+export function walkingPages(model: Model, first: RequestPlan, between?: RequestPlan): Step<readonly TrialExchange[]> {
   const firstStep = sending(first);
   const other = between && sending(between);
   return {
     says: `${firstStep.says}, page after page${other ? `, with ${other.says} after the first` : ''}`,
     takes: [...firstStep.takes, ...(other?.takes ?? [])],
     async act(run) {
-      const pages: Exchange[] = [];
+      const pages: TrialExchange[] = [];
       let plan: RequestPlan | undefined = first;
       while (plan && pages.length < pagesMax) {
-        const page: Exchange = await sending(plan).act(run);
+        const page: TrialExchange = await sending(plan).act(run);
         pages.push(page);
         if (other && pages.length === 1) await other.act(run);
         const next: Readonly<Record<string, Json>> | undefined = isDone(page) ? nextQuery(model, page, run) : undefined;
@@ -40,7 +40,7 @@ export function walkingPages(model: Model, first: RequestPlan, between?: Request
 }
 
 /** The query of the next page with the values of this one in it. */
-function nextQuery(model: Model, page: Exchange, run: Run): Readonly<Record<string, Json>> | undefined {
+function nextQuery(model: Model, page: TrialExchange, run: ScriptRun): Readonly<Record<string, Json>> | undefined {
   const next = nextPage(model, { step: 0, value: page });
   // The cast holds: what is resolved from a map is a map.
   return next && (resolve(next, { ...run, results: [page] }) as Readonly<Record<string, Json>>);

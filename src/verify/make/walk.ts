@@ -1,19 +1,19 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
-import type { Caller } from '../model/callers.ts';
-import { briefly, type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import type { TrialCaller } from '../model/callers.ts';
+import { bodyFields, briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { Untestable } from '../untestable.ts';
 import { callersFor } from './callers-for.ts';
 import { requestAbout } from './request-about.ts';
-import type { Row } from './row.ts';
+import type { TrialRow } from './row.ts';
 
 const attemptsMax = 4;
 
 /** Fires transitions until a row is in a state, by the shortest way that the machine allows. @throws {Untestable} */
-export async function walkTo(session: Session, row: Row, state: string): Promise<void> {
+export async function walkTo(session: Session, row: TrialRow, state: string): Promise<void> {
   const machine = machineOf(session.model.spec.states, row.resource);
   if (!machine) throw new Untestable(`${row.resource} has no machine`);
   const tried = new Set<string>();
@@ -35,7 +35,7 @@ export async function walkTo(session: Session, row: Row, state: string): Promise
 }
 
 /** The state that a row was last seen in. */
-export function stateOf(row: Row, machine: Machine): string | undefined {
+export function stateOf(row: TrialRow, machine: Machine): string | undefined {
   const value = row.fields?.[machine.field];
   return typeof value === 'string' ? value : undefined;
 }
@@ -43,12 +43,12 @@ export function stateOf(row: Row, machine: Machine): string | undefined {
 /** Fires one transition on a row, as somebody who may; the row is as the answer shows it. */
 export async function fire(
   session: Session,
-  row: Row,
+  row: TrialRow,
   endpoint: Endpoint,
   transition: Transition,
   target?: string,
-  caller?: Caller,
-): Promise<Done<Exchange>> {
+  caller?: TrialCaller,
+): Promise<Done<TrialExchange>> {
   const [allowed] = caller ? [caller] : callersFor(session, endpoint, row);
   const headers = await session.preconditions(endpoint, row, allowed);
   const request = await requestAbout(session, row, endpoint, {
@@ -58,7 +58,7 @@ export async function fire(
     ...(target !== undefined && { target }),
   });
   const done = await session.send(request);
-  const fields = fieldsOf(done.value);
+  const fields = bodyFields(done.value);
   const machine = machineOf(session.model.spec.states, row.resource);
   if (isDone(done.value) && fields && machine && fields[machine.field] !== undefined) {
     row.fields = fields;

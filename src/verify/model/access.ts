@@ -2,7 +2,7 @@ import type { Permission } from '../../parts/authentication.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { callableOperations, namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
-import type { Caller } from './callers.ts';
+import type { TrialCaller } from './callers.ts';
 import type { Expressions, Known } from './expressions.ts';
 
 /** Whether somebody may do something: yes, no, or not to be known from outside. */
@@ -25,7 +25,7 @@ export class Access {
   }
 
   /** The rules that stand for a caller and an operation, whatever their conditions; nothing where rules are not stated. */
-  rules(operation: Operation, caller: Caller | undefined): readonly Permission[] | undefined {
+  rules(operation: Operation, caller: TrialCaller | undefined): readonly Permission[] | undefined {
     const { permissions, schemes } = this.#spec.authentication;
     if (!isStated(permissions) || !isStated(schemes)) return undefined;
     const meant = [operation, ...this.#insteadOf(operation)];
@@ -38,7 +38,7 @@ export class Access {
   }
 
   /** Whether a caller may do it, given what is known of the row and the request. */
-  allows(operation: Operation, caller: Caller | undefined, known: Known = { context: {} }): Allowed {
+  allows(operation: Operation, caller: TrialCaller | undefined, known: Known = { context: {} }): Allowed {
     if (this.isPublic(operation)) return 'yes';
     const { permissions, schemes } = this.#spec.authentication;
     if (isStated(schemes) && !caller?.credential && !this.#letsAnyone(operation)) return 'no';
@@ -79,7 +79,7 @@ export class Access {
 }
 
 /** `caller` as expressions read it; absent where its identifier is not known. */
-export function callerContext(caller: Caller | undefined): Known['context'] {
+export function callerContext(caller: TrialCaller | undefined): Known['context'] {
   if (caller?.id === undefined) return {};
   return { caller: { id: caller.id, user: caller.user, scopes: [...(caller.scopes ?? [])] } };
 }

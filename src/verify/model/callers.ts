@@ -3,10 +3,10 @@ import { readToken } from '../../kinds/schemes/token.ts';
 import { kindOfScheme, type Scheme, schemePrefix } from '../../parts/authentication.ts';
 import { Failed } from '../../parts/expressions/cel-value.ts';
 import { compileExpression } from '../../parts/expressions/compile.ts';
-import { claimsScope } from '../../parts/expressions/uses-of-authentication.ts';
 import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
+import { claimsScope } from '../../parts/uses/authentication.ts';
 
 /** A credential as it is given: for `--as`, in a file, or by code. */
 export interface GivenCaller {
@@ -23,7 +23,7 @@ export interface GivenCaller {
 }
 
 /** Somebody that requests are sent as. */
-export interface Caller {
+export interface TrialCaller {
   /** For people, and for the variable of a shell: `merchant`, `merchant-2`. */
   readonly name: string;
   readonly user: string;
@@ -57,7 +57,7 @@ export class NoUser extends Error {
  * Everybody that requests can be sent as. Where no scheme is stated there is one, who shows nothing; where one is, nobody but
  * the given. @throws {NoScheme} @throws {NoUser}
  */
-export function callersOf(spec: Spec, given: readonly GivenCaller[]): Caller[] {
+export function callersOf(spec: Spec, given: readonly GivenCaller[]): TrialCaller[] {
   const seen = new Map<string, number>();
   const nameOf = (user: string) => {
     const count = (seen.get(user) ?? 0) + 1;
@@ -72,7 +72,9 @@ export function callersOf(spec: Spec, given: readonly GivenCaller[]): Caller[] {
     if (bad === undefined) checkUser(spec, user);
     const sent = credentialOf(spec, scheme, credential);
     return {
-      ...{ name: nameOf(bad === undefined ? user : `${user}-${bad.replaceAll(/\W+/g, '-')}`), user, credential: sent },
+      name: nameOf(bad === undefined ? user : `${user}-${bad.replaceAll(/\W+/g, '-')}`),
+      user,
+      credential: sent,
       ...saidBy(spec, sent.scheme, credential),
       ...(id !== undefined && { id }),
       ...(scopes && { scopes }),
@@ -111,7 +113,7 @@ function saidBy(spec: Spec, scheme: Scheme, text: string): { readonly id?: strin
 }
 
 /** A credential of a scheme, where it is sent. @throws {NoScheme} */
-export function credentialOf(spec: Spec, name: string | undefined, text: string): Credential {
+function credentialOf(spec: Spec, name: string | undefined, text: string): Credential {
   const { accept, schemes } = spec.authentication;
   const accepted = entriesOf(schemes).filter(([one]) => accept === undefined || accept.includes(one));
   const scheme =
@@ -135,6 +137,6 @@ function joined(prefix: string, text: string): string {
 }
 
 /** Whether two credentials are one caller's, as far as it is known who they are. */
-export function isSamePerson(one: Caller, other: Caller): boolean {
+export function isSamePerson(one: TrialCaller, other: TrialCaller): boolean {
   return one === other || (one.user === other.user && (one.id === undefined || other.id === undefined || one.id === other.id));
 }

@@ -1,23 +1,24 @@
 import type { Json } from '../../document/document.ts';
-import { isSame } from '../../document/values.ts';
+import { isMap, isSame } from '../../document/values.ts';
 import { readTemplate } from '../../kinds/generators/template.ts';
 import type { Effect } from '../../parts/effects.ts';
-import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
+import { boundByPath, identifierParameter, isWritable, pathParameters } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
+import { identifierType } from '../../parts/schemas.ts';
 import { machineOf } from '../../parts/states.ts';
-import { mergeJson } from '../../parts/versions/json-merge.ts';
-import type { Exchange } from '../script/exchange.ts';
+import { mergeJson } from '../../parts/versions/older-values.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import type { Before, Expectation, Fields } from './expectation.ts';
 import type { Follow } from './followed.ts';
 import type { Model } from './model.ts';
 import { firstTarget, fromExpression } from './reckoned.ts';
-import { boundFields, sentFields } from './sent.ts';
 
 /** What every field of a row has to be after an exchange that created, updated, replaced or moved it; where what it refers to is known, that too is read. */
 export function expectedAfter(
   model: Model,
-  change: Exchange,
+  change: TrialExchange,
   before: Before | undefined,
   followed?: Follow,
 ): ReadonlyMap<string, Expectation> {
@@ -60,7 +61,7 @@ function wordsOf(effect: Effect, operation: string, isThere: boolean): string[] 
 function beforeSet(
   model: Model,
   resource: Resource,
-  change: Exchange,
+  change: TrialExchange,
   { before, followed }: { readonly before: Before | undefined; readonly followed: Follow | undefined },
 ): Map<string, Expectation> {
   const verb = change.endpoint && statedValue(change.endpoint.does)?.verb;
@@ -144,7 +145,7 @@ function initialState(
   model: Model,
   resource: Resource,
   field: Field,
-  change: Exchange,
+  change: TrialExchange,
   {
     sent,
     bound,
@@ -168,7 +169,7 @@ function initialState(
 
 function movedState(
   model: Model,
-  change: Exchange,
+  change: TrialExchange,
   { before, followed }: { readonly before: Before; readonly followed: Follow | undefined },
   field: Field,
 ): Expectation {
@@ -195,6 +196,45 @@ function isUnchanged(next: Fields, before: Before): boolean {
 }
 
 /** The fields of a row that an exchange could not show to whoever asked. */
-export function beforeFrom(model: Model, resource: string, shown: Exchange): Pick<Before, 'unseen'> {
+export function beforeFrom(model: Model, resource: string, shown: TrialExchange): Pick<Before, 'unseen'> {
   return { unseen: model.unseenBy(resource, model.readerOf(shown)) };
+}
+
+/** The fields that a body sets, as its caller may write them; nothing where the body has a shape of its own, or is no JSON. */
+function sentFields(model: Model, resource: Resource, exchange: TrialExchange): Readonly<Record<string, Json>> | undefined {
+  const { endpoint, sent } = exchange;
+  const isOwn = endpoint !== undefined && (endpoint.request.standing !== 'open' || endpoint.request.question !== undefined);
+  if (isOwn || !isMap(sent.json) || !isJson(sent.headers['content-type'])) return undefined;
+  const caller = model.readerOf(exchange);
+  const fields = Object.entries(sent.json).filter(([name]) => {
+    const field = entryOf(resource.fields, name);
+    if (!field || !isWritable(model.spec, resource, field)) return false;
+    return field.writable === undefined || (caller !== undefined && field.writable.includes(caller.user));
+  });
+  return Object.fromEntries(fields);
+}
+
+function isJson(type: string | undefined): boolean {
+  return type === undefined || /^application\/(?:[\w.-]+\+)?json/.test(type);
+}
+
+/** The fields that the path of an exchange binds, and their values. */
+function boundFields(model: Model, { endpoint, sent }: TrialExchange): ReadonlyMap<string, Json> {
+  const bound = new Map<string, Json>();
+  if (!endpoint) return bound;
+  const effect = statedValue(endpoint.does);
+  const resource = effect && 'resource' in effect ? model.resource(effect.resource) : undefined;
+  if (!resource) return bound;
+  const names = new Set(boundByPath(model.spec, endpoint));
+  const last = identifierParameter(endpoint);
+  const identifier = statedValue(resource.identifier)?.field;
+  for (const parameter of pathParameters(endpoint.path)) {
+    const name = parameter === last ? identifier : parameter;
+    const value = sent.path[parameter];
+    const field = name === undefined ? undefined : entryOf(resource.fields, name);
+    if (name === undefined || value === undefined || !field || !names.has(name)) continue;
+    const type = field.ref === undefined ? statedValue(field.shape)?.type : identifierType(model.spec, field.ref);
+    bound.set(name, type === 'integer' && typeof value === 'string' ? Number(value) : value);
+  }
+  return bound;
 }

@@ -1,12 +1,12 @@
 import type { Json } from '../../document/document.ts';
 import { Failed } from '../../parts/expressions/cel-value.ts';
-import { type Compiled, compileExpression } from '../../parts/expressions/compile.ts';
-import type { Context } from '../../parts/expressions/frame.ts';
+import { type CompiledExpression, compileExpression } from '../../parts/expressions/compile.ts';
+import type { EvaluationContext } from '../../parts/expressions/frame.ts';
 import type { Read } from '../../parts/expressions/reads.ts';
 import type { ExpressionUse } from '../../parts/expressions/use.ts';
-import { expressionUses } from '../../parts/expressions/uses.ts';
 import type { Expression } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
+import { expressionUses } from '../../parts/uses/all.ts';
 
 /** What an expression comes to, as far as it can be known from outside. */
 export type Evaluated = { readonly value: Json } | 'failed' | 'unknown';
@@ -18,7 +18,7 @@ export class NotSeen extends Error {
 
 /** What is known when an expression is evaluated: its variables, and what of them is not seen from here. */
 export interface Known {
-  readonly context: Context;
+  readonly context: EvaluationContext;
   /** The members of a variable that it may have without our seeing them: `resource` to the fields that its reader is not shown. */
   readonly unseen?: Readonly<Record<string, ReadonlySet<string>>>;
 }
@@ -27,7 +27,7 @@ export interface Known {
 export class Expressions {
   readonly #spec: Spec;
   #uses: Map<string, ExpressionUse> | undefined;
-  readonly #compiled = new Map<string, Compiled | undefined>();
+  readonly #compiled = new Map<string, CompiledExpression | undefined>();
 
   constructor(spec: Spec) {
     this.#spec = spec;
@@ -59,7 +59,7 @@ export class Expressions {
     return this.#compile(expression, operation)?.reads ?? [];
   }
 
-  #compile(expression: Expression, operation: string | undefined): Compiled | undefined {
+  #compile(expression: Expression, operation: string | undefined): CompiledExpression | undefined {
     const key = `${expression.at}\n${operation ?? ''}`;
     if (this.#compiled.has(key)) return this.#compiled.get(key);
     this.#uses ??= new Map(expressionUses(this.#spec).map((use) => [use.at, use]));
@@ -75,7 +75,10 @@ export class Expressions {
 }
 
 /** Nothing where it follows a reference to what was not seen. */
-function evaluated(compiled: Compiled, context: Context): ReturnType<Compiled['evaluate']> | Failed {
+function evaluated(
+  compiled: CompiledExpression,
+  context: EvaluationContext,
+): ReturnType<CompiledExpression['evaluate']> | Failed {
   try {
     return compiled.evaluate(context) ?? null;
   } catch (error) {

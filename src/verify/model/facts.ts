@@ -1,5 +1,5 @@
 import type { Pointer } from '../../document/document.ts';
-import type { Ledger, LedgerFact } from '../../parts/ledger.ts';
+import type { Ledger, LedgerFact } from '../../parts/facts/ledger.ts';
 
 /** A fact of the ledger, by its kind and subject; `at` tells two of one subject apart. */
 export interface FactName {
@@ -17,14 +17,14 @@ export class Facts {
     this.all = ledger.facts;
     for (const fact of ledger.facts) {
       if (!isPromise(fact)) continue;
-      const key = keyOf(fact);
+      const key = factKey(fact);
       this.#promised.set(key, [...(this.#promised.get(key) ?? []), fact]);
     }
   }
 
   /** The facts of this name that are promises. */
   promised(name: FactName): readonly LedgerFact[] {
-    const promised = this.#promised.get(keyOf(name)) ?? [];
+    const promised = this.#promised.get(factKey(name)) ?? [];
     return name.at === undefined ? promised : promised.filter(({ at }) => at === name.at);
   }
 
@@ -37,6 +37,6 @@ export function isPromise({ standing }: Pick<LedgerFact, 'standing'>): boolean {
   return standing === 'stated' || standing === 'none' || standing === 'inferred';
 }
 
-export function keyOf({ kind, subject }: Pick<FactName, 'kind' | 'subject'>): string {
+export function factKey({ kind, subject }: Pick<FactName, 'kind' | 'subject'>): string {
   return `${kind}\n${subject}`;
 }

@@ -1,21 +1,21 @@
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { Field } from '../../parts/resources.ts';
 import type { Spec } from '../../parts/spec.ts';
-import type { Caller } from './callers.ts';
+import type { TrialCaller } from './callers.ts';
 
 /** Whether a caller is not shown a field, in any answer but the first where it is revealed once. */
-export function isHidden(field: Field, caller: Caller | undefined): boolean {
+export function isHidden(field: Field, caller: TrialCaller | undefined): boolean {
   if (field.writeOnly || field.reveal === 'once' || !field.stored) return true;
   return field.visible !== undefined && (caller === undefined || !field.visible.includes(caller.user));
 }
 
 /** Whether what a field has can be seen by somebody, so that it can be shown that it is kept. */
-export function isEverShown(field: Field, callers: readonly Caller[]): boolean {
+export function isEverShown(field: Field, callers: readonly TrialCaller[]): boolean {
   return !isHidden(field, undefined) || callers.some((caller) => !isHidden(field, caller));
 }
 
 /** The fields of a resource that a caller is not shown. */
-export function hiddenFields(spec: Spec, resource: string, caller: Caller | undefined): Set<string> {
+export function hiddenFields(spec: Spec, resource: string, caller: TrialCaller | undefined): Set<string> {
   const stated = entryOf(spec.resources.all, resource);
   const fields = stated ? entriesOf(stated.fields) : [];
   return new Set(fields.filter(([, field]) => isHidden(field, caller)).map(([name]) => name));

@@ -1,18 +1,18 @@
 import type { Json } from '../../document/document.ts';
-import type { Context } from '../../parts/expressions/frame.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { EvaluationContext } from '../../parts/expressions/frame.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import { NotSeen } from './expressions.ts';
 import type { Model } from './model.ts';
 import { type Fields, rowsShown, rowWith } from './row-shown.ts';
 
 /** How an expression reads the row that a reference leads to. */
-export type Follow = NonNullable<Context['follow']>;
+export type Follow = NonNullable<EvaluationContext['follow']>;
 
 /**
  * Reads rows through references: those that exchanges have shown, each as it was shown last. It throws NotSeen for a row that none
  * showed, and for a field that its reader was not shown.
  */
-export function followedIn(model: Model, exchanges: readonly Exchange[]): Follow {
+export function followedIn(model: Model, exchanges: readonly TrialExchange[]): Follow {
   const resources = exchanges.map((exchange) => rowsShown(model, exchange)?.resource);
   return (resource, id) => {
     const shown = exchanges.findLast((exchange, at) => resources[at] === resource && rowWith(model, exchange, id));

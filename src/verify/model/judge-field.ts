@@ -2,7 +2,7 @@ import type { Json } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
 import type { Field } from '../../parts/resources.ts';
 import { type Flaw, type Moot, moot } from '../script/claim.ts';
-import { shown } from '../values/difference.ts';
+import { oneLine } from '../values/difference.ts';
 import type { Expectation } from './expectation.ts';
 import { timeOf } from './reckoned.ts';
 
@@ -20,22 +20,22 @@ export function judgeField(
     case 'absent':
       return seen === undefined || seen === null
         ? undefined
-        : { promised: `${name}: nothing (${words[expectation.because]})`, seen: shown(seen) };
+        : { promised: `${name}: nothing (${words[expectation.because]})`, seen: oneLine(seen) };
     case 'pattern':
       return typeof seen === 'string' && expectation.pattern.test(seen)
         ? undefined
-        : { promised: `${name}: made as ${expectation.pattern.source}`, seen: shown(seen) };
+        : { promised: `${name}: made as ${expectation.pattern.source}`, seen: oneLine(seen) };
     case 'time': {
       const ms = timeOf(seen, field);
       // Whole seconds may have been cut off.
       const isInside = ms !== undefined && ms >= expectation.fromMs - toleranceMs - 1000 && ms <= expectation.toMs + toleranceMs;
       const between = `${new Date(expectation.fromMs).toISOString()} to ${new Date(expectation.toMs).toISOString()}`;
-      return isInside ? undefined : { promised: `${name}: a time from ${between}`, seen: shown(seen) };
+      return isInside ? undefined : { promised: `${name}: a time from ${between}`, seen: oneLine(seen) };
     }
     case 'value':
       return isKept(expectation.value, seen, { mayHaveMore: expectation.because === 'sent', mayLack })
         ? undefined
-        : { promised: `${name}: ${shown(expectation.value)} (${words[expectation.because]})`, seen: shown(seen) };
+        : { promised: `${name}: ${oneLine(expectation.value)} (${words[expectation.because]})`, seen: oneLine(seen) };
   }
 }
 

@@ -1,17 +1,21 @@
+import * as fc from 'fast-check';
+import type { Json } from '../../document/document.ts';
+import { formatNamed } from '../../kinds/formats/all.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, type Fact, statedValue } from '../../parts/fact.ts';
-import { type Ledger, ledgerOf } from '../../parts/ledger.ts';
+import { type Ledger, ledgerOf } from '../../parts/facts/ledger.ts';
 import { callableOperations, type Operation, resourceOfEffect } from '../../parts/operations.ts';
 import { requestShape } from '../../parts/payload.ts';
 import type { Resource } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
-import type { Exchange } from '../script/exchange.ts';
-import type { Body, RequestPlan } from '../script/plan.ts';
-import { type Fresh, freshText, type Symbolic } from '../script/symbol.ts';
-import { freshOf } from '../values/fresh.ts';
+import type { TrialExchange } from '../script/exchange.ts';
+import type { RequestPlan, SentBody } from '../script/plan.ts';
+import { Fresh, freshText, type Symbolic } from '../script/symbol.ts';
+import { NoValue } from '../values/no-value.ts';
+import { valuesOf } from '../values/values.ts';
 import { Access } from './access.ts';
-import type { Caller } from './callers.ts';
+import type { TrialCaller } from './callers.ts';
 import { Expressions } from './expressions.ts';
 import { Facts } from './facts.ts';
 import { hiddenFields, uniqueFields } from './fields.ts';
@@ -20,14 +24,14 @@ import { Schemas } from './schemas.ts';
 import { type GivenRows, Seeds } from './seeds.ts';
 
 /** What goes into a request beside its endpoint. */
-export interface RequestParts {
+interface RequestParts {
   readonly path?: Readonly<Record<string, Symbolic>>;
   readonly query?: Readonly<Record<string, Symbolic>>;
   readonly headers?: Readonly<Record<string, Symbolic>>;
   /** The value of the body, sent in the endpoint's first media type. */
   readonly json?: Symbolic;
-  readonly body?: Body;
-  readonly caller?: Caller | undefined;
+  readonly body?: SentBody;
+  readonly caller?: TrialCaller | undefined;
 }
 
 /** The document as a model of the service: what can be asked, by whom, and what has to come of it. */
@@ -35,9 +39,9 @@ export class Model {
   readonly spec: Spec;
   readonly ledger: Ledger;
   readonly facts: Facts;
-  readonly callers: readonly Caller[];
+  readonly callers: readonly TrialCaller[];
   /** Those whose credentials are not good. */
-  readonly strangers: readonly Caller[];
+  readonly strangers: readonly TrialCaller[];
   readonly operations: readonly Operation[];
   readonly schemas: Schemas;
   readonly expressions: Expressions;
@@ -50,7 +54,7 @@ export class Model {
   readonly basePath: string;
   readonly #requestShapes = new WeakMap<Endpoint, Fact<Shape>>();
 
-  constructor(spec: Spec, callers: readonly Caller[], basePath: string, rows: GivenRows = {}) {
+  constructor(spec: Spec, callers: readonly TrialCaller[], basePath: string, rows: GivenRows = {}) {
     this.seeds = new Seeds(spec, rows);
     this.spec = spec;
     this.ledger = ledgerOf(spec);
@@ -134,12 +138,12 @@ export class Model {
   }
 
   /** The fields of a row that a caller is not shown. */
-  unseenBy(resource: string, caller: Caller | undefined): ReadonlySet<string> {
+  unseenBy(resource: string, caller: TrialCaller | undefined): ReadonlySet<string> {
     return hiddenFields(this.spec, resource, caller);
   }
 
   /** The members of values that a caller is not shown, wherever such a value stands. */
-  hiddenInside(caller: Caller | undefined): ReadonlySet<string> {
+  hiddenInside(caller: TrialCaller | undefined): ReadonlySet<string> {
     const values = entriesOf(this.spec.resources.all).filter(([, { identifier }]) => identifier.standing === 'none');
     return new Set(values.flatMap(([name]) => [...this.unseenBy(name, caller)]));
   }
@@ -153,7 +157,7 @@ export class Model {
   }
 
   /** Whom an answer was for: nobody, where no credential is looked at. */
-  readerOf({ endpoint, caller }: Pick<Exchange, 'endpoint' | 'caller'>): Caller | undefined {
+  readerOf({ endpoint, caller }: Pick<TrialExchange, 'endpoint' | 'caller'>): TrialCaller | undefined {
     return endpoint && this.access.isPublic(this.operationOf(endpoint)) && this.spec.authentication.schemes.standing !== 'none'
       ? undefined
       : caller;
@@ -197,4 +201,27 @@ export function currentVersion(spec: Spec): string | undefined {
 function versionPath(spec: Spec): string {
   const carrier = statedValue(spec.versioning.select)?.carrier ?? '';
   return carrier.replaceAll(/\{[^{}]+\}/g, currentVersion(spec) ?? '');
+}
+
+/** A value of a shape that no other row has, as far as chance can see to it; nothing where the shape is beyond us. */
+function freshOf(spec: Spec, shape: Shape): Fresh | undefined {
+  const isText = shape.type === 'string' && shape.enum === undefined && shape.const === undefined && shape.pattern === undefined;
+  if (isText && (shape.format === undefined || (formatNamed(shape.format)?.covers ?? shape.format) === 'email')) {
+    const most = typeof shape.maxLength === 'number' ? shape.maxLength : 64;
+    const least = typeof shape.minLength === 'number' ? shape.minLength : 1;
+    if (shape.format !== undefined) {
+      if (most >= 30) return new Fresh((draw) => `nf-${Buffer.from(draw.bytes(6)).toString('hex')}@example.com`);
+    } else if (most >= 14) return freshText(`nf-${'x'.repeat(Math.max(0, least - 14))}`);
+  }
+  try {
+    // What is drawn with a bias towards bounds comes twice before long.
+    const values = fc.noBias(valuesOf(spec, shape, 'full'));
+    return new Fresh((draw) => {
+      const [value] = fc.sample(values, { seed: Buffer.from(draw.bytes(4)).readInt32BE(), numRuns: 1 });
+      return (value ?? null) as Json;
+    });
+  } catch (error) {
+    if (error instanceof NoValue) return undefined;
+    throw error;
+  }
 }

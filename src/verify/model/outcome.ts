@@ -1,26 +1,29 @@
 import type { Json } from '../../document/document.ts';
 import type { Transition } from '../../parts/states.ts';
 import { callerContext } from './access.ts';
-import type { Caller } from './callers.ts';
+import type { TrialCaller } from './callers.ts';
 import type { Evaluated, Expressions, Known } from './expressions.ts';
 
 /** What is known when a transition is about to be fired. */
-export interface Firing {
+export interface FiringCase {
   readonly operation: string;
   readonly row: Readonly<Record<string, Json>>;
   readonly unseen: ReadonlySet<string>;
   readonly request: Json | undefined;
-  readonly caller: Caller | undefined;
+  readonly caller: TrialCaller | undefined;
   readonly nowMs: number;
 }
 
 /** The state that a transition leads to, `blocked` where its condition or all of its targets do not hold, or unknown. */
-export function outcomeOf(expressions: Expressions, transition: Transition, firing: Firing): string {
+export function outcomeOf(expressions: Expressions, transition: Transition, firing: FiringCase): string {
   const { row, request, unseen } = firing;
   const known: Known = {
     context: {
       ...callerContext(firing.caller),
-      ...{ resource: row, next: row, now: firing.nowMs, operation: firing.operation },
+      resource: row,
+      next: row,
+      now: firing.nowMs,
+      operation: firing.operation,
       ...(request !== undefined && { request }),
     },
     unseen: { resource: unseen, next: unseen },

@@ -1,9 +1,9 @@
 import { entriesOf, isStated } from '../../parts/fact.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import type { Model } from './model.ts';
 
 /** Whether the values in a path are such as its parameters are stated to be; else nothing is said of what comes of them. */
-export function pathFits(model: Model, { endpoint, sent }: Pick<Exchange, 'endpoint' | 'sent'>): boolean {
+export function pathFits(model: Model, { endpoint, sent }: Pick<TrialExchange, 'endpoint' | 'sent'>): boolean {
   if (!endpoint) return true;
   return entriesOf(endpoint.parameters).every(([name, parameter]) => {
     const value = sent.path[name];

@@ -2,7 +2,7 @@ import type { Json, Pointer } from '../../document/document.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
 import { type Expression, statedValue } from '../../parts/fact.ts';
 import type { Field } from '../../parts/resources.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import { callerContext } from './access.ts';
 import type { Before, Expectation, Fields } from './expectation.ts';
 import type { Follow } from './followed.ts';
@@ -12,7 +12,7 @@ import { currentVersion, type Model } from './model.ts';
 export function firstTarget(
   model: Model,
   targets: readonly { readonly state: string; readonly if?: Expression; readonly at: Pointer }[],
-  change: Exchange,
+  change: TrialExchange,
   known: KnownRows,
   field: Field,
 ): Expectation {
@@ -34,13 +34,16 @@ export interface KnownRows {
   readonly followed?: Follow | undefined;
 }
 
-function evaluated(model: Model, expression: Expression, change: Exchange, known: KnownRows, nowMs: number) {
+function evaluated(model: Model, expression: Expression, change: TrialExchange, known: KnownRows, nowMs: number) {
   const { sent, caller, endpoint } = change;
   const version = currentVersion(model.spec);
   return model.expressions.evaluate(expression, endpoint?.operation, {
     context: {
       ...callerContext(caller),
-      ...{ now: nowMs, next: known.next, params: { ...sent.path, ...sent.query }, operation: endpoint?.operation ?? '' },
+      now: nowMs,
+      next: known.next,
+      params: { ...sent.path, ...sent.query },
+      operation: endpoint?.operation ?? '',
       ...(version !== undefined && { version }),
       ...(sent.json !== undefined && { request: sent.json }),
       ...(known.before && { resource: known.before.fields }),
@@ -57,7 +60,7 @@ function evaluated(model: Model, expression: Expression, change: Exchange, known
 export function fromExpression(
   model: Model,
   expression: Expression,
-  change: Exchange,
+  change: TrialExchange,
   known: KnownRows,
   field: Field,
 ): Expectation {

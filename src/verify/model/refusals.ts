@@ -4,7 +4,7 @@ import type { ErrorCode, ErrorCondition, ErrorRule } from '../../parts/errors.ts
 import { type Expression, entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import type { Expressions } from './expressions.ts';
 
 /** The refusal that the document states for something: its code, and the rule of it that speaks. */
@@ -50,21 +50,21 @@ export class Refusals {
   }
 
   /** The code that a refusal shows. */
-  codeIn({ body }: Pick<Exchange, 'body'>): string | undefined {
+  codeIn({ body }: Pick<TrialExchange, 'body'>): string | undefined {
     if (!this.#codeAt || body === undefined) return undefined;
     const value = this.#codeAt.reduce<Json | undefined>((at, key) => (isMap(at) ? at[key] : undefined), body);
     return typeof value === 'string' ? value : undefined;
   }
 
   /** Whether an answer is how open facts are answered, which are no promise; a stated code under this status is another refusal's. */
-  isOpen(exchange: Pick<Exchange, 'status' | 'body'>): boolean {
+  isOpen(exchange: Pick<TrialExchange, 'status' | 'body'>): boolean {
     if (exchange.status !== 501) return false;
     const code = this.codeIn(exchange);
     return code === undefined || this.#rules().every((one) => one.code.name !== code);
   }
 
   /** Whether an answer says that too much was asked, which says nothing about what was asked. */
-  isHurried(exchange: Exchange): boolean {
+  isHurried(exchange: TrialExchange): boolean {
     if (exchange.status === 429) return true;
     const code = this.codeIn(exchange);
     const limits: readonly ErrorCondition[] = ['limit.rate', 'limit.quota', 'limit.time', 'service.unavailable'];

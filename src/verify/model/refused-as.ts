@@ -1,6 +1,6 @@
 import type { ErrorCondition } from '../../parts/errors.ts';
 import type { Operation } from '../../parts/operations.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import type { FactName } from './facts.ts';
 import type { Model } from './model.ts';
 
@@ -16,7 +16,7 @@ export function conditionFacts(model: Model, when: ErrorCondition, operation?: O
   return refusal && model.refusals.showsCodes ? [{ kind: 'conditions', subject: refusal.code }] : [];
 }
 
-type Answer = Pick<Exchange, 'status' | 'body'>;
+type Answer = Pick<TrialExchange, 'status' | 'body'>;
 
 /** The refusal for a condition at an operation; nothing where no code is stated for it. */
 export function refusalFor(model: Model, when: ErrorCondition, operation?: Operation): Refusal | undefined {

@@ -4,7 +4,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter } from '../../parts/payload.ts';
-import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Model } from './model.ts';
 
 export type Fields = Readonly<Record<string, Json>>;
@@ -12,7 +12,7 @@ export type Fields = Readonly<Record<string, Json>>;
 /** The rows of a resource that an answer shows as they are: one, or the items of a list. Nothing where it shows something else. */
 export function rowsShown(
   model: Model,
-  exchange: Exchange,
+  exchange: TrialExchange,
 ): { readonly resource: string; readonly rows: readonly Fields[] } | undefined {
   const { endpoint } = exchange;
   if (!endpoint || !isDone(exchange) || exchange.status === 204) return undefined;
@@ -27,7 +27,7 @@ export function rowsShown(
   )
     return undefined;
   if (effect.verb !== 'list') {
-    const row = fieldsOf(exchange);
+    const row = bodyFields(exchange);
     return row && { resource, rows: [row] };
   }
   const items = itemsOf(model, exchange);
@@ -44,7 +44,7 @@ function showsResource(endpoint: Endpoint, resource: string, status: number): bo
 }
 
 /** The items of a list's answer, in the envelope that its pagination states. */
-export function itemsOf(model: Model, exchange: Exchange): readonly Fields[] | undefined {
+export function itemsOf(model: Model, exchange: TrialExchange): readonly Fields[] | undefined {
   const { endpoint, body } = exchange;
   const pagination = statedValue(endpoint?.pagination ?? model.spec.limits.pagination);
   const list = pagination?.items === undefined ? body : isMap(body) ? body[pagination.items] : undefined;
@@ -68,7 +68,7 @@ export function unexpanded(model: Model, resource: string, row: Fields): Fields 
 }
 
 /** The row with an identifier, wherever in an answer it is shown. */
-export function rowWith(model: Model, exchange: Exchange, id: Json | undefined): Fields | undefined {
+export function rowWith(model: Model, exchange: TrialExchange, id: Json | undefined): Fields | undefined {
   const shown = rowsShown(model, exchange);
   if (!shown || id === undefined) return undefined;
   const field = model.identifierField(shown.resource);
@@ -77,7 +77,7 @@ export function rowWith(model: Model, exchange: Exchange, id: Json | undefined):
 }
 
 /** The identifier of the row that an exchange is about: as it answered it, else as the path had it. */
-export function idIn(model: Model, exchange: Exchange): Json | undefined {
+export function idIn(model: Model, exchange: TrialExchange): Json | undefined {
   const { endpoint, sent } = exchange;
   const effect = endpoint && statedValue(endpoint.does);
   const resource = resourceOfEffect(effect);
@@ -85,6 +85,6 @@ export function idIn(model: Model, exchange: Exchange): Json | undefined {
   const last = identifierParameter(endpoint);
   if (last !== undefined) return sent.path[last];
   const field = model.identifierField(resource);
-  const own = fieldsOf(exchange)?.[field];
+  const own = bodyFields(exchange)?.[field];
   return own ?? (isMap(sent.json) ? sent.json[field] : undefined);
 }

@@ -99,7 +99,10 @@ function forAjv(value: Json, use: SchemaUse, ajv: Ajv2020): Json {
     const [, name, rest = ''] = (key === '$ref' && typeof item === 'string' && /^#\/\$defs\/([^/]+)(\/.*)?$/.exec(item)) || [];
     const referred = name === undefined ? undefined : idOf(use, keyOfFragmentStep(name)) + (rest === '' ? '' : `#${rest}`);
     Object.defineProperty(out, key, {
-      ...{ value: referred ?? forAjv(item, use, ajv), enumerable: true, configurable: true, writable: true },
+      value: referred ?? forAjv(item, use, ajv),
+      enumerable: true,
+      configurable: true,
+      writable: true,
     });
   }
   return out;

@@ -2,7 +2,7 @@ import type { Json } from '../../document/document.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { machineOf } from '../../parts/states.ts';
-import type { Row, Wanted } from '../make/row.ts';
+import type { TrialRow, WantedRow } from '../make/row.ts';
 
 /** Rows that are there already, by resource: what a service's own operations cannot make. */
 export type GivenRows = Readonly<Record<string, readonly Readonly<Record<string, Json>>[]>>;
@@ -19,7 +19,7 @@ export class Seeds {
   }
 
   /** A given row, where some are and one is in the wanted state. */
-  take(resource: string, wanted: Wanted): Row | undefined {
+  take(resource: string, wanted: WantedRow): TrialRow | undefined {
     const machine = machineOf(this.#spec.states, resource);
     const rows = (this.#rows[resource] ?? []).filter(
       (row) => wanted.state === undefined || !machine || row[machine.field] === undefined || row[machine.field] === wanted.state,

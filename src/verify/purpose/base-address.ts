@@ -2,7 +2,7 @@ import { isSame } from '../../document/values.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
 import { doorOf } from '../versioning/versions.ts';
@@ -26,13 +26,20 @@ export const baseAddress: Trial = {
         const { endpoint, caller } = door;
         const plan = model.request(endpoint, { caller });
         const below = await session.send(plan);
-        session.claim({ fact, reason: 'below it', of: [below], judge: (seen: Exchange) => belowJudgement(model, door, seen) });
+        session.claim({
+          fact,
+          reason: 'below it',
+          of: [below],
+          judge: (seen: TrialExchange) => belowJudgement(model, door, seen),
+        });
         if (model.basePath === '') return;
         const { endpoint: _endpoint, ...bare } = plan;
         const without = await session.send({ ...bare, prefix: model.prefix.slice(model.basePath.length) });
         session.claim({
-          ...{ fact, reason: 'nowhere else', of: [below, without] },
-          judge: (one: Exchange, other: Exchange): Judgement => {
+          fact,
+          reason: 'nowhere else',
+          of: [below, without],
+          judge: (one: TrialExchange, other: TrialExchange): Judgement => {
             if (!isDone(one)) return moot('it is not answered below the base address');
             if (!isDone(other) || !isSame(one.body ?? one.text, other.body ?? other.text)) return undefined;
             return {
@@ -46,7 +53,7 @@ export const baseAddress: Trial = {
   },
 };
 
-function belowJudgement(model: Model, { operation }: NonNullable<ReturnType<typeof doorOf>>, seen: Exchange): Judgement {
+function belowJudgement(model: Model, { operation }: NonNullable<ReturnType<typeof doorOf>>, seen: TrialExchange): Judgement {
   if (isDone(seen)) return undefined;
   const unknown = refusalFor(model, 'route.unknown', operation);
   const isUnknown = unknown ? isRefused(model, seen) && isRefusal(model, seen, unknown) : seen.status === 404;

@@ -4,7 +4,7 @@ import { ready } from '../make/readied.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
 import { Untestable } from '../untestable.ts';
@@ -52,12 +52,12 @@ async function carryOut(session: Session, operation: Operation): Promise<void> {
     fact,
     reason: `${operation.name} succeeds`,
     of: [done],
-    judge: (seen: Exchange) => judged(model, operation, seen),
+    judge: (seen: TrialExchange) => judged(model, operation, seen),
   });
 }
 
 /** A failure of the service, or an operation that is not there, shows that it cannot be done; what else is refused may be for a reason of its own. */
-function judged(model: Model, operation: Operation, seen: Exchange): Judgement {
+function judged(model: Model, operation: Operation, seen: TrialExchange): Judgement {
   if (isDone(seen)) return undefined;
   const missing = refusalFor(model, 'resource.missing', operation)?.code;
   const absent = (['route.unknown', 'method.unsupported'] as const).some((when) => {

@@ -5,7 +5,7 @@ import { type Door, guardedDoors, knocking } from '../authentication/knocking.ts
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Case, Trial } from '../trial.ts';
@@ -38,7 +38,7 @@ function caseOf(model: Model, user: string): Case {
         .filter(({ operation, endpoint }) => endpoint.method === 'GET' && model.access.allows(operation, caller) === 'yes')
         .sort((one, other) => pathParameters(one.endpoint.path).length - pathParameters(other.endpoint.path).length);
       session.need(doors.length > 0, `no operation that changes nothing is allowed to a ${user}`);
-      const tried: Done<Exchange>[] = [];
+      const tried: Done<TrialExchange>[] = [];
       const asked: Door[] = doors.slice(0, triesMost);
       for (const { endpoint } of asked) {
         const done = await session.send(knocking(model, endpoint, caller));
@@ -46,10 +46,12 @@ function caseOf(model: Model, user: string): Case {
         if (isDone(done.value)) break;
       }
       session.claim({
-        ...{ fact, reason: user, of: tried },
-        judge: (...all: readonly Exchange[]): Judgement => {
+        fact,
+        reason: user,
+        of: tried,
+        judge: (...all: readonly TrialExchange[]): Judgement => {
           if (all.some(isDone)) return undefined;
-          const isLeftOut = (seen: Exchange, at: number) => isNobody(model, asked[at] as Door, seen);
+          const isLeftOut = (seen: TrialExchange, at: number) => isNobody(model, asked[at] as Door, seen);
           if (!all.every(isLeftOut)) return moot('what it asked for was refused for something else');
           return {
             promised: `a ${user} can call ${asked.map(({ operation }) => operation.name).join(', ')}`,
@@ -62,7 +64,7 @@ function caseOf(model: Model, user: string): Case {
 }
 
 /** Whether an answer says that it is not known who is calling, or that whoever it is may not do this. */
-function isNobody(model: Model, { operation }: Door, seen: Exchange): boolean {
+function isNobody(model: Model, { operation }: Door, seen: TrialExchange): boolean {
   if (!isRefused(model, seen)) return false;
   const forbidden = refusalFor(model, 'caller.forbidden', operation);
   return isUnknownCaller(model, operation, seen) || (forbidden !== undefined && isRefusal(model, seen, forbidden));

@@ -3,13 +3,13 @@ import { isSame } from '../../document/values.ts';
 import { entryOf } from '../../parts/fact.ts';
 import { boundByPath } from '../../parts/payload.ts';
 import type { Resource, Unique } from '../../parts/resources.ts';
-import type { Row, Wanted } from '../make/row.ts';
+import type { TrialRow, WantedRow } from '../make/row.ts';
 import type { Before } from '../model/expectation.ts';
 import { expectedAfter } from '../model/expected.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import { type Fields, rowsShown, unexpanded } from '../model/row-shown.ts';
-import { type Exchange, fieldsOf } from '../script/exchange.ts';
+import { bodyFields, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import { Fresh, resolve, type Symbolic } from '../script/symbol.ts';
 
@@ -23,11 +23,11 @@ export async function freshValues(
   session: Session,
   resource: Resource,
   fields: readonly string[],
-): Promise<Required<Pick<Wanted, 'body' | 'parents'>>> {
+): Promise<Required<Pick<WantedRow, 'body' | 'parents'>>> {
   const { model } = session;
   const bound = new Set(model.endpointsThat('create', resource.name).flatMap((endpoint) => boundByPath(model.spec, endpoint)));
   const body: Record<string, Symbolic> = {};
-  const parents: Record<string, Row> = {};
+  const parents: Record<string, TrialRow> = {};
   for (const name of fields) {
     const field = entryOf(resource.fields, name);
     if (!field || field.readOnly) continue;
@@ -67,7 +67,7 @@ function lower(value: Json): string {
 }
 
 /** Whether a rule is about a row as it would be stored. */
-export function isAbout(model: Model, resource: Resource, rule: Unique, row: Fields): boolean {
+function isAbout(model: Model, resource: Resource, rule: Unique, row: Fields): boolean {
   if (!rule.while) return true;
   const hidden = [...model.unseenBy(resource.name, undefined)].filter((name) => row[name] === undefined);
   const holds = model.expressions.evaluate(rule.while, undefined, { context: { next: row }, unseen: { next: new Set(hidden) } });
@@ -75,13 +75,13 @@ export function isAbout(model: Model, resource: Resource, rule: Unique, row: Fie
 }
 
 /** A row as a change that made it or moved it was sent and answered: what its reader was not shown is as it was sent. */
-export function rowAfter(model: Model, resource: Resource, change: Exchange): Fields {
+export function rowAfter(model: Model, resource: Resource, change: TrialExchange): Fields {
   const [shown] = rowsShown(model, change)?.rows ?? [];
-  return { ...fieldsOf({ body: change.sent.json }), ...(shown && unexpanded(model, resource.name, shown)) };
+  return { ...bodyFields({ body: change.sent.json }), ...(shown && unexpanded(model, resource.name, shown)) };
 }
 
 /** The row that a request would have made of nothing, or of another row, as far as it can be reckoned; whatever was answered. */
-export function rowMeant(model: Model, request: Exchange, before?: Before): Fields {
+export function rowMeant(model: Model, request: TrialExchange, before?: Before): Fields {
   const expected = expectedAfter(model, { ...request, status: 201 }, before);
   return Object.fromEntries([...expected].flatMap(([name, one]) => (one.is === 'value' ? [[name, one.value]] : [])));
 }

@@ -7,11 +7,11 @@ import { beginBody } from '../endpoints/begin-body.ts';
 import { taken } from '../endpoints/bodies.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { lookAt } from '../make/look.ts';
-import { pathOf } from '../make/request-about.ts';
-import type { Row } from '../make/row.ts';
+import { pathValues } from '../make/request-about.ts';
+import type { TrialRow } from '../make/row.ts';
 import { isEverShown } from '../model/fields.ts';
 import { moot } from '../script/claim.ts';
-import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Symbolic } from '../script/symbol.ts';
@@ -96,7 +96,7 @@ async function upsertAgain(session: Session, endpoint: Endpoint, style: 'full' |
   const { path, json } = await session.parts(endpoint, { style, caller, changes: row });
   session.need(json !== undefined, `${endpoint.key} takes no body`);
   const before = (await lookAt(session, row)).done;
-  const plan = model.request(endpoint, { path: { ...path, ...pathOf(endpoint, row) }, caller, json });
+  const plan = model.request(endpoint, { path: { ...path, ...pathValues(endpoint, row) }, caller, json });
   const done = await session.send({ ...plan, afterMs: 2 * gapMinMs });
   claimTaken(session, endpoint, done);
   if (!isDone(done.value)) return;
@@ -118,27 +118,33 @@ async function change(session: Session, endpoint: Endpoint, edit: (json: Symboli
   claimWhole(session, endpoint, { before, done });
 }
 
-function claimTaken(session: Session, endpoint: Endpoint, done: Done<Exchange>): void {
+function claimTaken(session: Session, endpoint: Endpoint, done: Done<TrialExchange>): void {
   const fact = { kind: 'request payload shapes', subject: endpoint.key };
-  session.claim({ fact, reason: 'taken', of: [done] as const, judge: (exchange: Exchange) => taken(session.model, exchange) });
+  session.claim({
+    fact,
+    reason: 'taken',
+    of: [done] as const,
+    judge: (exchange: TrialExchange) => taken(session.model, exchange),
+  });
 }
 
 /** A replacement leaves nothing that was not sent, an update everything: what the verb itself says. */
 function claimWhole(
   session: Session,
   endpoint: Endpoint,
-  { before, done }: { readonly before: Done<Exchange>; readonly done: Done<Exchange> },
+  { before, done }: { readonly before: Done<TrialExchange>; readonly done: Done<TrialExchange> },
 ): void {
   const { model } = session;
   const verb = statedValue(endpoint.does)?.verb;
   const resource = model.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
   session.claim({
-    ...{ fact: { kind: 'request payload shapes', subject: endpoint.key }, reason: verb === 'update' ? 'merges' : 'replaces' },
+    fact: { kind: 'request payload shapes', subject: endpoint.key },
+    reason: verb === 'update' ? 'merges' : 'replaces',
     of: [done, before] as const,
-    judge(change: Exchange, was: Exchange) {
-      const sent = fieldsOf({ body: change.sent.json });
-      const now = isDone(change) ? fieldsOf(change) : undefined;
-      const old = fieldsOf(was);
+    judge(change: TrialExchange, was: TrialExchange) {
+      const sent = bodyFields({ body: change.sent.json });
+      const now = isDone(change) ? bodyFields(change) : undefined;
+      const old = bodyFields(was);
       if (!sent || !now || !old || !resource) return moot('the row is not shown');
       for (const [name, field] of entriesOf(resource.fields)) {
         const isPlain =
@@ -162,7 +168,12 @@ function claimWhole(
   });
 }
 
-async function claimLater(session: Session, row: Row, before: Done<Exchange>, done: Done<Exchange>): Promise<void> {
+async function claimLater(
+  session: Session,
+  row: TrialRow,
+  before: Done<TrialExchange>,
+  done: Done<TrialExchange>,
+): Promise<void> {
   const after = await lookAt(session, row);
   claimRow(session, { resource: row.resource, before, change: done, seen: after.done, reason: 'stored' });
 }

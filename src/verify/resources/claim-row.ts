@@ -1,5 +1,6 @@
 import type { Json } from '../../document/document.ts';
 import { entriesOf } from '../../parts/fact.ts';
+import { followsReferences } from '../make/own-rules.ts';
 import type { Expectation } from '../model/expectation.ts';
 import { beforeFrom, expectedAfter } from '../model/expected.ts';
 import { followedIn } from '../model/followed.ts';
@@ -7,19 +8,18 @@ import { judgeField } from '../model/judge-field.ts';
 import type { Model } from '../model/model.ts';
 import { type Fields, idIn, rowsShown, rowWith, unexpanded } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import { bodyFields, isDone, isExchange, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
-import { referredTo } from './referred.ts';
 
 /** A change of a row, what it was before, and where it is seen afterwards. */
-export interface Changed {
+interface Changed {
   readonly resource: string;
   /** The exchange that showed the row before; absent for a creation. */
-  readonly before?: Done<Exchange>;
-  readonly change: Done<Exchange>;
+  readonly before?: Done<TrialExchange>;
+  readonly change: Done<TrialExchange>;
   /** The change itself, for what it answered, or a later exchange that shows the row. */
-  readonly seen: Done<Exchange>;
+  readonly seen: Done<TrialExchange>;
   /** What is claimed: `answered`, `stored`. */
   readonly reason: 'answered' | 'stored';
 }
@@ -31,7 +31,7 @@ export function claimRow(session: Session, changed: Changed): void {
   const resource = model.resource(changed.resource);
   const referred = referredTo(session, changed.resource, [
     rowIn(model, changed),
-    fieldsOf({ body: changed.change.value.sent.json }),
+    bodyFields({ body: changed.change.value.sent.json }),
   ]);
   const known: Seen = {
     change: changed.change.value,
@@ -40,7 +40,7 @@ export function claimRow(session: Session, changed: Changed): void {
   };
   for (const [name, field] of resource ? entriesOf(resource.fields) : []) {
     const expected = expectations(model, changed.resource, known).get(name);
-    const judge = (change: Exchange, seen: Exchange, ...others: readonly Exchange[]): Judgement => {
+    const judge = (change: TrialExchange, seen: TrialExchange, ...others: readonly TrialExchange[]): Judgement => {
       const [before, rows] = changed.before ? [others[0], others.slice(1)] : [undefined, others];
       if (!isDone(change)) return moot('the change was not made');
       const isItself = changed.seen.step === changed.change.step;
@@ -61,7 +61,8 @@ export function claimRow(session: Session, changed: Changed): void {
       );
     };
     session.claim({
-      ...{ fact: { kind: 'allowed values', subject: `${changed.resource}.${name}` }, judge },
+      fact: { kind: 'allowed values', subject: `${changed.resource}.${name}` },
+      judge,
       reason: `${changed.reason}, ${expected?.because ?? 'kept'}`,
       ...(expected !== undefined && expected.at !== field.at && { at: expected.at }),
       of: [changed.change, changed.seen, ...(changed.before ? [changed.before] : []), ...referred] as const,
@@ -84,13 +85,13 @@ export const gapMinMs = 15;
 
 /** The exchanges that a row is reckoned from. */
 interface Seen {
-  readonly change: Exchange;
-  readonly before: Exchange | undefined;
+  readonly change: TrialExchange;
+  readonly before: TrialExchange | undefined;
   /** Those that showed what it refers to. */
-  readonly referred: readonly Exchange[];
+  readonly referred: readonly TrialExchange[];
 }
 
-const reckoned = new WeakMap<Exchange, { readonly seen: Seen; readonly map: ReadonlyMap<string, Expectation> }>();
+const reckoned = new WeakMap<TrialExchange, { readonly seen: Seen; readonly map: ReadonlyMap<string, Expectation> }>();
 
 /** Reckoned once for each change: what is asked is the same for all of its fields. */
 function expectations(model: Model, resource: string, seen: Seen): ReadonlyMap<string, Expectation> {
@@ -108,14 +109,56 @@ function expectations(model: Model, resource: string, seen: Seen): ReadonlyMap<s
   return map;
 }
 
-function beforeOf(model: Model, resource: string, change: Exchange, before: Exchange) {
+function beforeOf(model: Model, resource: string, change: TrialExchange, before: TrialExchange) {
   const row = rowWith(model, before, idIn(model, change)) ?? ownRow(model, resource, before);
   return row && { fields: row, ...beforeFrom(model, resource, before) };
 }
 
 /** The row that an answer is, as its resource has it. */
-function ownRow(model: Model, resource: string, exchange: Exchange): Fields | undefined {
+function ownRow(model: Model, resource: string, exchange: TrialExchange): Fields | undefined {
   const shown = rowsShown(model, exchange);
   const [row] = shown?.resource === resource ? shown.rows : [];
   return row && unexpanded(model, resource, row);
+}
+
+/** References that one path of an expression may follow. */
+const followsMax = 3;
+
+/** The exchanges that showed last what rows refer to, where some expression about their resource follows a reference. */
+function referredTo(session: Session, resource: string, rows: readonly (Fields | undefined)[]): Done<TrialExchange>[] {
+  const { model } = session;
+  if (!followsReferences(model, resource)) return [];
+  const found = new Map<number, Done<TrialExchange>>();
+  let front = rows.flatMap((row) => (row ? [{ resource, row }] : []));
+  for (let depth = 0; depth < followsMax && front.length > 0; depth++) {
+    front = front.flatMap((one) =>
+      referencesIn(model, one.resource, one.row).flatMap(({ target, id }) => {
+        const shown = lastShowing(session, target, id);
+        if (!shown || found.has(shown.done.step)) return [];
+        found.set(shown.done.step, shown.done);
+        return [{ resource: target, row: shown.row }];
+      }),
+    );
+  }
+  return [...found.values()].sort((one, other) => one.step - other.step);
+}
+
+function referencesIn(model: Model, name: string, row: Fields): { readonly target: string; readonly id: Json }[] {
+  const resource = model.resource(name);
+  return (resource ? entriesOf(resource.fields) : []).flatMap(([field, { ref }]) => {
+    const id = row[field];
+    return ref === undefined || (typeof id !== 'string' && typeof id !== 'number') ? [] : [{ target: ref, id }];
+  });
+}
+
+function lastShowing(session: Session, resource: string, id: Json) {
+  const { model } = session;
+  const { results } = session.run;
+  for (let step = results.length - 1; step >= 0; step--) {
+    const value = results[step];
+    if (!isExchange(value) || !isDone(value) || rowsShown(model, value)?.resource !== resource) continue;
+    const row = rowWith(model, value, id);
+    if (row) return { done: { step, value }, row };
+  }
+  return undefined;
 }

@@ -8,7 +8,7 @@ import { claimRefused } from '../errors/claim-refused.ts';
 import { lookAt } from '../make/look.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import { claimUnchanged } from '../states/transitions.ts';
@@ -55,7 +55,7 @@ async function sendUnstated(session: Session, endpoint: Endpoint, resource: stri
   const begun = await beginBody(session, endpoint, 'plain');
   const name = 'nf_not_stated';
   const done = await session.send(begun.request(withMember(begun.json, [name], 'x')));
-  const isSo = ({ sent }: Exchange) => typeof sent.json === 'object' && sent.json !== null && name in sent.json;
+  const isSo = ({ sent }: TrialExchange) => typeof sent.json === 'object' && sent.json !== null && name in sent.json;
   const fact = { kind: 'field names', subject: resource };
   claimRefused(session, done, {
     by: { when: 'request.invalid' },
@@ -81,15 +81,20 @@ async function sendAnother(
     field.ref === undefined ? model.freshValue(row.resource, field.name) : (await session.make(field.ref)).id;
   session.need(value !== undefined, `no other value could be made for ${field.name}`);
   const done = await session.send(begun.request(withMember(begun.json, [field.name], value)));
-  const isSo = (exchange: Exchange, was?: Exchange) => was !== undefined && isAnother(model, exchange, was, field.name);
+  const isSo = (exchange: TrialExchange, was?: TrialExchange) => was !== undefined && isAnother(model, exchange, was, field.name);
   claimRefused(session, done, {
-    ...{ by: { when: 'request.invalid' }, fact, reason: 'immutable', at: `${field.at}/immutable`, beside: [before], isSo },
+    by: { when: 'request.invalid' },
+    fact,
+    reason: 'immutable',
+    at: `${field.at}/immutable`,
+    beside: [before],
+    isSo,
     what: `another ${field.name}`,
   });
   await claimUnchanged(session, row, { before, attempt: done, fact });
 }
 
-function isAnother(model: Model, exchange: Exchange, was: Exchange, name: string): boolean {
+function isAnother(model: Model, exchange: TrialExchange, was: TrialExchange, name: string): boolean {
   const { sent } = exchange;
   const old = rowWith(model, was, idIn(model, exchange))?.[name];
   const now =

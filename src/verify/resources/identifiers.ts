@@ -5,7 +5,7 @@ import { lookAt } from '../make/look.ts';
 import { remove } from '../make/remove.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
 
@@ -34,12 +34,17 @@ async function identify(session: Session, resource: string, identifier: Identifi
   const other = (await session.make(resource)).made;
   session.need(one !== undefined && other !== undefined, `rows of ${resource} are given, not made`);
   session.claim({
-    ...{ fact, reason: 'form', of: [one] as const },
-    judge: (exchange: Exchange) => (isDone(exchange) ? judgeForm(identifier, idIn(model, exchange)) : moot('nothing was made')),
+    fact,
+    reason: 'form',
+    of: [one] as const,
+    judge: (exchange: TrialExchange) =>
+      isDone(exchange) ? judgeForm(identifier, idIn(model, exchange)) : moot('nothing was made'),
   });
   session.claim({
-    ...{ fact, reason: 'new', of: [one, other] as const },
-    judge(first: Exchange, second: Exchange) {
+    fact,
+    reason: 'new',
+    of: [one, other] as const,
+    judge(first: TrialExchange, second: TrialExchange) {
       if (!isDone(first) || !isDone(second) || identifier.generate === 'client') return moot('nothing was made');
       const id = idIn(model, second);
       return id !== undefined && id === idIn(model, first)
@@ -70,8 +75,10 @@ async function deleteAndMake(session: Session, resource: string, identifier: Ide
   session.need(isDone(done.value), `it could not be deleted: ${done.value.status}`);
   const after = (await lookAt(session, row)).done;
   session.claim({
-    ...{ fact, reason: 'gone', of: [made, done, after] as const },
-    judge(creation: Exchange, deletion: Exchange, seen: Exchange) {
+    fact,
+    reason: 'gone',
+    of: [made, done, after] as const,
+    judge(creation: TrialExchange, deletion: TrialExchange, seen: TrialExchange) {
       if (!isDone(creation) || !isDone(deletion) || model.refusals.isHurried(seen)) return moot('nothing was deleted');
       const shown = rowWith(model, seen, idIn(model, creation));
       return shown ? { promised: 'what was deleted is not there', seen: JSON.stringify(shown) } : undefined;
@@ -81,8 +88,10 @@ async function deleteAndMake(session: Session, resource: string, identifier: Ide
   const later = (await session.make(resource)).made;
   session.need(later !== undefined, `rows of ${resource} are given, not made`);
   session.claim({
-    ...{ fact, reason: 'never again', of: [made, done, later] as const },
-    judge(first: Exchange, deletion: Exchange, second: Exchange) {
+    fact,
+    reason: 'never again',
+    of: [made, done, later] as const,
+    judge(first: TrialExchange, deletion: TrialExchange, second: TrialExchange) {
       if (!isDone(first) || !isDone(deletion) || !isDone(second)) return moot('nothing was deleted and made');
       const id = idIn(model, second);
       return id !== undefined && id === idIn(model, first)

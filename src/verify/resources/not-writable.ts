@@ -5,7 +5,7 @@ import { callersFor } from '../make/callers-for.ts';
 import { lookAt } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
 import { rowFrom } from '../make/row-from.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import { isHidden } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
 import { isDone } from '../script/exchange.ts';
@@ -79,12 +79,12 @@ async function writeAs(session: Session, endpoint: Endpoint, field: Field, user:
   claimRow(session, { resource: name, change, seen: after.done, reason: 'stored', ...(before && { before }) });
 }
 
-async function creation(session: Session, endpoint: Endpoint, caller: Caller): Promise<RequestPlan> {
+async function creation(session: Session, endpoint: Endpoint, caller: TrialCaller): Promise<RequestPlan> {
   const { path, json } = await session.parts(endpoint, { caller });
   return session.model.request(endpoint, { path, caller, ...(json !== undefined && { json }) });
 }
 
 /** Somebody who would see it. */
-function readerOf(model: Model, field: Field): Caller | undefined {
+function readerOf(model: Model, field: Field): TrialCaller | undefined {
   return model.callers.find((caller) => !isHidden(field, caller));
 }

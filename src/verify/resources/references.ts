@@ -10,7 +10,7 @@ import { remove } from '../make/remove.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import { moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import { freshText } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
@@ -101,10 +101,15 @@ async function deleteParent(
   const { made } = child;
   session.need(made !== undefined, `rows of ${resource.name} are given, not made`);
   if (onDelete === 'restrict') {
-    const isSo = (_exchange: Exchange, was?: Exchange, creation?: Exchange) =>
+    const isSo = (_exchange: TrialExchange, was?: TrialExchange, creation?: TrialExchange) =>
       was !== undefined && creation !== undefined && rowWith(model, was, idIn(model, creation))?.[field.name] !== undefined;
     claimRefused(session, done, {
-      ...{ by: { when: 'reference.held' }, fact, reason: 'restrict', beside: [before, made], isSo, at: `${field.at}/onDelete` },
+      by: { when: 'reference.held' },
+      fact,
+      reason: 'restrict',
+      beside: [before, made],
+      isSo,
+      at: `${field.at}/onDelete`,
       what: `deleting a ${target} that a ${resource.name} refers to`,
     });
     return;
@@ -112,8 +117,11 @@ async function deleteParent(
   session.need(isDone(done.value), `the ${target} could not be deleted: ${done.value.status}`);
   const after = (await lookAt(session, child)).done;
   session.claim({
-    ...{ fact, reason: onDelete, at: `${field.at}/onDelete`, of: [made, done, after] as const },
-    judge(creation: Exchange, deletion: Exchange, seen: Exchange) {
+    fact,
+    reason: onDelete,
+    at: `${field.at}/onDelete`,
+    of: [made, done, after] as const,
+    judge(creation: TrialExchange, deletion: TrialExchange, seen: TrialExchange) {
       if (!isDone(creation) || !isDone(deletion)) return moot('nothing was deleted');
       const row = rowWith(model, seen, idIn(model, creation));
       if (onDelete === 'cascade')

@@ -8,8 +8,8 @@ import type { Model } from '../model/model.ts';
 import { type Fields, rowsShown } from '../model/row-shown.ts';
 import type { Misfit } from '../model/schemas.ts';
 import type { Observed, Observer } from '../observer.ts';
-import type { Exchange } from '../script/exchange.ts';
-import { shown } from '../values/difference.ts';
+import type { TrialExchange } from '../script/exchange.ts';
+import { oneLine } from '../values/difference.ts';
 
 /** Every row that is shown has the fields, types, formats and values that its resource states, and nothing that its reader must not see. */
 export const shownShapes: Observer = {
@@ -22,7 +22,7 @@ export const shownShapes: Observer = {
 };
 
 /** The rows that are shown, without those that other cases have made: only where they were made could what is wrong be shown again. */
-function ownRows(exchange: Exchange, model: Model, found: ReturnType<typeof rowsShown>): readonly Fields[] {
+function ownRows(exchange: TrialExchange, model: Model, found: ReturnType<typeof rowsShown>): readonly Fields[] {
   const { resource, rows } = found ?? { resource: '', rows: [] };
   const field = model.identifierField(resource);
   return rows.filter((row) => !exchange.isOthers?.(resource, row[field] ?? null));
@@ -30,7 +30,7 @@ function ownRows(exchange: Exchange, model: Model, found: ReturnType<typeof rows
 
 const depthMax = 3;
 
-function* observeRow(exchange: Exchange, model: Model, name: string, row: Fields, depth: number): Iterable<Observed> {
+function* observeRow(exchange: TrialExchange, model: Model, name: string, row: Fields, depth: number): Iterable<Observed> {
   const resource = model.resource(name);
   if (!resource || !isStated(resource.fields) || depth > depthMax) return;
   const misfits = model.schemas.of(shapeOf(name), 'shown')(row);
@@ -61,7 +61,13 @@ function shapeOf(resource: string): { readonly resource: string } {
 }
 
 /** What has to be there is, and what the reader must not see is not. */
-function* observePresence(exchange: Exchange, model: Model, resource: Resource, field: Field, row: Fields): Iterable<Observed> {
+function* observePresence(
+  exchange: TrialExchange,
+  model: Model,
+  resource: Resource,
+  field: Field,
+  row: Fields,
+): Iterable<Observed> {
   const subject = `${resource.name}.${field.name}`;
   const isThere = row[field.name] !== undefined;
   const reader = model.readerOf(exchange);
@@ -69,7 +75,7 @@ function* observePresence(exchange: Exchange, model: Model, resource: Resource, 
   const isRevealing = field.reveal === 'once' && verb !== 'read' && verb !== 'list';
   const fact = { kind: 'required flags', subject };
   if (isHidden(field, reader) && !isRevealing) {
-    const flaw = { promised: `${field.name} is not shown to ${reader?.user || 'whoever asks'}`, seen: shown(row[field.name]) };
+    const flaw = { promised: `${field.name} is not shown to ${reader?.user || 'whoever asks'}`, seen: oneLine(row[field.name]) };
     yield { fact, reason: 'hidden', judgement: isThere ? flaw : undefined };
     return;
   }
@@ -78,7 +84,7 @@ function* observePresence(exchange: Exchange, model: Model, resource: Resource, 
   yield {
     fact,
     reason: 'shown',
-    judgement: isEmpty ? { promised: `${field.name} is always there`, seen: shown(row[field.name]) } : undefined,
+    judgement: isEmpty ? { promised: `${field.name} is always there`, seen: oneLine(row[field.name]) } : undefined,
   };
 }
 
@@ -89,7 +95,7 @@ function takesNull(field: Field): boolean {
 
 /** An expanded reference is the row that it names, or the part of it that is stated. */
 function* observeExpanded(
-  exchange: Exchange,
+  exchange: TrialExchange,
   model: Model,
   name: string,
   field: Field,
@@ -104,15 +110,15 @@ function* observeExpanded(
     yield {
       fact,
       reason: 'shown',
-      judgement: wrong && { promised: `${field.name} as it is shown: ${wrong.message}`, seen: shown(value) },
+      judgement: wrong && { promised: `${field.name} as it is shown: ${wrong.message}`, seen: oneLine(value) },
     };
   } else if (field.show === 'expand' || asked) {
     if (field.ref !== undefined) yield* observeRow(exchange, model, field.ref, value, depth + 1);
-  } else yield { fact, reason: 'shown', judgement: { promised: `${field.name} is an identifier`, seen: shown(value) } };
+  } else yield { fact, reason: 'shown', judgement: { promised: `${field.name} is an identifier`, seen: oneLine(value) } };
 }
 
 /** Values that are resources themselves, alone or in a list. */
-function* observeInside(exchange: Exchange, model: Model, field: Field, value: Json, depth: number): Iterable<Observed> {
+function* observeInside(exchange: TrialExchange, model: Model, field: Field, value: Json, depth: number): Iterable<Observed> {
   const shape = statedValue(field.shape);
   if (typeof shape?.resource === 'string' && isMap(value)) yield* observeRow(exchange, model, shape.resource, value, depth + 1);
   const items = shape?.items;
@@ -125,13 +131,13 @@ function* observeValue(subject: string, field: string, value: Json, misfits: rea
   const own = misfits.filter(({ path }) => path[0] === field);
   for (const [kind, speaksOf] of kinds) {
     const wrong = own.find((misfit) => speaksOf(misfit));
-    const flaw = wrong && { promised: `${[field, ...wrong.path.slice(1)].join('.')} ${wrong.message}`, seen: shown(value) };
+    const flaw = wrong && { promised: `${[field, ...wrong.path.slice(1)].join('.')} ${wrong.message}`, seen: oneLine(value) };
     yield { fact: { kind, subject }, reason: 'shown', judgement: flaw };
   }
 }
 
 /** Which kind of fact a keyword of JSON Schema speaks of. */
-export const kinds: readonly (readonly [kind: string, speaksOf: (misfit: Misfit) => boolean])[] = [
+const kinds: readonly (readonly [kind: string, speaksOf: (misfit: Misfit) => boolean])[] = [
   ['types', ({ keyword }) => keyword === 'type'],
   ['formats', ({ keyword }) => keyword === 'format'],
   ['allowed values', ({ keyword }) => keyword !== 'type' && keyword !== 'format'],
@@ -149,7 +155,7 @@ export const shownStates: Observer = {
       const state = row[machine.field];
       if (state === undefined) continue;
       const isKnown = typeof state === 'string' && states.includes(state);
-      const flaw = { promised: `a ${found.resource} is ${states.join(', ')}`, seen: shown(state) };
+      const flaw = { promised: `a ${found.resource} is ${states.join(', ')}`, seen: oneLine(state) };
       yield { fact: { kind: 'states', subject: found.resource }, reason: 'shown', judgement: isKnown ? undefined : flaw };
     }
   },

@@ -5,17 +5,17 @@ import type { Field, Resource } from '../../parts/resources.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { lookInList, showsWhole } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
-import type { Row } from '../make/row.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialRow } from '../make/row.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import { isHidden } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import { moot } from '../script/claim.ts';
-import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Trial } from '../trial.ts';
-import { shown } from '../values/difference.ts';
+import { oneLine } from '../values/difference.ts';
 
 /** A row that has everything, seen by each user in every way that there is: nobody is shown what is hidden, and lists show what reading does. */
 export const shownTo: Trial = {
@@ -46,7 +46,7 @@ async function show(session: Session, resource: Resource, readers: readonly Endp
   const row = await session.make(resource.name, { style: 'whole', ...(maker && { caller: maker }) });
   const { made } = row;
   session.need(made !== undefined, `rows of ${resource.name} are given, not made`);
-  let read: Done<Exchange> | undefined;
+  let read: Done<TrialExchange> | undefined;
   for (const endpoint of readers) {
     const reader = callersFor(session, endpoint, row).find((one) => one.user === user);
     if (!reader) continue;
@@ -61,25 +61,25 @@ async function show(session: Session, resource: Resource, readers: readonly Endp
   }
 }
 
-async function readBy(session: Session, row: Row, endpoint: Endpoint, caller: Caller): Promise<Done<Exchange>> {
+async function readBy(session: Session, row: TrialRow, endpoint: Endpoint, caller: TrialCaller): Promise<Done<TrialExchange>> {
   return session.send(await requestAbout(session, row, endpoint, { caller }));
 }
 
 /** Who makes the row: the user itself where it may read only its own, but rather somebody who may write what is hidden from it. */
-function makerOf(session: Session, { name, fields }: Resource, user: string): Caller | undefined {
+function makerOf(session: Session, { name, fields }: Resource, user: string): TrialCaller | undefined {
   const { model } = session;
   const ways = [...model.endpointsThat('create', name), ...model.endpointsThat('upsert', name)];
   const able = model.callers.filter((caller) =>
     ways.some((endpoint) => model.access.allows(model.operationOf(endpoint), caller) !== 'no'),
   );
-  const writes = (caller: Caller) =>
+  const writes = (caller: TrialCaller) =>
     entriesOf(fields).filter(([, { writable }]) => writable === undefined || writable.includes(caller.user)).length;
   return able.sort((one, other) => writes(other) - writes(one) || Number(other.user === user) - Number(one.user === user))[0];
 }
 
 interface Looked {
-  readonly made: Done<Exchange>;
-  readonly seen: Done<Exchange>;
+  readonly made: Done<TrialExchange>;
+  readonly seen: Done<TrialExchange>;
 }
 
 /** Claims that an answer does not show what was sent for a field, or made by the service, since it is hidden from its reader. */
@@ -87,13 +87,14 @@ function claimHidden(session: Session, resource: string, { name, generate }: Fie
   const { model } = session;
   session.claim({
     fact: { kind: 'required flags', subject: `${resource}.${name}` },
-    ...{ reason: 'hidden from a user', of: [made, seen] as const },
-    judge(creation: Exchange, exchange: Exchange) {
+    reason: 'hidden from a user',
+    of: [made, seen] as const,
+    judge(creation: TrialExchange, exchange: TrialExchange) {
       const row = isDone(creation) ? rowWith(model, exchange, idIn(model, creation)) : undefined;
-      const sent = fieldsOf({ body: creation.sent.json })?.[name];
+      const sent = bodyFields({ body: creation.sent.json })?.[name];
       if (!row || ((sent === undefined || sent === null) && generate === undefined)) return moot('there is nothing to be hidden');
       const reader = model.readerOf(exchange)?.user ?? 'whoever asks';
-      return row[name] === undefined ? undefined : { promised: `${name} is not shown to ${reader}`, seen: shown(row[name]) };
+      return row[name] === undefined ? undefined : { promised: `${name} is not shown to ${reader}`, seen: oneLine(row[name]) };
     },
   });
 }
@@ -103,20 +104,21 @@ function claimListed(
   session: Session,
   resource: string,
   name: string,
-  { made, read, seen }: Looked & { readonly read: Done<Exchange> },
+  { made, read, seen }: Looked & { readonly read: Done<TrialExchange> },
 ): void {
   const { model } = session;
   session.claim({
     fact: { kind: 'allowed values', subject: `${resource}.${name}` },
-    ...{ reason: 'listed', of: [made, read, seen] as const },
-    judge(creation: Exchange, reading: Exchange, listing: Exchange) {
+    reason: 'listed',
+    of: [made, read, seen] as const,
+    judge(creation: TrialExchange, reading: TrialExchange, listing: TrialExchange) {
       const id = isDone(creation) ? idIn(model, creation) : undefined;
       const one = rowWith(model, reading, id);
       const other = rowWith(model, listing, id);
       if (!one || !other || model.unseenBy(resource, model.readerOf(listing)).has(name)) return moot('it was not shown twice');
       return isSame(one[name] ?? null, other[name] ?? null)
         ? undefined
-        : { promised: `${name} in a list: ${shown(one[name])}, as it is read`, seen: shown(other[name]) };
+        : { promised: `${name} in a list: ${oneLine(one[name])}, as it is read`, seen: oneLine(other[name]) };
     },
   });
 }

@@ -5,7 +5,7 @@ import { lookAt } from '../make/look.ts';
 import { isEverShown } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
 import { moot } from '../script/claim.ts';
-import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { Fresh, type Symbolic } from '../script/symbol.ts';
@@ -103,14 +103,16 @@ function ofAllSorts(least: number, most: number): Fresh {
 }
 
 /** What may be left out was left out, and the row was made without it. */
-function claimLeftOut(session: Session, name: string, change: Done<Exchange>): void {
+function claimLeftOut(session: Session, name: string, change: Done<TrialExchange>): void {
   const resource = session.model.resource(name);
   for (const [field, stated] of resource ? entriesOf(resource.fields) : []) {
     if (statedValue(stated.required) !== false) continue;
     session.claim({
-      ...{ fact: { kind: 'required flags', subject: `${name}.${field}` }, reason: 'left out', of: [change] as const },
-      judge(exchange: Exchange) {
-        const sent = fieldsOf({ body: exchange.sent.json });
+      fact: { kind: 'required flags', subject: `${name}.${field}` },
+      reason: 'left out',
+      of: [change] as const,
+      judge(exchange: TrialExchange) {
+        const sent = bodyFields({ body: exchange.sent.json });
         return isDone(exchange) && sent?.[field] === undefined ? undefined : moot('it was not left out');
       },
     });

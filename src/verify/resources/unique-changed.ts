@@ -7,7 +7,7 @@ import { claimRefused } from '../errors/claim-refused.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { lookAt } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
-import type { Row } from '../make/row.ts';
+import type { TrialRow } from '../make/row.ts';
 import { beforeFrom } from '../model/expected.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
@@ -73,7 +73,11 @@ async function changeIntoOther(session: Session, endpoint: Endpoint, { resource,
   const done = await session.send(await changeTo(session, endpoint, other, values));
   const fact = uniqueFact(name, rule.fields);
   claimRefused(session, done, {
-    ...{ by: { when: 'resource.exists' }, fact, reason: 'unique, changed', at: rule.at, beside: [one.shown, before] },
+    by: { when: 'resource.exists' },
+    fact,
+    reason: 'unique, changed',
+    at: rule.at,
+    beside: [one.shown, before],
     what: `${endpoint.key} with the ${changing.join(' and ')} of another ${name}`,
     isSo: (exchange, first, was) => {
       const old = was && rowWith(model, was, idIn(model, exchange));
@@ -90,7 +94,7 @@ async function changeIntoOther(session: Session, endpoint: Endpoint, { resource,
 async function changeTo(
   session: Session,
   endpoint: Endpoint,
-  row: Row,
+  row: TrialRow,
   values: Readonly<Record<string, Symbolic>>,
 ): Promise<RequestPlan> {
   const [caller] = callersFor(session, endpoint, row);

@@ -4,7 +4,7 @@ import { isValid } from '../endpoints/bodies.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import type { Model } from '../model/model.ts';
 import type { Fields } from '../model/row-shown.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
@@ -55,7 +55,8 @@ async function makeTwice(session: Session, resource: Resource, rule: Unique, fie
   const isIdentifier = rule.fields[0] === model.identifierField(name);
   claimRefused(session, again, {
     by: { when: 'resource.exists' },
-    ...{ fact: isIdentifier ? { kind: 'identifiers', subject: name } : uniqueFact(name, rule.fields), beside: [made] },
+    fact: isIdentifier ? { kind: 'identifiers', subject: name } : uniqueFact(name, rule.fields),
+    beside: [made],
     reason: field === undefined ? 'unique' : 'unique, other letters',
     ...(isIdentifier ? {} : { at: rule.at }),
     what: `a second ${name} with the same ${rule.fields.join(' and ')}${field === undefined ? '' : ' in other letters'}`,
@@ -69,7 +70,7 @@ function isSecond(
   model: Model,
   resource: Resource,
   rule: Unique,
-  { before, exchange }: { readonly before: Exchange; readonly exchange: Exchange },
+  { before, exchange }: { readonly before: TrialExchange; readonly exchange: TrialExchange },
 ): boolean {
   const one = rowAfter(model, resource, before);
   const other = rowMeant(model, exchange);
@@ -80,7 +81,7 @@ function isSecond(
 function setAlike(
   { fields }: Resource,
   one: Fields,
-  { before, exchange }: { readonly before: Exchange; readonly exchange: Exchange },
+  { before, exchange }: { readonly before: TrialExchange; readonly exchange: TrialExchange },
 ): Fields {
   if (exchange.caller?.name !== before.caller?.name) return {};
   const isSet = (name: string) => Object.keys(entryOf(fields, name)?.set ?? {}).length > 0;

@@ -1,7 +1,7 @@
-import type { Run } from './run.ts';
+import type { ScriptRun } from './run.ts';
 import type { Step } from './step.ts';
 
 /** What a step gives in a run. Requests see themselves how long they are waited for. @throws {Spent} where there is no time left */
-export function carriedOut<T>(step: Step<T>, run: Run): Promise<T> {
+export function carriedOut<T>(step: Step<T>, run: ScriptRun): Promise<T> {
   return step.isRequest ? step.act(run) : run.client.within(step.act(run), run.isOnTop);
 }

@@ -1,13 +1,13 @@
 import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 
 /** One request and its answer, or the trouble that came instead: then the status is 0. */
-export interface Exchange {
+export interface TrialExchange {
   /** The endpoint that was meant, where it was a stated one. */
   readonly endpoint?: Endpoint;
   /** Who sent it; absent = nobody, without a credential. */
-  readonly caller?: Caller;
+  readonly caller?: TrialCaller;
   readonly sent: Sent;
   readonly status: number;
   /** By names in lower case; several of one name are joined by a comma. */
@@ -44,24 +44,24 @@ export interface Trouble {
   readonly message: string;
 }
 
-export function isExchange(value: unknown): value is Exchange {
+export function isExchange(value: unknown): value is TrialExchange {
   return typeof value === 'object' && value !== null && 'sent' in value && 'status' in value;
 }
 
 /** Whether the service did what was asked. */
-export function isDone({ status }: Exchange): boolean {
+export function isDone({ status }: TrialExchange): boolean {
   return status >= 200 && status < 300;
 }
 
 /** The body, where it is a map. */
-export function fieldsOf(exchange: Pick<Exchange, 'body'>): Readonly<Record<string, Json>> | undefined {
+export function bodyFields(exchange: Pick<TrialExchange, 'body'>): Readonly<Record<string, Json>> | undefined {
   const { body } = exchange;
   // The cast holds: what is an object and no list is a map.
   return typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Readonly<Record<string, Json>>) : undefined;
 }
 
 /** What an answer says, cut to a line. */
-export function briefly({ text, trouble }: Exchange): string {
+export function briefly({ text, trouble }: TrialExchange): string {
   const said = trouble?.message ?? text;
   return said === '' ? '' : `: ${said.length > 160 ? `${said.slice(0, 160)}…` : said}`;
 }

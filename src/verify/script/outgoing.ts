@@ -2,7 +2,7 @@ import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entryOf } from '../../parts/fact.ts';
-import type { Body, RequestPlan } from './plan.ts';
+import type { RequestPlan, SentBody } from './plan.ts';
 
 /** A request as bytes. */
 export interface Outgoing {
@@ -57,7 +57,7 @@ function textOf(value: Json): string {
 
 /** A body in its media type. */
 export function writeBody(
-  body: Body,
+  body: SentBody,
   json: Json | undefined,
 ): { readonly bytes: Uint8Array; readonly text: string; readonly type: string | undefined } {
   if ('text' in body) return { bytes: Buffer.from(body.text), text: body.text, type: body.type };

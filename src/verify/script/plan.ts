@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { Symbolic } from './symbol.ts';
 
 /** A request that is to be sent, with values in it that only a run knows. `Model.request` begins one for an endpoint. */
@@ -10,8 +10,8 @@ export interface RequestPlan {
   readonly path: Readonly<Record<string, Symbolic>>;
   readonly query: Readonly<Record<string, Symbolic>>;
   readonly headers: Readonly<Record<string, Symbolic>>;
-  readonly body?: Body;
-  readonly caller?: Caller;
+  readonly body?: SentBody;
+  readonly caller?: TrialCaller;
   readonly endpoint?: Endpoint;
   /** The address, where it is not that of the service under the prefix of its version. */
   readonly prefix?: string;
@@ -22,6 +22,6 @@ export interface RequestPlan {
 }
 
 /** What is sent: a value in a media type, or a text as it is. */
-export type Body =
+export type SentBody =
   | { readonly value: Symbolic; readonly type: string }
   | { readonly text: string; readonly type?: string | undefined };

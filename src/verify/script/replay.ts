@@ -2,7 +2,7 @@ import { Untestable } from '../untestable.ts';
 import { carriedOut } from './carried-out.ts';
 import { type Claim, isFlaw, type Judgement, moot } from './claim.ts';
 import { isExchange } from './exchange.ts';
-import type { Run } from './run.ts';
+import type { ScriptRun } from './run.ts';
 import type { Step } from './step.ts';
 import { Missing } from './symbol.ts';
 
@@ -16,11 +16,11 @@ export interface Suspect {
 export interface Replayed {
   readonly judgement: Judgement;
   readonly results: readonly unknown[];
-  readonly run: Run;
+  readonly run: ScriptRun;
 }
 
 /** Runs a script again from a clean start, and judges the claim anew. */
-export async function replay({ steps, claim }: Suspect, run: Run): Promise<Replayed> {
+export async function replay({ steps, claim }: Suspect, run: ScriptRun): Promise<Replayed> {
   for (const [number, step] of steps) {
     try {
       run.results[number] = await carriedOut(step, run);

@@ -2,16 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Json } from '../../document/document.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { Untestable } from '../untestable.ts';
-import type { Exchange, Sent } from './exchange.ts';
+import type { Sent, TrialExchange } from './exchange.ts';
 import { type Outgoing, writeBody, writeQuery, writeTarget } from './outgoing.ts';
 import type { RequestPlan } from './plan.ts';
-import type { Run } from './run.ts';
+import type { ScriptRun } from './run.ts';
 import { curlOf } from './shell.ts';
 import type { Step } from './step.ts';
 import { type Captured, capturesIn, resolve, type Symbolic } from './symbol.ts';
 
 /** The step that sends a request. */
-export function sending(plan: RequestPlan): Step<Exchange> {
+export function sending(plan: RequestPlan): Step<TrialExchange> {
   return {
     says: `${plan.method} ${plan.template}${plan.caller === undefined ? '' : ` as ${plan.caller.name}`}`,
     isRequest: true,
@@ -31,13 +31,13 @@ function capturesOf(plan: RequestPlan): Captured[] {
   return values.flatMap(capturesIn);
 }
 
-async function send(plan: RequestPlan, run: Run): Promise<Exchange> {
+async function send(plan: RequestPlan, run: ScriptRun): Promise<TrialExchange> {
   // A request that ought to be refused is not sent either: whether it is refused is what nobody knows yet.
   if (run.isReadOnly && mayChange(plan)) throw new Untestable(`${plan.method} ${plan.template} is not sent with --read-only`);
   if (plan.afterMs !== undefined) await pause(plan.afterMs);
   const { outgoing, sent } = concrete(plan, run);
   const answer = await run.client.send(outgoing, run);
-  const exchange: Exchange = {
+  const exchange: TrialExchange = {
     ...(plan.endpoint && { endpoint: plan.endpoint }),
     ...(plan.caller && { caller: plan.caller }),
     sent,
@@ -58,7 +58,7 @@ const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const readingVerbs: ReadonlySet<string> = new Set(['read', 'list', 'reply', 'handler']);
 
 /** The request as it goes out in a run. */
-export function concrete(plan: RequestPlan, run: Run): { readonly outgoing: Outgoing; readonly sent: Sent } {
+export function concrete(plan: RequestPlan, run: ScriptRun): { readonly outgoing: Outgoing; readonly sent: Sent } {
   const path = resolve(plan.path, run) as Readonly<Record<string, Json>>;
   const query = resolve(plan.query, run) as Readonly<Record<string, Json>>;
   const stated = resolve(plan.headers, run) as Readonly<Record<string, Json>>;
@@ -76,7 +76,11 @@ export function concrete(plan: RequestPlan, run: Run): { readonly outgoing: Outg
   return {
     outgoing: { method: plan.method, target, headers, ...(body && { body: body.bytes }) },
     sent: {
-      ...{ method: plan.method, target, headers, path, query },
+      method: plan.method,
+      target,
+      headers,
+      path,
+      query,
       ...(json !== undefined && { json }),
       ...(body && { text: body.text }),
     },

@@ -1,5 +1,5 @@
 import type { Json } from '../../document/document.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { StepTold } from '../report.ts';
 import type { Replayed, Suspect } from './replay.ts';
 import { concrete } from './request.ts';
@@ -24,7 +24,7 @@ export function shellScript(suspect: Suspect, { run }: Replayed, origin: string)
   const names: ShellNames = {
     captured: ({ step, spot }) => wanted.get(step)?.get(keyOf(spot)) ?? 'unknown',
     valueOf: (value) => resolve(value, run) as Json,
-    credential(caller: Caller) {
+    credential(caller: TrialCaller) {
       const name = caller.name.toUpperCase().replaceAll(/\W/g, '_');
       callers.add(name);
       return name;

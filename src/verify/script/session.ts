@@ -1,17 +1,17 @@
 import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import type { Parts, Row, RowMaker, Wanted } from '../make/row.ts';
-import type { Caller } from '../model/callers.ts';
+import type { Parts, RowMaker, TrialRow, WantedRow } from '../make/row.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { judgementAgain, type Observer } from '../observer.ts';
 import { Untestable } from '../untestable.ts';
-import type { Chance } from '../values/chance.ts';
+import type { Draws } from '../values/chance.ts';
 import { carriedOut } from './carried-out.ts';
 import { type Claim, isFlaw, type Judgement } from './claim.ts';
-import type { Exchange } from './exchange.ts';
+import type { TrialExchange } from './exchange.ts';
 import type { RequestPlan } from './plan.ts';
 import { sending } from './request.ts';
-import type { Run } from './run.ts';
+import type { ScriptRun } from './run.ts';
 import type { Done, Step } from './step.ts';
 import { Captured, type Spot, type Symbolic } from './symbol.ts';
 
@@ -35,9 +35,9 @@ export class Session {
   /** The trial and the case that it carries out. */
   readonly name: string;
   /** What is drawn here is the same in every run of the case with one seed. */
-  readonly chance: Chance;
+  readonly chance: Draws;
   readonly script: Step<unknown>[] = [];
-  readonly run: Run;
+  readonly run: ScriptRun;
   readonly suspicions: Suspicion[] = [];
   readonly #observers: readonly Observer[];
   readonly #ledgering: Ledgering;
@@ -46,8 +46,8 @@ export class Session {
   constructor(given: {
     readonly model: Model;
     readonly name: string;
-    readonly chance: Chance;
-    readonly run: Run;
+    readonly chance: Draws;
+    readonly run: ScriptRun;
     readonly observers: readonly Observer[];
     readonly ledgering: Ledgering;
     readonly rows: (session: Session) => RowMaker;
@@ -71,31 +71,31 @@ export class Session {
   }
 
   /** Sends a request; its answer is held to everything that every answer is held to. @throws {Untestable} where none comes. */
-  async send(plan: RequestPlan): Promise<Done<Exchange>> {
+  async send(plan: RequestPlan): Promise<Done<TrialExchange>> {
     const done = await this.do(sending(plan));
     this.#look(done);
     return done;
   }
 
   /** Sends several at once. */
-  async together(plans: readonly RequestPlan[]): Promise<Done<Exchange>[]> {
+  async together(plans: readonly RequestPlan[]): Promise<Done<TrialExchange>[]> {
     const steps = plans.map(sending);
-    const group = await this.do<readonly Exchange[]>({
+    const group = await this.do<readonly TrialExchange[]>({
       says: steps.map(({ says }) => says).join(' and at once '),
       takes: steps.flatMap(({ takes }) => takes),
       act: (run) => Promise.all(steps.map((step) => step.act(run))),
       tell: (results) => results.map((result, at) => steps[at]?.tell(result)).join(' and '),
       shell: (names) => [...steps.flatMap((step) => step.shell(names).map((line) => `${line} &`)), 'wait'],
     });
-    const members: Done<Exchange>[] = [];
+    const members: Done<TrialExchange>[] = [];
     for (const at of plans.keys()) {
       members.push(
-        await this.do<Exchange>({
+        await this.do<TrialExchange>({
           says: `the answer to ${steps[at]?.says}`,
           takes: [],
           needs: [group.step],
           // The cast holds: the step of that number is the group, which gives a list of exchanges.
-          act: async (run) => (run.results[group.step] as readonly Exchange[])[at] as Exchange,
+          act: async (run) => (run.results[group.step] as readonly TrialExchange[])[at] as TrialExchange,
           tell: (result) => steps[at]?.tell(result) ?? '',
           shell: () => [],
         }),
@@ -117,31 +117,31 @@ export class Session {
   }
 
   /** Makes a row through the service's own operations. @throws {Untestable} where that cannot be. */
-  make(resource: string, wanted: Wanted = {}): Promise<Row> {
+  make(resource: string, wanted: WantedRow = {}): Promise<TrialRow> {
     return this.#rows.make(resource, wanted);
   }
 
   /** The request that would make a row, not sent. @throws {Untestable} */
-  creation(resource: string, wanted: Wanted = {}): Promise<RequestPlan> {
+  creation(resource: string, wanted: WantedRow = {}): Promise<RequestPlan> {
     return this.#rows.creation(resource, wanted);
   }
 
   /** Everything that a request to an endpoint needs to be valid, but for the row that it is about. @throws {Untestable} */
-  parts(endpoint: Endpoint, wanted: Wanted = {}): Promise<Parts> {
+  parts(endpoint: Endpoint, wanted: WantedRow = {}): Promise<Parts> {
     return this.#rows.parts(endpoint, wanted);
   }
 
   /** The headers that an endpoint asks for before it changes a row, such as `If-Match`. @throws {Untestable} */
-  preconditions(endpoint: Endpoint, row: Row, caller: Caller | undefined): Promise<Record<string, Symbolic>> {
+  preconditions(endpoint: Endpoint, row: TrialRow, caller: TrialCaller | undefined): Promise<Record<string, Symbolic>> {
     return this.#rows.preconditions(endpoint, row, caller);
   }
 
   /** A value of an answer for later requests: a member by its path, or a header. */
-  captured(of: Done<Exchange>, ...pointer: readonly (string | number)[]): Captured {
+  captured(of: Done<TrialExchange>, ...pointer: readonly (string | number)[]): Captured {
     return new Captured(of.step, { in: 'body', pointer });
   }
 
-  capturedHeader(of: Done<Exchange>, name: string): Captured {
+  capturedHeader(of: Done<TrialExchange>, name: string): Captured {
     const spot: Spot = { in: 'header', name: name.toLowerCase() };
     return new Captured(of.step, spot);
   }
@@ -170,12 +170,12 @@ export class Session {
     return true;
   }
 
-  #look(done: Done<Exchange>): void {
+  #look(done: Done<TrialExchange>): void {
     const exchange = done.value;
     for (const observer of this.#observers) {
       for (const { fact, reason, judgement } of observer.observe(exchange, this.model)) {
         if (!this.model.facts.isPromised(fact)) continue;
-        const claim: Claim<readonly [Exchange]> = {
+        const claim: Claim<readonly [TrialExchange]> = {
           fact,
           reason,
           of: [done],

@@ -1,5 +1,5 @@
 import type { Json } from '../../document/document.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { RequestPlan } from './plan.ts';
 import { Captured, Fresh, isList, type Symbolic } from './symbol.ts';
@@ -11,7 +11,7 @@ export interface ShellNames {
   /** What the value was in the run that the script tells of, for its type. */
   valueOf(value: Captured | Fresh): Json;
   /** The variable of a caller's credential: `MERCHANT`. */
-  credential(caller: Caller): string;
+  credential(caller: TrialCaller): string;
   /** The request with a mark in place of every value that has a variable. */
   written(plan: RequestPlan): Outgoing;
 }
@@ -77,7 +77,7 @@ class Marks {
   }
 }
 
-function withVariable(caller: Caller, marks: Marks, names: ShellNames): Caller {
+function withVariable(caller: TrialCaller, marks: Marks, names: ShellNames): TrialCaller {
   if (!caller.credential) return caller;
   return { ...caller, credential: { ...caller.credential, value: marks.add(`$${names.credential(caller)}`, true) } };
 }

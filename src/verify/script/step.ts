@@ -1,4 +1,4 @@
-import type { Run } from './run.ts';
+import type { ScriptRun } from './run.ts';
 import type { ShellNames } from './shell.ts';
 import type { Captured } from './symbol.ts';
 
@@ -6,7 +6,7 @@ import type { Captured } from './symbol.ts';
 export interface Step<T> {
   /** What is done, for people: `POST /parcels as merchant`. */
   readonly says: string;
-  act(run: Run): Promise<T>;
+  act(run: ScriptRun): Promise<T>;
   /** The values it takes from earlier steps. */
   readonly takes: readonly Captured[];
   /** The steps that it needs without taking a value from them, by number. */

@@ -2,14 +2,14 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf } from '../../parts/fact.ts';
 import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
 import { endsWithin } from '../authentication/ends.ts';
-import type { Row } from '../make/row.ts';
+import type { TrialRow } from '../make/row.ts';
 import type { Model } from '../model/model.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
 import { carryOut, refuse } from './fired.ts';
 import { attempt } from './in-states.ts';
 import { shortestWays } from './pairs.ts';
-import { factsOf, fireable } from './transitions.ts';
+import { factsOfMachine, fireable } from './transitions.ts';
 
 /** What can be done in the states that only the clock leads to. */
 export const afterTime: Trial = {
@@ -30,7 +30,7 @@ export const afterTime: Trial = {
         const passing = { timed, from, state: target.state };
         yield {
           name: `${resource} in ${target.state}`,
-          facts: factsOf(machine),
+          facts: factsOfMachine(machine),
           run: (session) => tryAll(session, model, machine, passing),
         };
       }
@@ -61,9 +61,9 @@ async function tryAll(session: Session, model: Model, machine: Machine, { timed,
   const changes = ['update', 'replace', 'delete']
     .flatMap((verb) => model.endpointsThat(verb, resource))
     .filter((endpoint) => endpoint.in !== undefined && !endpoint.in.includes(state));
-  const fired: { readonly transition: Transition; readonly row: Row }[] = [];
+  const fired: { readonly transition: Transition; readonly row: TrialRow }[] = [];
   for (const transition of own) fired.push({ transition, row: await session.make(resource, { state: from }) });
-  const changed: { readonly endpoint: Endpoint; readonly row: Row }[] = [];
+  const changed: { readonly endpoint: Endpoint; readonly row: TrialRow }[] = [];
   for (const endpoint of changes) changed.push({ endpoint, row: await session.make(resource, { state: from }) });
   await session.wait(dueMs + Math.min(dueMs / 4, 60_000));
   for (const { transition, row } of fired) {

@@ -4,11 +4,11 @@ import { claimRefused } from '../errors/claim-refused.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { lookAt } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
-import type { Row } from '../make/row.ts';
+import type { TrialRow } from '../make/row.ts';
 import { fire } from '../make/walk.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import { outcomeOf } from '../model/outcome.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
@@ -16,7 +16,7 @@ import { resolve } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
 import { Untestable } from '../untestable.ts';
 import { outcomeFor } from './outcome-for.ts';
-import { claimUnchanged, factsOf, fireable } from './transitions.ts';
+import { claimUnchanged, factsOfMachine, fireable } from './transitions.ts';
 
 const rowsMax = 4;
 const drawsMax = 16;
@@ -34,7 +34,7 @@ export const conditions: Trial = {
       if (isConditional)
         yield {
           name: `${transition.name} ${machine.resource}`,
-          facts: factsOf(machine),
+          facts: factsOfMachine(machine),
           run: (session) => block(session, machine, transition),
         };
     }
@@ -62,10 +62,10 @@ async function block(session: Session, machine: Machine, transition: Transition)
 
 async function blockedRequest(
   session: Session,
-  row: Row,
+  row: TrialRow,
   endpoint: Endpoint,
   transition: Transition,
-  caller: Caller | undefined,
+  caller: TrialCaller | undefined,
 ): Promise<RequestPlan | undefined> {
   const headers = await session.preconditions(endpoint, row, caller);
   for (let draw = 0; draw < drawsMax; draw++) {
@@ -89,18 +89,22 @@ async function blockedRequest(
 interface Blocked {
   readonly machine: Machine;
   readonly transition: Transition;
-  readonly before: Done<Exchange>;
-  readonly done: Done<Exchange>;
+  readonly before: Done<TrialExchange>;
+  readonly done: Done<TrialExchange>;
 }
 
-async function claimBlocked(session: Session, row: Row, { machine, transition, before, done }: Blocked): Promise<void> {
+async function claimBlocked(session: Session, row: TrialRow, { machine, transition, before, done }: Blocked): Promise<void> {
   const { model } = session;
   const fact = { kind: 'transitions', subject: machine.resource };
-  const isSo = (exchange: Exchange, was?: Exchange) =>
+  const isSo = (exchange: TrialExchange, was?: TrialExchange) =>
     was !== undefined && outcomeFor(model, { machine, transition }, { exchange, was }) === 'blocked';
   claimRefused(session, done, {
     by: transition.ifElse === undefined ? { when: 'transition.illegal' } : { code: transition.ifElse },
-    ...{ fact, reason: `${transition.name} blocked`, at: transition.if?.at ?? transition.at, beside: [before], isSo },
+    fact,
+    reason: `${transition.name} blocked`,
+    at: transition.if?.at ?? transition.at,
+    beside: [before],
+    isSo,
     what: `${transition.name} where ${transition.if?.source ?? 'none of its conditions'} does not hold`,
   });
   await claimUnchanged(session, row, { before, attempt: done, fact });

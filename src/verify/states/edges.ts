@@ -2,16 +2,16 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Machine, Transition } from '../../parts/states.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { imagine } from '../errors/imagined.ts';
-import type { Scene, Slot } from '../errors/scene.ts';
+import type { ConditionSubject, Scene } from '../errors/scene.ts';
 import { stage } from '../errors/staged.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { briefly, type Exchange, isDone } from '../script/exchange.ts';
+import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
 import { Untestable } from '../untestable.ts';
 import { isRefusedAs } from './fired.ts';
 import { outcomeFor } from './outcome-for.ts';
-import { claimUnchanged, factsOf, fireable } from './transitions.ts';
+import { claimUnchanged, factsOfMachine, fireable } from './transitions.ts';
 
 /** At the very edge of its condition a transition is carried out, and just beyond it is blocked. */
 export const edges: Trial = {
@@ -24,7 +24,7 @@ export const edges: Trial = {
       if (!transition.if) continue;
       yield {
         name: `${transition.name} ${machine.resource}`,
-        facts: factsOf(machine),
+        facts: factsOfMachine(machine),
         run: (session) => severalTimes(() => atTheEdge(session, machine, transition)),
       };
     }
@@ -60,7 +60,7 @@ interface Edge {
   readonly machine: Machine;
   readonly transition: Transition;
   readonly endpoint: Endpoint;
-  readonly slots: readonly Slot[];
+  readonly slots: readonly ConditionSubject[];
   readonly scene: Scene;
 }
 
@@ -74,9 +74,11 @@ async function inside(session: Session, edge: Edge): Promise<void> {
   const code =
     transition.ifElse ?? transition.else ?? model.refusals.of('transition.illegal', model.operationOf(endpoint))?.code.name;
   session.claim({
-    ...{ fact: { kind: 'transitions', subject: machine.resource }, reason: `${transition.name} at its edge` },
-    ...{ at: transition.if?.at ?? transition.at, of: [done, before] as const },
-    judge(exchange: Exchange, was: Exchange): Judgement {
+    fact: { kind: 'transitions', subject: machine.resource },
+    reason: `${transition.name} at its edge`,
+    at: transition.if?.at ?? transition.at,
+    of: [done, before] as const,
+    judge(exchange: TrialExchange, was: TrialExchange): Judgement {
       const outcome = outcomeFor(session.model, edge, { exchange, was });
       if (outcome === undefined || outcome === 'unknown' || outcome === 'blocked') return moot('its condition does not hold');
       if (isDone(exchange)) return undefined;
@@ -96,7 +98,10 @@ async function beyond(session: Session, edge: Edge): Promise<void> {
   const fact = { kind: 'transitions', subject: machine.resource };
   claimRefused(session, done, {
     by: transition.ifElse === undefined ? { when: 'transition.illegal' } : { code: transition.ifElse },
-    ...{ fact, reason: `${transition.name} blocked`, at: transition.if?.at ?? transition.at, beside: [before] },
+    fact,
+    reason: `${transition.name} blocked`,
+    at: transition.if?.at ?? transition.at,
+    beside: [before],
     isSo: (exchange, was) => was !== undefined && outcomeFor(session.model, edge, { exchange, was }) === 'blocked',
     what: `${transition.name} where ${transition.if?.source} does not hold`,
   });

@@ -3,19 +3,19 @@ import { claimRefused } from '../errors/claim-refused.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { lookAt } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
-import type { Row } from '../make/row.ts';
+import type { TrialRow } from '../make/row.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import { claimRow, gapMinMs } from '../resources/claim-row.ts';
 import { moot } from '../script/claim.ts';
-import { briefly, type Exchange, isDone } from '../script/exchange.ts';
+import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { outcomeFor } from './outcome-for.ts';
 import { claimUnchanged } from './transitions.ts';
 
 /** A transition that is fired in a state. */
-export interface Firing {
+export interface FiredTransition {
   readonly machine: Machine;
   readonly transition: Transition;
   readonly state: string;
@@ -24,7 +24,7 @@ export interface Firing {
 }
 
 /** Fires a legal transition: it is taken, leads where it is said to, and makes of the row what the document says. */
-export async function carryOut(session: Session, row: Row, firing: Firing): Promise<void> {
+export async function carryOut(session: Session, row: TrialRow, firing: FiredTransition): Promise<void> {
   const { machine } = firing;
   const before = (await lookAt(session, row)).done;
   const done = await shoot(session, row, firing);
@@ -36,7 +36,11 @@ export async function carryOut(session: Session, row: Row, firing: Firing): Prom
   claimMoved(session, firing, { before, done, after: after.done });
 }
 
-async function shoot(session: Session, row: Row, { machine, transition, target }: Firing): Promise<Done<Exchange>> {
+async function shoot(
+  session: Session,
+  row: TrialRow,
+  { machine, transition, target }: FiredTransition,
+): Promise<Done<TrialExchange>> {
   const endpoint = session.model.endpointOfTransition(machine.resource, transition.name);
   session.need(endpoint !== undefined, 'no caller can fire it');
   const [caller] = callersFor(session, endpoint, row);
@@ -49,18 +53,16 @@ async function shoot(session: Session, row: Row, { machine, transition, target }
 /** A legal transition is not refused for its state; what else stands in its way is another matter. */
 function claimTaken(
   session: Session,
-  { machine, transition, state }: Firing,
-  { before, done }: Record<'before' | 'done', Done<Exchange>>,
+  { machine, transition, state }: FiredTransition,
+  { before, done }: Record<'before' | 'done', Done<TrialExchange>>,
 ): void {
   const { model } = session;
   session.claim({
-    ...{
-      fact: { kind: 'transitions', subject: machine.resource },
-      reason: `${transition.name} from ${state}`,
-      at: transition.at,
-    },
+    fact: { kind: 'transitions', subject: machine.resource },
+    reason: `${transition.name} from ${state}`,
+    at: transition.at,
     of: [done, before] as const,
-    judge(exchange: Exchange, seen: Exchange) {
+    judge(exchange: TrialExchange, seen: TrialExchange) {
       if (rowWith(model, seen, idIn(model, exchange))?.[machine.field] !== state) return moot('it was in another state');
       if (isDone(exchange)) return undefined;
       const isForState =
@@ -75,14 +77,14 @@ function claimTaken(
 }
 
 /** Whether a refusal says that the state is wrong. */
-function isIllegalRefusal(model: Model, exchange: Exchange, transition: Transition): boolean {
+function isIllegalRefusal(model: Model, exchange: TrialExchange, transition: Transition): boolean {
   const { endpoint } = exchange;
   const operation = endpoint && model.operationOf(endpoint);
   return isRefusedAs(model, exchange, transition.else ?? model.refusals.of('transition.illegal', operation)?.code.name);
 }
 
 /** Whether a refusal is of this code; where it shows none, by the status that most give to what is not allowed now. */
-export function isRefusedAs(model: Model, exchange: Exchange, wanted: string | undefined): boolean {
+export function isRefusedAs(model: Model, exchange: TrialExchange, wanted: string | undefined): boolean {
   const code = model.refusals.codeIn(exchange);
   return code === undefined ? exchange.status === 409 : code === wanted;
 }
@@ -90,15 +92,17 @@ export function isRefusedAs(model: Model, exchange: Exchange, wanted: string | u
 /** The state afterwards is the one that the transition leads to, in the answer and when the row is read again. */
 function claimMoved(
   session: Session,
-  { machine, transition }: Firing,
-  { before, done, after }: Record<'before' | 'done' | 'after', Done<Exchange>>,
+  { machine, transition }: FiredTransition,
+  { before, done, after }: Record<'before' | 'done' | 'after', Done<TrialExchange>>,
 ): void {
   const { model } = session;
   const targets = transition.to.map(({ state }) => state);
   session.claim({
-    ...{ fact: { kind: 'transitions', subject: machine.resource }, reason: `${transition.name} leads`, at: transition.at },
+    fact: { kind: 'transitions', subject: machine.resource },
+    reason: `${transition.name} leads`,
+    at: transition.at,
     of: [done, after, before] as const,
-    judge(exchange: Exchange, seen: Exchange, was: Exchange) {
+    judge(exchange: TrialExchange, seen: TrialExchange, was: TrialExchange) {
       const row = isDone(exchange) ? rowWith(model, seen, idIn(model, exchange)) : undefined;
       if (!row) return moot('the row is not shown');
       const state = row[machine.field];
@@ -111,7 +115,7 @@ function claimMoved(
 }
 
 /** Fires a transition in a state that does not allow it: it is refused, and changes nothing. */
-export async function refuse(session: Session, row: Row, firing: Firing): Promise<void> {
+export async function refuse(session: Session, row: TrialRow, firing: FiredTransition): Promise<void> {
   const { machine, transition, state } = firing;
   const { model } = session;
   const before = (await lookAt(session, row)).done;
@@ -119,7 +123,10 @@ export async function refuse(session: Session, row: Row, firing: Firing): Promis
   const fact = { kind: 'transitions', subject: machine.resource };
   claimRefused(session, done, {
     by: transition.else === undefined ? { when: 'transition.illegal' } : { code: transition.else },
-    ...{ fact, reason: `${transition.name} refused from ${state}`, at: transition.at, beside: [before] },
+    fact,
+    reason: `${transition.name} refused from ${state}`,
+    at: transition.at,
+    beside: [before],
     what: `${transition.name} in ${state}`,
     isSo: (exchange, was) => was !== undefined && rowWith(model, was, idIn(model, exchange))?.[machine.field] === state,
   });

@@ -6,10 +6,10 @@ import { claimRefused } from '../errors/claim-refused.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { lookAt } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
-import type { Row } from '../make/row.ts';
+import type { TrialRow } from '../make/row.ts';
 import { statesOf } from '../make/walk.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
 import { claimUnchanged } from './transitions.ts';
@@ -42,7 +42,7 @@ export const inStates: Trial = {
 export async function attempt(
   session: Session,
   endpoint: Endpoint,
-  { row, state }: { readonly row: Row; readonly state: string },
+  { row, state }: { readonly row: TrialRow; readonly state: string },
 ): Promise<void> {
   const { model } = session;
   const { resource } = row;
@@ -53,7 +53,7 @@ export async function attempt(
   const headers = await session.preconditions(endpoint, row, caller);
   const done = await session.send(await requestAbout(session, row, endpoint, { caller, headers, style: 'full' }));
   const fact = { kind: 'states', subject: resource };
-  const isSo = (exchange: Exchange, was?: Exchange) =>
+  const isSo = (exchange: TrialExchange, was?: TrialExchange) =>
     was !== undefined && rowWith(model, was, idIn(model, exchange))?.[machine?.field ?? ''] === state;
   const what = `${endpoint.key} in ${state}`;
   claimRefused(session, done, {

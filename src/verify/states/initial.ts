@@ -4,7 +4,7 @@ import { lookAt } from '../make/look.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import { moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
 
@@ -38,13 +38,11 @@ async function begin(session: Session, model: Model, resource: string, style: 'p
   const after = await lookAt(session, row);
   const states = machine.initial.map(({ state }) => state);
   session.claim({
-    ...{
-      fact: { kind: 'states', subject: resource },
-      reason: 'initial',
-      at: `${machine.at}/initial`,
-      of: [made, after.done] as const,
-    },
-    judge(exchange: Exchange, seen: Exchange) {
+    fact: { kind: 'states', subject: resource },
+    reason: 'initial',
+    at: `${machine.at}/initial`,
+    of: [made, after.done] as const,
+    judge(exchange: TrialExchange, seen: TrialExchange) {
       const shown = isDone(exchange) ? rowWith(model, seen, idIn(model, exchange)) : undefined;
       const state = shown?.[machine.field];
       if (state === undefined) return moot('the state is not shown');

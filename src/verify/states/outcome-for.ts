@@ -2,7 +2,7 @@ import type { Machine, Transition } from '../../parts/states.ts';
 import type { Model } from '../model/model.ts';
 import { outcomeOf } from '../model/outcome.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
-import type { Exchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 
 /**
  * What has to come of a transition, by the row as it was shown before: a state, `blocked`, or unknown, as where time in between
@@ -11,12 +11,15 @@ import type { Exchange } from '../script/exchange.ts';
 export function outcomeFor(
   model: Model,
   { machine, transition }: { readonly machine: Machine; readonly transition: Transition },
-  { exchange, was }: { readonly exchange: Exchange; readonly was: Exchange },
+  { exchange, was }: { readonly exchange: TrialExchange; readonly was: TrialExchange },
 ): string | undefined {
   const fields = rowWith(model, was, idIn(model, exchange));
   if (!fields || (transition.from !== '*' && !transition.from.includes(String(fields[machine.field])))) return undefined;
   const firing = {
-    ...{ operation: exchange.endpoint?.operation ?? '', row: fields, caller: exchange.caller, request: exchange.sent.json },
+    operation: exchange.endpoint?.operation ?? '',
+    row: fields,
+    caller: exchange.caller,
+    request: exchange.sent.json,
     unseen: model.unseenBy(machine.resource, model.readerOf(was)),
   };
   const [first, last] = [exchange.fromMs, exchange.toMs].map((nowMs) =>

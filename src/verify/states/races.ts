@@ -2,11 +2,11 @@ import type { Machine, Transition } from '../../parts/states.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { requestAbout } from '../make/request-about.ts';
 import { moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
-import { factsOf, fireable } from './transitions.ts';
+import { factsOfMachine, fireable } from './transitions.ts';
 
 /** Of several of one transition at once that leaves the states it may be fired in, one wins. */
 export const races: Trial = {
@@ -19,7 +19,7 @@ export const races: Trial = {
       if (!leaves(transition)) continue;
       yield {
         name: `${transition.name} ${machine.resource}`,
-        facts: factsOf(machine),
+        facts: factsOfMachine(machine),
         run: (session) => race(session, machine, [transition, transition, transition, transition]),
       };
       for (const { machine: other, transition: rival } of fireable(model)) {
@@ -28,7 +28,7 @@ export const races: Trial = {
         if (!isRival) continue;
         yield {
           name: `${transition.name} and ${rival.name} ${machine.resource}`,
-          facts: factsOf(machine),
+          facts: factsOfMachine(machine),
           run: (session) => race(session, machine, [transition, rival, transition, rival]),
         };
       }
@@ -65,9 +65,12 @@ async function race(session: Session, machine: Machine, rivals: readonly Transit
   const fired = await session.together(requests);
   const names = [...new Set(rivals.map(({ name }) => name))].join(' and ');
   session.claim({
-    ...{ fact: { kind: 'transitions', subject: machine.resource }, reason: `${names} at once`, at: first.at },
-    ...{ of: fired, tries: 8 },
-    judge(...exchanges: readonly Exchange[]) {
+    fact: { kind: 'transitions', subject: machine.resource },
+    reason: `${names} at once`,
+    at: first.at,
+    of: fired,
+    tries: 8,
+    judge(...exchanges: readonly TrialExchange[]) {
       const winners = exchanges.filter(isDone).length;
       if (winners === 0) return moot('none was carried out');
       return winners === 1

@@ -1,20 +1,23 @@
+import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf } from '../../parts/fact.ts';
+import type { Field } from '../../parts/resources.ts';
 import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
 import { endsWithin } from '../authentication/ends.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { lookAt } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
-import type { Row } from '../make/row.ts';
+import type { TrialRow } from '../make/row.ts';
 import { fire, statesOf } from '../make/walk.ts';
 import type { Model } from '../model/model.ts';
+import { timeOf } from '../model/reckoned.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import { moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
 import type { Trial } from '../trial.ts';
-import { claimTimes, timesSet } from './times-set.ts';
-import { factsOf } from './transitions.ts';
+import { factsOfMachine } from './transitions.ts';
 
 /** What the clock does, it does when it is due, and not before. */
 export const timed: Trial = {
@@ -34,14 +37,19 @@ export const timed: Trial = {
             kind: 'allowed values',
             subject: `${resource}.${field}`,
           }));
-          const facts = [...factsOf(machine), ...times];
+          const facts = [...factsOfMachine(machine), ...times];
           const make = (session: Session) => session.make(resource, { state });
           yield { name, facts, run: (session) => letTimePass(session, machine, { transition, state, make }) };
           const [update] = model
             .endpointsThat('update', resource)
             .filter((one) => one.in === undefined || one.in.includes(state));
           if (update) {
-            const changing = { transition, state, make, meanwhile: (session: Session, row: Row) => change(session, update, row) };
+            const changing = {
+              transition,
+              state,
+              make,
+              meanwhile: (session: Session, row: TrialRow) => change(session, update, row),
+            };
             yield { name: `${name}, changed in between`, facts, run: (session) => letTimePass(session, machine, changing) };
           }
           for (const entering of waysInto(model, machine, state)) {
@@ -71,7 +79,7 @@ function waysInto(model: Model, machine: Machine, state: string): Transition[] {
   });
 }
 
-async function entered(session: Session, machine: Machine, transition: Transition): Promise<Row> {
+async function entered(session: Session, machine: Machine, transition: Transition): Promise<TrialRow> {
   const endpoint = session.model.endpointOfTransition(machine.resource, transition.name);
   session.need(endpoint !== undefined && transition.from !== '*', 'no caller can fire it');
   const row = await session.make(machine.resource, { state: transition.from[0] ?? '' });
@@ -81,7 +89,7 @@ async function entered(session: Session, machine: Machine, transition: Transitio
 }
 
 /** A change of a row, which does not restart the time that it has been in its state. */
-async function change(session: Session, endpoint: Endpoint, row: Row): Promise<void> {
+async function change(session: Session, endpoint: Endpoint, row: TrialRow): Promise<void> {
   const [caller] = callersFor(session, endpoint, row);
   const headers = await session.preconditions(endpoint, row, caller);
   const done = await session.send(await requestAbout(session, row, endpoint, { caller, headers, style: 'full' }));
@@ -92,9 +100,9 @@ async function change(session: Session, endpoint: Endpoint, row: Row): Promise<v
 interface Passing {
   readonly transition: Transition;
   readonly state: string;
-  readonly make: (session: Session) => Promise<Row>;
+  readonly make: (session: Session) => Promise<TrialRow>;
   /** What is done halfway. */
-  readonly meanwhile?: (session: Session, row: Row) => Promise<void>;
+  readonly meanwhile?: (session: Session, row: TrialRow) => Promise<void>;
 }
 
 /** What can be waited for where the clock cannot be moved. */
@@ -124,16 +132,14 @@ async function letTimePass(session: Session, machine: Machine, { transition, sta
   const late = await session.wait(2 * marginMs);
   const after = (await lookAt(session, row)).done;
   const targets = transition.to.map((target) => target.state);
-  const stateIn = (creation: Exchange, seen: Exchange) => rowWith(model, seen, idIn(model, creation))?.[machine.field];
+  const stateIn = (creation: TrialExchange, seen: TrialExchange) => rowWith(model, seen, idIn(model, creation))?.[machine.field];
   const fact = { kind: 'transitions', subject: machine.resource };
   session.claim({
-    ...{
-      fact,
-      reason: `${transition.name} not before`,
-      at: transition.after?.at ?? transition.at,
-      of: [made, before, early, still] as const,
-    },
-    judge(creation: Exchange, was: Exchange, _waited: null, seen: Exchange) {
+    fact,
+    reason: `${transition.name} not before`,
+    at: transition.after?.at ?? transition.at,
+    of: [made, before, early, still] as const,
+    judge(creation: TrialExchange, was: TrialExchange, _waited: null, seen: TrialExchange) {
       if (!isDone(creation) || stateIn(creation, was) !== state || !isDone(seen)) return moot('it was not in that state');
       const now = stateIn(creation, seen);
       // How long it took to get there is not known to the second.
@@ -144,13 +150,11 @@ async function letTimePass(session: Session, machine: Machine, { transition, sta
     },
   });
   session.claim({
-    ...{
-      fact,
-      reason: `${transition.name} in time`,
-      at: transition.after?.at ?? transition.at,
-      of: [made, before, early, late, after] as const,
-    },
-    judge(creation: Exchange, was: Exchange, _early: null, _late: null, seen: Exchange) {
+    fact,
+    reason: `${transition.name} in time`,
+    at: transition.after?.at ?? transition.at,
+    of: [made, before, early, late, after] as const,
+    judge(creation: TrialExchange, was: TrialExchange, _early: null, _late: null, seen: TrialExchange) {
       if (!isDone(creation) || stateIn(creation, was) !== state || !isDone(seen)) return moot('it was not in that state');
       if (seen.fromMs - was.toMs < dueMs) return moot('not so much time has gone by');
       const now = stateIn(creation, seen);
@@ -161,4 +165,43 @@ async function letTimePass(session: Session, machine: Machine, { transition, sta
     },
   });
   claimTimes(session, machine, transition, { made, before, early, late, after });
+}
+
+/** Claims that the times that a transition of the clock sets are of when it was due. */
+function claimTimes(
+  session: Session,
+  machine: Machine,
+  transition: Transition,
+  seen: Record<'made' | 'before' | 'after', Done<TrialExchange>> & Record<'early' | 'late', Done<null>>,
+): void {
+  const { model } = session;
+  const { resource } = machine;
+  const { name } = transition;
+  const dueMs = transition.after?.ms ?? 0;
+  for (const [field, stated] of timesSet(model, machine, transition)) {
+    session.claim({
+      fact: { kind: 'allowed values', subject: `${resource}.${field}` },
+      reason: `set by ${name}`,
+      at: stated.at,
+      of: [seen.made, seen.before, seen.early, seen.late, seen.after] as const,
+      judge(creation: TrialExchange, was: TrialExchange, _early: null, _late: null, now: TrialExchange) {
+        const id = isDone(creation) ? idIn(model, creation) : undefined;
+        const [old, row] = [rowWith(model, was, id), rowWith(model, now, id)];
+        const value = row?.[field];
+        if (!old || !row || isSame(old, row) || now.fromMs - was.toMs < dueMs) return moot('the clock has changed nothing');
+        const ms = timeOf(value, stated);
+        // When it was entered is not known to the second; what is due is done then, or later.
+        const isLater = ms !== undefined && ms >= was.fromMs + dueMs / 2;
+        return value === undefined || isLater
+          ? undefined
+          : { promised: `${field}: the time at which ${name} came`, seen: String(value) };
+      },
+    });
+  }
+}
+
+/** The fields that such a change sets to the time that it is. */
+function timesSet(model: Model, { resource }: Machine, { name }: Transition): (readonly [string, Field])[] {
+  const fields = model.resource(resource)?.fields;
+  return (fields ? entriesOf(fields) : []).filter(([, { set }]) => (set[name] ?? set.write)?.source.trim() === 'now');
 }

@@ -1,12 +1,12 @@
 import { entriesOf } from '../../parts/fact.ts';
 import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
 import { lookAt } from '../make/look.ts';
-import type { Row } from '../make/row.ts';
+import type { TrialRow } from '../make/row.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import { moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 
@@ -17,7 +17,7 @@ export function factsOfFiring(model: Model, machine: Machine, { name }: Transiti
   const fields = stated ? entriesOf(stated.fields) : [];
   const words = [name, `${name} ${resource}`, 'write'];
   const set = fields.filter(([, field]) => words.some((word) => field.set[word] !== undefined));
-  return [...factsOf(machine), ...set.map(([field]) => ({ kind: 'allowed values', subject: `${resource}.${field}` }))];
+  return [...factsOfMachine(machine), ...set.map(([field]) => ({ kind: 'allowed values', subject: `${resource}.${field}` }))];
 }
 
 /** The transitions that have an endpoint. */
@@ -30,21 +30,27 @@ export function* fireable(model: Model): Iterable<{ readonly machine: Machine; r
   }
 }
 
-export function factsOf({ resource }: Machine): FactName[] {
+export function factsOfMachine({ resource }: Machine): FactName[] {
   return ['transitions', 'states'].map((kind) => ({ kind, subject: resource }));
 }
 
 /** Claims that a row is as it was, since what was asked was refused. */
 export async function claimUnchanged(
   session: Session,
-  row: Row,
-  { before, attempt, fact }: { readonly before: Done<Exchange>; readonly attempt: Done<Exchange>; readonly fact: FactName },
+  row: TrialRow,
+  {
+    before,
+    attempt,
+    fact,
+  }: { readonly before: Done<TrialExchange>; readonly attempt: Done<TrialExchange>; readonly fact: FactName },
 ): Promise<void> {
   const { model } = session;
   const after = (await lookAt(session, row)).done;
   session.claim({
-    ...{ fact, reason: 'refused, unchanged', of: [before, attempt, after] as const },
-    judge(was: Exchange, tried: Exchange, is: Exchange) {
+    fact,
+    reason: 'refused, unchanged',
+    of: [before, attempt, after] as const,
+    judge(was: TrialExchange, tried: TrialExchange, is: TrialExchange) {
       const id = idIn(model, tried);
       const old = rowWith(model, was, id);
       if (tried.status < 400 || !old) return moot('it was not refused');

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import type { Draw } from '../../kinds/generators/kind.ts';
 
 /** Everything that a case draws, made of a seed and the case's name, so that the same comes again whatever ran before. */
-export class Chance {
+export class Draws {
   readonly #seed: string;
   #drawn = 0;
 

@@ -5,11 +5,11 @@ import type { Flaw } from '../script/claim.ts';
 /** How a value differs from what it should be; nothing where it is the same. An absent member is told from null. */
 export function difference(promised: Json | undefined, seen: Json | undefined, what: string): Flaw | undefined {
   if (isSame(promised, seen)) return undefined;
-  return { promised: `${what}: ${shown(promised)}`, seen: shown(seen) };
+  return { promised: `${what}: ${oneLine(promised)}`, seen: oneLine(seen) };
 }
 
 /** A value on one line. */
-export function shown(value: Json | undefined): string {
+export function oneLine(value: Json | undefined): string {
   if (value === undefined) return 'nothing';
   const text = JSON.stringify(value);
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { JsonMap } from '../../document/document.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
-import type { Style } from './style.ts';
+import type { SampleStyle } from './style.ts';
 
 /** The bounds of a number's shape; absent ones are bounds that every implementation of JSON keeps. */
 export function boundsOf(
@@ -21,7 +21,7 @@ export function boundsOf(
 }
 
 /** Numbers of a shape: at the bounds, near them, and between. */
-export function numbers(shape: JsonMap, type: 'integer' | 'number', style: Style): fc.Arbitrary<number> {
+export function numbers(shape: JsonMap, type: 'integer' | 'number', style: SampleStyle): fc.Arbitrary<number> {
   const { min, max, step } = boundsOf(shape, type);
   if (step > 0) {
     const from = Math.ceil(min / step - 1e-9);

@@ -3,4 +3,4 @@
  * what is optional left out; `whole`: what is required as in `plain`, and all that is optional, so that rules about what is required
  * hardly ever refuse it.
  */
-export type Style = 'plain' | 'full' | 'whole';
+export type SampleStyle = 'plain' | 'full' | 'whole';

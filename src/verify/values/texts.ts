@@ -2,22 +2,22 @@ import * as fc from 'fast-check';
 import type { JsonMap } from '../../document/document.ts';
 import { formatNamed, standsFor } from '../../kinds/formats/all.ts';
 import type { Format } from '../../kinds/formats/kind.ts';
-import { standardExamples } from '../../parts/samples/standard-examples.ts';
+import { standardExamples } from '../../parts/samples/formats.ts';
 import { fitting, NoValue } from './no-value.ts';
-import type { Style } from './style.ts';
+import type { SampleStyle } from './style.ts';
 
 /** Arbitraries are dear to make, hold nothing, and are asked for with every body that is drawn. */
 const known = new Map<string, fc.Arbitrary<string>>();
 
 /** Texts of a shape. Lengths count code points, as JSON Schema does. */
-export function texts(shape: JsonMap, style: Style): fc.Arbitrary<string> {
+export function texts(shape: JsonMap, style: SampleStyle): fc.Arbitrary<string> {
   const key = JSON.stringify([style, shape.minLength, shape.maxLength, shape.pattern, shape.format]);
   const made = known.get(key) ?? textsOf(shape, style);
   known.set(key, made);
   return made;
 }
 
-function textsOf(shape: JsonMap, style: Style): fc.Arbitrary<string> {
+function textsOf(shape: JsonMap, style: SampleStyle): fc.Arbitrary<string> {
   const least = typeof shape.minLength === 'number' ? shape.minLength : 0;
   const most = typeof shape.maxLength === 'number' ? shape.maxLength : Number.POSITIVE_INFINITY;
   const fits = (text: string) => {

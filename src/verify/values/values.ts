@@ -8,7 +8,7 @@ import { conjunctsOf, type Union, unionOf, without, withoutConjunction } from '.
 import type { Spec } from '../../parts/spec.ts';
 import { fitting, NoValue } from './no-value.ts';
 import { numbers } from './numbers.ts';
-import type { Style } from './style.ts';
+import type { SampleStyle } from './style.ts';
 import { texts } from './texts.ts';
 
 /** A place where the identifier of an existing row has to stand. */
@@ -28,7 +28,7 @@ const depthMax = 5;
  * Values of a shape as a caller may send them: a maker beside that of samples on purpose, for it draws whatever is admitted, with
  * fast-check's bias towards edges and its way of making what fails smaller. @throws {NoValue} where the shape is beyond us.
  */
-export function valuesOf(spec: Spec, shape: Shape | JsonMap, style: Style, depth = 0): fc.Arbitrary<Draft> {
+export function valuesOf(spec: Spec, shape: Shape | JsonMap, style: SampleStyle, depth = 0): fc.Arbitrary<Draft> {
   if (typeof shape.ref === 'string') return fc.constant(new Reference(shape.ref));
   if ('const' in shape) return fc.constant(shape.const as Json);
   if (Array.isArray(shape.enum)) return fc.constantFrom(...(style === 'plain' ? shape.enum.slice(0, 1) : shape.enum));
@@ -44,13 +44,13 @@ export function valuesOf(spec: Spec, shape: Shape | JsonMap, style: Style, depth
   return fc.oneof(...types.map((type) => ofType(spec, shape, type, style, depth)));
 }
 
-function ofResource(spec: Spec, name: string, style: Style, depth: number): fc.Arbitrary<Draft> {
+function ofResource(spec: Spec, name: string, style: SampleStyle, depth: number): fc.Arbitrary<Draft> {
   const resource = entryOf(spec.resources.all, name);
   if (!resource || depth > depthMax) throw new NoValue(`the resource ${name} is not stated, or goes too deep`);
   return valuesOf(spec, writableShape(spec, resource, []), style, depth + 1);
 }
 
-function ofBranches(spec: Spec, shape: JsonMap, union: Union<Json>, style: Style, depth: number): fc.Arbitrary<Draft> {
+function ofBranches(spec: Spec, shape: JsonMap, union: Union<Json>, style: SampleStyle, depth: number): fc.Arbitrary<Draft> {
   const around = without(shape, union.keyword);
   const known: fc.Arbitrary<Draft>[] = [];
   for (const branch of union.branches.filter(isMap)) {
@@ -66,7 +66,7 @@ function ofBranches(spec: Spec, shape: JsonMap, union: Union<Json>, style: Style
   return fc.oneof(...known);
 }
 
-function ofType(spec: Spec, shape: JsonMap, type: string, style: Style, depth: number): fc.Arbitrary<Draft> {
+function ofType(spec: Spec, shape: JsonMap, type: string, style: SampleStyle, depth: number): fc.Arbitrary<Draft> {
   switch (type) {
     case 'null':
       return fc.constant(null);
@@ -84,7 +84,7 @@ function ofType(spec: Spec, shape: JsonMap, type: string, style: Style, depth: n
   }
 }
 
-function lists(spec: Spec, shape: JsonMap, style: Style, depth: number): fc.Arbitrary<Draft> {
+function lists(spec: Spec, shape: JsonMap, style: SampleStyle, depth: number): fc.Arbitrary<Draft> {
   const least = typeof shape.minItems === 'number' ? shape.minItems : 0;
   const most = Math.min(typeof shape.maxItems === 'number' ? shape.maxItems : least + 4, least + 40);
   if (least > 200) throw new NoValue('a list of more than 200 items');
@@ -104,7 +104,7 @@ function lists(spec: Spec, shape: JsonMap, style: Style, depth: number): fc.Arbi
     : fc.array(items, bounds);
 }
 
-function maps(spec: Spec, shape: JsonMap, style: Style, depth: number): fc.Arbitrary<Draft> {
+function maps(spec: Spec, shape: JsonMap, style: SampleStyle, depth: number): fc.Arbitrary<Draft> {
   const properties = isMap(shape.properties) ? shape.properties : {};
   const required = listOfText(shape.required);
   const least = typeof shape.minProperties === 'number' ? shape.minProperties : 0;
@@ -127,7 +127,7 @@ function maps(spec: Spec, shape: JsonMap, style: Style, depth: number): fc.Arbit
   return fitting(fc.record(model, { requiredKeys: needed, noNullPrototype: true }), (map) => Object.keys(map).length >= least);
 }
 
-function insideWhole(isNeeded: boolean): Style {
+function insideWhole(isNeeded: boolean): SampleStyle {
   return isNeeded ? 'plain' : 'full';
 }
 

@@ -5,7 +5,7 @@ import { statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import type { Carries } from '../../parts/versions/carries.ts';
 import { changing } from '../events/changing.ts';
-import { type Ear, eventMs, type Heard } from '../events/ear.ts';
+import { type Ear, eventMs, type Listening } from '../events/ear.ts';
 import { toldIn } from '../events/envelope.ts';
 import { sureKind } from '../events/pair.ts';
 import { hear } from '../events/reached.ts';
@@ -14,16 +14,16 @@ import { earOf, newAddress, subscribersOf, subscribing, unsubscribe } from '../e
 import { callerFor, callersFor } from '../make/callers-for.ts';
 import { ready } from '../make/readied.ts';
 import { rowFrom } from '../make/row-from.ts';
-import type { Caller } from '../model/callers.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
 import { Untestable } from '../untestable.ts';
-import { shown } from '../values/difference.ts';
+import { oneLine } from '../values/difference.ts';
 import { carried, carriesTo, inVersion, isOver, versionsOf } from './versions.ts';
 
 const fact: FactName = { kind: 'version identifiers', subject: 'service' };
@@ -77,16 +77,18 @@ function caseOf(model: Model, told: Creation, version: string, carries: Carries,
       const { endpoint } = operation;
       session.need(endpoint !== undefined, `no caller reaches ${operation.name}`);
       const { ear, made } = await created(session, told, version, who);
-      const isEnough = (all: Heard['deliveries']) => all.some(({ body }) => toldIn(model.spec, body).kind === kind.name);
+      const isEnough = (all: Listening['deliveries']) => all.some(({ body }) => toldIn(model.spec, body).kind === kind.name);
       const heard = await hear(session, ear, [made], { isEnough, ms: eventMs, quietMs: 0 });
       session.claim({
         shrinkingRuns: 2,
-        ...{ fact, reason: `events of ${who}`, of: [ear.opened, made, heard] },
-        judge: (opened: Exchange, one: Exchange, all: Heard): Judgement => {
+        fact,
+        reason: `events of ${who}`,
+        of: [ear.opened, made, heard],
+        judge: (opened: TrialExchange, one: TrialExchange, all: Listening): Judgement => {
           const event = all.deliveries
             .map(({ body }) => toldIn(model.spec, body))
             .find((come) => come.kind === kind.name && isAbout(model, told.resource, one, come.payload));
-          const row = isDone(one) ? fieldsOf(one) : undefined;
+          const row = isDone(one) ? bodyFields(one) : undefined;
           if (!isDone(opened) || !row || !event) return moot('nobody listened, or nothing came');
           return downJudgement(model, told.resource, carries, row, event.payload, version);
         },
@@ -122,8 +124,8 @@ function inOlder(model: Model, version: string): Parameters<typeof openEar>[2] {
 }
 
 /** Whether a payload is that of the row, and not of one that somebody else makes. */
-function isAbout(model: Model, resource: string, made: Exchange, payload: Json | undefined): boolean {
-  const id = fieldsOf(made)?.[model.identifierField(resource)];
+function isAbout(model: Model, resource: string, made: TrialExchange, payload: Json | undefined): boolean {
+  const id = bodyFields(made)?.[model.identifierField(resource)];
   return id !== undefined && JSON.stringify(payload ?? null).includes(JSON.stringify(id));
 }
 
@@ -136,7 +138,7 @@ function downJudgement(
   version: string,
 ): Judgement {
   const carry = carries.resource(resource);
-  const given = payload === undefined ? undefined : fieldsOf({ body: payload });
+  const given = payload === undefined ? undefined : bodyFields({ body: payload });
   if (!carry || !given) return moot('there is no payload');
   const wanted = carried(() => carry.down(row));
   if (!wanted) return moot('it has no form in that version');
@@ -144,15 +146,15 @@ function downJudgement(
     const name = older ?? newer;
     if (name === undefined || (older === newer && !isMapped) || model.unseenBy(resource, undefined).has(newer ?? '')) continue;
     if (older === undefined && Object.hasOwn(given, name) && !Object.hasOwn(wanted, name))
-      return { promised: `there is no ${name} in ${version}`, seen: shown(given[name]) };
+      return { promised: `there is no ${name} in ${version}`, seen: oneLine(given[name]) };
     if (older !== undefined && Object.hasOwn(wanted, older) && !isSame(wanted[older], given[older]))
-      return { promised: `${older} in ${version}: ${shown(wanted[older])}`, seen: shown(given[older]) };
+      return { promised: `${older} in ${version}: ${oneLine(wanted[older])}`, seen: oneLine(given[older]) };
   }
   return undefined;
 }
 
 /** Subscribes by a request in a version. @throws {Untestable} */
-async function subscribeIn(session: Session, maker: Caller | undefined, version: string): Promise<Ear> {
+async function subscribeIn(session: Session, maker: TrialCaller | undefined, version: string): Promise<Ear> {
   const { model } = session;
   const { resource = '', url: field = '', events } = subscribersOf(model) ?? {};
   const [endpoint] = model.endpointsThat('create', resource);

@@ -1,15 +1,16 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
-import type { Version } from '../../parts/versioning.ts';
+import type { Deprecation, Version } from '../../parts/versioning.ts';
 import { claimArises } from '../errors/claim-arises.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, isDone } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
 import { Untestable } from '../untestable.ts';
-import { nameJudgement, toldJudgement } from './telling.ts';
+import { deprecationFlaw, saysDeprecated } from './deprecation-fields.ts';
 import { doorOf, inVersion, isOver, type Versions, versionsOf } from './versions.ts';
 
 const identifiersFact: FactName = { kind: 'version identifiers', subject: 'service' };
@@ -49,14 +50,16 @@ function versionCase(model: Model, versions: Versions, version: Version): Case {
       const { endpoint: _endpoint, ...plan } = inVersion(model, model.request(endpoint, { caller }), version.name);
       // What every answer of an endpoint is held to is the newest shape.
       const done = await session.send(version.name === versions.history.current ? { ...plan, endpoint } : plan);
-      const is = (seen: Exchange, when: 'version.unknown' | 'version.sunset') => {
+      const is = (seen: TrialExchange, when: 'version.unknown' | 'version.sunset') => {
         const refusal = refusalFor(model, when, operation);
         return refusal !== undefined && isRefused(model, seen) && isRefusal(model, seen, refusal);
       };
       const asked = `${operation.name} in ${version.name}`;
       session.claim({
-        ...{ fact: rules, reason: 'sunset', of: [done] },
-        judge: (seen: Exchange): Judgement => {
+        fact: rules,
+        reason: 'sunset',
+        of: [done],
+        judge: (seen: TrialExchange): Judgement => {
           const over = isOver(version, seen.toMs);
           const sunset = statedValue(version.deprecation)?.sunset;
           if (over === undefined) return moot('its last day is about now');
@@ -70,8 +73,10 @@ function versionCase(model: Model, versions: Versions, version: Version): Case {
       });
       if (isOver(version, done.value.toMs)) claimArises(session, done, 'version.sunset', operation);
       session.claim({
-        ...{ fact: identifiersFact, reason: 'listed', of: [done] },
-        judge: (seen: Exchange): Judgement => {
+        fact: identifiersFact,
+        reason: 'listed',
+        of: [done],
+        judge: (seen: TrialExchange): Judgement => {
           if (is(seen, 'version.unknown') && !is(seen, 'version.sunset'))
             return { promised: `${version.name} is listed, and served`, seen: `it was answered ${seen.status}` };
           return isDone(seen) ? undefined : moot('it was refused for something else');
@@ -81,13 +86,13 @@ function versionCase(model: Model, versions: Versions, version: Version): Case {
         fact: selectionFact,
         reason: 'named',
         of: [done],
-        judge: (seen: Exchange) => nameJudgement(model, version.name, seen),
+        judge: (seen: TrialExchange) => nameJudgement(model, version.name, seen),
       });
       session.claim({
         fact: rules,
         reason: 'told',
         of: [done],
-        judge: (seen: Exchange) => toldJudgement(model, endpoint, version, seen),
+        judge: (seen: TrialExchange) => toldJudgement(model, endpoint, version, seen),
       });
     },
   };
@@ -106,8 +111,10 @@ function unknownCase(model: Model): Case {
       const done = await session.send(plan);
       claimArises(session, done, 'version.unknown', operation);
       session.claim({
-        ...{ fact: selectionFact, reason: 'unknown', of: [done] },
-        judge: (seen: Exchange): Judgement => {
+        fact: selectionFact,
+        reason: 'unknown',
+        of: [done],
+        judge: (seen: TrialExchange): Judgement => {
           const refusal = refusalFor(model, 'version.unknown', operation);
           const isGood = refusal ? isRefused(model, seen) && isRefusal(model, seen, refusal) : isRefused(model, seen);
           const wanted = refusal?.status === undefined ? 'refused' : `${refusal.status} (${refusal.code})`;
@@ -134,8 +141,10 @@ function defaultCase(model: Model, { all, history }: Versions): Case {
       const done = await session.send(plan);
       const usual = select?.default === 'oldest' ? all[0]?.name : history.current;
       session.claim({
-        ...{ fact: selectionFact, reason: 'default', of: [done] },
-        judge: (seen: Exchange): Judgement => {
+        fact: selectionFact,
+        reason: 'default',
+        of: [done],
+        judge: (seen: TrialExchange): Judgement => {
           const unknown = refusalFor(model, 'version.unknown', operation);
           const isUnknown = unknown !== undefined && isRefused(model, seen) && isRefusal(model, seen, unknown);
           if (select?.default === 'none')
@@ -175,4 +184,42 @@ function guaranteeCase(): Case {
       throw new Untestable('it is a promise about later documents: compare two of them');
     },
   };
+}
+
+/** An answer names its version by the header that chooses one, and varies with it. */
+function nameJudgement(model: Model, version: string, seen: TrialExchange): Judgement {
+  const select = statedValue(model.spec.versioning.select);
+  if (select?.by !== 'header' || !isDone(seen)) return moot('no header names it, or it was refused');
+  const named = seen.headers[select.carrier.toLowerCase()];
+  return named === version
+    ? undefined
+    : { promised: `an answer names its version: ${select.carrier}: ${version}`, seen: named ?? `no ${select.carrier}` };
+}
+
+/** A version that is deprecated says so in its answers, and one that is not does not. */
+function toldJudgement(model: Model, endpoint: Endpoint, version: Version, seen: TrialExchange): Judgement {
+  if (!isDone(seen)) return moot('it was refused');
+  const stated = statedValue(version.deprecation);
+  if (stated) {
+    const flaw = deprecationFlaw([stated, ...(endpoint.deprecated ? [endpoint.deprecated] : [])], seen.headers);
+    return flaw === undefined
+      ? undefined
+      : { promised: `${version.name} tells of its deprecation: ${described(stated)}`, seen: flaw };
+  }
+  // Something else about the answer may be deprecated.
+  if (version.deprecation.standing !== 'none' || /"deprecated"/.test(JSON.stringify(model.spec.document.tree.resources ?? {})))
+    return moot('it is not stated');
+  if (endpoint.deprecated || JSON.stringify(endpoint.parameters).includes('"deprecated"')) return moot('its endpoint is');
+  return saysDeprecated(seen.headers)
+    ? {
+        promised: `${version.name} is not deprecated`,
+        seen: `Deprecation: ${seen.headers.deprecation ?? 'none'}, Sunset: ${seen.headers.sunset ?? 'none'}`,
+      }
+    : undefined;
+}
+
+function described({ deprecated, sunset, link }: Deprecation): string {
+  return Object.entries({ deprecated, sunset, link })
+    .flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]))
+    .join(', ');
 }

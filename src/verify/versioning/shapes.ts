@@ -2,28 +2,27 @@ import type { Json } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { ResourceCarry } from '../../parts/versions/carry.ts';
-import { isServed } from '../../parts/versions/endpoint-in-version.ts';
+import { isServed } from '../../parts/versions/spec-in-version.ts';
+import { knocking } from '../authentication/knocking.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { showsWhole } from '../make/look.ts';
 import { ready } from '../make/readied.ts';
 import { requestAbout } from '../make/request-about.ts';
-import type { Row } from '../make/row.ts';
+import type { TrialRow } from '../make/row.ts';
 import { rowFrom } from '../make/row-from.ts';
 import type { FactName } from '../model/facts.ts';
 import { isKept } from '../model/judge-field.ts';
 import type { Model } from '../model/model.ts';
-import { isRefused } from '../model/refused-as.ts';
+import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
 import { unexpanded } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { type Exchange, fieldsOf, isDone } from '../script/exchange.ts';
+import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import { resolve, type Symbolic } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
-import { shown as told } from '../values/difference.ts';
-import { absentCase, bare, needServed } from './absent.ts';
-import { bodiesFor } from './changed-values.ts';
-import { carried, carriesTo, inVersion, type Versions, versionsOf } from './versions.ts';
+import { oneLine as told } from '../values/difference.ts';
+import { bodiesFor, carried, carriesTo, inVersion, isOver, type Versions, versionsOf } from './versions.ts';
 
 const fact: FactName = { kind: 'version identifiers', subject: 'service' };
 
@@ -78,14 +77,18 @@ function rowCase(model: Model, versions: Versions, older: Older): Case {
       const newest = await session.send(look);
       const read = await session.send(bare(inVersion(model, look, version)));
       session.claim({
-        ...{ fact, reason: `${resource} is read`, of: [newest, read] },
-        judge: (one: Exchange, other: Exchange) => readJudgement(model, older.shown, version, one, other),
+        fact,
+        reason: `${resource} is read`,
+        of: [newest, read],
+        judge: (one: TrialExchange, other: TrialExchange) => readJudgement(model, older.shown, version, one, other),
       });
       if (isUsual(model) && version !== versions.history.current) {
         const unsaid = await session.send(bare(inVersion(model, look, undefined)));
         session.claim({
-          ...{ fact: selectionFact, reason: 'default shape', of: [newest, unsaid] },
-          judge: (one: Exchange, other: Exchange): Judgement => {
+          fact: selectionFact,
+          reason: 'default shape',
+          of: [newest, unsaid],
+          judge: (one: TrialExchange, other: TrialExchange): Judgement => {
             const [wanted, seen] = [rowIn(one), rowIn(other)];
             if (!wanted || !seen) return moot('one of them shows no row');
             return isSame(wanted, seen) ? undefined : { promised: `who says no version reads ${told(wanted)}`, seen: told(seen) };
@@ -98,7 +101,13 @@ function rowCase(model: Model, versions: Versions, older: Older): Case {
 }
 
 /** A row that was read in the newest version and in an older one. */
-function readJudgement(model: Model, carry: ResourceCarry, version: string, newest: Exchange, older: Exchange): Judgement {
+function readJudgement(
+  model: Model,
+  carry: ResourceCarry,
+  version: string,
+  newest: TrialExchange,
+  older: TrialExchange,
+): Judgement {
   const [whole, seen] = [rowIn(newest), rowIn(older)];
   if (!whole || !isDone(newest)) return moot('the newest version shows no row');
   if (isRefused(model, older) && older.status !== 404) return moot(`it was answered ${older.status}`);
@@ -131,8 +140,10 @@ async function written(session: Session, model: Model, { version, resource, body
   const row = rowFrom(session, resource, endpoint, made);
   const read = await session.send(await looking(session, { ...row, fields: undefined }));
   session.claim({
-    ...{ fact, reason: `${resource} is written`, of: [made, read] },
-    judge: (one: Exchange, other: Exchange): Judgement => {
+    fact,
+    reason: `${resource} is written`,
+    of: [made, read],
+    judge: (one: TrialExchange, other: TrialExchange): Judgement => {
       const [said, row] = [one.sent.json, rowIn(other)];
       const seen = row && unexpanded(model, resource, row);
       if (!isDone(one) || !seen || typeof said !== 'object' || said === null) return moot('it was not made, or is not shown');
@@ -180,7 +191,7 @@ function olderBody(
 }
 
 /** A look at a row by somebody who may. */
-async function looking(session: Session, row: Row): Promise<RequestPlan> {
+async function looking(session: Session, row: TrialRow): Promise<RequestPlan> {
   const { model } = session;
   for (const endpoint of model.endpointsThat('read', row.resource).filter(showsWhole)) {
     const isPublic = model.access.isPublic(model.operationOf(endpoint));
@@ -190,6 +201,48 @@ async function looking(session: Session, row: Row): Promise<RequestPlan> {
   session.need(false, `nobody who can be spoken for may read a ${row.resource}`);
 }
 
-function rowIn(exchange: Exchange): Readonly<Record<string, Json>> | undefined {
-  return isDone(exchange) ? fieldsOf(exchange) : undefined;
+function rowIn(exchange: TrialExchange): Readonly<Record<string, Json>> | undefined {
+  return isDone(exchange) ? bodyFields(exchange) : undefined;
+}
+
+const absenceFact = { kind: 'version identifiers', subject: 'service' };
+
+/** An endpoint that a version does not have is not there in it. */
+function absentCase(model: Model, versions: Versions, version: string, key: string): Case {
+  return {
+    name: `${key}, which is not in ${version}`,
+    facts: [absenceFact],
+    async run(session: Session) {
+      needServed(session, versions, version);
+      const endpoint = model.endpoints.find((one) => one.key === key);
+      session.need(endpoint !== undefined, 'it is no endpoint');
+      const operation = model.operationOf(endpoint);
+      const [caller] = callersFor(session, endpoint);
+      const done = await session.send(bare(inVersion(model, knocking(model, endpoint, caller), version)));
+      session.claim({
+        fact: absenceFact,
+        reason: `${key} is not there`,
+        of: [done],
+        judge: (seen: TrialExchange): Judgement => {
+          const refusals = (['route.unknown', 'method.unsupported'] as const).flatMap(
+            (when) => refusalFor(model, when, operation) ?? [],
+          );
+          const isGone =
+            isRefused(model, seen) && (refusals.length === 0 || refusals.some((refusal) => isRefusal(model, seen, refusal)));
+          return isGone ? undefined : { promised: `there is no ${key} in ${version}`, seen: `it was answered ${seen.status}` };
+        },
+      });
+    },
+  };
+}
+
+/** Without its endpoint, whose shapes are those of the newest version. */
+function bare(plan: RequestPlan): RequestPlan {
+  const { endpoint: _endpoint, ...rest } = plan;
+  return rest;
+}
+
+function needServed(session: Session, { all }: Versions, version: string): void {
+  const stated = all.find(({ name }) => name === version);
+  if (stated && isOver(stated, session.run.clock.toService(Date.now())) !== false) session.need(false, `${version} is over`);
 }

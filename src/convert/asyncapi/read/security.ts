@@ -1,14 +1,12 @@
 import type { Json, Pointer } from '../../../document/document.ts';
 import { below, pathOf } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
-import type { MapAt, Reader } from '../../openapi/reader.ts';
-import { refOf } from '../../openapi/reader.ts';
-import { writeScheme } from '../../openapi/security.ts';
-import type { Trail } from '../../openapi/trail.ts';
-import { serversOf } from './servers.ts';
+import type { Trail } from '../../openapi/read/evidence.ts';
+import { type MapAt, refOf, type SourceReader } from '../../openapi/read/reader.ts';
+import { writeScheme } from '../../openapi/read/security.ts';
 
 /** Writes how whoever listens shows who it is: the stated schemes, and which of them servers and operations ask for. */
-export function writeAuthentication(reader: Reader, trail: Trail): OpenMap | undefined {
+export function writeAuthentication(reader: SourceReader, trail: Trail): OpenMap | undefined {
   const schemes: OpenMap = newMap();
   const components = reader.map(reader.root, 'components');
   const known = new Map<string, string>();
@@ -47,7 +45,7 @@ interface Requirement {
 }
 
 /** What a server or an operation asks for: schemes themselves since 3.0, before that the names of schemes with their scopes. */
-function requirements(holder: MapAt, reader: Reader): Requirement[] {
+function requirements(holder: MapAt, reader: SourceReader): Requirement[] {
   if (!Object.hasOwn(holder.value, 'security')) return [];
   const { value, at } = reader.get(holder, 'security');
   if (!Array.isArray(value)) return [];
@@ -68,7 +66,7 @@ function requirements(holder: MapAt, reader: Reader): Requirement[] {
   });
 }
 
-function take(name: string, map: MapAt, schemes: OpenMap, reader: Reader, trail: Trail): boolean {
+function take(name: string, map: MapAt, schemes: OpenMap, reader: SourceReader, trail: Trail): boolean {
   const scheme = writeScheme(name, map, reader, trail);
   if (scheme === undefined) {
     reader.leave(map.at, 'a scheme that is none of this language');
@@ -79,4 +77,45 @@ function take(name: string, map: MapAt, schemes: OpenMap, reader: Reader, trail:
   trail.prose(at, map.at, reader.text(map, 'description'));
   schemes[name] = scheme;
   return true;
+}
+
+/** The base addresses of a service: those of its servers that speak HTTP, variables at their defaults. */
+export function baseUrls(reader: SourceReader, trail: Trail): string[] {
+  const urls = serversOf(reader).flatMap((server) => {
+    const url = urlOf(server, reader);
+    if (url === undefined || !/^https?:\/\/[^/{}]+(?:\/[^{}]*)?$/.test(url)) {
+      reader.leave(
+        server.at,
+        url === undefined ? 'it says no address' : `${url.replace(/:.*/s, '')} with a fixed address is not spoken there`,
+      );
+      return [];
+    }
+    if (trail.origins.get('/purpose/base_url') === undefined) trail.from('/purpose/base_url', server.at);
+    return [url];
+  });
+  return [...new Set(urls)];
+}
+
+/** The servers, which were a list before they were a map. */
+function serversOf(reader: SourceReader): MapAt[] {
+  const isList = Array.isArray(reader.root.value.servers);
+  const servers = isList ? reader.list(reader.root, 'servers') : reader.maps(reader.root, 'servers').map(([, map]) => map);
+  if (servers.length > 0) reader.mark(reader.root.value, 'servers');
+  return servers;
+}
+
+function urlOf(server: MapAt, reader: SourceReader): string | undefined {
+  const protocol = (reader.text(server, 'protocol') ?? reader.text(server, 'scheme'))?.toLowerCase();
+  const host = reader.text(server, 'host');
+  const whole = host === undefined ? reader.text(server, 'url') : host + (reader.text(server, 'pathname') ?? '');
+  if (whole === undefined) return undefined;
+  const filled = whole.replaceAll(/\{([^{}]+)\}/g, (written, name: string) => defaultOf(server, name, reader) ?? written);
+  const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(filled) ? filled : `${protocol ?? ''}://${filled}`;
+  return url.replace(/\/+$/, '');
+}
+
+function defaultOf(server: MapAt, name: string, reader: SourceReader): string | undefined {
+  const variables = reader.map(server, 'variables');
+  const variable = variables && reader.follow({ value: variables.value[name], at: below(variables.at, name) });
+  return variable && isMap(variable.value) ? reader.text(variable, 'default') : undefined;
 }

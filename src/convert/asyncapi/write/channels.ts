@@ -5,10 +5,9 @@ import { streamKind } from '../../../kinds/streams/all.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { type Message, posted } from './messages.ts';
-import { ownServers, subscriberServer } from './servers.ts';
 
 /** Where events go, and the operations that send them there. */
-export interface Channels {
+interface Channels {
   readonly channels: JsonMap;
   readonly operations: JsonMap;
 }
@@ -80,4 +79,39 @@ function operation(channel: string, messages: readonly Message[], method: string
     ...(method !== undefined && { bindings: { http: { method, bindingVersion: '0.3.0' } } }),
     messages: messages.map(({ key }) => ({ $ref: `#${below(`/channels/${channel}/messages`, key)}` })),
   };
+}
+
+/** The server that stands for whoever listens: its address is known to it alone. */
+const subscriberServer = 'subscriber';
+
+/** The servers of a service, one for each base address, and the one that events are posted to. */
+export function writeServers(spec: Spec, security: readonly JsonMap[]): JsonMap {
+  const servers: OpenMap = newMap();
+  const urls = statedValue(spec.purpose.baseUrls) ?? [];
+  for (const [index, url] of urls.entries()) {
+    const server = serverOf(url);
+    if (server)
+      servers[index === 0 ? 'service' : `service_${index + 1}`] = { ...server, ...(security.length > 0 && { security }) };
+  }
+  if (statedValue(spec.events.delivery)?.webhook) {
+    servers[subscriberServer] = {
+      host: '{host}',
+      protocol: 'https',
+      description: 'Whoever has subscribed.',
+      variables: { host: { description: 'The host of the address that was subscribed.' } },
+    };
+  }
+  return servers;
+}
+
+/** The names of the servers that are the service itself. */
+function ownServers(servers: JsonMap): string[] {
+  return Object.keys(servers).filter((name) => name !== subscriberServer);
+}
+
+function serverOf(url: string): JsonMap | undefined {
+  const parts = /^(https?):\/\/([^/?#]+)([^?#]*)/i.exec(url);
+  if (!parts) return undefined;
+  const [, protocol = '', host = '', pathname = ''] = parts;
+  return { host, protocol: protocol.toLowerCase(), ...(pathname !== '' && { pathname }) };
 }

@@ -1,17 +1,28 @@
-import type { JsonMap } from '../../../document/document.ts';
+import type { Json, JsonMap } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
-import { newMap, type OpenMap } from '../../../document/values.ts';
+import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import { readTemplate } from '../../../kinds/generators/template.ts';
 import { signatureKind } from '../../../kinds/signatures/all.ts';
-import type { Webhook } from '../../../parts/events.ts';
-import { entriesOf, isStated } from '../../../parts/fact.ts';
+import type { EventKind, Webhook } from '../../../parts/events.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.ts';
+import { isAlwaysShown } from '../../../parts/payload.ts';
+import { chanceOf } from '../../../parts/samples/chance.ts';
+import { nothing } from '../../../parts/samples/sampler.ts';
+import { Samples } from '../../../parts/samples/samples.ts';
+import { conjunctionOf, hasMeaning } from '../../../parts/shapes/branches.ts';
+import { fitsAll } from '../../../parts/shapes/compose.ts';
+import { mapInner } from '../../../parts/shapes/inner.ts';
 import type { Spec } from '../../../parts/spec.ts';
-import { DefinitionNames } from '../../json-schema/definition-names.ts';
-import { envelopeExample, envelopeMembers, envelopeSchema, isBare, payloadSchema } from '../../json-schema/event-schema.ts';
-import type { SchemaWriter } from '../../json-schema/schema-writer.ts';
-import type { Prose } from '../../prose.ts';
-import { unsettledLine } from '../../unsettled.ts';
-import { toDraft07 } from './draft-07.ts';
-import { payloadExamples } from './examples.ts';
+import {
+  envelopeExample,
+  envelopeMembers,
+  envelopeSchema,
+  isBare,
+  payloadSchema,
+} from '../../json-schema/write/payload-schemas.ts';
+import type { SchemaWriter } from '../../json-schema/write/schema-writer.ts';
+import { DefinitionNames } from '../../json-schema/write/view.ts';
+import { type Prose, unsettledLine } from '../../spec/prose.ts';
 
 /** One kind of event as AsyncAPI speaks of it. */
 export interface Message {
@@ -82,4 +93,79 @@ function headersOf({ signature, headers }: Webhook): JsonMap | undefined {
   return Object.keys(properties).length === 0
     ? undefined
     : { type: 'object', properties, ...(required.length > 0 && { required }) };
+}
+
+/** Makes an example of what a kind of event carries: the same for the same document; nothing where none can be made. */
+function payloadExamples(spec: Spec): (kind: EventKind) => Json | undefined {
+  const samples = new Samples(spec);
+  const identifierOf = (resource: string, path: string): Json | undefined =>
+    identifierLike(spec, resource, path) ?? samples.identifiers(resource)(chanceOf(`${resource}\n${path}`), 1);
+  return (kind) => {
+    const shape = statedValue(kind.payload);
+    if (!shape) return undefined;
+    const made = samples.of(shape).make({ seed: kind.name, identifierOf, sampled: () => {} }, '');
+    // What samples make is JSON, or nothing.
+    return made === nothing ? undefined : shown(made as Json, shape, spec, kind.name);
+  };
+}
+
+/** An identifier as its resource says that they are made. */
+function identifierLike(spec: Spec, name: string, seed: string): string | undefined {
+  const resource = entryOf(spec.resources.all, name);
+  const generate = resource && statedValue(resource.identifier)?.generate;
+  const read = generate === undefined || generate === 'integer' || generate === 'client' ? undefined : readTemplate(generate);
+  return read && 'template' in read ? read.template.make(chanceOf(`${name}\n${seed}`)) : undefined;
+}
+
+/** A value as whoever listens sees it: without the fields that not everybody is shown. In a union nobody knows which they are. */
+function shown(value: Json, shape: JsonMap, spec: Spec, seed: string): Json | undefined {
+  if (Array.isArray(value)) {
+    const list = (value as readonly Json[]).map((item) => (isMap(shape.items) ? shown(item, shape.items, spec, seed) : item));
+    return list.includes(undefined) ? undefined : (list as Json[]);
+  }
+  if (!isMap(value)) return value;
+  if (hasMeaning(shape, 'exclusive alternatives', 'alternatives', 'conjunction', 'reference')) return undefined;
+  const resource = typeof shape.resource === 'string' ? entryOf(spec.resources.all, shape.resource) : undefined;
+  const out: OpenMap = newMap();
+  for (const [name, inner] of Object.entries(value)) {
+    const field = resource && entryOf(resource.fields, name);
+    if (field && !isAlwaysShown(field)) continue;
+    const own =
+      resource && statedValue(resource.identifier)?.field === name ? identifierLike(spec, resource.name, seed) : undefined;
+    const stated = field ? statedValue(field.shape) : isMap(shape.properties) ? shape.properties[name] : undefined;
+    const one = own ?? (isMap(stated) ? shown(inner, stated, spec, seed) : inner);
+    if (one === undefined) return undefined;
+    out[name] = one;
+  }
+  return out;
+}
+
+/**
+ * A schema of 2020-12 in the words of draft 07, which AsyncAPI's own schemas extend: a reference has no siblings there, a tuple
+ * stands under `items`, and what one property asks of others under `dependencies`.
+ */
+export function toDraft07(schema: JsonMap): JsonMap {
+  const { $ref, prefixItems, items, dependentRequired, dependentSchemas, ...rest } = schema;
+  const out: OpenMap = newMap();
+  for (const [key, value] of Object.entries(rest)) out[key] = mapInner(key, value, one);
+  if (Array.isArray(prefixItems)) {
+    out.items = prefixItems.map(one);
+    if (items !== undefined) out.additionalItems = one(items);
+  } else if (items !== undefined) out.items = one(items);
+  const dependencies = {
+    ...mapOf(dependentRequired),
+    ...mapOf(mapInner<Json>('dependentSchemas', mapOf(dependentSchemas), one)),
+  };
+  if (Object.keys(dependencies).length > 0) out.dependencies = dependencies;
+  if (typeof $ref !== 'string') return out;
+  if (Object.keys(out).length === 0) return { $ref };
+  return { ...out, ...fitsAll<Json>([{ $ref }, ...conjunctionOf(out)]) };
+}
+
+function one(value: Json): Json {
+  return isMap(value) ? toDraft07(value) : value;
+}
+
+function mapOf(value: Json | undefined): JsonMap {
+  return isMap(value) ? value : newMap();
 }

@@ -3,8 +3,8 @@ import { newMap, type OpenMap } from '../../../document/values.ts';
 import { kindOfScheme, placed } from '../../../parts/authentication.ts';
 import { entriesOf } from '../../../parts/fact.ts';
 import type { Spec } from '../../../parts/spec.ts';
-import { DefinitionNames } from '../../json-schema/definition-names.ts';
-import type { Prose } from '../../prose.ts';
+import { DefinitionNames } from '../../json-schema/write/view.ts';
+import type { Prose } from '../../spec/prose.ts';
 
 /** The security schemes of a service, and which of them a caller may show. */
 export interface Security {

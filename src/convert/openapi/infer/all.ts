@@ -1,30 +1,14 @@
-import { actionChangesRow } from './action-changes-row.ts';
-import type { Context, InferenceRule } from './context.ts';
-import { deleteDeletes } from './delete-deletes.ts';
-import { documentVersion } from './document-version.ts';
-import { errorCodes } from './error-codes.ts';
-import { errorPayload } from './error-payload.ts';
-import { eventEnvelope } from './event-envelope.ts';
-import { exampleReplies } from './example-replies.ts';
-import { expandableFields } from './expandable-fields.ts';
-import { fieldsOfUnion } from './fields-of-union.ts';
-import { generatedIdentifier } from './generated-identifier.ts';
-import { getManyLists } from './get-many-lists.ts';
-import { getOneReads } from './get-one-reads.ts';
-import { identifier } from './identifier.ts';
-import { listEnvelope } from './list-envelope.ts';
+import type { InferenceContext, InferenceRule } from './context.ts';
+import { actionChangesRow, deleteDeletes, getManyLists, getOneReads, patchUpdates, postCreates, putReplaces } from './effects.ts';
+import { eventEnvelope, listEnvelope, rowEnvelope } from './envelopes.ts';
+import { errorCodes, errorPayload } from './errors.ts';
+import { expandableFields, fieldsOfUnion } from './fields.ts';
+import { generatedIdentifier, identifier, valueWithoutIdentifier } from './identifiers.ts';
 import { methodNames, thingsOfMethods } from './method-names.ts';
 import { pageParameters } from './page-parameters.ts';
-import { parentInPath } from './parent-in-path.ts';
-import { patchUpdates } from './patch-updates.ts';
-import { postCreates } from './post-creates.ts';
-import { publicOperations } from './public-operations.ts';
-import { putReplaces } from './put-replaces.ts';
-import { rateLimitHeaders } from './rate-limit-headers.ts';
-import { resourceBehindPath } from './resource-behind-path.ts';
-import { rowEnvelope } from './row-envelope.ts';
+import { parentInPath, resourceBehindPath } from './resources.ts';
+import { documentVersion, exampleReplies, publicOperations, rateLimitHeaders } from './service.ts';
 import { statusStates } from './status-states.ts';
-import { valueWithoutIdentifier } from './value-without-identifier.ts';
 
 /** The rules that say what the paths are about and what is done there, each after those whose findings it reads. */
 export const effectRules: readonly InferenceRule[] = [
@@ -65,6 +49,6 @@ export const otherRules: readonly InferenceRule[] = [
 export const inferenceRules: readonly InferenceRule[] = [...effectRules, ...otherRules];
 
 /** Applies rules, one after another. */
-export function applyRules(rules: readonly InferenceRule[], context: Context): void {
+export function applyRules(rules: readonly InferenceRule[], context: InferenceContext): void {
   for (const rule of rules) rule.infer(context);
 }

@@ -2,24 +2,23 @@ import type { Json, JsonMap, Pointer } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, type OpenMap } from '../../../document/values.ts';
 import { readEffect } from '../../../parts/effects.ts';
-import { madeOrNew } from '../made.ts';
-import type { Operation } from '../operation.ts';
-import type { Reader } from '../reader.ts';
-import type { SchemaNames } from '../schema-names.ts';
-import type { Shapes } from '../shapes.ts';
-import type { Trail } from '../trail.ts';
+import type { Trail } from '../read/evidence.ts';
+import type { SourceOperation } from '../read/operation.ts';
+import { madeOrNew, type SourceReader } from '../read/reader.ts';
+import type { SchemaNames } from '../read/schema-names.ts';
+import type { Shapes } from '../read/shapes.ts';
 import { shapeOfPath } from './paths.ts';
-import type { Written } from './written.ts';
+import type { Written } from './shapes.ts';
 
 /** What rules read and write: the document as far as it is made, and the source that it came from. */
-export interface Context {
+export interface InferenceContext {
   readonly tree: OpenMap;
   readonly resources: OpenMap;
   readonly endpoints: OpenMap;
-  readonly operations: readonly Operation[];
+  readonly operations: readonly SourceOperation[];
   /** The operations of each path, whatever its parameters are called. */
-  readonly byPath: ReadonlyMap<string, readonly Operation[]>;
-  readonly reader: Reader;
+  readonly byPath: ReadonlyMap<string, readonly SourceOperation[]>;
+  readonly reader: SourceReader;
   readonly shapes: Shapes;
   readonly names: SchemaNames;
   readonly trail: Trail;
@@ -43,17 +42,17 @@ export interface InferenceRule {
   readonly name: string;
   /** What it reads off what, as one sentence; a row of `docs/inference.md`. */
   readonly says: string;
-  readonly infer: (context: Context) => void;
+  readonly infer: (context: InferenceContext) => void;
 }
 
 /** The endpoint of an operation as it is written so far. */
-export function endpointOf(context: Context, { key }: Operation): OpenMap {
+export function endpointOf(context: InferenceContext, { key }: SourceOperation): OpenMap {
   return madeOrNew(context.endpoints[key]);
 }
 
 /** Groups operations by the shapes of their paths. */
-export function groupedByPath(operations: readonly Operation[]): ReadonlyMap<string, readonly Operation[]> {
-  const groups = new Map<string, Operation[]>();
+export function groupedByPath(operations: readonly SourceOperation[]): ReadonlyMap<string, readonly SourceOperation[]> {
+  const groups = new Map<string, SourceOperation[]>();
   for (const operation of operations) {
     const shape = shapeOfPath(operation.path);
     const known = groups.get(shape);
@@ -64,7 +63,7 @@ export function groupedByPath(operations: readonly Operation[]): ReadonlyMap<str
 }
 
 /** The endpoints about each resource, with what they do. */
-export function endpointsByResource({ endpoints }: Context): ReadonlyMap<string, readonly AboutResource[]> {
+export function endpointsByResource({ endpoints }: InferenceContext): ReadonlyMap<string, readonly AboutResource[]> {
   const byResource = new Map<string, AboutResource[]>();
   for (const endpoint of Object.values(endpoints)) {
     if (!isMap(endpoint) || typeof endpoint.does !== 'string') continue;
@@ -83,7 +82,7 @@ export interface AboutResource {
 }
 
 /** Where an endpoint stands in the document. */
-export function placeOfEndpoint({ key }: Operation): Pointer {
+export function placeOfEndpoint({ key }: SourceOperation): Pointer {
   return below('/endpoints', key);
 }
 
@@ -105,7 +104,7 @@ export function shapeOfAnswer(endpoint: JsonMap, status: string | undefined): Js
 }
 
 /** Writes words beside the shape of an answer, which then stands in its full form. */
-export function extendAnswer(context: Context, operation: Operation, status: string, words: JsonMap): void {
+export function extendAnswer(context: InferenceContext, operation: SourceOperation, status: string, words: JsonMap): void {
   const endpoint = endpointOf(context, operation);
   const responses = madeOrNew(endpoint.response);
   const answer = responses[status];

@@ -1,25 +1,33 @@
 import { below } from '../../../document/pointer.ts';
 import { isMap } from '../../../document/values.ts';
-import type { Operation } from '../operation.ts';
-import { type Collection, type Context, endpointOf, placeOfEndpoint } from './context.ts';
-import { partsOf, shapeOfPath } from './paths.ts';
-import { fieldsOf } from './rows.ts';
+import type { SourceOperation } from '../read/operation.ts';
+import {
+  type Collection,
+  endpointOf,
+  type InferenceContext,
+  type InferenceRule,
+  placeOfEndpoint,
+  shapeOfAnswer,
+  successOf,
+} from './context.ts';
+import { pathParts, shapeOfPath, wholeParameter } from './paths.ts';
+import { documentFields, listIn, rowOf } from './rows.ts';
 
 /** The collection that a path is, or whose things it is about. */
-export function collectionAt({ collections }: Context, path: string): Collection | undefined {
+export function collectionAt({ collections }: InferenceContext, path: string): Collection | undefined {
   return collections.get(shapeOfPath(path));
 }
 
 /** The collection of whose things the path of an operation is about one: `/customers/{customer}`. */
-export function collectionOfItem(context: Context, { path }: Operation): Collection | undefined {
-  const { last, parent } = partsOf(path);
+function collectionOfItem(context: InferenceContext, { path }: SourceOperation): Collection | undefined {
+  const { last, parent } = pathParts(path);
   return last === undefined ? undefined : collectionAt(context, parent);
 }
 
 /** Says what an endpoint does, unless that is known, or its path names what the resource cannot hold. */
 export function infer(
-  context: Context,
-  operation: Operation,
+  context: InferenceContext,
+  operation: SourceOperation,
   verb: string,
   resource: string,
   rule: string,
@@ -44,27 +52,220 @@ export function infer(
 }
 
 /** The parameters of a path that have to be fields of the resource that its operation is about. */
-export function boundParameters(operation: Pick<Operation, 'path'>, verb: string, identity?: string): string[] {
-  const { parameters } = partsOf(operation.path);
+export function boundParameters(operation: Pick<SourceOperation, 'path'>, verb: string, identity?: string): string[] {
+  const { parameters } = pathParts(operation.path);
   return ofOne.has(verb) && identity === undefined ? parameters.slice(0, -1) : [...parameters];
 }
 
 const ofOne: ReadonlySet<string> = new Set(['read', 'update', 'replace', 'delete', 'upsert']);
 
 /** Every parameter is a field that one word can be compared with, or none yet, or the identity speaks of it. */
-function canBind(context: Context, operation: Operation, verb: string, resource: string, identity: string | undefined): boolean {
-  const { parameters } = partsOf(operation.path);
+function canBind(
+  context: InferenceContext,
+  operation: SourceOperation,
+  verb: string,
+  resource: string,
+  identity: string | undefined,
+): boolean {
+  const { parameters } = pathParts(operation.path);
   if (ofOne.has(verb) && identity === undefined && parameters.length === 0) return false;
   const entry = context.resources[resource];
   if (!isMap(entry) || !isMap(entry.identifier) || !isMap(entry.fields)) return false;
-  const fields = fieldsOf(context.resources, resource);
+  const fields = documentFields(context.resources, resource);
   return boundParameters(operation, verb, identity).every(
     (name) => identity?.includes(name) || !Object.hasOwn(fields, name) || isWord(context, fields[name]),
   );
 }
 
-function isWord(context: Context, shape: Parameters<Context['written']['typeOf']>[0]): boolean {
+function isWord(context: InferenceContext, shape: Parameters<InferenceContext['written']['typeOf']>[0]): boolean {
   const type = context.written.typeOf(shape);
   if (type === 'string' || type === 'integer' || type === 'number') return true;
   return context.written.alternativesOf(shape)?.some((one) => context.written.typeOf(one) === 'string') ?? false;
+}
+
+export const postCreates: InferenceRule = {
+  name: 'post-creates',
+  says: 'POST on the path of a collection makes one of its things; so does one elsewhere that answers 201 with a known resource.',
+  infer(context) {
+    for (const operation of context.operations) {
+      if (operation.method !== 'POST') continue;
+      const own = collectionAt(context, operation.path);
+      if (own) {
+        if (makesOne(context, operation)) infer(context, operation, 'create', own.resource, postCreates.name, 0.9);
+        continue;
+      }
+      const { last } = pathParts(operation.path);
+      const made = last === undefined ? madeBy(context, operation) : undefined;
+      if (made !== undefined) infer(context, operation, 'create', made, postCreates.name, 0.6);
+    }
+  },
+};
+
+/** A body that is a list makes many at once, which is another effect. */
+function makesOne(context: InferenceContext, operation: SourceOperation): boolean {
+  return context.written.itemsOf(endpointOf(context, operation).request) === undefined;
+}
+
+/** The resource that an operation says was created. */
+function madeBy(context: InferenceContext, operation: SourceOperation): string | undefined {
+  const endpoint = endpointOf(context, operation);
+  if (successOf(endpoint) !== '201') return undefined;
+  const shape = shapeOfAnswer(endpoint, '201');
+  const kept = new Set([...context.collections.values()].map(({ resource }) => resource));
+  const shown =
+    rowOf(context.written, shape, 'id')?.resource ?? context.written.resourceOf(listIn(context.written, shape, undefined)?.items);
+  return shown !== undefined && kept.has(shown) ? shown : undefined;
+}
+
+export const getOneReads: InferenceRule = {
+  name: 'get-one-reads',
+  says: 'GET or HEAD on one thing of a collection reads it.',
+  infer(context) {
+    for (const operation of context.operations) {
+      if (operation.method !== 'GET' && operation.method !== 'HEAD') continue;
+      const collection = collectionOfItem(context, operation);
+      if (collection) infer(context, operation, 'read', collection.resource, getOneReads.name, 0.95);
+    }
+  },
+};
+
+/** A list of a collection; also one below it that is narrowed by fields, such as `/pets/findByStatus?status=sold`. */
+export const getManyLists: InferenceRule = {
+  name: 'get-many-lists',
+  says: 'GET that answers with a list, on the path of a collection or on one whose list shows a known resource, lists it.',
+  infer(context) {
+    for (const operation of context.operations) {
+      if (operation.method !== 'GET') continue;
+      const { segments, parent } = pathParts(operation.path);
+      const endpoint = endpointOf(context, operation);
+      const list = listIn(context.written, shapeOfAnswer(endpoint, successOf(endpoint)), segments.at(-1));
+      if (list === undefined) continue;
+      const own = collectionAt(context, operation.path);
+      const shown = context.written.resourceOf(list.items);
+      const above = collectionAt(context, parent);
+      if (own) infer(context, operation, 'list', own.resource, getManyLists.name, 0.95);
+      else if (shown === undefined || !isKept(context, shown)) continue;
+      else if (above === undefined) infer(context, operation, 'list', shown, getManyLists.name, 0.7);
+      else if (above.resource === shown && isNarrowedByFields(context, operation, shown)) {
+        infer(context, operation, 'list', shown, getManyLists.name, 0.6);
+      }
+    }
+  },
+};
+
+function isKept({ resources }: InferenceContext, name: string): boolean {
+  const resource = resources[name];
+  return isMap(resource) && isMap(resource.identifier);
+}
+
+/** A search by words of its own is no list that fields narrow. */
+function isNarrowedByFields(context: InferenceContext, { parameters }: SourceOperation, resource: string): boolean {
+  const fields = documentFields(context.resources, resource);
+  const queries = parameters.filter((parameter) => parameter.in === 'query');
+  return queries.length > 0 && queries.every(({ name }) => Object.hasOwn(fields, name));
+}
+
+export const putReplaces: InferenceRule = {
+  name: 'put-replaces',
+  says: 'PUT on one thing that is no change in part replaces it, or makes it where it may answer 201 as well.',
+  infer(context) {
+    for (const operation of context.operations) {
+      const collection = operation.method === 'PUT' ? collectionOfItem(context, operation) : undefined;
+      if (!collection) continue;
+      const endpoint = endpointOf(context, operation);
+      const makes = isMap(endpoint.response) && Object.hasOwn(endpoint.response, '201') && successOf(endpoint) !== '201';
+      infer(context, operation, makes ? 'upsert' : 'replace', collection.resource, putReplaces.name, 0.8);
+    }
+  },
+};
+
+export const patchUpdates: InferenceRule = {
+  name: 'patch-updates',
+  says: 'PATCH on one thing changes it; so does POST, or a PUT that requires less than all, where nothing else does.',
+  infer(context) {
+    for (const operation of context.operations) {
+      const { method } = operation;
+      const collection = collectionOfItem(context, operation);
+      if (!collection) {
+        updateByBody(context, operation);
+        continue;
+      }
+      if (method === 'PATCH') infer(context, operation, 'update', collection.resource, patchUpdates.name, 0.95);
+      else if (
+        method === 'POST' &&
+        operation.body &&
+        !hasSibling(context, operation, 'PATCH') &&
+        !hasSibling(context, operation, 'PUT')
+      ) {
+        infer(context, operation, 'update', collection.resource, patchUpdates.name, 0.85);
+      } else if (method === 'PUT' && isPartial(context, operation)) {
+        infer(context, operation, 'update', collection.resource, patchUpdates.name, 0.8);
+      }
+    }
+  },
+};
+
+/** A change on the path of a collection is of the thing that its body names. */
+function updateByBody(context: InferenceContext, operation: SourceOperation): void {
+  if (operation.method !== 'PUT' && operation.method !== 'PATCH') return;
+  const collection = collectionAt(context, operation.path);
+  const resource = collection && context.resources[collection.resource];
+  if (!collection || !isMap(resource) || !isMap(resource.identifier)) return;
+  const field = String(resource.identifier.field);
+  const sent = context.written.propertiesOf(endpointOf(context, operation).request);
+  if (sent?.all[field] === undefined || pathParts(operation.path).parameters.length > 0) return;
+  const nothing = context.written.typeOf(sent.all[field]) === 'string' ? "''" : '0';
+  const said = `request.${field}`;
+  const identity = sent.required.includes(field) ? said : `has(${said}) ? ${said} : ${nothing}`;
+  infer(context, operation, 'update', collection.resource, patchUpdates.name, 0.6, identity);
+}
+
+function hasSibling({ byPath }: InferenceContext, operation: SourceOperation, method: string): boolean {
+  const together = byPath.get(shapeOfPath(operation.path)) ?? [];
+  return together.some((other) => other.method === method && other !== operation);
+}
+
+/** A whole replacement asks for what making one asks for; a change asks for nothing, or for what changes. */
+function isPartial(context: InferenceContext, operation: SourceOperation): boolean {
+  if (hasSibling(context, operation, 'PATCH')) return false;
+  const sent = context.written.propertiesOf(endpointOf(context, operation).request);
+  if (sent === undefined) return false;
+  const above = context.byPath.get(shapeOfPath(pathParts(operation.path).parent)) ?? [];
+  const creation = above.find((other) => other.method === 'POST');
+  const asked = creation && context.written.propertiesOf(endpointOf(context, creation).request);
+  return sent.required.length === 0 || (asked?.required.some((word) => !sent.required.includes(word)) ?? false);
+}
+
+export const deleteDeletes: InferenceRule = {
+  name: 'delete-deletes',
+  says: 'DELETE on one thing of a collection deletes it.',
+  infer(context) {
+    for (const operation of context.operations) {
+      const collection = operation.method === 'DELETE' ? collectionOfItem(context, operation) : undefined;
+      if (collection) infer(context, operation, 'delete', collection.resource, deleteDeletes.name, 0.95);
+    }
+  },
+};
+
+/** `POST /invoices/{invoice}/pay`: whatever else it does, it answers with the thing as it is afterwards. */
+export const actionChangesRow: InferenceRule = {
+  name: 'action-changes-row',
+  says: 'POST or PUT below one thing that answers with that same resource changes the thing; what sets off, nothing says.',
+  infer(context) {
+    for (const operation of context.operations) {
+      const resource = operation.method === 'POST' || operation.method === 'PUT' ? actedOn(context, operation) : undefined;
+      if (resource !== undefined) infer(context, operation, 'update', resource, actionChangesRow.name, 0.4);
+    }
+  },
+};
+
+function actedOn(context: InferenceContext, operation: SourceOperation): string | undefined {
+  const { segments } = pathParts(operation.path);
+  const last = segments.findLastIndex((segment) => wholeParameter(segment) !== undefined);
+  if (last < 1 || last !== segments.length - 2) return undefined;
+  const collection = collectionAt(context, `/${segments.slice(0, last).join('/')}`);
+  if (!collection) return undefined;
+  const endpoint = endpointOf(context, operation);
+  const row = rowOf(context.written, shapeOfAnswer(endpoint, successOf(endpoint)), collection.parameter);
+  return row?.resource === collection.resource ? collection.resource : undefined;
 }

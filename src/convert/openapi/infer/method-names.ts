@@ -1,9 +1,9 @@
 import type { Json } from '../../../document/document.ts';
-import type { Operation } from '../operation.ts';
-import { type Context, endpointOf, type InferenceRule, shapeOfAnswer, successOf } from './context.ts';
+import type { SourceOperation } from '../read/operation.ts';
+import { endpointOf, type InferenceContext, type InferenceRule, shapeOfAnswer, successOf } from './context.ts';
 import { infer } from './effects.ts';
-import { partsOf, singular } from './paths.ts';
-import { fieldsOf, listIn, rowOf } from './rows.ts';
+import { pathParts, singular } from './paths.ts';
+import { documentFields, listIn, rowOf } from './rows.ts';
 
 /** `/conversations.info?channel=C1`: a method of a kind of things, which names one of them by a parameter of the request. */
 export const methodNames: InferenceRule = {
@@ -41,10 +41,10 @@ function keyOf(noun: string): string {
   return `${noun}.*`;
 }
 
-function methodsByNoun({ operations }: Context): Map<string, [verb: string, Operation][]> {
-  const groups = new Map<string, [string, Operation][]>();
+function methodsByNoun({ operations }: InferenceContext): Map<string, [verb: string, SourceOperation][]> {
+  const groups = new Map<string, [string, SourceOperation][]>();
   for (const operation of operations) {
-    const { segments, parameters } = partsOf(operation.path);
+    const { segments, parameters } = pathParts(operation.path);
     const match = /^([A-Za-z][\w.]*)\.([A-Za-z]\w*)$/.exec(segments.at(-1) ?? '');
     if (!match || parameters.length > 0) continue;
     const [, noun = '', verb = ''] = match;
@@ -54,7 +54,11 @@ function methodsByNoun({ operations }: Context): Map<string, [verb: string, Oper
 }
 
 /** What reading one shows, else making one, else listing them. */
-function rowsOf(context: Context, noun: string, methods: readonly (readonly [string, Operation])[]): Kind | undefined {
+function rowsOf(
+  context: InferenceContext,
+  noun: string,
+  methods: readonly (readonly [string, SourceOperation])[],
+): Kind | undefined {
   const { written } = context;
   const of = (verbs: ReadonlySet<string>) => methods.filter(([verb]) => verbs.has(verb)).map(([, operation]) => operation);
   for (const operation of [...of(reads), ...of(creates)]) {
@@ -70,7 +74,7 @@ const creates: ReadonlySet<string> = new Set(['create', 'add', 'new']);
 const deletes: ReadonlySet<string> = new Set(['delete', 'remove', 'destroy']);
 const updates: ReadonlySet<string> = new Set(['update', 'edit', 'rename']);
 
-function inferMethod(context: Context, operation: Operation, verb: string, { resource, parameter }: Kind): void {
+function inferMethod(context: InferenceContext, operation: SourceOperation, verb: string, { resource, parameter }: Kind): void {
   const endpoint = endpointOf(context, operation);
   const rule = methodNames.name;
   const identity = identityOf(context, operation, parameter);
@@ -87,7 +91,7 @@ function inferMethod(context: Context, operation: Operation, verb: string, { res
 }
 
 /** Where a request says which one is meant: in its query, or in its body. */
-function identityOf(context: Context, operation: Operation, parameter: string): string | undefined {
+function identityOf(context: InferenceContext, operation: SourceOperation, parameter: string): string | undefined {
   const query = operation.parameters.find(({ name, in: place }) => place === 'query' && name === parameter);
   if (query)
     return query.map.value.required === true ? `params.${parameter}` : `has(params.${parameter}) ? params.${parameter} : ''`;
@@ -96,18 +100,18 @@ function identityOf(context: Context, operation: Operation, parameter: string): 
   return sent.required.includes(parameter) ? `request.${parameter}` : `has(request.${parameter}) ? request.${parameter} : ''`;
 }
 
-function answersWithRow(context: Context, operation: Operation, resource: string): boolean {
+function answersWithRow(context: InferenceContext, operation: SourceOperation, resource: string): boolean {
   const endpoint = endpointOf(context, operation);
   return rowOf(context.written, shapeOfAnswer(endpoint, successOf(endpoint)), 'id')?.resource === resource;
 }
 
 /** A word sent for what is kept as a map would not be kept. */
-function sendsFields(context: Context, operation: Operation, resource: string): boolean {
-  const fields = fieldsOf(context.resources, resource);
+function sendsFields(context: InferenceContext, operation: SourceOperation, resource: string): boolean {
+  const fields = documentFields(context.resources, resource);
   const sent = context.written.propertiesOf(endpointOf(context, operation).request)?.all ?? {};
   return Object.entries(sent).every(([name, shape]) => !Object.hasOwn(fields, name) || isSameType(context, fields[name], shape));
 }
 
-function isSameType({ written }: Context, one: Json | undefined, other: Json): boolean {
+function isSameType({ written }: InferenceContext, one: Json | undefined, other: Json): boolean {
   return written.typeOf(one) !== undefined && written.typeOf(one) === written.typeOf(other);
 }

@@ -2,8 +2,8 @@ import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { inOnePiece, pageStyles } from '../../../kinds/pages/all.ts';
 import type { AskedFor, PageStyle } from '../../../kinds/pages/kind.ts';
-import type { Operation, Parameter } from '../operation.ts';
-import { type Context, endpointOf, type InferenceRule, placeOfEndpoint } from './context.ts';
+import type { Parameter, SourceOperation } from '../read/operation.ts';
+import { endpointOf, type InferenceContext, type InferenceRule, placeOfEndpoint } from './context.ts';
 
 /** `limit` and `starting_after`, `page` and `per_page`, `cursor`: by which parameters a list is asked for its next page. */
 export const pageParameters: InferenceRule = {
@@ -22,7 +22,7 @@ export const pageParameters: InferenceRule = {
 };
 
 /** The style of pages that the parameters of a list speak of, with their names. */
-export function pageStyleOf(context: Context, operation: Operation, hasNext: boolean): OpenMap {
+export function pageStyleOf(context: InferenceContext, operation: SourceOperation, hasNext: boolean): OpenMap {
   const queries = operation.parameters.flatMap((parameter) => namesOf(context, operation, parameter));
   const named = (names: ReadonlySet<string>) => queries.find(({ name }) => names.has(plain(name)));
   const asked: AskedFor = {
@@ -52,7 +52,7 @@ const usualNames: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 );
 
 /** Whether a parameter takes what nobody but the service can read; where its shape is that of an identifier, it is one of a row. */
-function takesOpaque(context: Context, operation: Operation, name: string): boolean {
+function takesOpaque(context: InferenceContext, operation: SourceOperation, name: string): boolean {
   const { pattern, maxLength } = context.written.expand(shapeOf(context, operation, name));
   const isRoomy = typeof maxLength !== 'number' || maxLength >= 256;
   return pattern === undefined && isRoomy;
@@ -60,8 +60,8 @@ function takesOpaque(context: Context, operation: Operation, name: string): bool
 
 /** The names that a parameter has in a query: its own, or those of the properties that it is exploded into. */
 function namesOf(
-  context: Context,
-  operation: Operation,
+  context: InferenceContext,
+  operation: SourceOperation,
   { in: place, name, style, explode }: Parameter,
 ): { readonly name: string }[] {
   if (place !== 'query' && place !== 'header') return [];
@@ -77,7 +77,7 @@ function plain(name: string): string {
 }
 
 /** How many rows a page holds where nothing is asked for, and at the most, where the parameter's own shape says so. */
-function boundsOf(context: Context, operation: Operation, name: string): OpenMap {
+function boundsOf(context: InferenceContext, operation: SourceOperation, name: string): OpenMap {
   const bounds: OpenMap = newMap();
   const shape = shapeOf(context, operation, name);
   const usual = isMap(shape) ? shape.default : undefined;
@@ -94,7 +94,7 @@ function boundsOf(context: Context, operation: Operation, name: string): OpenMap
   return bounds;
 }
 
-function shapeOf(context: Context, operation: Operation, name: string) {
+function shapeOf(context: InferenceContext, operation: SourceOperation, name: string) {
   const { parameters } = endpointOf(context, operation);
   const parameter = isMap(parameters) ? parameters[name] : undefined;
   return isMap(parameter) && parameter.shape !== undefined ? parameter.shape : parameter;

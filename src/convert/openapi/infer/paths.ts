@@ -10,7 +10,7 @@ export interface PathParts {
 }
 
 /** Reads a path without its query and fragment. */
-export function partsOf(path: string): PathParts {
+export function pathParts(path: string): PathParts {
   const real = path.replace(/[?#].*$/, '').replace(/\/+$/, '');
   const segments = real.split('/').slice(1);
   const parameters = [...real.matchAll(/\{([^{}]+)\}/g)].map((match) => match[1] as string);

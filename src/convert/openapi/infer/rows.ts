@@ -1,10 +1,10 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap } from '../../../document/values.ts';
 import { wordsOfName } from './paths.ts';
-import type { Properties, Written } from './written.ts';
+import type { ShapeProperties, Written } from './shapes.ts';
 
 /** A thing that an answer shows: which resource it is, or its shape where it has no name, and the property that holds it. */
-export interface Row {
+export interface ShownRow {
   readonly resource: string | undefined;
   readonly shape: Json;
   /** The property of the answer that holds the row; absent = the answer is the row. */
@@ -12,7 +12,7 @@ export interface Row {
 }
 
 /** The row that an answer shows, told from others by what a path's parameter names. */
-export function rowOf(written: Written, shape: Json | undefined, parameter: string, depth = 0): Row | undefined {
+export function rowOf(written: Written, shape: Json | undefined, parameter: string, depth = 0): ShownRow | undefined {
   if (shape === undefined || depth > 4) return undefined;
   const resource = written.resourceOf(shape);
   const union = written.alternativesOf(shape);
@@ -31,7 +31,7 @@ function rowOfUnion(
   union: readonly Json[],
   parameter: string,
   depth: number,
-): Row | undefined {
+): ShownRow | undefined {
   const there = union.filter((one) => !isReceipt(written, one));
   const rows = there.map((one) => rowOf(written, one, parameter, depth + 1));
   if (resource !== undefined && there.length > 0 && rows.every((row) => row !== undefined && row.wrapper === undefined)) {
@@ -41,8 +41,8 @@ function rowOfUnion(
 }
 
 /** `{ ok: true, channel: … }`, `{ data: … }`: the one thing among flags and words. */
-function wrappedRow(written: Written, { all }: Properties, parameter: string, depth: number): Row | undefined {
-  const held = Object.entries(all).flatMap(([wrapper, inner]): Row[] => {
+function wrappedRow(written: Written, { all }: ShapeProperties, parameter: string, depth: number): ShownRow | undefined {
+  const held = Object.entries(all).flatMap(([wrapper, inner]): ShownRow[] => {
     if (written.itemsOf(inner) !== undefined) return [];
     const row = rowOf(written, inner, parameter, depth + 1);
     return row && row.wrapper === undefined ? [{ ...row, wrapper }] : [];
@@ -61,7 +61,7 @@ export function isReceipt(written: Written, shape: Json): boolean {
 }
 
 /** The property by which a path's parameter tells one thing from another. */
-export function identifierOf(written: Written, { all }: Properties, parameter: string): string | undefined {
+export function identifierOf(written: Written, { all }: ShapeProperties, parameter: string): string | undefined {
   const isScalar = (name: string): boolean => {
     const shape = all[name];
     const type = shape === undefined ? undefined : written.typeOf(shape);
@@ -119,7 +119,7 @@ function isThing(written: Written, shape: Json): boolean {
 }
 
 /** Whether a map of the document has this shape for one of its fields. */
-export function fieldsOf(resources: JsonMap, name: string): JsonMap {
+export function documentFields(resources: JsonMap, name: string): JsonMap {
   const resource = resources[name];
   return isMap(resource) && isMap(resource.fields) ? resource.fields : {};
 }

@@ -1,8 +1,8 @@
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
-import { type AboutResource, type Context, endpointsByResource, type InferenceRule } from './context.ts';
-import { fieldsOf } from './rows.ts';
-import { wordsOf } from './written.ts';
+import { type AboutResource, endpointsByResource, type InferenceContext, type InferenceRule } from './context.ts';
+import { documentFields } from './rows.ts';
+import { wordsOf } from './shapes.ts';
 
 /** A status that nobody can send is moved by the service; how, the source never says. */
 export const statusStates: InferenceRule = {
@@ -14,7 +14,7 @@ export const statusStates: InferenceRule = {
     const states: OpenMap = newMap();
     for (const [name, resource] of Object.entries(resources)) {
       if (!isMap(resource) || !isMap(resource.identifier)) continue;
-      const fields = fieldsOf(resources, name);
+      const fields = documentFields(resources, name);
       const field = ['status', 'state'].find((word) => Object.hasOwn(fields, word));
       if (field === undefined || written.typeOf(fields[field]) !== 'string' || isSent(context, byResource.get(name) ?? [], field))
         continue;
@@ -36,6 +36,6 @@ export const statusStates: InferenceRule = {
 };
 
 /** Whether a request about the resource may carry the field. */
-function isSent({ written }: Context, about: readonly AboutResource[], field: string): boolean {
+function isSent({ written }: InferenceContext, about: readonly AboutResource[], field: string): boolean {
   return about.some(({ endpoint }) => Object.hasOwn(written.propertiesOf(endpoint.request)?.all ?? {}, field));
 }

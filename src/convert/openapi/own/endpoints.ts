@@ -1,12 +1,11 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
-import { producedMedia, readResponses } from './answers.ts';
-import { readParameter } from './parameters.ts';
+import { unionOf } from '../../../parts/shapes/branches.ts';
 import { isDeprecating, readStated, type SchemaReading } from './stated-schema.ts';
-import { carriedWord, isFollowing, statedKey } from './words.ts';
+import { carriedWord, followingWords, formKey, isFollowing, payloadKey, statedKey } from './words.ts';
 
 /** One endpoint that was read back, with the pointer of its operation. */
-export interface ReadEndpoint {
+interface ReadEndpoint {
   readonly key: string;
   readonly stated: Json;
   readonly from: readonly string[];
@@ -123,4 +122,139 @@ function readBodyFlag(out: OpenMap, body: Json | undefined): void {
 function firstSchema(content: Json | undefined): Json | undefined {
   const [body] = isMap(content) ? Object.values(content) : [];
   return isMap(body) ? (body.schema ?? {}) : undefined;
+}
+
+/** The stated answers of an operation by status; nothing where none is stated. */
+function readResponses(responses: Json | undefined, reading: SchemaReading): JsonMap | undefined {
+  const out = newMap();
+  for (const [status, response] of isMap(responses) ? Object.entries(responses) : []) {
+    if (isMap(response) && !isFollowing(response) && response.$ref === undefined) out[status] = readResponse(response, reading);
+  }
+  return Object.keys(out).length > 0 ? out : undefined;
+}
+
+function readResponse(response: JsonMap, reading: SchemaReading): Json {
+  const whole = response[statedKey];
+  if (whole !== undefined) return whole;
+  const body = firstBody(response.content);
+  const schema = body?.schema;
+  const answers = response['x-ninefold-answers'];
+  if (Array.isArray(answers)) return readBranches(schema, answers, reading);
+  const words: OpenMap = newMap();
+  for (const [key, value] of Object.entries(response)) {
+    const word = carriedWord(key);
+    if (word !== undefined && word !== 'follows' && word !== 'form') words[word] = value;
+  }
+  const headers = readHeaders(response.headers, reading);
+  if (headers) words.headers = headers;
+  if (body && !followingWords(body).includes('example') && body.example !== undefined) words.example = body.example;
+  if (schema !== undefined && !isFollowing(schema)) {
+    const shape = readStated(schema, reading);
+    if (Object.keys(words).length === 0 && response[formKey] !== 'full') return shape;
+    words.shape = shape;
+  }
+  return words;
+}
+
+/** The headers that are stated of an answer; those that follow are references. */
+function readHeaders(headers: Json | undefined, reading: SchemaReading): JsonMap | undefined {
+  const out = newMap();
+  for (const [name, header] of isMap(headers) ? Object.entries(headers) : []) {
+    if (!isMap(header) || header.$ref !== undefined || isFollowing(header)) continue;
+    const data = header['x-ninefold-data'];
+    const shape = followingWords(header).includes('schema') ? undefined : readStated(header.schema ?? {}, reading);
+    const isExpression = header[formKey] !== 'full' && data !== undefined && shape === undefined;
+    out[name] = isExpression ? data : { ...(shape !== undefined && { shape }), ...(data !== undefined && { data }) };
+  }
+  return Object.keys(out).length > 0 ? out : undefined;
+}
+
+/** Several answers under one status: the branches of the schema, each beside what is carried of it. */
+function readBranches(schema: Json | undefined, answers: readonly Json[], reading: SchemaReading): Json {
+  const refusable = isMap(schema) && schema[formKey] === 'or refused' ? unionOf(schema) : undefined;
+  const whole = refusable ? refusable.branches[0] : schema;
+  const { branches = [] } = (isMap(whole) && unionOf(whole)) || {};
+  return branches.map((branch, index): Json => {
+    const carried = answers[index];
+    const words: JsonMap = isMap(carried) ? carried : newMap();
+    if (isFollowing(branch)) return words;
+    const shape = readStated(branch, reading);
+    return isMap(carried) ? { shape, ...words } : shape;
+  });
+}
+
+/** The first body that is no refusal's. */
+function firstBody(content: Json | undefined): JsonMap | undefined {
+  const bodies = isMap(content) ? Object.values(content) : [];
+  return bodies.find((body): body is JsonMap => isMap(body) && !isFollowing(body));
+}
+
+/** The media types of the answers of success. */
+function producedMedia(responses: Json | undefined): readonly string[] {
+  for (const [status, response] of isMap(responses) ? Object.entries(responses) : []) {
+    if (!/^2/.test(status) || !isMap(response) || !isMap(response.content)) continue;
+    return Object.entries(response.content).flatMap(([media, body]) => (isFollowing(body) ? [] : [media]));
+  }
+  return [];
+}
+
+/** Reads one stated parameter back. */
+function readParameter(parameter: JsonMap, reading: SchemaReading): Json {
+  const out = newMap();
+  const follows = followingWords(parameter);
+  if (!follows.includes('in') && parameter.in !== undefined) out.in = parameter.in;
+  for (const [key, value] of Object.entries(parameter)) {
+    const word = carriedWord(key);
+    if (word === 'required' && parameter.required === true) continue;
+    if (word !== undefined && word !== 'follows') out[word] = value;
+  }
+  if (parameter.required === true && parameter.in !== 'path') out.required = true;
+  for (const word of ['description', 'style', 'explode', 'deprecated'] as const) {
+    if (parameter[word] !== undefined && out[word] === undefined) out[word] = parameter[word];
+  }
+  if (out.deprecated !== undefined && isDeprecating(out.deprecated) && parameter.deprecated !== true) delete out.deprecated;
+  if (!follows.includes('schema')) takeSchema(out, readStated(parameter.schema ?? {}, reading));
+  return out;
+}
+
+function takeSchema(out: OpenMap, schema: Json): void {
+  if (isMap(schema)) for (const [word, value] of Object.entries(schema)) out[word] ??= value;
+  else if (Array.isArray(schema)) Object.assign(out, { type: 'array', items: schema[0] ?? {} });
+  else if (typeof schema === 'string') out.type = schema;
+}
+
+/** Reads the webhooks of our own export back as the kinds of event. */
+export function readKinds(webhooks: Json | undefined, reading: OperationReading): JsonMap | undefined {
+  const out = newMap();
+  for (const [name, item] of Object.entries(isMap(webhooks) ? webhooks : {})) {
+    const post = isMap(item) ? item.post : undefined;
+    if (isMap(post) && !isFollowing(post)) out[name] = readKind(post, reading);
+  }
+  return Object.keys(out).length > 0 ? out : undefined;
+}
+
+function readKind(post: JsonMap, reading: OperationReading): Json {
+  const whole = post[statedKey];
+  if (whole !== undefined) return whole;
+  const out = newMap();
+  for (const [key, value] of Object.entries(post)) {
+    const word = carriedWord(key);
+    if (word !== undefined && word !== 'follows') out[word] = value;
+  }
+  const payload = payloadIn(post.requestBody, reading);
+  if (payload) out.payload = readStated(payload, reading);
+  return out;
+}
+
+/** What an event carries, alone or inside its envelope: what says so of itself. */
+function payloadIn(body: Json | undefined, reading: OperationReading): JsonMap | undefined {
+  const content = isMap(body) ? body.content : undefined;
+  const [first] = isMap(content) ? Object.values(content) : [];
+  const schema = isMap(first) && first.schema !== undefined ? reading.resolve(first.schema) : undefined;
+  const properties = isMap(schema) && isMap(schema.properties) ? Object.values(schema.properties) : [];
+  const isPayload = (one: Json | undefined) => isMap(one) && one['x-ninefold-payload'] !== undefined;
+  const found = isPayload(schema) ? schema : properties.find(isPayload);
+  if (!isMap(found)) return undefined;
+  const { [payloadKey]: _mark, ...payload } = found;
+  return payload;
 }

@@ -2,16 +2,13 @@ import type { Json, JsonMap, Pointer } from '../../../document/document.ts';
 import { valueAt } from '../../../document/place.ts';
 import { pointerOf } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
-import { urlsOf } from './base-url.ts';
-import { type OperationReading, readEndpoints } from './endpoints.ts';
-import { readKinds } from './events.ts';
-import { inOrder } from './order.ts';
-import { raised } from './raise.ts';
+import { type OperationReading, readEndpoints, readKinds } from './endpoints.ts';
 import { readResource } from './resources.ts';
-import { readScheme } from './schemes.ts';
+import { readScheme } from './security.ts';
+import { inOrder, readWrittenForms, withWrittenForms } from './source-forms.ts';
 import { readStated } from './stated-schema.ts';
-import { errorPayloadKey, followingWords, isFollowing, originKey, ownKey, resourceKey } from './words.ts';
-import { readWrittenForms, withWrittenForms } from './written.ts';
+import { raised } from './version-3-0.ts';
+import { errorPayloadKey, followingWords, isFollowing, originKey, ownKey, resourceKey, urlsOf } from './words.ts';
 
 /** A document that was read back from our own export. */
 export interface ReadBack {

@@ -52,3 +52,10 @@ export function followingWords(value: JsonMap): readonly string[] {
 export function carriedWord(key: string): string | undefined {
   return key.startsWith(prefix) ? key.slice(prefix.length) : undefined;
 }
+
+/** The base addresses, where they are stated as addresses: one, or a list. */
+export function urlsOf(value: Json | undefined): readonly string[] | undefined {
+  const list: readonly Json[] = Array.isArray(value) ? value : value === undefined ? [] : [value];
+  const urls = list.filter((url): url is string => typeof url === 'string' && url !== 'none' && url !== 'any');
+  return urls.length > 0 && urls.length === list.length ? urls : undefined;
+}

@@ -1,15 +1,16 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, isStanding, newMap } from '../../../document/values.ts';
+import { pageStyle } from '../../../kinds/pages/all.ts';
 import type { Answer } from '../../../parts/answers.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../../parts/fact.ts';
-import type { Operation } from '../../../parts/operations.ts';
-import { resourceOfEffect } from '../../../parts/operations.ts';
+import { isCut, type Pagination } from '../../../parts/limits.ts';
+import { type Operation, resourceOfEffect } from '../../../parts/operations.ts';
 import { fitsAny } from '../../../parts/shapes/compose.ts';
 import { followsKey, formKey, prefix, statedKey } from '../own/words.ts';
-import type { Act } from './examples.ts';
+import type { ExampleAct } from './examples.ts';
+import { paginationFor } from './following-parameters.ts';
 import { answerHeaders } from './headers.ts';
-import { pageExample, pageSchema } from './page.ts';
 import { phraseOf } from './phrases.ts';
 import { statedSchema } from './stated-schema.ts';
 import { present, statedAt, type Writing } from './writing.ts';
@@ -175,7 +176,7 @@ function effectResponses(operation: Operation, endpoint: Endpoint, writing: Writ
 }
 
 /** What was done with the resource that is answered. */
-function actOf({ name, transition, endpoint }: Operation): Act {
+function actOf({ name, transition, endpoint }: Operation): ExampleAct {
   const verb = (endpoint && statedValue(endpoint.does)?.verb) ?? '';
   const [target] = transition?.to ?? [];
   return { words: [name, transition?.name ?? verb], ...(target && { state: target.state }) };
@@ -189,4 +190,57 @@ function descriptionOf(endpoint: Endpoint, status: string): string {
   if (effect?.verb === 'list') return `A page of ${thing} rows.`;
   if (status === '201') return `The new ${thing}.`;
   return effect?.verb === 'read' ? `The ${thing}.` : `The ${thing} as it is now.`;
+}
+
+/** The schema of a list's answer: the stated envelope around its rows, or a bare array. */
+function pageSchema(endpoint: Endpoint, resource: string, writing: Writing): JsonMap {
+  const pagination = paginationFor(endpoint, writing.spec.limits.pagination);
+  const rows = { type: 'array', items: writing.schemas.resource(resource, 'answer'), ...longest(pagination) };
+  if (pagination?.items === undefined) return rows;
+  const properties = newMap();
+  for (const [name, value] of Object.entries(pagination.data)) properties[name] = { const: value };
+  properties[pagination.items] = rows;
+  for (const { name, schema } of membersOf(pagination)) properties[name] = schema;
+  const page = { type: 'object', properties, required: Object.keys(properties), [followsKey]: true };
+  return writing.schemas.defineOnce(`${resource}_list`, page);
+}
+
+/** An example of the page. */
+function pageExample(endpoint: Endpoint, resource: string, writing: Writing): Json | undefined {
+  const row = writing.examples.ofResource(resource, 'answer');
+  if (row === undefined) return undefined;
+  const pagination = paginationFor(endpoint, writing.spec.limits.pagination);
+  if (pagination?.items === undefined) return [row];
+  const page = newMap();
+  Object.assign(page, pagination.data);
+  page[pagination.items] = [row];
+  for (const { name, example } of membersOf(pagination)) page[name] = example;
+  return page;
+}
+
+function longest(pagination: Pagination | undefined): JsonMap {
+  return isCut(pagination) && pagination.max !== undefined ? { maxItems: pagination.max } : {};
+}
+
+interface Member {
+  readonly name: string;
+  readonly schema: JsonMap;
+  readonly example: Json;
+}
+
+/** What the envelope tells beside the rows. */
+function membersOf({ style, isToldInBody, next, previous, hasMore, total }: Pagination): Member[] {
+  const step = pageStyle(style).count ? 'integer' : 'string';
+  const way = (name: string | undefined, description: string): Member[] =>
+    name === undefined || !isToldInBody ? [] : [{ name, schema: { type: [step, 'null'], description }, example: null }];
+  return [
+    ...way(next, 'What the next page is asked for with; null on the last one.'),
+    ...way(previous, 'What the page before is asked for with; null on the first one.'),
+    ...(hasMore === undefined
+      ? []
+      : [{ name: hasMore, schema: { type: 'boolean', description: 'Whether there are more.' }, example: false }]),
+    ...(total === undefined
+      ? []
+      : [{ name: total, schema: { type: 'integer', minimum: 0, description: 'How many there are in all.' }, example: 1 }]),
+  ];
 }

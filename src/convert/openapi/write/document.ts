@@ -1,14 +1,12 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
-import { newMap, type OpenMap } from '../../../document/values.ts';
-import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
+import { isMap, isStanding, newMap, type OpenMap } from '../../../document/values.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { callableOperations } from '../../../parts/operations.ts';
-import { isMap } from '../../../parts/source.ts';
+import { isPlainMap } from '../../../parts/source.ts';
 import type { Spec } from '../../../parts/spec.ts';
-import { urlsOf } from '../own/base-url.ts';
-import { followsKey, originKey, ownKey, resourceKey } from '../own/words.ts';
+import { followsKey, originKey, ownKey, resourceKey, urlsOf } from '../own/words.ts';
 import { webhooksOf } from './events.ts';
 import { tagOf } from './operations.ts';
-import { remainders } from './parts.ts';
 import { pathsOf } from './paths.ts';
 import { errorPayload } from './refusals.ts';
 import { resourceSchema } from './resources.ts';
@@ -108,7 +106,7 @@ function schemasOf(writing: Writing): JsonMap {
     const resource = reading.resourceOf(ref);
     const group = resource === undefined ? undefined : groups.get(resource);
     if (group)
-      group[name] = wholes.get(ref) ?? { ...(isMap(schema) ? schema : {}), [originKey]: resource ?? '', [followsKey]: true };
+      group[name] = wholes.get(ref) ?? { ...(isPlainMap(schema) ? schema : {}), [originKey]: resource ?? '', [followsKey]: true };
     else others[name] = schema;
   }
   return Object.assign(newMap(), ...groups.values(), others);
@@ -117,9 +115,9 @@ function schemasOf(writing: Writing): JsonMap {
 /** Leaves out definitions that nothing speaks of; a resource's own speaks for itself. */
 function withoutUnused(document: JsonMap): JsonMap {
   const { components, ...rest } = document;
-  const { schemas, ...shared } = isMap(components) ? components : {};
-  if (!isMap(schemas)) return document;
-  const roots = Object.values(schemas).filter((schema) => isMap(schema) && schema[resourceKey] !== undefined);
+  const { schemas, ...shared } = isPlainMap(components) ? components : {};
+  if (!isPlainMap(schemas)) return document;
+  const roots = Object.values(schemas).filter((schema) => isPlainMap(schema) && schema[resourceKey] !== undefined);
   const waiting = [JSON.stringify([rest, shared, roots])];
   const used = new Set<string>();
   for (const text of waiting) {
@@ -131,7 +129,68 @@ function withoutUnused(document: JsonMap): JsonMap {
   }
   const kept = newMap();
   for (const [name, schema] of Object.entries(schemas)) {
-    if (used.has(name) || (isMap(schema) && schema[resourceKey] !== undefined)) kept[name] = schema;
+    if (used.has(name) || (isPlainMap(schema) && schema[resourceKey] !== undefined)) kept[name] = schema;
   }
   return { ...document, components: { ...(Object.keys(kept).length > 0 && { schemas: kept }), ...shared } };
+}
+
+/**
+ * What the parts state that belongs to no single operation or schema: of each part that the document has, whatever no other
+ * place of the export says.
+ */
+function remainders(spec: Spec): JsonMap {
+  const { tree } = spec.document;
+  const out = newMap();
+  for (const [part, stated] of Object.entries(tree)) out[part] = remainderOf(part, stated, spec);
+  return out;
+}
+
+function remainderOf(part: string, stated: Json, spec: Spec): Json {
+  if (!isMap(stated) || isStanding(stated)) return stated;
+  const said = Object.hasOwn(saidElsewhere, part) ? saidElsewhere[part]?.(stated, spec) : undefined;
+  if (!said) return stated;
+  const rest = newMap();
+  for (const [word, value] of Object.entries(stated)) {
+    const inner = said(word, value);
+    if (inner !== undefined) rest[word] = inner;
+  }
+  return rest;
+}
+
+/** What is left of a word; undefined where another place says all of it. */
+type Left = (word: string, value: Json) => Json | undefined;
+
+const saidElsewhere: Readonly<Record<string, (stated: JsonMap, spec: Spec) => Left>> = {
+  purpose: () => (word, value) => {
+    if (word === 'purpose') return typeof value === 'string' && value !== '' ? undefined : value;
+    return word === 'base_url' && urlsOf(value) ? undefined : value;
+  },
+  resources: () => unless((word) => word !== 'others'),
+  states: (_, { resources }) => {
+    const known = new Set(entriesOf(resources.all).map(([name]) => name));
+    return unless((word) => known.has(word));
+  },
+  endpoints: () => unless((word) => word !== 'others' && word !== 'defaults'),
+  authentication: (_, { authentication }) =>
+    unless((word) => word === 'schemes' && isStated(authentication.schemes) && entriesOf(authentication.schemes).length > 0),
+  events:
+    (_, { events }) =>
+    (word, value) => {
+      const isSent = statedValue(events.delivery)?.webhook !== undefined && entriesOf(events.kinds).length > 0;
+      if (word !== 'kinds' || !isSent || !isMap(value)) return value;
+      return value.others === undefined ? undefined : { others: value.others };
+    },
+  errors:
+    (_, { errors }) =>
+    (word, value) => {
+      const payload = statedValue(errors.payload);
+      if (word !== 'payload' || !isMap(value) || payload === undefined || payload === 'problem' || !isStated(payload.shape))
+        return value;
+      const { shape: _shape, ...rest } = value;
+      return rest;
+    },
+};
+
+function unless(isSaid: (word: string) => boolean): Left {
+  return (word, value) => (isSaid(word) ? undefined : value);
 }

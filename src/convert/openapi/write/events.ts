@@ -6,9 +6,9 @@ import type { EventKind, Stream, Webhook } from '../../../parts/events.ts';
 import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
 import { fitsOne } from '../../../parts/shapes/compose.ts';
-import { isMap } from '../../../parts/source.ts';
-import { envelopeExample, envelopeSchema } from '../../json-schema/event-schema.ts';
-import { componentName, operationIdOf, titleOf } from '../../operation-names.ts';
+import { isPlainMap } from '../../../parts/source.ts';
+import { envelopeExample, envelopeSchema } from '../../json-schema/write/payload-schemas.ts';
+import { componentName, operationIdOf, titleOf } from '../../spec/operation-names.ts';
 import { followsKey, payloadKey, prefix } from '../own/words.ts';
 import { statedSchema } from './stated-schema.ts';
 import { present, statedAt, type Writing } from './writing.ts';
@@ -40,10 +40,10 @@ function sentOperation(kind: EventKind, webhook: Webhook, writing: Writing, isOw
   const { tree } = writing.spec.document;
   const stated = statedAt(tree, 'events', 'kinds', kind.name);
   const carried = newMap();
-  if (isOwn && isMap(stated))
+  if (isOwn && isPlainMap(stated))
     for (const [word, value] of Object.entries(stated))
       if (word !== 'payload' || !isStated(kind.payload)) carried[prefix + word] = value;
-  if (isOwn && !isMap(stated) && stated !== undefined) carried[`${prefix}stated`] = stated;
+  if (isOwn && !isPlainMap(stated) && stated !== undefined) carried[`${prefix}stated`] = stated;
   const description = writing.prose(kind.at).join('\n\n');
   return present({
     operationId: isOwn ? operationIdOf(`on ${kind.name}`) : undefined,

@@ -6,30 +6,28 @@ import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.t
 import { isEverShown, isWritable } from '../../../parts/payload.ts';
 import type { Field, Resource } from '../../../parts/resources.ts';
 import { chanceOf } from '../../../parts/samples/chance.ts';
-import { nothing } from '../../../parts/samples/nothing.ts';
-import type { Ground } from '../../../parts/samples/sampler.ts';
+import { type Ground, nothing } from '../../../parts/samples/sampler.ts';
 import { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { type Union, unionOf } from '../../../parts/shapes/branches.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { machineOf } from '../../../parts/states.ts';
-import type { View } from '../../json-schema/view.ts';
-import { titleOf } from '../../operation-names.ts';
-import { areApart } from './apart.ts';
+import type { SchemaView } from '../../json-schema/write/view.ts';
+import { titleOf } from '../../spec/operation-names.ts';
 
 /** What an example is of. */
 interface Subject {
-  readonly view: View;
+  readonly view: SchemaView;
   /** The name of the field or parameter, which texts without a format are like. */
   readonly name: string;
   /** How deep it stands inside other resources. */
   readonly depth: number;
   /** What was just done with it; nothing but its making, where that is not said. */
-  readonly after?: Act;
+  readonly after?: ExampleAct;
 }
 
 /** What was done with a resource: the words by which `set` speaks of it, and the state that it led to. */
-export interface Act {
+export interface ExampleAct {
   readonly words: readonly string[];
   readonly state?: string;
 }
@@ -47,12 +45,12 @@ export class Examples {
     this.#samples = new Samples(spec);
   }
 
-  ofShape(shape: Shape, view: View, name = ''): Json | undefined {
+  ofShape(shape: Shape, view: SchemaView, name = ''): Json | undefined {
     return this.#value(shape, { view, name, depth: 0 });
   }
 
   /** A whole resource, as it is after something was done with it. */
-  ofResource(name: string, view: View, after?: Act): Json | undefined {
+  ofResource(name: string, view: SchemaView, after?: ExampleAct): Json | undefined {
     return this.#whole(name, { view, name, depth: 0, ...(after && { after }) });
   }
 
@@ -197,3 +195,26 @@ function isLater({ readOnly, required, set }: Field, { after, view }: Subject): 
 }
 
 const ground: Ground = { seed: 'example', identifierOf: () => undefined, sampled: () => {} };
+
+/** Whether branches exclude each other for sure: by their types, or as resources by a constant of theirs. */
+function areApart(branches: readonly Json[], spec: Spec): boolean {
+  const types = branches.map((branch) => (isMap(branch) ? (branch.resource === undefined ? branch.type : 'object') : undefined));
+  if (types.every((type) => typeof type === 'string') && new Set(types).size === types.length) return true;
+  const constants = branches.map((branch) => constantsOf(branch, spec));
+  return [...(constants[0]?.keys() ?? [])].some((name) => {
+    const values = constants.map((own) => own.get(name));
+    return values.every((value) => value !== undefined) && new Set(values).size === values.length;
+  });
+}
+
+/** The constants that every row of a resource has, by field, as text. */
+function constantsOf(branch: Json, { resources }: Spec): ReadonlyMap<string, string> {
+  const resource = isMap(branch) && typeof branch.resource === 'string' ? entryOf(resources.all, branch.resource) : undefined;
+  const fields = resource ? entriesOf(resource.fields) : [];
+  return new Map(
+    fields.flatMap(([name, field]) => {
+      const constant = statedValue(field.required) === true ? statedValue(field.shape)?.const : undefined;
+      return constant === undefined ? [] : [[name, JSON.stringify(constant)] as const];
+    }),
+  );
+}

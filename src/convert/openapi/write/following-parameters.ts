@@ -38,7 +38,7 @@ function pathOnes(endpoint: Endpoint, writing: Writing): JsonMap[] {
 
 /** The parameters that a list's pages bring. */
 function pageOnes(endpoint: Endpoint, { spec }: Writing): JsonMap[] {
-  const pagination = paginationOf(endpoint, spec.limits.pagination);
+  const pagination = paginationFor(endpoint, spec.limits.pagination);
   const expand = endpoint.expand;
   const expansion = expand
     ? [
@@ -75,7 +75,7 @@ function sizeText({ max, overMax }: Pagination): string {
 }
 
 /** How a list is cut into pages: by the endpoint's own words, or the service's. */
-export function paginationOf(
+export function paginationFor(
   endpoint: Endpoint,
   ofService: Parameters<typeof statedValue<Pagination>>[0],
 ): Pagination | undefined {
@@ -130,7 +130,7 @@ function headerOnes(endpoint: Endpoint, { spec }: Writing): JsonMap[] {
 }
 
 /** The parameter by which a request chooses its version. */
-export function versionOnes(spec: Writing['spec']): JsonMap[] {
+function versionOnes(spec: Writing['spec']): JsonMap[] {
   const select = statedValue(spec.versioning.select);
   const versions = entriesOf(spec.versioning.versions).map(([name]) => name);
   if (!select || versions.length === 0 || (select.by !== 'header' && select.by !== 'query')) return [];

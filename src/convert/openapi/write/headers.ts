@@ -6,9 +6,9 @@ import { isCut } from '../../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../../parts/operations.ts';
 import { identifierParameter } from '../../../parts/payload.ts';
 import type { Spec } from '../../../parts/spec.ts';
-import { componentName } from '../../operation-names.ts';
-import type { Refused } from '../../refusals.ts';
-import { paginationOf } from './following-parameters.ts';
+import { componentName } from '../../spec/operation-names.ts';
+import type { PossibleRefusal } from '../../spec/refusals.ts';
+import { paginationFor } from './following-parameters.ts';
 import type { Writing } from './writing.ts';
 
 /** The header fields of an answer of success that follow from what the document states. */
@@ -21,7 +21,7 @@ export function answerHeaders(operation: Operation, status: string, writing: Wri
     if (endpoint.etag !== undefined && status !== '204') wanted.push('ETag');
     if (endpoint.cache !== undefined) wanted.push('Cache-Control');
     if (endpoint.idempotency) wanted.push('Idempotency-Replayed');
-    const pagination = paginationOf(endpoint, spec.limits.pagination);
+    const pagination = paginationFor(endpoint, spec.limits.pagination);
     if (isCut(pagination) && pagination.isToldInLink) wanted.push('Link');
     if (endpoint.deprecated)
       wanted.push('Deprecation', ...(endpoint.deprecated.sunset === undefined ? [] : (['Sunset'] as const)));
@@ -31,7 +31,7 @@ export function answerHeaders(operation: Operation, status: string, writing: Wri
 }
 
 /** The header fields of refusals: what to wait for, what to show, how much is left, which version spoke. */
-export function refusalHeaders(refused: readonly Refused[], writing: Writing): Record<string, Json> {
+export function refusalHeaders(refused: readonly PossibleRefusal[], writing: Writing): Record<string, Json> {
   const whens = refused.map(({ when }) => when);
   const wanted: (keyof typeof fields)[] = [];
   if (whens.includes('caller.unknown')) wanted.push('WWW-Authenticate');

@@ -1,21 +1,22 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
+import { below } from '../../../document/pointer.ts';
 import { isMap, isSame, isStanding, newMap, type OpenMap } from '../../../document/values.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import { entriesOf, statedValue } from '../../../parts/fact.ts';
-import { type Operation, resourceOfEffect } from '../../../parts/operations.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.ts';
+import { callableOperations, type Operation, resourceOfEffect } from '../../../parts/operations.ts';
+import { identifierParameter, pathParameters } from '../../../parts/payload.ts';
 import { fitsAny } from '../../../parts/shapes/compose.ts';
 import type { Spec } from '../../../parts/spec.ts';
-import { titleOf } from '../../operation-names.ts';
+import { machineOf } from '../../../parts/states.ts';
+import { titleOf } from '../../spec/operation-names.ts';
 import { followsKey, formKey, prefix, statedKey } from '../own/words.ts';
 import { answerResponses } from './answers.ts';
 import { callbacksOf } from './events.ts';
-import { linksOf } from './links.ts';
 import { parametersOf } from './parameters.ts';
 import { phraseOf } from './phrases.ts';
 import { type Payload, refusalResponses } from './refusals.ts';
-import { requestBody } from './request-body.ts';
 import { securityOf } from './security.ts';
-import { writeDeprecated } from './stated-schema.ts';
+import { statedSchema, writeDeprecated } from './stated-schema.ts';
 import { present, statedAt, type Writing } from './writing.ts';
 
 /** One operation, with all that is stated of its endpoint and all that follows from it. */
@@ -110,4 +111,65 @@ const inOwnWords: ReadonlySet<string> = new Set(['parameters', 'response', 'requ
 function isFilled(value: Json): boolean {
   if (value === 'none' || value === 'any') return false;
   return !isMap(value) || (!isStanding(value) && Object.keys(value).length > 0);
+}
+
+/** The body that an endpoint takes, in each of its media types; nothing where it takes none or that is open. */
+function requestBody(endpoint: Endpoint, writing: Writing): JsonMap | undefined {
+  const { spec, schemas, examples } = writing;
+  const stated = statedAt(spec.document.tree, 'endpoints', endpoint.key, 'request');
+  const isOwn = stated !== undefined && isStated(endpoint.request) && !(isMap(stated) && isStanding(stated));
+  const schema = isOwn ? statedSchema(stated, writing, 'create') : schemas.request(endpoint);
+  if (schema === undefined) return undefined;
+  const shape = statedValue(endpoint.request);
+  const example = shape ? examples.ofShape(shape, 'create', 'value') : effectExample(endpoint, writing);
+  const body = present({ schema, example, [followsKey]: isOwn && example !== undefined ? ['example'] : undefined });
+  return {
+    ...(endpoint.body !== 'optional' && { required: true }),
+    content: Object.fromEntries(mediaOf(endpoint).map((media) => [media, body])),
+    ...(!isOwn && { [followsKey]: true }),
+  };
+}
+
+/** JSON unless stated; a change may also call itself a merge patch. */
+function mediaOf({ consumes, does }: Endpoint): readonly string[] {
+  if (consumes) return consumes;
+  return statedValue(does)?.verb === 'update' ? ['application/json', 'application/merge-patch+json'] : ['application/json'];
+}
+
+function effectExample({ does }: Endpoint, { examples }: Writing): Json | undefined {
+  const effect = statedValue(does);
+  if (!effect || !('resource' in effect)) return undefined;
+  return examples.ofResource(effect.resource, effect.verb === 'update' ? 'update' : 'create');
+}
+
+/** Where one can go on from the answer that makes a resource: the operations on it that its first state allows, whose path the answer fills. */
+function linksOf(endpoint: Endpoint, writing: Writing): JsonMap | undefined {
+  const effect = statedValue(endpoint.does);
+  if ((effect?.verb !== 'create' && effect?.verb !== 'upsert') || isStated(endpoint.response)) return undefined;
+  const resource = entryOf(writing.spec.resources.all, effect.resource);
+  const identifier = resource && statedValue(resource.identifier);
+  if (!resource || !identifier) return undefined;
+  const fields = new Set(entriesOf(resource.fields).map(([name]) => name));
+  const first = machineOf(writing.spec.states, resource.name)?.initial.map(({ state }) => state) ?? [];
+  const links = newMap();
+  for (const operation of callableOperations(writing.spec)) {
+    const { endpoint: target } = operation;
+    const last = target && identifierParameter(target);
+    if (!target || last === undefined || operation.resource !== effect.resource || !isOpenTo(operation, first)) continue;
+    const parameters = newMap();
+    for (const name of pathParameters(target.path)) {
+      const field = name === last ? identifier.field : name;
+      if (fields.has(field)) parameters[name] = `$response.body#${below('', field)}`;
+    }
+    if (Object.keys(parameters).length < pathParameters(target.path).length) continue;
+    const operationId = writing.operationId(operation);
+    links[operationId] = { operationId, parameters, description: `${titleOf(operation.name)}.`, [followsKey]: true };
+  }
+  return Object.keys(links).length > 0 ? links : undefined;
+}
+
+/** Whether something may be done in one of these states; without a machine there is nothing in the way. */
+function isOpenTo({ endpoint, transition }: Operation, states: readonly string[]): boolean {
+  const from = transition && transition.from !== '*' ? transition.from : endpoint?.in;
+  return from === undefined || states.length === 0 || from.some((state) => states.includes(state));
 }

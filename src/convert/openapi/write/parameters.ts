@@ -6,7 +6,7 @@ import { resourceOfEffect } from '../../../parts/operations.ts';
 import type { Parameter } from '../../../parts/parameters.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { machineOf } from '../../../parts/states.ts';
-import { componentName } from '../../operation-names.ts';
+import { componentName } from '../../spec/operation-names.ts';
 import { followsKey, prefix } from '../own/words.ts';
 import { followingParameters } from './following-parameters.ts';
 import { statedSchema, writeDeprecated } from './stated-schema.ts';

@@ -3,7 +3,7 @@ import { newMap, type OpenMap } from '../../../document/values.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import { callableOperations, type Operation } from '../../../parts/operations.ts';
 import { pathParameters } from '../../../parts/payload.ts';
-import { isMap } from '../../../parts/source.ts';
+import { isPlainMap } from '../../../parts/source.ts';
 import { followsKey, prefix } from '../own/words.ts';
 import { streamOperation } from './events.ts';
 import { operationObject } from './operations.ts';
@@ -41,7 +41,7 @@ function place(paths: Record<string, OpenMap>, path: string, method: string, ope
   if (methods.has(word) || (edition === '3.2' && word === 'query')) item[word] = operation;
   else {
     const key = edition === '3.2' ? 'additionalOperations' : `${prefix}operations`;
-    item[key] = { ...(isMap(item[key]) ? item[key] : {}), [method]: operation };
+    item[key] = { ...(isPlainMap(item[key]) ? item[key] : {}), [method]: operation };
   }
 }
 
@@ -53,8 +53,8 @@ function renamed(operation: JsonMap, path: string, key: string): JsonMap {
   return {
     ...operation,
     parameters: parameters.map((one) => {
-      const at = isMap(one) && one.in === 'path' ? own.indexOf(String(one.name)) : -1;
-      return isMap(one) && at >= 0 && there[at] !== own[at]
+      const at = isPlainMap(one) && one.in === 'path' ? own.indexOf(String(one.name)) : -1;
+      return isPlainMap(one) && at >= 0 && there[at] !== own[at]
         ? { ...one, name: there[at] ?? '', [`${prefix}name`]: own[at] ?? '' }
         : one;
     }),
@@ -68,7 +68,7 @@ function withRefusals(operation: JsonMap, writing: Writing, payload: Payload, us
   return present({
     ...operation,
     responses: {
-      ...(isMap(operation.responses) ? operation.responses : {}),
+      ...(isPlainMap(operation.responses) ? operation.responses : {}),
       ...Object.fromEntries(refusalResponses(stream, writing, payload)),
     },
     security: security === undefined || JSON.stringify(security) === JSON.stringify(usual) ? undefined : security,

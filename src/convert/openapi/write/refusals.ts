@@ -2,14 +2,14 @@ import type { Json, JsonMap } from '../../../document/document.ts';
 import { newMap } from '../../../document/values.ts';
 import { Failed } from '../../../parts/expressions/cel-value.ts';
 import { compileExpression } from '../../../parts/expressions/compile.ts';
-import { errorScope } from '../../../parts/expressions/uses-of-errors.ts';
 import { type Expression, isStated, type Named, statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
 import { fitsAll } from '../../../parts/shapes/compose.ts';
-import { isMap } from '../../../parts/source.ts';
-import { errorMedia, errorSchema } from '../../json-schema/error-schema.ts';
-import { componentName } from '../../operation-names.ts';
-import { type Refused, refusalsOf } from '../../refusals.ts';
+import { isPlainMap } from '../../../parts/source.ts';
+import { errorScope } from '../../../parts/uses/errors.ts';
+import { errorMedia, errorSchema } from '../../json-schema/write/payload-schemas.ts';
+import { componentName } from '../../spec/operation-names.ts';
+import { type PossibleRefusal, refusalsOf } from '../../spec/refusals.ts';
 import { errorPayloadKey, followsKey } from '../own/words.ts';
 import { refusalHeaders } from './headers.ts';
 import { phraseOf } from './phrases.ts';
@@ -31,7 +31,7 @@ export interface Payload {
   /** The member that holds the code, where one does. */
   readonly codeMember: string | undefined;
   /** A body as the service writes it; nothing where none can be made. */
-  readonly example: (refused: Refused, path: string) => Json | undefined;
+  readonly example: (refused: PossibleRefusal, path: string) => Json | undefined;
 }
 
 /** Writes the schema of refusals once, under the name that readers expect. */
@@ -52,7 +52,7 @@ export function errorPayload(writing: Writing): Payload {
   return { media, schema, codeMember, example: exampleMaker(writing, statedValue(stated.shape) ?? {}, stated.data) };
 }
 
-function responseOf(refused: readonly Refused[], { endpoint }: Operation, writing: Writing, payload: Payload): JsonMap {
+function responseOf(refused: readonly PossibleRefusal[], { endpoint }: Operation, writing: Writing, payload: Payload): JsonMap {
   const [first] = refused;
   const codes = refused.flatMap(({ code }) => code ?? []);
   const lines = refused.map(({ code, message }) => (code === undefined ? message : `\`${code}\`: ${message}`));
@@ -88,7 +88,7 @@ function nameOf(codes: readonly string[], status: number): string {
   return componentName(codes.length > 0 && codes.length <= 2 ? codes.join(' or ') : phraseOf(status));
 }
 
-function problemExample({ status, code, message, constants, when }: Refused): Json {
+function problemExample({ status, code, message, constants, when }: PossibleRefusal): Json {
   const violation = when === undefined ? undefined : violations[when];
   return present({
     type: 'about:blank',
@@ -121,13 +121,13 @@ function exampleMaker(writing: Writing, shape: JsonMap, data: Named<Expression> 
   const scope = errorScope(writing.spec);
   const compiled = (source: string, expected: JsonMap) =>
     compileExpression(writing.spec, { source, scope, expected: { shape: expected, optional: true } });
-  const properties = isMap(shape.properties) ? shape.properties : {};
+  const properties = isPlainMap(shape.properties) ? shape.properties : {};
   const whole = isWhole(data) ? compiled(data.source, shape) : undefined;
   const members = isWhole(data)
     ? []
     : Object.entries(data).map(([name, { source }]) => {
         const member = properties[name];
-        return [name, compiled(source, isMap(member) ? member : {})] as const;
+        return [name, compiled(source, isPlainMap(member) ? member : {})] as const;
       });
   return ({ status, code, message, constants, when }, path) => {
     const violation = when === undefined ? undefined : violations[when];

@@ -5,12 +5,12 @@ import { kindOfScheme, placed, type Scheme } from '../../../parts/authentication
 import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../../parts/operations.ts';
 import type { Spec } from '../../../parts/spec.ts';
-import { DefinitionNames } from '../../json-schema/definition-names.ts';
+import { DefinitionNames } from '../../json-schema/write/view.ts';
 import { prefix } from '../own/words.ts';
 import { statedAt, type Writing } from './writing.ts';
 
 /** How OpenAPI calls each scheme: by its own name, where that is made of the letters that it allows. */
-export function schemeNames({ authentication }: Spec): ReadonlyMap<string, string> {
+function schemeNames({ authentication }: Spec): ReadonlyMap<string, string> {
   const names = new DefinitionNames();
   return new Map(entriesOf(authentication.schemes).map(([name]) => [name, names.claim(name)]));
 }

@@ -1,14 +1,14 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
-import { isMap, newMap } from '../../../document/values.ts';
+import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { entriesOf } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
 import type { Spec } from '../../../parts/spec.ts';
-import { expandableFields } from '../../expansion.ts';
-import { type SchemaWriter, writeSchemas } from '../../json-schema/schema-writer.ts';
-import { componentName, operationIdOf, UniqueNames } from '../../operation-names.ts';
-import { type Prose, proseOf } from '../../prose.ts';
+import { type SchemaWriter, writeSchemas } from '../../json-schema/write/schema-writer.ts';
+import { DefinitionNames } from '../../json-schema/write/view.ts';
+import { expandableFields } from '../../spec/expansion.ts';
+import { componentName, operationIdOf, UniqueNames } from '../../spec/operation-names.ts';
+import { type Prose, proseOf } from '../../spec/prose.ts';
 import type { SchemaReading } from '../own/stated-schema.ts';
-import { Components } from './components.ts';
 import { Examples } from './examples.ts';
 
 /** The version of OpenAPI that is written first; 3.0 is made of 3.1 afterwards. */
@@ -72,4 +72,30 @@ export function present(entries: Readonly<Record<string, Json | undefined>>): Js
   const map = newMap();
   for (const [key, value] of Object.entries(entries)) if (value !== undefined) map[key] = value;
   return map;
+}
+
+type Kind = 'parameters' | 'headers' | 'responses';
+
+/** What several operations share, each once under a name of its own. */
+class Components {
+  readonly #kinds = new Map<
+    Kind,
+    { readonly names: DefinitionNames; readonly refs: Map<string, string>; readonly all: OpenMap }
+  >();
+
+  /** A reference to a thing: the one that is there already, or a new one under the wished name. */
+  share(kind: Kind, wish: string, thing: JsonMap): JsonMap {
+    const known = this.#kinds.get(kind) ?? { names: new DefinitionNames(), refs: new Map(), all: newMap() };
+    this.#kinds.set(kind, known);
+    const text = JSON.stringify(thing);
+    const name = known.refs.get(text) ?? known.names.claim(wish);
+    known.refs.set(text, name);
+    known.all[name] = thing;
+    return { $ref: `#/components/${kind}/${name}` };
+  }
+
+  /** What was shared, by kind. */
+  all(): Readonly<Record<string, Json>> {
+    return Object.fromEntries([...this.#kinds].map(([kind, { all }]) => [kind, all]));
+  }
 }

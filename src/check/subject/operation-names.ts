@@ -1,0 +1,87 @@
+import type { Pointer } from '../../document/document.ts';
+import { valueAt } from '../../document/place.ts';
+import { below } from '../../document/pointer.ts';
+import { isMap } from '../../document/values.ts';
+import { readEffect } from '../../parts/effects.ts';
+import { entriesOf, isStated } from '../../parts/fact.ts';
+import type { Operation } from '../../parts/operations.ts';
+import { machineOf, type Transition } from '../../parts/states.ts';
+import { unstated } from './names.ts';
+import type { Subject, Wrong } from './rule.ts';
+
+/** What is wrong with a list of operation names that stands at a place, as one word or as a list. */
+export function unknownOperations(subject: Subject, names: readonly string[], at: Pointer): Wrong[] {
+  return names.flatMap((name, index) => {
+    const { operations } = subject.names;
+    if (operations.words.has(name) || mayBeThere(subject, name) || isMeant(subject, name)) return [];
+    const place = itemPlace(subject, at, names, index);
+    const resource = name.startsWith('all ') ? name.slice('all '.length) : undefined;
+    if (resource !== undefined && subject.resources.has(resource)) {
+      if (!operations.closed) return [];
+      const message = `No operation is about \`${resource}\`, so \`${name}\` names none.`;
+      return [{ message, remedy: `Bind an endpoint to an operation on \`${resource}\`, or take \`${name}\` out.`, at: place }];
+    }
+    return unstated(operations, name, place, transitionRemedy(subject, name));
+  });
+}
+
+/** Where one word of a list stands; a lone word stands where the list would. */
+export function itemPlace(subject: Subject, at: Pointer, words: readonly string[], index: number): Pointer {
+  return words.length > 1 || Array.isArray(valueAt(subject.spec.document.tree, at)) ? `${at}/${index}` : at;
+}
+
+/** An operation that a misspelt endpoint was most likely to be. */
+export function isMeant({ misspelt }: Subject, name: string): boolean {
+  return misspelt.size > 0 && [...misspelt.values()].includes(name);
+}
+
+/**
+ * Whether other parts could speak of an operation: an endpoint whose effect is open has no name, a misspelt one not its own,
+ * and `read ledger` is no part of the service.
+ */
+export function isSpokenOf({ misspelt }: Subject, { name, endpoint }: Operation): boolean {
+  if (!endpoint) return name !== 'read ledger';
+  return !misspelt.has(endpoint) && (isStated(endpoint.does) || name !== endpoint.key);
+}
+
+/** Where an operation that callers reach is stated. */
+export function operationPlace({ spec }: Subject, { endpoint }: Operation): Pointer {
+  return endpoint?.at ?? below(below(spec.events.at, 'delivery'), 'stream');
+}
+
+/** A transition of a machine that is open, or not the whole. */
+function mayBeThere({ spec }: Subject, name: string): boolean {
+  const effect = readEffect(name);
+  if (effect?.verb !== 'transition') return false;
+  const { states } = spec;
+  if (!isStated(states.all)) return states.all.standing !== 'none' && spec.endpoints.others !== undefined;
+  const machine = machineOf(states, effect.resource);
+  if (!machine) return isOpen(states.all.value[effect.resource]?.standing ?? (states.others ? 'open' : 'none'));
+  return (
+    machine.others !== undefined ||
+    !isStated(machine.transitions) ||
+    hasTrigger(spec, machine.transitions.value[effect.transition])
+  );
+}
+
+/** A trigger that cannot be read fires the transition all the same. */
+function hasTrigger({ document }: Subject['spec'], transition: Transition | undefined): boolean {
+  const words = transition && valueAt(document.tree, transition.at);
+  return isMap(words) && ['after', 'at', 'by'].some((word) => words[word] !== undefined);
+}
+
+function isOpen(standing: string): boolean {
+  return standing === 'open' || standing === 'any';
+}
+
+/** A transition that is stated, and that nothing fires, is spoken of in vain. */
+function transitionRemedy({ spec }: Subject, name: string): Partial<Wrong> {
+  const effect = readEffect(name);
+  if (effect?.verb !== 'transition') return {};
+  const machine = machineOf(spec.states, effect.resource);
+  if (!machine || !entriesOf(machine.transitions).some(([transition]) => transition === effect.transition)) return {};
+  return {
+    message: `No endpoint fires the transition \`${name}\`.`,
+    remedy: `Bind an endpoint to it: \`does: ${name}\`.`,
+  };
+}

@@ -1,0 +1,87 @@
+import type { CheckReport } from '../../check/check.ts';
+import type { DevelopmentCredential } from '../../serve/callers/development.ts';
+import { ledgerLine } from '../check-text.ts';
+import { counted, paint, printable, type Terminal, wrapped } from '../terminal.ts';
+import { curlLines } from './curl.ts';
+import type { Log } from './log.ts';
+import { inMemory } from './settings.ts';
+
+/** What is told of a service once it can be asked. */
+export interface Announced {
+  readonly report: CheckReport;
+  readonly document: string;
+  readonly store: string;
+  /** The address, without a path. */
+  readonly url: string;
+  readonly basePath: string;
+  readonly notes: readonly string[];
+  /** One for each user, made for this run. */
+  readonly credentials: readonly DevelopmentCredential[];
+  /** Where trials move its clock. */
+  readonly clock?: string;
+}
+
+/** Says what is served, where, over which data, what it does not do, and how to ask it. */
+export function announce(announced: Announced, log: Log, terminal: Terminal): void {
+  const { report, document, store, basePath, notes, credentials, clock } = announced;
+  const url = announced.url.replace(/\/$/, '');
+  const curl = curlLines(report.spec, `${url}${basePath}`, url, credentials);
+  const fields = {
+    url,
+    base: `${url}${basePath}`,
+    title: report.title,
+    document,
+    store,
+    ledger: report.ledger.total,
+    warnings: report.findings.length,
+    notes,
+    credentials,
+    curl,
+    ...(clock !== undefined && { clock }),
+  };
+  log.event('listening', fields, announcementText(announced, url, curl, terminal));
+}
+
+function announcementText(announced: Announced, url: string, curl: readonly string[], terminal: Terminal): string {
+  const { report, document, store, basePath, notes, credentials, clock } = announced;
+  const warnings = report.findings.length;
+  const data = store === inMemory ? 'in memory, forgotten at the end; --store FILE keeps it' : store;
+  const rows: readonly (readonly [string, string])[] = [
+    ['address', paint(terminal, ['bold', 'cyan'], url)],
+    ...(basePath === '' ? [] : [['base', `${url}${basePath}`] as const]),
+    ['document', `${document}${warnings === 0 ? '' : `, ${counted(warnings, 'warning')}: ninefold check shows them`}`],
+    ['ledger', `${ledgerLine(report.ledger.total)}; ${url}/.well-known/ninefold`],
+    ['openapi', `${url}${basePath}/openapi.json`],
+    ['data', data],
+    ...(clock === undefined ? [] : [['clock', `${clock}; {"advance":"PT1H"} sets it forward`] as const]),
+  ];
+  return [
+    ...(report.title === '' ? [] : [paint(terminal, 'bold', printable(report.title))]),
+    ...rows.map(([name, value]) => `  ${paint(terminal, 'dim', name.padEnd(8))}  ${value}`),
+    ...noteLines(notes, terminal),
+    ...credentialLines(credentials, terminal),
+    '',
+    ...curl,
+    '',
+  ].join('\n');
+}
+
+/** The credentials that were made, as they are sent. */
+export function credentialLines(credentials: readonly DevelopmentCredential[], terminal: Terminal): string[] {
+  if (credentials.length === 0) return [];
+  const width = Math.max(...credentials.map(({ user }) => user.length));
+  const sent = ({ in: place, name, value }: DevelopmentCredential) =>
+    place === 'header' ? `${name}: ${value}` : place === 'cookie' ? `Cookie: ${name}=${value}` : `?${name}=${value}`;
+  return [
+    `  ${paint(terminal, 'dim', 'credentials'.padEnd(8))}  for this run alone, kept nowhere`,
+    ...credentials.map((one) => `    ${paint(terminal, 'cyan', printable(one.user).padEnd(width))}  ${sent(one)}`),
+  ];
+}
+
+/** What a person should know, one point each. */
+export function noteLines(notes: readonly string[], terminal: Terminal): string[] {
+  const room = Math.max(50, Math.min(terminal.columns, 130) - 6);
+  return notes.flatMap((note) =>
+    wrapped(note, room).map((line, index) => (index === 0 ? `  ${paint(terminal, 'yellow', '!')} ${line}` : `    ${line}`)),
+  );
+}

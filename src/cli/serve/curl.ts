@@ -1,0 +1,201 @@
+import type { Json, JsonMap } from '../../document/document.ts';
+import type { ResourceVerb } from '../../parts/effects.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
+import { namesOperation, type Operation } from '../../parts/operations.ts';
+import { pathParameters, requestShape } from '../../parts/payload.ts';
+import { type Ground, nothing } from '../../parts/samples/sampler.ts';
+import { Samples } from '../../parts/samples/samples.ts';
+import { identifierType } from '../../parts/schemas.ts';
+import type { Spec } from '../../parts/spec.ts';
+import { acceptedSchemes } from '../../serve/callers/accepted-schemes.ts';
+import type { DevelopmentCredential } from '../../serve/callers/development.ts';
+
+/**
+ * Up to three curl lines that work when they are pasted into a shell: a resource is created, read and listed, or, where
+ * that cannot be, what can be asked without knowing a row, and the ledger. `base` is the address with the prefix of the endpoints.
+ */
+export function curlLines(spec: Spec, base: string, origin: string, made: readonly DevelopmentCredential[] = []): string[] {
+  const credentials = made.length > 0 ? made : placeholders(spec);
+  const endpoints = entriesOf(spec.endpoints.all).map(([, endpoint]) => endpoint);
+  const wellKnown = `${curl} ${quoted(`${origin}/.well-known/ninefold`)}`;
+  for (const create of endpoints) {
+    const lines = verbOf(create) === 'create' ? lifeOf(spec, create, endpoints, base, credentials) : undefined;
+    if (lines !== undefined) return [...lines, wellKnown].slice(0, 3);
+  }
+  const asked = endpoints.flatMap((endpoint) =>
+    endpoint.method === 'GET' ? (request(spec, endpoint, base, credentials) ?? []) : [],
+  );
+  return [...asked.slice(0, 2), wellKnown];
+}
+
+// The line feed keeps the next prompt off the answer.
+const curl = "curl -s -w '\\n'";
+
+/** A create whose body can be made, the read of what it made and the list that it is in. */
+function lifeOf(
+  spec: Spec,
+  create: Endpoint,
+  endpoints: readonly Endpoint[],
+  base: string,
+  credentials: readonly DevelopmentCredential[],
+): string[] | undefined {
+  const resource = resourceOf(create);
+  const finder = resource === undefined ? undefined : finderOf(spec, resource);
+  const about = (verb: ResourceVerb) =>
+    endpoints.find((one) => verbOf(one) === verb && resourceOf(one) === resource && isPlain(one));
+  const read = about('read');
+  const list = about('list');
+  const one = callers(spec, credentials, [create, ...(read ? [read] : []), ...(list ? [list] : [])]);
+  const made = request(spec, create, base, one);
+  const isShown = create.response.standing === 'open' && read !== undefined && pathParameters(read.path).length === 1;
+  if (made === undefined || finder === undefined || !isShown || read?.identity) return undefined;
+  const listed = list && request(spec, list, base, one);
+  const path = read.path.replace(/\{[^{}]+\}/, `$(printf '%s' "$made" | ${finder})`);
+  return [
+    `made=$(${made}) && printf '%s\\n' "$made"`,
+    [curl, `"${base}${path}${queryOf(shownFor(spec, read, one))}"`, ...wordsOf(shownFor(spec, read, one))].join(' '),
+    ...(listed === undefined ? [] : [listed]),
+  ];
+}
+
+/** The curl line of an endpoint, where everything that it requires can be made without knowing a row. */
+function request(
+  spec: Spec,
+  endpoint: Endpoint,
+  base: string,
+  credentials: readonly DevelopmentCredential[],
+): string | undefined {
+  if (!isPlain(endpoint) || pathParameters(endpoint.path).length > 0) return undefined;
+  const required = entriesOf(endpoint.parameters).filter(([, parameter]) => parameter.required);
+  const values = required.map(
+    ([name, parameter]) => [parameter, sampleOf(spec, statedValue(parameter.shape) ?? {}, name)] as const,
+  );
+  if (values.some(([, value]) => value === undefined || typeof value === 'object')) return undefined;
+  const query = new URLSearchParams(
+    values.flatMap(([{ in: place, name }, value]) => (place === 'query' ? [[name, String(value)] as [string, string]] : [])),
+  );
+  const headers = values.flatMap(([{ in: place, name }, value]) => {
+    if (place === 'header') return [`-H ${quoted(`${name}: ${value}`)}`];
+    return place === 'cookie' ? [`-b ${quoted(`${name}=${value}`)}`] : [];
+  });
+  const key = endpoint.idempotency?.required ? [`-H "${endpoint.idempotency.header}: $(date +%s)"`] : [];
+  const body = bodyOf(spec, endpoint);
+  if (body === undefined) return undefined;
+  const shown = shownFor(spec, endpoint, credentials);
+  if (shown?.in === 'query') query.set(shown.name, shown.value);
+  const url = `${base}${endpoint.path}${query.size > 0 ? `?${query}` : ''}`;
+  return [curl, ...methodOf(endpoint, body.length > 0), quoted(url), ...wordsOf(shown), ...headers, ...key, ...body].join(' ');
+}
+
+/** The words that send the body; none for an endpoint that takes none, undefined where no body can be made. */
+function bodyOf(spec: Spec, endpoint: Endpoint): string[] | undefined {
+  const shape = requestShape(spec, endpoint);
+  if (shape.standing === 'none') return [];
+  if (!isStated(shape)) return undefined;
+  const takesJson = endpoint.consumes === undefined || endpoint.consumes.includes('application/json');
+  const body = takesJson ? sampleOf(spec, shape.value as JsonMap) : undefined;
+  return body === undefined ? undefined : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body as Json))}`];
+}
+
+/** What stands for a credential in examples, where the document says it. */
+function placeholders(spec: Spec): DevelopmentCredential[] {
+  return acceptedSchemes(spec).flatMap(({ scheme, in: place, carrier, prefix }) => {
+    const placeholder = statedValue(scheme.placeholder);
+    if (placeholder === undefined) return [];
+    const value = `${prefix === undefined ? '' : `${prefix} `}${placeholder}`;
+    return [{ user: '', id: '', scheme: scheme.name, in: place, name: carrier, value }];
+  });
+}
+
+/** The credentials with the one first, and alone, whose user may call all of these. */
+function callers(
+  spec: Spec,
+  credentials: readonly DevelopmentCredential[],
+  endpoints: readonly Endpoint[],
+): readonly DevelopmentCredential[] {
+  const one = credentials.find((credential) => endpoints.every((endpoint) => mayCall(spec, endpoint, credential.user)));
+  return one ? [one] : credentials;
+}
+
+/** The credential that an endpoint is asked with: none where it is public. */
+function shownFor(
+  spec: Spec,
+  endpoint: Endpoint,
+  credentials: readonly DevelopmentCredential[],
+): DevelopmentCredential | undefined {
+  if (namesOperation(spec.authentication.public, operationOf(endpoint))) return undefined;
+  return credentials.find(({ user }) => mayCall(spec, endpoint, user)) ?? credentials[0];
+}
+
+function mayCall({ authentication }: Spec, endpoint: Endpoint, user: string): boolean {
+  const { permissions } = authentication;
+  const operation = operationOf(endpoint);
+  if (!isStated(permissions) || namesOperation(authentication.public, operation)) return true;
+  return permissions.value.some(({ allow, to }) => namesOperation(allow, operation) && (to === 'anyone' || to.includes(user)));
+}
+
+function operationOf(endpoint: Endpoint): Operation {
+  const resource = resourceOf(endpoint);
+  return { name: endpoint.operation, endpoint, ...(resource !== undefined && { resource }) };
+}
+
+/** The words that send a credential which stands in a header or a cookie. */
+function wordsOf(credential: DevelopmentCredential | undefined): string[] {
+  if (credential?.in === 'header') return [`-H ${quoted(`${credential.name}: ${credential.value}`)}`];
+  return credential?.in === 'cookie' ? [`-b ${quoted(`${credential.name}=${credential.value}`)}`] : [];
+}
+
+function queryOf(credential: DevelopmentCredential | undefined): string {
+  return credential?.in === 'query' ? `?${new URLSearchParams([[credential.name, credential.value]])}` : '';
+}
+
+function methodOf({ method }: Endpoint, hasBody: boolean): string[] {
+  if (method === 'HEAD') return ['-I'];
+  return method === (hasBody ? 'POST' : 'GET') ? [] : [`-X ${method}`];
+}
+
+function verbOf(endpoint: Endpoint): string | undefined {
+  return statedValue(endpoint.does)?.verb;
+}
+
+function resourceOf(endpoint: Endpoint): string | undefined {
+  const effect = statedValue(endpoint.does);
+  return effect && 'resource' in effect ? effect.resource : undefined;
+}
+
+/** The commands that find a row's identifier in its JSON, which writes the fields in the order in which they are stated. */
+function finderOf(spec: Spec, resource: string): string | undefined {
+  const stated = entryOf(spec.resources.all, resource);
+  const field = stated && statedValue(stated.identifier)?.field;
+  if (stated === undefined || field === undefined) return undefined;
+  const isFirstText = entriesOf(stated.fields)[0]?.[0] === field && identifierType(spec, resource) === 'string';
+  if (isFirstText) return `cut -d '"' -f 4`;
+  return `grep -o '"${field.replaceAll(/\W/g, '.')}":[^,}]*' | head -n 1 | cut -d : -f 2- | tr -d '"'`;
+}
+
+/** Whether the path is one that a shell and curl take as it is. */
+function isPlain({ path }: Endpoint): boolean {
+  return /^\/[\w\-./{}~:@+,;=]*$/.test(path);
+}
+
+/** A word for a POSIX shell, in quotes where it needs them. */
+function quoted(word: string): string {
+  return /^[\w\-./:@%+,=]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/**
+ * A small value of a shape as a caller may send it: required fields only, each as short as its bounds let it be. Undefined where
+ * none is found by simple means, and for the identifier of a row, which has to exist first.
+ */
+export function sampleOf(spec: Spec, shape: JsonMap, name = 'text'): Json | undefined {
+  const samples = samplesBySpec.get(spec) ?? new Samples(spec, { size: 'smallest', isSent: true });
+  samplesBySpec.set(spec, samples);
+  const made = samples.of(shape, name).make(ground, '');
+  // What samples make is JSON, or nothing.
+  return made === nothing ? undefined : (made as Json);
+}
+
+const samplesBySpec = new WeakMap<Spec, Samples>();
+
+const ground: Ground = { seed: '', identifierOf: () => undefined, sampled: () => {} };

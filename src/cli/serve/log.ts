@@ -1,0 +1,97 @@
+import { inspect } from 'node:util';
+import type { ExchangeEntry } from '../../serve/service/service.ts';
+import { paint, printable, type Terminal, type TextStyle } from '../terminal.ts';
+
+/** What a running service says of itself. Lines are written together, a few times a second, so that logging slows no request. */
+export interface Log {
+  /** Something in the life of the service: for people as text, for programs as one JSON line. */
+  event(name: string, fields: Readonly<Record<string, unknown>>, text: string): void;
+  /** Notes one exchange down; absent where nobody reads them. */
+  readonly exchange?: (entry: ExchangeEntry) => void;
+  failure(failure: unknown, requestId: string): void;
+  /** Writes what is waiting. */
+  flush(): void;
+}
+
+/** `pretty`: lines for people. `json`: a JSON line each. `quiet`: lines for people, but none for exchanges. */
+export type LogForm = 'pretty' | 'json' | 'quiet';
+
+export function createLog(form: LogForm, terminal: Terminal): Log {
+  let waiting: string[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (waiting.length === 0) return;
+    const text = `${waiting.join('\n')}\n`;
+    waiting = [];
+    terminal.write(text);
+  };
+  const line = (text: string): void => {
+    waiting.push(text);
+    if (waiting.length >= linesMost) flush();
+    else timer ??= setTimeout(flush, flushMs).unref();
+  };
+  const toLine = form === 'json' ? jsonLine : (entry: ExchangeEntry) => exchangeLine(entry, terminal);
+  return {
+    event(name, fields, text) {
+      line(form === 'json' ? JSON.stringify({ event: name, ...fields }) : text);
+      flush();
+    },
+    ...(form !== 'quiet' && { exchange: (entry: ExchangeEntry) => line(toLine(entry)) }),
+    failure(failure, requestId) {
+      line(form === 'json' ? failureJson(failure, requestId) : failureText(failure, requestId, terminal));
+      flush();
+    },
+    flush,
+  };
+}
+
+const linesMost = 1_000;
+const flushMs = 50;
+
+function jsonLine(entry: ExchangeEntry): string {
+  // An entry always has members; copying it to add one would cost as much again.
+  return `{"event":"exchange",${JSON.stringify(entry).slice(1)}`;
+}
+
+/** One exchange for a person: when, what was asked, what was answered, by which operation, how long it took, and why not. */
+function exchangeLine({ at, method, target, status, operation, ms, refused, open }: ExchangeEntry, terminal: Terminal): string {
+  const reasons = [...(refused === undefined ? [] : [paint(terminal, 'yellow', refused)]), ...openReason(open, terminal)];
+  return [
+    paint(terminal, 'dim', new Date(at).toTimeString().slice(0, 8)),
+    paint(terminal, statusStyle(status), String(status)),
+    method.padEnd(6),
+    printable(target).padEnd(36),
+    ...(operation === undefined ? [] : [paint(terminal, 'cyan', operation)]),
+    paint(terminal, 'dim', `${ms < 10 && !Number.isInteger(ms) ? ms.toFixed(1) : Math.round(ms)} ms`),
+    ...reasons,
+  ].join('  ');
+}
+
+function openReason(open: readonly string[] | undefined, terminal: Terminal): string[] {
+  if (open === undefined || open.length === 0) return [];
+  const more = open.length > openMost ? ` and ${open.length - openMost} more` : '';
+  return [paint(terminal, 'magenta', `open: ${open.slice(0, openMost).join(', ')}${more}`)];
+}
+
+const openMost = 3;
+
+function statusStyle(status: number): TextStyle {
+  if (status >= 500) return status === 501 ? 'magenta' : 'red';
+  if (status >= 400) return 'yellow';
+  return status >= 300 ? 'cyan' : 'green';
+}
+
+function failureText(failure: unknown, requestId: string, terminal: Terminal): string {
+  const told = inspect(failure, { colors: terminal.colour });
+  return `${paint(terminal, 'red', 'failed')}  ${requestId}\n${told.replaceAll(/^/gm, '  ')}`;
+}
+
+function failureJson(failure: unknown, requestId: string): string {
+  return JSON.stringify({ event: 'failure', requestId, message: messageOf(failure), detail: inspect(failure) });
+}
+
+function messageOf(failure: unknown): string {
+  return failure instanceof Error ? failure.message : String(failure);
+}

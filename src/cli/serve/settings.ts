@@ -1,0 +1,142 @@
+import { nearest } from '../../document/nearest.ts';
+import { entriesOf, isStated } from '../../parts/fact.ts';
+import type { Spec } from '../../parts/spec.ts';
+import { acceptedSchemes, unsupportedBy } from '../../serve/callers/accepted-schemes.ts';
+import { isLoopback } from '../../serve/callers/loopback.ts';
+import { keyFlaw } from '../../serve/callers/proofs.ts';
+import type { Terminal } from '../terminal.ts';
+import { Misuse, type VerbCall } from '../verb.ts';
+import type { LogForm } from './log.ts';
+
+/** How a document is to be served, as the options say it. */
+export interface ServeSettings {
+  readonly port: number;
+  readonly host: string;
+  readonly store: string;
+  readonly log: LogForm;
+  readonly acceptsOpen: boolean;
+  /** How a stand-in for somebody else's service is to be; nothing where none is meant. */
+  readonly standIn: StandIn | undefined;
+  readonly relax: 'auth' | undefined;
+  /** Where it is noted down what clients touch. */
+  readonly coverage: string | undefined;
+  /** Whether others than its maker are to use it: no credentials are made, and who may call must be settled. */
+  readonly isProduction: boolean;
+  /** The port of the door by which trials move the clock. */
+  readonly clockPort?: number;
+}
+
+/** How a stand-in makes up what is open, and what it lets pass. */
+export interface StandIn {
+  readonly seedValue: string;
+  readonly isStrict: boolean;
+}
+
+/** @throws {Misuse} for a value that an option does not take. */
+export function readSettings(asked: VerbCall, terminal: Pick<Terminal, 'isTTY'>): ServeSettings {
+  const store = asked.value('store') ?? inMemory;
+  const standIn = readStandIn(asked);
+  const clock = asked.value('clock');
+  return {
+    port: readPort('port', asked.value('port') ?? String(usualPort)),
+    host: readHost(asked.value('host') ?? '127.0.0.1'),
+    store,
+    log: oneWordOf(asked, 'log', ['pretty', 'json']) ?? (terminal.isTTY ? 'pretty' : 'quiet'),
+    acceptsOpen: oneWordOf(asked, 'open', ['accept']) === 'accept',
+    standIn,
+    relax: oneWordOf(asked, 'relax', ['auth']),
+    coverage: asked.value('coverage') ?? (standIn && coverageBeside(store)),
+    isProduction: readProduction(asked),
+    ...(clock !== undefined && { clockPort: readPort('clock', clock) }),
+  };
+}
+
+function readStandIn(asked: VerbCall): StandIn | undefined {
+  if (asked.has('sample')) return { seedValue: asked.value('seed-value') ?? '', isStrict: asked.has('strict') };
+  for (const option of ['seed-value', 'strict'])
+    if (asked.has(option)) throw new Misuse(`--${option} is for stand-ins: give --sample too.`);
+  return undefined;
+}
+
+/** A stand-in, a service that takes any credential, or one whose clock can be moved is never one that others rely on. */
+function readProduction(asked: VerbCall): boolean {
+  if (!asked.has('production')) return false;
+  for (const option of ['sample', 'relax', 'clock'])
+    if (asked.has(option)) throw new Misuse(`--production and --${option} do not go together.`);
+  return true;
+}
+
+/** Where the record of a run is kept that is given none: beside its data; nothing for data in memory. */
+function coverageBeside(store: string): string | undefined {
+  return store === inMemory ? undefined : `${store}.coverage.json`;
+}
+
+export const inMemory = ':memory:';
+const usualPort = 4009;
+
+function readPort(option: string, text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (port <= 65_535) return port;
+  throw new Misuse(`--${option} ${text}: a port is a number from 1 to 65535, or 0 for a free one.`);
+}
+
+function readHost(text: string): string {
+  const host = text.replace(/^\[(.*)\]$/, '$1');
+  if (/^[\w.:%-]+$/.test(host)) return host;
+  throw new Misuse(`--host ${text}: write an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them.`);
+}
+
+function oneWordOf<const Word extends string>(asked: VerbCall, option: string, words: readonly Word[]): Word | undefined {
+  const value = asked.value(option);
+  if (value === undefined) return undefined;
+  const word = words.find((one) => one === value);
+  if (word !== undefined) return word;
+  const meant = nearest(value, words);
+  throw new Misuse(`--${option} ${value}: ${meant === undefined ? `write ${words.join(' or ')}.` : `did you mean ${meant}?`}`);
+}
+
+/**
+ * Whether a document may be served as the settings say: others reach the service only where it is settled who may call it.
+ * @throws {Misuse} where it is not.
+ */
+export function checkExposure(settings: ServeSettings, spec: Spec, document: string): void {
+  if (spec.authentication.schemes.standing !== 'open') return;
+  const remedy = 'state schemes, or write `authentication: none` to have it so on purpose';
+  if (settings.isProduction)
+    throw new Misuse(
+      `--production: the authentication schemes of ${document} are open, so that anybody could call it; ${remedy}.`,
+    );
+  if (isLoopback(settings.host)) return;
+  throw new Misuse(
+    `--host ${settings.host}: the authentication schemes of ${document} are open, and whoever reaches the address could call it; ${remedy}.`,
+  );
+}
+
+/** @throws {Misuse} in production, where the keys that tokens are verified with are not there. */
+export function checkKeys(
+  settings: ServeSettings,
+  spec: Spec,
+  means: { readonly environment: Readonly<Record<string, string | undefined>>; readonly readFile: (path: string) => string },
+): void {
+  if (!settings.isProduction) return;
+  for (const one of acceptedSchemes(spec)) {
+    const flaw = unsupportedBy(one) === undefined ? keyFlaw(one, means) : undefined;
+    if (flaw !== undefined)
+      throw new Misuse(`--production: tokens of the scheme ${one.scheme.name} could not be verified: ${flaw}.`);
+  }
+}
+
+/** @throws {Misuse} for a user that the document does not state, or where callers have to show who they are. */
+export function checkUser(user: string | undefined, spec: Spec): void {
+  if (user === undefined) return;
+  if (isStated(spec.authentication.schemes))
+    throw new Misuse(
+      `--as ${user}: the document states how callers show who they are; \`serve\` prints a credential for each user.`,
+    );
+  const users = entriesOf(spec.purpose.users).map(([name]) => name);
+  if (users.length === 0 || users.includes(user)) return;
+  const meant = nearest(user, users);
+  throw new Misuse(
+    `--as ${user}: ${meant === undefined ? `the document's users are ${users.join(', ')}.` : `did you mean ${meant}?`}`,
+  );
+}

@@ -1,0 +1,194 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { readBeside } from '../../document/read/read.ts';
+import { settableClock } from '../../serve/http/clock.ts';
+import { type Moved, openClock } from '../../serve/service/clock-door.ts';
+import { BadRows } from '../../serve/service/seed.ts';
+import { openStore, serveSpec } from '../../serve/service/serve-spec.ts';
+import { Misfits, type ServeOptions, type Service } from '../../serve/service/service.ts';
+import { findingLines, summary } from '../check-text.ts';
+import { ImportCache } from '../import-cache.ts';
+import { reportOnServed } from '../reading.ts';
+import { readRows } from '../rows-file.ts';
+import { openAdminFile } from '../serve/admin-file.ts';
+import { announce } from '../serve/announcement.ts';
+import { keepCoverage } from '../serve/coverage-file.ts';
+import { loadHandlers } from '../serve/handlers-file.ts';
+import { createLog, type Log } from '../serve/log.ts';
+import { liveCode, startReload } from '../serve/reload.ts';
+import { checkExposure, checkKeys, checkUser, readSettings, type ServeSettings } from '../serve/settings.ts';
+import { onStop } from '../signals.ts';
+import { counted, type Terminal } from '../terminal.ts';
+import { Misuse, type VerbCall, type VerbRun } from '../verb.ts';
+
+/** `ninefold serve DOC`. */
+export const runServe: VerbRun = async (asked, terminal) => {
+  const settings = readSettings(asked, terminal);
+  const log = createLog(settings.log, terminal);
+  const readMs = Date.now();
+  const cache = asked.has('no-cache') ? undefined : new ImportCache(process.env);
+  const report = await reportOnServed(asked.document, cache);
+  if (!report.sound) {
+    const text = [...findingLines(report, terminal), `${summary(report, asked.document, terminal)}; nothing is served.`];
+    log.event('unsound', { document: asked.document, findings: report.findings }, text.join('\n'));
+    return 1;
+  }
+  const means = { environment: process.env, readFile: (path: string) => readBeside(asked.document, path) };
+  checkUser(asked.value('as'), report.spec);
+  checkExposure(settings, report.spec, asked.document);
+  checkKeys(settings, report.spec, means);
+  const handlers = asked.value('handlers');
+  const code = liveCode();
+  if (handlers !== undefined) code.become(await loadHandlers(handlers, report.spec));
+  const rows = asked.value('rows');
+  const clock = settings.clockPort === undefined ? undefined : settableClock();
+  const options: ServeOptions = {
+    ...(clock && { clock }),
+    ...(handlers !== undefined && { handlers: code.handlers, before: code.before }),
+    ...(rows !== undefined && { rows: await readRows(rows, report.spec) }),
+    ...means,
+    ...optionsOf(asked, settings, log),
+  };
+  return overStore(settings.store, async (store) => {
+    const service = await started(serveSpec(report.spec, { ...options, store }), rows, log);
+    if (service === undefined) return 1;
+    const coverage = settings.coverage === undefined ? undefined : keepCoverage(service, asked.document, settings.coverage);
+    try {
+      await runUntilStopped({ asked, terminal, settings, log, report, readMs, code, service, clock });
+    } finally {
+      try {
+        coverage?.close();
+      } finally {
+        await service.close();
+        log.flush();
+      }
+    }
+    log.event('stopped', {}, 'Stopped.');
+    return 0;
+  });
+};
+
+/** A service that is to be run, and what it was made of. */
+interface Running extends Pick<Parameters<typeof startReload>[0], 'report' | 'readMs' | 'code' | 'service' | 'settings'> {
+  readonly asked: VerbCall;
+  readonly terminal: Terminal;
+  readonly log: Log;
+  readonly clock: ReturnType<typeof settableClock> | undefined;
+}
+
+/** Listens, tells so, and waits for the signal to stop; what is under way then is finished. */
+async function runUntilStopped({ asked, terminal, settings, log, report, readMs, code, service, clock }: Running): Promise<void> {
+  const server = await listen(service, settings);
+  const { url } = server;
+  const { basePath, notes, credentials } = service;
+  const admin = await openAdminFile(service, settings.store);
+  const clockDoor = clock && (await openClockDoor({ clock, settled: () => service.settled() }, settings));
+  const stopped = new Promise<NodeJS.Signals>(onStop);
+  giveBackMemory();
+  const served = { report, document: asked.document, store: settings.store, url, basePath, notes, credentials };
+  announce({ ...served, ...(clockDoor && { clock: clockDoor.url }) }, log, terminal);
+  const reloading = { document: asked.document, report, readMs, handlers: asked.value('handlers'), code, service, settings };
+  const watch = asked.has('watch') ? startReload(reloading, log, terminal) : undefined;
+  const signal = await stopped;
+  watch?.close();
+  log.event('stopping', { signal }, 'Stopping: what is under way is finished.');
+  await server.close();
+  await admin.close();
+  await clockDoor?.close();
+}
+
+function optionsOf(asked: VerbCall, settings: ServeSettings, log: Log): ServeOptions {
+  const { acceptsOpen, standIn, relax, coverage, isProduction } = settings;
+  const user = asked.value('as');
+  return {
+    ...(user !== undefined && { as: user }),
+    ...(acceptsOpen && { open: 'accept' }),
+    ...(standIn && { sample: true, seedValue: standIn.seedValue, strict: standIn.isStrict }),
+    ...(relax && { relax }),
+    ...(coverage !== undefined && { coverage: true }),
+    ...(asked.has('webhook') && { webhooks: asked.values('webhook').map((url) => ({ url })) }),
+    ...(asked.has('allow-private-webhooks') && { allowPrivateWebhooks: true }),
+    development: !isProduction,
+    openapi: async (spec) => JSON.stringify((await import('../../convert/openapi.ts')).toOpenApi(spec)),
+    ...(asked.has('accept-misfits') && { acceptMisfits: true }),
+    ...(log.exchange && { onExchange: log.exchange }),
+    onFailure: log.failure,
+  };
+}
+
+/** Runs over the data in a file, and closes it whatever happens. */
+async function overStore(path: string, run: (store: ReturnType<typeof openStore>) => Promise<number>): Promise<number> {
+  let store: ReturnType<typeof openStore>;
+  try {
+    store = openStore(path);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Misuse(`${why.replace(/\.$/, '')}.`, { cause: error });
+  }
+  try {
+    return await run(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** The service, or nothing where stored rows, or those to start with, do not fit the document, which is told. */
+async function started(starting: Promise<Service>, rows: string | undefined, log: Log): Promise<Service | undefined> {
+  try {
+    return await starting;
+  } catch (error) {
+    if (error instanceof BadRows) {
+      log.event(
+        'bad rows',
+        { rows, message: error.message },
+        `${rows}: ${error.message} Nothing was changed, and nothing is served.`,
+      );
+      return undefined;
+    }
+    if (!(error instanceof Misfits)) throw error;
+    const lines = error.rows.flatMap(({ resource, count, examples }) => [
+      `  ${counted(count, 'row')} of ${resource}`,
+      ...examples.map((example) => `    ${example}`),
+    ]);
+    const help = 'Change the document or the rows, or serve with --accept-misfits. Nothing was changed, and nothing is served.';
+    log.event('misfits', { rows: error.rows }, ['Stored rows do not fit this document:', ...lines, help].join('\n'));
+    return undefined;
+  }
+}
+
+function listen(service: Service, { port, host }: ServeSettings): ReturnType<Service['listen']> {
+  return listeningOn(`${host}:${port}`, () => service.listen({ port, host }));
+}
+
+function openClockDoor(moved: Moved, { clockPort = 0 }: ServeSettings): ReturnType<typeof openClock> {
+  return listeningOn(`127.0.0.1:${clockPort}`, () => openClock(moved, clockPort));
+}
+
+async function listeningOn<Door>(address: string, open: () => Promise<Door>): Promise<Door> {
+  try {
+    return await open();
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? listenReasons.get(String(error.code)) : undefined;
+    if (reason === undefined) throw error;
+    throw new Misuse(`${address} ${reason}`, { cause: error });
+  }
+}
+
+const listenReasons: ReadonlyMap<string, string> = new Map([
+  ['EADDRINUSE', 'is in use; stop what listens there, or choose another port with --port (0 takes a free one).'],
+  ['EADDRNOTAVAIL', 'is no address of this machine; choose another with --host.'],
+  ['ENOTFOUND', 'is no address of this machine; choose another with --host.'],
+  ['EACCES', 'is not allowed to this user; choose a port above 1023 with --port.'],
+]);
+
+/** How long after the start: the first requests are not made to wait. */
+const afterMs = 1000;
+
+/** Gives back what reading and compiling a document left behind, about 25 MiB, which the engine would hold on to for as long as little happens. */
+export function giveBackMemory(): void {
+  setTimeout(() => {
+    setFlagsFromString('--expose-gc');
+    const collect: unknown = runInNewContext('gc');
+    if (typeof collect === 'function') collect({ type: 'major', flavor: 'last-resort' });
+  }, afterMs).unref();
+}

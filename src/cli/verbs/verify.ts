@@ -1,0 +1,193 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { parse } from 'yaml';
+import manifest from '../../../package.json' with { type: 'json' };
+import { durationMs } from '../../kinds/durations.ts';
+import { isFailed } from '../../verify/failed.ts';
+import { type GivenCaller, NoScheme, NoUser } from '../../verify/model/callers.ts';
+import { CannotRun, type Progress, type VerifyOptions } from '../../verify/options.ts';
+import type { VerifyReport } from '../../verify/report.ts';
+import { verify } from '../../verify/verify.ts';
+import { complainUnsound } from '../check-text.ts';
+import { reportOn } from '../reading.ts';
+import { readRows } from '../rows-file.ts';
+import { counted, printable, type Terminal } from '../terminal.ts';
+import { Misspelt, Misuse, type VerbCall, type VerbRun } from '../verb.ts';
+import { verifyHtml, verifyJunit, verifySarif } from '../verify/reports.ts';
+import { verifyText } from '../verify/text.ts';
+
+/** `ninefold verify DOC --url URL`. */
+export const runVerify: VerbRun = async (asked, terminal) => {
+  const options = await optionsOf(asked);
+  const report = await reportOn(asked.document);
+  if (!report.sound) {
+    complainUnsound(report, asked.document, terminal);
+    return 2;
+  }
+  const rows = asked.value('seed-data');
+  const progress = startProgress(terminal);
+  try {
+    const verified = await verify(report.spec, {
+      ...options,
+      ...(rows !== undefined && { rows: await readRows(rows, report.spec) }),
+      onProgress: progress.show,
+    });
+    progress.clear();
+    terminal.write(
+      asked.has('json') ? `${JSON.stringify(verified, undefined, 2)}\n` : verifyText(verified, report.spec.document, terminal),
+    );
+    await writeFiles(asked, verified);
+    return exitCode(verified, terminal);
+  } catch (error) {
+    progress.clear();
+    if ([CannotRun, NoScheme, NoUser].some((known) => error instanceof known) && error instanceof Error)
+      throw new Misuse(error.message, { cause: error });
+    throw error;
+  }
+};
+
+/** @throws {Misuse} where a file cannot be written. */
+async function writeFiles(asked: VerbCall, report: VerifyReport): Promise<void> {
+  const forms = { junit: verifyJunit, sarif: (one: VerifyReport) => verifySarif(one, manifest.version), html: verifyHtml };
+  for (const [name, form] of Object.entries(forms)) {
+    const path = asked.value(name);
+    if (path === undefined) continue;
+    try {
+      await writeFile(path, form(report));
+    } catch (error) {
+      throw new Misuse(`${path} cannot be written: ${error instanceof Error ? error.message : String(error)}.`, { cause: error });
+    }
+  }
+}
+
+function exitCode(report: VerifyReport, terminal: Terminal): number {
+  if (isFailed(report)) return 1;
+  if (report.stopped === undefined) return 0;
+  terminal.complain(`ninefold: not everything was asked: ${report.stopped}.\n`);
+  return 2;
+}
+
+async function optionsOf(asked: VerbCall): Promise<VerifyOptions> {
+  const url = asked.value('url');
+  if (url === undefined) throw new Misspelt('verify needs the address of a running service: --url http://127.0.0.1:4009.');
+  const auth = asked.value('auth');
+  const callers = [...asked.values('as').map(callerOf), ...(auth === undefined ? [] : await readCallers(auth))];
+  const baseline = asked.value('baseline');
+  const time = asked.value('time');
+  const timeMs = time === undefined ? undefined : durationMs(time);
+  if (time !== undefined && timeMs === undefined) throw new Misspelt(`--time ${time}: write a duration, as in 60s or 5m.`);
+  const only = asked.values('only').flatMap((words) => words.split(','));
+  return {
+    url,
+    ...(callers.length > 0 && { callers }),
+    ...numberOption(asked, 'requests'),
+    ...numberOption(asked, 'seed'),
+    ...(timeMs !== undefined && { timeMs }),
+    ...(only.length > 0 && { only }),
+    ...(asked.has('read-only') && { readOnly: true }),
+    ...textOption(asked, 'yes-this-host', 'yesThisHost'),
+    ...textOption(asked, 'clock', 'clockUrl'),
+    ...textOption(asked, 'replay', 'replay'),
+    ...(baseline !== undefined && { baseline: await readBaseline(baseline) }),
+  };
+}
+
+function numberOption<K extends 'requests' | 'seed'>(asked: VerbCall, name: K): { readonly [key in K]?: number } {
+  const text = asked.value(name);
+  if (text === undefined) return {};
+  if (!/^\d{1,15}$/.test(text)) throw new Misspelt(`--${name} ${text}: write a whole number.`);
+  return { [name]: Number(text) } as { readonly [key in K]?: number };
+}
+
+function textOption<K extends string>(asked: VerbCall, option: string, name: K): { readonly [key in K]?: string } {
+  const text = asked.value(option);
+  return text === undefined ? {} : ({ [name]: text } as { readonly [key in K]?: string });
+}
+
+/**
+ * The breaches that an earlier report has, by what is broken.
+ * @throws {Misuse} where the file is no such report.
+ */
+export async function readBaseline(path: string): Promise<string[]> {
+  let content: unknown;
+  try {
+    content = JSON.parse(await readFile(path, 'utf8'));
+  } catch (error) {
+    throw new Misuse(`${path} cannot be used as a baseline: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+  const breaches = typeof content === 'object' && content !== null && 'breaches' in content ? content.breaches : undefined;
+  if (!Array.isArray(breaches)) throw new Misuse(`${path} is no report of verify: write one with --json.`);
+  return breaches.map((breach: { kind?: unknown; subject?: unknown; reason?: unknown }) =>
+    [breach.kind, breach.subject, breach.reason].map(String).join(':'),
+  );
+}
+
+const everyMs = 100;
+
+/** One line that says how far it is, where a person sees the output as it comes. */
+export function startProgress(terminal: Terminal): { readonly show: (progress: Progress) => void; clear(): void } {
+  let lastMs = 0;
+  let isShown = false;
+  return {
+    show({ done, of, requests, broken, now }) {
+      if (!terminal.isTTY || Date.now() - lastMs < everyMs) return;
+      lastMs = Date.now();
+      isShown = true;
+      const line = `${done} of ${counted(of, 'case')}, ${counted(requests, 'request')}, ${broken} broken: ${printable(now)}`;
+      terminal.write(`\r\u001b[K${line.slice(0, terminal.columns - 1)}`);
+    },
+    clear() {
+      if (isShown) terminal.write('\r\u001b[K');
+      isShown = false;
+    },
+  };
+}
+
+/** `merchant=KEY`, or `merchant:m7=KEY` where the caller's identifier is m7. @throws {Misspelt} */
+export function callerOf(word: string): GivenCaller {
+  const match = /^([^=:]+)(?::([^=]+))?=(.+)$/s.exec(word);
+  if (!match) throw new Misspelt('--as wants a user and a credential: --as merchant=KEY, or --as merchant:ID=KEY.');
+  const [, user = '', id, credential = ''] = match;
+  return { user, credential, ...(id !== undefined && { id }) };
+}
+
+/**
+ * Reads a map from user to credential, or to a list of them.
+ * @throws {Misuse} where the file is none.
+ */
+export async function readCallers(path: string): Promise<GivenCaller[]> {
+  let content: unknown;
+  try {
+    content = parse(await readFile(path, 'utf8'));
+  } catch (error) {
+    throw new Misuse(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+  if (typeof content !== 'object' || content === null) throw wrong(path, 'it is no map from user to credential');
+  return Object.entries(content).flatMap(([user, given]: [string, unknown]) =>
+    (Array.isArray(given) ? given : [given]).map((one: unknown) => givenCaller(path, user, one)),
+  );
+}
+
+function givenCaller(path: string, user: string, given: unknown): GivenCaller {
+  if (typeof given === 'string') return { user, credential: given };
+  if (typeof given !== 'object' || given === null || !('credential' in given)) throw wrong(path, `${user} has no credential`);
+  const { credential } = given;
+  const text = (key: 'id' | 'scheme' | 'bad') => {
+    const value: unknown = key in given ? (given as Record<string, unknown>)[key] : undefined;
+    return value === undefined ? {} : { [key]: String(value) };
+  };
+  const scopes: unknown = 'scopes' in given ? given.scopes : undefined;
+  return {
+    user,
+    credential: String(credential),
+    ...text('id'),
+    ...text('scheme'),
+    ...text('bad'),
+    ...(Array.isArray(scopes) && { scopes: scopes.map(String) }),
+  };
+}
+
+function wrong(path: string, why: string): Misuse {
+  return new Misuse(`${path}: ${why}; write \`merchant: { scheme: key, credential: KEY, id: m7 }\`.`);
+}

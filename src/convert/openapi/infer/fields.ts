@@ -1,0 +1,113 @@
+import type { Json } from '../../../document/document.ts';
+import { below } from '../../../document/pointer.ts';
+import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import { readEffect } from '../../../parts/effects.ts';
+import { unionOf, unionsOf } from '../../../parts/shapes/branches.ts';
+import { fitsAny } from '../../../parts/shapes/compose.ts';
+import type { SourceOperation } from '../read/operation.ts';
+import { made, refOfMapping } from '../read/reader.ts';
+import { endpointOf, type InferenceContext, type InferenceRule, placeOfEndpoint } from './context.ts';
+import { documentFields, isReceipt } from './rows.ts';
+
+/** A resource that comes in several forms has the fields of all of them. */
+export const fieldsOfUnion: InferenceRule = {
+  name: 'fields-of-union',
+  says: 'A resource that comes in several forms, as a union or by a discriminator, has the fields of every form; what all require is required.',
+  infer(context) {
+    const { collections, resources, written, trail } = context;
+    for (const name of new Set([...collections.values()].map(({ resource }) => resource))) {
+      const resource = resources[name];
+      const union = written.alternativesOf(name) ?? mappedForms(context, name);
+      if (!isMap(resource) || union === undefined) continue;
+      const forms = union.flatMap((one) => written.propertiesOf(one) ?? []);
+      const fields: OpenMap = newMap();
+      for (const { all } of forms) {
+        for (const [field, shape] of Object.entries(all)) fields[field] = joined(fields[field], shape);
+      }
+      const [first, ...more] = forms;
+      const required = first?.required.filter((word) => more.every((form) => form.required.includes(word))) ?? [];
+      resources[name] = { ...resource, fields, required, additionalProperties: true };
+      const at = below('/resources', name);
+      const from = trail.origin(at) ?? '';
+      for (const part of ['fields', 'required']) trail.infer(below(at, part), fieldsOfUnion.name, from, 0.8);
+    }
+  },
+};
+
+/** The resources that the discriminator of a schema leads to, which have the schema's own fields too. */
+function mappedForms({ reader, names, trail }: InferenceContext, name: string): readonly string[] | undefined {
+  const schema = reader.target(`#${trail.origin(below('/resources', name)) ?? ''}`)?.value;
+  const discriminator = isMap(schema) ? schema.discriminator : undefined;
+  const mapping = isMap(discriminator) ? discriminator.mapping : undefined;
+  if (!isMap(mapping)) return undefined;
+  const forms = Object.values(mapping).flatMap((ref) => (typeof ref === 'string' ? (names.of(refOfMapping(ref)) ?? []) : []));
+  return forms.length > 0 ? forms : undefined;
+}
+
+/** A field that two forms have may be what either says. */
+function joined(known: Json | undefined, shape: Json): Json {
+  if (known === undefined || JSON.stringify(known) === JSON.stringify(shape)) return shape;
+  const union = isMap(known) && Object.keys(known).length === 1 ? unionOf(known) : undefined;
+  const branches = union && !union.isExclusive ? union.branches : [known];
+  return branches.some((one) => JSON.stringify(one) === JSON.stringify(shape)) ? known : fitsAny([...branches, shape]);
+}
+
+/** A field that holds an identifier or the thing itself refers to that thing; a parameter `expand` asks for it whole. */
+export const expandableFields: InferenceRule = {
+  name: 'expandable-fields',
+  says: 'A field that is a text or one resource with an identifier refers to it; where a parameter `expand` is, it is shown whole on request.',
+  infer(context) {
+    const expanding = context.operations.filter(
+      (operation) => operation.parameters.some(({ name }) => name === 'expand') || isInBody(context, operation),
+    );
+    for (const name of Object.keys(context.resources)) {
+      for (const [field, shape] of Object.entries(documentFields(context.resources, name))) {
+        const target = referred(context, shape);
+        if (target !== undefined) refer(context, name, field, shape, target);
+      }
+    }
+    for (const operation of expanding) {
+      const endpoint = endpointOf(context, operation);
+      const effect = typeof endpoint.does === 'string' ? readEffect(endpoint.does) : undefined;
+      if (!effect || !('resource' in effect) || !hasReference(context, effect.resource)) continue;
+      endpoint.expand = { parameter: 'expand', depth: 4 };
+      context.trail.infer(below(placeOfEndpoint(operation), 'expand'), expandableFields.name, operation.map.at, 0.8);
+    }
+  },
+};
+
+/** Whether the body of an operation may hold the parameter. */
+function isInBody(context: InferenceContext, operation: SourceOperation): boolean {
+  const { request } = endpointOf(context, operation);
+  return request !== undefined && Object.hasOwn(context.written.propertiesOf(request)?.all ?? {}, 'expand');
+}
+
+/** The one resource with an identifier among the alternatives of a field, where a text is another; what says it is gone does not count. */
+function referred({ written, resources }: InferenceContext, shape: Json): string | undefined {
+  const union = written.alternativesOf(shape);
+  if (union === undefined || written.resourceOf(shape) !== undefined) return undefined;
+  const isText = (one: Json) => written.resourceOf(one) === undefined && written.typeOf(one) === 'string';
+  const things = union.filter((one) => !isText(one) && !isReceipt(written, one));
+  const name = things.length === 1 ? written.resourceOf(things[0]) : undefined;
+  const resource = name === undefined ? undefined : resources[name];
+  const hasText = union.some(isText);
+  return hasText && isMap(resource) && isMap(resource.identifier) ? name : undefined;
+}
+
+/** The types are said beside the alternatives, so that a reference is not taken for a text alone. */
+function refer(context: InferenceContext, name: string, field: string, shape: Json, target: string): void {
+  if (!isMap(shape) || shape.type !== undefined) return;
+  const isNullable = unionsOf(shape).some(({ branches }) => branches.includes('null'));
+  made(documentFields(context.resources, name))[field] = {
+    ref: target,
+    type: isNullable ? ['string', 'object', 'null'] : ['string', 'object'],
+    ...shape,
+  };
+  const at = below(below(below('/resources', name), 'fields'), field);
+  const from = context.trail.origin(at) ?? '';
+  for (const word of ['ref', 'type']) context.trail.infer(below(at, word), expandableFields.name, from, 0.9);
+}
+
+function hasReference({ resources }: InferenceContext, name: string): boolean {
+  return Object.values(documentFields(resources, name)).some((shape) => isMap(shape) && shape.ref !== undefined);
+}

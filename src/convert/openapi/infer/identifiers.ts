@@ -1,0 +1,103 @@
+import type { Json } from '../../../document/document.ts';
+import { below } from '../../../document/pointer.ts';
+import { isMap } from '../../../document/values.ts';
+import { generators } from '../../../kinds/generators/all.ts';
+import type { Generator } from '../../../kinds/generators/kind.ts';
+import { conjunctionOf } from '../../../parts/shapes/branches.ts';
+import { fitsSchema, isPattern } from '../read/fits.ts';
+import { type AboutResource, endpointsByResource, type InferenceContext, type InferenceRule } from './context.ts';
+import { documentFields, identifierOf } from './rows.ts';
+
+/** What a path's last parameter names is the identifier of the things below that path. */
+export const identifier: InferenceRule = {
+  name: 'identifier',
+  says: 'The identifier is the field named as the last parameter of its path is, or `id`, or the last word of that name.',
+  infer({ collections, resources, written, trail }) {
+    const shortest = [...collections.values()].sort((a, b) => a.path.length - b.path.length);
+    for (const { resource: name, parameter, path } of shortest) {
+      const resource = resources[name];
+      if (!isMap(resource) || isMap(resource.identifier)) continue;
+      const properties = isMap(resource.fields) ? written.propertiesOf(name) : undefined;
+      const field = properties && identifierOf(written, properties, parameter);
+      if (field === undefined) {
+        collections.delete(path);
+        continue;
+      }
+      resources[name] = { identifier: { field }, ...resource };
+      const at = below('/resources', name);
+      const from = trail.origin(below(below(at, 'fields'), field)) ?? trail.origin(at) ?? '';
+      trail.infer(below(at, 'identifier'), identifier.name, from, field === 'id' || field === parameter ? 0.95 : 0.8);
+    }
+  },
+};
+
+/** How identifiers are made is only sometimes plain: a required one is the client's, a UUID says so itself, a pattern has a prefix. */
+export const generatedIdentifier: InferenceRule = {
+  name: 'generated-identifier',
+  says: 'The client makes an identifier that a creation requires; else a UUID, a number and a pattern with a prefix say how they are made.',
+  infer(context) {
+    const { resources, trail } = context;
+    const byResource = endpointsByResource(context);
+    for (const [name, resource] of Object.entries(resources)) {
+      if (!isMap(resource) || !isMap(resource.identifier) || resource.identifier.generate !== undefined) continue;
+      const field = String(resource.identifier.field);
+      const made = howMade(context, byResource.get(name) ?? [], field, documentFields(resources, name)[field]);
+      if (made === undefined) continue;
+      resources[name] = { ...resource, identifier: { field, generate: made.generate } };
+      const at = below(below('/resources', name), 'identifier');
+      trail.infer(below(at, 'generate'), generatedIdentifier.name, trail.origin(at) ?? '', made.confidence);
+    }
+  },
+};
+
+interface Made {
+  readonly generate: string;
+  readonly confidence: number;
+}
+
+function howMade(
+  context: InferenceContext,
+  about: readonly AboutResource[],
+  field: string,
+  shape: Json | undefined,
+): Made | undefined {
+  const creations = about.filter(({ verb }) => verb === 'create');
+  const sent = creations.flatMap(({ endpoint }) => context.written.propertiesOf(endpoint.request) ?? []);
+  if (sent.some(({ required }) => required.includes(field))) return { generate: 'client', confidence: 0.8 };
+  if (sent.some(({ all }) => Object.hasOwn(all, field))) return undefined;
+  const type = context.written.typeOf(shape);
+  if (type === 'integer') return { generate: 'integer', confidence: 0.6 };
+  const { format, pattern, maxLength } = keywordsOf(context, shape);
+  if (type !== 'string') return undefined;
+  const fit = (sample: string) =>
+    isPattern(String(pattern)) &&
+    fitsSchema({ type: 'string', pattern: String(pattern), ...(typeof maxLength === 'number' && { maxLength }) }, sample);
+  for (const { recognise } of generators as readonly Generator[]) {
+    const recognised = recognise?.({ format, pattern });
+    if (recognised === undefined) continue;
+    const { template, sample, confidence } = recognised;
+    return sample === undefined || fit(sample) ? { generate: template, confidence } : undefined;
+  }
+  return undefined;
+}
+
+/** The keywords of a shape and of the parts that it is made of. */
+function keywordsOf(context: InferenceContext, shape: Json | undefined, steps = 0): Readonly<Record<string, Json>> {
+  const own = context.written.expand(shape);
+  const parts = steps < 8 ? conjunctionOf(own) : [];
+  return Object.assign({}, ...parts.map((part) => keywordsOf(context, part, steps + 1)), own);
+}
+
+/** What no path leads to is a value, not a thing of its own. */
+export const valueWithoutIdentifier: InferenceRule = {
+  name: 'value-without-identifier',
+  says: 'A schema whose things no path tells apart is a value without an identifier.',
+  infer({ resources, trail }) {
+    for (const [name, resource] of Object.entries(resources)) {
+      if (!isMap(resource) || resource.identifier !== undefined || resource.fields === undefined) continue;
+      const at = below('/resources', name);
+      resources[name] = { identifier: 'none', ...resource };
+      trail.infer(below(at, 'identifier'), valueWithoutIdentifier.name, trail.origin(at) ?? '', 0.7);
+    }
+  },
+};

@@ -1,0 +1,122 @@
+import type { Json } from '../../../document/document.ts';
+import { below } from '../../../document/pointer.ts';
+import { isMap, newMap } from '../../../document/values.ts';
+import { readEffect } from '../../../parts/effects.ts';
+import type { SourceOperation } from '../read/operation.ts';
+import { made } from '../read/reader.ts';
+import {
+  type Collection,
+  endpointOf,
+  type InferenceContext,
+  type InferenceRule,
+  placeOfEndpoint,
+  shapeOfAnswer,
+  successOf,
+} from './context.ts';
+import { boundParameters, collectionAt } from './effects.ts';
+import { pathParts, shapeOfPath, singular, wholeParameter } from './paths.ts';
+import { documentFields, listIn, rowOf, type ShownRow } from './rows.ts';
+
+/** `/customers/{customer}` is about one of the things of `/customers`, and its answers show which resource those are. */
+export const resourceBehindPath: InferenceRule = {
+  name: 'resource-behind-path',
+  says: 'A path that ends in a parameter is about one thing of the path before it; what its answers show is the resource.',
+  infer(context) {
+    const groups = new Map<string, SourceOperation[]>();
+    for (const operation of context.operations) {
+      const { last, parent } = pathParts(operation.path);
+      if (last === undefined || parent === '') continue;
+      const key = shapeOfPath(parent);
+      groups.set(key, [...(groups.get(key) ?? []), operation]);
+    }
+    for (const [path, operations] of groups) {
+      const found = collectionOf(path, operations, context);
+      if (found) context.collections.set(path, found);
+    }
+  },
+};
+
+function collectionOf(path: string, operations: readonly SourceOperation[], context: InferenceContext): Collection | undefined {
+  const { last: parameter, parent } = pathParts(operations[0]?.path ?? '');
+  if (parameter === undefined) return undefined;
+  const plural = pathParts(parent).segments.at(-1) ?? '';
+  const together = context.byPath.get(path) ?? [];
+  const of = (list: readonly SourceOperation[], method: string) => list.filter((operation) => operation.method === method);
+  const candidates: (readonly [SourceOperation, (shape: Json | undefined) => Json | undefined])[] = [
+    ...of(operations, 'GET').map((one) => [one, whole] as const),
+    ...of(together, 'GET').map(
+      (one) => [one, (shape: Json | undefined) => listIn(context.written, shape, plural)?.items] as const,
+    ),
+    ...['PATCH', 'PUT', 'POST'].flatMap((method) => of(operations, method).map((one) => [one, whole] as const)),
+    ...of(together, 'POST').map((one) => [one, whole] as const),
+  ];
+  for (const [operation, narrow] of candidates) {
+    const endpoint = endpointOf(context, operation);
+    const status = successOf(endpoint);
+    const row = rowOf(context.written, narrow(shapeOfAnswer(endpoint, status)), parameter);
+    const resource = row && (row.resource ?? nameOf(row, plural, operation, status ?? '200', context));
+    if (resource !== undefined) return { path, parameter, resource };
+  }
+  return undefined;
+}
+
+const whole = (shape: Json | undefined): Json | undefined => shape;
+
+/** A thing whose shape has no name gets one of its path: `/postcards` holds each `postcard`. */
+function nameOf(
+  row: ShownRow,
+  plural: string,
+  operation: SourceOperation,
+  status: string,
+  context: InferenceContext,
+): string | undefined {
+  const properties = context.written.propertiesOf(row.shape);
+  if (properties === undefined || !isMap(row.shape)) return undefined;
+  const name = context.names.free(singular(plural) || 'thing');
+  const at = below('/resources', name);
+  const answer = below(below(placeOfEndpoint(operation), 'response'), status);
+  const origin = context.trail.origin(below(answer, 'shape')) ?? operation.map.at;
+  const fields = Object.assign(newMap(), properties.all);
+  context.resources[name] = { fields, required: [...properties.required], additionalProperties: true };
+  context.trail.infer(at, resourceBehindPath.name, origin, 0.8);
+  return name;
+}
+
+/** `/apps/{app}/endpoints`: each endpoint belongs to an app, also where answers do not say to which. */
+export const parentInPath: InferenceRule = {
+  name: 'parent-in-path',
+  says: 'A parameter of a path that is no field of the resource is its parent: a reference that is kept and not shown.',
+  infer(context) {
+    for (const operation of context.operations) {
+      const endpoint = endpointOf(context, operation);
+      const effect = typeof endpoint.does === 'string' ? readEffect(endpoint.does) : undefined;
+      if (!effect || !('resource' in effect)) continue;
+      const identity = typeof endpoint.identity === 'string' ? endpoint.identity : undefined;
+      for (const name of boundParameters(operation, effect.verb, identity)) addParent(context, operation, effect.resource, name);
+    }
+  },
+};
+
+function addParent(context: InferenceContext, operation: SourceOperation, name: string, parameter: string): void {
+  const fields = made(documentFields(context.resources, name));
+  if (Object.hasOwn(fields, parameter)) return;
+  const parent = parentOf(context, operation, parameter);
+  fields[parameter] =
+    parent === undefined || parent === name ? { type: 'string', visible: 'none' } : { ref: parent, visible: 'none' };
+  const from = operation.parameters.find((one) => one.name === parameter)?.map.at ?? operation.map.at;
+  context.trail.infer(
+    below(below(below('/resources', name), 'fields'), parameter),
+    parentInPath.name,
+    from,
+    parent === undefined ? 0.5 : 0.7,
+  );
+}
+
+/** The resource of the collection that the parameter tells the things of apart. */
+function parentOf(context: InferenceContext, { path }: SourceOperation, parameter: string): string | undefined {
+  const { segments } = pathParts(path);
+  const index = segments.findIndex((segment) => wholeParameter(segment) === parameter);
+  const collection = index < 1 ? undefined : collectionAt(context, `/${segments.slice(0, index).join('/')}`);
+  const resource = collection && context.resources[collection.resource];
+  return isMap(resource) && isMap(resource.identifier) ? collection?.resource : undefined;
+}

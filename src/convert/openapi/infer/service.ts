@@ -1,0 +1,75 @@
+import { below } from '../../../document/pointer.ts';
+import { isMap } from '../../../document/values.ts';
+import { made, madeOrNew } from '../read/reader.ts';
+import { nameOfOperation } from '../read/security.ts';
+import { endpointOf, type InferenceRule, placeOfEndpoint, successOf } from './context.ts';
+
+/** A date, or a number that stands in the base path, is the version of the interface and not of its description. */
+export const documentVersion: InferenceRule = {
+  name: 'document-version',
+  says: 'The version of a description that is a date, or that its base path names, is the current version of the interface.',
+  infer({ reader, tree, trail }) {
+    const info = reader.map(reader.root, 'info');
+    const version = info?.value.version;
+    if (info === undefined || typeof version !== 'string') return;
+    const isDate = /^\d{4}-\d{2}-\d{2}/.test(version);
+    if (!isDate) return;
+    reader.mark(info.value, 'version');
+    tree.versioning = { versions: { [version]: { current: true } } };
+    trail.infer('/versioning/versions', documentVersion.name, below(info.at, 'version'), 0.8);
+  },
+};
+
+/** Where single operations ask for a credential and the whole does not, the others ask for none. */
+export const publicOperations: InferenceRule = {
+  name: 'public-operations',
+  says: 'Where some operations ask for a credential and the document as a whole asks for none, those that do not are public.',
+  infer(context) {
+    const { reader, tree, trail, operations } = context;
+    const { authentication } = tree;
+    if (!isMap(authentication) || authentication.public !== undefined || Array.isArray(reader.root.value.security)) return;
+    const asks = operations.filter(({ map }) => Array.isArray(map.value.security) && map.value.security.length > 0);
+    const others = operations.filter(({ map }) => !Object.hasOwn(map.value, 'security'));
+    if (asks.length === 0 || others.length === 0) return;
+    const names = others.map((operation) => nameOfOperation(context.endpoints, operation));
+    made(authentication).public = names;
+    trail.infer('/authentication/public', publicOperations.name, '/paths', 0.6);
+  },
+};
+
+/** Headers and statuses tell that there are rates, never how many. */
+export const rateLimitHeaders: InferenceRule = {
+  name: 'rate-limit-headers',
+  says: 'Headers such as `RateLimit-Limit`, and answers with 429, tell that there is a rate; how many and how long stays a question.',
+  infer({ operations, tree, trail }) {
+    const header = operations
+      .flatMap(({ responses }) => responses.flatMap(({ headers }) => headers))
+      .find(({ name }) => isRate(name));
+    const status = operations.flatMap(({ responses }) => responses).find((response) => response.status === '429');
+    const from = header?.map.at ?? status?.map.at;
+    if (from === undefined) return;
+    const what = header === undefined ? 'Answers with 429 are stated' : `Answers carry \`${header.name}\``;
+    const limits = madeOrNew(tree.limits);
+    limits.rate = { $open: `${what}: how many requests may be made in which time?` };
+    tree.limits = limits;
+    trail.from('/limits/rate', from);
+  },
+};
+
+function isRate(name: string): boolean {
+  return /^(?:x-)?rate-?limit(?:-limit|-remaining|-reset|-policy)?$/i.test(name);
+}
+
+export const exampleReplies: InferenceRule = {
+  name: 'example-replies',
+  says: 'An operation whose answer is known by an example alone, without a schema, replies with it.',
+  infer(context) {
+    for (const operation of context.operations) {
+      const endpoint = endpointOf(context, operation);
+      const answer = isMap(endpoint.response) ? endpoint.response[successOf(endpoint) ?? ''] : undefined;
+      if (endpoint.does !== undefined || !isMap(answer) || answer.example === undefined) continue;
+      endpoint.does = 'reply';
+      context.trail.infer(below(placeOfEndpoint(operation), 'does'), exampleReplies.name, operation.map.at, 0.5);
+    }
+  },
+};

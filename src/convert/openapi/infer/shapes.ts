@@ -1,0 +1,101 @@
+import type { Json, JsonMap } from '../../../document/document.ts';
+import { jsonTypes } from '../../../document/json-type.ts';
+import { isMap } from '../../../document/values.ts';
+import { conjunctionOf, hasMeaning, unionOf } from '../../../parts/shapes/branches.ts';
+
+/** Reads the shapes of a document as they are written, short forms and names of resources included. */
+export class Written {
+  readonly resources: JsonMap;
+
+  constructor(resources: JsonMap) {
+    this.resources = resources;
+  }
+
+  /** The resource that a shape is, null aside: `customer`, `customer?`, `{ type: customer }`. */
+  resourceOf(shape: Json | undefined): string | undefined {
+    const word = typeof shape === 'string' ? shape : isMap(shape) && typeof shape.type === 'string' ? shape.type : undefined;
+    if (word === undefined) return undefined;
+    const name = word.endsWith('?') ? word.slice(0, -1) : word;
+    return !jsonTypes.has(name) && Object.hasOwn(this.resources, name) ? name : undefined;
+  }
+
+  /** What a shape comes to once the names of values are followed: a map of keywords. */
+  expand(shape: Json | undefined, steps = 0): JsonMap {
+    if (Array.isArray(shape)) return { type: 'array', items: shape[0] as Json };
+    if (typeof shape !== 'string' && !isMap(shape)) return {};
+    const name = this.resourceOf(shape);
+    if (name === undefined) return typeof shape === 'string' ? { type: shape.replace(/\?$/, '') } : shape;
+    const resource = this.resources[name];
+    if (!isMap(resource) || resource.shape === undefined || steps > 16) return { type: 'object' };
+    return this.expand(resource.shape, steps + 1);
+  }
+
+  /** The properties that a shape has for certain, by name; nothing where it is no map of known properties. */
+  propertiesOf(shape: Json | undefined, steps = 0): ShapeProperties | undefined {
+    if (steps > 16) return undefined;
+    const name = this.resourceOf(shape);
+    const resource = name === undefined ? undefined : this.resources[name];
+    if (isMap(resource) && isMap(resource.fields)) return { all: resource.fields, required: wordsOf(resource.required) };
+    const expanded = this.expand(shape);
+    const { properties, required } = expanded;
+    const parts = conjunctionOf(expanded).flatMap((part) => this.propertiesOf(part, steps + 1) ?? []);
+    if (!isMap(properties) && parts.length === 0) return undefined;
+    const all: Record<string, Json> = Object.create(null);
+    for (const part of parts) Object.assign(all, part.all);
+    return {
+      all: Object.assign(all, isMap(properties) ? properties : {}),
+      required: [...parts.flatMap((part) => part.required), ...wordsOf(required)],
+    };
+  }
+
+  /** The alternatives of a union, null left out; nothing where it is none. */
+  alternativesOf(shape: Json | undefined): readonly Json[] | undefined {
+    return unionOf(this.expand(shape))?.branches.filter((one) => one !== 'null');
+  }
+
+  /** The shape of the items of a list. */
+  itemsOf(shape: Json | undefined): Json | undefined {
+    const { type, items } = this.expand(shape);
+    const isList = type === 'array' || (Array.isArray(type) && type.includes('array'));
+    return isList || (type === undefined && items !== undefined) ? items : undefined;
+  }
+
+  /** The one value that a shape allows, wrapped. */
+  constantOf(shape: Json | undefined): { readonly value: Json } | undefined {
+    const { const: only, enum: allowed } = this.expand(shape);
+    if (only !== undefined) return { value: only };
+    return Array.isArray(allowed) && allowed.length === 1 ? { value: allowed[0] as Json } : undefined;
+  }
+
+  /** The only type of JSON that a shape has, null aside. */
+  typeOf(shape: Json | undefined, steps = 0): string | undefined {
+    const expanded = this.expand(shape);
+    const { type, enum: allowed } = expanded;
+    if (type === undefined && hasMeaning(expanded, 'conjunction') && steps < 16) {
+      return conjunctionOf(expanded)
+        .map((part) => this.typeOf(part, steps + 1))
+        .find((word) => word !== undefined);
+    }
+    const union = type === undefined && steps < 16 ? this.alternativesOf(shape) : undefined;
+    if (union !== undefined) {
+      const types = new Set(union.map((one) => this.typeOf(one, steps + 1)));
+      return types.size === 1 ? [...types][0] : undefined;
+    }
+    if (typeof type === 'string') return type.replace(/\?$/, '');
+    if (Array.isArray(type)) {
+      const own = type.filter((word) => word !== 'null');
+      return own.length === 1 ? String(own[0]) : undefined;
+    }
+    const [first] = Array.isArray(allowed) ? allowed : [];
+    return typeof first === 'string' ? 'string' : undefined;
+  }
+}
+
+export interface ShapeProperties {
+  readonly all: JsonMap;
+  readonly required: readonly string[];
+}
+
+export function wordsOf(value: Json | undefined): string[] {
+  return Array.isArray(value) ? value.filter((word): word is string => typeof word === 'string') : [];
+}

@@ -1,0 +1,84 @@
+import type { Pointer } from '../../../document/document.ts';
+import { isMap } from '../../../document/values.ts';
+import type { At, MapAt, SourceReader } from './reader.ts';
+
+/** One operation of a source, in the form of OpenAPI 3 whatever it was written in. */
+export interface SourceOperation {
+  /** `GET /v1/customers/{customer}`. */
+  readonly key: string;
+  readonly method: string;
+  readonly path: string;
+  /** The operation's own map. */
+  readonly map: MapAt;
+  /** Its `operationId`. */
+  readonly id: string | undefined;
+  readonly parameters: readonly Parameter[];
+  readonly body: SourceBody | undefined;
+  readonly responses: readonly Response[];
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header' | 'cookie';
+  readonly map: MapAt;
+  /** Its schema: its own, or that of the one media type that it is written in. */
+  readonly schema: At;
+  /** The style and explosion that the source says, in the words of OpenAPI 3. */
+  readonly style: string | undefined;
+  readonly explode: boolean | undefined;
+}
+
+export interface SourceBody {
+  readonly at: Pointer;
+  readonly required: boolean;
+  readonly content: readonly Content[];
+}
+
+/** A body in one media type. */
+export interface Content {
+  readonly type: string;
+  readonly schema: At;
+  /** The media type's own map, with examples and encodings. */
+  readonly map: MapAt | undefined;
+}
+
+export interface Response {
+  /** `200`, `4XX`, `default`. */
+  readonly status: string;
+  readonly map: MapAt;
+  readonly content: readonly Content[];
+  readonly headers: readonly Header[];
+}
+
+interface Header {
+  readonly name: string;
+  readonly map: MapAt;
+  readonly schema: At;
+}
+
+/** The content in the media type that says most: JSON, else the first with a schema. */
+export function mainContent(content: readonly Content[]): Content | undefined {
+  const described = content.filter(({ schema }) => isMap(schema.value) || typeof schema.value === 'boolean');
+  return described.find(({ type }) => isJson(type)) ?? described[0] ?? content[0];
+}
+
+/** Whether a media type is one of JSON (RFC 6839 section 3.1). */
+export function isJson(type: string): boolean {
+  return /^(?:application|text)\/(?:[^;]*\+)?json\s*(?:;|$)/i.test(type);
+}
+
+/** The headers that a response declares. */
+export function headersOf(response: MapAt, reader: SourceReader): Header[] {
+  return reader.maps(response, 'headers').map(([name, map]) => {
+    reader.mark(response.value, 'headers');
+    const isOld = reader.dialect === '2.0';
+    return { name, map, schema: isOld ? { value: map.value, at: map.at } : schemaOfParameter(map, reader) };
+  });
+}
+
+/** A parameter is written by a schema, or in one media type, whose schema it then has. */
+export function schemaOfParameter(map: MapAt, reader: SourceReader): At {
+  if (Object.hasOwn(map.value, 'schema')) return reader.get(map, 'schema');
+  const [[, content] = []] = reader.maps(map, 'content');
+  return content ? reader.get(content, 'schema') : { value: undefined, at: map.at };
+}

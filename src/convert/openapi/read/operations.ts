@@ -1,0 +1,121 @@
+import type { JsonMap } from '../../../document/document.ts';
+import { newMap } from '../../../document/values.ts';
+import {
+  type Content,
+  headersOf,
+  type Parameter,
+  type Response,
+  type SourceBody,
+  type SourceOperation,
+  schemaOfParameter,
+} from './operation.ts';
+import type { MapAt, SourceReader } from './reader.ts';
+import { swaggerBody, swaggerParameter, swaggerResponse } from './swagger.ts';
+
+const methods: ReadonlySet<string> = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query']);
+
+/** Every operation of a source, in its order. */
+export function readOperations(reader: SourceReader): SourceOperation[] {
+  return reader.maps(reader.root, 'paths').flatMap(([path, item]) => {
+    reader.mark(reader.root.value, 'paths');
+    if (!path.startsWith('/')) {
+      reader.find('import/invalid', item.at, `\`${path}\` is no path.`);
+      return [];
+    }
+    return itemOperations(path, item, reader);
+  });
+}
+
+/** The operations of one path item; also those of a webhook or a callback, whose path is no path. */
+export function itemOperations(path: string, item: MapAt, reader: SourceReader): SourceOperation[] {
+  const own = Object.keys(item.value)
+    .filter((key) => methods.has(key))
+    .map((key): readonly [string, MapAt | undefined] => [key.toUpperCase(), reader.map(item, key)]);
+  const more = reader.maps(item, 'additionalOperations');
+  return [...own, ...more].flatMap(([method, map]) => (map === undefined ? [] : [operationOf(method, path, item, map, reader)]));
+}
+
+function operationOf(method: string, path: string, item: MapAt, map: MapAt, reader: SourceReader): SourceOperation {
+  const parameters = parametersOf(item, map, reader);
+  const isSwagger = reader.dialect === '2.0';
+  return {
+    key: `${method} ${path}`,
+    method,
+    path,
+    map,
+    id: reader.text(map, 'operationId'),
+    parameters: parameters.flatMap((parameter) => parameterOf(parameter, reader) ?? []),
+    body: isSwagger ? swaggerBody(map, parameters, reader) : bodyOf(map, reader),
+    responses: responsesOf(map, reader),
+  };
+}
+
+/** The parameters of a path item and of its operation, which stands above it where both name one. */
+function parametersOf(item: MapAt, map: MapAt, reader: SourceReader): MapAt[] {
+  const own = reader.list(map, 'parameters');
+  const known = new Set(own.map(({ value }) => `${value.in} ${value.name}`));
+  return [...reader.list(item, 'parameters').filter(({ value }) => !known.has(`${value.in} ${value.name}`)), ...own];
+}
+
+function parameterOf(map: MapAt, reader: SourceReader): Parameter | undefined {
+  const name = map.value.name;
+  const place = map.value.in;
+  if (place === 'body' || place === 'formData') return undefined;
+  if (place === 'querystring') {
+    reader.leave(map.at, 'a parameter that is the whole query');
+    return undefined;
+  }
+  if (typeof name !== 'string' || (place !== 'path' && place !== 'query' && place !== 'header' && place !== 'cookie')) {
+    reader.find('import/invalid', map.at, 'A parameter has a name, and stands in the path, the query, a header or a cookie.');
+    return undefined;
+  }
+  reader.mark(map.value, 'name');
+  reader.mark(map.value, 'in');
+  if (reader.dialect === '2.0') return swaggerParameter(name, place, map, reader);
+  const style = reader.text(map, 'style');
+  const explode = Object.hasOwn(map.value, 'explode') ? reader.flag(map, 'explode') : undefined;
+  return { name, in: place, map, schema: schemaOfParameter(map, reader), style, explode };
+}
+
+function bodyOf(map: MapAt, reader: SourceReader): SourceBody | undefined {
+  if (!Object.hasOwn(map.value, 'requestBody')) return undefined;
+  const body = reader.follow(reader.get(map, 'requestBody'));
+  if (body === undefined) return undefined;
+  return { at: body.at, required: reader.flag(body, 'required'), content: contentOf(body, reader) };
+}
+
+/** The media types of a body. One that refers to another place is none that 3.0 or 3.1 knows, and is followed all the same. */
+function contentOf(holder: MapAt, reader: SourceReader): Content[] {
+  const content = reader.map(holder, 'content');
+  if (content === undefined) return [];
+  const followed = typeof content.value.$ref === 'string' ? referredContent(content, reader) : content;
+  if (followed === undefined) return [];
+  reader.mark(holder.value, 'content');
+  return reader.entries(followed).map(([type, map]) => {
+    reader.mark(followed.value, type);
+    return { type, map, schema: reader.get(map, 'schema') };
+  });
+}
+
+/** `content: { $ref }` is written where media types are meant, or one of them for JSON. */
+function referredContent(content: MapAt, reader: SourceReader): MapAt | undefined {
+  reader.find('import/invalid', content.at, 'A reference cannot stand for `content` in OpenAPI 3.0 and 3.1; it is followed.');
+  const target = reader.follow({ value: content.value, at: content.at });
+  if (target === undefined || !Object.hasOwn(target.value, 'schema')) return target;
+  const value: JsonMap = Object.assign(newMap(), { 'application/json': target.value });
+  return { value, at: target.at };
+}
+
+function responsesOf(map: MapAt, reader: SourceReader): Response[] {
+  const entries = reader.maps(map, 'responses');
+  if (entries.length > 0) reader.mark(map.value, 'responses');
+  return entries.flatMap(([status, response]) => {
+    if (!/^(?:\d{3}|\dXX|default)$/i.test(status)) {
+      reader.find('import/invalid', response.at, `\`${status}\` is no status.`);
+      return [];
+    }
+    const code = status.toLowerCase() === 'default' ? 'default' : status.toUpperCase();
+    if (reader.dialect === '2.0') return [swaggerResponse(code, map, response, reader)];
+    return [{ status: code, map: response, content: contentOf(response, reader), headers: headersOf(response, reader) }];
+  });
+}

@@ -1,0 +1,85 @@
+import type { Json } from '../../document/document.ts';
+import { conditions, type ErrorCode, type ErrorCondition, type ErrorRule, ownMessage, ownStatus } from '../../parts/errors.ts';
+import { entriesOf, type Named, statedValue } from '../../parts/fact.ts';
+import { namesOperation, type Operation } from '../../parts/operations.ts';
+import { arisesAt } from '../../parts/possible-errors.ts';
+import type { Spec } from '../../parts/spec.ts';
+
+/** One way in which an operation may refuse. */
+export interface PossibleRefusal {
+  readonly status: number;
+  /** Absent where no code is stated for the condition. */
+  readonly code?: string;
+  readonly message: string;
+  /** The condition that it answers; absent for the service's own errors. */
+  readonly when?: ErrorCondition;
+  /** What the code's payload carries besides. */
+  readonly constants: Named<Json>;
+}
+
+/** Every refusal that can arise at one operation, in the order of the list of conditions, then the service's own. */
+export function refusalsOf(spec: Spec, operation: Operation): PossibleRefusal[] {
+  const general = conditions
+    .filter((when) => !elsewhere.has(when) && arisesAt(spec, when, operation) && !isReplaced(when, operation))
+    .map((when) => ofCondition(spec, when, operation));
+  const own = ownCodes(spec, operation).map((code) => ofCode(spec, code, operation));
+  const seen = new Set<string>();
+  return [...general, ...own].filter(({ status, code, when }) => {
+    const key = code === undefined ? `${status} ${when}` : `${status} ${code}`;
+    return !seen.has(key) && seen.add(key);
+  });
+}
+
+/** Where an operation was reached, its path and method are there. */
+const elsewhere: ReadonlySet<ErrorCondition> = new Set<ErrorCondition>(['route.unknown', 'method.unsupported']);
+
+/** A transition that names its own errors for every way in which it is blocked is never plainly illegal. */
+function isReplaced(when: ErrorCondition, { transition, endpoint }: Operation): boolean {
+  if (when !== 'transition.illegal' || !transition || endpoint?.in !== undefined) return false;
+  const isBlockedByIf = transition.if !== undefined && transition.ifElse === undefined;
+  const isBlockedByTarget = transition.to.length > 0 && transition.to.every((target) => target.if !== undefined);
+  return transition.else !== undefined && !isBlockedByIf && !isBlockedByTarget;
+}
+
+function ofCondition(spec: Spec, when: ErrorCondition, operation: Operation): PossibleRefusal {
+  const candidates = entriesOf(spec.errors.codes).flatMap(([, code]) =>
+    code.rules.filter((rule) => statedValue(rule.when)?.includes(when)).map((rule) => ({ code, rule })),
+  );
+  const named = candidates.find(({ rule }) => rule.on !== undefined && namesOperation(rule.on, operation));
+  const found = named ?? candidates.find(({ rule }) => rule.on === undefined);
+  if (!found) return { status: ownStatus[when], message: ownMessage[when], when, constants: {} };
+  return { ...told(found.code, found.rule, ownStatus[when], ownMessage[when]), when };
+}
+
+/** The codes that the operation's own rules, its transition and its permissions name. */
+function ownCodes(spec: Spec, operation: Operation): string[] {
+  const { transition, endpoint } = operation;
+  const denials = (statedValue(spec.authentication.permissions) ?? []).flatMap((rule) =>
+    rule.else !== undefined && namesOperation(rule.allow, operation) ? [rule.else] : [],
+  );
+  const ruled = entriesOf(spec.errors.codes).flatMap(([name, { rules }]) =>
+    rules.some((rule) => isOwnRule(rule, name, operation)) ? [name] : [],
+  );
+  const blocked = [transition?.else, transition?.ifElse].filter((code) => code !== undefined);
+  return [...new Set([...denials, ...blocked, ...(endpoint?.errors ?? []), ...ruled])];
+}
+
+/** Whether a rule with a condition of the service's own is tried at the operation. */
+function isOwnRule({ if: condition, on }: ErrorRule, name: string, operation: Operation): boolean {
+  if (condition === undefined || operation.endpoint === undefined) return false;
+  if (on !== undefined) return namesOperation(on, operation);
+  const { errors } = operation.endpoint;
+  return errors === undefined || errors.includes(name);
+}
+
+function ofCode(spec: Spec, name: string, operation: Operation): PossibleRefusal {
+  const code = entriesOf(spec.errors.codes).find(([own]) => own === name)?.[1];
+  const named = code?.rules.find((rule) => rule.on !== undefined && namesOperation(rule.on, operation));
+  const rule = named ?? code?.rules.find((candidate) => candidate.on === undefined) ?? code?.rules[0];
+  const message = `This is refused: ${name.replaceAll('_', ' ')}.`;
+  return code && rule ? told(code, rule, 409, message) : { status: 409, code: name, message, constants: {} };
+}
+
+function told({ name, constants }: ErrorCode, rule: ErrorRule, status: number, message: string): PossibleRefusal {
+  return { status: statedValue(rule.status) ?? status, code: name, message: rule.message ?? message, constants };
+}

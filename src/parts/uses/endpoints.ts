@@ -1,0 +1,138 @@
+import type { Json } from '../../document/document.ts';
+import type { Answer } from '../answers.ts';
+import type { Endpoint } from '../endpoints.ts';
+import { operationScope, resourceShape } from '../expressions/operation-scope.ts';
+import { type Scope, scopeOf, type Variable } from '../expressions/scope.ts';
+import { aBoolean, type Expected, type ExpressionUse } from '../expressions/use.ts';
+import { type Expression, entryOf, isStated, type Named, statedValue } from '../fact.ts';
+import { type Operation, operationsOf } from '../operations.ts';
+import type { Shape } from '../shape.ts';
+import { isPlainMap } from '../source.ts';
+import type { Spec } from '../spec.ts';
+
+/** The expressions of part 4: which row is meant, and how answers are made. */
+export function endpointUses(spec: Spec): ExpressionUse[] {
+  return operationsOf(spec).flatMap((operation) => {
+    const { endpoint } = operation;
+    if (!endpoint) return [];
+    const scope = answerScope(spec, operation, endpoint);
+    const answers = statedValue(endpoint.response) ?? [];
+    return [...identityUse(spec, operation, endpoint), ...answers.flatMap((answer) => answerUses(answer, operation.name, scope))];
+  });
+}
+
+function identityUse(spec: Spec, operation: Operation, { identity }: Endpoint): ExpressionUse[] {
+  if (!identity) return [];
+  // The row is being looked for, so it cannot be read yet.
+  const { resource: _resource, next: _next, ...scope } = operationScope(spec, operation);
+  const resource = entryOf(spec.resources.all, operation.resource ?? '');
+  const field = resource && entryOf(resource.fields, statedValue(resource.identifier)?.field ?? '');
+  return [
+    {
+      at: identity.at,
+      source: identity.source,
+      name: `the identity of ${operation.name}`,
+      role: 'value',
+      expected: { shape: (field && statedValue(field.shape)) ?? { type: 'string' } },
+      failure: 'internal',
+      scopes: [{ operation: operation.name, scope: scopeOf(scope) }],
+    },
+  ];
+}
+
+/** What the making of an answer reads: the operation's scope, and what came out. */
+function answerScope(spec: Spec, operation: Operation, endpoint: Endpoint): Scope {
+  const verb = statedValue(endpoint.does)?.verb;
+  const row: Shape = operation.resource === undefined ? {} : answeredShape(spec, operation.resource);
+  const text: Variable = { shape: { type: 'string' } };
+  const scope = { ...operationScope(spec, operation), path: text };
+  if (verb === 'delete') return scopeOf(scope);
+  if (verb !== 'list')
+    return scopeOf({ ...scope, result: { shape: verb === 'handler' || verb === 'reply' || verb === undefined ? {} : row } });
+  return scopeOf({
+    ...scope,
+    items: { shape: { type: 'array', items: row } },
+    next_cursor: { shape: { type: ['string', 'null'] } },
+    has_more: { shape: { type: 'boolean' } },
+    total: { shape: { type: ['integer', 'null'] } },
+  });
+}
+
+/** A resource as an answer shows it: what not everyone may see may be absent. */
+function answeredShape(spec: Spec, name: string): Shape {
+  const resource = entryOf(spec.resources.all, name);
+  const fields = resource && statedValue(resource.fields);
+  return resourceShape(spec, name, (field) => {
+    const stated = fields?.[field];
+    return stated?.visible !== undefined || stated?.writeOnly === true || stated?.reveal !== undefined;
+  });
+}
+
+function answerUses(answer: Answer, operation: string, scope: Scope): ExpressionUse[] {
+  const scopes = [{ operation, scope }];
+  const place = `the answer ${answer.status} of ${operation}`;
+  return [
+    ...(answer.if
+      ? [
+          {
+            at: answer.if.at,
+            source: answer.if.source,
+            name: `the condition of ${place}`,
+            role: 'condition' as const,
+            expected: aBoolean,
+            failure: 'internal' as const,
+            scopes,
+          },
+        ]
+      : []),
+    ...valueUses(answer.data, isStated(answer.shape) ? answer.shape.value : {}, place, scopes),
+    ...headerUses(answer.headers, place, scopes),
+  ];
+}
+
+const aScalar: Expected = { shape: { type: ['string', 'integer', 'number', 'boolean'] }, optional: true };
+
+/** The expressions that make headers; null leaves one out. */
+export function headerUses(headers: Named<Expression>, place: string, scopes: ExpressionUse['scopes']): ExpressionUse[] {
+  return Object.entries(headers).map(([header, { at, source }]) => ({
+    at,
+    source,
+    name: `the header ${header} of ${place}`,
+    role: 'value',
+    expected: aScalar,
+    failure: 'internal',
+    scopes,
+  }));
+}
+
+/** The expressions that make a value: one for the whole, or one for each of its fields. */
+export function valueUses(
+  data: Named<Expression> | Expression | undefined,
+  shape: Shape,
+  place: string,
+  scopes: ExpressionUse['scopes'],
+): ExpressionUse[] {
+  if (!data) return [];
+  const use = ({ at, source }: Expression, name: string, expected: Expected): ExpressionUse => ({
+    at,
+    source,
+    name,
+    role: 'value',
+    expected,
+    failure: 'internal',
+    scopes,
+  });
+  if (isExpression(data)) return [use(data, place, { shape })];
+  return Object.entries(data).map(([field, expression]) => use(expression, `${field} of ${place}`, expectedMember(shape, field)));
+}
+
+function isExpression(data: Named<Expression> | Expression): data is Expression {
+  return typeof data.source === 'string';
+}
+
+function expectedMember(shape: Shape, field: string): Expected {
+  const properties: Json | undefined = shape.properties;
+  const member = isPlainMap(properties) ? properties[field] : undefined;
+  const required = Array.isArray(shape.required) && shape.required.includes(field);
+  return { shape: isPlainMap(member) ? member : {}, optional: !required };
+}

@@ -1,0 +1,76 @@
+import { jsonTypeOf } from '../../document/json-type.ts';
+import { operationScope } from '../expressions/operation-scope.ts';
+import { everywhere, type Scope, scopeOf, type Variable } from '../expressions/scope.ts';
+import { aBoolean, type ExpressionUse } from '../expressions/use.ts';
+import { entriesOf, statedValue } from '../fact.ts';
+import { callableOperations, namesOperation } from '../operations.ts';
+import { arisingConditions } from '../possible-errors.ts';
+import type { Shape } from '../shape.ts';
+import type { Spec } from '../spec.ts';
+import { valueUses } from './endpoints.ts';
+
+/** The expressions of part 7: the service's own errors, and how a refusal is written. */
+export function errorUses(spec: Spec): ExpressionUse[] {
+  const operations = callableOperations(spec).filter((operation) => operation.endpoint);
+  const rules = entriesOf(spec.errors.codes).flatMap(([, code]) => code.rules.map((rule) => ({ code: code.name, rule })));
+  const conditions = rules.flatMap(({ code, rule }): ExpressionUse[] => {
+    if (!rule.if) return [];
+    const meant = operations.filter((operation) => rule.on === undefined || namesOperation(rule.on, operation));
+    const scopes = meant.map((operation) => ({ operation: operation.name, scope: operationScope(spec, operation) }));
+    const { at, source } = rule.if;
+    return [
+      {
+        at,
+        source,
+        name: `the condition of the error ${code}`,
+        role: 'condition',
+        expected: aBoolean,
+        failure: 'internal',
+        scopes,
+      },
+    ];
+  });
+  const payload = statedValue(spec.errors.payload);
+  if (payload === undefined || payload === 'problem') return conditions;
+  const shape = statedValue(payload.shape) ?? {};
+  return [...conditions, ...valueUses(payload.data, shape, 'the payload of errors', [{ scope: errorScope(spec) }])];
+}
+
+const text: Shape = { type: 'string' };
+const maybeText: Variable = { shape: { type: ['string', 'null'] } };
+
+const violation: Shape = {
+  title: 'violation',
+  type: 'object',
+  properties: { in: text, path: text, found: {}, expected: text },
+  required: ['in', 'path'],
+};
+
+/**
+ * What the payload of a refusal reads. There is a code where every condition that can arise has one; a constant is there
+ * where every code has it and there is one; the place may be null.
+ */
+export function errorScope(spec: Spec): Scope {
+  const codes = entriesOf(spec.errors.codes).map(([, code]) => code);
+  const answered = new Set(
+    codes.flatMap((code) => code.rules.flatMap((rule) => (rule.on === undefined ? (statedValue(rule.when) ?? []) : []))),
+  );
+  const isCodeThere = arisingConditions(spec).every((condition) => answered.has(condition));
+  const names = new Set(codes.flatMap((code) => Object.keys(code.constants)));
+  const constants = [...names].map((name): [string, Variable] => {
+    const values = codes.flatMap((code) => (code.constants[name] === undefined ? [] : [code.constants[name]]));
+    const types = [...new Set(values.map(jsonTypeOf))];
+    const isThere = isCodeThere && values.length === codes.length;
+    return [name, { shape: { type: isThere ? (types.length === 1 ? (types[0] as string) : types) : [...types, 'null'] } }];
+  });
+  return scopeOf({
+    ...Object.fromEntries(constants),
+    ...everywhere,
+    code: isCodeThere ? { shape: text } : maybeText,
+    status: { shape: { type: 'integer' } },
+    message: { shape: text },
+    path: maybeText,
+    violations: { shape: { type: 'array', items: violation } },
+    request_id: { shape: text },
+  });
+}

@@ -1,0 +1,70 @@
+import { timeFormat } from '../../kinds/formats/all.ts';
+import { operationScope, resourceShape } from '../expressions/operation-scope.ts';
+import { everywhere, scopeOf } from '../expressions/scope.ts';
+import { aBoolean, type Expected, type ExpressionUse, type UseScope } from '../expressions/use.ts';
+import { type Expression, entriesOf, isStated, statedValue } from '../fact.ts';
+import { type Operation, operationsOf } from '../operations.ts';
+import type { Spec } from '../spec.ts';
+import { type Machine, machineOf, type Transition } from '../states.ts';
+
+/** The expressions of part 3: what lets a transition happen, where it leads, and when the clock fires it. */
+export function stateUses(spec: Spec): ExpressionUse[] {
+  if (!isStated(spec.states.all)) return [];
+  const operations = operationsOf(spec);
+  return Object.keys(spec.states.all.value).flatMap((resource) => {
+    const machine = machineOf(spec.states, resource);
+    if (!machine) return [];
+    const transitions = entriesOf(machine.transitions).flatMap(([, transition]) =>
+      transitionUses(spec, operations, resource, transition),
+    );
+    return [...initialUses(spec, operations, machine), ...transitions];
+  });
+}
+
+function initialUses(spec: Spec, operations: readonly Operation[], machine: Machine): ExpressionUse[] {
+  const { resource, field } = machine;
+  const next = { shape: resourceShape(spec, resource, (name) => name === field) };
+  const scopes = operations.flatMap((operation): UseScope[] => {
+    const verb = operation.endpoint && statedValue(operation.endpoint.does)?.verb;
+    if (operation.resource !== resource || (verb !== 'create' && verb !== 'upsert')) return [];
+    return [{ operation: operation.name, scope: scopeOf({ ...operationScope(spec, operation), next }) }];
+  });
+  const some = scopes.length > 0 ? scopes : [{ scope: scopeOf({ ...everywhere, next }) }];
+  return machine.initial.flatMap((target) =>
+    target.if ? [condition(target.if, `the condition of the first state ${target.state} of ${resource}`, 'internal', some)] : [],
+  );
+}
+
+function transitionUses(spec: Spec, operations: readonly Operation[], resource: string, transition: Transition): ExpressionUse[] {
+  const firing = operations.filter((operation) => operation.resource === resource && operation.transition === transition);
+  const row = { shape: { resource } };
+  const scopes: UseScope[] =
+    firing.length > 0
+      ? firing.map((operation) => ({ operation: operation.name, scope: operationScope(spec, operation) }))
+      : [{ scope: scopeOf({ ...everywhere, resource: row, next: row }) }];
+  const name = `the transition ${transition.name} of ${resource}`;
+  return [
+    ...(transition.if ? [condition(transition.if, `the condition of ${name}`, 'blocked', scopes)] : []),
+    ...transition.to.flatMap((target) =>
+      target.if ? [condition(target.if, `the condition of the state ${target.state} of ${name}`, 'blocked', scopes)] : [],
+    ),
+    ...(transition.atTime ? [timeUse(transition.atTime, name, resource)] : []),
+  ];
+}
+
+const aTime: Expected = { shape: { type: 'string', format: timeFormat }, optional: true };
+
+/** When the clock fires is a matter of the row as it is stored; null = never. */
+function timeUse({ at, source }: Expression, name: string, resource: string): ExpressionUse {
+  const scope = scopeOf({ ...everywhere, resource: { shape: { resource } } });
+  return { at, source, name: `the time of ${name}`, role: 'value', expected: aTime, failure: 'internal', scopes: [{ scope }] };
+}
+
+function condition(
+  { at, source }: Expression,
+  name: string,
+  failure: ExpressionUse['failure'],
+  scopes: readonly UseScope[],
+): ExpressionUse {
+  return { at, source, name, role: 'condition', expected: aBoolean, failure, scopes };
+}

@@ -1,0 +1,111 @@
+import type { FilterKind } from '../../parts/expressions/filter.ts';
+import { instantOf } from '../../parts/expressions/instant.ts';
+import { entryOf } from '../../parts/fact.ts';
+import type { Spec } from '../../parts/spec.ts';
+import type { ColumnSpec, Scalar } from '../../store/store.ts';
+import { fieldCode } from '../exchange/column.ts';
+import type { Fields, Value } from '../exchange/exchange.ts';
+
+/** What a rule needs of a row in a column: a value as conditions compare it, the id that a reference holds, or whether something is there. */
+export type ColumnUse = Exclude<FilterKind, 'any'> | 'id' | 'presence';
+
+/** A column that is there for the rules of lists alone. */
+export interface RuleColumn extends ColumnSpec {
+  read(fields: Fields): Scalar;
+}
+
+/** The columns that the rules of lists need, by resource: plain fields by their names, and columns of their own. */
+export class RuleColumns {
+  readonly #spec: Spec;
+  readonly #fields = new Map<string, Set<string>>();
+  readonly #own = new Map<string, Map<string, RuleColumn>>();
+
+  constructor(spec: Spec) {
+    this.#spec = spec;
+  }
+
+  fieldsOf(resource: string): readonly string[] {
+    return [...(this.#fields.get(resource) ?? [])];
+  }
+
+  ownOf(resource: string): readonly RuleColumn[] {
+    return [...(this.#own.get(resource)?.values() ?? [])];
+  }
+
+  /** The name of the column that holds a path of a resource, which is there from now on. */
+  name(resource: string, path: readonly string[], use: ColumnUse): string {
+    const [first = ''] = path;
+    if (path.length === 1 && this.#isPlain(resource, first, use)) {
+      entry(this.#fields, resource, () => new Set<string>()).add(first);
+      return first;
+    }
+    const name = `rule ${use} ${path.join('.')}`;
+    const { type, encode } = codes[use];
+    const read = (fields: Fields) => encode(valueAt(fields, path));
+    entry(this.#own, resource, () => new Map<string, RuleColumn>()).set(name, { name, type, made: `rule ${use}`, read });
+    return name;
+  }
+
+  /** Whether the field's own column holds what a condition compares: not so for a text without case, a decimal or an instant. */
+  #isPlain(resource: string, name: string, use: ColumnUse): boolean {
+    const stated = entryOf(this.#spec.resources.all, resource);
+    const field = stated && entryOf(stated.fields, name);
+    if (!field) return false;
+    const { made } = fieldCode(this.#spec, field);
+    // Whether something is there, any column of the field tells that there is already.
+    return use === 'presence' ? this.#fields.get(resource)?.has(name) === true : made === plainly[use];
+  }
+}
+
+/** The word of the column code that keeps a value as conditions compare it. */
+const plainly: Readonly<Record<ColumnUse, string | undefined>> = {
+  string: 'text',
+  int: 'integer',
+  double: 'number',
+  bool: 'boolean',
+  timestamp: undefined,
+  id: 'text',
+  presence: undefined,
+};
+
+/** A value of another type than the expected one fails a condition, and null does so in a database. */
+const codes: Readonly<Record<ColumnUse, { readonly type: ColumnSpec['type']; encode(value: Value): Scalar }>> = {
+  string: { type: 'text', encode: (value) => (typeof value === 'string' ? value : null) },
+  int: { type: 'integer', encode: integer },
+  double: { type: 'real', encode: (value) => (typeof value === 'number' || typeof value === 'bigint' ? Number(value) : null) },
+  bool: { type: 'integer', encode: (value) => (typeof value === 'boolean' ? Number(value) : null) },
+  timestamp: { type: 'integer', encode: milliseconds },
+  id: { type: 'text', encode: (value) => (isIdentifier(value) ? String(value) : null) },
+  presence: { type: 'integer', encode: (value) => (value === undefined || value === null ? null : 1) },
+};
+
+function integer(value: Value): Scalar {
+  if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value ? value : null;
+  return typeof value === 'number' && Number.isInteger(value) ? value : null;
+}
+
+/** A date-time, or a time in seconds. */
+function milliseconds(value: Value): Scalar {
+  if (typeof value === 'string') return instantOf(value) ?? null;
+  return typeof value === 'number' || typeof value === 'bigint' ? Math.trunc(Number(value) * 1000) : null;
+}
+
+function isIdentifier(value: Value): boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint';
+}
+
+function valueAt(fields: Fields, path: readonly string[]): Value {
+  let at: Value = fields;
+  for (const name of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return undefined;
+    // An object that has a member of this name.
+    at = (at as Fields)[name];
+  }
+  return at;
+}
+
+function entry<T>(map: Map<string, T>, key: string, make: () => T): T {
+  const known = map.get(key) ?? make();
+  map.set(key, known);
+  return known;
+}

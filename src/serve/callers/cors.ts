@@ -1,0 +1,73 @@
+import { isToken } from '../../kinds/http-token.ts';
+import { isStated } from '../../parts/fact.ts';
+import type { Spec } from '../../parts/spec.ts';
+import { after, type PromiseOrValue } from '../exchange/after.ts';
+import type { Call, Reply } from '../http/call.ts';
+import { acceptedSchemes } from './accepted-schemes.ts';
+
+type AnswerCall = (call: Call) => PromiseOrValue<Reply>;
+
+/** Headers that a page may read without being told so (Fetch section 2.2.2), and those that no page reads. */
+const readable = new Set([
+  'cache-control',
+  'content-language',
+  'content-length',
+  'content-type',
+  'expires',
+  'last-modified',
+  'pragma',
+]);
+const unread = new Set(['vary', 'set-cookie', 'date', 'connection']);
+
+/**
+ * Lets pages of the stated origins call and read what is answered (CORS, Fetch section 3.2). Where no origins are stated,
+ * nothing of it is there. A named origin is given back as it came; cookies go along to a named origin, never to `*`.
+ */
+export function withCors(spec: Spec, answer: AnswerCall): AnswerCall {
+  const { origins } = spec.authentication;
+  if (!isStated(origins) || origins.value.length === 0) return answer;
+  const named = new Set(origins.value.map((origin) => origin.toLowerCase()));
+  const isForAll = named.has('*');
+  const takesCookies = acceptedSchemes(spec).some((one) => one.in === 'cookie');
+
+  /** Which origin is let in: the caller's own, or all of them. */
+  function allowed({ headers: { origin } }: Call): string | undefined {
+    if (typeof origin !== 'string') return undefined;
+    if (named.has(origin.toLowerCase())) return origin;
+    return isForAll ? '*' : undefined;
+  }
+
+  function dress(call: Call, reply: Reply, origin: string | undefined): Reply {
+    const { headers } = reply;
+    if (origin !== '*' && !isForAll) headers.vary = headers.vary === undefined ? 'Origin' : `${headers.vary}, Origin`;
+    else if (isForAll && named.size > 1) headers.vary = headers.vary === undefined ? 'Origin' : `${headers.vary}, Origin`;
+    if (origin === undefined) return reply;
+    headers['access-control-allow-origin'] = origin;
+    if (takesCookies && origin !== '*') headers['access-control-allow-credentials'] = 'true';
+    if (isPreflight(call)) return preflight(call, reply);
+    const exposed = Object.keys(headers).filter(
+      (name) => !readable.has(name) && !unread.has(name) && !name.startsWith('access-control-'),
+    );
+    if (exposed.length > 0) headers['access-control-expose-headers'] = exposed.join(', ');
+    return reply;
+  }
+
+  return (call) => {
+    const origin = allowed(call);
+    return after(answer(call), (reply) => dress(call, reply, origin));
+  };
+}
+
+function isPreflight({ method, headers }: Call): boolean {
+  return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+}
+
+/** What a browser asks before it calls: which methods the path has, and whether its headers may be sent. Those of a stated origin may. */
+function preflight({ headers: asked }: Call, reply: Reply): Reply {
+  const { headers } = reply;
+  if (headers.allow === undefined) return reply;
+  headers['access-control-allow-methods'] = headers.allow;
+  const names = String(asked['access-control-request-headers'] ?? '');
+  if (names.split(',').every((name) => isToken(name.trim()))) headers['access-control-allow-headers'] = names;
+  return reply;
+}

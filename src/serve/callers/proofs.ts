@@ -1,0 +1,156 @@
+import { hash } from 'node:crypto';
+import type { Compilation } from '../exchange/compilation.ts';
+import type { Caller } from '../exchange/exchange.ts';
+import type { Clock } from '../http/clock.ts';
+import { type Accepted, unsupportedBy } from './accepted-schemes.ts';
+import { compileCaller } from './callers.ts';
+import type { Credentials } from './credentials.ts';
+import { type Development, scopesOf } from './development.ts';
+import { fixedKeys, type KeySet, startKeySet } from './key-set.ts';
+import { compileTokens } from './tokens.ts';
+
+/** Who shows a credential: nobody where it is not good; or why nobody can tell. */
+export type ProofOutcome = { readonly caller: Caller } | undefined | 'unavailable' | 'busy' | 'unsupported';
+export type Prove = (text: string, nowMs: number) => ProofOutcome | Promise<ProofOutcome>;
+
+/** What credentials are looked at with. */
+export interface Means {
+  readonly compilation: Compilation;
+  readonly clock: Clock;
+  readonly credentials: Credentials;
+  /** What signs tokens for this run alone. */
+  readonly development: Development | undefined;
+  /** Whether any credential of the declared form is good. */
+  readonly relaxesAuth: boolean;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Reads a file that stands beside the document. */
+  readonly readFile: ((path: string) => string) | undefined;
+  readonly onFailure: (failure: unknown, requestId: string) => void;
+}
+
+/** Compiles what shows that a credential of a scheme is good. */
+export function compileProof({ scheme, kind }: Accepted, means: Means): Prove {
+  const { credentials } = means;
+  if (means.relaxesAuth) return compileRelaxedProof({ scheme, kind }, means.compilation);
+  const { proof } = kind;
+  if (proof?.by === 'key') return (text, nowMs) => credentials.ofKey(scheme.name, text, nowMs);
+  if (proof?.by === 'password') {
+    return (text, nowMs) => {
+      const sent = proof.read(text);
+      return sent && credentials.ofPassword(scheme.name, sent.name, sent.password, nowMs);
+    };
+  }
+  if (proof === undefined || unsupportedBy({ scheme, kind }) !== undefined) return () => 'unsupported';
+  const [shared, published] = [sharedSecret(scheme, means), keySetOf(scheme, means)];
+  return compileTokens({
+    issuer: scheme.issuer,
+    audience: scheme.audience,
+    algorithms: scheme.algorithms ?? [],
+    keysOf(kid, algorithm) {
+      const own = means.development?.keysOf(scheme.name, kid);
+      if (own) return own;
+      // A key pair's public half is no secret: HMAC knows the shared secret alone.
+      return algorithm.startsWith('HS') ? shared : published;
+    },
+    callerOf: compileCaller(scheme, means.compilation),
+  });
+}
+
+function sharedSecret({ secretEnv }: Accepted['scheme'], { environment }: Means): KeySet {
+  const secret = secretEnv === undefined ? undefined : environment[secretEnv];
+  if (secret === undefined || secret === '') {
+    return { find: () => (secretEnv === undefined ? [] : Promise.resolve('unavailable')), has: () => false };
+  }
+  return withoutName(fixedKeys([{ kty: 'oct', k: Buffer.from(secret, 'utf8').toString('base64url') }]));
+}
+
+/** A shared secret is one key, whatever a token calls it. */
+function withoutName(keys: KeySet): KeySet {
+  return { ...keys, find: (_kid, algorithm) => keys.find(undefined, algorithm) };
+}
+
+function keySetOf({ jwks }: Accepted['scheme'], { clock, readFile, onFailure }: Means): KeySet | undefined {
+  if (jwks === undefined) return undefined;
+  const told = (failure: unknown) => onFailure(failure, 'authentication');
+  if (isAddress(jwks)) return startKeySet(() => fetchJson(jwks), clock, told);
+  return startKeySet(async () => JSON.parse(fileOf(jwks, readFile)), clock, told);
+}
+
+/** Whether a key set is fetched; what is no address is a file. */
+function isAddress(jwks: string): boolean {
+  return /^https?:\/\//i.test(jwks);
+}
+
+function fileOf(path: string, readFile: Means['readFile']): string {
+  if (!readFile) throw new Error(`The key set ${path} is a file, and nobody reads files here: give serve a \`readFile\`.`);
+  return readFile(path);
+}
+
+/** Why the keys that tokens of a scheme are verified with are not there, where that can be known at the start. */
+export function keyFlaw(
+  { scheme, kind }: Accepted,
+  { environment, readFile }: Pick<Means, 'environment' | 'readFile'>,
+): string | undefined {
+  if (kind.proof?.by !== 'token') return undefined;
+  const { jwks, secretEnv, algorithms = [] } = scheme;
+  if (secretEnv !== undefined && algorithms.some((name) => name.startsWith('HS'))) {
+    const secret = environment[secretEnv];
+    if (secret === undefined || secret === '') return `the environment has no ${secretEnv}`;
+    const least = Math.max(...algorithms.map((name) => (name.startsWith('HS') ? Number(name.slice(2)) / 8 : 0)));
+    // RFC 7518 section 3.2.
+    if (Buffer.byteLength(secret) < least)
+      return `${secretEnv} is shorter than the ${least} bytes that ${algorithms.join(', ')} asks for`;
+  }
+  if (jwks === undefined || isAddress(jwks)) return undefined;
+  try {
+    JSON.parse(fileOf(jwks, readFile));
+    return undefined;
+  } catch (error) {
+    return error instanceof SyntaxError
+      ? `${jwks} is not JSON`
+      : error instanceof Error
+        ? error.message.replace(/\.$/, '')
+        : String(error);
+  }
+}
+
+/**
+ * Takes any credential of the declared form: a name with whatever password, a key, a token. One credential is one caller, of the
+ * user that callers are taken for, with every scope; whoever shows the same is the same caller.
+ */
+function compileRelaxedProof(
+  { scheme, kind }: Pick<Accepted, 'scheme' | 'kind'>,
+  { spec, user }: Compilation,
+): (text: string) => { readonly caller: Caller } | undefined {
+  const scopes = Object.freeze(scopesOf(spec, scheme));
+  const { proof } = kind;
+  return (text) => {
+    const id = proof?.by === 'password' ? proof.read(text)?.name : `${scheme.name}-${hash('sha256', text, 'hex').slice(0, 12)}`;
+    return id === undefined ? undefined : { caller: Object.freeze({ id, user: user ?? '', scopes, key: 'relaxed' }) };
+  };
+}
+
+/** How long a key set may take to arrive, and how large it may be. */
+const timeoutMs = 5_000;
+const bytesMost = 1024 * 1024;
+
+/** Fetches a JSON document. Redirects are not followed: the address is the one that the document states. */
+async function fetchJson(url: string): Promise<unknown> {
+  const response = await fetch(url, {
+    headers: { accept: 'application/jwk-set+json, application/json' },
+    redirect: 'manual',
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  if (response.status !== 200 || !response.body) {
+    await response.body?.cancel();
+    throw new Error(`${url} answered ${response.status}.`);
+  }
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of response.body) {
+    length += piece.length;
+    if (length > bytesMost) throw new Error(`${url} answered more than ${bytesMost} bytes.`);
+    pieces.push(piece);
+  }
+  return JSON.parse(Buffer.concat(pieces).toString('utf8'));
+}

@@ -1,0 +1,89 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entryOf, statedValue } from '../../parts/fact.ts';
+import { namesOperation, type Operation } from '../../parts/operations.ts';
+import { identifierParameter, pathParameters } from '../../parts/payload.ts';
+import type { Spec } from '../../parts/spec.ts';
+import type { Fields, Value } from '../exchange/exchange.ts';
+import type { Prepared } from '../exchange/expressions.ts';
+import { type Bindings, callerOf, hasScopes, holds, operationsOn, type Prepare, type Rule, rulesOf } from './rules.ts';
+
+/** Whether one user may read the rows of one resource. */
+export interface RowAccess {
+  /** Whether there is nothing to ask: everybody of this user reads all of them. */
+  readonly isFree: boolean;
+  /** Whether a read rule holds for a row. `whole` = ask every rule, so that it takes as long whatever comes out. */
+  allows(scope: Bindings, row: Fields, whole?: boolean): boolean;
+}
+
+/** Rows that everybody may read. */
+export const freeReading: RowAccess = { isFree: true, allows: () => true };
+
+/** One rule of one operation that shows rows. */
+interface Way {
+  readonly rule: Rule;
+  readonly operation: string;
+  /** The path's parameters as they would be for a row. */
+  readonly params: ((row: Fields) => Readonly<Record<string, Value>>) | undefined;
+  /** Whose row it is that the operation reads, where its path does not say. */
+  readonly identity: Prepared | undefined;
+}
+
+/** A caller may read what a rule of a read operation shows it; where a resource has none, what one of a list shows it. */
+export function compileReading(spec: Spec, resource: string, user: string | undefined, prepare: Prepare): RowAccess {
+  const reads = operationsOn(spec, resource, 'read');
+  const operations = reads.length > 0 ? reads : operationsOn(spec, resource, 'list');
+  const field = statedValue(entryOf(spec.resources.all, resource)?.identifier ?? { standing: 'open', at: '' })?.field ?? 'id';
+  if (operations.some((operation) => isPublic(spec, operation))) return freeReading;
+  const ways = operations.flatMap((operation) =>
+    rulesOf(spec, [operation], user, prepare).map((rule) => wayOf(rule, operation, field, prepare)),
+  );
+  const isFree = ways.some(({ rule, identity }) => !rule.condition && !identity && rule.scopes.length === 0);
+  return {
+    isFree,
+    allows(scope, row, whole = false) {
+      if (isFree && !whole) return true;
+      const caller = callerOf(scope);
+      let isAllowed = false;
+      for (const way of ways) {
+        if (!hasScopes(caller, way.rule.scopes)) continue;
+        isAllowed = isOpen(way, scope, row, field) || isAllowed;
+        if (isAllowed && !whole) return true;
+      }
+      return isAllowed;
+    },
+  };
+}
+
+function isPublic(spec: Spec, operation: Operation): boolean {
+  return namesOperation(spec.authentication.public, operation) && !operation.endpoint?.identity;
+}
+
+function wayOf(rule: Rule, operation: Operation, field: string, prepare: Prepare): Way {
+  // Every operation here is an endpoint's.
+  const endpoint = operation.endpoint as Endpoint;
+  const roots = new Set([...(rule.condition?.reads() ?? [])].map(({ root }) => root));
+  return {
+    rule,
+    operation: operation.name,
+    params: roots.has('params') ? paramsFor(endpoint, field) : undefined,
+    identity: endpoint.identity && prepare(endpoint.identity, operation.name),
+  };
+}
+
+function isOpen({ rule, operation, params, identity }: Way, scope: Bindings, row: Fields, field: string): boolean {
+  if (!rule.condition && !identity) return true;
+  const own = { ...scope, request: undefined, next: undefined, params: params?.(row), operation, resource: row };
+  if (identity) {
+    const id = identity.evaluate(own);
+    if ((typeof id !== 'string' && typeof id !== 'number' && typeof id !== 'bigint') || String(id) !== String(row[field]))
+      return false;
+  }
+  return !rule.condition || holds(rule.condition, own);
+}
+
+/** The request that would read this row says nothing but its path. */
+function paramsFor(endpoint: Endpoint, field: string): (row: Fields) => Readonly<Record<string, Value>> {
+  const identifier = identifierParameter(endpoint);
+  const names = pathParameters(endpoint.path);
+  return (row) => Object.fromEntries(names.map((name) => [name, row[name === identifier ? field : name]]));
+}

@@ -1,0 +1,130 @@
+import { hash } from 'node:crypto';
+import type { CryptoKey, JWTPayload } from 'jose';
+import type { JsonMap } from '../../document/document.ts';
+import type { Caller } from '../exchange/exchange.ts';
+import { Remembered } from './cache.ts';
+import type { KeySet, PublicKey } from './key-set.ts';
+
+/** What a token has to be, as its scheme states it. */
+export interface TokenRules {
+  readonly issuer: string | undefined;
+  readonly audience: string | undefined;
+  /** Those that the document names, and no other. */
+  readonly algorithms: readonly string[];
+  /** The keys that may have signed it; of those that were made for this run, the name is known. */
+  readonly keysOf: (kid: string | undefined, algorithm: string) => KeySet | undefined;
+  readonly callerOf: (claims: JsonMap, nowMs: number) => Caller | undefined;
+}
+
+/** Who shows a token: nobody where it is not good, `unavailable` where its issuer's keys cannot be had. */
+export type Shown = { readonly caller: Caller } | undefined | 'unavailable';
+
+/** Verifies a token once, and knows it again until it ends or its key goes. */
+export type VerifyToken = (token: string, nowMs: number) => Shown | Promise<Shown>;
+
+interface Known {
+  readonly shown: { readonly caller: Caller };
+  readonly untilMs: number;
+  readonly keys: KeySet;
+  readonly mark: string;
+}
+
+/** How far the clocks of an issuer and of this service may be apart. */
+const leewaySeconds = 5;
+const rememberedMost = 16_384;
+/** How many keys a token without a key's name is tried with. */
+const triesMost = 8;
+
+/** Verifies the tokens of one scheme: JWS compact serialization, signed, never encrypted and never `none` (RFC 7519, RFC 8725). */
+export function compileTokens(rules: TokenRules): VerifyToken {
+  const remembered = new Remembered<Known>(rememberedMost);
+  const jose = lazily(() => import('jose'));
+
+  async function verify(token: string, nowMs: number, mark: string): Promise<Shown> {
+    const header = headerOf(token);
+    if (!header || !rules.algorithms.includes(header.alg)) return undefined;
+    const keys = rules.keysOf(header.kid, header.alg);
+    const found = await keys?.find(header.kid, header.alg);
+    if (!keys || found === undefined) return undefined;
+    if (found === 'unavailable') return 'unavailable';
+    for (const key of found.slice(0, triesMost)) {
+      const claims = await claimsOf(token, key, header.alg, nowMs);
+      if (claims === 'another key') continue;
+      const caller = claims && rules.callerOf(claims as JsonMap, nowMs);
+      if (!claims || !caller) return undefined;
+      const shown = { caller };
+      const untilMs = claims.exp === undefined ? Number.POSITIVE_INFINITY : (claims.exp + leewaySeconds) * 1000;
+      remembered.set(mark, { shown, untilMs, keys, mark: key.mark });
+      return shown;
+    }
+    return undefined;
+  }
+
+  /** What a token says, if this key has signed it and it is for us and for now. */
+  async function claimsOf(
+    token: string,
+    { jwk, mark }: PublicKey,
+    algorithm: string,
+    nowMs: number,
+  ): Promise<JWTPayload | undefined | 'another key'> {
+    const { jwtVerify, errors } = await jose();
+    try {
+      const { payload } = await jwtVerify(token, await imported(jwk, mark, algorithm), {
+        algorithms: [algorithm],
+        clockTolerance: leewaySeconds,
+        currentDate: new Date(nowMs),
+        ...(rules.issuer !== undefined && { issuer: rules.issuer }),
+        ...(rules.audience !== undefined && { audience: rules.audience }),
+      });
+      return payload;
+    } catch (error) {
+      if (error instanceof errors.JWSSignatureVerificationFailed) return 'another key';
+      // A token that is not good, or a key that is none of its algorithm's: jose says which, and nobody is told.
+      if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException) return undefined;
+      throw error;
+    }
+  }
+
+  const importedKeys = new Map<string, CryptoKey | Uint8Array>();
+  async function imported(jwk: PublicKey['jwk'], mark: string, algorithm: string): Promise<CryptoKey | Uint8Array> {
+    const name = `${algorithm}\n${mark}`;
+    const known = importedKeys.get(name);
+    if (known) return known;
+    const { importJWK } = await jose();
+    const key = await importJWK(jwk, algorithm);
+    // Keys that have gone are few; there is no need to find out which.
+    if (importedKeys.size >= 128) importedKeys.clear();
+    importedKeys.set(name, key);
+    return key;
+  }
+
+  return (token, nowMs) => {
+    const mark = hash('sha256', token, 'base64url');
+    const known = remembered.get(mark);
+    if (known && nowMs < known.untilMs && known.keys.has(known.mark)) return known.shown;
+    if (known) remembered.delete(mark);
+    return verify(token, nowMs, mark);
+  };
+}
+
+/** What a token says of its signature; nothing where it is no token. */
+function headerOf(token: string): { readonly alg: string; readonly kid: string | undefined } | undefined {
+  const [first = '', ...rest] = token.split('.', 4);
+  if (rest.length !== 2 || !/^[\w-]+$/.test(first)) return undefined;
+  try {
+    const header: unknown = JSON.parse(Buffer.from(first, 'base64url').toString('utf8'));
+    if (typeof header !== 'object' || header === null || !('alg' in header) || typeof header.alg !== 'string') return undefined;
+    const kid = 'kid' in header ? header.kid : undefined;
+    return kid === undefined || typeof kid === 'string' ? { alg: header.alg, kid } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function lazily<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

@@ -1,0 +1,162 @@
+import { valueAt } from '../../document/place.ts';
+import { below } from '../../document/pointer.ts';
+import type { StoredDelivery } from '../../store/outbox.ts';
+import type { Transaction } from '../../store/store.ts';
+import type { Fields } from '../exchange/exchange.ts';
+import type { Entropy } from '../http/clock.ts';
+import { drawOnce, follower, type Work } from '../resources/act.ts';
+import { applySetters, updateRow } from '../resources/write.ts';
+import { webhookOf } from './kinds.ts';
+import type { Posted } from './posts.ts';
+import type { EventsSetting } from './setting.ts';
+import type { Subscribers } from './subscribers.ts';
+
+/** What came of a try. */
+export interface Settled {
+  readonly delivery: StoredDelivery;
+  /** Nothing where it was not sent. */
+  readonly posted: Posted | undefined;
+  /** Why nothing more is done about it, where it was not sent. */
+  readonly final: string | undefined;
+  readonly atMs: number;
+  readonly tookMs: number;
+}
+
+/** Writes down what came of many tries, in one change; then disables the subscribers that are to be. */
+export async function settleAll(
+  engine: EventsSetting,
+  subscribers: Subscribers,
+  schedule: Schedule,
+  settled: readonly Settled[],
+): Promise<void> {
+  const drawn = drawOnce(engine.chance, engine.clock.now());
+  const { given: disabled, failing: changed } = await engine.store.change((rows) => {
+    drawn.restart();
+    const chance = { bytes: (length: number) => drawn.bytes(length), uuid: () => drawn.uuid() };
+    const given = new Set<string>();
+    const failing = new Map<string, number | undefined>();
+    for (const one of settled) if (settleOne(rows, one, { ...engine, chance }, schedule)) given.add(one.delivery.subscriber);
+    for (const { delivery, posted, atMs } of settled) {
+      if (!posted) continue;
+      const id = delivery.subscriber;
+      const subscriber = subscribers.find(id, rows, engine);
+      if (!subscriber) continue;
+      const before = failing.has(id) ? failing.get(id) : subscriber.failingMs;
+      const after = isAccepted(posted) ? undefined : (before ?? atMs);
+      failing.set(id, after);
+      if (after !== undefined && schedule.disableAfterMs !== undefined && atMs - after >= schedule.disableAfterMs) given.add(id);
+    }
+    for (const [id, failingMs] of failing) {
+      const subscriber = subscribers.find(id, rows, engine);
+      if (subscriber?.fields && subscriber.failingMs !== failingMs) subscribers.failing(rows, id, failingMs);
+      else failing.delete(id);
+    }
+    return { given, failing: [...failing.keys()] };
+  });
+  if (changed.length > 0) subscribers.changed(changed);
+  for (const id of disabled) await disableSubscriber(engine, subscribers, id);
+}
+
+/** Returns whether the subscriber said that it is gone. */
+function settleOne(rows: Transaction, one: Settled, engine: EventsSetting, schedule: Schedule): boolean {
+  const { delivery, posted, final, atMs, tookMs } = one;
+  const { seq, tries } = delivery;
+  const { outbox } = rows;
+  const status = posted?.status ?? null;
+  outbox.attempted(seq, { atMs, tookMs, status, error: posted?.error ?? final ?? null, response: posted?.response ?? null });
+  const nowMs = engine.clock.now();
+  if (posted && isAccepted(posted)) {
+    outbox.settle(seq, 'accepted', nowMs);
+    return false;
+  }
+  const isGone = status === 410;
+  const dueMs = posted && !isGone ? schedule.next(tries + 1, posted, nowMs, engine.chance) : undefined;
+  if (dueMs === undefined) outbox.settle(seq, 'given up', nowMs);
+  else outbox.postpone(seq, dueMs);
+  return isGone;
+}
+
+/** The operation `disable RESOURCE`: the engine's own change of a subscriber's row. */
+async function disableSubscriber(engine: EventsSetting, subscribers: Subscribers, id: string): Promise<void> {
+  const names = webhookOf(engine)?.subscribers;
+  const model = names && engine.models.get(names.resource);
+  if (!names || !model) return;
+  const operation = `disable ${names.resource}`;
+  const nowMs = engine.clock.now();
+  const draw = drawOnce(engine.chance, nowMs);
+  const recorded = await engine.store.change((rows) => {
+    draw.restart();
+    const row = rows.get(model.name, id);
+    if (!row) return undefined;
+    const before = model.parse(row);
+    if (names.enabled === undefined) {
+      subscribers.disable(rows, id);
+      return { reached: new Set<string>(), subscribers: [id] };
+    }
+    if (before[names.enabled] === false) return undefined;
+    const work: Work = {
+      rows,
+      models: engine.models,
+      nowMs,
+      draw,
+      stored: [],
+      scope: { now: nowMs, operation, version: '', follow: follower(rows, engine.models) },
+    };
+    const draft: Fields = { ...before, [names.enabled]: false };
+    const scope = { ...work.scope, resource: before, next: draft };
+    const next = applySetters(model.setters([operation, 'write']), scope, draft);
+    updateRow(work, model, row, before, next, row.entered, operation);
+    return engine.events.record(work, undefined);
+  });
+  engine.events.recorded(recorded);
+}
+
+/** Whether a receiver took what it was sent: 2xx, and nothing else. */
+export function isAccepted({ status }: Posted): boolean {
+  return status !== undefined && status >= 200 && status < 300;
+}
+
+/** When a delivery is tried again, how long a try may take, and when a subscriber is given up. */
+export interface Schedule {
+  readonly timeoutMs: number;
+  readonly disableAfterMs: number | undefined;
+  /** When to try again after so many tries; nothing = no more. */
+  next(tries: number, posted: Posted, nowMs: number, chance: Entropy): number | undefined;
+}
+
+const hourMs = 3_600_000;
+
+/** Where a document does not say: the example of Standard Webhooks 1.0.0. */
+const usualRetryMs: readonly number[] = [5_000, 300_000, 1_800_000, 2, 5, 10, 14, 20, 24].map((wait) =>
+  wait < 100 ? wait * hourMs : wait,
+);
+const usualTimeoutMs = 15_000;
+/** How far a wait is moved by chance, either way. */
+const jitter = 0.2;
+/** The longest that a receiver can ask to be left alone. */
+const retryAfterMaxMs = 24 * hourMs;
+
+export function compileSchedule(engine: EventsSetting): Schedule {
+  const webhook = webhookOf(engine);
+  const written = webhook && valueAt(engine.compilation.spec.document.tree, below(webhook.at, 'retry'));
+  const waits = webhook && written !== undefined ? webhook.retryMs : usualRetryMs;
+  return {
+    timeoutMs: webhook?.timeoutMs ?? usualTimeoutMs,
+    disableAfterMs: webhook?.disableAfterMs,
+    next(tries, posted, nowMs, chance) {
+      const wait = waits[tries - 1];
+      if (wait === undefined) return undefined;
+      const [a = 0, b = 0] = chance.bytes(2);
+      const moved = wait * (1 - jitter + (2 * jitter * (a * 256 + b)) / 65_535);
+      return nowMs + Math.round(Math.max(moved, Math.min(retryAfterMaxMs, retryAfterMs(posted, nowMs))));
+    },
+  };
+}
+
+/** What a receiver asks for, in seconds or as a date (RFC 9110 section 10.2.3). */
+export function retryAfterMs({ retryAfter }: Posted, nowMs: number): number {
+  if (retryAfter === undefined) return 0;
+  if (/^\d{1,9}$/.test(retryAfter.trim())) return Number(retryAfter) * 1000;
+  const at = Date.parse(retryAfter);
+  return Number.isNaN(at) ? 0 : Math.max(0, at - nowMs);
+}

@@ -1,2 +1,0 @@
-/** How many connections one receiver gets. */
-export const connectionsMax = 32;

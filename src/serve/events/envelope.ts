@@ -1,0 +1,196 @@
+import { type StatedSignature, signatureKind, signatureKinds } from '../../kinds/signatures/all.ts';
+import type { Signature } from '../../kinds/signatures/kind.ts';
+import type { Envelope } from '../../parts/envelope.ts';
+import { envelopeOf } from '../../parts/events.ts';
+import { statedValue } from '../../parts/fact.ts';
+import type { StoredEvent } from '../../store/outbox.ts';
+import type { Fields, Value } from '../exchange/exchange.ts';
+import { type Evaluate, EvaluationFailure, isFailed } from '../exchange/expressions.ts';
+import { compilePrune, type Prune } from '../exchange/visibility.ts';
+import { parseStored, toJson } from '../http/json.ts';
+import { webhookOf } from './kinds.ts';
+import type { Post } from './posts.ts';
+import type { EventsSetting } from './setting.ts';
+import type { Subscriber } from './subscribers.ts';
+
+/** For whom an event is written: what a user may not see is left out, and a version has its own shape. */
+export interface Audience {
+  readonly user: string | undefined;
+  readonly version: string;
+}
+
+/** Writes events as they are sent. */
+export interface Wrapping {
+  /** The envelope, or the payload where nothing stands around it, as JSON text on one line. */
+  body(event: StoredEvent, audience: Audience): string | { readonly wrong: string };
+  /** The stated header fields of a delivery. */
+  headers(event: StoredEvent, subscriber: Subscriber): Readonly<Record<string, string>> | { readonly wrong: string };
+}
+
+export function compileWrapping(engine: EventsSetting): Wrapping {
+  const { compilation } = engine;
+  const { spec } = compilation;
+  const envelope = compileEnvelope(envelopeOf(spec.events), compilation);
+  const fields = named(webhookOf(engine)?.headers ?? {}, compilation);
+  const prunes = new Map<string, Prune | undefined>();
+  const downs = new Map<string, Down | undefined>();
+  const shapeOf = (kind: string) => statedValue(statedValue(spec.events.kinds)?.[kind]?.payload ?? { standing: 'open', at: '' });
+
+  function pruneFor(kind: string, { user }: Audience): Prune | undefined {
+    const key = `${kind}\n${user ?? ''}`;
+    if (!prunes.has(key)) {
+      const shape = shapeOf(kind);
+      prunes.set(key, shape && compilePrune(spec, shape, { user, reveals: false }));
+    }
+    return prunes.get(key);
+  }
+
+  function downFor(kind: string, { version }: Audience): Down | undefined {
+    const key = `${kind}\n${version}`;
+    if (!downs.has(key)) {
+      const shape = shapeOf(kind);
+      downs.set(key, shape && version !== '' ? engine.versions?.down(version, shape) : undefined);
+    }
+    return downs.get(key);
+  }
+
+  return {
+    body(event, audience) {
+      const prune = pruneFor(event.kind, audience);
+      const down = downFor(event.kind, audience);
+      if (!prune && !down && envelope.ofText) return envelope.ofText(event, event.payload);
+      const whole: Value = parseStored(event.payload);
+      prune?.(whole);
+      const payload = down ? carried(down, whole) : whole;
+      if (payload instanceof EvaluationFailure) return { wrong: payload.reason };
+      return envelope.ofText ? envelope.ofText(event, toJson(payload)) : envelope.of(event, payload);
+    },
+    headers(event, { fields: subscriber }) {
+      if (fields.length === 0) return {};
+      const scope = { ...scopeOf(event, parseStored(event.payload)), subscriber };
+      const out: Record<string, string> = {};
+      for (const [name, evaluate] of fields) {
+        const value = evaluate(scope);
+        if (isFailed(value)) return { wrong: `The header ${name} failed: ${value.reason}` };
+        if (value !== undefined && value !== null) out[name.toLowerCase()] = String(value);
+      }
+      return out;
+    },
+  };
+}
+
+type Down = (value: Value) => Value;
+
+/** A value that has no counterpart in an older version is not sent there. */
+function carried(down: Down, value: Value): Value {
+  try {
+    return down(value);
+  } catch (failure) {
+    return new EvaluationFailure(failure instanceof Error ? failure.message : String(failure));
+  }
+}
+
+type NamedEvaluate = readonly (readonly [string, Evaluate])[];
+
+function named(
+  expressions: Readonly<Record<string, Parameters<EventsSetting['compilation']['expression']>[0]>>,
+  { expression }: EventsSetting['compilation'],
+): NamedEvaluate {
+  return Object.entries(expressions).map(([name, entry]) => [name, expression(entry)] as const);
+}
+
+/** Puts an envelope around a payload. */
+interface CompiledEnvelope {
+  /** Around a payload that is JSON text already; absent where an expression has to be evaluated. */
+  readonly ofText?: (event: StoredEvent, payload: string) => string;
+  of(event: StoredEvent, payload: Value): string | { readonly wrong: string };
+}
+
+function compileEnvelope(
+  { at, word, expressions, members }: Envelope,
+  compilation: EventsSetting['compilation'],
+): CompiledEnvelope {
+  if (word === undefined) return { of: () => ({ wrong: 'The stated envelope is none that can be made here.' }) };
+  if (!members) return { ofText: (_event, payload) => payload, of: (_event, payload) => toJson(payload) };
+  const evaluates = named(
+    Object.fromEntries(Object.entries(members).map(([name, source]) => [name, expressions[name] ?? { source, at }])),
+    compilation,
+  );
+  const ofText = textOf(Object.entries(members));
+  return { ...(ofText && { ofText }), of: (event, payload) => wrap(evaluates, event, payload) };
+}
+
+/** What is known of an event without evaluating anything, as JSON text. */
+const texts: Readonly<Record<string, (event: StoredEvent, payload: string) => string>> = {
+  'event.id': ({ id }) => JSON.stringify(id),
+  'event.kind': ({ kind }) => JSON.stringify(kind),
+  'event.at': ({ atMs }) => `"${new Date(atMs).toISOString()}"`,
+  'event.payload': (_event, payload) => payload,
+};
+
+/** An envelope of nothing but what is known, which most are, is written without its payload being read. */
+function textOf(members: readonly (readonly [name: string, source: string])[]): CompiledEnvelope['ofText'] {
+  const pieces = members.flatMap(([name, source], index) => {
+    const make = texts[source];
+    return make ? [{ before: `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`, make }] : [];
+  });
+  if (pieces.length === 0 || pieces.length < members.length) return undefined;
+  return (event, payload) => {
+    let text = '';
+    for (const { before, make } of pieces) text += before + make(event, payload);
+    return `${text}}`;
+  };
+}
+
+function wrap(envelope: NamedEvaluate, event: StoredEvent, payload: Value): string | { readonly wrong: string } {
+  const scope = scopeOf(event, payload);
+  const out: Fields = {};
+  for (const [name, evaluate] of envelope) {
+    const value = evaluate(scope);
+    if (isFailed(value)) return { wrong: `The envelope's ${name} failed: ${value.reason}` };
+    out[name] = value ?? null;
+  }
+  return toJson(out);
+}
+
+/** The time is that of the event, so that every try says the same. */
+function scopeOf({ id, kind, atMs, operation }: StoredEvent, payload: Value): Readonly<Record<string, Value>> {
+  return { now: atMs, operation, version: '', event: { id, kind, at: new Date(atMs).toISOString(), payload } };
+}
+
+/** Makes what is sent: the event in its envelope, with the stated header fields and its signature. */
+export interface Signing {
+  post(event: StoredEvent, subscriber: Subscriber, nowMs: number): Post | { readonly wrong: string };
+}
+
+// These belong to the connection.
+const framing = ['connection', 'content-length', 'host', 'keep-alive', 'transfer-encoding', 'upgrade', 'expect'];
+
+export function compileSigning(engine: EventsSetting, wrapping: Wrapping, allowsPrivate: boolean): Signing {
+  const signature = signatureOf(webhookOf(engine)?.signature);
+  const { user } = engine.compilation;
+  return {
+    post(event, subscriber, nowMs) {
+      const { maker, version, url, fields } = subscriber;
+      const body = wrapping.body(event, { user: fields === undefined ? user : maker?.user, version });
+      if (typeof body !== 'string') return body;
+      const own = wrapping.headers(event, subscriber);
+      if ('wrong' in own) return { wrong: String(own.wrong) };
+      const signed = signature.sign({ id: event.id, timestamp: Math.floor(nowMs / 1000), body }, subscriber.secrets(nowMs));
+      if ('wrong' in signed) return { wrong: String(signed.wrong) };
+      const headers: Record<string, string> = { 'content-type': 'application/json', 'user-agent': 'ninefold', ...own };
+      for (const name of framing) delete headers[name];
+      // Whoever starts the service chooses where it sends; a row's address is somebody else's choice.
+      const isPrivate = allowsPrivate || fields === undefined;
+      return { url, headers: { ...headers, ...signed }, body, isPrivate };
+    },
+  };
+}
+
+/** The signature that is stated, or the usual one; what is stated and is none of them is never sent. */
+function signatureOf(stated: StatedSignature | undefined): Signature {
+  const kind = stated ? signatureKind(stated) : signatureKinds[0];
+  return kind?.compile(stated?.facts ?? {}) ?? unknown;
+}
+
+const unknown: Signature = { sign: () => ({ wrong: 'The stated signature is none that can be made here.' }) };

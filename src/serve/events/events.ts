@@ -1,0 +1,170 @@
+import { streamKind, streamKinds } from '../../kinds/streams/all.ts';
+import { statedValue } from '../../parts/fact.ts';
+import { compileSchedule } from './attempts.ts';
+import { Deliveries, type DeliveryRules } from './deliveries.ts';
+import { compileSigning, compileWrapping } from './envelope.ts';
+import type { StreamRules } from './listeners.ts';
+import { compileRecording, type Recording } from './recording.ts';
+import { isStillKnown } from './row-image.ts';
+import type { Events, EventsSetting } from './setting.ts';
+import { Streams } from './stream.ts';
+import { type GivenWebhook, Subscribers } from './subscribers.ts';
+
+/** Where events go besides those who ask for them. */
+interface EventsOptions {
+  /** Addresses that receive everything, for development. */
+  readonly webhooks: readonly GivenWebhook[];
+  /** Whether webhooks may go to addresses that are not public. */
+  readonly allowsPrivate: boolean;
+}
+
+interface Compiled {
+  readonly recording: Recording;
+  readonly rules: DeliveryRules;
+  readonly stream: StreamRules;
+}
+
+/** Starts the events part: records with changes, delivers by webhook, and tells those who listen to the stream. */
+export function startEvents(engine: () => EventsSetting, { webhooks, allowsPrivate }: EventsOptions): Events {
+  const compiled = new WeakMap<EventsSetting, Compiled>();
+  const subscribers = new Subscribers(webhooks);
+  const touched = new Set<string>();
+  let looking: NodeJS.Immediate | undefined;
+
+  function current(): Compiled {
+    const now = engine();
+    let made = compiled.get(now);
+    if (!made) {
+      made = compile(now, webhooks.length > 0, allowsPrivate);
+      compiled.set(now, made);
+      subscribers.forget();
+    }
+    return made;
+  }
+
+  const deliveries = new Deliveries(engine, () => current().rules, subscribers);
+  const streams = new Streams(engine, () => current().stream);
+  const pruning = new Pruning(engine);
+
+  function look(): void {
+    looking = undefined;
+    const found = [...touched];
+    touched.clear();
+    deliveries.look(found);
+  }
+
+  async function load(): Promise<void> {
+    await subscribers.load(engine());
+  }
+
+  return {
+    record(work, caller, emitted = []) {
+      if (work.stored.length === 0 && emitted.length === 0) return undefined;
+      return current().recording.record(work, caller, emitted, subscribers);
+    },
+    recorded(recorded) {
+      for (const subscriber of recorded?.reached ?? []) touched.add(subscriber);
+      if (recorded && recorded.subscribers.length > 0) subscribers.changed(recorded.subscribers);
+      if (recorded && !subscribers.isLoaded) void load().catch((failure: unknown) => engine().onFailure(failure, 'subscribers'));
+      // The answer to the change goes first.
+      if (touched.size > 0) looking ??= setImmediate(look);
+      streams.recorded();
+      pruning.step(streams.toldThrough);
+    },
+    open: streams.open,
+    look(subscriber) {
+      deliveries.look([subscriber]);
+    },
+    async resume() {
+      current();
+      await load();
+      await deliveries.resume();
+    },
+    async settled() {
+      while (looking) await new Promise<void>((resolve) => setImmediate(resolve));
+      await deliveries.settled();
+      await streams.settled();
+    },
+    async stop() {
+      clearImmediate(looking);
+      streams.stop();
+      await deliveries.stop();
+      await pruning.settled();
+    },
+  };
+}
+
+function compile(engine: EventsSetting, hasGiven: boolean, allowsPrivate: boolean): Compiled {
+  const recording = compileRecording(engine, hasGiven);
+  const wrapping = compileWrapping(engine);
+  const stated = statedValue(engine.compilation.spec.events.delivery)?.stream?.format;
+  // A stream of no known format has no plan, and nobody who listens.
+  const kind = streamKind(stated) ?? streamKinds[0];
+  return {
+    recording,
+    rules: { schedule: compileSchedule(engine), signing: compileSigning(engine, wrapping, allowsPrivate) },
+    stream: {
+      recording,
+      wrapping,
+      kind,
+      comment: Buffer.from(kind.comment),
+      isGood: (caller) => engine.store.read((rows) => isStillKnown(engine, caller, rows, engine.clock.now())),
+    },
+  };
+}
+
+/** How long deliveries that are done with are kept, to be looked at and sent again. */
+const keptMs = 7 * 86_400_000;
+/** How often it is looked whether something can go, and how much goes at once. */
+const everyMs = 60_000;
+const stepMost = 500;
+
+/** Removes deliveries and events that are kept no longer, a bounded number at a time, while others are recorded. */
+class Pruning {
+  readonly #engine: () => EventsSetting;
+  #nextMs = 0;
+  /** How far events were looked through: one that is still being delivered stays behind. */
+  #reached = 0;
+  /** The last event at the step before: what was recorded since is not looked at, however far the clock has jumped. */
+  #known = 0;
+  #step: Promise<void> | undefined;
+
+  constructor(engine: () => EventsSetting) {
+    this.#engine = engine;
+  }
+
+  /** Does a step, where it is time for one. `toldThrough` is the last event that everybody who listens was told of. */
+  step(toldThrough: number): void {
+    const { clock, onFailure } = this.#engine();
+    if (this.#step || clock.now() < this.#nextMs) return;
+    this.#step = this.#prune(toldThrough)
+      .catch((failure: unknown) => onFailure(failure, 'pruning'))
+      .finally(() => {
+        this.#step = undefined;
+      });
+  }
+
+  async settled(): Promise<void> {
+    await this.#step;
+  }
+
+  async #prune(toldThrough: number): Promise<void> {
+    const { clock, store, compilation } = this.#engine();
+    const nowMs = clock.now();
+    const delivery = statedValue(compilation.spec.events.delivery);
+    const eventsMs = Math.max(delivery?.stream?.keepMs ?? 0, keptMs);
+    const events = {
+      beforeMs: nowMs - eventsMs,
+      afterSeq: this.#reached,
+      throughSeq: Math.min(this.#known, toldThrough),
+    };
+    const { removed, reached, last } = await store.change(({ outbox }) => ({
+      ...outbox.prune(nowMs - keptMs, events, stepMost),
+      last: outbox.lastEvent(),
+    }));
+    this.#known = last;
+    const isDone = removed === 0 && reached === this.#reached;
+    this.#reached = isDone ? 0 : reached;
+    this.#nextMs = isDone ? nowMs + everyMs : nowMs;
+  }
+}

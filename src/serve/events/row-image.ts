@@ -1,0 +1,142 @@
+import { statedValue } from '../../parts/fact.ts';
+import type { StoredEvent } from '../../store/outbox.ts';
+import type { Reader } from '../../store/store.ts';
+import type { Caller, Fields, Value } from '../exchange/exchange.ts';
+import { parseStored, toJson } from '../http/json.ts';
+import { follower, type Models, type StoredChange, type Work } from '../resources/act.ts';
+import { kept } from '../resources/write.ts';
+import type { EventsSetting } from './setting.ts';
+
+/**
+ * What decides who receives an event: the row that it is about as it was when the event was recorded, and the rows that
+ * permission rules reach from it. It is kept with the event, so that a reader that comes later is judged by the same.
+ */
+export interface Image {
+  readonly fields: Fields;
+  /** By resource and identifier, parted by a line end. */
+  readonly near: Readonly<Record<string, Fields>>;
+  /** What `to` may read besides, where the kind says who receives it. What was sent is not kept. */
+  readonly scope?: Readonly<Record<string, Value>>;
+}
+
+type Follow = (resource: string, id: Value) => Fields | undefined;
+
+/** Which references permission rules follow, from each resource. */
+type Chains = (resource: string) => readonly (readonly string[])[];
+
+const deepest = 3;
+
+/** Finds them in the rules' own words: `resource.parcel.merchant` follows `parcel`. */
+export function compileChains({ compilation, models }: EventsSetting): Chains {
+  const rules = statedValue(compilation.spec.authentication.permissions) ?? [];
+  const paths = rules.flatMap((rule) =>
+    [...(rule.if?.source ?? '').matchAll(/\bresource((?:\.[A-Za-z_]\w*){2,})/g)].map((match) =>
+      (match[1] as string).slice(1).split('.'),
+    ),
+  );
+  const known = new Map<string, readonly (readonly string[])[]>();
+  return (resource) => {
+    const found = known.get(resource);
+    if (found) return found;
+    const chains = new Map<string, readonly string[]>();
+    for (const path of paths) {
+      const chain = referencesOf(path, resource, models);
+      if (chain.length > 0) chains.set(chain.join('.'), chain);
+    }
+    const list = [...chains.values()];
+    known.set(resource, list);
+    return list;
+  };
+}
+
+function referencesOf(path: readonly string[], resource: string, models: Models): string[] {
+  const chain: string[] = [];
+  let at: string | undefined = resource;
+  for (const name of path.slice(0, deepest)) {
+    at = at === undefined ? undefined : models.get(at)?.fields.get(name)?.ref;
+    if (at === undefined) break;
+    chain.push(name);
+  }
+  return chain;
+}
+
+/** What is kept of a change: the row after it, or before it where it is gone. */
+export function imageOf(work: Work, { model, before, after }: StoredChange, chains: Chains): Image {
+  const fields = kept(model, after ?? before ?? {});
+  const near: Record<string, Fields> = {};
+  const find = withGone(work);
+  for (const chain of chains(model.name)) {
+    let at: Fields | undefined = fields;
+    let resource = model.name;
+    for (const name of chain) {
+      const target = work.models.get(resource)?.fields.get(name)?.ref;
+      const id: Value = at?.[name];
+      if (target === undefined || id === undefined || id === null) break;
+      at = find(target, id);
+      if (!at) break;
+      near[`${target}\n${String(id)}`] = at;
+      resource = target;
+    }
+  }
+  return { fields, near };
+}
+
+/** Follows to rows that went in this very change too: a deletion is judged by what was there before it. */
+function withGone(work: Work): Follow {
+  const stored = follower(work.rows, work.models);
+  return (resource, id) =>
+    stored(resource, id) ??
+    work.stored.find(({ model, id: gone, after }) => after === undefined && model.name === resource && gone === String(id))
+      ?.before;
+}
+
+/** Follows from an image: to what was kept with it, else to what is stored now. */
+function followFrom(image: Image, rows: Reader, models: Models): Follow {
+  const stored = follower(rows, models);
+  return (resource, id) => image.near[`${resource}\n${String(id)}`] ?? stored(resource, id);
+}
+
+/** What is kept for `to`: the row before and after, as it is stored, and the parameters. */
+export function scopeKept({ params }: Work['scope'], change: StoredChange | undefined): Readonly<Record<string, Value>> {
+  return {
+    ...(change?.before && { resource: kept(change.model, change.before) }),
+    ...(change?.after && { next: kept(change.model, change.after) }),
+    ...(params !== undefined && { params }),
+  };
+}
+
+/** What is written of an image beside a payload; null where the payload says it all. */
+export function writeImage(image: Image, payload: string): string | null {
+  const { near, scope } = image;
+  const fields = toJson(image.fields);
+  const hasNear = Object.keys(near).length > 0;
+  if (fields === payload && !hasNear && !scope) return null;
+  return toJson({ ...(fields !== payload && { fields: image.fields }), ...(hasNear && { near }), ...(scope && { scope }) });
+}
+
+export function readImage({ image, payload }: Pick<StoredEvent, 'image' | 'payload'>): Image {
+  // What stands here was written by `writeImage`.
+  const written = (image === null ? {} : parseStored(image)) as Partial<Image>;
+  const { fields = parseStored(payload), near = {}, scope } = written;
+  return { fields, near, ...(scope && { scope }) };
+}
+
+/** Whether a caller may read a row as an image shows it. */
+export type MayRead = (caller: Caller | undefined, resource: string, image: Image, rows: Reader, nowMs: number) => boolean;
+
+/** Asks the read rules of a document. Where it is not decided who may read, nobody hears of anything, unless doubts are let pass. */
+export function compileMayRead({ compilation, models, acceptsOpen }: EventsSetting): MayRead {
+  const { access } = compilation;
+  return (caller, resource, image, rows, nowMs) => {
+    if (!acceptsOpen && access.doubts({ name: `read ${resource}`, resource }).length > 0) return false;
+    const reading = access.reading(resource, caller?.user);
+    if (reading.isFree) return true;
+    const scope = { caller, now: nowMs, version: '', follow: followFrom(image, rows, models) };
+    return reading.allows(scope, image.fields);
+  };
+}
+
+/** Whether a maker still is somebody: one known by a key, until its last key is revoked or has expired. */
+export function isStillKnown({ credentials }: EventsSetting, maker: Caller | undefined, rows: Reader, nowMs: number): boolean {
+  return maker?.key === undefined || credentials.isHeld(rows, maker.user, maker.id, nowMs);
+}

@@ -1,0 +1,298 @@
+import type { JsonMap } from '../../document/document.ts';
+import type { Decision } from '../../kinds/limits/kind.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import type { ErrorCondition } from '../../parts/errors.ts';
+import type { Operation } from '../../parts/operations.ts';
+import type { Call, Reply } from '../http/call.ts';
+import type { Negotiate } from '../http/media-type.ts';
+import type { RouteMatch } from '../http/route.ts';
+import type { Violation } from '../http/violation.ts';
+import type { PromiseOrValue } from './after.ts';
+import type { OpenFact } from './open.ts';
+
+/** Who is asking. */
+export interface Caller {
+  readonly id: string;
+  readonly user: string;
+  readonly scopes: readonly string[];
+  readonly claims?: JsonMap;
+  readonly key?: string;
+}
+
+/** Why a request is not carried out, before it has a shape. */
+export interface Refusal {
+  readonly when?: ErrorCondition;
+  /** The service's own code, where another part names one. */
+  readonly code?: string;
+  readonly message?: string;
+  readonly violations?: readonly Violation[];
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Open facts that this exchange would need: 501. */
+  readonly open?: readonly OpenFact[];
+  /** Something that this service cannot do: 501 with a type of its own. */
+  readonly unsupported?: { readonly type: string; readonly detail: string };
+  /** A status that HTTP gives to a case of the condition: 414, 431. */
+  readonly status?: number;
+  /** Whether the violations speak in the words of the request's version already. */
+  readonly inVersion?: true;
+}
+
+/** Thrown inside a change so that it is undone; caught where the change was asked for. */
+export class Refused {
+  readonly refusal: Refusal;
+  constructor(refusal: Refusal) {
+    this.refusal = refusal;
+  }
+}
+
+/** A JSON value while it is being worked on: it may hold integers beyond 2^53 as bigint. */
+export type Value = unknown;
+export type Fields = Record<string, Value>;
+
+/** What a refusal's payload may speak of besides the refusal. */
+export interface RefusedRequest {
+  readonly path: string;
+  readonly requestId: string;
+  readonly caller: Caller | undefined;
+  /** Whether prose of open facts may be told: not to unknown callers where schemes are stated. */
+  readonly tellsProse: boolean;
+}
+
+/** How one operation's refusals look: everything that can be known of them before there is one. */
+export interface RefusalTable {
+  answer(refusal: Refusal, request: RefusedRequest): Reply;
+}
+
+/** Reads what a request carries: its parameters and its body, each refused where it is not right. */
+export interface Input {
+  readonly takesBody: boolean;
+  parameters(
+    call: Call,
+    path: Readonly<Record<string, string>>,
+    forgive: (violations: readonly Violation[]) => readonly Violation[],
+  ): { readonly params: Readonly<Record<string, Value>> } | { readonly refusal: Refusal };
+  body(call: Call, bytes: Buffer): { readonly value: Value } | { readonly refusal: Refusal };
+}
+
+/** Who is looking, at which version: plans are compiled for each view, when its first request comes. */
+export interface View {
+  /** A small number, so that what is compiled for a view is found by index. */
+  readonly index: number;
+  readonly user: string | undefined;
+  readonly version: string | undefined;
+}
+
+/** Everything from the idempotency record to the answer, steps 9 to 15. Refusals come back as replies. */
+export type OperationRun = (exchange: Exchange) => PromiseOrValue<Reply>;
+
+/** One endpoint, compiled: the steps that it needs and no others. */
+export interface Plan {
+  readonly endpoint: Endpoint;
+  readonly operation: Operation;
+  readonly refusals: RefusalTable;
+  readonly input: Input;
+  /** The query parameters of its pages. */
+  readonly paging: readonly string[];
+  /** Carries what was sent up to the newest shape, in place of it. */
+  readonly raise?: ((exchange: Exchange) => void) | undefined;
+  /** Tells a refusal in the words of the request's version. */
+  readonly lower?: ((refusal: Refusal, exchange: Exchange) => Refusal) | undefined;
+  readonly negotiate: Negotiate;
+  /** Step 6: no rule lets this caller do this at all. */
+  readonly forbids: (exchange: Exchange) => Refusal | undefined;
+  /** Header fields of every answer. */
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  /** The open facts without which nothing can be done here. */
+  readonly inDoubt: readonly OpenFact[];
+  /** The open facts that this very request needs. */
+  readonly doubtsOf: ((exchange: Exchange) => readonly OpenFact[]) | undefined;
+  /** Why this service cannot do what is stated; nothing where it can. */
+  readonly unsupported: { readonly type: string; readonly detail: string } | undefined;
+  /** Steps 9 to 15, for the view that the exchange has. */
+  readonly run: OperationRun;
+  /** Told of failures of ours, which callers see as `internal` alone. */
+  readonly onFailure: (failure: unknown, requestId: string) => void;
+}
+
+/** An endpoint and its plan, which is compiled when it is first called: a large document is served as soon as a small one. */
+export class Planned {
+  readonly endpoint: Endpoint;
+  readonly #compile: () => Plan;
+  #plan: Plan | undefined;
+
+  constructor(endpoint: Endpoint, compile: () => Plan) {
+    this.endpoint = endpoint;
+    this.#compile = compile;
+  }
+
+  get plan(): Plan {
+    this.#plan ??= this.#compile();
+    return this.#plan;
+  }
+}
+
+/** Where a call leads: the endpoint as the call's version has it, or why that version cannot be used. */
+export interface Routed {
+  readonly found: RouteMatch<Planned>;
+  /** The version by its name; nothing where the document states none. */
+  readonly version: string | undefined;
+  /** Whether the call itself says which version it is in. */
+  readonly isAsked: boolean;
+  /** The path without what chose the version. */
+  readonly path: string;
+  readonly refusal: Refusal | undefined;
+}
+
+/** A call that leads to an endpoint. */
+export type Reached = Routed & { readonly found: Extract<RouteMatch<Planned>, { readonly kind: 'found' }> };
+
+export function isReached(routed: Routed): routed is Reached {
+  return routed.found.kind === 'found';
+}
+
+/** Who is calling, as step 4 finds out. Nobody, where the operation asks for no credential and none is looked at. */
+export type Identified = { readonly caller: Caller | undefined } | { readonly refusal: Refusal };
+
+/** A body in the words of an older version, and what is wrong with it there. */
+export interface OlderRequest {
+  readonly body: Value;
+  readonly violations: readonly Violation[];
+}
+
+/** What the rates have made of a request so far. */
+export interface Counted {
+  /** The rates that counted it, or that refused it, with what they said. */
+  rates: RateUse[];
+  /** The `RateLimit-Policy` of these rates. */
+  policy: string;
+}
+
+/** One rate's decision about one request. */
+export interface RateUse {
+  /** How the rate begins in the `RateLimit` field, and how many of its units one request is. */
+  readonly rate: { readonly label: string; readonly unit: number };
+  readonly decision: Decision;
+  /** Takes it out again. */
+  giveBack(nowMs: number): void;
+}
+
+/** One request's idempotency key, and what it stands for. */
+export interface Keyed {
+  readonly key: string;
+  readonly fingerprint: string;
+  readonly expiresMs: number;
+}
+
+/** How long one request has. */
+export interface Deadline {
+  readonly isOver: boolean;
+  /** Called inside a change, before it stores anything. @throws where the request was answered with `limit.time` already. */
+  apply(): void;
+  /** A change stored nothing, and the request goes on. */
+  release(): void;
+  /** What is let go of when it is over, whatever the request still does. */
+  whenOver(free: () => void): void;
+}
+
+/** What a change recorded of events, by the identifiers of subscribers: for whom there is something, and which of them it stored. */
+export interface Recorded {
+  readonly reached: ReadonlySet<string>;
+  readonly subscribers: readonly string[];
+}
+
+/** One request on its way through the nine parts. */
+export interface Exchange {
+  readonly call: Call;
+  /** Of the current version until the caller is known, and of the one that it is pinned to from then on. */
+  plan: Plan;
+  caller: Caller | undefined;
+  /** Which plans are meant: those of this user and version. */
+  view: View;
+  pathParams: Readonly<Record<string, string>>;
+  readonly nowMs: number;
+  /** All parameters by name, once read. */
+  params: Readonly<Record<string, Value>>;
+  /** The body's value, once read. */
+  request: Value;
+  /** The body as its older version has it, where the newest has it otherwise. */
+  older: OlderRequest | undefined;
+  /** The bytes of the body, for fingerprints. */
+  bytes: Buffer | undefined;
+  /** What the rates have made of it so far. */
+  counted: Counted | undefined;
+  /** The idempotency key that it has, where its operation takes one. */
+  keyed: Keyed | undefined;
+  /** The identifier of this request, made when it is first asked for. */
+  requestId(): string;
+  /** What it was refused with, for the log. */
+  refusedWith: Refusal | undefined;
+  /** Facts that were taken as they came, under `--open accept`. */
+  accepted: OpenFact[] | undefined;
+  /** What a stand-in made up in the answer. */
+  sampled: readonly string[] | undefined;
+  /** What was let pass although the document says otherwise. */
+  warnings: readonly string[] | undefined;
+  /** The time that it has, where that is stated. */
+  deadline: Deadline | undefined;
+  /** What its change recorded of events, for whoever delivers them once it is committed. */
+  recorded: Recorded | undefined;
+}
+
+const unread = Object.freeze({});
+
+/** What is known of an exchange when it starts. */
+export type Start = Pick<Exchange, 'call' | 'plan' | 'nowMs' | 'view'>;
+
+/** An exchange at the start of its road; its identifier is made when it is first asked for. */
+export function startExchange({ call, plan, nowMs, view }: Start, newRequestId: () => string): Exchange {
+  let requestId: string | undefined;
+  return {
+    call,
+    plan,
+    caller: undefined,
+    view,
+    pathParams: unread,
+    nowMs,
+    params: unread,
+    request: undefined,
+    older: undefined,
+    bytes: undefined,
+    counted: undefined,
+    keyed: undefined,
+    accepted: undefined,
+    sampled: undefined,
+    warnings: call.warnings,
+    refusedWith: undefined,
+    deadline: undefined,
+    recorded: undefined,
+    requestId: () => {
+      requestId ??= newRequestId();
+      return requestId;
+    },
+  };
+}
+
+/** The answer of a refusal in its stated shape. It may be asked for in a body that is run again: `reportRefusal` is for once. */
+export function refusalReply(exchange: Exchange, refusal: Refusal): Reply {
+  const { plan, call, caller } = exchange;
+  const requestId = exchange.requestId();
+  const reply = plan.refusals.answer(plan.lower?.(refusal, exchange) ?? refusal, {
+    path: call.path,
+    requestId,
+    caller,
+    tellsProse: true,
+  });
+  exchange.refusedWith = refusal;
+  return reply;
+}
+
+/** Notes down a refusal that is a failure of ours, once the exchange is over. */
+export function reportRefusal({ refusedWith, plan, requestId }: Exchange): void {
+  if (refusedWith?.when === 'internal' && refusedWith.message !== undefined)
+    plan.onFailure(new Error(refusedWith.message), requestId());
+}
+
+/** Notes down what was let pass. */
+export function warn(exchange: Exchange, warnings: readonly string[]): void {
+  exchange.warnings = [...new Set([...(exchange.warnings ?? []), ...warnings])];
+}

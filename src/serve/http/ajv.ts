@@ -1,0 +1,212 @@
+import type { Ajv, ValidateFunction } from 'ajv';
+import type { Ajv2020 } from 'ajv/dist/2020.js';
+import { callRef } from 'ajv/dist/vocabularies/core/ref.js';
+import { fitsAll } from '../../parts/shapes/compose.ts';
+import { newAjv } from '../../parts/shapes/validators.ts';
+import { type Branches, reduceErrors } from './ajv-branches.ts';
+import { correctEvaluation } from './ajv-evaluated.ts';
+import { addKeywords, capFormats, regExp } from './ajv-keywords.ts';
+import { holdsBigInt } from './exact-integer.ts';
+import type { Schema } from './schema.ts';
+import { type Prepared, prepareSchema, usesInheritedNames } from './schema-prepare.ts';
+import { noViolations, type Violation, violationsMax } from './violation.ts';
+import { toViolation } from './violation-words.ts';
+
+/** Says what is wrong with a value; nothing, as one shared empty list, where it fits. */
+export type Validate = (value: unknown) => readonly Violation[];
+
+export interface Validator {
+  /**
+   * A validator for one schema, compiled on its first use; a schema that ajv refuses throws then. Without `placeOf` paths are
+   * JSON Pointers into a body. With it, the value is a record of parameters, and it says where each of them came from.
+   */
+  compile(schema: Schema | boolean, placeOf?: (name: string) => Violation['in']): Validate;
+}
+
+interface ValidatorOptions {
+  /** Schemas that others name by `$ref: 'word'`. */
+  readonly shared?: Readonly<Record<string, Schema>>;
+  /** The schema that others name by `$ref: 'named:word'`, asked for when a value is first held to it. */
+  readonly named?: (name: string) => Schema;
+  /** Told of each format that nothing here knows; it then constrains nothing. */
+  readonly onUnknownFormat?: (format: string) => void;
+}
+
+/**
+ * Makes validators of JSON Schema 2020-12, with the formats of the language asserted and words it does not know ignored.
+ * BigInts are integers: a value is validated by ajv's own numeric code, and again by exact keywords where that failed and a BigInt
+ * is there. A string longer than its stated `maxLength` is not matched against its `pattern` as well: the author's patterns are
+ * trusted, the length of what they meet is not.
+ */
+export function createValidator(options: ValidatorOptions = {}): Validator {
+  const engines = new Map<string, SchemaEngine>();
+  const unknown = new Set<string>();
+  const shared = options.shared ?? {};
+  const sharedInherits = Object.values(shared).some(usesInheritedNames);
+  const onUnknownFormat = (format: string) => {
+    if (!unknown.has(format)) options.onUnknownFormat?.(format);
+    unknown.add(format);
+  };
+  const compileWith = (schema: Schema | boolean, exact: boolean): CompiledSchema => {
+    const own = sharedInherits || usesInheritedNames(schema);
+    const key = `${exact} ${own}`;
+    const engine =
+      engines.get(key) ?? new SchemaEngine({ shared, onUnknownFormat, exact, own, named: (name) => compileNamed(name, exact) });
+    engines.set(key, engine);
+    return engine.compile(schema);
+  };
+  const named = new Map<string, CompiledSchema>();
+  const compileNamed = (name: string, exact: boolean): CompiledSchema => {
+    const key = `${exact} ${name}`;
+    const known = named.get(key) ?? compileWith(options.named?.(name) ?? {}, exact);
+    named.set(key, known);
+    return known;
+  };
+  return { compile: (schema, placeOf) => compileLazily((exact) => compileWith(schema, exact), placeOf) };
+}
+
+type PlaceOf = ((name: string) => Violation['in']) | undefined;
+
+function compileLazily(compile: (exact: boolean) => CompiledSchema, placeOf: PlaceOf): Validate {
+  let ordinary: CompiledSchema | undefined;
+  let exact: CompiledSchema | undefined;
+  const validateExactly = (value: unknown) => {
+    exact ??= compile(true);
+    return exact.validate(value) ? noViolations : report(exact, placeOf);
+  };
+  return (value) => {
+    ordinary ??= compile(false);
+    if (ordinary.searchFirst && holdsBigInt(value)) return validateExactly(value);
+    if (ordinary.validate(value)) return noViolations;
+    return holdsBigInt(value) ? validateExactly(value) : report(ordinary, placeOf);
+  };
+}
+
+function report({ engine, validate }: CompiledSchema, placeOf: PlaceOf): Violation[] {
+  const violations = new Map<string, Violation>();
+  for (const error of reduceErrors(validate.errors ?? [], engine)) {
+    const violation = toViolation(error, placeOf);
+    const key = `${violation.path}\0${violation.expected}`;
+    if (!violations.has(key)) violations.set(key, violation);
+    if (violations.size === violationsMax) break;
+  }
+  return [...violations.values()];
+}
+
+/** A compiled schema, and the engine that knows its inner ones. */
+interface CompiledSchema {
+  readonly engine: Branches;
+  /** Ajv's own function: true, or false with its `errors`. */
+  readonly validate: ValidateFunction;
+  /** Whether a BigInt could pass it for the wrong reason. */
+  readonly searchFirst: boolean;
+}
+
+interface EngineOptions {
+  readonly shared: Readonly<Record<string, Schema>>;
+  readonly onUnknownFormat: (format: string) => void;
+  /** Whether numeric keywords know BigInts. */
+  readonly exact: boolean;
+  /** Compiles the schema that others name so. */
+  readonly named: (name: string) => CompiledSchema;
+  /** Whether inherited members are told from own ones, which costs. */
+  readonly own: boolean;
+}
+
+/** One ajv with the words and formats of the language, its schemas, and the places of all their inner ones. */
+class SchemaEngine implements Branches {
+  private readonly ajv: Ajv2020;
+  private readonly exact: boolean;
+  private readonly places = new WeakMap<object, string>();
+  private readonly inner = new Map<string, ValidateFunction>();
+  private readonly onUnknownFormat: (format: string) => void;
+  private sharedSearchFirst = false;
+  private compiled = 0;
+
+  constructor({ shared, onUnknownFormat, exact, own, named }: EngineOptions) {
+    this.exact = exact;
+    this.onUnknownFormat = onUnknownFormat;
+    this.ajv = newAjv({ allErrors: true, verbose: true, ownProperties: own, code: { regExp } });
+    capFormats(this.ajv);
+    addKeywords(this.ajv);
+    correctEvaluation(this.ajv);
+    addNamed(this.ajv, (name) => named(name).validate);
+    for (const [name, schema] of Object.entries(shared)) {
+      const prepared = this.prepare(schema, name);
+      if (prepared.searchFirst) this.sharedSearchFirst = true;
+      this.ajv.addSchema(asObject(prepared.schema), name);
+    }
+  }
+
+  compile(schema: Schema | boolean): CompiledSchema {
+    this.compiled++;
+    const key = `schema-${this.compiled}`;
+    const prepared = this.prepare(schema, key);
+    this.ajv.addSchema(asObject(prepared.schema), key);
+    return { engine: this, validate: this.compileKey(key), searchFirst: prepared.searchFirst || this.sharedSearchFirst };
+  }
+
+  branch(parent: object, path: string): ValidateFunction | undefined {
+    const place = this.places.get(parent);
+    if (place === undefined) return undefined;
+    const ref = `${place}/${path}`;
+    const known = this.inner.get(ref) ?? this.compileRef(ref);
+    this.inner.set(ref, known);
+    return known;
+  }
+
+  private compileKey(key: string): ValidateFunction {
+    const validate = this.ajv.getSchema(key);
+    if (validate === undefined) throw new Error(`No schema is named ${key}.`);
+    return validate;
+  }
+
+  private compileRef($ref: string): ValidateFunction {
+    return this.ajv.compile({ $ref });
+  }
+
+  private prepare(schema: Schema | boolean, key: string): Prepared {
+    return prepareSchema(schema, {
+      knowsFormat: (format) => this.ajv.formats[format] !== undefined,
+      onUnknownFormat: this.onUnknownFormat,
+      onPlace: (copy, pointer) => this.places.set(copy, `${key}#${pointer}`),
+      exact: this.exact,
+    });
+  }
+}
+
+/** Ajv takes no boolean under a name. */
+function asObject(schema: Record<string, unknown> | boolean): Record<string, unknown> {
+  return typeof schema === 'boolean' ? fitsAll([schema]) : schema;
+}
+
+/**
+ * Adds `wireNamed`, which holds a value to a schema that is compiled when the first value comes to it. Ajv compiles whatever a
+ * `$ref` leads to at once: of hundreds of schemas that refer to each other, all.
+ */
+function addNamed(ajv: Ajv, compile: (name: string) => ValidateFunction): void {
+  ajv.addKeyword({
+    keyword: 'wireNamed',
+    schemaType: 'string',
+    code(cxt) {
+      // The schema type is checked by ajv.
+      const name = cxt.schema as string;
+      callRef(cxt, cxt.gen.scopeValue('validate', { ref: later(() => compile(name)) }));
+    },
+  });
+}
+
+/** A validating function that is made when it is first called; what it finds stands on it, as on any of ajv's. */
+function later(make: () => ValidateFunction): Partial<ValidateFunction> & ((...values: Parameters<ValidateFunction>) => boolean) {
+  let made: ValidateFunction | undefined;
+  const validate: ReturnType<typeof later> = (...values) => {
+    made ??= make();
+    const isValid = made(...values);
+    validate.errors = made.errors ?? null;
+    if (made.evaluated) validate.evaluated = made.evaluated;
+    // Only a schema with `$async` gives a promise, and that keyword is dropped.
+    return isValid as boolean;
+  };
+  validate.evaluated = { dynamicProps: false, dynamicItems: false };
+  return validate;
+}

@@ -1,0 +1,149 @@
+import { isUtf8 } from 'node:buffer';
+import { compileCoercion } from './coerce.ts';
+import { compileForm, type FormPair, type ReadForm } from './form.ts';
+import { parseJson } from './json.ts';
+import { type MediaType, matchesRange, parseMediaType } from './media-type.ts';
+import { isFile, type PartLimits, readParts } from './multipart.ts';
+import type { Resolve, Schema } from './schema.ts';
+import { decodeFormText } from './target.ts';
+import { cut, type Violation, violationsMax, WireFile } from './violation.ts';
+
+/**
+ * A body's value, or why it has none: `media` (a type, charset or coding that is not taken), `malformed` (not what its type
+ * says) or `size` (a file too large, too many parts).
+ */
+export type DecodedBody =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'media' | 'malformed' | 'size'; readonly violations: readonly Violation[] };
+
+/** Decodes one request's whole body by its Content-Type and Content-Encoding headers. */
+export type DecodeBody = (bytes: Buffer, contentType: string | undefined, contentEncoding?: string) => DecodedBody;
+
+export interface BodyOptions extends PartLimits {
+  /** The media types or ranges that the operation takes; `application/json` unless said otherwise. */
+  readonly accepted?: readonly string[];
+  /** The body's shape, by which the texts of forms and plain text are coerced. */
+  readonly shape?: Schema;
+  readonly resolve?: Resolve;
+}
+
+/**
+ * Compiles the decoding of an operation's bodies: JSON (`application/json`, `+json`), forms with bracketed keys, multipart
+ * forms with files, text in UTF-8, US-ASCII or ISO-8859-1, and any other accepted type as a `WireFile`. Codings other than
+ * identity are `media`: a small body that unpacks to a large one is nobody's need. So is a body without a type. No body is
+ * `malformed`.
+ */
+export function compileBody(options: BodyOptions = {}): DecodeBody {
+  const accepted = options.accepted ?? ['application/json'];
+  const shape = options.shape ?? {};
+  const resolve = options.resolve ?? (() => undefined);
+  const readForm = compileForm(shape, resolve);
+  const coerce = compileCoercion(shape, resolve);
+  const plainJson = accepted.some((range) => matchesRange('application/json', range));
+
+  return (bytes, contentType, contentEncoding) => {
+    if (contentEncoding !== undefined && !/^\s*(?:identity)?\s*$/i.test(contentEncoding)) {
+      return refuse('media', `the coding ${cut(contentEncoding, 64)}`, 'a body without a Content-Encoding');
+    }
+    if (contentType === 'application/json' && plainJson) return readJson(bytes);
+    if (contentType === undefined) {
+      return bytes.length === 0
+        ? refuse('malformed', 'no body', 'a body')
+        : refuse('media', 'no Content-Type', expectedTypes(accepted));
+    }
+    const type = parseMediaType(contentType);
+    if (type === undefined || !accepted.some((range) => matchesRange(type.essence, range))) {
+      return refuse('media', cut(contentType, 64), expectedTypes(accepted));
+    }
+    const { essence } = type;
+    if (essence === 'application/json' || essence.endsWith('+json')) {
+      return isUtf8Charset(type) ? readJson(bytes) : refuse('media', `the charset ${charsetOf(type)}`, 'JSON in UTF-8');
+    }
+    if (essence === 'application/x-www-form-urlencoded') return readUrlencoded(bytes, type, readForm);
+    if (essence === 'multipart/form-data') return readMultipart(bytes, type, readForm, options);
+    if (essence.startsWith('text/')) return readText(bytes, type, coerce);
+    return { kind: 'value', value: new WireFile(undefined, contentType, bytes) };
+  };
+}
+
+function refuse(kind: 'media' | 'malformed', found: string, expected: string): DecodedBody {
+  return { kind, violations: [{ in: 'body', path: '', found, expected }] };
+}
+
+function expectedTypes(accepted: readonly string[]): string {
+  return accepted.length === 1 ? (accepted[0] ?? '') : `one of ${accepted.join(', ')}`;
+}
+
+function readJson(bytes: Buffer): DecodedBody {
+  if (bytes.length === 0) return refuse('malformed', 'no body', 'a body');
+  const parsed = parseJson(bytes);
+  return 'value' in parsed ? { kind: 'value', value: parsed.value } : { kind: 'malformed', violations: [parsed.problem] };
+}
+
+function charsetOf(type: MediaType): string {
+  return cut(type.parameters.get('charset') ?? 'utf-8', 64).toLowerCase();
+}
+
+function isUtf8Charset(type: MediaType): boolean {
+  return ['utf-8', 'utf8', 'us-ascii'].includes(charsetOf(type));
+}
+
+function readUrlencoded(bytes: Buffer, type: MediaType, readForm: ReadForm): DecodedBody {
+  if (!isUtf8Charset(type)) return refuse('media', `the charset ${charsetOf(type)}`, 'a form in UTF-8');
+  const pairs: FormPair[] = [];
+  // One character per octet: bare and encoded octets are decoded together.
+  for (const piece of bytes.toString('latin1').split('&')) {
+    if (piece === '') continue;
+    const equals = piece.indexOf('=');
+    const key = decodeFormText(equals === -1 ? piece : piece.slice(0, equals));
+    const text = equals === -1 ? '' : decodeFormText(piece.slice(equals + 1));
+    if (key === undefined || text === undefined) return refuse('malformed', 'a bad percent-encoding', 'UTF-8, percent-encoded');
+    pairs.push([key, text]);
+  }
+  return readPairs(pairs, readForm);
+}
+
+function readPairs(pairs: readonly FormPair[], readForm: ReadForm): DecodedBody {
+  const { value, violations } = readForm(pairs);
+  return violations.length === 0 ? { kind: 'value', value } : { kind: 'malformed', violations };
+}
+
+function readMultipart(bytes: Buffer, type: MediaType, readForm: ReadForm, limits: PartLimits): DecodedBody {
+  const parts = readParts(bytes, type.parameters.get('boundary'), limits);
+  if ('problem' in parts) return { kind: parts.kind, violations: [parts.problem] };
+  const pairs: FormPair[] = [];
+  const violations: Violation[] = [];
+  for (const { name, filename, type: partType, bytes: content } of parts.parts) {
+    const leaf = readPart(name, filename, partType, content);
+    if ('problem' in leaf) violations.push(leaf.problem);
+    else pairs.push([name, leaf.value]);
+  }
+  if (violations.length > 0) return { kind: 'malformed', violations: violations.slice(0, violationsMax) };
+  return readPairs(pairs, readForm);
+}
+
+function readPart(
+  name: string,
+  filename: string | undefined,
+  partType: string,
+  bytes: Buffer,
+): { value: unknown } | { problem: Violation } {
+  if (isFile({ filename, type: partType })) return { value: new WireFile(filename, partType, bytes) };
+  const path = `/${cut(name, 64)}`;
+  if (!parseMediaType(partType)?.essence.startsWith('text/')) {
+    const parsed = parseJson(bytes);
+    return 'value' in parsed ? parsed : { problem: { ...parsed.problem, path } };
+  }
+  if (!isUtf8(bytes)) return { problem: { in: 'body', path, found: 'octets that are no UTF-8', expected: 'text in UTF-8' } };
+  return { value: bytes.toString('utf8') };
+}
+
+function readText(bytes: Buffer, type: MediaType, coerce: (text: string) => unknown): DecodedBody {
+  const charset = charsetOf(type);
+  if (isUtf8Charset(type)) {
+    if (!isUtf8(bytes)) return refuse('malformed', 'octets that are no UTF-8', 'text in UTF-8');
+    return { kind: 'value', value: coerce(bytes.toString('utf8')) };
+  }
+  if (charset === 'iso-8859-1' || charset === 'latin1') return { kind: 'value', value: coerce(bytes.toString('latin1')) };
+  return refuse('media', `the charset ${charset}`, 'utf-8, us-ascii or iso-8859-1');
+}

@@ -1,0 +1,100 @@
+/** What protects the process at the socket, whatever a document states. What is not given has a default. */
+export interface SocketBounds {
+  /** The header block as node:http counts it: names and values; with the target, where that has no bound of its own. */
+  readonly headerBytesMax: number;
+  readonly headerCountMax: number;
+  /** The request target; within the header block unless given. */
+  readonly urlBytesMax: number | undefined;
+  /** From the connection, or the first byte of a later request, to the end of its header block. */
+  readonly headersTimeoutMs: number;
+  /** From the first byte of a request to the last of its body; and how long a client may leave a reply untaken. */
+  readonly requestTimeoutMs: number;
+  /** How long a connection stays open with nothing asked. */
+  readonly keepAliveTimeoutMs: number;
+  /** How much of a body that nobody wants is read away so that the connection, or at least the reply, gets through. */
+  readonly drainBytesMax: number;
+  /** How long a connection that is to be closed is still read from, for the same reason. */
+  readonly lingerMs: number;
+}
+
+/** Bounds as somebody gives them. */
+export type SomeBounds = { readonly [Name in keyof SocketBounds]?: SocketBounds[Name] | undefined };
+
+/** The bounds where nothing else is given. */
+export const ownBounds: SocketBounds = {
+  headerBytesMax: 16 * 1024,
+  headerCountMax: 200,
+  urlBytesMax: undefined,
+  headersTimeoutMs: 30_000,
+  requestTimeoutMs: 120_000,
+  keepAliveTimeoutMs: 60_000,
+  drainBytesMax: 16 * 1024 * 1024,
+  lingerMs: 5_000,
+};
+
+export function settleBounds(given: SomeBounds): SocketBounds {
+  const requestTimeoutMs = given.requestTimeoutMs ?? ownBounds.requestTimeoutMs;
+  return {
+    headerBytesMax: given.headerBytesMax ?? ownBounds.headerBytesMax,
+    headerCountMax: given.headerCountMax ?? ownBounds.headerCountMax,
+    urlBytesMax: given.urlBytesMax,
+    headersTimeoutMs: Math.min(given.headersTimeoutMs ?? ownBounds.headersTimeoutMs, requestTimeoutMs),
+    requestTimeoutMs,
+    keepAliveTimeoutMs: given.keepAliveTimeoutMs ?? ownBounds.keepAliveTimeoutMs,
+    drainBytesMax: given.drainBytesMax ?? ownBounds.drainBytesMax,
+    lingerMs: given.lingerMs ?? ownBounds.lingerMs,
+  };
+}
+
+/** The bounds in words, one line each, for a person who starts a service. */
+export function doorBounds(given: SomeBounds = {}): string[] {
+  const bounds = settleBounds(given);
+  const target = bounds.urlBytesMax === undefined ? 'The target and the headers' : 'The headers';
+  return [
+    ...(bounds.urlBytesMax === undefined ? [] : [`The target of a request takes up to ${size(bounds.urlBytesMax)} (414).`]),
+    `${target} take up to ${size(bounds.headerBytesMax)}, in ${bounds.headerCountMax} headers (431).`,
+    `The headers of a request have ${time(bounds.headersTimeoutMs)} to arrive, the whole request ${time(bounds.requestTimeoutMs)} (408).`,
+    `A reply that is not taken for ${time(bounds.requestTimeoutMs)} is cut off.`,
+    `A connection on which nothing is asked for ${time(bounds.keepAliveTimeoutMs)} is closed.`,
+    `Of a body that is refused, up to ${size(bounds.drainBytesMax)} are read away before the connection is closed.`,
+  ];
+}
+
+function size(bytes: number): string {
+  if (bytes % 1024 ** 2 === 0) return `${bytes / 1024 ** 2} MiB`;
+  return bytes % 1024 === 0 ? `${bytes / 1024} KiB` : `${bytes} bytes`;
+}
+
+function time(ms: number): string {
+  return ms % 1000 === 0 ? `${ms / 1000} s` : `${ms} ms`;
+}
+
+/** The bytes of a body as they come in, bounded in number and in how many pieces they are kept. */
+export class BodyBytes {
+  readonly #bytesMax: number;
+  readonly #joined: Buffer[] = [];
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Takes a piece; false where it is too much. */
+  take(piece: Buffer): boolean {
+    this.#bytes += piece.byteLength;
+    if (this.#bytes > this.#bytesMax) return false;
+    // A piece costs some two hundred bytes besides its own, and a client can send them of one byte each.
+    if (this.#pieces.push(piece) === 1024) {
+      this.#joined.push(Buffer.concat(this.#pieces));
+      this.#pieces = [];
+    }
+    return true;
+  }
+
+  whole(): Buffer {
+    const [first] = this.#pieces;
+    if (first !== undefined && this.#pieces.length === 1 && this.#joined.length === 0) return first;
+    return Buffer.concat([...this.#joined, ...this.#pieces], this.#bytes);
+  }
+}

@@ -1,0 +1,144 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { CryptoKey, JWK } from 'jose';
+
+/** What tells the time, and wakes whoever waits for one. It is handed in, so that tests can move it. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Calls back once the time has come; returns what takes that back. */
+  at(ms: number, wake: () => void): () => void;
+}
+
+/** What identifiers and secrets are made of. It is handed in, so that tests can repeat themselves. */
+export interface Entropy {
+  /** That many random bytes. */
+  bytes(length: number): Uint8Array;
+  uuid(): string;
+}
+
+/** What a service is given in place of the machine's own. */
+export interface Surroundings {
+  readonly clock: Clock;
+  readonly chance: Entropy;
+  /** Told of failures, which callers see as `internal` alone. */
+  readonly onFailure: (failure: unknown, requestId: string) => void;
+}
+
+/** The machine's own clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  at(ms, wake) {
+    let timer: NodeJS.Timeout;
+    const wait = () => {
+      // A timer holds 2^31 - 1 ms at the most; a later time is reached in steps.
+      timer = setTimeout(() => (Date.now() >= ms ? wake() : wait()), Math.min(Math.max(0, ms - Date.now()), 2 ** 31 - 1));
+      timer.unref();
+    };
+    wait();
+    return () => clearTimeout(timer);
+  },
+};
+
+/** The machine's own randomness. Small amounts are cut off a larger one, since asking for some costs as much as asking for many. */
+export const systemChance: Entropy = {
+  bytes(length) {
+    if (length > 256) return randomBytes(length);
+    if (taken + length > pool.length) {
+      pool = randomBytes(8192);
+      taken = 0;
+    }
+    taken += length;
+    return pool.subarray(taken - length, taken);
+  },
+  uuid: () => randomUUID(),
+};
+
+let pool = Buffer.alloc(0);
+let taken = 0;
+
+/** A new key pair for signatures of an algorithm (RFC 7518 section 3.1). */
+export async function makeKeyPair(algorithm: string): Promise<{ readonly publicJwk: JWK; readonly privateKey: CryptoKey }> {
+  const { exportJWK, generateKeyPair } = await import('jose');
+  const { publicKey, privateKey } = await generateKeyPair(algorithm, { extractable: true });
+  return { publicJwk: await exportJWK(publicKey), privateKey };
+}
+
+/** A clock that stands still until it is moved; moving it wakes what falls due, in order. */
+export function movableClock(startMs: number): Clock & { set(ms: number): void; advance(ms: number): void } {
+  let time = startMs;
+  const waiting = new Set<{ readonly ms: number; readonly wake: () => void }>();
+  const clock = {
+    now: () => time,
+    at(ms: number, wake: () => void) {
+      const entry = { ms, wake };
+      waiting.add(entry);
+      return () => void waiting.delete(entry);
+    },
+    set(ms: number) {
+      for (;;) {
+        const due = [...waiting].filter((entry) => entry.ms <= ms).sort((a, b) => a.ms - b.ms)[0];
+        if (!due) break;
+        waiting.delete(due);
+        time = Math.max(time, due.ms);
+        due.wake();
+      }
+      time = Math.max(time, ms);
+    },
+    advance: (ms: number) => clock.set(time + ms),
+  };
+  return clock;
+}
+
+/** A clock that can be set forward. What falls due meanwhile is woken in order, each at its own time. */
+export interface SettableClock extends Clock {
+  set(ms: number): void;
+}
+
+/** A clock that goes on with the machine's from wherever it was set to. */
+export function settableClock(machine: Clock = systemClock): SettableClock {
+  let aheadMs = 0;
+  /** The time that it is for what is being woken. */
+  let held: number | undefined;
+  const waiting = new Set<Waiting>();
+  const now = () => held ?? machine.now() + aheadMs;
+  const arm = (entry: Waiting) => {
+    entry.cancel = machine.at(entry.ms - aheadMs, () => {
+      waiting.delete(entry);
+      entry.wake();
+    });
+  };
+  return {
+    now,
+    at(ms, wake) {
+      const entry: Waiting = { ms, wake, cancel: () => {} };
+      waiting.add(entry);
+      arm(entry);
+      return () => {
+        waiting.delete(entry);
+        entry.cancel();
+      };
+    },
+    set(target) {
+      for (;;) {
+        const due = [...waiting].filter(({ ms }) => ms <= target).sort((one, other) => one.ms - other.ms)[0];
+        if (!due) break;
+        waiting.delete(due);
+        due.cancel();
+        held = Math.max(now(), due.ms);
+        due.wake();
+      }
+      held = undefined;
+      aheadMs = Math.max(aheadMs, target - machine.now());
+      for (const entry of waiting) {
+        entry.cancel();
+        arm(entry);
+      }
+    },
+  };
+}
+
+interface Waiting {
+  readonly ms: number;
+  readonly wake: () => void;
+  cancel: () => void;
+}

@@ -1,0 +1,157 @@
+import { below } from '../../document/pointer.ts';
+import { type Coerce, compileCoercion } from './coerce.ts';
+import { itemOf, memberOf, type Resolve, type Schema, typesOf } from './schema.ts';
+import { cut, type Violation, violationsMax } from './violation.ts';
+
+/** Bounds of a form: its pairs, the brackets of one key, the highest index of a list. */
+const formLimits = { pairs: 1000, depth: 16, index: 1000 } as const;
+
+/** One pair of a form: a decoded key and what it holds: a text, or a leaf (a file, a JSON part) that is taken as it is. */
+export type FormPair = readonly [key: string, leaf: unknown];
+
+/** Reads forms of one shape. The value is an object without a prototype; problems are violations at their JSON Pointers. */
+export type ReadForm = (pairs: readonly FormPair[]) => { value: Record<string, unknown>; violations: Violation[] };
+
+/**
+ * Compiles the reading of bracketed keys, `a[b][0]=c` and `a[]=c`, by a shape. A bracket is an index where the shape wants a
+ * list, and where it says nothing and all are numbers or empty. Indexes give order alone: lists have no holes.
+ * A key said twice is a list where the shape wants one, else a violation; so is a key that is both a value and a group.
+ */
+export function compileForm(schema: Schema, resolve: Resolve): ReadForm {
+  const coercions = new WeakMap<Schema, Coerce>();
+  const reading: Reading = {
+    resolve,
+    coerce(shape) {
+      const known = coercions.get(shape) ?? compileCoercion(shape, resolve);
+      coercions.set(shape, known);
+      return known;
+    },
+  };
+  return (pairs) => {
+    const violations: Violation[] = [];
+    const root: Group = { leaves: [], members: new Map(), items: [] };
+    if (pairs.length > formLimits.pairs) {
+      violations.push({ in: 'body', path: '', found: `${pairs.length} pairs`, expected: `at most ${formLimits.pairs} pairs` });
+      return { value: emptyRecord(), violations };
+    }
+    for (const [key, leaf] of pairs) place(root, key, leaf, violations);
+    return { value: readMembers(root, schema, '', reading, violations), violations };
+  };
+}
+
+interface Reading {
+  readonly resolve: Resolve;
+  coerce(shape: Schema): Coerce;
+}
+
+/** A key's values, its members by bracket, and its `[]` items. */
+interface Group {
+  readonly leaves: unknown[];
+  readonly members: Map<string, Group>;
+  readonly items: Group[];
+}
+
+const anything: Schema = Object.freeze({});
+
+function place(root: Group, key: string, leaf: unknown, violations: Violation[]): void {
+  const path = splitKey(key);
+  if (path.length > formLimits.depth) {
+    if (violations.length < violationsMax) {
+      violations.push({
+        in: 'body',
+        path: `/${cut(path[0] ?? '', 64)}`,
+        found: `${path.length} levels`,
+        expected: `at most ${formLimits.depth} levels`,
+      });
+    }
+    return;
+  }
+  let group = root;
+  for (let i = 0; i < path.length; i++) {
+    const name = path[i] ?? '';
+    if (name === '' && i > 0) {
+      const last = group.items.at(-1);
+      const following = path[i + 1];
+      // `a[][b]=1&a[][c]=2` is one item; a member said again begins the next.
+      if (last !== undefined && following !== undefined && following !== '' && !last.members.has(following)) group = last;
+      else group = append(group);
+      continue;
+    }
+    const member = group.members.get(name) ?? { leaves: [], members: new Map(), items: [] };
+    group.members.set(name, member);
+    group = member;
+  }
+  group.leaves.push(leaf);
+}
+
+function append(group: Group): Group {
+  const item: Group = { leaves: [], members: new Map(), items: [] };
+  group.items.push(item);
+  return item;
+}
+
+/** `a[b][]` as `a`, `b` and the empty text; a key whose brackets do not pair off is one name as it stands. */
+function splitKey(key: string): string[] {
+  const open = key.indexOf('[');
+  if (open < 1 || !key.endsWith(']')) return [key];
+  const inner = key.slice(open + 1, -1);
+  const names = inner.split('][');
+  return names.some((name) => name.includes('[') || name.includes(']')) ? [key] : [key.slice(0, open), ...names];
+}
+
+function readGroup(group: Group, schema: Schema, path: string, reading: Reading, violations: Violation[]): unknown {
+  const kinds = Number(group.leaves.length > 0) + Number(group.members.size > 0 || group.items.length > 0);
+  const types = typesOf(schema, reading.resolve);
+  if (types?.has('array') && group.leaves.length > 0 && group.members.size === 0) {
+    const item = itemOf(schema, reading.resolve) ?? anything;
+    const leaves = group.leaves.map((leaf) => scalar(leaf, item, reading));
+    return [...leaves, ...group.items.map((one, i) => readGroup(one, item, `${path}/${leaves.length + i}`, reading, violations))];
+  }
+  if (kinds === 2) return conflict(violations, path, 'a value and a group of values', 'one or the other');
+  if (group.leaves.length > 1) return conflict(violations, path, `${group.leaves.length} values`, 'one value');
+  if (group.leaves.length === 1) return scalar(group.leaves[0], schema, reading);
+  if (isList(group, types)) return readItems(group, schema, path, reading, violations);
+  if (group.items.length > 0) return conflict(violations, path, 'a list', 'an object');
+  return readMembers(group, schema, path, reading, violations);
+}
+
+function isList(group: Group, types: ReadonlySet<string> | undefined): boolean {
+  for (const name of group.members.keys()) {
+    if (!/^\d{1,6}$/.test(name) || Number(name) > formLimits.index) return false;
+  }
+  return types === undefined ? true : types.has('array');
+}
+
+function readItems(group: Group, schema: Schema, path: string, reading: Reading, violations: Violation[]): unknown[] {
+  const item = itemOf(schema, reading.resolve) ?? anything;
+  const placed = [...group.members].toSorted(([a], [b]) => Number(a) - Number(b)).map(([, member]) => member);
+  return [...placed, ...group.items].map((one, i) => readGroup(one, item, `${path}/${i}`, reading, violations));
+}
+
+function readMembers(
+  group: Group,
+  schema: Schema,
+  path: string,
+  reading: Reading,
+  violations: Violation[],
+): Record<string, unknown> {
+  const value = emptyRecord();
+  for (const [name, member] of group.members) {
+    const shape = memberOf(schema, name, reading.resolve) ?? anything;
+    value[name] = readGroup(member, shape, below(path, name), reading, violations);
+  }
+  return value;
+}
+
+function scalar(leaf: unknown, schema: Schema, reading: Reading): unknown {
+  return typeof leaf === 'string' ? reading.coerce(schema)(leaf) : leaf;
+}
+
+function conflict(violations: Violation[], path: string, found: string, expected: string): undefined {
+  if (violations.length < violationsMax) violations.push({ in: 'body', path, found, expected });
+  return undefined;
+}
+
+function emptyRecord(): Record<string, unknown> {
+  return Object.create(null);
+}

@@ -1,0 +1,102 @@
+import type { ServerResponse } from 'node:http';
+import type { Reply, ReplyReader, ReplyStream } from './call.ts';
+
+/** Writes a reply; `last` closes the connection after it, `held` leaves it to the caller to end the response. */
+export function send(response: ServerResponse, reply: Reply, last: boolean, held: boolean): void {
+  const { status, body } = reply;
+  const headers = headerList(reply);
+  if (last) headers.push('connection', 'close');
+  response.writeHead(status, headers);
+  const text = response.req.method === 'HEAD' ? undefined : body;
+  if (!held) {
+    // A text as long as its bytes is ASCII, which latin1 copies where UTF-8 has to be made.
+    if (typeof text === 'string' && headers.at(-1) === text.length) response.end(text, 'latin1');
+    else response.end(text);
+    return;
+  }
+  if (text === undefined || text.length === 0 || isBodiless(status)) response.flushHeaders();
+  else response.write(text);
+}
+
+/** The headers of a reply, name after value, with those that part it from the next one (RFC 9112 section 6). */
+export function headerList({ status, headers, body, bodyLength }: Reply): (string | number)[] {
+  const list: (string | number)[] = [];
+  for (const name in headers) if (!framing.has(name)) list.push(name, headers[name]!);
+  if (!isBodiless(status)) list.push('content-length', bodyLength ?? byteLength(body));
+  return list;
+}
+
+/** Statuses after which nothing follows, so that no length is told (RFC 9110 section 8.6). */
+function isBodiless(status: number): boolean {
+  return status === 204 || status === 304 || status < 200;
+}
+
+// A document can name headers of its own; these belong to the door.
+const framing = new Set(['connection', 'content-length', 'keep-alive', 'transfer-encoding', 'trailer', 'upgrade']);
+
+function byteLength(body: Reply['body']): number {
+  if (typeof body === 'string') return Buffer.byteLength(body);
+  return body === undefined ? 0 : body.byteLength;
+}
+
+/** The header fields of a reply whose length nobody knows. */
+function endlessHeaders(reply: Reply): (string | number)[] {
+  return headerList(reply).slice(0, -2);
+}
+
+/** Writes a reply that goes on over a connection, until one side ends it. Nothing else is asked over that connection meanwhile. */
+export function streamTo(response: ServerResponse, reply: Reply, stream: ReplyStream): void {
+  response.writeHead(reply.status, endlessHeaders(reply));
+  if (response.req.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  response.flushHeaders();
+  let reader: ReplyReader | undefined;
+  response.on('drain', () => reader?.drained());
+  response.once('close', () => reader?.gone());
+  reader = stream.start({
+    write(piece) {
+      response.write(piece);
+      return response.writableLength;
+    },
+    isFull: () => response.writableNeedDrain,
+    end: () => void response.end(),
+    cut: () => void response.destroy(),
+  });
+  if (response.destroyed) reader.gone();
+}
+
+/** The body of a reply that goes on, for a `Response`. */
+export function streamBody(stream: ReplyStream): ReadableStream<Uint8Array> {
+  let reader: ReplyReader | undefined;
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        const room = () => controller.desiredSize ?? 0;
+        let isOver = false;
+        const finish = (end: () => void) => {
+          if (isOver) return;
+          isOver = true;
+          end();
+          reader?.gone();
+        };
+        reader = stream.start({
+          write(piece) {
+            if (!isOver) controller.enqueue(piece);
+            return Math.max(0, fetchBytesMost - room());
+          },
+          isFull: () => room() <= 0,
+          end: () => finish(() => controller.close()),
+          cut: () => finish(() => controller.error(new Error('The reader is too slow.'))),
+        });
+      },
+      pull: () => reader?.drained(),
+      cancel: () => reader?.gone(),
+    },
+    { highWaterMark: fetchBytesMost, size: (piece) => piece?.byteLength ?? 0 },
+  );
+}
+
+/** How much waits for a reader in process before it counts as full. */
+const fetchBytesMost = 64 * 1024;

@@ -1,0 +1,134 @@
+import type { RequestListener, Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { underWay } from './disconnect.ts';
+import { refuseConnection, refuseTunnel } from './malformed-requests.ts';
+import { createServer } from './node-http.ts';
+import { type Answering, type DoorOptions, SocketDoor } from './socket-door.ts';
+
+export interface ListenOptions extends DoorOptions {
+  readonly port: number;
+  readonly host: string;
+  /** How long running requests have to finish at `close`; 10 s unless given. */
+  readonly graceMs?: number | undefined;
+}
+
+/** Where a service listens. */
+interface Listening {
+  readonly url: string;
+  readonly port: number;
+  /** Takes no new connections, lets running requests finish, and ends. */
+  close(): Promise<void>;
+}
+
+/** A listener for a server of node:http. What only a server sees, such as bytes that are no request, is for `listen`. */
+export function createListener(answer: Answering, options: DoorOptions = {}): RequestListener {
+  const door = new SocketDoor(answer, options);
+  return (request, response) => door.take(request, response, false);
+}
+
+/** Listens on an address; rejects where it cannot be had. */
+export function listen(answer: Answering, options: ListenOptions): Promise<Listening> {
+  const door = new SocketDoor(answer, options);
+  const server = serverOf(door);
+  const connections = keepConnections(server, door.bounds.requestTimeoutMs);
+  const close = (): Promise<void> => {
+    door.isClosing = true;
+    door.endStreams();
+    return connections.close(options.graceMs ?? 10_000);
+  };
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, () => {
+      server.off('error', reject);
+      // A connection that could not be taken, for want of file handles: the next one may be.
+      server.on('error', (error) => options.onFailure?.(error));
+      const address = server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : options.port;
+      resolve({ url: urlOf(options.host, port), port, close });
+    });
+  });
+}
+
+function serverOf(door: SocketDoor): Server {
+  const { bounds } = door;
+  const server = createServer({
+    maxHeaderSize: bounds.headerBytesMax + (bounds.urlBytesMax ?? 0),
+    headersTimeout: bounds.headersTimeoutMs,
+    requestTimeout: bounds.requestTimeoutMs,
+    // How late a timeout may be.
+    connectionsCheckingInterval: Math.max(10, Math.min(1000, Math.floor(bounds.headersTimeoutMs / 4))),
+    keepAliveTimeout: bounds.keepAliveTimeoutMs,
+    optimizeEmptyRequests: true,
+    // The door looks itself, so that the refusal has its stated shape.
+    requireHostHeader: false,
+  });
+  // What is over it is cut off without a word, so one more is let in to be seen.
+  server.maxHeadersCount = bounds.headerCountMax + 1;
+  // A client may end its side after its request and still wait for the answer; the types do not know this property.
+  (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
+  server.on('request', (request, response) => door.take(request, response, false));
+  server.on('checkContinue', (request, response) => door.take(request, response, true));
+  server.on('checkExpectation', (request, response) => door.refuseExpectation(request, response));
+  // A server that listens on a port hands over sockets and no other streams.
+  server.on('clientError', (error, socket) => refuseConnection(door, socket as Socket, error));
+  server.on('connect', (_request, socket) => refuseTunnel(door, socket as Socket));
+  return server;
+}
+
+function urlOf(host: string, port: number): string {
+  const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}
+
+/** The open connections of a server. */
+interface Connections {
+  /** Takes no new ones, ends those without a request at once and the others after it, and all of them after a while. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Keeps count of a server's connections, and cuts those off whose clients take nothing for so long. */
+function keepConnections(server: Server, untakenMs: number): Connections {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  // node:http takes a connection for idle while its last reply is still being sent.
+  server.closeIdleConnections = () => {};
+  const cutting = setInterval(() => cutStuck(sockets), untakenMs);
+  cutting.unref();
+  let closed: Promise<void> | undefined;
+  return {
+    close(graceMs) {
+      closed ??= new Promise((resolve) => {
+        const cut = setTimeout(() => {
+          for (const socket of sockets) socket.destroy();
+        }, graceMs);
+        server.close(() => {
+          clearInterval(cutting);
+          clearTimeout(cut);
+          resolve();
+        });
+        for (const socket of sockets) endWhenIdle(socket);
+      });
+      return closed;
+    },
+  };
+}
+
+/** How much each connection had written when it was last seen to be behind. */
+const behind = new WeakMap<Socket, number>();
+
+function cutStuck(sockets: ReadonlySet<Socket>): void {
+  for (const socket of sockets) {
+    if (socket.writableLength === 0) behind.delete(socket);
+    else if (behind.get(socket) === socket.bytesWritten) socket.destroy();
+    else behind.set(socket, socket.bytesWritten);
+  }
+}
+
+function endWhenIdle(socket: Socket): void {
+  const response = underWay(socket);
+  if (response) response.once('close', () => endWhenIdle(socket));
+  else socket.destroy();
+}

@@ -1,0 +1,78 @@
+/** A request target's two halves, still encoded; the query is without its `?`. */
+interface Target {
+  readonly path: string;
+  readonly query: string;
+}
+
+/**
+ * Splits a request target in origin form, `/a?b`, or absolute form, `http://host/a?b`, which a server must also take
+ * (RFC 9112 section 3.2). Anything else (`*`, an authority) comes back as a path that no route has.
+ */
+export function splitTarget(target: string): Target {
+  let origin = target;
+  if (target.charCodeAt(0) !== SLASH) {
+    const absolute = ABSOLUTE.exec(target);
+    if (absolute === null) return { path: target, query: '' };
+    const rest = target.slice(absolute[0].length);
+    origin = rest.charCodeAt(0) === SLASH ? rest : `/${rest}`;
+  }
+  const mark = origin.indexOf('?');
+  if (mark === -1) return { path: origin, query: '' };
+  return { path: origin.slice(0, mark), query: origin.slice(mark + 1) };
+}
+
+const SLASH = 47;
+const ABSOLUTE = /^https?:\/\/[^/?#]+/i;
+
+/** A query's values by their decoded names, in order, the values still encoded; `bad` holds the names that do not decode. */
+export interface Query {
+  readonly values: ReadonlyMap<string, readonly string[]>;
+  readonly bad: readonly string[];
+}
+
+/** Splits a raw query or urlencoded body at `&` and `=`. A piece without `=` is a name with an empty value; empty pieces are nothing. */
+export function splitQuery(raw: string): Query {
+  if (raw === '') return emptyQuery;
+  const values = new Map<string, string[]>();
+  const bad: string[] = [];
+  for (const piece of raw.split('&')) {
+    if (piece === '') continue;
+    const equals = piece.indexOf('=');
+    const rawName = equals === -1 ? piece : piece.slice(0, equals);
+    const value = equals === -1 ? '' : piece.slice(equals + 1);
+    const name = decodeFormText(rawName);
+    if (name === undefined) {
+      bad.push(rawName);
+      continue;
+    }
+    const known = values.get(name);
+    if (known === undefined) values.set(name, [value]);
+    else known.push(value);
+  }
+  return { values, bad };
+}
+
+const emptyQuery: Query = { values: new Map(), bad: [] };
+
+/**
+ * Percent-decodes a piece of a request target or form (RFC 3986 section 2.1). Octets outside ASCII that came bare are
+ * taken as the octets of UTF-8, as node:http hands them over, one character each. Undefined where a `%` has not two
+ * hexadecimal digits, or the octets are no UTF-8.
+ */
+export function decodePercent(text: string): string | undefined {
+  if (!ENCODED.test(text)) return text;
+  const ascii = text.replace(BARE_OCTET, (octet) => `%${octet.charCodeAt(0).toString(16)}`);
+  try {
+    return decodeURIComponent(ascii);
+  } catch {
+    return undefined;
+  }
+}
+
+/** As `decodePercent`, for queries and forms, where `+` is a space (WHATWG URL section 5.1). */
+export function decodeFormText(text: string): string | undefined {
+  return decodePercent(text.includes('+') ? text.replaceAll('+', ' ') : text);
+}
+
+const ENCODED = /[%\x80-\uffff]/;
+const BARE_OCTET = /[\x80-\xff]/g;

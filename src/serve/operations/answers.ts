@@ -1,0 +1,153 @@
+import { standsFor } from '../../kinds/formats/all.ts';
+import type { Answer } from '../../parts/answers.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { isStated, statedValue } from '../../parts/fact.ts';
+import type { Shape } from '../../parts/shape.ts';
+import { isPlainMap } from '../../parts/source.ts';
+import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
+import { type Evaluate, isFailed } from '../exchange/expressions.ts';
+import { compilePrune, type Prune } from '../exchange/visibility.ts';
+import type { Reply } from '../http/call.ts';
+import { toJson } from '../http/json.ts';
+import type { Rows } from '../resources/stand-in.ts';
+import type { ViewCompilation } from '../resources/view-compilation.ts';
+
+/** What an effect came to, for the stated answers to be made of. */
+export interface Result {
+  /** The status that follows by rule. */
+  readonly status: number;
+  /** Names for expressions: result, items, next_cursor, has_more, total. */
+  readonly scope: Readonly<Record<string, Value>>;
+  /** The rows that what a stand-in makes up may refer to. */
+  readonly work: Rows;
+}
+
+/** Makes the stated answer of an endpoint, or says why none can be made. */
+export type MakeAnswer = (exchange: Exchange, result: Result) => { readonly reply: Reply } | { readonly refusal: Refusal };
+
+/** Compiles the answers that an endpoint states for success; nothing where they follow by rule. */
+export function compileAnswers(endpoint: Endpoint, compilation: ViewCompilation): MakeAnswer | undefined {
+  if (!isStated(endpoint.response)) return undefined;
+  const candidates = endpoint.response.value
+    .filter(({ status }) => /^[23](\d\d|XX)$/i.test(status))
+    .map((answer) => compileAnswer(answer, endpoint, compilation));
+  if (candidates.length === 0) return undefined;
+  return (exchange, result) => {
+    const scope = { ...exchange.params, ...scopeOf(exchange), ...result.scope };
+    const fitting = candidates.filter(({ holds }) => holds === undefined || holds(scope) === true);
+    const chosen = fitting.find(({ status }) => status === result.status) ?? fitting[0];
+    if (!chosen) return { refusal: { when: 'internal', message: 'No stated answer fits what came out.' } };
+    return chosen.make(scope, result, exchange);
+  };
+}
+
+function scopeOf(exchange: Exchange): Record<string, Value> {
+  return { request: exchange.request, params: exchange.params, path: exchange.call.path, caller: exchange.caller };
+}
+
+interface Candidate {
+  readonly status: number;
+  readonly holds: Evaluate | undefined;
+  make(
+    scope: Readonly<Record<string, Value>>,
+    result: Result,
+    exchange: Exchange,
+  ): { readonly reply: Reply } | { readonly refusal: Refusal };
+}
+
+function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: ViewCompilation): Candidate {
+  const { operation } = endpoint;
+  const status = /^\d{3}$/.test(answer.status) ? Number(answer.status) : 200;
+  const body = compileBody(answer, operation, compilation);
+  const headers = Object.entries(answer.headers).map(
+    ([name, expression]) => [name.toLowerCase(), compilation.expression(expression, operation)] as const,
+  );
+  const prune: Prune | undefined = isStated(answer.shape)
+    ? compilePrune(compilation.spec, answer.shape.value, { user: compilation.user, reveals: true })
+    : undefined;
+  const complete = isStated(answer.shape)
+    ? compilation.standIn?.compileCompletion(answer.shape.value, statedValue(endpoint.does))
+    : undefined;
+  const carry = compilation.version?.carries.expanding.shape(shapeOf(answer, endpoint));
+  const hasBody = status !== 204 && status !== 304 && answer.shape.standing !== 'none';
+  const contentType = endpoint.produces?.[0] ?? 'application/json';
+  // Bytes are kept as base64 in JSON, and leave as they came where the answer is no JSON.
+  const isBinary = isStated(answer.shape) && standsFor(answer.shape.value.format, 'bytes') && !contentType.endsWith('json');
+  return {
+    status,
+    holds: answer.if && compilation.expression(answer.if, operation),
+    make(scope, result, exchange) {
+      const out: Record<string, string> = {};
+      for (const [name, evaluate] of headers) {
+        const value = evaluate(scope);
+        if (isFailed(value)) return { refusal: { when: 'internal', message: `The header ${name} failed: ${value.reason}` } };
+        if (value !== undefined && value !== null) out[name] = String(value);
+      }
+      if (!hasBody) return { reply: { status, headers: out, body: undefined } };
+      const data = body(scope, result);
+      if (isFailed(data)) return { refusal: { when: 'internal', message: `The answer's data failed: ${data.reason}` } };
+      const value = complete ? complete(data, exchange, result.work) : data;
+      prune?.(value);
+      const told = carry ? carry.down(value) : value;
+      return {
+        reply: encodeReply(status, out, isBinary && typeof told === 'string' ? Buffer.from(told, 'base64') : told, contentType),
+      };
+    },
+  };
+}
+
+/** The shape of an answer's body; where none is stated, what came out is the resource, or a list of it. */
+function shapeOf({ shape, data }: Answer, { does }: Endpoint): Shape {
+  if (isStated(shape)) return shape.value;
+  const effect = statedValue(does);
+  if (data || !effect || !('resource' in effect)) return {};
+  const { resource } = effect;
+  return effect.verb === 'list' ? { type: 'array', items: { resource } } : { resource };
+}
+
+/** The value of an answer's body: made by its `data`, or what came out, narrowed to the stated properties. */
+function compileBody(
+  answer: Answer,
+  operation: string,
+  compilation: ViewCompilation,
+): (scope: Readonly<Record<string, Value>>, result: Result) => Value {
+  const { data } = answer;
+  if (data && isExpression(data)) return compilation.expression(data, operation);
+  if (data) {
+    const fields = Object.entries(data).map(
+      ([name, expression]) => [name, compilation.expression(expression, operation)] as const,
+    );
+    return (scope) => {
+      const out: Fields = {};
+      for (const [name, evaluate] of fields) {
+        const value = evaluate(scope);
+        if (isFailed(value)) return value;
+        if (value !== undefined) out[name] = value;
+      }
+      return out;
+    };
+  }
+  if (answer.example) return () => answer.example?.value;
+  const properties =
+    isStated(answer.shape) && isPlainMap(answer.shape.value.properties) ? Object.keys(answer.shape.value.properties) : undefined;
+  return (scope) => {
+    const value = scope.result ?? scope.items;
+    if (!properties || typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    // An object that is no list: fields.
+    const fields = value as Fields;
+    return Object.fromEntries(properties.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])));
+  };
+}
+
+function isExpression(data: NonNullable<Answer['data']>): data is { readonly source: string; readonly at: string } {
+  return typeof (data as { source?: unknown }).source === 'string' && typeof (data as { at?: unknown }).at === 'string';
+}
+
+/** A value in the media type of an answer: JSON, or a text or bytes as they are. */
+export function encodeReply(status: number, headers: Record<string, string>, value: Value, contentType: string): Reply {
+  const out = { 'content-type': contentType, ...headers };
+  const isJson = contentType === 'application/json' || contentType.endsWith('+json');
+  if (isJson) return { status, headers: out, body: toJson(value ?? null) };
+  if (value instanceof Uint8Array) return { status, headers: out, body: value };
+  return { status, headers: out, body: typeof value === 'string' ? value : toJson(value ?? null) };
+}

@@ -1,0 +1,188 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import type { Operation } from '../../parts/operations.ts';
+import type { Transaction } from '../../store/store.ts';
+import {
+  type Exchange,
+  type Fields,
+  type OperationRun,
+  type Refusal,
+  Refused,
+  refusalReply,
+  warn,
+} from '../exchange/exchange.ts';
+import type { Reply } from '../http/call.ts';
+import { type Act, changeFor, type Drawn, type Hook, type Pause, workFor } from '../resources/act.ts';
+import type { RowModel } from '../resources/model.ts';
+import { type ChangeSteps, changeRows } from '../serve.ts';
+import type { Engine } from './engine.ts';
+import { handlerContext } from './handler-context.ts';
+import { type HandlerEffects, isUnchanged, triesMax } from './handler-effects.ts';
+import type { BeforeHandlers, Handler } from './handlers.ts';
+import { idempotencyKey, keep, replay } from './idempotency.ts';
+import { compileRowReply } from './row-reply.ts';
+
+/**
+ * Compiles an operation that changes rows: steps 9 to 15 of the road, in one transaction. A `before` handler stands between two
+ * runs of the same steps: the first finds out what would be stored.
+ */
+export function compileChange(operation: Operation, endpoint: Endpoint, model: RowModel, act: Act, engine: Engine): OperationRun {
+  const before = engine.before[operation.name];
+  const stated = endpoint.idempotency ?? engine.compilation.standIn?.usualKey(endpoint);
+  const steps = compileSteps(operation, endpoint, model, act, engine, stated !== undefined);
+  const hasTimers = [...engine.models.values()].some(({ machine }) => (machine?.timed.length ?? 0) > 0);
+  const store = before ? compileBefore(before, steps, engine) : once;
+
+  function once(exchange: Exchange): Promise<Reply> {
+    return changeFor(engine, exchange, (rows, draw) => changeOnce(rows, exchange, steps, draw, undefined));
+  }
+
+  function done(exchange: Exchange, answer: Reply): Reply {
+    if (hasTimers) engine.timersChanged();
+    engine.events.recorded(exchange.recorded);
+    return answer;
+  }
+
+  function failed(exchange: Exchange, failure: unknown): Reply {
+    if (failure instanceof Refused) return refusalReply(exchange, failure.refusal);
+    throw failure;
+  }
+
+  /** The key is held while its first request is under way. */
+  async function withKey(exchange: Exchange): Promise<Reply> {
+    const keyed = idempotencyKey(stated, exchange);
+    if (keyed && !endpoint.idempotency) warn(exchange, [`header ${stated?.header} is not stated`]);
+    if (keyed && 'refusal' in keyed) return refusalReply(exchange, keyed.refusal);
+    if (keyed) {
+      if (engine.inFlight.has(keyed.key)) return refusalReply(exchange, { when: 'idempotency.busy' });
+      engine.inFlight.add(keyed.key);
+      exchange.keyed = keyed;
+      exchange.deadline?.whenOver(() => engine.inFlight.delete(keyed.key));
+    }
+    try {
+      return done(exchange, await store(exchange));
+    } catch (failure) {
+      return failed(exchange, failure);
+    } finally {
+      // Once its time was over the key was let go of, and may be another request's.
+      if (keyed && !exchange.deadline?.isOver) engine.inFlight.delete(keyed.key);
+    }
+  }
+
+  if (before || stated) return withKey;
+  return (exchange) =>
+    once(exchange).then(
+      (answer) => done(exchange, answer),
+      (failure) => failed(exchange, failure),
+    );
+}
+
+/** What the steps of the road ask in a change at one endpoint. */
+function compileSteps(
+  operation: Operation,
+  endpoint: Endpoint,
+  model: RowModel,
+  act: Act,
+  engine: Engine,
+  takesKey: boolean,
+): ChangeSteps {
+  const { models, events } = engine;
+  const reply = compileRowReply(endpoint, model, engine);
+  const spend = engine.limits.spendOf(operation);
+  return {
+    act,
+    replay: takesKey
+      ? (rows, exchange) => {
+          const replayed = exchange.keyed && replay(rows, exchange.keyed, exchange.nowMs);
+          return replayed && ('refusal' in replayed ? refusalReply(exchange, replayed.refusal) : replayed);
+        }
+      : undefined,
+    workFor: (rows, exchange, draw) => workFor(rows, models, exchange, draw),
+    refuse(rows, exchange, refusal) {
+      const answer = refusalReply(exchange, refusal);
+      if (exchange.keyed && refusal.code !== undefined) keep(rows, exchange.keyed, answer);
+      return answer;
+    },
+    answer(work, exchange, outcome) {
+      const made = reply(work, exchange, outcome);
+      if ('refusal' in made) throw new Refused(made.refusal);
+      spend?.(work.rows, exchange, made.reply.status);
+      exchange.recorded = events.record(work, exchange.caller);
+      if (exchange.keyed) keep(work.rows, exchange.keyed, made.again);
+      return made.reply;
+    },
+  };
+}
+
+/** The steps in a change that is kept. */
+function changeOnce(rows: Transaction, exchange: Exchange, steps: ChangeSteps, draw: Drawn, hook: Hook | undefined): Reply {
+  exchange.deadline?.apply();
+  const answer = changeRows(rows, exchange, steps, draw, hook);
+  if ('paused' in answer) throw new Error('An act stopped for a handler that was asked already.');
+  return answer;
+}
+
+/** Compiles what goes around a `before` handler: a rehearsal, the handler, and the change with what the handler made of it. */
+function compileBefore(before: Handler, steps: ChangeSteps, engine: Engine): (exchange: Exchange) => Promise<Reply> {
+  /** What would be stored, found out without storing it. */
+  function rehearse(exchange: Exchange): Promise<Pause | Reply> {
+    return changeFor(engine, exchange, (rows, draw): Pause | Reply => {
+      throw new Rehearsed(changeRows(rows, exchange, steps, draw, { next: undefined }));
+    }).catch((failure: unknown) => {
+      if (failure instanceof Rehearsed) return failure.found;
+      throw failure;
+    });
+  }
+
+  return async (exchange) => {
+    for (let tries = 0; tries < triesMax; tries++) {
+      const rehearsed = await rehearse(exchange);
+      if (!('paused' in rehearsed)) return rehearsed;
+      const { resource, next, seen } = rehearsed.paused;
+      const changed = await runBefore(engine, exchange, before, resource, next);
+      if ('refusal' in changed) return refusalReply(exchange, changed.refusal);
+      const answer = await changeFor(engine, exchange, (rows, draw) => {
+        // What the handler was shown must still be there too, or another's change would be lost.
+        if (seen && rows.get(seen.resource, seen.id)?.rev !== seen.rev) return undefined;
+        if (!isUnchanged(rows, changed.collected)) return undefined;
+        return changeOnce(rows, exchange, steps, draw, { next: structuredClone(changed.next) });
+      });
+      if (answer) return answer;
+    }
+    return refusalReply(exchange, { when: 'write.conflict' });
+  };
+}
+
+/** Takes back a rehearsal, and tells what was found out by it. */
+class Rehearsed {
+  readonly found: Pause | Reply;
+  constructor(found: Pause | Reply) {
+    this.found = found;
+  }
+}
+
+/**
+ * Runs what stands in front of a stated operation: it may fail, or change what would be stored. What it writes besides
+ * goes with the change in a handler alone, so writes here are refused by name.
+ */
+async function runBefore(
+  engine: Engine,
+  exchange: Exchange,
+  before: BeforeHandlers[string],
+  resource: Fields | undefined,
+  next: Fields,
+): Promise<{ readonly next: Fields; readonly collected: HandlerEffects } | { readonly refusal: Refusal }> {
+  const draft = structuredClone(next);
+  const { context, collected } = handlerContext(engine, exchange, resource && structuredClone(resource), draft);
+  try {
+    await before(context);
+  } catch (failure) {
+    if (failure instanceof Refused) return { refusal: failure.refusal };
+    throw failure;
+  }
+  if (collected.writes.length > 0 || collected.emitted.length > 0) {
+    throw new Error(
+      `The handler before "${exchange.plan.operation.name}" wrote to the store; it may change next or fail, and nothing else.`,
+    );
+  }
+  return { next: draft, collected };
+}

@@ -1,0 +1,88 @@
+import type { ErrorCondition, ErrorPayload } from '../../parts/errors.ts';
+import { statedValue } from '../../parts/fact.ts';
+import type { Spec } from '../../parts/spec.ts';
+import type { RefusedRequest, Value } from '../exchange/exchange.ts';
+import { type CompileExpression, type Evaluate, isFailed } from '../exchange/expressions.ts';
+import type { OpenFact } from '../exchange/open.ts';
+import type { Reply } from '../http/call.ts';
+import { phrase } from '../http/refusals.ts';
+import type { Violation } from '../http/violation.ts';
+import type { StandIn } from '../resources/stand-in.ts';
+
+/** What an error code, or a condition without one, comes to. */
+export interface ErrorRow {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly message: string;
+  readonly constants: Readonly<Record<string, Value>>;
+  readonly open: readonly OpenFact[];
+}
+
+/** A refusal with its status, its code and its words. */
+export type ToldRefusal = ErrorRow & {
+  readonly violations: readonly Violation[] | undefined;
+  readonly condition: ErrorCondition | undefined;
+};
+
+/** Gives a refusal its stated shape. */
+export type Payload = (told: ToldRefusal, request: RefusedRequest) => Reply;
+
+/** Compiles the stated shape of errors: RFC 9457 unless another is stated; a stand-in completes what that leaves open. */
+export function compilePayload(spec: Spec, compile: CompileExpression, standIn: StandIn | undefined): Payload {
+  const stated: ErrorPayload | undefined = statedValue(spec.errors.payload);
+  if (stated === undefined || stated === 'problem') return problemPayload;
+  const data = stated.data;
+  const whole =
+    'source' in data && typeof data.source === 'string' ? compile({ source: data.source, at: String(data.at) }) : undefined;
+  const fields: [string, Evaluate][] = whole ? [] : Object.entries(data).map(([name, expression]) => [name, compile(expression)]);
+  const shape = statedValue(stated.shape);
+  const complete = shape && standIn?.compilePayload(shape);
+  return (told, request) => {
+    const scope = {
+      ...told.constants,
+      code: told.code ?? null,
+      status: told.status,
+      message: told.message,
+      path: request.path,
+      violations: told.violations ?? [],
+      request_id: request.requestId,
+    };
+    const body = whole
+      ? whole(scope)
+      : Object.fromEntries(
+          fields
+            .map(([name, evaluate]) => [name, evaluate(scope)] as const)
+            .filter(([, value]) => !isFailed(value) && value !== undefined),
+        );
+    if (isFailed(body)) return problemPayload(told, request);
+    const headers = { 'content-type': 'application/json' };
+    if (!complete) return { status: told.status, headers, body: JSON.stringify(body) };
+    const completed = complete(body, told, request.requestId);
+    return {
+      status: told.status,
+      headers: { ...headers, ...completed.headers },
+      body: JSON.stringify(completed.body),
+    };
+  };
+}
+
+/** RFC 9457 section 3, with `code`, `request_id` and `violations` as extension members. */
+function problemPayload(told: ToldRefusal, request: RefusedRequest): Reply {
+  const open = told.open.map((fact) => (request.tellsProse ? fact : { ...fact, prose: undefined, question: undefined }));
+  return problem({
+    status: told.status,
+    detail: told.message,
+    ...(told.code !== undefined && { code: told.code }),
+    ...told.constants,
+    request_id: request.requestId,
+    ...(told.violations && told.violations.length > 0 && { violations: told.violations }),
+    ...(open.length > 0 && { open }),
+  });
+}
+
+/** A problem of RFC 9457 section 3. */
+export function problem(members: { readonly type?: string; readonly status: number } & Readonly<Record<string, Value>>): Reply {
+  const { type = 'about:blank', status, ...rest } = members;
+  const body = JSON.stringify({ type, title: phrase(status), status, ...rest });
+  return { status, headers: { 'content-type': 'application/problem+json' }, body };
+}

@@ -1,0 +1,166 @@
+import { type ErrorCode, type ErrorCondition, type ErrorRule, ownMessage, ownStatus } from '../../parts/errors.ts';
+import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { namesOperation, type Operation } from '../../parts/operations.ts';
+import { requestShape } from '../../parts/payload.ts';
+import type { Shape } from '../../parts/shape.ts';
+import type { Spec } from '../../parts/spec.ts';
+import type { Refusal, RefusalTable, RefusedRequest } from '../exchange/exchange.ts';
+import type { CompileExpression } from '../exchange/expressions.ts';
+import type { OpenFact, OpenFacts } from '../exchange/open.ts';
+import { isHiddenAt } from '../exchange/visibility.ts';
+import type { Reply } from '../http/call.ts';
+import type { Violation } from '../http/violation.ts';
+import type { StandIn } from '../resources/stand-in.ts';
+import { compilePayload, type Payload, problem, type ErrorRow as Row, type ToldRefusal } from './error-payloads.ts';
+
+/** Compiles the refusals of an operation; without one, those of requests that reach none. */
+export function compileRefusals(
+  spec: Spec,
+  operation: Operation | undefined,
+  facts: OpenFacts,
+  compile: CompileExpression,
+  standIn?: StandIn,
+): RefusalTable {
+  let payload: Payload | undefined;
+  const tell: Payload = (told, request) => {
+    // Its expressions are typed against all of a document, which is left until something is refused.
+    payload ??= compilePayload(spec, compile, standIn);
+    return payload(told, request);
+  };
+  const telling = compileTelling(spec, operation);
+  const openPayload = spec.errors.payload.standing === 'open' ? facts.about('error payload shapes', 'service') : [];
+
+  // Unless it is stated what errors look like in all, a stand-in goes by what its endpoint says.
+  const isStatedPayload = spec.errors.payload.standing === 'stated';
+  const answerError = isStatedPayload ? undefined : standIn?.compileErrors(operation?.endpoint);
+
+  const rowOf = compileRows(spec, operation, facts);
+
+  return {
+    answer(refusal, asked) {
+      const request = { ...asked, tellsProse: telling.tellsProse(asked) };
+      if (refusal.open) return openReply(refusal.open, request);
+      if (refusal.unsupported) return unsupportedReply(refusal.unsupported, request);
+      const row = rowOf(refusal);
+      const told: ToldRefusal = {
+        ...row,
+        status: row.code === undefined && refusal.status !== undefined ? refusal.status : row.status,
+        open: [...row.open, ...openPayload],
+        message: refusal.when === 'internal' ? row.message : (refusal.message ?? row.message),
+        condition: refusal.when,
+        violations: refusal.violations && telling.violations(refusal.violations, request),
+      };
+      const stated = answerError?.(refusal, told, request.requestId);
+      return withHeaders(stated ?? tell(told, request), refusal.headers);
+    },
+  };
+}
+
+/** What a refusal comes to: the row of its code, or that of its condition, each put together once. */
+function compileRows(spec: Spec, operation: Operation | undefined, facts: OpenFacts): (refusal: Refusal) => Row {
+  const codes = entriesOf(spec.errors.codes).map(([, code]) => code);
+  const byCondition = new Map<ErrorCondition, Row>();
+  const byCode = new Map<string, Row>();
+  return (refusal) => {
+    if (refusal.code !== undefined) {
+      const row = byCode.get(refusal.code) ?? codeRow(codes, refusal.code, operation, facts);
+      byCode.set(refusal.code, row);
+      return row;
+    }
+    const when = refusal.when ?? 'internal';
+    const row = byCondition.get(when) ?? conditionRow(codes, when, operation, facts, spec);
+    byCondition.set(when, row);
+    return row;
+  };
+}
+
+/** The 501 of what this service cannot do. */
+function unsupportedReply({ type, detail }: NonNullable<Refusal['unsupported']>, { requestId }: RefusedRequest): Reply {
+  return problem({ type, status: 501, detail, request_id: requestId });
+}
+
+/** The 501 of an exchange that needs open facts. */
+function openReply(open: readonly OpenFact[], request: RefusedRequest): Reply {
+  const told = request.tellsProse ? open : open.map(({ prose: _prose, question: _question, ...rest }) => rest);
+  const names = [...new Set(open.map((fact) => `${fact.kind} (${fact.subject})`))];
+  const detail = `This exchange needs ${names.length === 1 ? 'a fact that is' : 'facts that are'} open: ${names.join(', ')}.`;
+  return problem({ type: 'urn:ninefold:open', status: 501, detail, request_id: request.requestId, open: told });
+}
+
+function withHeaders(reply: Reply, headers: Readonly<Record<string, string>> | undefined): Reply {
+  return headers ? { ...reply, headers: { ...reply.headers, ...headers } } : reply;
+}
+
+/** The narrowest rule for a condition: one that names the operation before one for all. */
+function conditionRow(
+  codes: readonly ErrorCode[],
+  when: ErrorCondition,
+  operation: Operation | undefined,
+  facts: OpenFacts,
+  spec: Spec,
+): Row {
+  const candidates = codes.flatMap((code) =>
+    code.rules.filter((rule) => statedValue(rule.when)?.includes(when)).map((rule) => ({ code, rule })),
+  );
+  const named = candidates.find(
+    ({ rule }) => rule.on !== undefined && operation !== undefined && namesOperation(rule.on, operation),
+  );
+  const found = named ?? candidates.find(({ rule }) => rule.on === undefined);
+  if (found) return row(found.code, found.rule, ownStatus[when], ownMessage[when], facts);
+  const noCodes = spec.errors.codes.standing === 'none' || spec.errors.codes.standing === 'any';
+  const open = noCodes
+    ? []
+    : facts.about(isStated(spec.errors.codes) ? 'conditions' : 'error codes', isStated(spec.errors.codes) ? when : 'service');
+  return { status: ownStatus[when], code: undefined, message: ownMessage[when], constants: {}, open };
+}
+
+function codeRow(codes: readonly ErrorCode[], name: string, operation: Operation | undefined, facts: OpenFacts): Row {
+  const code = codes.find((candidate) => candidate.name === name);
+  const named = code?.rules.find(
+    (rule) => rule.on !== undefined && operation !== undefined && namesOperation(rule.on, operation),
+  );
+  const rule = named ?? code?.rules.find((candidate) => candidate.on === undefined) ?? code?.rules[0];
+  if (!code || !rule) return { status: 409, code: name, message: name, constants: {}, open: [] };
+  return row(code, rule, 409, `This is refused: ${name.replaceAll('_', ' ')}.`, facts);
+}
+
+function row(code: ErrorCode, rule: ErrorRule, status: number, message: string, facts: OpenFacts): Row {
+  const open = rule.status.standing === 'open' ? facts.about('status codes', code.name) : [];
+  return {
+    status: statedValue(rule.status) ?? status,
+    code: code.name,
+    message: rule.message ?? message,
+    constants: code.constants,
+    open,
+  };
+}
+
+/** What a refusal may tell its caller. */
+interface Telling {
+  /** Who is not known learns no prose where credentials are asked for. */
+  readonly tellsProse: (request: RefusedRequest) => boolean;
+  /** `found` never shows what the caller may not see. */
+  readonly violations: (violations: readonly Violation[], request: RefusedRequest) => readonly Violation[];
+}
+
+function compileTelling(spec: Spec, operation: Operation | undefined): Telling {
+  const asksWho = isStated(spec.authentication.schemes);
+  let shapes: readonly Shape[] | undefined;
+  return {
+    tellsProse: ({ tellsProse, caller }) => tellsProse && (caller !== undefined || !asksWho),
+    violations(violations, { caller }) {
+      shapes ??= shapesOf(spec, operation);
+      const reader = { user: caller?.user, reveals: false };
+      return violations.map((violation) => {
+        const isHidden = violation.in === 'body' && shapes?.some((shape) => isHiddenAt(spec, shape, violation.path, reader));
+        return isHidden ? { ...violation, found: 'a value that is not shown' } : violation;
+      });
+    },
+  };
+}
+
+/** What the paths of violations lead into: the row, and what is sent of it. */
+function shapesOf(spec: Spec, operation: Operation | undefined): Shape[] {
+  const sent = operation?.endpoint && statedValue(requestShape(spec, operation.endpoint));
+  return [...(operation?.resource === undefined ? [] : [{ resource: operation.resource }]), ...(sent ? [sent] : [])];
+}

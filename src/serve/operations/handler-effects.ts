@@ -1,0 +1,64 @@
+import type { Json } from '../../document/document.ts';
+import type { Reader } from '../../store/store.ts';
+import type { Emitted } from '../events/setting.ts';
+import type { RowModel } from '../resources/model.ts';
+import type { Plain } from './handlers.ts';
+
+/** What a handler did: what it read, with the revisions it saw, and what it wants stored. */
+export interface HandlerEffects {
+  readonly reads: Map<string, { readonly resource: string; readonly id: string; readonly rev: number | undefined }>;
+  readonly lists: Listed[];
+  readonly writes: WantedChange[];
+  readonly emitted: Emitted[];
+}
+
+export type WantedChange =
+  | { readonly kind: 'create'; readonly resource: string; readonly fields: Plain; readonly id: string }
+  | { readonly kind: 'update'; readonly resource: string; readonly id: string; readonly patch: Plain }
+  | { readonly kind: 'delete'; readonly resource: string; readonly id: string }
+  | { readonly kind: 'fire'; readonly resource: string; readonly id: string; readonly transition: string };
+
+/** How often a handler runs when others change what it read. */
+export const triesMax = 3;
+
+/** A list that a handler read: asked again before its change is applied, so that a new row is a conflict too. */
+export interface Listed {
+  readonly model: RowModel;
+  readonly where: Readonly<Record<string, Json>>;
+  readonly most: number;
+  readonly seen: string;
+}
+
+/** Whether nothing that a handler read has changed since. */
+export function isUnchanged(rows: Reader, { reads, lists }: HandlerEffects): boolean {
+  for (const { resource, id, rev } of reads.values()) if (rows.get(resource, id)?.rev !== rev) return false;
+  return lists.every(({ model, where, most, seen }) => seenOf(rowsWhere(rows, model, where, most)) === seen);
+}
+
+export interface StoredPlain {
+  readonly id: string;
+  readonly rev: number;
+  readonly fields: Plain;
+}
+
+/** What a list looked like. */
+export function seenOf(rows: readonly StoredPlain[]): string {
+  return rows.map(({ id, rev }) => `${id}@${rev}`).join('\n');
+}
+
+/** The rows whose fields equal what is given, in creation order. */
+export function rowsWhere(rows: Reader, model: RowModel, where: Readonly<Record<string, Json>>, most: number): StoredPlain[] {
+  const found: StoredPlain[] = [];
+  const wanted = Object.entries(where);
+  for (let after = 0; ; ) {
+    const page = rows.scan(model.name, after, 500);
+    for (const { id, rev, doc } of page) {
+      const fields = model.parse({ doc }) as Plain;
+      if (wanted.every(([field, value]) => fields[field] === value)) found.push({ id, rev, fields });
+      if (found.length === most) return found;
+    }
+    const last = page.at(-1);
+    if (!last) return found;
+    after = last.seq;
+  }
+}

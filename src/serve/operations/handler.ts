@@ -1,0 +1,259 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { isStated, statedValue } from '../../parts/fact.ts';
+import { type Operation, operationsOf } from '../../parts/operations.ts';
+import type { Transaction } from '../../store/store.ts';
+import { freePass } from '../callers/operation-access.ts';
+import {
+  type Exchange,
+  type Fields,
+  type Keyed,
+  type OperationRun,
+  type Refusal,
+  Refused,
+  refusalReply,
+  type Value,
+} from '../exchange/exchange.ts';
+import { compilePrune } from '../exchange/visibility.ts';
+import type { Validate } from '../http/ajv.ts';
+import type { Reply } from '../http/call.ts';
+import { changeFor, compileOwnErrors, type Outcome, type Pause, readFor, type Work, workFor } from '../resources/act.ts';
+import { compileStatedBody } from '../resources/body.ts';
+import { removeRow } from '../resources/delete.ts';
+import type { RowModel } from '../resources/model.ts';
+import { compileFiring } from '../resources/transition.ts';
+import { applySetters, insertRow, updateRow } from '../resources/write.ts';
+import { fire } from '../serve.ts';
+import { encodeReply } from './answers.ts';
+import type { Engine } from './engine.ts';
+import { handlerContext } from './handler-context.ts';
+import { isUnchanged, triesMax, type WantedChange } from './handler-effects.ts';
+import type { Handler } from './handlers.ts';
+import { idempotencyKey, keep, replay } from './idempotency.ts';
+
+/**
+ * Compiles `handler NAME` (section 8 of the language): the handler runs outside the transaction; what it read is checked
+ * by revision and what it wrote is applied in one; on a conflict it runs again.
+ */
+export function compileHandlerRun(operation: Operation, endpoint: Endpoint, handler: Handler, engine: Engine): OperationRun {
+  const early = compileEarly(operation, endpoint, engine);
+  const attempt = compileAttempt(operation, endpoint, handler, engine);
+
+  async function replayed(exchange: Exchange, keyed: Keyed): Promise<Reply | undefined> {
+    const found = await engine.store.read((rows) => replay(rows, keyed, exchange.nowMs));
+    return found && ('refusal' in found ? refusalReply(exchange, found.refusal) : found);
+  }
+
+  return async (exchange) => {
+    const keyed = idempotencyKey(endpoint.idempotency, exchange);
+    if (keyed && 'refusal' in keyed) return refusalReply(exchange, keyed.refusal);
+    if (keyed) {
+      if (engine.inFlight.has(keyed.key)) return refusalReply(exchange, { when: 'idempotency.busy' });
+      engine.inFlight.add(keyed.key);
+      exchange.deadline?.whenOver(() => engine.inFlight.delete(keyed.key));
+    }
+    try {
+      const known = keyed && (await replayed(exchange, keyed));
+      if (known) return known;
+      const bad = await early(exchange);
+      if (bad) throw new Refused(bad);
+      for (let tries = 0; tries < triesMax; tries++) {
+        const done = await attempt(exchange, keyed);
+        if (done === 'conflict') {
+          exchange.deadline?.release();
+          continue;
+        }
+        engine.timersChanged();
+        engine.events.recorded(exchange.recorded);
+        return done;
+      }
+      return refusalReply(exchange, { when: 'write.conflict' });
+    } catch (failure) {
+      if (!(failure instanceof Refused)) throw failure;
+      const reply = refusalReply(exchange, failure.refusal);
+      if (keyed && failure.refusal.code !== undefined)
+        await engine.store.change((rows) => keepInTime(rows, exchange, keyed, reply));
+      return reply;
+    } finally {
+      // Once its time was over the key was let go of, and may be another request's.
+      if (keyed && !exchange.deadline?.isOver) engine.inFlight.delete(keyed.key);
+    }
+  };
+}
+
+/** What is refused before the handler runs; the service's own errors that it knows itself it fails with. */
+function compileEarly(
+  operation: Operation,
+  endpoint: Endpoint,
+  engine: Engine,
+): (exchange: Exchange) => Promise<Refusal | undefined> {
+  const { compilation, models } = engine;
+  const badBody = compileStatedBody(endpoint, compilation);
+  const ownErrors = compileOwnErrors(operation, compilation);
+  const access = compilation.access.of(operation, compilation.user);
+  return async (exchange) =>
+    readFor(engine, exchange, (rows, draw) => {
+      const work = workFor(rows, models, exchange, draw);
+      const pass = access.enter(work.scope, undefined);
+      if ('refusal' in pass) return pass.refusal;
+      return badBody(work, exchange) ?? pass.settle() ?? ownErrors?.(work.scope);
+    });
+}
+
+/** One run of the handler, and the change that applies what it wrote. */
+function compileAttempt(
+  operation: Operation,
+  endpoint: Endpoint,
+  handler: Handler,
+  engine: Engine,
+): (exchange: Exchange, keyed: Keyed | undefined) => Promise<Reply | 'conflict'> {
+  const answer = compileHandlerAnswer(endpoint, engine);
+  const spend = engine.limits.spendOf(operation);
+  return async (exchange, keyed) => {
+    const { context, collected } = handlerContext(engine, exchange, undefined, {});
+    const value = await handler(context);
+    const reply = answer(exchange, value);
+    if (collected.writes.length === 0 && collected.emitted.length === 0 && !keyed && !spend) return reply;
+    return changeFor(engine, exchange, (rows, draw) => {
+      exchange.deadline?.apply();
+      const replayed = keyed && replay(rows, keyed, exchange.nowMs);
+      if (replayed) return 'refusal' in replayed ? refusalReply(exchange, replayed.refusal) : replayed;
+      if (!isUnchanged(rows, collected)) return 'conflict';
+      const work = workFor(rows, engine.models, exchange, draw);
+      for (const wanted of collected.writes) applyWanted(work, wanted, operation, engine);
+      spend?.(rows, exchange, reply.status);
+      exchange.recorded = engine.events.record(work, exchange.caller, collected.emitted);
+      if (keyed) keep(rows, keyed, reply);
+      return reply;
+    });
+  };
+}
+
+function keepInTime(rows: Transaction, { deadline }: Exchange, keyed: Keyed, reply: Reply): void {
+  deadline?.apply();
+  keep(rows, keyed, reply);
+}
+
+/** The answer of a handler is validated before it leaves; one that does not fit is our failure, not the caller's. */
+function compileHandlerAnswer(endpoint: Endpoint, engine: Engine): (exchange: Exchange, value: Value) => Reply {
+  const { compilation } = engine;
+  const answers = (statedValue(endpoint.response) ?? []).filter(({ status }) => /^[23]\d\d$/.test(status));
+  const candidates = answers.map((answer) => ({
+    status: Number(answer.status),
+    hasBody: isStated(answer.shape) && answer.status !== '204',
+    validate: isStated(answer.shape) ? compilation.validate(answer.shape.value, 'shown') : undefined,
+    carry: isStated(answer.shape) ? compilation.version?.carries.expanding.shape(answer.shape.value) : undefined,
+    prune: isStated(answer.shape)
+      ? compilePrune(compilation.spec, answer.shape.value, { user: compilation.user, reveals: true })
+      : undefined,
+  }));
+  const contentType = endpoint.produces?.[0] ?? 'application/json';
+  return (exchange, value) => {
+    const own = isOwnAnswer(value) ? value : undefined;
+    const body = own ? own.body : value;
+    const candidate = own ? candidates.find(({ status }) => status === own.status) : candidates[0];
+    if (!candidate)
+      throw new Error(
+        `The handler of "${exchange.plan.operation.name}" answered ${own ? own.status : 'something'}, which ${endpoint.key} does not state.`,
+      );
+    if (!candidate.hasBody) return { status: candidate.status, headers: { ...own?.headers }, body: undefined };
+    const copy = typeof body === 'object' && body !== null && !(body instanceof Uint8Array) ? structuredClone(body) : body;
+    candidate.prune?.(copy);
+    const violation = copy instanceof Uint8Array ? undefined : candidate.validate?.(copy)[0];
+    if (violation) {
+      throw new Error(
+        `The handler of "${exchange.plan.operation.name}" answered what ${endpoint.key} does not state: ${violation.path || '/'} is ${violation.found}, not ${violation.expected}.`,
+      );
+    }
+    const told = candidate.carry ? candidate.carry.down(copy) : copy;
+    return encodeReply(candidate.status, { ...own?.headers }, told, contentType);
+  };
+}
+
+/** A handler that wants another status than the first stated one answers with an `Answer`. */
+export class HandlerAnswer {
+  readonly status: number;
+  readonly body: Value;
+  readonly headers: Readonly<Record<string, string>>;
+  constructor(status: number, body?: Value, headers: Readonly<Record<string, string>> = {}) {
+    this.status = status;
+    this.body = body;
+    this.headers = headers;
+  }
+}
+
+function isOwnAnswer(value: Value): value is HandlerAnswer {
+  return value instanceof HandlerAnswer;
+}
+
+/** Applies one thing that a handler wants stored. @throws {Refused} or our own failure where it does not fit the document. */
+function applyWanted(work: Work, wanted: WantedChange, operation: Operation, engine: Engine): void {
+  const model = engine.models.get(wanted.resource);
+  if (!model) throw new Error(`${wanted.resource} is no resource of this document.`);
+  if (wanted.kind === 'create') {
+    create(work, model, wanted, operation);
+    return;
+  }
+  const row = work.rows.get(model.name, wanted.id);
+  if (!row) throw new Refused({ when: 'resource.missing' });
+  const before = model.parse(row);
+  if (wanted.kind === 'delete') removeRow(work, model, row, before, `delete ${model.name}`);
+  else if (wanted.kind === 'fire')
+    demandFired(fire(work, firing(engine, wanted.transition, model), { row, fields: before, pass: freePass }));
+  else update(work, model, row, before, wanted, operation);
+}
+
+function create(work: Work, model: RowModel, wanted: Extract<WantedChange, { kind: 'create' }>, operation: Operation): void {
+  const draft: Fields = { ...wanted.fields };
+  const state = model.machine?.initial(operation.name)({ ...work.scope, next: draft });
+  demandState(model, draft, state, 'starts in');
+  const next = applySetters(model.setters([operation.name, 'create', 'write']), { ...work.scope, next: draft }, draft);
+  demandValid(model.validateStored, next, `The ${model.name} that a handler creates`);
+  insertRow(work, model, wanted.id, next, `create ${model.name}`);
+}
+
+function update(
+  work: Work,
+  model: RowModel,
+  row: Parameters<typeof updateRow>[2],
+  before: Fields,
+  wanted: Extract<WantedChange, { kind: 'update' }>,
+  operation: Operation,
+): void {
+  const draft: Fields = { ...before };
+  for (const [field, value] of Object.entries(wanted.patch)) {
+    if (value === null || value === undefined) delete draft[field];
+    else draft[field] = value;
+  }
+  const { field } = model.identifier;
+  if (draft[field] !== before[field]) throw new Error(`A handler changed ${field} of a ${model.name}, which it is known by.`);
+  demandState(model, draft, model.machine && before[model.machine.field], 'is in');
+  const scope = { ...work.scope, resource: before, next: draft };
+  const next = applySetters(model.setters([operation.name, 'update', 'write']), scope, draft);
+  demandValid(model.validateStored, next, `The ${model.name} that a handler changes`);
+  updateRow(work, model, row, before, next, row.entered, `update ${model.name}`);
+}
+
+/** A state is written by transitions alone: a handler fires one. */
+function demandState(model: RowModel, fields: Fields, state: unknown, verb: string): void {
+  if (!model.machine || fields[model.machine.field] === state) return;
+  const { field } = model.machine;
+  throw new Error(`A handler wrote ${field} of a ${model.name}, which ${verb} ${String(state)}: fire a transition instead.`);
+}
+
+function firing(engine: Engine, transition: string, model: RowModel) {
+  const name = `${transition} ${model.name}`;
+  const operation = operationsOf(engine.compilation.spec).find((candidate) => candidate.name === name) ?? {
+    name,
+    resource: model.name,
+  };
+  return compileFiring(transition, operation, model, engine.compilation);
+}
+
+function demandFired(outcome: Outcome | Pause): void {
+  if ('refusal' in outcome) throw new Refused(outcome.refusal);
+}
+
+function demandValid(validate: Validate, fields: Fields, what: string): void {
+  const first = validate(fields)[0];
+  if (first) throw new Error(`${what} is not right: ${first.path || '/'} is ${first.found}, not ${first.expected}.`);
+}

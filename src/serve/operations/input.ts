@@ -1,0 +1,179 @@
+import { keyOfFragmentStep } from '../../document/pointer.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import type { Parameter } from '../../parts/parameters.ts';
+import { pathParameters, requestShape } from '../../parts/payload.ts';
+import { toNamingSchema } from '../../parts/schemas.ts';
+import type { Shape } from '../../parts/shape.ts';
+import { isPlainMap } from '../../parts/source.ts';
+import type { Spec } from '../../parts/spec.ts';
+import { credentialQueries } from '../callers/vary.ts';
+import type { Compilation } from '../exchange/compilation.ts';
+import type { Input, Value } from '../exchange/exchange.ts';
+import type { Validate } from '../http/ajv.ts';
+import { compileBody, type DecodeBody } from '../http/body.ts';
+import type { ParameterSpec } from '../http/parameter-reader.ts';
+import { compileParameters, type ReadParameters } from '../http/parameters.ts';
+import type { Resolve } from '../http/schema.ts';
+import { compileExpansion } from '../resources/representation.ts';
+
+/** Compiles the reading of what requests for an endpoint carry. */
+export function compileInput(endpoint: Endpoint, paging: readonly string[], compilation: Compilation): Input {
+  const { spec } = compilation;
+  const { specs, schema: ofParameters } = parameterSpecs(endpoint, paging, spec);
+  const read: ReadParameters = compileParameters(specs, {
+    known: [...fixedQuery(endpoint.path), ...credentialQueries(spec), ...versionQuery(spec)],
+    undeclared: isOpenList(endpoint) ? 'ignore' : 'refuse',
+    resolve: resolverOf(compilation, ofParameters),
+  });
+  const validate = validateParameters(specs, ofParameters, compilation);
+  const shape = requestShape(spec, endpoint);
+  const takesBody = isStated(shape);
+  const files = statedValue(spec.limits.size)?.file;
+  const badExpansion = compileExpansion(endpoint, compilation);
+  let decode: DecodeBody | undefined;
+  const decoder = () => {
+    if (decode) return decode;
+    const accepted =
+      endpoint.consumes ??
+      (statedValue(endpoint.does)?.verb === 'update'
+        ? ['application/json', 'application/merge-patch+json']
+        : ['application/json']);
+    const schema = toNamingSchema(spec, statedValue(shape) ?? {}, 'sent');
+    decode = compileBody({
+      accepted,
+      shape: schema,
+      resolve: resolverOf(compilation, schema),
+      ...(files !== undefined && { fileBytes: files }),
+    });
+    return decode;
+  };
+  return {
+    takesBody,
+    parameters(call, path, forgive) {
+      const { values, violations } = read(path, call.query, call.headers);
+      const wrong = validate(values);
+      const all = violations.length === 0 ? wrong : forgive([...violations, ...wrong]);
+      const bad = all.length > 0 ? all : badExpansion(values);
+      return bad.length > 0 ? { refusal: { when: 'request.parameter', violations: bad } } : { params: values };
+    },
+    body(call, bytes) {
+      // A body that may be left out, and is, is a map without members.
+      if (endpoint.body === 'optional' && bytes.length === 0) return { value: {} };
+      const type = call.headers['content-type'];
+      const coding = call.headers['content-encoding'];
+      const decoded = decoder()(
+        bytes,
+        typeof type === 'string' ? type : undefined,
+        typeof coding === 'string' ? coding : undefined,
+      );
+      if (decoded.kind === 'value') return { value: decoded.value };
+      const when = decoded.kind === 'media' ? 'request.media' : decoded.kind === 'size' ? 'limit.size' : 'request.malformed';
+      return { refusal: { when, violations: decoded.violations } };
+    },
+  };
+}
+
+/** Finds what a schema refers to: a resource by its name, or one of the schema's own definitions. */
+function resolverOf({ named }: Compilation, { $defs }: Shape): Resolve {
+  const own = isPlainMap($defs) ? $defs : {};
+  return (ref) => {
+    if (ref.startsWith('named:')) return named(ref.slice('named:'.length));
+    const definition = own[keyOfFragmentStep(ref.replace('#/$defs/', ''))];
+    return isPlainMap(definition) ? definition : undefined;
+  };
+}
+
+/** Whether nobody knows which parameters there are: with an effect and nothing stated there are none but the path's. */
+function isOpenList({ parameters, does }: Endpoint): boolean {
+  return parameters.standing === 'open' && (parameters.question !== undefined || !isStated(does));
+}
+
+function validateParameters(specs: readonly ParameterSpec[], { $defs }: Shape, compilation: Compilation): Validate {
+  const checked = specs.filter(({ shape }) => Object.keys(shape).some((key) => key !== 'type') || shape.type !== 'string');
+  if (checked.length === 0) return () => [];
+  const properties = Object.fromEntries(checked.map(({ name, shape }) => [name, shape]));
+  const places = new Map(specs.map(({ name, in: place }) => [name, place]));
+  const schema = { type: 'object', properties, ...($defs !== undefined && { $defs }) };
+  const validate = compilation.validator.compile(schema, (name) => places.get(name) ?? 'query');
+  const names = checked.map(({ name }) => name);
+  return (values) => {
+    // A record of parameters by name.
+    const record = values as Readonly<Record<string, Value>>;
+    return names.some((name) => record[name] !== undefined) ? validate(values) : [];
+  };
+}
+
+/** The query parameter that chooses a version needs no naming. */
+function versionQuery({ versioning }: Compilation['spec']): string[] {
+  const select = statedValue(versioning.select);
+  return select?.by === 'query' && isStated(versioning.versions) ? [select.carrier] : [];
+}
+
+/** The names that stand in a key's own query: `/search?type=x`. */
+function fixedQuery(path: string): string[] {
+  const query = /\?([^#]*)/.exec(path)?.[1] ?? '';
+  return [...new URLSearchParams(query).keys()];
+}
+
+/** The parameters of an endpoint, and the schema of the map of them. */
+interface StatedParameters {
+  readonly specs: readonly ParameterSpec[];
+  readonly schema: Shape;
+}
+
+/** Everything that the endpoint reads besides its body, with the shapes that follow: a filter's is its field's. */
+function parameterSpecs(endpoint: Endpoint, paging: readonly string[], spec: Spec): StatedParameters {
+  const resource = entryOf(spec.resources.all, resourceOfEffect(statedValue(endpoint.does)) ?? '');
+  const fieldShape = (name: string): Shape => {
+    const field = resource && entryOf(resource.fields, name);
+    return (field && statedValue(field.shape)) ?? {};
+  };
+  const stated = entriesOf(endpoint.parameters).map(([, parameter]) => specOf(parameter, fieldShape));
+  const names = new Set(stated.map(({ name }) => name));
+  const path = pathParameters(endpoint.path).filter((name) => !names.has(name));
+  const rest = [...paging, ...(endpoint.expand ? [endpoint.expand.parameter] : [])].filter((name) => !names.has(name));
+  const all: StatedParameter[] = [
+    ...stated,
+    ...path.map((name): StatedParameter => ({ name, in: 'path', shape: { type: 'string' }, required: true })),
+    ...rest.map(
+      (name): StatedParameter => ({
+        name,
+        in: 'query',
+        shape:
+          name === endpoint.expand?.parameter ? { type: ['array', 'string'], items: { type: 'string' } } : { type: 'string' },
+        required: false,
+      }),
+    ),
+  ];
+  const properties = Object.fromEntries(all.map(({ name, shape }) => [name, shape]));
+  const schema = toNamingSchema(spec, { type: 'object', properties }, 'sent');
+  const shapes = schema.properties as Readonly<Record<string, Shape>>;
+  const specs = all.map((parameter): ParameterSpec => ({ ...parameter, shape: shapes[parameter.name] ?? {} }));
+  return { specs, schema };
+}
+
+/** A parameter whose shape is not yet a schema. */
+type StatedParameter = Omit<ParameterSpec, 'shape'> & { readonly shape: Shape };
+
+function specOf(parameter: Parameter, fieldShape: (name: string) => Shape): StatedParameter {
+  const { name, in: place, required, filters, op, style, explode } = parameter;
+  const own = statedValue(parameter.shape);
+  const shape: Shape = own ?? (filters === undefined ? { type: 'string' } : filterShape(fieldShape(filters), op));
+  return {
+    name,
+    in: place,
+    shape,
+    required,
+    ...(style !== undefined && { style: style as NonNullable<ParameterSpec['style']> }),
+    ...(explode !== undefined && { explode }),
+    ...(parameter.default && { default: parameter.default.value }),
+  };
+}
+
+/** What a filter takes: its field's values, several of them for `in`, any text where only a part is compared. */
+function filterShape(shape: Shape, op: Parameter['op']): Shape {
+  if (op === 'prefix' || op === 'contains') return { type: 'string' };
+  return op === 'in' ? { type: 'array', items: shape } : shape;
+}

@@ -1,0 +1,82 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import type { Operation } from '../../parts/operations.ts';
+import type { FoundRow, Reader } from '../../store/store.ts';
+import { type Exchange, type OperationRun, refusalReply } from '../exchange/exchange.ts';
+import type { Reply } from '../http/call.ts';
+import { contentTag } from '../http/conditions.ts';
+import { compileOwnErrors, type Drawn, readFor, type Work, workFor } from '../resources/act.ts';
+import { compileEnvelope, compileLinks, envelopeOf, type Page } from '../resources/lists/envelope.ts';
+import type { CompiledList } from '../resources/lists/list.ts';
+import type { RowModel } from '../resources/model.ts';
+import { compileRepresentation } from '../resources/representation.ts';
+import { compileAnswers } from './answers.ts';
+import type { Engine } from './engine.ts';
+import { unlessFresh } from './read.ts';
+
+/** Compiles the answering of a list. Where nothing hides or expands, the stored texts are joined as they are. */
+export function compileListRun(
+  operation: Operation,
+  endpoint: Endpoint,
+  model: RowModel,
+  list: CompiledList,
+  engine: Engine,
+): OperationRun {
+  const { compilation, models } = engine;
+  const representation = compileRepresentation(model, endpoint, models, compilation, false);
+  const { pagination } = list.paging;
+  const envelope = compileEnvelope(pagination);
+  const links = compileLinks(pagination);
+  const answers = compileAnswers(endpoint, compilation);
+  const ownErrors = compileOwnErrors(operation, compilation);
+  const { standIn } = compilation;
+  // A stand-in names what was made up of each row.
+  const joins = representation.isPlain && !answers && !standIn;
+  const openPages = compilation.facts.about('pagination bounds', endpoint.key);
+
+  function page(rows: Reader, exchange: Exchange, draw: Drawn): Reply {
+    const work: Work<Reader> = workFor(rows, models, exchange, draw);
+    const found = list.run(work, exchange, joins);
+    if ('tooMany' in found) return refusalReply(exchange, { open: openPages });
+    if ('refusal' in found) return refusalReply(exchange, found.refusal);
+    const own = ownErrors?.(work.scope);
+    if (own) return refusalReply(exchange, own);
+    if (found.isInDoubt) exchange.accepted = [...(exchange.accepted ?? []), ...openPages];
+    const headers = headersOf(endpoint, links(found, exchange.call));
+    if (answers && typeof found.items !== 'string') return stated(work, exchange, found, found.items, headers);
+    const { items } = found;
+    if (standIn && typeof items !== 'string') for (const { id } of items) standIn.tellRow(exchange, rows, model, id);
+    const texts = typeof items === 'string' ? items : items.map(({ doc }) => representation.text(work, exchange, doc)).join(',');
+    const [head, tail] = envelope(found);
+    const body = head + texts + tail;
+    // Of three texts the long one is whole: the three together would be copied to be counted.
+    const bodyLength = Buffer.byteLength(head) + Buffer.byteLength(texts) + Buffer.byteLength(tail);
+    headers['content-type'] = 'application/json';
+    if (endpoint.etag) headers.etag = endpoint.etag === 'weak' ? `W/${contentTag(body)}` : contentTag(body);
+    return unlessFresh(exchange, { status: 200, headers, body, bodyLength });
+  }
+
+  function stated(
+    work: Work<Reader>,
+    exchange: Exchange,
+    found: Page,
+    rows: readonly FoundRow[],
+    headers: Record<string, string>,
+  ): Reply {
+    const items = rows.map(({ doc }) => representation.show(work, exchange, doc));
+    const told = { items, next_cursor: found.next, has_more: found.hasMore, total: found.total };
+    const scope = { ...work.scope, ...told, result: envelopeOf(pagination, items, found) };
+    if (standIn) for (const { id } of rows) standIn.tellRow(exchange, work.rows, model, id);
+    const made = answers?.(exchange, { status: 200, scope, work });
+    if (!made || 'refusal' in made) return refusalReply(exchange, made?.refusal ?? { when: 'internal' });
+    return unlessFresh(exchange, { ...made.reply, headers: { ...headers, ...made.reply.headers } });
+  }
+
+  return (exchange) => readFor(engine, exchange, (rows, draw) => page(rows, exchange, draw));
+}
+
+function headersOf({ cache }: Endpoint, link: string | undefined): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (link) headers.link = link;
+  if (cache !== undefined) headers['cache-control'] = cache;
+  return headers;
+}

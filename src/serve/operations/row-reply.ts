@@ -1,0 +1,112 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { identifierParameter } from '../../parts/payload.ts';
+import type { Reader, Row } from '../../store/store.ts';
+import type { Exchange, Fields, Refusal } from '../exchange/exchange.ts';
+import type { Reply } from '../http/call.ts';
+import { contentTag } from '../http/conditions.ts';
+import type { Done, Work } from '../resources/act.ts';
+import type { RowModel } from '../resources/model.ts';
+import { rowTag } from '../resources/precondition.ts';
+import { compileRepresentation } from '../resources/representation.ts';
+import { compileAnswers, type MakeAnswer } from './answers.ts';
+import type { Engine } from './engine.ts';
+
+/** Makes the answer of an act on one row. `again` is the answer that is kept for a replay: without what is revealed once. */
+export type MakeRowReply = (
+  work: Work<Reader>,
+  exchange: Exchange,
+  outcome: Done,
+) => { readonly reply: Reply; readonly again: Reply } | { readonly refusal: Refusal };
+
+/** Compiles the answers of an endpoint that is about one row: 201 with `Location`, 200, 204, or what it states. */
+export function compileRowReply(endpoint: Endpoint, model: RowModel, engine: Engine): MakeRowReply {
+  const { compilation, models } = engine;
+  const { standIn } = compilation;
+  const reveals = statedValue(endpoint.does)?.verb !== 'read';
+  const revealing = compileRepresentation(model, endpoint, models, compilation, true);
+  const usual = compileRepresentation(model, endpoint, models, compilation, false);
+  const answers: MakeAnswer | undefined = compileAnswers(endpoint, compilation);
+  const location = compileLocation(model, engine);
+  const tag = endpoint.etag ? rowTag(model, compilation) : undefined;
+  const differs = reveals && [...model.fields.values()].some((field) => field.reveal === 'once');
+
+  function build(
+    work: Work<Reader>,
+    exchange: Exchange,
+    outcome: Done,
+    isRevealed: boolean,
+  ): { readonly reply: Reply } | { readonly refusal: Refusal } {
+    const representation = isRevealed ? revealing : usual;
+    const { row, fields, did } = outcome;
+    const status = did === 'created' ? 201 : did === 'deleted' ? 204 : 200;
+    const headers: Record<string, string> = {};
+    if (endpoint.cache !== undefined) headers['cache-control'] = endpoint.cache;
+    if (did === 'created') location(headers, row, fields);
+    if (did !== 'deleted') standIn?.tellRow(exchange, work.rows, model, row.id, work.sampled);
+    if (answers) {
+      // What a stand-in tells of a deletion it makes of what the row was.
+      const isTold = did !== 'deleted' || standIn !== undefined;
+      const shown = isTold ? representation.show(work, exchange, row.doc) : undefined;
+      const made = answers(exchange, { status, scope: { ...work.scope, result: shown, resource: fields }, work });
+      if ('refusal' in made) return made;
+      if (tag && did !== 'deleted') headers.etag = tag(row);
+      return { reply: { ...made.reply, headers: { ...headers, ...made.reply.headers } } };
+    }
+    if (did === 'deleted') return { reply: { status, headers, body: undefined } };
+    headers['content-type'] = 'application/json';
+    const body = representation.text(work, exchange, row.doc);
+    if (tag) headers.etag = representation.isExpanded(exchange) ? contentTag(body) : tag(row);
+    return { reply: { status, headers, body } };
+  }
+
+  return (work, exchange, outcome) => {
+    const isMaking =
+      differs && (outcome.did === 'created' || outcome.did === 'changed') && revealsNow(model, exchange, outcome.did);
+    const first = build(work, exchange, outcome, isMaking);
+    if ('refusal' in first) return first;
+    if (!isMaking) return { reply: first.reply, again: first.reply };
+    const second = build(work, exchange, outcome, false);
+    return 'refusal' in second ? second : { reply: first.reply, again: second.reply };
+  };
+}
+
+/** A secret is shown where it is made: on creation, and by an operation that sets it anew. */
+function revealsNow(model: RowModel, exchange: Exchange, did: 'created' | 'changed'): boolean {
+  if (did === 'created') return true;
+  const { operation } = exchange.plan;
+  const words = [operation.name, operation.transition?.name ?? ''];
+  return [...model.fields.values()].some(
+    (field) => field.reveal === 'once' && words.some((word) => field.set[word] !== undefined),
+  );
+}
+
+/** The address of a new row: the path of the endpoint that reads it, where there is one. */
+function compileLocation(
+  model: RowModel,
+  { compilation, basePath }: Engine,
+): (headers: Record<string, string>, row: Row, fields: Fields) => void {
+  const reader = entriesOf(compilation.spec.endpoints.all)
+    .map(([, endpoint]) => endpoint)
+    .find((endpoint) => {
+      const effect = statedValue(endpoint.does);
+      return effect?.verb === 'read' && effect.resource === model.name && identifierParameter(endpoint) !== undefined;
+    });
+  if (!reader) return () => {};
+  // Texts and the names of parameters in turn: `/books/`, `id`, ``.
+  const pieces = reader.path.replace(/[?#].*$/, '').split(/\{([^{}]+)\}/);
+  const identifier = identifierParameter(reader);
+  return (headers, row, fields) => {
+    let filled = '';
+    for (const [index, piece] of pieces.entries()) {
+      if (index % 2 === 0) {
+        filled += piece;
+        continue;
+      }
+      const value = piece === identifier ? row.id : fields[piece];
+      if (value === undefined || value === null || typeof value === 'object') return;
+      filled += encodeURIComponent(String(value));
+    }
+    headers.location = basePath + filled;
+  };
+}

@@ -1,0 +1,152 @@
+import type { Answer } from '../../parts/answers.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import type { Operation } from '../../parts/operations.ts';
+import { identifierParameter, pathParameters } from '../../parts/payload.ts';
+import type { Shape } from '../../parts/shape.ts';
+import { alternativesOf } from '../../parts/shapes/branches.ts';
+import type { Row, Transaction } from '../../store/store.ts';
+import { type Exchange, type Fields, type OperationRun, type Refusal, Refused, refusalReply } from '../exchange/exchange.ts';
+import type { OpenFact } from '../exchange/open.ts';
+import type { Reply } from '../http/call.ts';
+import { changeFor, type Drawn, type Work, workFor } from '../resources/act.ts';
+import { compileStatedBody, isFields } from '../resources/body.ts';
+import type { RowModel } from '../resources/model.ts';
+import type { StandIn } from '../resources/stand-in.ts';
+import { compileAnswers } from './answers.ts';
+import type { Engine } from './engine.ts';
+
+/**
+ * Compiles what a stand-in does where nobody knows what an endpoint does: it answers in the stated shape, changes no row that
+ * its path names, and keeps a row that it had to make up for the answer.
+ */
+export function compileSampledRun(
+  operation: Operation,
+  endpoint: Endpoint,
+  open: readonly OpenFact[],
+  standIn: StandIn,
+  engine: Engine,
+): OperationRun {
+  const { compilation, models } = engine;
+  const answers = compileAnswers(endpoint, compilation);
+  const badBody = compileStatedBody(endpoint, compilation);
+  const named = rowNamed(endpoint, engine);
+  const shown = modelShown(endpoint, models);
+  const access = compilation.access.of(operation, compilation.user);
+  const spend = engine.limits.spendOf(operation);
+
+  function carryOut(rows: Transaction, exchange: Exchange, draw: Drawn): Reply {
+    const work = workFor(rows, models, exchange, draw);
+    const pass = access.enter(work.scope, undefined);
+    const bad = 'refusal' in pass ? pass.refusal : (badBody(work, exchange) ?? pass.settle());
+    if (bad) return refusalReply(exchange, bad);
+    const row = named && rows.get(named.model.name, exchange.pathParams[named.parameter] ?? '');
+    if (named && !row) return refusalReply(exchange, { when: 'resource.missing' });
+    const made = answer(work, exchange, row);
+    if ('refusal' in made) throw new Refused(made.refusal);
+    spend?.(rows, exchange, made.reply.status);
+    exchange.recorded = engine.events.record(work, exchange.caller);
+    return made.reply;
+  }
+
+  function answer(
+    work: Work,
+    exchange: Exchange,
+    row: Row | undefined,
+  ): { readonly reply: Reply } | { readonly refusal: Refusal } {
+    if (!answers) return { reply: { status: 204, headers: {}, body: undefined } };
+    const result = shown && resultOf(standIn, work, exchange, shown, named?.model.name === shown.name ? row : undefined);
+    return answers(exchange, { status: 200, scope: { ...work.scope, result: result ?? exchangeEcho(exchange) }, work });
+  }
+
+  return async (exchange) => {
+    exchange.accepted = [...(exchange.accepted ?? []), ...open.filter((fact) => isMet(fact, exchange))];
+    try {
+      const reply = await changeFor(engine, exchange, (rows, draw) => {
+        exchange.deadline?.apply();
+        return carryOut(rows, exchange, draw);
+      });
+      engine.timersChanged();
+      engine.events.recorded(exchange.recorded);
+      return reply;
+    } catch (failure) {
+      if (failure instanceof Refused) return refusalReply(exchange, failure.refusal);
+      throw failure;
+    }
+  };
+}
+
+/** The row that the answer shows: the one that the path names, one like it that was made before, or a new one. */
+function resultOf(standIn: StandIn, work: Work, exchange: Exchange, shown: RowModel, row: Row | undefined): Fields | undefined {
+  if (row) {
+    standIn.tellRow(exchange, work.rows, shown, row.id);
+    return shown.parse(row);
+  }
+  const id = standIn.identifierAt(shown, `${exchange.call.method} ${exchange.call.path}`);
+  if (id === undefined) return undefined;
+  const there = work.rows.get(shown.name, id);
+  const fields = there ? shown.parse(there) : standIn.makeRow(work, shown, id, { ...exchangeEcho(exchange), ...idOf(shown, id) });
+  standIn.tellRow(exchange, work.rows, shown, id);
+  return fields;
+}
+
+/** Of a request without a query or a body it is no matter what those may be. */
+function isMet({ kind }: OpenFact, { call }: Exchange): boolean {
+  if (kind === 'parameters') return call.query !== '';
+  return kind !== 'request payload shapes' || call.hasBody;
+}
+
+/** What was sent, of which an answer keeps what it has under the same names. */
+function exchangeEcho({ request, pathParams }: Exchange): Fields {
+  return { ...pathParams, ...(isFields(request) ? request : {}) };
+}
+
+function idOf({ identifier }: RowModel, id: string): Fields {
+  return { [identifier.field]: identifier.isInteger ? Number(id) : id };
+}
+
+/** The row that a path goes through: that of the longest path at which a row is read. */
+function rowNamed(
+  { path }: Endpoint,
+  { models, compilation }: Engine,
+): { readonly model: RowModel; readonly parameter: string } | undefined {
+  let best: { readonly model: RowModel; readonly parameter: string; readonly depth: number } | undefined;
+  for (const [, reader] of entriesOf(compilation.spec.endpoints.all)) {
+    const effect = statedValue(reader.does);
+    const model = effect?.verb === 'read' ? models.get(effect.resource) : undefined;
+    const depth = model && identifierParameter(reader) !== undefined ? depthWithin(reader.path, path) : 0;
+    if (!model || depth === 0 || depth <= (best?.depth ?? 0)) continue;
+    const parameter = pathParameters(stepsOf(path).slice(0, depth).join('/')).at(-1);
+    if (parameter !== undefined) best = { model, parameter, depth };
+  }
+  return best;
+}
+
+/** How many steps of a path another one is, whatever its parameters are called; 0 where it is none of its beginnings. */
+function depthWithin(inner: string, path: string): number {
+  const [short, long] = [stepsOf(inner), stepsOf(path)];
+  const isBeginning = short.every((step, at) => step === long[at] || (isParameter(step) && isParameter(long[at] ?? '')));
+  return isBeginning ? short.length : 0;
+}
+
+function stepsOf(path: string): string[] {
+  return path.replace(/[?#].*$/, '').split('/');
+}
+
+function isParameter(step: string): boolean {
+  return /^\{[^{}]+\}$/.test(step);
+}
+
+/** The kept resource that the first stated answer of success is. */
+function modelShown({ response }: Endpoint, models: Engine['models']): RowModel | undefined {
+  const answers: readonly Answer[] = isStated(response) ? response.value : [];
+  const first = answers.find(({ status, shape }) => /^2/.test(status) && isStated(shape));
+  const shape = first && statedValue(first.shape);
+  const name = shape && resourceIn(shape);
+  return name === undefined ? undefined : models.get(name);
+}
+
+/** The resource that a shape is, or the first branch of a union. */
+function resourceIn(shape: Shape): string | undefined {
+  return [shape, ...alternativesOf(shape)].find(({ resource }) => typeof resource === 'string')?.resource;
+}

@@ -1,0 +1,204 @@
+import type { Endpoint } from '../../../parts/endpoints.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.ts';
+import { resourcesIn } from '../../../parts/mentions.ts';
+import { resourceOfEffect } from '../../../parts/operations.ts';
+import type { Shape } from '../../../parts/shape.ts';
+import type { Spec } from '../../../parts/spec.ts';
+import type { Deprecation, Selection } from '../../../parts/versioning.ts';
+import type { History } from '../../../parts/versions/history.ts';
+import type { Exchange, Plan } from '../../exchange/exchange.ts';
+import { pathOf } from '../../exchange/versions.ts';
+import { isHidden } from '../../exchange/visibility.ts';
+import type { Call, Reply } from '../../http/call.ts';
+import { deprecationHeaders, pathReader } from './selection.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** What answers tell of the version that they are in, and of what is deprecated. */
+interface ToldVersion {
+  /** Of a call that reached no endpoint. */
+  unrouted(version: string | undefined): Headers | undefined;
+  of(exchange: Exchange, reply: Reply): Headers | undefined;
+}
+
+/** What never differs between the answers of one endpoint in one view. */
+interface Standing {
+  /** Of every answer, whatever its status. */
+  readonly always: readonly Deprecation[];
+  readonly words: DeprecatedWords;
+  readonly usual: Told;
+  /** Of an answer that shows something. */
+  readonly shown: Told;
+}
+
+/** Header fields that are made once, but for links to where the same request is answered in another version. */
+interface Told {
+  readonly headers: Headers;
+  readonly successors: readonly string[];
+}
+
+/** Compiles it. A version that is chosen by a header is named by the same header, which the answer varies with. */
+export function compileToldVersion(
+  spec: Spec,
+  history: History | undefined,
+  selection: Selection | undefined,
+  basePath: string,
+): ToldVersion {
+  const header = selection?.by === 'header' ? selection.carrier.toLowerCase() : undefined;
+  const naming = (version: string | undefined): Record<string, string> =>
+    header === undefined || version === undefined ? {} : { [header]: version, vary: (selection as Selection).carrier };
+  const standings = new Map<Plan, Standing[]>();
+  const versions = new Map(history?.versions.map((version) => [version.name, version]));
+
+  function standingOf({ plan, view }: Exchange): Standing {
+    const ofViews = standings.get(plan) ?? [];
+    const known = ofViews[view.index];
+    if (known) return known;
+    const version = versions.get(view.version ?? '');
+    const own = version && statedValue(version.deprecation);
+    const always = [...(plan.endpoint.deprecated ? [plan.endpoint.deprecated] : []), ...(own ? [own] : [])];
+    const words = deprecatedWords(spec, plan.endpoint, view.user);
+    const made: Standing = {
+      always,
+      words,
+      usual: tell(view.version, always),
+      shown: tell(view.version, [...always, ...words.shown]),
+    };
+    ofViews[view.index] = made;
+    standings.set(plan, ofViews);
+    return made;
+  }
+
+  function tell(version: string | undefined, stated: readonly Deprecation[]): Told {
+    const successors =
+      selection && selection.by !== 'pin'
+        ? stated.flatMap(({ alternative = '' }) => (versions.has(alternative) ? [alternative] : []))
+        : [];
+    return { headers: { ...naming(version), ...deprecationHeaders(stated) }, successors: [...new Set(successors)] };
+  }
+
+  /** Where a request is answered in another version: by a path or query, at another address; by a header, at its own. */
+  function addressIn({ path, query }: Call, version: string): string {
+    const more = query === '' ? '' : `?${query}`;
+    if (selection?.by === 'path') {
+      const found = pathReader(selection.carrier, basePath)(path);
+      const rest = found && versions.has(found.name) ? found.path : path;
+      return `${basePath}${pathOf(selection.carrier, version)}${rest.slice(basePath.length)}${more}`;
+    }
+    if (selection?.by !== 'query') return path + more;
+    const parameters = new URLSearchParams(query);
+    parameters.set(selection.carrier, version);
+    return `${path}?${parameters}`;
+  }
+
+  return {
+    unrouted: (version) => (header === undefined ? undefined : naming(version)),
+    of(exchange, reply) {
+      const { always, words, usual, shown } = standingOf(exchange);
+      const isShown = reply.status < 300 && reply.body !== undefined;
+      const used = words.used?.(exchange) ?? [];
+      const { headers, successors } =
+        used.length > 0
+          ? tell(exchange.view.version, [...always, ...(isShown ? words.shown : []), ...used])
+          : isShown
+            ? shown
+            : usual;
+      if (successors.length === 0) return headers;
+      let { link } = headers;
+      for (const version of successors) {
+        const own = `<${quoted(addressIn(exchange.call, version))}>; rel="successor-version"`;
+        link = link === undefined ? own : `${link}, ${own}`;
+      }
+      return link === undefined ? headers : { ...headers, link };
+    },
+  };
+}
+
+/** An address as it may stand in a `Link` header, whatever was sent. */
+function quoted(address: string): string {
+  return /[<>"\s]/.test(address) ? address.replace(/[<>"\s]/g, encodeURIComponent) : address;
+}
+
+/** The deprecated fields and parameters that an exchange has to do with. */
+interface DeprecatedWords {
+  /** Those of every answer of the endpoint that shows something: they stand in its shape. */
+  readonly shown: readonly Deprecation[];
+  /** Those that a request may use: by sending them, or by a parameter. */
+  readonly used: ((exchange: Exchange) => readonly Deprecation[]) | undefined;
+}
+
+/** Finds them for one endpoint, as a user sees it. */
+function deprecatedWords(spec: Spec, endpoint: Endpoint, user: string | undefined): DeprecatedWords {
+  const resource = resourceOfEffect(statedValue(endpoint.does));
+  const answers = statedValue(endpoint.response)?.flatMap(({ shape }) => (isStated(shape) ? [shape.value] : []));
+  const shapes: Shape[] = answers ?? (resource === undefined ? [] : [{ resource }]);
+  const shown = shapes.flatMap((shape) => fieldsShown(spec, shape, user));
+  const fields = entriesOf(entryOf(spec.resources.all, resource ?? '')?.fields ?? { standing: 'open', at: '' });
+  const sent = fields.flatMap(([name, { deprecated }]) => (deprecated ? [[name, deprecated] as const] : []));
+  const parameters = entriesOf(endpoint.parameters).flatMap(([name, parameter]) => {
+    const own = parameter.deprecated ?? sent.find(([field]) => field === parameter.filters)?.[1];
+    return own ? [[name, own] as const] : [];
+  });
+  const sorter = entriesOf(endpoint.parameters).find(([, { sorts }]) => sorts)?.[0];
+  if (sent.length === 0 && parameters.length === 0) return { shown, used: undefined };
+  return {
+    shown,
+    used({ request, params }) {
+      const body = typeof request === 'object' && request !== null ? request : {};
+      const sorted =
+        sorter === undefined
+          ? []
+          : String(params[sorter] ?? '')
+              .split(',')
+              .map((word) => word.replace(/^\s*[-+]?/, ''));
+      return [
+        ...sent.flatMap(([name, deprecated]) => (Object.hasOwn(body, name) || sorted.includes(name) ? [deprecated] : [])),
+        ...parameters.flatMap(([name, deprecated]) => (params[name] !== undefined ? [deprecated] : [])),
+      ];
+    },
+  };
+}
+
+/** The deprecated fields in whatever a shape shows, at any depth. */
+function fieldsShown(spec: Spec, shape: Shape, user: string | undefined): Deprecation[] {
+  const nodes = nodesOf(spec, user);
+  const met = resourcesIn(shape);
+  const shown: Deprecation[] = [];
+  // A set is gone through with what is added on the way.
+  for (const name of met) {
+    const node = nodes.get(name) ?? nodeOf(spec, name, user);
+    nodes.set(name, node);
+    shown.push(...node.deprecated);
+    for (const held of node.holds) met.add(held);
+  }
+  return shown;
+}
+
+/** What one resource shows to one user: its own deprecated fields, and the resources that it holds. */
+interface Node {
+  readonly deprecated: readonly Deprecation[];
+  readonly holds: ReadonlySet<string>;
+}
+
+function nodeOf(spec: Spec, name: string, user: string | undefined): Node {
+  const resource = entryOf(spec.resources.all, name);
+  const fields = entriesOf(resource?.fields ?? { standing: 'open', at: '' })
+    .map(([, field]) => field)
+    .filter((field) => !isHidden(field, { user, reveals: false }));
+  const holds = new Set<string>();
+  const whole = resource?.shape && statedValue(resource.shape);
+  if (whole) resourcesIn(whole, holds);
+  for (const { shape } of fields) resourcesIn(statedValue(shape), holds);
+  return { deprecated: fields.flatMap(({ deprecated }) => deprecated ?? []), holds };
+}
+
+/** Kept for all the endpoints of a document: hundreds of them show the same resources. */
+const known = new WeakMap<Spec, Map<string | undefined, Map<string, Node>>>();
+
+function nodesOf(spec: Spec, user: string | undefined): Map<string, Node> {
+  const byUser = known.get(spec) ?? new Map<string | undefined, Map<string, Node>>();
+  known.set(spec, byUser);
+  const nodes = byUser.get(user) ?? new Map<string, Node>();
+  byUser.set(user, nodes);
+  return nodes;
+}

@@ -1,0 +1,298 @@
+import type { Draw } from '../../kinds/generators/kind.ts';
+import { entriesOf } from '../../parts/fact.ts';
+import { namesOperation, type Operation } from '../../parts/operations.ts';
+import type { Reader, Row, Store, Transaction } from '../../store/store.ts';
+import type { Pass } from '../callers/operation-access.ts';
+import type { PromiseOrValue } from '../exchange/after.ts';
+import type { Compilation } from '../exchange/compilation.ts';
+import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
+import { type Evaluate, isFailed } from '../exchange/expressions.ts';
+import type { Entropy } from '../http/clock.ts';
+import type { RowModel } from './model.ts';
+
+export type Models = ReadonlyMap<string, RowModel>;
+
+/** Rows as they are kept, and what is known of them. */
+export interface Stored {
+  readonly store: Store;
+  readonly models: Models;
+}
+
+/** What one change or one reading of rows has at hand. It is repeatable: time and chance are drawn once, before it starts. */
+export interface Work<Rows extends Reader = Transaction> {
+  readonly rows: Rows;
+  readonly models: Models;
+  readonly nowMs: number;
+  readonly draw: Draw;
+  /** Names for expressions: request, params, caller, now, operation, version, follow. */
+  readonly scope: Readonly<Record<string, Value>>;
+  /** What the change stored, in order; events are made of it. */
+  readonly stored: StoredChange[];
+  /** The fields of rows that a stand-in made up, for the answer to name. */
+  sampled?: readonly string[];
+}
+
+/** One thing that a change stored. */
+export interface StoredChange {
+  readonly operation: string;
+  readonly model: RowModel;
+  readonly id: string;
+  readonly before: Fields | undefined;
+  readonly after: Fields | undefined;
+}
+
+/** What came of an act. */
+export type Outcome =
+  | { readonly refusal: Refusal }
+  | {
+      readonly did: 'created' | 'changed' | 'unchanged' | 'deleted' | 'read';
+      readonly row: Row;
+      readonly fields: Fields;
+    };
+
+/** An outcome that is answered. */
+export type Done = Exclude<Outcome, { readonly refusal: Refusal }>;
+
+/** What is there when an act begins: no row where one is to be made. */
+export interface Found {
+  readonly row: Row | undefined;
+  readonly fields: Fields | undefined;
+  readonly pass: Pass;
+  /** The identifier that the path gives to a row which is made. */
+  readonly id?: string;
+}
+
+/** What would be stored, before anybody else has a say in it. */
+export interface Taken {
+  readonly next: Fields;
+  /** Why the state does not allow it. */
+  readonly illegal?: Refusal | undefined;
+  /** The fields of it that a stand-in made up. */
+  readonly names?: readonly string[] | undefined;
+  /** Whether the row stays as it is, told once it is set. */
+  isUnchanged?: boolean;
+}
+
+/** Names for expressions. */
+export type Names = Readonly<Record<string, Value>>;
+
+/** An act on rows, compiled for one endpoint: what each of the steps 10 to 15 asks there. */
+export interface Act {
+  readonly model: RowModel;
+  /** Step 10: the parents and the row, with the rules over them. */
+  find(work: Work, exchange: Exchange): Found | { readonly refusal: Refusal };
+  /** Step 11. */
+  readonly precondition: Precondition | undefined;
+  /** Step 12: what was sent, and what the row would be with it. */
+  take(work: Work, exchange: Exchange, found: Found): Taken | { readonly refusal: Refusal };
+  readonly change: Changing;
+  /** In place of `change` where no row was found: an upsert makes it. */
+  readonly making?: Changing;
+}
+
+/** The steps of an act from where it is known what would be stored; whoever fires a transition begins here. */
+export interface Changing {
+  readonly model: RowModel;
+  /** Step 12: the row as rules over `next` see it; nothing where there is none. */
+  readonly asStored: ((names: Names, next: Fields) => Fields) | undefined;
+  /** Step 13: the states in which it is allowed. */
+  readonly illegalIn: ((found: Found) => Refusal | undefined) | undefined;
+  /** What the service itself sets, generates and makes up. */
+  set(work: Work, found: Found, taken: Taken, names: Names, next: Fields): Fields;
+  /** Step 14. */
+  readonly ownErrors: ((names: Names) => Refusal | undefined) | undefined;
+  /** Step 15. @throws {Refused} where a unique value is taken, or the row is held. */
+  store(work: Work, found: Found, taken: Taken, fields: Fields): Outcome;
+}
+
+/** Whether a request's If-Match and If-None-Match let it change this row (RFC 9110 section 13.1); no row = there is none. */
+export type Precondition = (exchange: Exchange, row: Row | undefined) => Refusal | undefined;
+
+/** Where a `before` handler stands: the act stops with what it would store, and is run again with what the handler made of it. */
+export interface Hook {
+  readonly next: Fields | undefined;
+}
+/** What a `before` handler is shown. */
+interface Paused {
+  readonly resource: Fields | undefined;
+  readonly next: Fields;
+  /** The stored row that `next` was made of, as it was then. */
+  readonly seen?: RowRevision;
+}
+/** A stored row in one revision. */
+interface RowRevision {
+  readonly resource: string;
+  readonly id: string;
+  readonly rev: number;
+}
+export interface Pause {
+  readonly paused: Paused;
+}
+
+/** The row as it is now, for whoever looks later whether it has changed. */
+function seen(model: RowModel, { id, rev }: Row): RowRevision {
+  return { resource: model.name, id, rev };
+}
+
+/** Where a `before` handler has its say. */
+export function pausedAt(model: RowModel, { row, fields }: Found, next: Fields): Pause {
+  return { paused: { resource: fields, next, ...(row && { seen: seen(model, row) }) } };
+}
+
+export function refuse(when: NonNullable<Refusal['when']>, more: Omit<Refusal, 'when'> = {}): { readonly refusal: Refusal } {
+  return { refusal: { when, ...more } };
+}
+
+/** Follows a reference for an expression: the fields of the row it names. */
+export function follower(rows: Reader, models: Models): (resource: string, id: Value) => Fields | undefined {
+  return (resource, id) => {
+    const model = models.get(resource);
+    const row = model && rows.get(resource, String(id));
+    return row && model.parse(row);
+  };
+}
+
+/** Time and chance for a body that may be run again: it begins with `restart`, draws the same, and so comes to the same. */
+export interface Drawn extends Draw {
+  restart(): void;
+}
+
+/** What bodies are run on. */
+interface Running {
+  readonly store: Store;
+  readonly chance: Entropy;
+}
+
+/** Time and chance drawn once for one change. */
+export function drawOnce(chance: Entropy, nowMs: number): Drawn {
+  return new DrawnOnce(chance, nowMs);
+}
+
+/** Reads for one exchange. Whatever the body tells the exchange besides its value, only its last run has told. */
+export function readFor<T>(
+  { store, chance }: Running,
+  exchange: Exchange,
+  body: (rows: Reader, draw: Drawn) => T,
+): PromiseOrValue<T> {
+  const draw = new DrawnFor(exchange, chance);
+  return store.read((rows) => {
+    draw.restart();
+    return body(rows, draw);
+  });
+}
+
+/** Changes for one exchange, as `readFor` reads. What is to be done after the commit goes with the body's value. */
+export function changeFor<T>(
+  { store, chance }: Running,
+  exchange: Exchange,
+  body: (rows: Transaction, draw: Drawn) => T,
+): Promise<T> {
+  const draw = new DrawnFor(exchange, chance);
+  return store.change((rows) => {
+    draw.restart();
+    return body(rows, draw);
+  });
+}
+
+class DrawnOnce implements Drawn {
+  readonly nowMs: number;
+  readonly #chance: Entropy;
+  #drawn: (Uint8Array | string)[] | undefined;
+  #next = 0;
+
+  constructor(chance: Entropy, nowMs: number) {
+    this.#chance = chance;
+    this.nowMs = nowMs;
+  }
+
+  bytes(length: number): Uint8Array {
+    return this.#again(() => this.#chance.bytes(length));
+  }
+
+  uuid(): string {
+    return this.#again(() => this.#chance.uuid());
+  }
+
+  restart(): void {
+    this.#next = 0;
+  }
+
+  #again<T extends Uint8Array | string>(make: () => T): T {
+    this.#drawn ??= [];
+    if (this.#next === this.#drawn.length) this.#drawn.push(make());
+    // What was drawn at this place the first time is of the same kind: the body is the same.
+    return this.#drawn[this.#next++] as T;
+  }
+}
+
+/** Puts back, too, what the exchange told of itself before the body was run. */
+class DrawnFor extends DrawnOnce {
+  readonly #exchange: Exchange;
+  readonly #accepted: Exchange['accepted'];
+  readonly #refusedWith: Exchange['refusedWith'];
+  readonly #sampled: Exchange['sampled'];
+  readonly #warnings: Exchange['warnings'];
+
+  constructor(exchange: Exchange, chance: Entropy) {
+    super(chance, exchange.nowMs);
+    this.#exchange = exchange;
+    this.#accepted = exchange.accepted;
+    this.#refusedWith = exchange.refusedWith;
+    this.#sampled = exchange.sampled;
+    this.#warnings = exchange.warnings;
+  }
+
+  override restart(): void {
+    super.restart();
+    const exchange = this.#exchange;
+    exchange.accepted = this.#accepted;
+    exchange.refusedWith = this.#refusedWith;
+    exchange.sampled = this.#sampled;
+    exchange.warnings = this.#warnings;
+    exchange.recorded = undefined;
+  }
+}
+
+/** What a change or a reading has at hand for one exchange. */
+export function workFor<Rows extends Reader>(rows: Rows, models: Models, exchange: Exchange, draw: Work['draw']): Work<Rows> {
+  return {
+    rows,
+    models,
+    nowMs: exchange.nowMs,
+    draw,
+    scope: {
+      request: exchange.request,
+      params: exchange.params,
+      caller: exchange.caller,
+      now: exchange.nowMs,
+      operation: exchange.plan.operation.name,
+      version: exchange.view.version ?? '',
+      follow: follower(rows, models),
+    },
+    stored: [],
+  };
+}
+
+/** The service's own errors at one operation: the first whose condition holds, in document order. */
+type OwnErrors = (scope: Readonly<Record<string, Value>>) => Refusal | undefined;
+
+/** Compiles them; nothing where the operation has none. A condition that cannot be evaluated is `internal`. */
+export function compileOwnErrors(operation: Operation, compilation: Compilation): OwnErrors | undefined {
+  const effect = operation.endpoint;
+  const rules = entriesOf(compilation.spec.errors.codes).flatMap(([name, code]) =>
+    code.rules.flatMap((rule): { code: string; holds: Evaluate }[] => {
+      if (!rule.if || (rule.on !== undefined && !namesOperation(rule.on, operation))) return [];
+      if (effect?.errors && rule.on === undefined && !effect.errors.includes(name)) return [];
+      return [{ code: name, holds: compilation.expression(rule.if, operation.name) }];
+    }),
+  );
+  if (rules.length === 0) return undefined;
+  return (scope) => {
+    for (const { code, holds } of rules) {
+      const value = holds(scope);
+      if (isFailed(value)) return { when: 'internal', message: `The condition of ${code} failed: ${value.reason}` };
+      if (value === true) return { code };
+    }
+    return undefined;
+  };
+}

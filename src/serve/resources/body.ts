@@ -1,0 +1,198 @@
+import { below } from '../../document/pointer.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { isStated, statedValue } from '../../parts/fact.ts';
+import { requestShape } from '../../parts/payload.ts';
+import type { Shape } from '../../parts/shape.ts';
+import type { Reader } from '../../store/store.ts';
+import { compileDefaults } from '../exchange/defaults.ts';
+import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
+import { bare, newBare } from '../http/json.ts';
+import { describeValue, type Violation } from '../http/violation.ts';
+import { refuse, type Work } from './act.ts';
+import { boundValue, type Locator } from './locate.ts';
+import type { RowModel } from './model.ts';
+import { compileReferences, type FoundReference } from './references.ts';
+import { compileForgiving } from './stand-in.ts';
+import type { ViewCompilation } from './view-compilation.ts';
+
+/** What a caller sent of a resource, ready to become a row: what it cannot write dropped, what the path binds set, defaults applied. */
+type Sent = { readonly fields: Fields } | { readonly refusal: Refusal };
+
+/** Compiles the taking of a body for create, replace and upsert. */
+export function compileSent(
+  endpoint: Endpoint,
+  model: RowModel,
+  locator: Locator,
+  compilation: ViewCompilation,
+): (exchange: Exchange, before?: Fields) => Sent {
+  const { spec } = compilation;
+  const shape: Shape = shapeSent(endpoint, model, compilation);
+  const isOwnShape = isStated(endpoint.request);
+  const validate = compilation.validate(shape, 'sent');
+  const forgive = compileForgiving(compilation);
+  const fill = compileDefaults(spec, shape);
+  const dropped = droppedFor(model, compilation);
+  const older = isOwnShape ? undefined : compilation.version?.carries.resource(model.name);
+  /** A stated body that is no object, such as a text, fills no field by itself: what it sets is for `set` to say. */
+  function valueAsRequest(exchange: Exchange): Sent {
+    const violations = forgive(exchange, validate(exchange.request));
+    if (violations.length > 0) return invalid(violations);
+    const fields: Fields = newBare();
+    bindPath(fields, exchange, model, locator);
+    return { fields };
+  }
+
+  /** What an older version cannot see stays as it is in the row that is replaced. */
+  function raised({ older: body, request }: Exchange, before: Fields | undefined): Value {
+    if (!older || !body || !before) return request;
+    const { field } = model.identifier;
+    return isFields(request) ? { [field]: request[field], ...(older.up(body.body, before) as Fields) } : request;
+  }
+
+  return (exchange, before) => {
+    const misfits = exchange.older?.violations ?? [];
+    if (misfits.length > 0) return { refusal: { ...invalid(misfits).refusal, inVersion: true } };
+    const sent = raised(exchange, before);
+    if (!isFields(sent)) return isOwnShape ? valueAsRequest(exchange) : invalid(validate(sent));
+    const fields: Fields = isOwnShape ? bare(sent) : withoutKeys(sent, dropped);
+    const disagreements = bindPath(fields, exchange, model, locator);
+    if (disagreements.length > 0) return invalid(disagreements);
+    fill?.(fields);
+    if (before) for (const name of older?.unseen ?? []) if (before[name] === undefined) delete fields[name];
+    const violations = forgive(exchange, validate(fields));
+    if (violations.length > 0) return invalid(violations);
+    if (!isOwnShape) return { fields: compilation.standIn ? onlyOwn(model, fields) : fields };
+    const own = onlyOwn(model, withoutKeys(fields, dropped));
+    return { fields: own };
+  };
+}
+
+/** What has to be sent; of a stand-in no identifier, where it is open who makes it. */
+function shapeSent(endpoint: Endpoint, { identifier }: RowModel, { spec, standIn }: ViewCompilation): Shape {
+  const shape: Shape = statedValue(requestShape(spec, endpoint)) ?? {};
+  const isMade = standIn && identifier.generate.by === 'open' && !isStated(endpoint.request);
+  if (!isMade || !Array.isArray(shape.required)) return shape;
+  return { ...shape, required: shape.required.filter((name) => name !== identifier.field) };
+}
+
+/** Compiles the validation of a body that is stated for an operation which does not make it a row: a transition's, a deletion's, a handler's. */
+export function compileStatedBody(
+  endpoint: Endpoint,
+  compilation: ViewCompilation,
+): (work: Work<Reader>, exchange: Exchange) => Refusal | undefined {
+  if (!isStated(endpoint.request)) return () => undefined;
+  const shape = endpoint.request.value;
+  const validate = compilation.validate(shape, 'sent');
+  const fill = compileDefaults(compilation.spec, shape);
+  const findReferences = compileReferences(compilation.spec, shape);
+  const forgive = compileForgiving(compilation);
+  return (work, exchange) => {
+    const { request, older } = exchange;
+    if (older && older.violations.length > 0) return { when: 'request.invalid', violations: older.violations, inVersion: true };
+    fill?.(request);
+    const violations = forgive(exchange, validate(request));
+    if (violations.length > 0) return { when: 'request.invalid', violations };
+    return findReferences && missingAmong(work, findReferences(request), compilation);
+  };
+}
+
+/** Sets what the path binds; a different value in the body is a violation. */
+export function bindPath(fields: Fields, exchange: Exchange, model: RowModel, locator: Locator): Violation[] {
+  const violations: Violation[] = [];
+  for (const { parameter, field } of locator.bound) {
+    const value = boundValue(model, field, exchange.pathParams[parameter] as string);
+    const sent = fields[field];
+    if (sent !== undefined && String(sent) !== String(value)) {
+      violations.push({
+        in: 'body',
+        path: `/${field}`,
+        found: describeValue(sent),
+        expected: `${describeValue(value)}, as the path says`,
+      });
+    }
+    fields[field] = value;
+  }
+  return violations;
+}
+
+/** What a caller of this user cannot write: dropped without a word. */
+export function droppedFor(model: RowModel, { user, standIn }: ViewCompilation): ReadonlySet<string> {
+  const denied = [...model.fields.values()].filter(
+    ({ writable }) => writable !== undefined && (user === undefined || !writable.includes(user)),
+  );
+  const dropped = new Set([...model.readOnly, ...denied.map(({ name }) => name)]);
+  // Where it is open what moves a row from state to state, a stand-in takes the state that is sent.
+  const { machine } = model;
+  if (standIn && machine && !machine.hasTransitions && !model.fields.get(machine.field)?.readOnly) dropped.delete(machine.field);
+  return dropped;
+}
+
+/** What a request refers to must be there, and its caller must be able to read it. */
+type MissingReference = (work: Work<Reader>, model: RowModel, next: Fields, before: Fields | undefined) => Refusal | undefined;
+
+export function compileMissingReference(compilation: ViewCompilation): MissingReference {
+  return (work, model, next, before) => {
+    if (!model.findReferences) return undefined;
+    const known = before && new Set(model.findReferences(before).map(({ path, id }) => `${path}\n${id}`));
+    const found = model.findReferences(next).filter(({ path, id }) => !known?.has(`${path}\n${id}`));
+    return missingAmong(work, found, compilation);
+  };
+}
+
+function missingAmong(
+  work: Work<Reader>,
+  references: readonly FoundReference[],
+  { access, user }: ViewCompilation,
+): Refusal | undefined {
+  const isThere = ({ id, target }: FoundReference): boolean => {
+    const model = work.models.get(target);
+    if (!model) return true;
+    const row = work.rows.get(target, id);
+    if (!row) return false;
+    const reading = access.reading(target, user);
+    return reading.isFree || reading.allows(work.scope, model.parse(row));
+  };
+  const violations = references
+    .filter((reference) => !isThere(reference))
+    .map(({ path, id, target }) => ({
+      in: 'body' as const,
+      path,
+      found: describeValue(id),
+      expected: `the identifier of a ${target}`,
+    }));
+  return violations.length === 0 ? undefined : { when: 'reference.missing', violations };
+}
+
+export function invalid(violations: readonly Violation[]): { readonly refusal: Refusal } {
+  return refuse('request.invalid', { violations });
+}
+
+export function isFields(value: Value): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
+}
+
+function onlyOwn(model: RowModel, fields: Fields): Fields {
+  if (model.resource.additionalProperties) return fields;
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => model.fields.has(name)));
+}
+
+export function withoutKeys(fields: Fields, dropped: ReadonlySet<string>): Fields {
+  const rest: Fields = newBare();
+  for (const name of Object.keys(fields)) if (!dropped.has(name)) rest[name] = fields[name];
+  return rest;
+}
+
+/** A field that was sent and that its resource does not have. */
+export function unknownField(name: string, value: Value, resource: string): Violation {
+  return { in: 'body', path: below('', name), found: describeValue(value), expected: `no such field: a ${resource} has none` };
+}
+
+/** A field that is set once, sent with another value. */
+export function changedField(name: string, value: Value): Violation {
+  return { in: 'body', path: below('', name), found: describeValue(value), expected: 'its value unchanged: it is set once' };
+}
+
+/** Of what was sent, the fields that a resource has. */
+export function ownFields(known: ReadonlyMap<string, unknown>, fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => known.has(name)));
+}

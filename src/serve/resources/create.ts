@@ -1,0 +1,124 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import type { Operation } from '../../parts/operations.ts';
+import { type Fields, type Refusal, Refused } from '../exchange/exchange.ts';
+import { bare, copy } from '../http/json.ts';
+import { describeValue } from '../http/violation.ts';
+import { type Act, type Changing, compileOwnErrors, type Models, type Names, type Taken, type Work } from './act.ts';
+import { compileMissingReference, compileSent } from './body.ts';
+import { compileLocator, type Locator } from './locate.ts';
+import { identifierText, identifierValue, type RowModel } from './model.ts';
+import type { StandIn } from './stand-in.ts';
+import type { ViewCompilation } from './view-compilation.ts';
+import { applySetters, asStored, insertRow } from './write.ts';
+
+/** How a row is made, for create and for an upsert that finds none. */
+export interface Maker {
+  /** What the row would be: references, the state that it starts in, what is generated. */
+  take(work: Work, sent: Fields): Taken | { readonly refusal: Refusal };
+  readonly change: Changing;
+}
+
+export function compileMaker(operation: Operation, model: RowModel, compilation: ViewCompilation): Maker {
+  const { standIn } = compilation;
+  const words = [operation.name, 'create', 'write'];
+  const missingReference = compileMissingReference(compilation);
+  // Where it is open what a row starts in, a stand-in makes it up.
+  const initial = standIn && !model.machine?.hasInitial ? undefined : model.machine?.initial(operation.name);
+  const ownErrors = compileOwnErrors(operation, compilation);
+  return {
+    take(work, sent) {
+      for (const { field, value } of model.defaults) if (sent[field] === undefined) sent[field] = copy(value);
+      const missing = missingReference(work, model, sent, undefined);
+      if (missing) return { refusal: missing };
+      const started = start(work, model, initial, sent);
+      return { next: generate(work, model, started ?? sent), ...(!started && { illegal: { when: 'transition.illegal' } }) };
+    },
+    change: {
+      model,
+      asStored: (names, next) => asStored(model.setters(words), names, next),
+      illegalIn: undefined,
+      set(work, { id }, _taken, names, hooked) {
+        const next = applySetters(model.setters(words), names, hooked);
+        const identifier = id ?? identify(work, model, standIn, next);
+        if (identifier === undefined) throw new Refused({ when: 'request.invalid', violations: [noIdentifier(model, next)] });
+        next[model.identifier.field] = identifierValue(identifier, model.identifier.isInteger);
+        return standIn ? standIn.completeRow(work, model, identifier, next) : next;
+      },
+      // What a stand-in made besides the row is undone with it.
+      ownErrors: standIn && ownErrors ? (names) => undone(ownErrors(names)) : ownErrors,
+      store(work, _found, _taken, fields) {
+        // The row has its identifier by now.
+        const row = insertRow(work, model, String(fields[model.identifier.field]), fields, operation.name);
+        return { did: 'created', row, fields };
+      },
+    },
+  };
+}
+
+/** Compiles `create RESOURCE`. */
+export function compileCreate(
+  operation: Operation,
+  endpoint: Endpoint,
+  model: RowModel,
+  models: Models,
+  compilation: ViewCompilation,
+): Act {
+  const locator: Locator = compileLocator(endpoint, model, models, compilation);
+  const sent = compileSent(endpoint, model, locator, compilation);
+  const maker = compileMaker(operation, model, compilation);
+  return {
+    model,
+    find(work, exchange) {
+      const pass = locator.enter(work, exchange);
+      return 'refusal' in pass ? pass : { row: undefined, fields: undefined, pass };
+    },
+    precondition: undefined,
+    take(work, exchange) {
+      const taken = sent(exchange);
+      return 'refusal' in taken ? taken : maker.take(work, taken.fields);
+    },
+    change: maker.change,
+  };
+}
+
+function undone(own: Refusal | undefined): undefined {
+  if (own) throw new Refused(own);
+}
+
+/** The state that a new row starts in; nothing where no target holds. */
+function start(
+  work: Work,
+  { machine }: RowModel,
+  initial: ((names: Names) => string | undefined) | undefined,
+  sent: Fields,
+): Fields | undefined {
+  if (!machine || !initial) return sent;
+  const state = initial({ ...work.scope, next: sent });
+  return state === undefined ? undefined : Object.assign(bare(sent), { [machine.field]: state });
+}
+
+function generate(work: Work, model: RowModel, fields: Fields): Fields {
+  if (model.generated.length === 0) return fields;
+  const next = bare(fields);
+  for (const { field, make } of model.generated) if (next[field] === undefined) next[field] = make(work.draw);
+  return next;
+}
+
+function identify(work: Work, model: RowModel, standIn: StandIn | undefined, next: Fields): string | undefined {
+  const { generate: how, field } = model.identifier;
+  // An identifier that was read off something is as likely as one that was made up: the same for the same seed.
+  const isSeeded = standIn !== undefined && model.resource.identifier.standing === 'inferred';
+  if (how.by === 'template') return isSeeded ? standIn.newIdentifier(work, model) : how.make(work.draw);
+  if (how.by === 'sequence') return String(work.rows.next(model.name));
+  const given = identifierText(next[field]);
+  return given === undefined && how.by === 'open' && standIn ? standIn.newIdentifier(work, model) : given;
+}
+
+function noIdentifier(model: RowModel, next: Fields) {
+  return {
+    in: 'body' as const,
+    path: `/${model.identifier.field}`,
+    found: describeValue(next[model.identifier.field]),
+    expected: `the identifier of the new ${model.name}, which a path can name`,
+  };
+}

@@ -1,0 +1,113 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import { identifierParameter, pathParameters } from '../../parts/payload.ts';
+import type { Resource } from '../../parts/resources.ts';
+import type { Spec } from '../../parts/spec.ts';
+import type { IndexColumn } from '../../store/store.ts';
+import { columnCode } from '../exchange/column.ts';
+
+/** The fields of a resource that are looked up, filtered, sorted by or refer to something, and the indexes that lists ask for. */
+export interface Indexed {
+  readonly columns: readonly string[];
+  readonly indexes: readonly (readonly IndexColumn[])[];
+}
+
+/** What the rules of lists ask of a table. */
+export interface AskedByRules {
+  /** Fields that have to be columns, and columns that are no fields. */
+  readonly columns: readonly string[];
+  readonly own: readonly string[];
+  /** The columns that rows of a list are chosen by. */
+  leading(operation: string): readonly string[];
+}
+
+export function indexedFields(spec: Spec, resource: Resource, asked: AskedByRules): Indexed {
+  const known = new Map(entriesOf(resource.fields));
+  const columns = new Set<string>();
+  const indexes = new Map<string, readonly IndexColumn[]>();
+  const index = (names: readonly IndexColumn[]) => {
+    const isThere = (name: string) => known.has(name) || asked.own.includes(name);
+    if (names.every((name) => isThere(typeof name === 'string' ? name : name.column))) indexes.set(JSON.stringify(names), names);
+  };
+  for (const [name, field] of known) {
+    if (field.ref === undefined) continue;
+    columns.add(name);
+    index([name]);
+  }
+  for (const endpoint of listsOf(spec, resource.name)) {
+    const { equal, ranged, sorted } = wordsOf(endpoint);
+    const leading = asked.leading(endpoint.operation);
+    if (sortsByAny(endpoint)) for (const name of sortableFields(resource)) columns.add(name);
+    for (const name of [...equal, ...ranged, ...sorted.flat().map(({ column }) => column)])
+      if (known.has(name)) columns.add(name);
+    for (const sort of sorted) {
+      index(sort);
+      for (const filter of [...equal, ...leading]) index([filter, ...sort]);
+    }
+    for (const filter of [...equal, ...leading, ...ranged]) index([filter]);
+  }
+  for (const name of asked.columns) columns.add(name);
+  return { columns: [...columns], indexes: [...indexes.values()] };
+}
+
+/** The endpoints that list a resource; gone through once for all resources of a document. */
+function listsOf(spec: Spec, resource: string): readonly Endpoint[] {
+  const lists = listsBySpec.get(spec) ?? listsIn(spec);
+  listsBySpec.set(spec, lists);
+  return lists.get(resource) ?? [];
+}
+
+const listsBySpec = new WeakMap<Spec, ReadonlyMap<string, readonly Endpoint[]>>();
+
+function listsIn(spec: Spec): ReadonlyMap<string, readonly Endpoint[]> {
+  const lists = new Map<string, Endpoint[]>();
+  for (const [, endpoint] of entriesOf(spec.endpoints.all)) {
+    const effect = statedValue(endpoint.does);
+    const resource = effect?.verb === 'list' ? resourceOfEffect(effect) : undefined;
+    if (resource === undefined) continue;
+    const known = lists.get(resource);
+    if (known) known.push(endpoint);
+    else lists.set(resource, [endpoint]);
+  }
+  return lists;
+}
+
+function wordsOf(endpoint: Endpoint) {
+  const parameters = entriesOf(endpoint.parameters).map(([, parameter]) => parameter);
+  const filters = parameters.filter((parameter) => parameter.filters !== undefined);
+  const bound = pathParameters(endpoint.path).filter((name) => name !== identifierParameter(endpoint));
+  const sorts = parameters.filter((parameter) => parameter.sorts).flatMap((parameter) => sortWords(statedValue(parameter.shape)));
+  return {
+    equal: [...bound, ...filters.filter(({ op }) => op === '=' || op === 'in').map(({ filters: field }) => field as string)],
+    ranged: filters.filter(({ op }) => op !== '=' && op !== 'in').map(({ filters: field }) => field as string),
+    sorted: [
+      endpoint.order.map(({ field, descending }) => ({ column: field, descending })),
+      ...sorts.map((sort) => [sort]),
+    ].filter((order) => order.length > 0),
+  };
+}
+
+/** Whether a list has a parameter that sorts and does not say by which fields. */
+export function sortsByAny(endpoint: Endpoint): boolean {
+  const parameters = entriesOf(endpoint.parameters).map(([, parameter]) => parameter);
+  return parameters.some(({ sorts, shape }) => sorts && sortWords(statedValue(shape)).length === 0);
+}
+
+/** What such a list can be sorted by: fields of one value that everybody sees. */
+export function sortableFields(resource: Resource): string[] {
+  return entriesOf(resource.fields).flatMap(([name, { shape, ignoreCase, visible, writeOnly, reveal }]) => {
+    const isShown = visible === undefined && !writeOnly && reveal === undefined;
+    return isShown && columnCode(statedValue(shape) ?? {}, ignoreCase).made !== 'json' ? [name] : [];
+  });
+}
+
+function sortWords(shape: unknown): { column: string; descending: boolean }[] {
+  const text = JSON.stringify(shape ?? {});
+  const words = [...text.matchAll(/"(?:enum|const)":(\[[^\]]*\]|"[^"]*")/g)].flatMap(
+    (match) => JSON.parse(match[1] as string) as string | string[],
+  );
+  return words.flatMap((word) =>
+    typeof word === 'string' ? [{ column: word.replace(/^[-+]/, ''), descending: word.startsWith('-') }] : [],
+  );
+}

@@ -1,0 +1,114 @@
+import { createCipheriv, hash, timingSafeEqual } from 'node:crypto';
+import type { Scalar } from '../../../store/store.ts';
+
+/** Where a page ends: the sort values of its last row and that row's creation number. */
+export interface Position {
+  readonly keys: readonly Scalar[];
+  readonly seq: number;
+  /** Whether it leads back. */
+  readonly back: boolean;
+}
+
+/** Opaque, signed cursors, each bound to the query that it was given for. */
+export interface Cursors {
+  /** `isSealed` = nobody but us can read what it holds. */
+  write(position: Position, query: string, isSealed?: boolean): string;
+  /** Nothing where the cursor is not ours, or was given for another query. */
+  read(cursor: string, query: string): Position | undefined;
+}
+
+/** Makes cursors signed with a secret (HMAC-SHA256, RFC 2104, of which 132 bits are sent). */
+export function compileCursors(secret: string): Cursors {
+  const mac = hmacSha256(secret);
+  const sign = (payload: string, query: string) => mac(`${payload}\n${query}`).slice(0, signatureLength);
+  const sealKey = Buffer.from(mac('seal'), 'base64url');
+  const lately = new Lately();
+  // The signature is the start of the key stream: the same cursor is sealed to the same text, and no two others share one.
+  const seal = (bytes: Buffer, signature: string) =>
+    createCipheriv('aes-256-ctr', sealKey, Buffer.from(signature, 'base64url')).update(bytes);
+  return {
+    write(position, query, isSealed = false) {
+      const { keys, seq, back } = position;
+      const bytes = Buffer.from(JSON.stringify([seq, back ? 1 : 0, ...keys.map(writeKey)]));
+      const payload = bytes.toString('base64url');
+      const signature = sign(payload, query);
+      const cursor = isSealed ? `~${seal(bytes, signature).toString('base64url')}.${signature}` : `${payload}.${signature}`;
+      lately.keep(cursor, query, position);
+      return cursor;
+    },
+    read(cursor, query) {
+      const known = lately.find(cursor, query);
+      if (known) return known;
+      const dot = cursor.indexOf('.');
+      const sent = cursor.slice(dot + 1);
+      if (dot < 1 || !/^[\w-]{22}$/.test(sent)) return undefined;
+      const payload = cursor.startsWith('~') ? unseal(cursor.slice(1, dot), sent) : cursor.slice(0, dot);
+      if (payload === undefined || !isSame(sent, sign(payload, query))) return undefined;
+      // The signature proves that this was written above.
+      const [seq, back, ...keys] = JSON.parse(Buffer.from(payload, 'base64url').toString()) as [number, number, ...unknown[]];
+      return { seq, back: back === 1, keys: keys.map(readKey) };
+    },
+  };
+
+  function unseal(text: string, signature: string): string | undefined {
+    const bytes = Buffer.from(text, 'base64url');
+    // Of several texts that decode to the same bytes, only ours is right.
+    return bytes.toString('base64url') === text ? seal(bytes, signature).toString('base64url') : undefined;
+  }
+}
+
+/** How many cursors are remembered, twice over, and how long each of them may be. */
+const latelyMost = 512;
+const latelyLength = 256;
+
+/** The cursors that were given out last: a client that goes on to the next page sends one of them, which need not be proved to be ours. */
+class Lately {
+  #newer = new Map<string, { readonly query: string; readonly position: Position }>();
+  #older = this.#newer;
+
+  find(cursor: string, query: string): Position | undefined {
+    const found = this.#newer.get(cursor) ?? this.#older.get(cursor);
+    return found?.query === query ? found.position : undefined;
+  }
+
+  keep(cursor: string, query: string, position: Position): void {
+    if (cursor.length > latelyLength) return;
+    if (this.#newer.size >= latelyMost) {
+      this.#older = this.#newer;
+      this.#newer = new Map();
+    }
+    this.#newer.set(cursor, { query, position });
+  }
+}
+
+/**
+ * HMAC-SHA256 as base64url (RFC 2104). The key is one block of hexadecimal digits, so that the padded keys are ASCII: texts
+ * are hashed in one go, which costs a third of a keyed stream.
+ */
+function hmacSha256(secret: string): (text: string) => string {
+  const key = hash('sha256', secret, 'hex');
+  const padded = (pad: number) => String.fromCharCode(...Buffer.from(key).map((digit) => digit ^ pad));
+  const inner = padded(0x36);
+  const outer = Buffer.from(padded(0x5c) + '\0'.repeat(32));
+  return (text) => {
+    outer.write(hash('sha256', inner + text, 'binary'), 64, 'latin1');
+    return hash('sha256', outer, 'base64url');
+  };
+}
+
+const signatureLength = 22;
+
+/** Compared as texts, in the same time wherever they differ: of several that decode to one signature, only ours is right. */
+function isSame(sent: string, own: string): boolean {
+  return timingSafeEqual(Buffer.from(sent), Buffer.from(own));
+}
+
+/** Integers beyond 2^53 are written as `{ "i": "…" }`. */
+function writeKey(key: Scalar): unknown {
+  return typeof key === 'bigint' ? { i: String(key) } : key;
+}
+
+function readKey(key: unknown): Scalar {
+  if (typeof key === 'object' && key !== null && 'i' in key) return BigInt(String(key.i));
+  return key as Scalar;
+}

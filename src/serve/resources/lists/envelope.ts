@@ -1,0 +1,150 @@
+import { pageStyle } from '../../../kinds/pages/all.ts';
+import { parametersOf } from '../../../kinds/pages/kind.ts';
+import { isCut, type Pagination } from '../../../parts/limits.ts';
+import type { FoundRow, Reader } from '../../../store/store.ts';
+import type { RowFilter } from '../../callers/list-access.ts';
+import type { Fields } from '../../exchange/exchange.ts';
+import type { Call } from '../../http/call.ts';
+import type { Position } from './cursor.ts';
+import { type Question, type Test, valuesOf } from './query.ts';
+
+/** Whether the answers of a list say where the page before it is. */
+export function tellsPrevious(pagination: Pagination | undefined): boolean {
+  return pagination !== undefined && (pagination.isToldInLink || pagination.previous !== undefined);
+}
+
+/** Puts the joined texts of a page's rows into the stated envelope: what comes before them, and what comes after. Without one, they are a bare array. */
+type Envelope = (page: Page) => readonly [head: string, tail: string];
+
+export function compileEnvelope(pagination: Pagination | undefined): Envelope {
+  const items = pagination?.items;
+  if (!pagination || items === undefined) return () => bareArray;
+  const constants = Object.entries(pagination.data)
+    .map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)},`)
+    .join('');
+  const head = `{${constants}${JSON.stringify(items)}:[`;
+  const { isToldInBody } = pagination;
+  const told: readonly (readonly [name: string | undefined, of: 'next' | 'previous' | 'hasMore' | 'total'])[] = [
+    [isToldInBody ? pagination.next : undefined, 'next'],
+    [isToldInBody ? pagination.previous : undefined, 'previous'],
+    [pagination.hasMore, 'hasMore'],
+    [pagination.total, 'total'],
+  ];
+  const members = told.flatMap(([name, of]) => (name === undefined ? [] : [{ start: `,${JSON.stringify(name)}:`, of }]));
+  return (page) => {
+    let tail = ']';
+    for (const { start, of } of members) tail += start + JSON.stringify(page[of]);
+    return [head, `${tail}}`];
+  };
+}
+
+const bareArray = ['[', ']'] as const;
+
+/** A page in the stated envelope as a value; nothing where there is none. */
+export function envelopeOf(pagination: Pagination | undefined, items: readonly Fields[], page: Page): Fields | undefined {
+  if (pagination?.items === undefined) return undefined;
+  const { next, previous, hasMore, total, isToldInBody, data } = pagination;
+  const out: Fields = { ...data, [pagination.items]: items };
+  if (next !== undefined && isToldInBody) out[next] = page.next;
+  if (previous !== undefined && isToldInBody) out[previous] = page.previous;
+  if (hasMore !== undefined) out[hasMore] = page.hasMore;
+  if (total !== undefined) out[total] = page.total;
+  return out;
+}
+
+/** The `Link` header of a page; nothing where it says nothing. */
+type Links = (page: Page, call: Call) => string | undefined;
+
+/** The `Link` header of pages (RFC 8288), where they are told by it: the caller's own query with the paging parameters changed. */
+export function compileLinks(pagination: Pagination | undefined): Links {
+  if (!isCut(pagination) || !pagination.isToldInLink) return () => undefined;
+  const style = pageStyle(pagination.style);
+  const names = parametersOf(style, pagination);
+  const forward = names.find(({ parameter }) => parameter.leads !== 'back')?.name;
+  const backward = names.find(({ parameter }) => parameter.leads !== 'forward')?.name;
+  const own = names.map(({ name }) => name);
+  const link = (call: Call, rel: string, name: string | undefined, value: string | number | undefined) =>
+    `<${withParameter(call, own, name, value)}>; rel="${rel}"`;
+  // An identifier tells what stands after it, and not whether it is the first.
+  const tellsFirst = style.tells !== 'identifier';
+  return (page, call) => {
+    const links: string[] = [];
+    if (page.next !== null) links.push(link(call, 'next', forward, page.next));
+    if (page.previous !== null && backward !== undefined) links.push(link(call, 'prev', backward, page.previous));
+    if (tellsFirst || page.previous !== null) links.push(link(call, 'first', undefined, undefined));
+    return links.join(', ');
+  };
+}
+
+function withParameter(
+  call: Call,
+  dropped: readonly string[],
+  name: string | undefined,
+  value: string | number | undefined,
+): string {
+  const query = new URLSearchParams(call.query);
+  for (const old of dropped) query.delete(old);
+  if (name !== undefined && value !== undefined) query.set(name, String(value));
+  const text = query.toString();
+  return text === '' ? call.path : `${call.path}?${text}`;
+}
+
+/** A page of rows, and where the pages around it start. */
+export interface Page {
+  /** The rows; or their texts, with commas between them. */
+  readonly items: PageRows['items'];
+  readonly hasMore: boolean;
+  /** What the parameter of the next page takes. */
+  readonly next: string | number | null;
+  readonly previous: string | number | null;
+  readonly total: number | undefined;
+  readonly size: number;
+  /** Whether pagination is open and this list is longer than goes without it. */
+  readonly isInDoubt: boolean;
+}
+
+/** Which rows make a page. */
+export interface PageQuery {
+  readonly question: Question;
+  readonly tests: readonly Test[];
+  readonly filter: RowFilter | undefined;
+  readonly size: number;
+  readonly offset: number | undefined;
+  /** The row that it goes on after. */
+  readonly start: Position | undefined;
+}
+
+/** The rows of a page, in their order, and the rows at its ends, where somebody asks for them. */
+interface PageRows {
+  /** The rows; or their texts, with commas between them. */
+  readonly items: readonly FoundRow[] | string;
+  readonly first: FoundRow | undefined;
+  readonly last: FoundRow | undefined;
+  /** Whether more rows follow in the direction of reading. */
+  readonly isMore: boolean;
+}
+
+/** Finds rows that are shown one by one. */
+export function findRows(
+  rows: Reader,
+  { question, tests, filter, size, offset, start }: PageQuery,
+): PageRows & { items: FoundRow[] } {
+  const isReversed = start?.back ?? false;
+  const way = { isReversed, isContinued: start !== undefined, isOffset: offset !== undefined };
+  const items = rows.all(question.ask(way), valuesOf(tests, filter, size + 1, offset, start));
+  const isMore = items.length > size;
+  if (isMore) items.pop();
+  if (isReversed) items.reverse();
+  return { items, first: items[0], last: items.at(-1), isMore };
+}
+
+/** Finds rows that are passed on as they are; the row at an end is looked at where a page is told by it. */
+export function findTexts(
+  rows: Reader,
+  { question, tests, filter, size, offset, start }: PageQuery,
+  wantsFirst: boolean,
+): PageRows & { items: string } {
+  const query = question.ask({ isReversed: false, isContinued: start !== undefined, isOffset: offset !== undefined });
+  const { docs, isMore, first, last } = rows.joined(query, valuesOf(tests, filter, size, offset, start), wantsFirst);
+  return { items: docs, first, last, isMore };
+}

@@ -1,0 +1,175 @@
+import { inOnePiece, pageStyle } from '../../../kinds/pages/all.ts';
+import type { PageStyle } from '../../../kinds/pages/kind.ts';
+import type { Endpoint } from '../../../parts/endpoints.ts';
+import { entriesOf } from '../../../parts/fact.ts';
+import { isCut } from '../../../parts/limits.ts';
+import type { Parameter } from '../../../parts/parameters.ts';
+import type { FoundRow, Reader, Scalar } from '../../../store/store.ts';
+import type { ListAccess } from '../../callers/list-access.ts';
+import { canonical } from '../../exchange/column.ts';
+import type { Exchange, Refusal, Value } from '../../exchange/exchange.ts';
+import type { Models, Work } from '../act.ts';
+import { sortableFields, sortsByAny } from '../indexes.ts';
+import { boundValue, compileLocator, type Locator, operationAt } from '../locate.ts';
+import type { RowModel } from '../model.ts';
+import type { ViewCompilation } from '../view-compilation.ts';
+import type { Cursors, Position } from './cursor.ts';
+import { findRows, findTexts, type Page, type PageQuery, tellsPrevious } from './envelope.ts';
+import { hiddenFields, isSealed, orderOf, unseenFilter } from './order.ts';
+import { compilePaging, type PageAsked, type Paging, refusePage, unpagedMost } from './paging.ts';
+import { Questions, type SortKey, type Test, valuesOf } from './query.ts';
+
+export interface CompiledList {
+  readonly paging: Paging;
+  /** `joins` = the texts of the rows are passed on as they are. */
+  readonly run: (
+    work: Work<Reader>,
+    exchange: Exchange,
+    joins: boolean,
+  ) => Page | { readonly refusal: Refusal } | { readonly tooMany: true };
+}
+
+/** Compiles `list RESOURCE`: filters, order, page, parents; a bad page is refused before a missing parent. */
+export function compileList(
+  endpoint: Endpoint,
+  model: RowModel,
+  models: Models,
+  cursors: Cursors,
+  acceptsOpen: boolean,
+  compilation: ViewCompilation,
+): CompiledList {
+  const locator = compileLocator(endpoint, model, models, compilation);
+  const paging = compilePaging(endpoint.pagination ?? compilation.spec.limits.pagination, cursors, acceptsOpen);
+  const parameters = entriesOf(endpoint.parameters).map(([, parameter]) => parameter);
+  const filters = parameters.filter((parameter) => parameter.filters !== undefined && model.code(parameter.filters));
+  const sorter = parameters.find((parameter) => parameter.sorts);
+  const fixedOrder: SortKey[] = endpoint.order.flatMap(({ field, descending }) =>
+    model.code(field) ? [{ column: field, descending }] : [],
+  );
+  const sortable = sortsByAny(endpoint) ? new Set(sortableFields(model.resource)) : undefined;
+  const style = paging.pagination ? pageStyle(paging.pagination.style) : inOnePiece;
+  const questions = new Questions(model.name, fixedOrder, toldBy[style.tells]);
+  const spoken = (order: readonly SortKey[]) => `${endpoint.key} ${compilation.version?.index ?? ''}\n${canonical(order)}`;
+  const usual = spoken(fixedOrder);
+  const hidden = hiddenFields(model, compilation.user);
+  const unseenFilters = filters.filter(({ filters: field = '' }) => hidden.has(field));
+  const listing = compilation.access.listing(operationAt(endpoint), compilation.user);
+  const wantsTotal = paging.pagination?.total !== undefined;
+  const isBounded = isCut(paging.pagination);
+  const isPreviousTold = tellsPrevious(paging.pagination);
+
+  function run(work: Work<Reader>, exchange: Exchange, joins: boolean): ReturnType<CompiledList['run']> {
+    const unseen = unseenFilter(exchange, unseenFilters);
+    if (unseen) return { refusal: unseen };
+    const tests = testsOf(exchange, locator, filters, model);
+    const order = orderOf(exchange, sorter, fixedOrder, model, sortable, hidden);
+    if ('refusal' in order) return order;
+    const filter = listing.filter(work.scope);
+    const name = queryName(order === fixedOrder ? usual : spoken(order), tests);
+    const query = filter ? `${name}\n\n${filter.bound}` : name;
+    const asked = paging.read(exchange, query);
+    if ('refusal' in asked) return asked;
+    const start = startOf(work, asked, order, model, listing);
+    if (start && 'refusal' in start) return start;
+    const parents = locator.parents(work, exchange);
+    if (parents) return { refusal: parents };
+    const { size, offset } = asked;
+    const wanted: PageQuery = { question: questions.of(tests, filter, order), tests, filter, size, offset, start };
+    const isReversed = start?.back ?? false;
+    const goesBack = isPreviousTold && (start !== undefined || (offset ?? 0) > 0);
+    const found = joins && isBounded && !isReversed ? findTexts(work.rows, wanted, goesBack) : findRows(work.rows, wanted);
+    if (paging.isOpen && found.isMore) return { tooMany: true };
+    const step = stepper(asked, style, (row, back) =>
+      cursors.write({ keys: row.keys ?? [], seq: row.seq, back }, query, isSealed(order, hidden)),
+    );
+    const hasMore = isReversed || found.isMore;
+    const hasPrevious = isReversed ? found.isMore : goesBack;
+    return {
+      items: found.items,
+      hasMore,
+      next: hasMore ? step(found.last, false) : null,
+      previous: hasPrevious ? step(found.first, true) : null,
+      total: wantsTotal ? countOf(work.rows, wanted) : undefined,
+      size,
+      isInDoubt: paging.isOpen && found.items.length > unpagedMost,
+    };
+  }
+  return { paging, run };
+}
+
+/** What a page is told by, of the rows at its ends. */
+const toldBy = { token: 'keys', identifier: 'id', count: undefined, nothing: undefined } as const;
+
+/** How many rows all pages hold together. */
+function countOf(rows: Reader, { question, tests, filter }: PageQuery): number {
+  const way = { isReversed: false, isContinued: false, isOffset: false };
+  return rows.count(question.ask(way), valuesOf(tests, filter, 1, undefined, undefined));
+}
+
+/** What a cursor is bound to; `spoken` names the list and its order. */
+function queryName(spoken: string, tests: readonly Test[]): string {
+  let name = spoken;
+  for (const { column, op, value } of tests) name += `\n${JSON.stringify(column)} ${op} ${canonical(value)}`;
+  return name;
+}
+
+/** The path's fields and the filters that the request uses. */
+function testsOf(exchange: Exchange, locator: Locator, filters: readonly Parameter[], model: RowModel): Test[] {
+  const tests: Test[] = [];
+  for (const { parameter, field } of locator.bound) {
+    tests.push({
+      column: field,
+      op: '=',
+      value: encode(model, field, boundValue(model, field, exchange.pathParams[parameter] as string)),
+    });
+  }
+  for (const { name, filters: field, op } of filters) {
+    const value = exchange.params[name];
+    if (value === undefined || field === undefined) continue;
+    if (op === 'in' || Array.isArray(value)) {
+      const list = Array.isArray(value) ? value : String(value).split(',');
+      tests.push({ column: field, op: op === '=' ? 'in' : op, value: list.map((item) => encode(model, field, item)) });
+    } else tests.push({ column: field, op, value: encode(model, field, value) });
+  }
+  return tests;
+}
+
+function encode(model: RowModel, field: string, value: Value): Scalar {
+  const code = model.code(field);
+  return code ? code.encode(value) : null;
+}
+
+/** Where the page starts: the position of a cursor, or of the row that an identifier names. */
+function startOf(
+  work: Work<Reader>,
+  asked: PageAsked,
+  order: readonly SortKey[],
+  model: RowModel,
+  listing: ListAccess,
+): Position | { readonly refusal: Refusal } | undefined {
+  if (asked.position) return asked.position;
+  if (!asked.row) return undefined;
+  const { id, name, isBack } = asked.row;
+  const row = work.rows.get(model.name, id);
+  const fields = row && model.parse(row);
+  if (!fields || !listing.shows(work.scope, fields)) return refusePage(name, id, `the identifier of a ${model.name}`);
+  return {
+    keys: order.map(({ column }) => encode(model, column, fields[column])),
+    seq: row.seq,
+    back: isBack,
+  };
+}
+
+/** What leads to the page after a row, or to the one before it. */
+function stepper(
+  { size, offset = 0 }: PageAsked,
+  { tells, count }: PageStyle,
+  token: (row: FoundRow, back: boolean) => string,
+): (row: FoundRow | undefined, back: boolean) => string | number | null {
+  return (row, back) => {
+    if (!row) return null;
+    if (tells === 'token') return token(row, back);
+    if (tells === 'identifier') return row.id;
+    return count ? count.valueAt(back ? Math.max(0, offset - size) : offset + size, size) : null;
+  };
+}

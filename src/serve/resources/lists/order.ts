@@ -1,0 +1,63 @@
+import { isSame } from '../../../document/values.ts';
+import type { Parameter } from '../../../parts/parameters.ts';
+import type { Exchange, Refusal } from '../../exchange/exchange.ts';
+import { isHidden } from '../../exchange/visibility.ts';
+import { describeValue, type Violation } from '../../http/violation.ts';
+import type { RowModel } from '../model.ts';
+import type { SortKey } from './query.ts';
+
+/** The stated order, or the one that the request asks for: `-created_at`, or several of them. */
+export function orderOf(
+  exchange: Exchange,
+  sorter: Parameter | undefined,
+  fixed: readonly SortKey[],
+  model: RowModel,
+  sortable: ReadonlySet<string> | undefined,
+  hidden: ReadonlySet<string>,
+): readonly SortKey[] | { readonly refusal: Refusal } {
+  const asked = sorter && exchange.params[sorter.name];
+  if (!sorter || asked === undefined) return fixed;
+  const words = (Array.isArray(asked) ? asked.map(String) : String(asked).split(',')).map((word) => word.trim());
+  const fields = words.map((word) => word.replace(/^[-+]/, ''));
+  const unknown = words.find((_, index) => sortable && !sortable.has(fields[index] as string));
+  if (sortable && unknown !== undefined) {
+    const expected = `one of ${[...sortable].join(', ')}`;
+    return { refusal: refuseParameter({ in: sorter.in, path: sorter.name, found: describeValue(unknown), expected }) };
+  }
+  const unseen = words.find((_, index) => hidden.has(fields[index] as string));
+  if (unseen !== undefined) {
+    const expected = 'no order by a field that you do not see';
+    return { refusal: refuseParameter({ in: sorter.in, path: sorter.name, found: describeValue(unseen), expected }) };
+  }
+  const keys = new Map<string, SortKey>();
+  for (const word of words) {
+    const column = word.replace(/^[-+]/, '');
+    if (model.code(column) && !keys.has(column)) keys.set(column, { column, descending: word.startsWith('-') });
+  }
+  return [...keys.values()];
+}
+
+/** The order that a list states may lie by a field that this caller does not see: its cursors must not tell of it. */
+export function isSealed(order: readonly SortKey[], hidden: ReadonlySet<string>): boolean {
+  return hidden.size > 0 && order.some(({ column }) => hidden.has(column));
+}
+
+export function hiddenFields(model: RowModel, user: string | undefined): ReadonlySet<string> {
+  const fields = [...model.fields.values()].filter((field) => isHidden(field, { user, reveals: false }));
+  return new Set(fields.map(({ name }) => name));
+}
+
+/** Nobody filters by a field that it does not see: what comes back would tell of it. */
+export function unseenFilter({ params }: Exchange, filters: readonly Parameter[]): Refusal | undefined {
+  const asked = filters.find(({ name, default: usual }) => {
+    const value = params[name];
+    return value !== undefined && !(usual && isSame(value, usual.value));
+  });
+  if (!asked) return undefined;
+  const found = describeValue(params[asked.name]);
+  return refuseParameter({ in: asked.in, path: asked.name, found, expected: 'no filter by a field that you do not see' });
+}
+
+function refuseParameter(violation: Violation): Refusal {
+  return { when: 'request.parameter', violations: [violation] };
+}

@@ -1,0 +1,126 @@
+import { pageStyle } from '../../../kinds/pages/all.ts';
+import { type CountedPlace, type NamedParameter, type PageStyle, parametersOf } from '../../../kinds/pages/kind.ts';
+import { type Fact, statedValue } from '../../../parts/fact.ts';
+import { isCut, type Pagination } from '../../../parts/limits.ts';
+import type { Exchange, Refusal, Value } from '../../exchange/exchange.ts';
+import type { Cursors, Position } from './cursor.ts';
+
+/** Which page is asked for. */
+export interface PageAsked {
+  readonly size: number;
+  /** Go on from here. */
+  readonly position?: Position;
+  /** The row to go on from, which the list looks up. */
+  readonly row?: RowAsked;
+  /** How many rows to pass over. */
+  readonly offset?: number;
+}
+
+/** A row by whose identifier a page is asked for. */
+export interface RowAsked {
+  readonly id: string;
+  readonly isBack: boolean;
+  /** The parameter that names it. */
+  readonly name: string;
+}
+
+/** How many rows one answer holds where nothing bounds it; more are an open fact. */
+export const unpagedMost = 100;
+
+/** What pages need of a list's parameters: their names, and a reading of them that refuses what is not right. */
+export interface Paging {
+  readonly pagination: Pagination | undefined;
+  readonly isOpen: boolean;
+  /** The query parameters that pagination reads; they need no naming. */
+  readonly names: readonly string[];
+  read(exchange: Exchange, query: string): PageAsked | { readonly refusal: Refusal };
+}
+
+type Raw = Readonly<Record<string, Value>>;
+type ReadPlace = (raw: Raw, size: number, query: string) => PageAsked | { readonly refusal: Refusal };
+
+export function compilePaging(fact: Fact<Pagination>, cursors: Cursors, acceptsOpen: boolean): Paging {
+  const pagination = statedValue(fact);
+  if (!isCut(pagination)) {
+    const size = acceptsOpen || fact.standing !== 'open' ? Number.MAX_SAFE_INTEGER - 1 : unpagedMost;
+    return { pagination: statedValue(fact), isOpen: fact.standing === 'open', names: [], read: () => ({ size }) };
+  }
+  const style = pageStyle(pagination.style);
+  const parameters = parametersOf(style, pagination);
+  const readPlace = compilePlace(style, parameters, cursors);
+  const { size: sizeName } = pagination;
+  return {
+    pagination,
+    isOpen: false,
+    names: [...parameters.map(({ name }) => name), ...(sizeName === undefined ? [] : [sizeName])],
+    read(exchange, query) {
+      const raw = exchange.params;
+      const size = readSize(pagination, sizeName === undefined ? undefined : raw[sizeName]);
+      return typeof size === 'number' ? readPlace(raw, size, query) : size;
+    },
+  };
+}
+
+/** How the place where a page begins is read, by what tells it. */
+function compilePlace(style: PageStyle, parameters: readonly NamedParameter[], cursors: Cursors): ReadPlace {
+  if (style.tells === 'identifier') return (raw, size) => readRow(parameters, raw, size);
+  const [first] = parameters;
+  if (!first) return (_, size) => ({ size });
+  const { name } = first;
+  const { count } = style;
+  return count
+    ? (raw, size) => readCount(count, name, raw, size)
+    : (raw, size, query) => readToken(name, raw, size, cursors, query);
+}
+
+/** Without a stated default, a page holds as many as one may ask for, or as an answer may hold at all. */
+function readSize(style: Pagination, raw: Value): number | { refusal: Refusal } {
+  const most = style.max ?? Number.MAX_SAFE_INTEGER - 1;
+  if (raw === undefined) return Math.min(style.default ?? style.max ?? unpagedMost, most);
+  const size = wholeNumber(raw);
+  if (size === undefined || size < 1)
+    return refusePage(style.size ?? 'size', raw, `a whole number from 1${style.max === undefined ? '' : ` to ${style.max}`}`);
+  if (size <= most) return size;
+  return style.overMax === 'clamp' ? most : refusePage(style.size ?? 'size', raw, `a whole number from 1 to ${most}`);
+}
+
+function readToken(
+  name: string,
+  raw: Raw,
+  size: number,
+  cursors: Cursors,
+  query: string,
+): PageAsked | { readonly refusal: Refusal } {
+  const sent = raw[name];
+  if (sent === undefined) return { size };
+  const position = typeof sent === 'string' ? cursors.read(sent, query) : undefined;
+  return position ? { size, position } : refusePage(name, sent, 'a cursor that was given for this very query');
+}
+
+function readRow(parameters: readonly NamedParameter[], raw: Raw, size: number): PageAsked | { readonly refusal: Refusal } {
+  let row: RowAsked | undefined;
+  for (const { name, parameter } of parameters) {
+    const sent = raw[name];
+    if (sent === undefined) continue;
+    if (row) return refusePage(name, sent, 'one of the two alone');
+    row = { id: String(sent), isBack: parameter.leads === 'back', name };
+  }
+  return row ? { size, row } : { size };
+}
+
+function readCount(count: CountedPlace, name: string, raw: Raw, size: number): PageAsked | { readonly refusal: Refusal } {
+  const sent = raw[name];
+  const value = sent === undefined ? count.least : wholeNumber(sent);
+  if (value === undefined || value < count.least) return refusePage(name, sent, `a whole number from ${count.least}`);
+  return { size, offset: count.skip(value, size) };
+}
+
+function wholeNumber(value: Value): number | undefined {
+  const text = String(value);
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+export function refusePage(name: string, found: Value, expected: string): { readonly refusal: Refusal } {
+  const shown = JSON.stringify(String(found).slice(0, 64));
+  return { refusal: { when: 'limit.page', violations: [{ in: 'query', path: name, found: shown, expected }] } };
+}

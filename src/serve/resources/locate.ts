@@ -1,0 +1,161 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { statedValue } from '../../parts/fact.ts';
+import { type Operation, resourceOfEffect } from '../../parts/operations.ts';
+import { identifierParameter, pathParameters } from '../../parts/payload.ts';
+import type { Reader, Row } from '../../store/store.ts';
+import type { Pass } from '../callers/operation-access.ts';
+import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
+import { type Models, refuse, type Work } from './act.ts';
+import type { RowModel } from './model.ts';
+import type { ViewCompilation } from './view-compilation.ts';
+
+/** How an endpoint finds its row, and what its path binds. */
+export interface Locator {
+  /**
+   * The row that is meant, with its parents checked and the rules over it; a parent that does not fit, and a row that has to
+   * stay hidden, are as good as a missing row.
+   */
+  find(work: Work<Reader>, exchange: Exchange): Located | { readonly refusal: Refusal };
+  /** The identifier that the request names. */
+  idOf(work: Work<Reader>, exchange: Exchange): string | undefined;
+  /** The fields that the path sets on what is created, and narrows a list to. */
+  readonly bound: readonly Bound[];
+  /** Whether the row is just the one whose identifier is a path parameter, and which. */
+  readonly isDirect: boolean;
+  readonly parameter: string | undefined;
+  /** Parents that the path names must be there, and the caller must be able to read them. */
+  parents(work: Work<Reader>, exchange: Exchange): Refusal | undefined;
+  /** The parents, and the rules that are asked where no row is meant yet. */
+  enter(work: Work<Reader>, exchange: Exchange): Pass | { readonly refusal: Refusal };
+  /** Whether rules look at the row before it is shown. */
+  readonly isGuarded: boolean;
+}
+
+/** A row that the caller may go on with. */
+export interface Located {
+  readonly row: Row;
+  readonly fields: Fields;
+  readonly pass: Pass;
+}
+
+export interface Bound {
+  readonly parameter: string;
+  readonly field: string;
+  readonly target: string | undefined;
+}
+
+export function compileLocator(endpoint: Endpoint, model: RowModel, models: Models, compilation: ViewCompilation): Locator {
+  const identifier = identifierParameter(endpoint);
+  const identity = endpoint.identity && compilation.expression(endpoint.identity, endpoint.operation);
+  const bound: Bound[] = pathParameters(endpoint.path).flatMap((name) => {
+    const field = model.fields.get(name);
+    return name === identifier || !field ? [] : [{ parameter: name, field: name, target: field.ref }];
+  });
+  const { access, user } = compilation;
+  const isUpsert = statedValue(endpoint.does)?.verb === 'upsert';
+  const found = access.of(operationAt(endpoint), user, isUpsert ? 'replace' : undefined);
+  const made = isUpsert ? access.of(operationAt(endpoint), user, 'create') : found;
+  const parents = compileParents(bound, models, compilation);
+  const even = evening(model);
+  const missing = refuse('resource.missing');
+
+  function idOf(work: Work<Reader>, exchange: Exchange): string | undefined {
+    if (identity) {
+      const value = identity(work.scope);
+      return typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' ? String(value) : undefined;
+    }
+    return identifier === undefined ? undefined : exchange.pathParams[identifier];
+  }
+
+  return {
+    bound,
+    isDirect: bound.length === 0 && !identity && identifier !== undefined,
+    isGuarded: !found.isSimple,
+    parameter: identifier,
+    idOf,
+    parents,
+    enter(work, exchange) {
+      const refusal = parents(work, exchange);
+      return refusal ? { refusal } : made.enter(work.scope, undefined);
+    },
+    find(work, exchange) {
+      const id = idOf(work, exchange);
+      const row = id === undefined ? undefined : work.rows.get(model.name, id);
+      if (!row) {
+        if (!found.isSimple) even.missing(work, (fields) => found.pretend(work.scope, fields));
+        return missing;
+      }
+      const fields = model.parse(row);
+      if (bound.some(({ parameter, field }) => textOf(fields[field]) !== exchange.pathParams[parameter])) {
+        found.pretend(work.scope, fields);
+        return missing;
+      }
+      const refusal = bound.length > 0 ? parents(work, exchange) : undefined;
+      if (refusal) return { refusal };
+      const pass = found.enter(work.scope, fields);
+      if (!('refusal' in pass)) return { row, fields, pass };
+      even.hidden(work, row);
+      return pass;
+    },
+  };
+}
+
+/** Parents that a path names must be there, and the caller must be able to read them. */
+function compileParents(bound: readonly Bound[], models: Models, { access, user }: ViewCompilation): Locator['parents'] {
+  const tests = bound.flatMap(({ parameter, target }) => {
+    const parent = target === undefined ? undefined : models.get(target);
+    return parent ? [{ parameter, parent, even: evening(parent), reading: access.reading(parent.name, user) }] : [];
+  });
+  const missing: Refusal = { when: 'resource.missing' };
+  return (work, exchange) => {
+    for (const { parameter, parent, reading, even } of tests) {
+      const row = work.rows.get(parent.name, exchange.pathParams[parameter] as string);
+      if (row && (reading.isFree || reading.allows(work.scope, parent.parse(row)))) continue;
+      if (row) even.hidden(work, row);
+      else if (!reading.isFree) even.missing(work, (fields) => reading.allows(work.scope, fields, true));
+      return missing;
+    }
+    return undefined;
+  };
+}
+
+/** What a rule calls the operation of an endpoint. */
+export function operationAt(endpoint: Endpoint): Operation {
+  const resource = resourceOfEffect(statedValue(endpoint.does));
+  return { name: endpoint.operation, ...(resource !== undefined && { resource }), endpoint };
+}
+
+/** Makes what is missing and what stays hidden take equally long: one row is found and looked at, one is looked for in vain. */
+function evening(model: RowModel) {
+  let top = 1;
+  let turn = 0;
+  return {
+    /** A row is missing: does with some other row what would be done with it, each time with another, as hidden rows are many. */
+    missing({ rows }: Work<Reader>, act: (fields: Fields) => void): void {
+      turn = (turn + 7919) % (top + 2);
+      const row = rows.scan(model.name, turn, 1)[0] ?? rows.scan(model.name, 0, 1)[0];
+      if (!row) return;
+      top = Math.max(top, row.seq);
+      act(model.parse(row));
+    },
+    hidden({ rows }: Work<Reader>, row: Row): void {
+      top = Math.max(top, row.seq);
+      rows.get(model.name, `${row.id} `);
+    },
+  };
+}
+
+/** The value that a path parameter stands for in its field. */
+export function boundValue(model: RowModel, field: string, text: string): Value {
+  const column = model.code(field);
+  if ((column?.made === 'integer' || column?.made === 'number') && /^-?\d+(\.\d+)?$/.test(text)) {
+    const number = Number(text);
+    return Number.isSafeInteger(number) || text.includes('.') ? number : BigInt(text);
+  }
+  if (column?.made === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}
+
+function textOf(value: Value): string | undefined {
+  return value === undefined || value === null || typeof value === 'object' ? undefined : String(value);
+}

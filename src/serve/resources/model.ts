@@ -1,0 +1,248 @@
+import type { Draw } from '../../kinds/generators/kind.ts';
+import { readTemplate } from '../../kinds/generators/template.ts';
+import { type Expression, entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { isWritable } from '../../parts/payload.ts';
+import type { Field, Resource } from '../../parts/resources.ts';
+import { identifierType } from '../../parts/schemas.ts';
+import type { Spec } from '../../parts/spec.ts';
+import { machineOf } from '../../parts/states.ts';
+import type { QuerySpec, Row, Scalar, TableSpec } from '../../store/store.ts';
+import type { Access } from '../callers/access.ts';
+import { type ColumnCode, canonical, fieldCode } from '../exchange/column.ts';
+import type { Compilation } from '../exchange/compilation.ts';
+import type { Fields, Value } from '../exchange/exchange.ts';
+import type { Evaluate } from '../exchange/expressions.ts';
+import { compileForgetting, type Prune } from '../exchange/visibility.ts';
+import type { Validate } from '../http/ajv.ts';
+import { parseStored } from '../http/json.ts';
+import { indexedFields } from './indexes.ts';
+import { compileReferences, type FindReferences } from './references.ts';
+import { type CompiledMachine, compileMachine } from './states.ts';
+
+/** A resource with an identifier, compiled for keeping: its table, and all that its field words ask for. */
+export interface RowModel {
+  readonly name: string;
+  readonly resource: Resource;
+  readonly table: TableSpec;
+  readonly identifier: { readonly field: string; readonly isInteger: boolean; readonly generate: GenerateIdentifier };
+  readonly machine: CompiledMachine | undefined;
+  readonly fields: ReadonlyMap<string, Field>;
+  /** What a caller cannot write, whoever it is. */
+  readonly readOnly: ReadonlySet<string>;
+  readonly immutable: readonly string[];
+  /** Takes what is never stored out of a row that is about to be kept, in place. */
+  readonly forget: Prune | undefined;
+  readonly defaults: readonly { readonly field: string; readonly value: Value }[];
+  readonly generated: readonly { readonly field: string; make(draw: Draw): string }[];
+  readonly references: readonly Reference[];
+  /** References of other resources, and of its own, to this one. */
+  readonly referrers: readonly Referrer[];
+  /** Finds every reference in a row, nested ones too. */
+  readonly findReferences: FindReferences | undefined;
+  /** What sets a field on a change, by change word. */
+  readonly setters: Setters;
+  columnsOf(fields: Fields): Scalar[];
+  code(field: string): ColumnCode | undefined;
+  /** A whole row as it is kept. */
+  readonly validateStored: Validate;
+  parse(row: Pick<Row, 'doc'>): Fields;
+}
+
+type GenerateIdentifier =
+  | { readonly by: 'client' }
+  | { readonly by: 'open' }
+  | { readonly by: 'sequence' }
+  | { readonly by: 'template'; make(draw: Draw): string };
+
+interface Reference {
+  readonly field: string;
+  readonly target: string;
+  readonly onDelete: Field['onDelete'];
+  readonly show: Field['show'];
+}
+
+/** A field of a resource that refers to this one, with the question which rows do. */
+export interface Referrer {
+  readonly from: string;
+  readonly field: string;
+  readonly onDelete: Field['onDelete'];
+  readonly isInteger: boolean;
+  readonly query: QuerySpec;
+}
+
+/** Compiles every resource that has an identifier and stated fields. */
+export function compileModels(
+  compilation: Compilation,
+  access: Pick<Access, 'columnsOf' | 'equalIn'>,
+): ReadonlyMap<string, RowModel> {
+  const models = new Map<string, RowModel>();
+  for (const [name, resource] of entriesOf(compilation.spec.resources.all)) {
+    if (isStated(resource.identifier) && isStated(resource.fields)) models.set(name, compileModel(resource, compilation, access));
+  }
+  return models;
+}
+
+function compileModel(resource: Resource, compilation: Compilation, access: Pick<Access, 'columnsOf' | 'equalIn'>): RowModel {
+  const { spec } = compilation;
+  const fields = new Map(entriesOf(resource.fields));
+  const list = [...fields.values()];
+  const identifier = statedValue(resource.identifier) ?? { field: 'id' };
+  const machine = machineOf(spec.states, resource.name);
+  const codes = new Map(list.map((field) => [field.name, fieldCode(spec, field)]));
+  const { fields: asked, own } = access.columnsOf(resource.name);
+  const indexed = indexedFields(spec, resource, { columns: asked, own: own.map(({ name }) => name), leading: access.equalIn });
+  const uniques = resource.unique.map((rule, index) => ({
+    column: `unique ${index}`,
+    fields: rule.fields,
+    holds: rule.while && compilation.expression(rule.while),
+  }));
+  const readOnly = new Set(list.filter((field) => !isWritable(spec, resource, field)).map((field) => field.name));
+  const table: TableSpec = {
+    name: resource.name,
+    columns: [
+      ...indexed.columns.map((name) => ({
+        name,
+        type: codes.get(name)?.type ?? ('text' as const),
+        made: codes.get(name)?.made ?? '',
+      })),
+      ...own.map(({ name, type, made = '' }) => ({ name, type, made })),
+      ...uniques.map(({ column }, index) => ({
+        name: column,
+        type: 'text' as const,
+        made: JSON.stringify(resource.unique[index]),
+      })),
+    ],
+    unique: uniques.map(({ column }) => column),
+    indexes: indexed.indexes,
+  };
+
+  function columnsOf(values: Fields): Scalar[] {
+    const columns = indexed.columns.map((name) => (codes.get(name) as ColumnCode).encode(values[name]));
+    for (const { read } of own) columns.push(read(values));
+    for (const rule of uniques) {
+      const holds = rule.holds === undefined || rule.holds({ next: values, resource: values }) === true;
+      columns.push(holds ? uniqueKey(rule.fields, values, fields, codes) : null);
+    }
+    return columns;
+  }
+
+  return {
+    name: resource.name,
+    resource,
+    table,
+    identifier: {
+      field: identifier.field,
+      isInteger: identifierType(spec, resource.name) === 'integer',
+      generate: compileIdentifier(identifier.generate),
+    },
+    machine: machine && compileMachine(machine, compilation),
+    fields,
+    readOnly,
+    immutable: list.filter(({ name, immutable }) => immutable || name === identifier.field).map(({ name }) => name),
+    forget: compileForgetting(spec, { resource: resource.name }),
+    defaults: list.flatMap((field) => (field.default ? [{ field: field.name, value: field.default.value }] : [])),
+    generated: list.flatMap((field) => compileGenerated(field, identifier.field)),
+    references: list.flatMap(({ name, ref, onDelete, show }) =>
+      ref === undefined ? [] : [{ field: name, target: ref, onDelete, show }],
+    ),
+    referrers: referrersOf(spec, resource.name),
+    findReferences: compileReferences(spec, { resource: resource.name }),
+    setters: rememberSetters(list, compilation),
+    columnsOf,
+    code: (field) => codes.get(field),
+    validateStored: compilation.validate({ resource: resource.name }, 'stored'),
+    parse: (row) => parseStored(row.doc),
+  };
+}
+
+function referrersOf(spec: Spec, target: string): Referrer[] {
+  return entriesOf(spec.resources.all).flatMap(([from, other]) => {
+    if (!isStated(other.identifier)) return [];
+    const fields = entriesOf(other.fields).filter(([, field]) => field.ref === target);
+    return fields.map(([field, { onDelete, shape, ignoreCase }]) => ({
+      from,
+      field,
+      onDelete,
+      isInteger:
+        identifierType(spec, target) === 'integer' && fieldCode(spec, { shape, ref: target, ignoreCase }).type === 'integer',
+      query: { table: from, where: { op: '=' as const, left: { column: field }, right: { param: 0 } } },
+    }));
+  });
+}
+
+function compileIdentifier(generate: string | undefined): GenerateIdentifier {
+  if (generate === undefined) return { by: 'open' };
+  if (generate === 'client') return { by: 'client' };
+  if (generate === 'integer') return { by: 'sequence' };
+  const read = readTemplate(generate);
+  return 'template' in read ? { by: 'template', make: read.template.make } : { by: 'open' };
+}
+
+function compileGenerated(field: Field, identifier: string): { field: string; make(draw: Draw): string }[] {
+  if (field.generate === undefined || field.name === identifier) return [];
+  const read = readTemplate(field.generate);
+  return 'template' in read ? [{ field: field.name, make: read.template.make }] : [];
+}
+
+/** What sets one field on a change. */
+export interface Setter {
+  readonly field: string;
+  readonly expression: Expression;
+  readonly evaluate: Evaluate;
+  readonly validate: Validate;
+}
+
+/** What sets fields on a change, by its words: the operation, the transition, the verb, `write`. */
+type Setters = (words: readonly string[]) => readonly Setter[];
+
+/** Compiles what sets the fields of a resource, each change's on its first use. */
+function rememberSetters(fields: readonly Field[], compilation: Compilation): Setters {
+  const known = new Map<string, readonly Setter[]>();
+  return (words) => {
+    const key = words.join('\n');
+    const found = known.get(key);
+    if (found) return found;
+    const setters = fields.flatMap((field): Setter[] => {
+      // The narrowest word wins: the operation or transition before the verb, the verb before `write`.
+      const expression = words.map((word) => field.set[word]).find((candidate) => candidate !== undefined);
+      if (!expression) return [];
+      const validate = compilation.validate(statedValue(field.shape) ?? {}, 'stored');
+      return [{ field: field.name, expression, evaluate: compilation.expression(expression, words[0]), validate }];
+    });
+    known.set(key, setters);
+    return setters;
+  };
+}
+
+/** The text by which a row is known: of an integer its digits. Nothing for what no path could name. */
+export function identifierText(value: Value): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  const text = typeof value === 'number' && Number.isInteger(value) ? String(BigInt(value)) : String(value);
+  return text === '' || text === '.' || text === '..' || text.includes('\0') ? undefined : text;
+}
+
+/** What that text is as the value of a field: an integer exactly. A text that is none stays as it is, and fits no integer. */
+export function identifierValue(text: string, isInteger: boolean): Value {
+  if (!isInteger || !/^(?:0|-?[1-9]\d*)$/.test(text)) return text;
+  const number = Number(text);
+  return Number.isSafeInteger(number) ? number : BigInt(text);
+}
+
+/** Several fields of which no two rows may agree, as one text; null where one of them is absent. */
+function uniqueKey(
+  names: readonly string[],
+  values: Fields,
+  fields: ReadonlyMap<string, Field>,
+  codes: ReadonlyMap<string, ColumnCode>,
+): string | null {
+  const parts: unknown[] = [];
+  for (const name of names) {
+    const value = values[name];
+    if (value === undefined || value === null) return null;
+    const field = fields.get(name);
+    const code = field && codes.get(name);
+    // A column bends integers beyond 64 bits; here they are told apart.
+    parts.push(typeof value === 'number' || typeof value === 'bigint' ? value : (code?.encode(value) ?? value));
+  }
+  return canonical(parts);
+}

@@ -1,0 +1,171 @@
+import { pathOf, pointerOf } from '../../document/pointer.ts';
+import { isSame } from '../../document/values.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
+import { isWritable, requestShape } from '../../parts/payload.ts';
+import type { Spec } from '../../parts/spec.ts';
+import type { Carry } from '../../parts/versions/carry.ts';
+import { CannotCarry } from '../../parts/versions/change-values.ts';
+import { isMembers, mergeJson } from '../../parts/versions/older-values.ts';
+import type { Compilation } from '../exchange/compilation.ts';
+import { compileDefaults } from '../exchange/defaults.ts';
+import type { Exchange, Fields, OlderRequest, Value } from '../exchange/exchange.ts';
+import type { OlderVersion } from '../exchange/versions.ts';
+import { describeValue, type Violation } from '../http/violation.ts';
+import { changedField, unknownField } from './body.ts';
+import type { RowModel } from './model.ts';
+
+/** A body as its version has it, held to its version's shape, and what the newest makes of it. */
+interface RaisedBody {
+  readonly older: OlderRequest;
+  readonly request: Value;
+}
+
+/** Compiles the raising of an endpoint's bodies; nothing where they are the same in both versions. */
+export function compileRaiseBody(
+  endpoint: Endpoint,
+  older: OlderVersion,
+  spec: Spec,
+): ((body: Value, user: string | undefined) => RaisedBody) | undefined {
+  if (isStated(endpoint.request)) {
+    const carry = older.carries.shape(endpoint.request.value);
+    return carry && raiseWhole(carry, endpoint, older, () => new Set());
+  }
+  const effect = statedValue(endpoint.does);
+  const writes =
+    effect?.verb === 'create' || effect?.verb === 'replace' || effect?.verb === 'upsert' || effect?.verb === 'update';
+  const carry = writes ? older.carries.resource(effect.resource) : undefined;
+  if (!writes || !carry) return undefined;
+  const known = new Map<string, ReadonlySet<string>>();
+  const droppedFor = (user: string | undefined) => {
+    const found =
+      known.get(user ?? '') ?? new Set(unwritable(spec, effect.resource, user).map((name) => carry.newer(name)?.older ?? name));
+    known.set(user ?? '', found);
+    return found;
+  };
+  return effect.verb === 'update' ? raisePatch(carry, droppedFor) : raiseWhole(carry, endpoint, older, droppedFor);
+}
+
+/** A body that is a whole value. Step 12 refuses what is wrong with it, so that it is only found out here. */
+function raiseWhole(
+  carry: Carry,
+  endpoint: Endpoint,
+  older: OlderVersion,
+  droppedFor: (user: string | undefined) => ReadonlySet<string>,
+): (body: Value, user: string | undefined) => RaisedBody {
+  const olderEndpoint = entryOf(older.spec.endpoints.all, endpoint.key) ?? endpoint;
+  const shape = statedValue(requestShape(older.spec, olderEndpoint)) ?? {};
+  const validate = older.validate(shape, 'sent');
+  const fill = compileDefaults(older.spec, shape);
+  return (sent, user) => {
+    const dropped = droppedFor(user);
+    const body = isMembers(sent) ? without(sent, dropped) : sent;
+    fill?.(body);
+    const violations = validate(body);
+    if (violations.length > 0) return { older: { body, violations }, request: sent };
+    try {
+      return { older: { body, violations }, request: carry.up(body) };
+    } catch (failure) {
+      return { older: { body, violations: [uncarried(failure, body)] }, request: sent };
+    }
+  };
+}
+
+/** A merge patch is held to its version's shape once it is put onto the row: alone it is no whole value. */
+function raisePatch(
+  carry: Carry,
+  droppedFor: (user: string | undefined) => ReadonlySet<string>,
+): (body: Value, user: string | undefined) => RaisedBody {
+  return (sent, user) => {
+    const body = isMembers(sent) ? without(sent, droppedFor(user)) : sent;
+    try {
+      return { older: { body, violations: [] }, request: isMembers(body) ? carry.up(body, {}) : body };
+    } catch (failure) {
+      if (!(failure instanceof CannotCarry)) throw failure;
+      return { older: { body, violations: [] }, request: body };
+    }
+  };
+}
+
+/** What is wrong with a value that fits its version and that no change can carry up. @throws whatever else it was. */
+function uncarried(failure: unknown, body: Value): Violation {
+  if (!(failure instanceof CannotCarry)) throw failure;
+  return {
+    in: 'body',
+    path: pointerOf(failure.path),
+    found: describeValue(valueAt(body, failure.path)),
+    expected: 'a value that the newest version can hold',
+  };
+}
+
+function unwritable(spec: Spec, name: string, user: string | undefined): string[] {
+  const resource = entryOf(spec.resources.all, name);
+  if (!resource) return [];
+  return entriesOf(resource.fields)
+    .filter(
+      ([, field]) =>
+        !isWritable(spec, resource, field) ||
+        (field.writable !== undefined && (user === undefined || !field.writable.includes(user))),
+    )
+    .map(([field]) => field);
+}
+
+function without(members: Readonly<Record<string, Value>>, dropped: ReadonlySet<string>): Record<string, Value> {
+  const rest: Record<string, Value> = Object.create(null);
+  for (const name of Object.keys(members)) if (!dropped.has(name)) rest[name] = members[name];
+  return rest;
+}
+
+/** What stands at a path of a value; nothing where it leads nowhere. */
+export function valueAt(value: Value, path: readonly string[]): Value {
+  let at = value;
+  for (const step of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return undefined;
+    // An object or a list, by the test above.
+    at = (at as Readonly<Record<string, Value>>)[step];
+  }
+  return at;
+}
+
+/** A merge patch of an older version on a row: what would be stored, or what is wrong with it in that version's words. */
+type OlderUpdate = (
+  exchange: Exchange,
+  before: Fields,
+) => { readonly next: Fields } | { readonly violations: readonly Violation[] } | undefined;
+
+/** Compiles it; nothing where the resource is the same in both versions. */
+export function compileOlderUpdate(model: RowModel, { version }: Compilation): OlderUpdate | undefined {
+  const carry = version?.carries.resource(model.name);
+  const resource = version && entryOf(version.spec.resources.all, model.name);
+  if (!version || !carry || !resource) return undefined;
+  const validate = version.validate({ resource: model.name }, 'stored');
+  const fields = statedValue(resource.fields) ?? {};
+  return (exchange, before) => {
+    const patch = exchange.older?.body;
+    if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return undefined;
+    // An object, by the test above.
+    const sent = patch as Fields;
+    const unknown = resource.additionalProperties ? [] : Object.keys(sent).filter((name) => !Object.hasOwn(fields, name));
+    if (unknown.length > 0) return { violations: unknown.map((name) => unknownField(name, sent[name], model.name)) };
+    const wrong = validate(mergeJson(carry.down(before), sent)).filter(({ path }) => touches(sent, path));
+    if (wrong.length > 0) return { violations: wrong };
+    try {
+      const next = carry.merge(before, sent);
+      const changed = model.immutable.filter((name) => {
+        const older = carry.newer(name)?.older;
+        return older !== undefined && sent[older] !== undefined && !isSame(next[name], before[name]);
+      });
+      if (changed.length === 0) return { next };
+      const names = changed.map((name) => carry.newer(name)?.older ?? name);
+      return { violations: names.map((name) => changedField(name, sent[name])) };
+    } catch (failure) {
+      return { violations: [uncarried(failure, sent)] };
+    }
+  };
+}
+
+/** Whether what is wrong lies in what was sent; a row that was right before is not held against its next patch. */
+function touches(sent: Fields, path: string): boolean {
+  const [field] = pathOf(path);
+  return field === undefined || Object.hasOwn(sent, field);
+}

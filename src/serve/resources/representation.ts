@@ -1,0 +1,163 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entryOf, statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import { isMembers } from '../../parts/versions/older-values.ts';
+import type { Reader as Rows } from '../../store/store.ts';
+import type { Compilation } from '../exchange/compilation.ts';
+import type { Exchange, Fields, Value } from '../exchange/exchange.ts';
+import { compilePrune, type Prune } from '../exchange/visibility.ts';
+import { toJson } from '../http/json.ts';
+import { describeValue, noViolations, type Violation } from '../http/violation.ts';
+import type { Models, Work } from './act.ts';
+import type { RowModel } from './model.ts';
+import type { ViewCompilation } from './view-compilation.ts';
+
+/** How one endpoint shows the rows of one resource to one user. */
+interface Representation {
+  /** Whether the stored text may be sent as it is. */
+  readonly isPlain: boolean;
+  /** Whether an answer depends on other rows too. */
+  readonly isExpanded: (exchange: Exchange) => boolean;
+  /** The text of stored fields as shown, where nothing but the version makes it another one; the fields are not touched. */
+  readonly lowered: ((fields: Fields) => string) | undefined;
+  /** The fields as shown, in the newest shape; the stored ones are not touched. */
+  show(work: Work<Rows>, exchange: Exchange, doc: string): Fields;
+  /** The text as shown, in the shape of the version. */
+  text(work: Work<Rows>, exchange: Exchange, doc: string): string;
+}
+
+export function compileRepresentation(
+  model: RowModel,
+  endpoint: Endpoint,
+  models: Models,
+  compilation: ViewCompilation,
+  reveals: boolean,
+): Representation {
+  const reader = { user: compilation.user, reveals };
+  const prune = compilePrune(compilation.spec, { resource: model.name }, reader);
+  const expander = new Expander(models, compilation);
+  const always = model.references.filter(({ show }) => show !== undefined && show !== 'id').length > 0;
+  const parameter = endpoint.expand?.parameter;
+  const depth = endpoint.expand?.depth ?? 0;
+  const mayExpand = always || parameter !== undefined;
+  const carries = mayExpand ? compilation.version?.carries.expanding : compilation.version?.carries;
+  const carry = carries?.resource(model.name);
+  const isPlain = !prune && !mayExpand && !carry;
+  const asked = (exchange: Exchange) => {
+    if (parameter === undefined) return [];
+    // Where a body is sent, the parameter may stand in it.
+    const { params, request } = exchange;
+    return expansionPaths(params[parameter] ?? (isMembers(request) ? request[parameter] : undefined));
+  };
+
+  function show(work: Work<Rows>, exchange: Exchange, doc: string): Fields {
+    const fields = model.parse({ doc });
+    prune?.(fields);
+    const paths = asked(exchange);
+    if (always || paths.length > 0) expander.expand(work, model, fields, paths, depth, 0);
+    return fields;
+  }
+  return {
+    isPlain,
+    lowered: carry && !prune && !mayExpand ? (fields) => toJson(carry.down(fields)) : undefined,
+    isExpanded: (exchange) => always || asked(exchange).length > 0,
+    show,
+    text(work, exchange, doc) {
+      if (carry) return toJson(carry.down(show(work, exchange, doc)));
+      return isPlain || (!prune && !always && asked(exchange).length === 0) ? doc : toJson(show(work, exchange, doc));
+    },
+  };
+}
+
+/** References nest: an expansion that is always shown stops at this depth. */
+const depthMax = 4;
+
+class Expander {
+  readonly #models: Models;
+  readonly #compilation: ViewCompilation;
+  readonly #prunes = new Map<string, Prune | undefined>();
+
+  constructor(models: Models, compilation: ViewCompilation) {
+    this.#models = models;
+    this.#compilation = compilation;
+  }
+
+  expand(work: Work<Rows>, model: RowModel, fields: Fields, paths: readonly string[], depth: number, level: number): void {
+    for (const { field, target, show } of model.references) {
+      const here = paths.some((path) => path === field || path.startsWith(`${field}.`));
+      const isShown = show !== undefined && show !== 'id' && level < depthMax;
+      if (!(here && level < depth) && !isShown) continue;
+      const inner = paths.filter((path) => path.startsWith(`${field}.`)).map((path) => path.slice(field.length + 1));
+      const whole = this.#fetch(work, target, fields[field], inner, depth, level);
+      if (whole) fields[field] = here || show === 'expand' ? whole : narrowed(whole, show);
+    }
+  }
+
+  /** What a reference names, where the caller may read it; else it stays an identifier. */
+  #fetch(
+    work: Work<Rows>,
+    target: string,
+    id: Value,
+    paths: readonly string[],
+    depth: number,
+    level: number,
+  ): Fields | undefined {
+    const model = this.#models.get(target);
+    const row = id === undefined || id === null ? undefined : model && work.rows.get(target, String(id));
+    if (!model || !row) return undefined;
+    const fields = model.parse(row);
+    const { access, user } = this.#compilation;
+    const reading = access.reading(target, user);
+    if (!reading.isFree && !reading.allows(work.scope, fields)) return undefined;
+    if (!this.#prunes.has(target)) {
+      this.#prunes.set(
+        target,
+        compilePrune(this.#compilation.spec, { resource: target }, { user: this.#compilation.user, reveals: false }),
+      );
+    }
+    this.#prunes.get(target)?.(fields);
+    this.expand(work, model, fields, paths, depth, level + 1);
+    return fields;
+  }
+}
+
+/** A reference shown in a shape of its own: the fields that the shape names. */
+function narrowed(whole: Fields, show: unknown): Fields {
+  const properties = typeof show === 'object' && show !== null && 'properties' in show ? show.properties : undefined;
+  if (typeof properties !== 'object' || properties === null) return whole;
+  return Object.fromEntries(Object.keys(properties).flatMap((name) => (whole[name] === undefined ? [] : [[name, whole[name]]])));
+}
+
+/** What is asked to be shown whole must be references, as deep as the endpoint says. */
+export function compileExpansion(
+  { does, expand }: Endpoint,
+  { spec }: Compilation,
+): (values: Readonly<Record<string, Value>>) => readonly Violation[] {
+  const root = resourceOfEffect(statedValue(does));
+  if (!expand || root === undefined) return () => noViolations;
+  const leads = (resource: string | undefined, [field, ...rest]: readonly string[], depth: number): boolean => {
+    if (field === undefined) return true;
+    const stated = resource === undefined || depth === 0 ? undefined : entryOf(spec.resources.all, resource);
+    const target = stated && entryOf(stated.fields, field)?.ref;
+    return target !== undefined && leads(target, rest, depth - 1);
+  };
+  return (values) => {
+    const bad = expansionPaths(values[expand.parameter]).filter((path) => !leads(root, path.split('.'), expand.depth));
+    return bad.map((path) => ({
+      in: 'query',
+      path: expand.parameter,
+      found: describeValue(path),
+      expected: 'a field that refers to something',
+    }));
+  };
+}
+
+/** The paths that an expansion names: several parameters, or one text parted by commas. */
+export function expansionPaths(value: Value): string[] {
+  if (value === undefined) return [];
+  const list = Array.isArray(value) ? value : [value];
+  return list
+    .flatMap((entry) => String(entry).split(','))
+    .map((path) => path.trim())
+    .filter((path) => path !== '');
+}

@@ -1,0 +1,81 @@
+import type { Effect } from '../../parts/effects.ts';
+import type { Endpoint, Idempotency } from '../../parts/endpoints.ts';
+import type { ErrorCondition } from '../../parts/errors.ts';
+import type { Shape } from '../../parts/shape.ts';
+import type { Reader, Transaction } from '../../store/store.ts';
+import type { PromiseOrValue } from '../exchange/after.ts';
+import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
+import type { Call, Reply } from '../http/call.ts';
+import type { Violation } from '../http/violation.ts';
+import type { Work } from './act.ts';
+import type { RowModel } from './model.ts';
+
+/**
+ * What a stand-in for somebody else's service does beyond an ordinary one: the named places where it enters. An ordinary service has
+ * none. `sampling/` fills it.
+ */
+export interface StandIn {
+  /** What is left of the violations of a request once those are gone that it lets pass. */
+  readonly forgive: Forgive;
+  /** A call as it is meant, where its path has other methods; nothing where it is meant as it came. */
+  asMeant(call: Call, allowed: readonly string[], bodyBytesMax: number): PromiseOrValue<Call | 'too large'> | undefined;
+  /** The idempotency key that is usual where none is stated. */
+  usualKey(endpoint: Endpoint): Idempotency | undefined;
+  /** A new identifier for a resource that does not state how they are made; nothing where none fits its shape. */
+  newIdentifier(work: Work, model: RowModel): string | undefined;
+  /** An identifier that is the same for the same place. */
+  identifierAt(model: RowModel, place: string): string | undefined;
+  /** A new row with everything that its resource requires: of what is given, what fits stays. */
+  completeRow(work: Work, model: RowModel, id: string, fields: Fields): Fields;
+  /** Stores a row of this identifier, made of what is given of it. */
+  makeRow(work: Work, model: RowModel, id: string, given: Fields): Fields;
+  /** A changed row, with what of it is made up. */
+  mendRow(
+    work: Work,
+    model: RowModel,
+    id: string,
+    next: Fields,
+    before: Fields,
+  ): { readonly whole: Fields; readonly names: readonly string[] };
+  /** Remembers which fields of a row were made up. */
+  keepNames(rows: Transaction, model: RowModel, id: string, names: readonly string[]): void;
+  /** Names in the answer what was made up of a row that it shows. */
+  tellRow(exchange: Exchange, rows: Reader, model: RowModel, id: string, names?: readonly string[]): void;
+  /** Tells in the header fields of an answer what was made up, and what was let pass. */
+  tell(exchange: Exchange, headers: Record<string, string>): void;
+  /** Completes what came out to the shape that an answer states. */
+  compileCompletion(shape: Shape, does: Effect | undefined): CompleteAnswer;
+  /** Gives refusals the shape of the errors that an endpoint states. */
+  compileErrors(endpoint: Endpoint | undefined): AnswerError;
+  /** Completes what the stated payload makes of a refusal to the shape that is stated for it. */
+  compilePayload(shape: Shape): CompletePayload;
+}
+
+export type Forgive = (exchange: Exchange, violations: readonly Violation[]) => readonly Violation[];
+
+/** Where rows are looked at, and in a change made. */
+export type Rows = Pick<Work<Reader>, 'rows' | 'models'>;
+
+export type CompleteAnswer = (value: Value, exchange: Exchange, work: Rows) => Value;
+
+/** What a refusal comes to before it has a shape. */
+export interface RefusalWords {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly message: string;
+  readonly violations: readonly Violation[] | undefined;
+}
+
+/** Gives a refusal the shape of an error that the endpoint states; nothing where it states none for it. */
+export type AnswerError = (refusal: Refusal, told: RefusalWords, requestId: string) => Reply | undefined;
+
+export type CompletePayload = (
+  body: Value,
+  told: RefusalWords & { readonly condition: ErrorCondition | undefined },
+  requestId: string,
+) => { readonly body: Value; readonly headers: Readonly<Record<string, string>> };
+
+/** With `--strict`, and where no stand-in is served, nothing that a document refuses passes. */
+export function compileForgiving({ standIn }: { readonly standIn: StandIn | undefined }): Forgive {
+  return standIn ? standIn.forgive : (_exchange, violations) => violations;
+}

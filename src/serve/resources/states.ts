@@ -1,0 +1,110 @@
+import { isStated, statedValue } from '../../parts/fact.ts';
+import type { Machine, Target, Transition } from '../../parts/states.ts';
+import { instantMicroseconds } from '../exchange/column.ts';
+import type { Compilation } from '../exchange/compilation.ts';
+import type { Fields, Refusal, Value } from '../exchange/exchange.ts';
+import { type Evaluate, isFailed } from '../exchange/expressions.ts';
+
+/** A machine compiled: which state a row starts in, what leads where, and what the clock has to do. */
+export interface CompiledMachine {
+  readonly field: string;
+  readonly states: ReadonlySet<string>;
+  /** Whether it is stated what a row starts in, and what leads from one state to another. */
+  readonly hasInitial: boolean;
+  readonly hasTransitions: boolean;
+  /** The state of a row that an operation makes; nothing where no target holds. */
+  initial(operation: string): (scope: Scope) => string | undefined;
+  /** A transition as one operation fires it. */
+  transition(name: string, operation: string): CompiledTransition | undefined;
+  /** The transitions that the clock fires, with when. */
+  readonly timed: readonly TimedTransition[];
+}
+
+export interface CompiledTransition {
+  readonly name: string;
+  readonly by: 'service' | undefined;
+  /** The state it leads to from this one, or why not. */
+  apply(state: Value, scope: Scope): { readonly to: string } | { readonly refusal: Refusal };
+}
+
+export interface TimedTransition {
+  readonly name: string;
+  leaves(state: Value): boolean;
+  /** When it is due for a row that entered its state then, and what it is due for; nothing where its time is absent. */
+  due(fields: Fields, enteredMs: number, scope: Scope): { readonly ms: number; readonly token: string } | undefined;
+}
+
+export type Scope = Readonly<Record<string, Value>>;
+
+export function compileMachine(machine: Machine, compilation: Compilation): CompiledMachine {
+  const all = statedValue(machine.transitions) ?? {};
+  return {
+    field: machine.field,
+    states: new Set(statedValue(machine.states)),
+    hasInitial: machine.initial.length > 0,
+    hasTransitions: isStated(machine.transitions),
+    initial: (operation) => compileTargets(machine.initial, compilation, operation),
+    transition(name, operation) {
+      const transition = all[name];
+      return transition && compileTransition(transition, compilation, operation);
+    },
+    timed: Object.values(all).flatMap((transition) => compileTimed(transition, compilation)),
+  };
+}
+
+function compileTargets(
+  targets: readonly Target[],
+  compilation: Compilation,
+  operation: string,
+): (scope: Scope) => string | undefined {
+  const compiled = targets.map((target) => ({
+    state: target.state,
+    holds: target.if && compilation.expression(target.if, operation),
+  }));
+  return (scope) => compiled.find(({ holds }) => holds === undefined || holds(scope) === true)?.state;
+}
+
+function compileTransition(transition: Transition, compilation: Compilation, operation: string): CompiledTransition {
+  const leaves = compileFrom(transition);
+  const holds = transition.if && compilation.expression(transition.if, operation);
+  const target = compileTargets(transition.to, compilation, operation);
+  const illegal = (code: string | undefined): { refusal: Refusal } => ({
+    refusal: code === undefined ? { when: 'transition.illegal' } : { code },
+  });
+  return {
+    name: transition.name,
+    by: transition.by,
+    apply(state, scope) {
+      if (!leaves(state)) return illegal(transition.else);
+      if (holds && holds(scope) !== true) return illegal(transition.ifElse);
+      const to = target(scope);
+      return to === undefined ? illegal(transition.ifElse) : { to };
+    },
+  };
+}
+
+function compileFrom({ from }: Transition): (state: Value) => boolean {
+  if (from === '*') return () => true;
+  const states = new Set<Value>(from);
+  return (state) => states.has(state);
+}
+
+function compileTimed(transition: Transition, compilation: Compilation): TimedTransition[] {
+  const { name, after, atTime } = transition;
+  const leaves = compileFrom(transition);
+  if (after) return [{ name, leaves, due: (_fields, enteredMs) => ({ ms: enteredMs + after.ms, token: String(enteredMs) }) }];
+  if (!atTime) return [];
+  const evaluate: Evaluate = compilation.expression(atTime);
+  return [
+    {
+      name,
+      leaves,
+      due(_fields, _enteredMs, scope) {
+        const value = evaluate(scope);
+        if (isFailed(value) || value === undefined || value === null) return undefined;
+        const ms = typeof value === 'string' ? instantMicroseconds(value) : null;
+        return ms === null ? undefined : { ms: Math.ceil(ms / 1000), token: String(value) };
+      },
+    },
+  ];
+}

@@ -1,0 +1,70 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import type { Operation } from '../../parts/operations.ts';
+import type { Refusal } from '../exchange/exchange.ts';
+import { bare } from '../http/json.ts';
+import { type Act, type Changing, compileOwnErrors, type Found, type Models, type Taken, type Work } from './act.ts';
+import { compileStatedBody } from './body.ts';
+import { compileLocator } from './locate.ts';
+import type { RowModel } from './model.ts';
+import { compilePrecondition } from './precondition.ts';
+import type { CompiledTransition } from './states.ts';
+import type { ViewCompilation } from './view-compilation.ts';
+import { applySetters, asStored, updateRow } from './write.ts';
+
+/** Compiles a transition that a caller fires. */
+export function compileTransitionAct(
+  name: string,
+  operation: Operation,
+  endpoint: Endpoint,
+  model: RowModel,
+  models: Models,
+  compilation: ViewCompilation,
+): Act {
+  const locator = compileLocator(endpoint, model, models, compilation);
+  const badBody = compileStatedBody(endpoint, compilation);
+  const firing = compileFiring(name, operation, model, compilation);
+  return {
+    model,
+    find: (work, exchange) => locator.find(work, exchange),
+    precondition: compilePrecondition(endpoint, model, compilation),
+    take(work, exchange, found) {
+      const bad = badBody(work, exchange);
+      return bad ? { refusal: bad } : firing.take(work, found);
+    },
+    change: firing.change,
+  };
+}
+
+/** A transition of a row that is there, whoever fires it. */
+export interface FireTransition {
+  take(work: Work, found: Found): Taken;
+  readonly change: Changing;
+}
+
+export function compileFiring(name: string, operation: Operation, model: RowModel, compilation: ViewCompilation): FireTransition {
+  const { machine } = model;
+  const transition: CompiledTransition | undefined = machine?.transition(name, operation.name);
+  const words = [operation.name, name, 'write'];
+  const illegal: Refusal = { when: 'transition.illegal' };
+  return {
+    take(work, { fields }) {
+      // A transition is of a row that was found.
+      const before = fields!;
+      if (!machine || !transition) return { next: before, illegal };
+      const applied = transition.apply(before[machine.field], { ...work.scope, resource: before, next: before });
+      if ('refusal' in applied) return { next: before, illegal: applied.refusal };
+      return { next: Object.assign(bare(before), { [machine.field]: applied.to }) };
+    },
+    change: {
+      model,
+      asStored: (names, next) => asStored(model.setters(words), names, next),
+      illegalIn: undefined,
+      set: (_work, _found, _taken, names, next) => applySetters(model.setters(words), names, next),
+      ownErrors: compileOwnErrors(operation, compilation),
+      store(work, { row, fields }, _taken, next) {
+        const written = updateRow(work, model, row!, fields!, next, work.nowMs, operation.name);
+        return { did: 'changed', row: written, fields: next };
+      },
+    },
+  };
+}

@@ -1,0 +1,230 @@
+import { isSame } from '../../document/values.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { isStated } from '../../parts/fact.ts';
+import type { Operation } from '../../parts/operations.ts';
+import { mergeJson } from '../../parts/versions/older-values.ts';
+import type { Row } from '../../store/store.ts';
+import type { Exchange, Fields, Refusal } from '../exchange/exchange.ts';
+import { isHidden } from '../exchange/visibility.ts';
+import { bare } from '../http/json.ts';
+import { describeValue, type Violation } from '../http/violation.ts';
+import { type Act, type Changing, compileOwnErrors, type Models, type Taken, type Work } from './act.ts';
+import { compileAllowed } from './allowed.ts';
+import {
+  bindPath,
+  changedField,
+  compileMissingReference,
+  compileSent,
+  droppedFor,
+  invalid,
+  isFields,
+  ownFields,
+  unknownField,
+  withoutKeys,
+} from './body.ts';
+import { compileMaker, type Maker } from './create.ts';
+import { compileLocator, type Locator } from './locate.ts';
+import { identifierValue, type RowModel } from './model.ts';
+import { compileOlderUpdate } from './older-body.ts';
+import { compilePrecondition } from './precondition.ts';
+import { compileForgiving } from './stand-in.ts';
+import type { ViewCompilation } from './view-compilation.ts';
+import { applySetters, asStored, kept, updateRow } from './write.ts';
+
+/** Compiles `update RESOURCE`: JSON Merge Patch (RFC 7396). */
+export function compileUpdate(
+  operation: Operation,
+  endpoint: Endpoint,
+  model: RowModel,
+  models: Models,
+  compilation: ViewCompilation,
+): Act {
+  const locator = compileLocator(endpoint, model, models, compilation);
+  const dropped = droppedFor(model, compilation);
+  const forgive = compileForgiving(compilation);
+  const older = isStated(endpoint.request) ? undefined : compileOlderUpdate(model, compilation);
+  const ownShape = isStated(endpoint.request) ? compilation.validate(endpoint.request.value, 'sent') : undefined;
+  const fit = compileFit(model, compilation);
+
+  /** What was sent is an object that its own shape, where it has one, admits. */
+  function misshapen(exchange: Exchange): readonly Violation[] {
+    const { request } = exchange;
+    if (isFields(request)) return forgive(exchange, ownShape?.(request) ?? []);
+    return [{ in: 'body', path: '', found: describeValue(request), expected: 'an object' }];
+  }
+
+  return {
+    model,
+    find: (work, exchange) => locator.find(work, exchange),
+    precondition: compilePrecondition(endpoint, model, compilation),
+    take(work, exchange, { row, fields }) {
+      // An update is of a row that was found.
+      const before = fields!;
+      const misfits = exchange.older?.violations ?? [];
+      if (misfits.length > 0) return invalidInVersion(misfits);
+      const patch = exchange.request;
+      const badShape = misshapen(exchange);
+      if (badShape.length > 0 || !isFields(patch)) return invalid(badShape);
+      const changes = withoutKeys(patch, dropped);
+      const made = older?.(exchange, before);
+      if (made && 'violations' in made) return invalidInVersion(made.violations);
+      const wrong = [
+        ...(made ? [] : forgive(exchange, unknownFields(model, changes, ownShape !== undefined))),
+        ...(made ? [] : changedImmutables(model, changes, before)),
+        ...bindPath({ ...changes }, exchange, model, locator),
+      ];
+      if (wrong.length > 0) return invalid(wrong);
+      const own = ownShape || compilation.standIn ? ownFields(model.fields, changes) : changes;
+      return fit(work, row!, before, made?.next ?? bare(mergeJson(before, own) as Fields));
+    },
+    change: compileRowChange(operation, endpoint, model, 'update', compilation),
+  };
+}
+
+/** Compiles `replace RESOURCE`, and `upsert RESOURCE`, which makes what is not there. */
+export function compileReplace(
+  verb: 'replace' | 'upsert',
+  operation: Operation,
+  endpoint: Endpoint,
+  model: RowModel,
+  models: Models,
+  compilation: ViewCompilation,
+): Act {
+  const locator = compileLocator(endpoint, model, models, compilation);
+  const sent = compileSent(endpoint, model, locator, compilation);
+  const fit = compileFit(model, compilation);
+  const maker = compileMaker(operation, model, compilation);
+  const change = compileRowChange(operation, endpoint, model, 'replace', compilation);
+  const isKept = keptOnReplace(model, compilation);
+
+  /** What the row becomes: what was sent, and of what is there what its caller could not have sent. */
+  function replacement(fields: Fields, before: Fields): Fields {
+    const next = bare(fields);
+    for (const name of Object.keys(before))
+      if (isKept(name) || (model.immutable.includes(name) && next[name] === undefined)) next[name] = before[name];
+    return next;
+  }
+
+  const replacing: Act = {
+    model,
+    find: (work, exchange) => locator.find(work, exchange),
+    precondition: compilePrecondition(endpoint, model, compilation),
+    take(work, exchange, { row, fields: before }) {
+      // The path names the identifier, of a row or of the one that is made.
+      const id = locator.idOf(work, exchange) as string;
+      const other = otherIdentifier(exchange, model, id);
+      if (other) return invalid([other]);
+      const taken = sent(withIdentifier(exchange, model, id), before);
+      if ('refusal' in taken) return taken;
+      if (!row || !before) return maker.take(work, taken.fields);
+      const wrong = changedImmutables(model, taken.fields, before);
+      return wrong.length > 0 ? invalid(wrong) : fit(work, row, before, replacement(taken.fields, before));
+    },
+    change,
+  };
+  return verb === 'upsert' ? orMaking(replacing, maker, locator) : replacing;
+}
+
+/** An upsert makes the row that is not there. */
+function orMaking(replacing: Act, maker: Maker, locator: Locator): Act {
+  const { model } = replacing;
+  return {
+    ...replacing,
+    find(work, exchange) {
+      const found = locator.find(work, exchange);
+      if (!('refusal' in found)) return found;
+      const id = locator.idOf(work, exchange);
+      if (id === undefined || work.rows.get(model.name, id) !== undefined) return found;
+      const pass = locator.enter(work, exchange);
+      return 'refusal' in pass ? pass : { id, row: undefined, fields: undefined, pass };
+    },
+    making: maker.change,
+  };
+}
+
+/** What a changed row has to be: valid in whole, with what it refers to; a stand-in mends what is not. */
+function compileFit(model: RowModel, compilation: ViewCompilation) {
+  const { standIn } = compilation;
+  const missingReference = compileMissingReference(compilation);
+  return (work: Work, row: Row, before: Fields, changed: Fields): Taken | { readonly refusal: Refusal } => {
+    const mended = standIn?.mendRow(work, model, row.id, changed, before);
+    const next = mended?.whole ?? changed;
+    // What a stand-in has mended fits, and its shapes may be too many to be compiled for that.
+    const violations = standIn ? [] : model.validateStored(next);
+    if (violations.length > 0) return invalid(violations);
+    const missing = missingReference(work, model, next, before);
+    return missing ? { refusal: missing } : { next, names: mended?.names };
+  };
+}
+
+/** What is the same for every change of a row that is there, once it is known what it becomes. */
+function compileRowChange(
+  operation: Operation,
+  endpoint: Endpoint,
+  model: RowModel,
+  verb: 'update' | 'replace',
+  compilation: ViewCompilation,
+): Changing {
+  const words = [operation.name, verb, 'write'];
+  return {
+    model,
+    asStored: (names, next) => asStored(model.setters(words), names, next),
+    illegalIn: compileAllowed(endpoint, model),
+    set(_work, { fields }, taken, names, next) {
+      taken.isUnchanged = isSame(fields, kept(model, next));
+      return taken.isUnchanged ? next : applySetters(model.setters(words), names, next);
+    },
+    ownErrors: compileOwnErrors(operation, compilation),
+    store(work, { row, fields }, { names, isUnchanged }, next) {
+      // A change is of a row that was found.
+      const before = fields!;
+      if (isUnchanged) return { did: 'unchanged', row: row!, fields: before };
+      if (names) compilation.standIn?.keepNames(work.rows, model, row!.id, names);
+      const written = updateRow(work, model, row!, before, next, row!.entered, operation.name);
+      return { did: 'changed', row: written, fields: next };
+    },
+  };
+}
+
+function invalidInVersion(violations: readonly Violation[]): { readonly refusal: Refusal } {
+  return { refusal: { when: 'request.invalid', violations, inVersion: true } };
+}
+
+function unknownFields(model: RowModel, patch: Fields, isOwnShape: boolean): Violation[] {
+  if (isOwnShape || model.resource.additionalProperties) return [];
+  return Object.keys(patch)
+    .filter((name) => !model.fields.has(name))
+    .map((name) => unknownField(name, patch[name], model.name));
+}
+
+function changedImmutables(model: RowModel, sent: Fields, before: Fields): Violation[] {
+  return model.immutable
+    .filter((name) => sent[name] !== undefined && !isSame(sent[name], before[name]))
+    .map((name) => changedField(name, sent[name]));
+}
+
+/** Replace keeps what its caller could not have sent: read-only, state and hidden fields, and those it may not write. */
+function keptOnReplace(model: RowModel, compilation: ViewCompilation): (name: string) => boolean {
+  const { user } = compilation;
+  const dropped = droppedFor(model, compilation);
+  const hidden = [...model.fields.values()].filter((field) => isHidden(field, { user, reveals: false })).map(({ name }) => name);
+  const kept = new Set([...dropped, ...hidden, model.identifier.field]);
+  return (name) => kept.has(name);
+}
+
+/** A body may repeat the identifier that the path names, and name no other. */
+function otherIdentifier({ request }: Exchange, model: RowModel, id: string): Violation | undefined {
+  const { field } = model.identifier;
+  const sent = isFields(request) && !model.readOnly.has(field) ? request[field] : undefined;
+  if (sent === undefined || String(sent) === id) return undefined;
+  return { in: 'body', path: `/${field}`, found: describeValue(sent), expected: `${describeValue(id)}, as the path says` };
+}
+
+/** The path says the identifier of a replace or upsert where the resource's own is the client's. */
+function withIdentifier(exchange: Exchange, model: RowModel, id: string): Exchange {
+  const { request } = exchange;
+  if (model.readOnly.has(model.identifier.field) || !isFields(request) || request[model.identifier.field] !== undefined)
+    return exchange;
+  const { field, isInteger } = model.identifier;
+  return { ...exchange, request: Object.assign(bare(request), { [field]: identifierValue(id, isInteger) }) };
+}

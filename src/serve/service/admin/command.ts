@@ -1,0 +1,27 @@
+import type { Json, JsonMap } from '../../../document/document.ts';
+import type { Spec } from '../../../parts/spec.ts';
+import type { Store } from '../../../store/store.ts';
+import type { Credentials } from '../../callers/credentials.ts';
+import type { Clock, Entropy } from '../../http/clock.ts';
+import type { Engine } from '../../operations/engine.ts';
+
+/** What an administrator's command works on: a service that runs, or its data while none does. */
+export interface Administered {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly chance: Entropy;
+  readonly credentials: Credentials;
+  /** The document as it is now. */
+  readonly spec: () => Spec;
+  /** The service, where one runs. */
+  readonly engine?: () => Engine;
+}
+
+/** Something that an administrator can have done, by name: `keys add`. What goes in and what comes out are plain values. */
+export interface AdminCommand {
+  readonly name: string;
+  run(input: JsonMap, over: Administered): Json | Promise<Json>;
+}
+
+/** A command cannot be carried out as it was given; the message says what to write instead. */
+export class Unfit extends Error {}

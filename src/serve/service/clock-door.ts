@@ -1,0 +1,78 @@
+import type { Json } from '../../document/document.ts';
+import { instantOf, plusLapse } from '../../parts/expressions/instant.ts';
+import { isPlainMap } from '../../parts/source.ts';
+import { isOnLoopback } from '../callers/loopback.ts';
+import type { Call, Reply } from '../http/call.ts';
+import type { SettableClock } from '../http/clock.ts';
+import { listen } from '../http/socket.ts';
+
+/** What a clock door needs of the service whose clock it moves. */
+export interface Moved {
+  readonly clock: SettableClock;
+  /** Resolves once what is due by the clock is done. */
+  settled(): Promise<void>;
+}
+
+/**
+ * Opens a door on a loopback address by which the clock of a service is read and set forward, for trials and never in
+ * production. What is under way is finished before, and what has fallen due is done before it answers; a web hook whose receiver does not
+ * answer is on its way. docs/verify-clock.md is its page.
+ */
+export async function openClock(moved: Moved, port: number): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const { url, close } = await listen((call) => answer(call, moved), { port, host: '127.0.0.1' });
+  return { url, close };
+}
+
+async function answer(call: Call, moved: Moved): Promise<Reply> {
+  // No page of a browser has any business here.
+  if (!isOnLoopback(call) || call.headers.origin !== undefined)
+    return reply(403, { error: 'This door is for this machine alone.' });
+  const { clock } = moved;
+  if (call.method === 'GET') return reply(200, timeOf(clock));
+  if (call.method !== 'POST')
+    return { ...reply(405, { error: 'GET tells the time, POST moves it.' }), headers: { allow: 'GET, POST' } };
+  const bytes = await call.body(1024);
+  const target = bytes === 'too large' ? undefined : targetIn(bytes, clock.now());
+  if (target === undefined)
+    return reply(400, { error: 'Write { "now": "2026-06-01T09:00:00Z" } or { "advance": "PT1H" }, an ISO 8601 duration.' });
+  if (target < clock.now()) return reply(422, { error: `The clock goes forward alone; it is ${timeOf(clock).now}.` });
+  await settledSoon(moved);
+  clock.set(target);
+  await settledSoon(moved);
+  return reply(200, timeOf(clock));
+}
+
+/** Waits until what is due is done, but not for receivers of web hooks that do not answer. */
+function settledSoon(moved: Moved): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const enough = setTimeout(resolve, 300);
+    moved
+      .settled()
+      .then(resolve, reject)
+      .finally(() => clearTimeout(enough));
+  });
+}
+
+function timeOf(clock: SettableClock): { readonly now: string } {
+  return { now: new Date(clock.now()).toISOString() };
+}
+
+/** Where a move leads; nothing where what was sent is none. */
+function targetIn(bytes: Buffer, nowMs: number): number | undefined {
+  try {
+    const asked: Json = JSON.parse(bytes.toString('utf8'));
+    const { now, advance, ...rest } = isPlainMap(asked) ? asked : {};
+    if (Object.keys(rest).length > 0 || (now === undefined) === (advance === undefined)) return undefined;
+    const target = typeof now === 'string' ? instantOf(now) : typeof advance === 'string' ? plusLapse(nowMs, advance) : undefined;
+    return target !== undefined && target <= latestMs ? target : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The last millisecond that RFC 3339 can write. */
+const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+function reply(status: number, body: Json): Reply {
+  return { status, headers: { 'content-type': 'application/json', 'cache-control': 'no-store' }, body: JSON.stringify(body) };
+}

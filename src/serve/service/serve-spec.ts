@@ -1,0 +1,218 @@
+import type { Json } from '../../document/document.ts';
+import { entriesOf } from '../../parts/fact.ts';
+import { basePath } from '../../parts/purpose.ts';
+import type { Spec } from '../../parts/spec.ts';
+import { openSqlite } from '../../store/sqlite/sqlite.ts';
+import { Locked, type Store } from '../../store/store.ts';
+import { Credentials } from '../callers/credentials.ts';
+import { Development } from '../callers/development.ts';
+import { compileTargets } from '../callers/vary.ts';
+import { startEvents } from '../events/events.ts';
+import type { GivenWebhook } from '../events/subscribers.ts';
+import type { Exchange, Refusal } from '../exchange/exchange.ts';
+import { compileVersionList } from '../exchange/versions.ts';
+import type { Call, Reply } from '../http/call.ts';
+import { type Entropy, systemChance, systemClock } from '../http/clock.ts';
+import { fetchDoor } from '../http/fetch.ts';
+import { type DoorRefusal, doorRefusals, type RefuseRaw } from '../http/refusals.ts';
+import { createListener, listen } from '../http/socket.ts';
+import { compileLimits, type LimitsSetting } from '../limits/limits.ts';
+import { RateCounters } from '../limits/rate-counters.ts';
+import { statedBounds } from '../limits/stated-bounds.ts';
+import type { Engine } from '../operations/engine.ts';
+import type { BeforeHandlers, Handlers } from '../operations/handlers.ts';
+import { compileCursors } from '../resources/lists/cursor.ts';
+import { compileModels } from '../resources/model.ts';
+import { startViewCompilation } from '../resources/view-compilation.ts';
+import type { AnswerCall } from '../serve.ts';
+import { startStandIn } from '../stand-in/start.ts';
+import { compileAdmin } from './admin/administer.ts';
+import { openAdmin } from './admin/door.ts';
+import { CoverageCount } from './coverage.ts';
+import { migrate } from './migrate.ts';
+import { notesOf } from './notes.ts';
+import { seedRows } from './seed.ts';
+import type { ExchangeEntry, ServeOptions, Service } from './service.ts';
+import { compileServe } from './steps.ts';
+import { startTimers } from './timers.ts';
+import { compileUnroutedRefusals, type Note, refuseCall } from './unrouted.ts';
+
+/** Opens a SQLite file, or `:memory:`. @throws {Locked} where another process holds it. */
+export function openStore(path: string, options: { readonly lockMs?: number } = {}): Store {
+  return openSqlite(path, options);
+}
+
+/** Whether a store could not be opened because another process holds it. */
+export function isLocked(error: unknown): boolean {
+  return error instanceof Locked;
+}
+
+/**
+ * Runs the service that a sound document describes.
+ * @throws {Misfits} where stored rows do not fit it.
+ * @throws {BadRows} where the rows to start with do not.
+ */
+export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise<Service> {
+  const store = options.store ?? openSqlite(':memory:');
+  const clock = options.clock ?? systemClock;
+  const inFlight = new Set<string>();
+  const timers = startTimers(() => engine);
+  const logged = options.onExchange && compileNote(options.onExchange, clock, (call) => target(call));
+  const count = options.coverage ? new CoverageCount() : undefined;
+  const note: Note | undefined =
+    count &&
+    ((call, exchange, reply, refusal) => {
+      count.note(call, exchange, reply, refusal);
+      logged?.(call, exchange, reply, refusal);
+    });
+  const chance = options.chance ?? systemChance;
+  const webhooks = await givenWebhooks(options.webhooks ?? [], store, chance);
+  const events = startEvents(() => engine, { webhooks, allowsPrivate: options.allowPrivateWebhooks ?? false });
+  const credentials = new Credentials(store, chance);
+  const development = options.development ? new Development(credentials, clock, chance) : undefined;
+  const counters = new RateCounters(systemChance);
+  const lasting = { inFlight, counters, timersChanged: () => timers.changed(), events, credentials, development };
+  let engine: Engine = await startEngine(spec, store, lasting, options);
+  await development?.issue(engine.compilation);
+  let target = compileTargets(spec);
+  let road: AnswerCall = compileServe(engine, note ?? logged);
+  let refuseRaw = compileRawRefusals(engine);
+  if (options.rows) await seedRows(engine, options.rows);
+  timers.changed();
+  await events.resume();
+
+  const answer: AnswerCall = (call) => road(call);
+  const administer = compileAdmin({
+    store,
+    clock,
+    chance,
+    credentials,
+    spec: () => engine.compilation.spec,
+    engine: () => engine,
+  });
+  const doorOptions = {
+    refuseRaw: (kind: DoorRefusal, path: string) => refuseRaw(kind, path),
+    onFailure: (failure: unknown) => engine.onFailure(failure, 'door'),
+  };
+
+  return {
+    listener: createListener(answer, { ...statedBounds(spec.limits), ...doorOptions }),
+    fetch: fetchDoor(answer),
+    listen: (at) => listen(answer, { ...statedBounds(engine.compilation.spec.limits), ...doorOptions, host: '127.0.0.1', ...at }),
+    fire: async (resource, id, transition) => (await timers.fire(resource, id, transition)) as Json,
+    async replace(next) {
+      const made = await startEngine(next, store, lasting, options);
+      await development?.issue(made.compilation);
+      target = compileTargets(next);
+      road = compileServe(made, note ?? logged);
+      refuseRaw = compileRawRefusals(made);
+      engine = made;
+      timers.changed();
+      await events.resume();
+    },
+    administer,
+    openAdmin: () => openAdmin(administer, chance),
+    get credentials() {
+      return development?.made ?? [];
+    },
+    get notes() {
+      return [...notesOf(engine), ...webhooks.map(({ url, secret }) => `Every event goes to ${url}, signed with ${secret}.`)];
+    },
+    get basePath() {
+      return engine.basePath;
+    },
+    coverage: () => count?.of(engine.compilation.spec, engine.compilation.ledger().total.open),
+    async settled() {
+      // What is fired emits, and what is sent can disable a subscriber, which emits too.
+      for (let round = 0; round < 2; round++) {
+        await timers.settled();
+        await events.settled();
+      }
+    },
+    async close() {
+      await timers.stop();
+      await events.stop();
+      if (!options.store) await store.close();
+    },
+  };
+}
+
+/** Refusals of what never becomes a call: the parser's own, in the stated shape. */
+function compileRawRefusals(engine: Engine): RefuseRaw {
+  const table = compileUnroutedRefusals(engine);
+  return (kind, path) => refuseCall(table, { path }, doorRefusals[kind], `req_${engine.chance.uuid()}`);
+}
+
+function compileNote(onExchange: (entry: ExchangeEntry) => void, clock: { now(): number }, target: (call: Call) => string): Note {
+  return (call: Call, exchange: Exchange | undefined, reply: Reply, refusal: Refusal | undefined) => {
+    const now = clock.now();
+    const open = refusal?.open ?? exchange?.accepted;
+    const code = refusal && (refusal.code ?? refusal.when ?? (refusal.unsupported ? 'unsupported' : undefined));
+    onExchange({
+      at: new Date(now).toISOString(),
+      requestId: exchange?.requestId() ?? '',
+      method: call.method,
+      target: target(call),
+      status: reply.status,
+      operation: exchange?.plan.operation.name,
+      ms: exchange ? now - exchange.nowMs : 0,
+      ...(code !== undefined && { refused: code }),
+      ...(exchange?.sampled && { sampled: exchange.sampled }),
+      ...(exchange?.warnings && { warnings: exchange.warnings }),
+      ...(open && { open: open.map(({ kind, subject }) => `${kind} (${subject})`) }),
+    });
+  };
+}
+
+/** What outlasts a document that is served in place of another. */
+interface Lasting
+  extends Pick<Engine, 'inFlight' | 'timersChanged' | 'events' | 'credentials' | 'development'>,
+    Pick<LimitsSetting, 'counters'> {}
+
+/** Compiles a document over a store. @throws {Misfits} where stored rows do not fit it. */
+async function startEngine(spec: Spec, store: Store, lasting: Lasting, options: ServeOptions): Promise<Engine> {
+  const standIn = options.sample ? startStandIn(spec, options.seedValue ?? '', options.strict ?? false) : undefined;
+  const compilation = startViewCompilation(spec, options.as ?? entriesOf(spec.purpose.users)[0]?.[0], standIn);
+  const models = compileModels(compilation, compilation.access);
+  const chance = options.chance ?? systemChance;
+  await migrate(store, models, compilation, options.acceptMisfits ?? false);
+  const clock = options.clock ?? systemClock;
+  const onFailure = options.onFailure ?? (() => {});
+  const secret = await store.setting('cursor key', () => Buffer.from(chance.bytes(32)).toString('base64url'));
+  const { counters, ...own } = lasting;
+  return {
+    compilation,
+    store,
+    models,
+    clock,
+    chance,
+    cursors: compileCursors(secret),
+    // What a handler asks of its context is for its author to have right: it is given a whole HandlerContext.
+    handlers: (options.handlers ?? {}) as Handlers,
+    before: (options.before ?? {}) as BeforeHandlers,
+    identify: options.identify,
+    environment: options.environment ?? {},
+    readFile: options.readFile,
+    openapi: options.openapi,
+    ...own,
+    versions: compileVersionList(spec, compilation.validator, () => clock.now()),
+    basePath: basePath(spec.purpose),
+    acceptsOpen: options.open === 'accept' || standIn !== undefined,
+    relaxesAuth: options.relax === 'auth',
+    onFailure,
+    limits: compileLimits(spec.limits, { clock, counters, onFailure }),
+  };
+}
+
+/** The addresses given at the start, each with a secret that stays the same from start to start. */
+async function givenWebhooks(
+  given: readonly { readonly url: string; readonly secret?: string }[],
+  store: Store,
+  chance: Entropy,
+): Promise<GivenWebhook[]> {
+  const made = () => `whsec_${Buffer.from(chance.bytes(32)).toString('base64')}`;
+  const webhooks: GivenWebhook[] = [];
+  for (const { url, secret } of given)
+    webhooks.push({ url, secret: secret ?? (await store.setting(`webhook secret ${url}`, made)) });
+  return webhooks;
+}

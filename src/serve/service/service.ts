@@ -1,0 +1,118 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Json, JsonMap } from '../../document/document.ts';
+import type { Spec } from '../../parts/spec.ts';
+import type { Store } from '../../store/store.ts';
+import type { DevelopmentCredential } from '../callers/development.ts';
+import type { Caller } from '../exchange/exchange.ts';
+import type { Call } from '../http/call.ts';
+import type { Clock, Entropy } from '../http/clock.ts';
+import type { GivenHandlers } from '../operations/handlers.ts';
+import type { Coverage } from './coverage.ts';
+
+/** How a service is run. What is not given is the machine's own clock and chance, and a store in memory. */
+export interface ServeOptions {
+  readonly store?: Store;
+  readonly clock?: Clock;
+  readonly chance?: Entropy;
+  /** The user's own code, by handler name. */
+  readonly handlers?: GivenHandlers;
+  /** What stands in front of a stated operation, by operation name. */
+  readonly before?: GivenHandlers;
+  /** Rows to start with, by resource; they are made where no row has their identifier yet. */
+  readonly rows?: Readonly<Record<string, readonly Readonly<Record<string, Json>>[]>>;
+  /** Where no scheme is stated: the user that every caller is taken for; the first stated one unless given. */
+  readonly as?: string;
+  /** Who calls, found out by somebody else, such as a gateway in front or a test, at once or later; nothing for nobody. Credentials are not looked at then. */
+  readonly identify?: (call: Call) => Caller | undefined | Promise<Caller | undefined>;
+  /** The variables that the document may name: `secret_env`. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Reads a file that stands beside the document, such as a key set. */
+  readonly readFile?: (path: string) => string;
+  /** Makes a credential for each user, for as long as the service runs; `credentials` has them. Never in production. */
+  readonly development?: boolean;
+  /** Addresses that every event is sent to, for development; where no secret is given, one is made and told among the notes. */
+  readonly webhooks?: readonly { readonly url: string; readonly secret?: string }[];
+  /** Whether webhooks may go to this machine and its network; not unless this says so. */
+  readonly allowPrivateWebhooks?: boolean;
+  /** `accept`: let a request in doubt pass where the service can act at all, naming the facts in `Ninefold-Open`. */
+  readonly open?: 'refuse' | 'accept';
+  /** Be a stand-in for somebody else's service: what only an open fact leaves undetermined is made up, and named in `Ninefold-Sampled`. It implies `open: 'accept'`. */
+  readonly sample?: boolean;
+  /** What is made up follows from this text; another one gives other values. */
+  readonly seedValue?: string;
+  /** `auth`: take any credential of the declared form. */
+  readonly relax?: 'auth';
+  /** Of a stand-in: refuse what the document refuses, also where the vendor's own client is known to break its document in that way. */
+  readonly strict?: boolean;
+  /** Writes a document as OpenAPI, which `GET {base}/openapi.json` gives; called once for each document, when it is first asked for. */
+  readonly openapi?: (spec: Spec) => string | Promise<string>;
+  /** Start although stored rows do not fit the document any more. */
+  readonly acceptMisfits?: boolean;
+  /** Count what clients touch, for `coverage`. */
+  readonly coverage?: boolean;
+  /** Called for each exchange; absent = nothing is noted down. */
+  readonly onExchange?: (entry: ExchangeEntry) => void;
+  /** Called for failures, which callers see as `internal` alone. */
+  readonly onFailure?: (failure: unknown, requestId: string) => void;
+}
+
+/** One line of the log. */
+export interface ExchangeEntry {
+  readonly at: string;
+  readonly requestId: string;
+  readonly method: string;
+  readonly target: string;
+  readonly status: number;
+  readonly operation: string | undefined;
+  readonly ms: number;
+  /** The error code or condition of a refusal. */
+  readonly refused?: string;
+  readonly open?: readonly string[];
+  /** What a stand-in made up. */
+  readonly sampled?: readonly string[];
+  /** What was let pass although the document says otherwise. */
+  readonly warnings?: readonly string[];
+}
+
+/** A running service: one set of plans behind two doors. */
+export interface Service {
+  /** A listener for `http.createServer`. */
+  readonly listener: (request: IncomingMessage, response: ServerResponse) => void;
+  /** The same plans for a `Request` of the Fetch standard. */
+  fetch(request: Request): Promise<Response>;
+  /** Listens on an address; loopback unless said otherwise. `close` takes no new connections, lets running requests finish and ends. */
+  listen(options: {
+    readonly port: number;
+    readonly host?: string;
+  }): Promise<{ readonly url: string; readonly port: number; close(): Promise<void> }>;
+  /** Fires a transition that is `by: service`, or any other, on a row. Resolves to the row as it is then; rejects with what stood in the way. */
+  fire(resource: string, id: string, transition: string): Promise<Json>;
+  /** Serves another document over the same rows from the next request on. Rejects, changing nothing, where the rows do not fit it. */
+  replace(spec: Spec): Promise<void>;
+  /** Those that were made for this run, where `development` asked for them. */
+  readonly credentials: readonly DevelopmentCredential[];
+  /** Carries out a command of the administrator's, such as `keys add`. @throws {Unfit} where it cannot be. */
+  administer(command: string, input: JsonMap): Promise<Json>;
+  /** Opens the administrator's own door on a loopback address, for whoever has its token. */
+  openAdmin(): Promise<{ readonly url: string; readonly token: string; close(): Promise<void> }>;
+  /** What a person should know at start: parts that are stated and not enforced, limits that protect the process, handlers that are missing. */
+  readonly notes: readonly string[];
+  /** The prefix of the endpoints. */
+  readonly basePath: string;
+  /** What clients have touched of the document by now; nothing where it is not counted. */
+  coverage(): Coverage | undefined;
+  /** Resolves once the transitions and deliveries that are due by now are done. A receiver that does not answer is waited for. */
+  settled(): Promise<void>;
+  /** Settles what is under way and closes the store where this service opened it. */
+  close(): Promise<void>;
+}
+
+/** Rows that do not fit the document, counted and named; serving does not start over them unless told to. */
+export class Misfits extends Error {
+  readonly rows: readonly { readonly resource: string; readonly count: number; readonly examples: readonly string[] }[];
+  constructor(rows: Misfits['rows']) {
+    const list = rows.map(({ resource, count, examples }) => `${count} of ${resource} (${examples.join('; ')})`);
+    super(`Stored rows do not fit this document: ${list.join(', ')}.`);
+    this.rows = rows;
+  }
+}

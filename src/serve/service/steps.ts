@@ -1,0 +1,177 @@
+import { statedValue } from '../../parts/fact.ts';
+import { compileAuthentication, type Identify } from '../callers/authentication.ts';
+import { withCors } from '../callers/cors.ts';
+import { after } from '../exchange/after.ts';
+import { type Exchange, type Refusal, refusalReply, reportRefusal, startExchange } from '../exchange/exchange.ts';
+import { nameFacts } from '../exchange/open.ts';
+import { addHeaders } from '../http/added-headers.ts';
+import type { Reply } from '../http/call.ts';
+import { ClientGone } from '../http/disconnect.ts';
+import { bodyBytesMaxOf } from '../limits/stated-bounds.ts';
+import type { Engine } from '../operations/engine.ts';
+import { plansOf } from '../operations/plans.ts';
+import { type CompiledVersions, compileVersions } from '../operations/versions/versioning.ts';
+import { startViews, type Views } from '../operations/views.ts';
+import { compileForgiving } from '../resources/stand-in.ts';
+import { type AnswerCall, compileRoad, type Steps } from '../serve.ts';
+import { compileUnrouted, type Note } from './unrouted.ts';
+
+/** Compiles a document into the road that every request takes. */
+export function compileServe(engine: Engine, note: Note | undefined): AnswerCall {
+  const views = startViews(engine);
+  const identify = compileAuthentication(engine);
+  const versions = compileVersions(engine, plansOf(engine, views));
+  const road: AnswerCall = compileRoad({
+    ...compileUnrouted(engine, identify, versions, note, (call) => road(call)),
+    ...routing(engine, versions, views),
+    ...asking(engine, identify, versions, views),
+    ...reading(engine),
+    ...answering(engine, versions, note),
+  });
+  return withCors(engine.compilation.spec, road);
+}
+
+/** Steps 1 to 3. */
+function routing(
+  { compilation, clock, chance, limits }: Engine,
+  versions: CompiledVersions,
+  views: Views,
+): Pick<Steps, 'sizes' | 'route' | 'start' | 'version' | 'ratesOfAddress'> {
+  const { url, headers } = statedValue(compilation.spec.limits.size) ?? {};
+  const newRequestId = () => `req_${chance.uuid()}`;
+  return {
+    sizes(call) {
+      // A query has its question mark besides.
+      const urlBytes = call.query === '' ? call.path.length : call.path.length + 1 + call.query.length;
+      if (url !== undefined && urlBytes > url) return { when: 'limit.size', status: 414 };
+      if (headers !== undefined && call.headerBytes > headers) return { when: 'limit.size', status: 431 };
+      return undefined;
+    },
+    route: versions.route,
+    start: (call, { found, version }) =>
+      startExchange({ call, plan: found.value.plan, nowMs: clock.now(), view: views.of(undefined, version) }, newRequestId),
+    version: ({ refusal, isAsked }) => (isAsked || !versions.pinned ? refusal : undefined),
+    ratesOfAddress: (exchange) => limits.first?.(exchange, exchange.plan, exchange.nowMs),
+  };
+}
+
+/** Steps 4 to 7. */
+function asking(
+  { limits }: Engine,
+  identify: Identify,
+  { pinned }: CompiledVersions,
+  views: Views,
+): Pick<Steps, 'identify' | 'pin' | 'caller' | 'ratesOfCaller' | 'openFacts'> {
+  return {
+    identify: ({ call, plan }) => identify(call, plan),
+    pin: (call, routed, who) => (pinned && 'caller' in who && who.caller ? pinned(call, who.caller, routed) : routed),
+    caller(exchange, { found, version, refusal }, who) {
+      exchange.plan = found.value.plan;
+      const caller = 'caller' in who ? who.caller : undefined;
+      const bad = 'refusal' in who ? who.refusal : refusal;
+      exchange.view = views.of(bad ? undefined : caller?.user, version);
+      if (bad) return bad;
+      exchange.caller = caller;
+      exchange.pathParams = found.params;
+      exchange.params = found.params;
+      return undefined;
+    },
+    ratesOfCaller: (exchange) => limits.second?.(exchange),
+    openFacts({ inDoubt, unsupported }) {
+      // An effect that is open cannot be acted on, whatever is accepted.
+      if (inDoubt.length > 0) return { open: inDoubt };
+      return unsupported && { unsupported };
+    },
+  };
+}
+
+/** Step 8, and what it tells of step 7. */
+function reading({ compilation, acceptsOpen }: Engine): Pick<Steps, 'accept' | 'parameters' | 'body' | 'openFactsOf'> {
+  const bodyBytesMax = bodyBytesMaxOf(compilation.spec.limits);
+  const forgive = compileForgiving(compilation);
+
+  /** What is wrong with the type of a body comes before its size, also where nothing of it was read. */
+  function tooLarge({ plan, call }: Exchange): Refusal {
+    const decoded = plan.input.body(call, Buffer.from(' '));
+    return 'refusal' in decoded && decoded.refusal.when === 'request.media' ? decoded.refusal : { when: 'limit.size' };
+  }
+
+  return {
+    accept({ plan, call }) {
+      const { accept } = call.headers;
+      const type = plan.negotiate(typeof accept === 'string' ? accept : undefined);
+      return type === undefined ? { when: 'request.accept' } : undefined;
+    },
+    parameters(exchange) {
+      const { plan, call, pathParams } = exchange;
+      const taken = plan.input.parameters(call, pathParams, (violations) => forgive(exchange, violations));
+      if ('refusal' in taken) return taken.refusal;
+      exchange.params = taken.params;
+      return undefined;
+    },
+    body: (exchange) =>
+      after(exchange.call.body(bodyBytesMax), (bytes) => {
+        if (bytes === 'too large') return tooLarge(exchange);
+        const decoded = exchange.plan.input.body(exchange.call, bytes);
+        if ('refusal' in decoded) return decoded.refusal;
+        exchange.request = decoded.value;
+        exchange.bytes = bytes;
+        return undefined;
+      }),
+    openFactsOf(exchange) {
+      exchange.plan.raise?.(exchange);
+      const doubts = exchange.plan.doubtsOf?.(exchange) ?? none;
+      if (doubts.length === 0) return undefined;
+      if (!acceptsOpen) return { open: doubts };
+      exchange.accepted = [...doubts];
+      return undefined;
+    },
+  };
+}
+
+const none: readonly never[] = [];
+
+/** What stands around the steps: the time that they have, and what is told with every answer. */
+function answering(
+  engine: Engine,
+  versions: CompiledVersions,
+  note: Note | undefined,
+): Pick<Steps, 'inTime' | 'failed' | 'finish'> {
+  const { limits, compilation } = engine;
+  const { standIn } = compilation;
+
+  /** Header fields that do not come from the answer itself: of a deprecated endpoint, the version, the rates, facts taken as they came. */
+  function finish(exchange: Exchange, reply: Reply): Reply {
+    const { headers } = reply;
+    addHeaders(headers, exchange.plan.headers);
+    addHeaders(headers, versions.headers(exchange, reply));
+    if (limits.headers) addHeaders(headers, limits.headers(exchange));
+    if (exchange.accepted) headers['ninefold-open'] = nameFacts(exchange.accepted);
+    standIn?.tell(exchange, headers);
+    if (exchange.refusedWith) reportRefusal(exchange);
+    note?.(exchange.call, exchange, reply, exchange.refusedWith);
+    return reply;
+  }
+
+  /** A failure is ours: it is noted down with the request's identifier, and the caller learns nothing else. */
+  function failed(exchange: Exchange, failure: unknown): Reply {
+    // Nobody is left to answer, and nothing of ours failed.
+    if (failure instanceof ClientGone) throw failure;
+    engine.onFailure(failure, exchange.requestId());
+    return refusalReply(exchange, { when: 'internal' });
+  }
+
+  return {
+    inTime(exchange, carryOut) {
+      const { takesBody } = exchange.plan.input;
+      const reply = limits.within ? limits.within(exchange, carryOut, takesBody) : carryOut(exchange);
+      return after(
+        reply,
+        (done) => finish(exchange, done),
+        (failure) => finish(exchange, failed(exchange, failure)),
+      );
+    },
+    failed,
+    finish,
+  };
+}

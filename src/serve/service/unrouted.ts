@@ -1,0 +1,83 @@
+import { isStated } from '../../parts/fact.ts';
+import type { Identify } from '../callers/authentication.ts';
+import { after, type PromiseOrValue } from '../exchange/after.ts';
+import type { Exchange, Refusal, RefusalTable } from '../exchange/exchange.ts';
+import type { OpenFact } from '../exchange/open.ts';
+import { addHeaders } from '../http/added-headers.ts';
+import type { Call, Reply } from '../http/call.ts';
+import { bodyBytesMaxOf } from '../limits/stated-bounds.ts';
+import type { Engine } from '../operations/engine.ts';
+import { compileRefusals } from '../operations/errors.ts';
+import type { CompiledVersions } from '../operations/versions/versioning.ts';
+import type { AnswerCall, Steps } from '../serve.ts';
+import { compileWellKnown, type Own } from './well-known.ts';
+
+/** What is kept of an exchange for the log, once it is answered. */
+export type Note = (call: Call, exchange: Exchange | undefined, reply: Reply, refusal: Refusal | undefined) => void;
+
+/** What is answered to calls that reach no endpoint; `answer` takes one that is meant as another. */
+export function compileUnrouted(
+  engine: Engine,
+  identify: Identify,
+  versions: CompiledVersions,
+  note: Note | undefined,
+  answer: AnswerCall,
+): Pick<Steps, 'answerUnrouted' | 'refuseCall'> {
+  const { compilation, chance } = engine;
+  const table = compileUnroutedRefusals(engine);
+  const wellKnown = compileWellKnown(engine, identify);
+  const openRoutes = openRoutesOf(engine);
+  const bodyBytesMax = bodyBytesMaxOf(compilation.spec.limits);
+
+  function refuse(call: Call, refusal: Refusal, version?: string): Reply {
+    const reply = refuseCall(table, call, refusal, `req_${chance.uuid()}`);
+    addHeaders(reply.headers, versions.unrouted(version));
+    note?.(call, undefined, reply, refusal);
+    return reply;
+  }
+
+  function answerOwn(call: Call, own: Own): Reply {
+    if ('refusal' in own) return refuse(call, own.refusal);
+    note?.(call, undefined, own, undefined);
+    return own;
+  }
+
+  /** The path has other methods (RFC 9110 section 15.5.6). */
+  function answerMethod(call: Call, methods: readonly string[], version: string | undefined): PromiseOrValue<Reply> {
+    const allow = [...new Set([...methods, 'OPTIONS'])].join(', ');
+    const meant = compilation.standIn?.asMeant(call, methods, bodyBytesMax);
+    if (meant) return after(meant, (other) => (other === 'too large' ? refuse(call, { when: 'limit.size' }) : answer(other)));
+    if (call.method !== 'OPTIONS') return refuse(call, { when: 'method.unsupported', headers: { allow } }, version);
+    const reply: Reply = { status: 204, headers: { allow, ...versions.unrouted(version) }, body: undefined };
+    note?.(call, undefined, reply, undefined);
+    return reply;
+  }
+
+  return {
+    refuseCall: refuse,
+    answerUnrouted(call, { found, version }) {
+      const own = wellKnown(call);
+      if (own) return after(own, (made) => answerOwn(call, made));
+      if (found.kind === 'method') return answerMethod(call, found.allow, version);
+      return refuse(call, openRoutes ? { open: openRoutes } : { when: 'route.unknown' }, version);
+    },
+  };
+}
+
+/** The refusals of calls that reach no endpoint, in the stated shape of errors. */
+export function compileUnroutedRefusals({ compilation }: Engine): RefusalTable {
+  return compileRefusals(compilation.spec, undefined, compilation.facts, (expression) => compilation.expression(expression));
+}
+
+/** The answer to a call that reaches no endpoint. */
+export function refuseCall(table: RefusalTable, call: Pick<Call, 'path'>, refusal: Refusal, requestId: string): Reply {
+  return table.answer(refusal, { path: call.path, requestId, caller: undefined, tellsProse: true });
+}
+
+/** The open facts of a path that is not listed: where the list is open, or is said not to be the whole. */
+function openRoutesOf({ compilation: { spec, facts } }: Engine): OpenFact[] | undefined {
+  const { endpoints } = spec;
+  if (endpoints.all.standing === 'open') return facts.ofPart('endpoints');
+  if (!isStated(endpoints.all) || !endpoints.others) return undefined;
+  return facts.others('endpoints');
+}

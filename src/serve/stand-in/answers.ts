@@ -1,0 +1,86 @@
+import type { Json } from '../../document/document.ts';
+import type { Effect } from '../../parts/effects.ts';
+import { nothing } from '../../parts/samples/sampler.ts';
+import type { Samples } from '../../parts/samples/samples.ts';
+import type { Shape } from '../../parts/shape.ts';
+import { isPlainMap } from '../../parts/source.ts';
+import { after, type PromiseOrValue } from '../exchange/after.ts';
+import { type Fields, type Value, warn } from '../exchange/exchange.ts';
+import type { Call } from '../http/call.ts';
+import { isFields } from '../resources/body.ts';
+import type { CompleteAnswer } from '../resources/stand-in.ts';
+import { nameOf, tellSampled } from './sampled-names.ts';
+import { groundOf } from './sampled-rows.ts';
+import type { Sampling } from './sampling.ts';
+
+/** Compiles the completing of what came out to the shape that an answer states, naming what had to be made up. */
+export function compileCompletion(shape: Shape, does: Effect | undefined, sampling: Sampling): CompleteAnswer {
+  const samples = sampling.shown;
+  const sampler = samples.of(shape);
+  const members = samples.membersOf(shape);
+  const rowsAt = does?.verb === 'list' ? memberOfRows(members, does.resource) : undefined;
+  /** What is given, as the answer can hold it: of a row that is gone what is named, and a list where the rows of it stand. */
+  const asGiven = (value: Value): Value => {
+    if (does?.verb === 'delete' && isFields(value)) return remainsOf(value, members, samples);
+    return rowsAt !== undefined && Array.isArray(value) ? { [rowsAt]: value } : value;
+  };
+  return (given, exchange, work) => {
+    const value = asGiven(given);
+    const told: string[] = [];
+    const ground = groundOf(sampling, work, `${exchange.call.method} ${exchange.call.path}`, (path) => told.push(path));
+    const whole = sampler.complete(value, ground, '');
+    if (whole === nothing) {
+      warn(exchange, ['nothing can be made up that fits the response']);
+      return value;
+    }
+    tellSampled(exchange, told.map(nameOf));
+    return whole;
+  };
+}
+
+/** What an answer says of a row that is gone: the fields that it names, and that it is deleted. */
+function remainsOf(row: Fields, members: Readonly<Record<string, Json>>, samples: Samples): Fields {
+  const named = Object.entries(row).filter(([name]) => Object.hasOwn(members, name));
+  const flags = Object.entries(members).flatMap(([name, shape]) =>
+    /^(?:is_?)?deleted$/i.test(name) && samples.of(shape).fits(true) ? [name] : [],
+  );
+  return Object.fromEntries([...named, ...flags.map((name) => [name, true] as const)]);
+}
+
+/** The member of an envelope that holds the rows of a resource: the list of that resource, else the only list. */
+function memberOfRows(members: Readonly<Record<string, Json>>, resource: string): string | undefined {
+  const lists = Object.entries(members).filter(([, shape]) => isPlainMap(shape) && shape.items !== undefined);
+  const own = lists.find(([, shape]) => isPlainMap(shape) && isPlainMap(shape.items) && shape.items.resource === resource);
+  return own?.[0] ?? (lists.length === 1 ? lists[0]?.[0] : undefined);
+}
+
+/**
+ * Clients that call procedures send each of them by POST, with a form for its parameters, also where the document has it by GET. A
+ * stand-in takes such a form as the query of the one method that the path has; nothing for any other request.
+ */
+export function asMeant(
+  call: Call,
+  allowed: readonly string[],
+  bodyBytesMax: number,
+): PromiseOrValue<Call | 'too large'> | undefined {
+  const stated = allowed.filter((method) => method !== 'HEAD' && method !== 'OPTIONS');
+  const type = call.headers['content-type'];
+  const isForm = typeof type === 'string' && /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type);
+  if (call.method !== 'POST' || stated.length !== 1 || stated[0] !== 'GET' || (call.hasBody && !isForm)) return undefined;
+  const { path, headers, headerBytes, address } = call;
+  const asGet = (form: string): Call => ({
+    path,
+    headers,
+    headerBytes,
+    address,
+    repeats: (name) => call.repeats?.(name) ?? false,
+    body: () => Buffer.from(''),
+    method: 'GET',
+    query: [call.query, form].filter((part) => part !== '').join('&'),
+    hasBody: false,
+    warnings: ['method POST is not stated'],
+  });
+  const body = call.hasBody ? call.body(bodyBytesMax) : Buffer.from('');
+  const taken = (bytes: Buffer | 'too large') => (bytes === 'too large' ? bytes : asGet(bytes.toString('latin1')));
+  return after(body, taken);
+}

@@ -1,0 +1,51 @@
+import { type Exchange, warn } from '../exchange/exchange.ts';
+import type { Violation } from '../http/violation.ts';
+import type { Forgive } from '../resources/stand-in.ts';
+
+/**
+ * Compiles which violations pass. Vendors' own clients send what their documents do not name, since they are newer, leave out a
+ * required `token` since they show it as a credential, and send what fits several forms of which exactly one is to fit. With `--strict` none passes.
+ */
+export function compileForgive(isStrict: boolean): Forgive {
+  if (isStrict) return (_exchange, violations) => violations;
+  return (exchange, violations) => {
+    if (violations.length === 0) return violations;
+    const rest = violations.filter((violation) => !isForgiven(violation, exchange));
+    if (rest.length === 0) warn(exchange, violations.map(wordsFor));
+    return rest;
+  };
+}
+
+/** The warnings as a header carries them. */
+export function warningHeader(warnings: readonly string[]): string {
+  return warnings
+    .slice(0, toldMost)
+    .join(', ')
+    .toWellFormed()
+    .replaceAll(/[^\x20-\x7e]/gu, encodeURIComponent);
+}
+
+const toldMost = 20;
+
+function isForgiven({ path, found, expected }: Violation, { caller }: Exchange): boolean {
+  if (unstated.has(found) || expected.startsWith('no such field') || fitsSeveral.test(found)) return true;
+  const isShown = caller?.key !== undefined || caller?.claims !== undefined;
+  return found === 'nothing' && isShown && isCredential(path.replace(/^\//, ''));
+}
+
+/** What violations say of something that the document does not name. */
+const unstated: ReadonlySet<string> = new Set(['a field that is not stated', 'a parameter that is not stated']);
+
+/** What is said of a value that more of the forms than one admit, where exactly one has to: forms that overlap are their author's. */
+const fitsSeveral = /^a value that fits \d+ of them$/;
+
+/** The names under which documents ask for the credential of a scheme once more. */
+function isCredential(name: string): boolean {
+  return /^(?:(?:access|auth|api|bot|user)?[_-]?token|api[_-]?key|authorization)$/i.test(name);
+}
+
+function wordsFor({ in: place, path, found }: Violation): string {
+  const name = path.replace(/^\//, '');
+  if (fitsSeveral.test(found)) return `${place} ${name} fits more of its forms than one`.replace('  ', ' ');
+  return found === 'nothing' ? `${place} ${name} is required and was not sent` : `${place} ${name} is not stated`;
+}

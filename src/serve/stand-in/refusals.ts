@@ -1,0 +1,222 @@
+import type { Json } from '../../document/document.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { type ErrorCondition, ownStatus } from '../../parts/errors.ts';
+import { isStated } from '../../parts/fact.ts';
+import { type Ground, nothing, type Sampler } from '../../parts/samples/sampler.ts';
+import type { Samples } from '../../parts/samples/samples.ts';
+import type { Shape } from '../../parts/shape.ts';
+import { isPlainMap } from '../../parts/source.ts';
+import { mergeJson } from '../../parts/versions/older-values.ts';
+import type { Fields, Value } from '../exchange/exchange.ts';
+import { toJson } from '../http/json.ts';
+import { phrase } from '../http/refusals.ts';
+import type { Violation } from '../http/violation.ts';
+import type { AnswerError, CompletePayload } from '../resources/stand-in.ts';
+import { nameOf, sampledHeader } from './sampled-names.ts';
+import type { Sampling } from './sampling.ts';
+
+/**
+ * Compiles the errors of an endpoint whose service has no error payload of its own: the error of the very status, of one that is as
+ * usual for the condition, of its range, or the default one.
+ */
+export function compileErrorAnswers(endpoint: Endpoint | undefined, sampling: Sampling): AnswerError {
+  const stated = endpoint && isStated(endpoint.response) ? endpoint.response.value : [];
+  const errors = new Map(
+    stated.flatMap(({ status, shape }) =>
+      isStated(shape) && /^(?:[45]|default)/i.test(status) ? [[status.toUpperCase(), shape.value]] : [],
+    ),
+  );
+  const successes = stated.flatMap(({ status, shape }) =>
+    isStated(shape) && /^2\d\d$/.test(status) ? [[status, shape.value] as const] : [],
+  );
+  const compiled = new Map<string, { readonly sampler: Sampler; readonly fieldsOf: (told: ToldError) => Value }>();
+  const isProblem = (shape: Shape) => Object.hasOwn(sampling.samples.membersOf(shape), 'detail');
+  const mediaOf = (shape: Shape): string => {
+    const json = (endpoint?.produces ?? []).filter((type) => type === 'application/json' || type.endsWith('+json'));
+    return (
+      (isProblem(shape)
+        ? json.find((type) => type.endsWith('problem+json'))
+        : json.find((type) => !type.endsWith('problem+json'))) ?? 'application/json'
+    );
+  };
+  return (refusal, told, requestId) => {
+    const key = chosen(errors, told.status);
+    const shape = key === undefined ? undefined : errors.get(key);
+    if (key === undefined || !shape) return undefined;
+    const { sampler, fieldsOf } = compiled.get(key) ?? {
+      sampler: sampling.samples.of(shape),
+      fieldsOf: compileErrorFields(shape, sampling.samples),
+    };
+    compiled.set(key, { sampler, fieldsOf });
+    const status = /^\d{3}$/.test(key) ? Number(key) : (statusOfFlagged(shape, successes, sampling.samples) ?? told.status);
+    const names: string[] = [];
+    const ground: Ground = { seed: sampling.seed, identifierOf: () => undefined, sampled: (path) => names.push(nameOf(path)) };
+    const body = sampler.complete(fieldsOf({ ...told, status, condition: refusal.when, requestId }), ground, '');
+    if (body === nothing) return undefined;
+    return {
+      status,
+      headers: { 'content-type': mediaOf(shape), ...headersOf(names) },
+      body: toJson(body),
+    };
+  };
+}
+
+/**
+ * Where a member that is always true in what succeeds is always false in what fails, such as `ok`, the body tells them apart,
+ * and an error without a status of its own comes with that of success.
+ */
+function statusOfFlagged(
+  error: Shape,
+  successes: readonly (readonly [status: string, shape: Shape])[],
+  samples: Samples,
+): number | undefined {
+  const flags = Object.entries(samples.membersOf(error)).flatMap(([name, shape]) =>
+    isAlways(false, shape, samples) ? [name] : [],
+  );
+  const success = successes.find(([, shape]) => {
+    const members = samples.membersOf(shape);
+    return flags.some((name) => members[name] !== undefined && isAlways(true, members[name], samples));
+  });
+  return success && Number(success[0]);
+}
+
+function isAlways(value: boolean, shape: Json | undefined, samples: Samples): boolean {
+  if (shape === undefined) return false;
+  const { fits } = samples.of(shape);
+  return fits(value) && !fits(!value);
+}
+
+/** Statuses by which services say the same thing. */
+const alike: Readonly<Record<number, readonly number[] | undefined>> = {
+  400: [400, 422],
+  422: [422, 400],
+  409: [409, 422, 400],
+  403: [403, 401],
+  404: [404, 400],
+  415: [415, 400, 422],
+};
+
+function chosen(errors: ReadonlyMap<string, Shape>, status: number): string | undefined {
+  const keys = [...(alike[status] ?? [status]).map(String), `${Math.floor(status / 100)}XX`, 'DEFAULT'];
+  return keys.find((key) => errors.has(key));
+}
+
+/** Compiles the completing of what the stated payload makes of a refusal to the shape that is stated for it. */
+export function compilePayloadCompletion(shape: Shape, { samples, seed }: Sampling): CompletePayload {
+  const sampler = samples.of(shape);
+  const fieldsIn = compileErrorFields(shape, samples);
+  return (made, told, requestId) => {
+    const names: string[] = [];
+    const ground: Ground = { seed, identifierOf: () => undefined, sampled: (path) => names.push(nameOf(path)) };
+    const body = sampler.complete(mergeJson(fieldsIn({ ...told, requestId }), made), ground, '');
+    return body === nothing ? { body: made, headers: {} } : { body, headers: headersOf(names) };
+  };
+}
+
+function headersOf(names: readonly string[]): Readonly<Record<string, string>> {
+  return names.length > 0 ? { 'ninefold-sampled': sampledHeader(names) } : {};
+}
+
+/** A refusal as the fields of an error may tell it. */
+interface ToldError {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly message: string;
+  readonly violations: readonly Violation[] | undefined;
+  readonly condition: ErrorCondition | undefined;
+  readonly requestId: string;
+}
+
+/** Compiles what is known of an error's fields, by their names: its message, its status, the parameter that it is about. */
+function compileErrorFields(shape: Shape, samples: Samples): (told: ToldError) => Value {
+  return fieldsOf(shape, samples, 0) ?? (() => undefined);
+}
+
+type Tell = (told: ToldError) => Value;
+
+/** Errors are wrapped once or twice, and no deeper. */
+const depthMost = 3;
+
+function fieldsOf(shape: Shape, samples: Samples, depth: number): Tell | undefined {
+  const required = requiredOf(shape, samples);
+  const fields = Object.entries(samples.membersOf(shape)).flatMap(([name, member]): [string, Tell][] => {
+    if (!isPlainMap(member)) return [];
+    const tell = fieldOf(name, member, required.has(name), samples, depth);
+    return tell ? [[name, tell]] : [];
+  });
+  if (fields.length === 0) return undefined;
+  return (told) => {
+    const out: Fields = {};
+    for (const [name, tell] of fields) {
+      const value = tell(told);
+      if (value !== undefined) out[name] = value;
+    }
+    return out;
+  };
+}
+
+function fieldOf(name: string, shape: Shape, isRequired: boolean, samples: Samples, depth: number): Tell | undefined {
+  const { fits } = samples.of(shape, name);
+  const row = rows.find(({ named }) => named.test(name));
+  const listed = Array.isArray(shape.enum) ? shape.enum.filter((value): value is string => typeof value === 'string') : [];
+  if (listed.length > 1) return (told) => nearestWord(listed, told);
+  const isObject = Object.keys(samples.membersOf(shape)).length > 0;
+  if (isObject && depth < depthMost && (isRequired || /^errors?$/.test(name))) return fieldsOf(shape, samples, depth + 1);
+  if (!row || (row.ifRequired && !isRequired)) return undefined;
+  return (told) => row.values(told).find((value) => value !== undefined && fits(value));
+}
+
+interface Row {
+  readonly named: RegExp;
+  /** Whether it is told only where it has to be. */
+  readonly ifRequired?: true;
+  values(told: ToldError): readonly Value[];
+}
+
+/** What the fields of errors are called, and what stands in them; of several values the first that fits. */
+const rows: readonly Row[] = [
+  { named: /^(?:message|detail|details|description|error_description|msg|reason)$/i, values: ({ message }) => [message] },
+  {
+    named: /^(?:status|status_?code|http_?status(?:_code)?)$/i,
+    values: ({ status }) => [status, String(status), phrase(status)],
+  },
+  { named: /^title$/i, values: ({ status }) => [phrase(status)] },
+  { named: /^request_?id$/i, values: ({ requestId }) => [requestId] },
+  { named: /^(?:param|parameter|field|property)$/i, values: ({ violations }) => [violations?.[0] && dotted(violations[0])] },
+  {
+    named: /^(?:code|error|error_?code|name|type)$/i,
+    ifRequired: true,
+    values: ({ code, condition, status }) => [code, (condition ?? phrase(status)).replaceAll(/\W+/g, '_').toLowerCase(), status],
+  },
+];
+
+function dotted({ path }: Violation): string {
+  return path.replace(/^\//, '').replaceAll('/', '.');
+}
+
+/** The listed word that says most of what happened; nothing where none says any of it. */
+function nearestWord(listed: readonly string[], { condition, status }: ToldError): string | undefined {
+  // What HTTP calls it, whatever status it is answered with.
+  const own = condition === undefined ? status : ownStatus[condition];
+  const said = new Set([...wordsOf(condition ?? ''), ...wordsOf(phrase(own))]);
+  const usual = new Set(own < 500 ? ['invalid', 'request', 'bad', 'client'] : ['internal', 'server', 'api', 'service']);
+  let best: { readonly word: string; readonly score: number } | undefined;
+  for (const word of listed) {
+    const words = wordsOf(word);
+    const score = words.filter((one) => said.has(one)).length * 3 + words.filter((one) => usual.has(one)).length;
+    // Of two words that say as much, the one that says nothing else.
+    const told = score === 0 ? 0 : score - words.length / 10;
+    if (told > (best?.score ?? 0)) best = { word, score: told };
+  }
+  return best?.word;
+}
+
+function wordsOf(text: string): string[] {
+  const parted = text.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
+  return [...new Set(parted.split(/[^a-z]+/).filter((word) => word !== ''))];
+}
+
+function requiredOf(shape: Shape, samples: Samples): ReadonlySet<string> {
+  const required: Json | undefined = samples.whole(shape).required;
+  return new Set(Array.isArray(required) ? required.map(String) : []);
+}

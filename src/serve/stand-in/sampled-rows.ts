@@ -1,0 +1,151 @@
+import { isSame } from '../../document/values.ts';
+import { statedValue } from '../../parts/fact.ts';
+import { type Ground, nothing } from '../../parts/samples/sampler.ts';
+import type { Transaction } from '../../store/store.ts';
+import { type Fields, Refused } from '../exchange/exchange.ts';
+import type { Work } from '../resources/act.ts';
+import { identifierText, identifierValue, type RowModel } from '../resources/model.ts';
+import type { Rows } from '../resources/stand-in.ts';
+import { insertRow } from '../resources/write.ts';
+import { keepNames, nameOf, namesOfRow } from './sampled-names.ts';
+import type { Sampling } from './sampling.ts';
+
+/** Rows that are being made up, by resource: one that refers back to such a row refers to it. */
+type Making = ReadonlyMap<string, string>;
+
+const nobody: Making = new Map();
+
+/** A new identifier for a resource that does not state how they are made; nothing where none fits its shape. */
+export function newIdentifier(sampling: Sampling, { rows }: Work, { name, identifier }: RowModel): string | undefined {
+  const { generate } = identifier;
+  for (let tries = 0; tries < triesMost; tries++) {
+    const sequence = rows.next(name);
+    const place = `${name}\n${sequence}`;
+    const made = generate.by === 'template' ? generate.make(sampling.chance(place)) : sampling.identifier(name, place, sequence);
+    const text = identifierText(made);
+    if (text !== undefined && !rows.get(name, text)) return text;
+  }
+  return undefined;
+}
+
+/**
+ * A new row with everything that its resource requires: of what is given, what fits stays.
+ * @throws {Refused} `internal` where there is no such row.
+ */
+export function completeRow(sampling: Sampling, work: Work, model: RowModel, id: string, fields: Fields): Fields {
+  const { whole, names } = complete(sampling, work, model, id, fields, nobody);
+  keepNames(work.rows, model.name, id, names);
+  work.sampled = [...(work.sampled ?? []), ...names];
+  return whole;
+}
+
+/** A changed row, with what of it is made up: what does not fit its field stays as it was, and what is required and gone comes back. */
+export function mendRow(
+  sampling: Sampling,
+  work: Work,
+  model: RowModel,
+  id: string,
+  next: Fields,
+  before: Fields,
+): { readonly whole: Fields; readonly names: readonly string[] } {
+  const mended: Fields = Object.assign(Object.create(null), next);
+  for (const [name, field] of model.fields) {
+    const value = mended[name];
+    if (isSame(value, before[name])) continue;
+    const isLacking = value === undefined && statedValue(field.required) === true;
+    if (!isLacking && (value === undefined || sampling.samples.of(statedValue(field.shape) ?? {}, name).fits(value))) continue;
+    if (before[name] === undefined) delete mended[name];
+    else mended[name] = before[name];
+  }
+  const { whole, names } = complete(sampling, work, model, id, mended, nobody);
+  const old = namesOfRow(work.rows, model.name, id).filter((name) => isSame(whole[name], before[name]));
+  return { whole, names: [...new Set([...old, ...names])] };
+}
+
+/** Stores a row of this identifier, made of what is given of it. */
+export function makeRow(
+  sampling: Sampling,
+  work: Work,
+  model: RowModel,
+  id: string,
+  given: Fields,
+  making: Making = nobody,
+): Fields {
+  const { whole, names } = complete(sampling, work, model, id, given, making);
+  keepNames(work.rows, model.name, id, names);
+  insertRow(work, model, id, whole, `sample ${model.name}`);
+  return whole;
+}
+
+/** What is made up in answers follows from the request, and refers to rows that are there. */
+export function groundOf(sampling: Sampling, work: Rows, place: string, sampled: (path: string) => void): Ground {
+  return {
+    seed: `${sampling.seed}\n${place}`,
+    identifierOf: (resource) => reference(sampling, work, resource, nobody),
+    rowOf: (resource, id) => rowOf(work, resource, id),
+    sampled,
+  };
+}
+
+const triesMost = 100;
+/** How many rows one row may need that are not there yet. */
+const depthMost = 8;
+
+function complete(
+  sampling: Sampling,
+  work: Work,
+  model: RowModel,
+  id: string,
+  fields: Fields,
+  making: Making,
+): { readonly whole: Fields; readonly names: readonly string[] } {
+  const told: string[] = [];
+  const around = new Map(making).set(model.name, id);
+  const ground: Ground = {
+    seed: `${sampling.seed}\n${model.name}\n${id}`,
+    identifierOf: (resource) => reference(sampling, work, resource, around),
+    rowOf: (resource, id) => rowOf(work, resource, id),
+    sampled: (path) => told.push(path),
+  };
+  const whole = sampling.samples.ofResource(model.name).complete(fields, ground, '');
+  if (whole === nothing)
+    throw new Refused({ when: 'internal', message: `Nothing can be made up that is a ${model.name}: its shape has no end.` });
+  // A row's shape is an object's. It is known by the identifier that it was made with, whichever form of it has come out.
+  const row = whole as Fields;
+  if (fields[model.identifier.field] !== undefined) row[model.identifier.field] = fields[model.identifier.field];
+  return { whole: row, names: [...new Set(told.map(nameOf))] };
+}
+
+/** The identifier of a row of a resource: one that is there, else, inside a change, of one that is made to be. */
+function reference(sampling: Sampling, work: Rows, resource: string, making: Making): string | number | undefined {
+  const model = work.models.get(resource);
+  if (!model) return undefined;
+  const change = asChange(work);
+  const there = making.get(resource) ?? work.rows.scan(resource, 0, 1)[0]?.id;
+  const id = there ?? (change && makeReferred(sampling, change, model, making));
+  // An identifier is a text or a number.
+  return id === undefined ? undefined : (identifierValue(id, model.identifier.isInteger) as string | number);
+}
+
+/** A row that is there, as a value to stand inside another. */
+function rowOf({ rows, models }: Rows, resource: string, id: string | number): Fields | undefined {
+  const model = models.get(resource);
+  const row = model && rows.get(resource, String(id));
+  return row && model.parse(row);
+}
+
+/** A row that nobody asked for by itself, made because something has to refer to it. */
+function makeReferred(sampling: Sampling, work: Work, model: RowModel, making: Making): string | undefined {
+  if (making.size >= depthMost) return undefined;
+  const id = newIdentifier(sampling, work, model);
+  if (id === undefined) return undefined;
+  const given = { [model.identifier.field]: identifierValue(id, model.identifier.isInteger) };
+  makeRow(sampling, work, model, id, given, making);
+  return id;
+}
+
+/** Inside a change rows can be made as well; while reading they cannot. */
+function asChange(work: Rows): Work | undefined {
+  // What can insert is a transaction, and then this is the work of a change.
+  return 'insert' in (work.rows as Partial<Transaction>) ? (work as Work) : undefined;
+}

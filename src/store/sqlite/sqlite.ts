@@ -1,0 +1,152 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { CommitFailed, type Migration, type Reader, type Store, type TableSpec, type Timer, type Transaction } from '../store.ts';
+import { type BatchOutcome, Changes } from './batches.ts';
+import { CredentialTable } from './credentials.ts';
+import { type ColumnsOf, migrateTable } from './migration.ts';
+import { openDatabase, type SqliteOptions } from './open.ts';
+import { OutboxReads } from './outbox.ts';
+import { CounterTable, Records, Revisions, Timers } from './records.ts';
+import { Savepoints } from './savepoints.ts';
+import { statement } from './statement.ts';
+import { Tables } from './tables.ts';
+import { type Contents, SqliteReader, SqliteTransaction } from './transaction.ts';
+
+export type { SqliteOptions } from './open.ts';
+
+/**
+ * Opens a store in an SQLite file, or in memory under the name `:memory:`. One process has it at a time.
+ * @throws {Locked} when another process has the file.
+ */
+export function openSqlite(path: string, options: SqliteOptions = {}): Store {
+  return new SqliteStore(path, openDatabase(path, options));
+}
+
+type Body = (transaction: Transaction) => unknown;
+
+class SqliteStore implements Store {
+  readonly #path: string;
+  readonly #database: DatabaseSync;
+  readonly #contents: Contents;
+  readonly #reader: SqliteReader;
+  readonly #savepoints: Savepoints;
+  readonly #changes: Changes<Body>;
+  #closed: Promise<void> | undefined;
+
+  constructor(path: string, database: DatabaseSync) {
+    this.#path = path;
+    this.#database = database;
+    this.#savepoints = new Savepoints(database);
+    this.#contents = {
+      tables: new Tables(database, []),
+      revisions: new Revisions(database),
+      records: new Records(database),
+      timers: new Timers(database),
+      counters: new CounterTable(database),
+      credentials: new CredentialTable(database),
+      outbox: new OutboxReads(database),
+      sequence: statement(
+        database,
+        'INSERT INTO ninefold_sequences (name, last) VALUES (?, 1) ON CONFLICT DO UPDATE SET last = last + 1 RETURNING last',
+      ),
+    };
+    this.#reader = new SqliteReader(this.#contents);
+    this.#changes = new Changes({
+      run: (body) => this.#run(body),
+      commit: () => this.#commit(),
+      abandon: (cause) => this.#abandon(cause),
+    });
+  }
+
+  prepare(tables: readonly TableSpec[], columnsOf: ColumnsOf): Migration {
+    this.#checkFree();
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      const done = tables.map((table) => migrateTable(this.#database, table, columnsOf));
+      this.#database.exec('COMMIT');
+      this.#contents.tables = new Tables(this.#database, tables);
+      return { added: done.flatMap(({ added }) => added), refilled: done.reduce((sum, { refilled }) => sum + refilled, 0) };
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  read<T>(body: (reader: Reader) => T): T {
+    this.#checkFree();
+    return checkSettled(body(this.#reader));
+  }
+
+  change<T>(body: (transaction: Transaction) => T): Promise<T> {
+    if (this.#closed) return Promise.reject(new Error(`${this.#path} is closed`));
+    // The queue holds bodies of all types; each one's promise settles with what that body returned.
+    return this.#changes.add(body) as Promise<T>;
+  }
+
+  due(nowMs: number, most: number): Timer[] {
+    this.#checkFree();
+    return this.#contents.timers.due(nowMs, most);
+  }
+
+  nextDue(): number | undefined {
+    this.#checkFree();
+    return this.#contents.timers.next();
+  }
+
+  setting(name: string, make: () => string): string {
+    this.#checkFree();
+    const found = statement<[string]>(this.#database, 'SELECT value FROM ninefold_settings WHERE name = ?').get(name);
+    if (found) return found[0];
+    const made = make();
+    statement(this.#database, 'INSERT INTO ninefold_settings (name, value) VALUES (?, ?)').get(name, made);
+    return made;
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#changes.drain().then(() => this.#database.close());
+    return this.#closed;
+  }
+
+  #run(body: Body): BatchOutcome {
+    const transaction = new SqliteTransaction(this.#contents, this.#savepoints);
+    try {
+      const value = checkSettled(body(transaction));
+      this.#savepoints.keep();
+      return { value };
+    } catch (error) {
+      this.#savepoints.undo(error);
+      return { error };
+    } finally {
+      transaction.end();
+    }
+  }
+
+  #commit(): void {
+    if (!this.#savepoints.begun) return;
+    const { records, counters, revisions } = this.#contents;
+    records.purge();
+    counters.purge();
+    const mark = revisions.reserve();
+    this.#savepoints.commit();
+    revisions.committed(mark);
+  }
+
+  #abandon(cause: unknown): Error {
+    this.#savepoints.rollBack();
+    return new CommitFailed(this.#path, cause);
+  }
+
+  /** One connection reads and writes: between the first write of a batch and its commit, only its bodies may look. */
+  #checkFree(): void {
+    if (this.#changes.running) throw new Error('inside a change, use the transaction that it was given');
+    if (this.#closed) throw new Error(`${this.#path} is closed`);
+  }
+}
+
+function checkSettled<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function') {
+    // Nobody will wait for it any more, so a failure of its own must not go unhandled.
+    value.then(undefined, () => {});
+    throw new TypeError('the body returned a promise; do what waits before it, and return a value');
+  }
+  return value;
+}
