@@ -37,8 +37,6 @@ export const longFunctions: Readonly<Record<string, string>> = {
   'src/verify/events/delivering.ts#failing':
     'compiled in one closure, whose steps share what was worked out once for all requests',
   'src/verify/events/kept.ts#caseOf': 'compiled in one closure, whose steps share what was worked out once for all requests',
-  'src/verify/events/receiver.ts#openReceiver':
-    'compiled in one closure, whose steps share what was worked out once for all requests',
   'src/verify/verify.ts#verify': 'compiled in one closure, whose steps share what was worked out once for all requests',
 };
 
