@@ -37,7 +37,6 @@ export const longFunctions: Readonly<Record<string, string>> = {
   'src/verify/events/delivering.ts#failing':
     'compiled in one closure, whose steps share what was worked out once for all requests',
   'src/verify/events/kept.ts#caseOf': 'compiled in one closure, whose steps share what was worked out once for all requests',
-  'src/verify/verify.ts#verify': 'compiled in one closure, whose steps share what was worked out once for all requests',
 };
 
 /** Files that tests alone reach, each with the reason why it lies in `src`. */
