@@ -32,8 +32,6 @@ export const longFunctions: Readonly<Record<string, string>> = {
     'compiled in one closure, whose steps share what was worked out once for all requests',
   'src/serve/limits/rates.ts#compileRates':
     'compiled in one closure, whose steps share what was worked out once for all requests',
-  'src/verify/events/delivering.ts#failing':
-    'compiled in one closure, whose steps share what was worked out once for all requests',
   'src/verify/events/kept.ts#caseOf': 'compiled in one closure, whose steps share what was worked out once for all requests',
 };
 
