@@ -32,7 +32,6 @@ export const longFunctions: Readonly<Record<string, string>> = {
     'compiled in one closure, whose steps share what was worked out once for all requests',
   'src/serve/limits/rates.ts#compileRates':
     'compiled in one closure, whose steps share what was worked out once for all requests',
-  'src/verify/events/kept.ts#caseOf': 'compiled in one closure, whose steps share what was worked out once for all requests',
 };
 
 /** Files that tests alone reach, each with the reason why it lies in `src`. */
