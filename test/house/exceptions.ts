@@ -26,8 +26,6 @@ export const longFunctions: Readonly<Record<string, string>> = {
     'compiled in one closure, whose steps share what was worked out once for all requests',
   'src/serve/service/timers.ts#startTimers':
     'compiled in one closure, whose steps share what was worked out once for all requests',
-  'src/parts/versions/carry-resource.ts#carryResource':
-    'compiled in one closure, whose steps share what was worked out once for all requests',
   'src/serve/events/recording.ts#compileRecording':
     'compiled in one closure, whose steps share what was worked out once for all requests',
   'src/serve/limits/rates.ts#compileRates':
