@@ -10,8 +10,6 @@ export const longFiles: Readonly<Record<string, string>> = {};
 export const longFunctions: Readonly<Record<string, string>> = {
   'src/serve/events/events.ts#startEvents':
     'compiled in one closure, whose steps share what was worked out once for all requests',
-  'src/serve/operations/versions/version-headers.ts#compileToldVersion':
-    'compiled in one closure, whose steps share what was worked out once for all requests',
   'src/serve/resources/lists/list.ts#compileList':
     'compiled in one closure, whose steps share what was worked out once for all requests',
   'src/serve/resources/model.ts#compileModel':
