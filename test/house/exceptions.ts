@@ -14,8 +14,6 @@ export const longFunctions: Readonly<Record<string, string>> = {
     'compiled in one closure, whose steps share what was worked out once for all requests',
   'src/serve/resources/model.ts#compileModel':
     'compiled in one closure, whose steps share what was worked out once for all requests',
-  'src/serve/service/serve-spec.ts#serveSpec':
-    'compiled in one closure, whose steps share what was worked out once for all requests',
   'src/serve/service/timers.ts#startTimers':
     'compiled in one closure, whose steps share what was worked out once for all requests',
   'src/serve/events/recording.ts#compileRecording':
