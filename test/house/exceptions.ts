@@ -32,7 +32,6 @@ export const testsAlone: Readonly<Record<string, string>> = {
 
 /** Arrows between folders of one room that still go up. */
 export const upwardArrows: readonly string[] = [
-  'src/parts/shapes -> src/parts',
   'src/verify/authentication -> src/verify',
   'src/verify/client -> src/verify',
   'src/verify/endpoints -> src/verify',
