@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { JsonMap } from '../src/document/document.ts';
 import { parseDocument } from '../src/index.ts';
 import { schemaWords } from '../src/parts/forms/shape.ts';
+import { levelOf } from '../src/parts/shape-level.ts';
 import {
   alternativesOf,
   branchesOf,
@@ -16,7 +17,6 @@ import { besideNull, fitsAll, fitsAny, fitsOne, orNull } from '../src/parts/shap
 import { inForce } from '../src/parts/shapes/in-force.ts';
 import { eachInside, innerOf, mapInner, someInside } from '../src/parts/shapes/inner.ts';
 import { holdingOf, keywords } from '../src/parts/shapes/keywords.ts';
-import { levelOf } from '../src/parts/shapes/level.ts';
 import { newAjv } from '../src/parts/shapes/validators.ts';
 import { readSpec } from '../src/parts/spec.ts';
 

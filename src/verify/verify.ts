@@ -4,7 +4,7 @@ import type { LedgerFact } from '../parts/facts/ledger.ts';
 import type { Spec } from '../parts/spec.ts';
 import { checkAsked } from './asked.ts';
 import { cleanUp } from './clean-up.ts';
-import { startBudget } from './client/budget.ts';
+import { type Budget, startBudget } from './client/budget.ts';
 import { Client } from './client/client.ts';
 import { movedClock, ownClock, type ServiceClock } from './client/clock.ts';
 import { Made } from './made.ts';
@@ -29,29 +29,12 @@ export async function verify(spec: Spec, options: VerifyOptions): Promise<Verify
   const startMs = Date.now();
   const address = addressOf(options);
   const basePath = basePathOf(spec, address);
-  const callers = callersOf(spec, options.callers ?? []);
-  const model = new Model(spec, callers, basePath, options.rows);
+  const model = new Model(spec, callersOf(spec, options.callers ?? []), basePath, options.rows);
   checkAsked(options, model, trials);
   const seed = options.seed ?? seedOf(options.replay) ?? Math.floor(Math.random() * 2 ** 31);
-  const budget = startBudget(options.requests ?? defaults.requests, options.timeMs ?? defaults.timeMs);
-  const ended = new AbortController();
-  const clock = options.clockUrl === undefined ? ownClock(budget, ended.signal) : await clockAt(options.clockUrl, options);
-  const connections = 2 * (options.beside ?? defaults.beside);
-  const client = new Client({
-    origin: address.origin,
-    connections,
-    timeoutMs: options.answerMs ?? defaults.answerMs,
-    budget,
-    clock,
-    ...rateWindowOf(spec, clock),
-  });
+  const connection = await connect(spec, address, options);
+  const { client, budget } = connection;
   const made = new Made();
-  const startRun = (): ScriptRun => {
-    const results: unknown[] = [];
-    const note: ScriptRun['note'] = (exchange) => made.note(exchange, model, results);
-    const isOthers: ScriptRun['isOthers'] = (resource, id) => made.isOthers(resource, id, results);
-    return { client, note, isOthers, clock, results, fresh: new Map(), draw: runDraw(), isReadOnly: options.readOnly === true };
-  };
   const tally = new Tally(model.facts, (fact) => outOfReach(spec, fact));
   try {
     await reach(client, address, basePath);
@@ -59,10 +42,10 @@ export async function verify(spec: Spec, options: VerifyOptions): Promise<Verify
       model,
       seed,
       client,
-      clock,
+      clock: connection.clock,
       budget,
       tally,
-      startRun,
+      startRun: () => startRun(connection, model, made, options),
       observers,
       options,
       made,
@@ -86,9 +69,48 @@ export async function verify(spec: Spec, options: VerifyOptions): Promise<Verify
       leftovers,
     };
   } finally {
-    ended.abort();
-    await client.close();
+    await connection.close();
   }
+}
+
+/** The way to the service for as long as a verification takes: what may be spent, whose time counts, what requests go over. */
+interface Connection {
+  readonly budget: Budget;
+  readonly clock: ServiceClock;
+  readonly client: Client;
+  close(): Promise<void>;
+}
+
+/** @throws {CannotRun} where the clock that is named cannot be used. */
+async function connect(spec: Spec, address: URL, options: VerifyOptions): Promise<Connection> {
+  const budget = startBudget(options.requests ?? defaults.requests, options.timeMs ?? defaults.timeMs);
+  const ended = new AbortController();
+  const clock = options.clockUrl === undefined ? ownClock(budget, ended.signal) : await clockAt(options.clockUrl, options);
+  const client = new Client({
+    origin: address.origin,
+    connections: 2 * (options.beside ?? defaults.beside),
+    timeoutMs: options.answerMs ?? defaults.answerMs,
+    budget,
+    clock,
+    ...rateWindowOf(spec, clock),
+  });
+  return {
+    budget,
+    clock,
+    client,
+    close() {
+      ended.abort();
+      return client.close();
+    },
+  };
+}
+
+/** A script's run from a clean start: what it makes is remembered, to be taken away in the end. */
+function startRun({ client, clock }: Connection, model: Model, made: Made, { readOnly }: VerifyOptions): ScriptRun {
+  const results: unknown[] = [];
+  const note: ScriptRun['note'] = (exchange) => made.note(exchange, model, results);
+  const isOthers: ScriptRun['isOthers'] = (resource, id) => made.isOthers(resource, id, results);
+  return { client, note, isOthers, clock, results, fresh: new Map(), draw: runDraw(), isReadOnly: readOnly === true };
 }
 
 /** @throws {CannotRun} */

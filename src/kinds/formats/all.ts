@@ -35,8 +35,6 @@ export const formats = [
   iriReference,
 ] as const satisfies readonly Format[];
 
-export type FormatWord = (typeof formats)[number]['word'];
-
 /** The format of a point in time as text, in which this language speaks of times. */
 export const timeFormat = dateTime.word;
 

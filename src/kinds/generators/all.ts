@@ -7,5 +7,3 @@ import { uuidv7 } from './uuidv7.ts';
 
 /** Every word that a template may hold. */
 export const generators = [ulid, uuid, uuidv7, random, base64] as const satisfies readonly Generator[];
-
-export type GeneratorWord = (typeof generators)[number]['word'];

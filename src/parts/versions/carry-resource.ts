@@ -28,63 +28,90 @@ export function carryResource(name: string, top: number, bottom: number, inner: 
   const oldest = inner.resources.at(name, bottom);
   if (!newest || !oldest) throw new Error(`${name} is no resource that is stated.`);
   const lines = trace(name, newest, top, bottom, inner, values);
-  const byOlder = new Map(lines.flatMap((line) => (line.older === undefined ? [] : [[line.older, line] as const])));
-  const byNewer = new Map(lines.flatMap((line) => (line.newer === undefined ? [] : [[line.newer, line] as const])));
-  const downward = entriesOf(oldest.fields).flatMap(([field]) => byOlder.get(field) ?? []);
-  const upward = lines.filter(({ newer }) => newer !== undefined);
-  const isOpen = newest.additionalProperties;
-  const more = (
-    value: Record<string, unknown>,
-    out: Record<string, unknown>,
-    known: ReadonlyMap<string, unknown>,
-    taken: ReadonlyMap<string, unknown>,
-  ) => {
-    if (isOpen) for (const field of Object.keys(value)) if (!known.has(field) && !taken.has(field)) put(out, field, value[field]);
-    return out;
-  };
+  const carried = carriedLines(lines, newest, oldest);
+  const { byOlder, byNewer } = carried;
   return {
     lines,
     older: (field) => byOlder.get(field),
     newer: (field) => byNewer.get(field),
     unseen: lines.flatMap(({ newer, older }) => (newer !== undefined && older === undefined ? [newer] : [])),
-    down(value) {
-      if (!isMembers(value)) return value;
-      const out: Record<string, unknown> = {};
-      for (const line of downward) lower(line, value, out);
-      return more(value, out, byNewer, byOlder);
-    },
-    up(value, before) {
-      if (!isMembers(value)) return value;
-      const was = isMembers(before) ? before : undefined;
-      const out: Record<string, unknown> = {};
-      for (const line of upward) {
-        const field = line.older === undefined ? unseen(line, was) : value[line.older];
-        if (field !== undefined) put(out, line.newer as string, line.older === undefined ? field : raise(line, field, was));
-      }
-      return more(value, out, byOlder, byNewer);
-    },
-    merge(before, patch) {
-      const next: Record<string, unknown> = { ...before };
-      for (const [field, value] of Object.entries(patch)) {
-        const line = byOlder.get(field);
-        if (!line) {
-          if (isOpen && !byNewer.has(field)) merged(next, field, value);
-        } else if (line.newer !== undefined) {
-          if (value === null || !line.carry) merged(next, line.newer, value);
-          else {
-            const now = isMembers(value) && before[line.newer] !== undefined ? line.carry.down(before[line.newer]) : undefined;
-            put(next, line.newer, raise(line, mergeJson(now, value), before));
-          }
-        }
-      }
-      return next;
-    },
+    down: (value) => (isMembers(value) ? lowerAll(carried, value) : value),
+    up: (value, before) => (isMembers(value) ? raiseAll(carried, value, isMembers(before) ? before : undefined) : value),
+    merge: (before, patch) => mergeAll(carried, before, patch),
     place([field, ...rest]): OlderPlace {
       if (field === undefined) return { path: [], isMapped: false };
       return placeOf(byNewer.get(field), field, rest);
     },
   };
 }
+
+/** The lines of a resource by both their names, and in the order in which each way writes them. */
+interface CarriedLines {
+  readonly byOlder: ReadonlyMap<string, CompiledLine>;
+  readonly byNewer: ReadonlyMap<string, CompiledLine>;
+  readonly downward: readonly CompiledLine[];
+  readonly upward: readonly CompiledLine[];
+  /** Whether a row may have members that no line is about. */
+  readonly isOpen: boolean;
+}
+
+function carriedLines(lines: readonly CompiledLine[], newest: Resource, oldest: Resource): CarriedLines {
+  const byOlder = new Map(lines.flatMap((line) => (line.older === undefined ? [] : [[line.older, line] as const])));
+  const byNewer = new Map(lines.flatMap((line) => (line.newer === undefined ? [] : [[line.newer, line] as const])));
+  return {
+    byOlder,
+    byNewer,
+    downward: entriesOf(oldest.fields).flatMap(([field]) => byOlder.get(field) ?? []),
+    upward: lines.filter(({ newer }) => newer !== undefined),
+    isOpen: newest.additionalProperties,
+  };
+}
+
+function lowerAll({ downward, isOpen, byNewer, byOlder }: CarriedLines, value: Members): Members {
+  const out: Members = {};
+  for (const line of downward) lower(line, value, out);
+  if (isOpen) addUnnamed(value, out, byNewer, byOlder);
+  return out;
+}
+
+function raiseAll({ upward, isOpen, byNewer, byOlder }: CarriedLines, value: Members, was: Members | undefined): Members {
+  const out: Members = {};
+  for (const line of upward) {
+    const field = line.older === undefined ? unseen(line, was) : value[line.older];
+    if (field !== undefined) put(out, line.newer as string, line.older === undefined ? field : raise(line, field, was));
+  }
+  if (isOpen) addUnnamed(value, out, byOlder, byNewer);
+  return out;
+}
+
+/** Puts the members that no line is about, but for those whose names are fields on the other side. */
+function addUnnamed(
+  value: Members,
+  out: Members,
+  known: ReadonlyMap<string, unknown>,
+  taken: ReadonlyMap<string, unknown>,
+): void {
+  for (const field of Object.keys(value)) if (!known.has(field) && !taken.has(field)) put(out, field, value[field]);
+}
+
+function mergeAll({ byOlder, byNewer, isOpen }: CarriedLines, before: Readonly<Members>, patch: Readonly<Members>): Members {
+  const next: Members = { ...before };
+  for (const [field, value] of Object.entries(patch)) {
+    const line = byOlder.get(field);
+    if (!line) {
+      if (isOpen && !byNewer.has(field)) merged(next, field, value);
+    } else if (line.newer !== undefined) {
+      if (value === null || !line.carry) merged(next, line.newer, value);
+      else {
+        const now = isMembers(value) && before[line.newer] !== undefined ? line.carry.down(before[line.newer]) : undefined;
+        put(next, line.newer, raise(line, mergeJson(now, value), before));
+      }
+    }
+  }
+  return next;
+}
+
+type Members = Record<string, unknown>;
 
 /** Puts what the older version has of one field; nothing where the newest has nothing for it. */
 function lower(

@@ -63,18 +63,11 @@ function withSchemes(engine: Means): Identify {
   const accepted = acceptedSchemes(spec);
   if (accepted.length === 0) return withoutCarriers(compilation);
   const read = compileCarriers(accepted);
-  const proofs = new Map<Accepted, Prove>(accepted.map((one) => [one, compileProof(one, engine)]));
-  const challenges = compileChallenges(
-    accepted.filter((one) => engine.relaxesAuth || unsupportedBy(one) === undefined),
-    spec.title,
-  );
-  const users = usersOf(compilation);
-  const isStatedUser = users ? new Set(users) : undefined;
-  const origins = new Set((statedValue(spec.authentication.origins) ?? []).map((origin) => origin.toLowerCase()));
-  const missing =
-    !engine.relaxesAuth && accepted.every((one) => unsupportedBy(one) !== undefined)
-      ? refuseUnsupported(accepted)
-      : ({ refusal: challenges.missing } satisfies Identified);
+  const prove = compileProving(accepted, engine);
+  const supported = accepted.filter((one) => engine.relaxesAuth || unsupportedBy(one) === undefined);
+  const challenges = compileChallenges(supported, spec.title);
+  const conclude = compileConclusion(compilation, challenges);
+  const missing = supported.length === 0 ? refuseUnsupported(accepted) : ({ refusal: challenges.missing } satisfies Identified);
   const asked = new Map<Operation, Asks>();
 
   function asksAt(operation: Operation): Asks {
@@ -82,42 +75,6 @@ function withSchemes(engine: Means): Identify {
     const asks = { operation, isPublic, isForAnyone: !isPublic && !isCallerKnown(spec, operation) };
     asked.set(operation, asks);
     return asks;
-  }
-
-  /** A credential can be of several schemes that look alike: it is good if it is good in one of them. */
-  function prove({ text, schemes }: Presented, nowMs: number): ProofOutcome | Promise<ProofOutcome> {
-    const [first, ...others] = schemes;
-    const outcome = first && proofs.get(first)?.(text, nowMs);
-    return others.length === 0 ? outcome : proveInOne(outcome, others, text, nowMs);
-  }
-
-  async function proveInOne(
-    first: ProofOutcome | Promise<ProofOutcome>,
-    others: readonly Accepted[],
-    text: string,
-    nowMs: number,
-  ): Promise<ProofOutcome> {
-    let told = await first;
-    for (const other of others) {
-      if (isGood(told)) return told;
-      const next = await proofs.get(other)?.(text, nowMs);
-      if (isGood(next) || told === undefined) told = next;
-    }
-    return told;
-  }
-
-  function conclude(call: Call, asks: Asks, presented: readonly Presented[], outcomes: readonly ProofOutcome[]): Identified {
-    const bad = presented.filter((_one, index) => outcomes[index] === undefined);
-    if (bad.length > 0) return { refusal: challenges.bad(bad.flatMap(({ around }) => around)) };
-    if (outcomes.includes('unsupported')) return refuseUnsupported(presented.flatMap(({ schemes }) => schemes));
-    if (!outcomes.every(isGood)) return { refusal: { when: 'service.unavailable' } };
-    const caller = together(outcomes.map((outcome) => outcome.caller));
-    if (!caller || (isStatedUser && !isStatedUser.has(caller.user)))
-      return { refusal: challenges.bad(presented.flatMap(({ around }) => around)) };
-    const isByCookie = presented.some(({ schemes }) => schemes.some((one) => one.in === 'cookie'));
-    if (isByCookie && isWrite(call, asks.operation.endpoint) && isCrossSite(call, origins))
-      return { refusal: { when: 'caller.forbidden' } };
-    return outcomes.length === 1 && isGood(outcomes[0]) ? outcomes[0] : { caller };
   }
 
   return (call, { operation }) => {
@@ -138,6 +95,58 @@ function withSchemes(engine: Means): Identify {
       );
     // None is a promise.
     return conclude(call, asks, presented, outcomes as ProofOutcome[]);
+  };
+}
+
+/** A credential can be of several schemes that look alike: it is good if it is good in one of them. */
+function compileProving(
+  accepted: readonly Accepted[],
+  means: Means,
+): (presented: Presented, nowMs: number) => ProofOutcome | Promise<ProofOutcome> {
+  const proofs = new Map<Accepted, Prove>(accepted.map((one) => [one, compileProof(one, means)]));
+
+  async function proveInOne(
+    first: ProofOutcome | Promise<ProofOutcome>,
+    others: readonly Accepted[],
+    text: string,
+    nowMs: number,
+  ): Promise<ProofOutcome> {
+    let told = await first;
+    for (const other of others) {
+      if (isGood(told)) return told;
+      const next = await proofs.get(other)?.(text, nowMs);
+      if (isGood(next) || told === undefined) told = next;
+    }
+    return told;
+  }
+
+  return ({ text, schemes }, nowMs) => {
+    const [first, ...others] = schemes;
+    const outcome = first && proofs.get(first)?.(text, nowMs);
+    return others.length === 0 ? outcome : proveInOne(outcome, others, text, nowMs);
+  };
+}
+
+/** Says who is calling by what each of the presented credentials came to. */
+type Conclude = (call: Call, asks: Asks, presented: readonly Presented[], outcomes: readonly ProofOutcome[]) => Identified;
+
+function compileConclusion(compilation: Compilation, challenges: Challenges): Conclude {
+  const users = usersOf(compilation);
+  const isStatedUser = users ? new Set(users) : undefined;
+  const { authentication } = compilation.spec;
+  const origins = new Set((statedValue(authentication.origins) ?? []).map((origin) => origin.toLowerCase()));
+  return (call, asks, presented, outcomes) => {
+    const bad = presented.filter((_one, index) => outcomes[index] === undefined);
+    if (bad.length > 0) return { refusal: challenges.bad(bad.flatMap(({ around }) => around)) };
+    if (outcomes.includes('unsupported')) return refuseUnsupported(presented.flatMap(({ schemes }) => schemes));
+    if (!outcomes.every(isGood)) return { refusal: { when: 'service.unavailable' } };
+    const caller = together(outcomes.map((outcome) => outcome.caller));
+    if (!caller || (isStatedUser && !isStatedUser.has(caller.user)))
+      return { refusal: challenges.bad(presented.flatMap(({ around }) => around)) };
+    const isByCookie = presented.some(({ schemes }) => schemes.some((one) => one.in === 'cookie'));
+    if (isByCookie && isWrite(call, asks.operation.endpoint) && isCrossSite(call, origins))
+      return { refusal: { when: 'caller.forbidden' } };
+    return outcomes.length === 1 && isGood(outcomes[0]) ? outcomes[0] : { caller };
   };
 }
 

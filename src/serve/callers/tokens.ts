@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type * as Jose from 'jose';
 import type { CryptoKey, JWTPayload } from 'jose';
 import type { JsonMap } from '../../document/document.ts';
 import type { Caller } from '../exchange/exchange.ts';
@@ -38,7 +39,7 @@ const triesMost = 8;
 /** Verifies the tokens of one scheme: JWS compact serialization, signed, never encrypted and never `none` (RFC 7519, RFC 8725). */
 export function compileTokens(rules: TokenRules): VerifyToken {
   const remembered = new Remembered<Known>(rememberedMost);
-  const jose = lazily(() => import('jose'));
+  const claimsOf = compileClaims(rules);
 
   async function verify(token: string, nowMs: number, mark: string): Promise<Shown> {
     const header = headerOf(token);
@@ -60,21 +61,35 @@ export function compileTokens(rules: TokenRules): VerifyToken {
     return undefined;
   }
 
-  /** What a token says, if this key has signed it and it is for us and for now. */
-  async function claimsOf(
-    token: string,
-    { jwk, mark }: PublicKey,
-    algorithm: string,
-    nowMs: number,
-  ): Promise<JWTPayload | undefined | 'another key'> {
+  return (token, nowMs) => {
+    const mark = hash('sha256', token, 'base64url');
+    const known = remembered.get(mark);
+    if (known && nowMs < known.untilMs && known.keys.has(known.mark)) return known.shown;
+    if (known) remembered.delete(mark);
+    return verify(token, nowMs, mark);
+  };
+}
+
+/** What a token says, if this key has signed it and it is for us and for now. */
+type ClaimsOf = (
+  token: string,
+  key: PublicKey,
+  algorithm: string,
+  nowMs: number,
+) => Promise<JWTPayload | undefined | 'another key'>;
+
+function compileClaims({ issuer, audience }: TokenRules): ClaimsOf {
+  const jose = lazily(() => import('jose'));
+  const imported = importingKeys(jose);
+  return async (token, key, algorithm, nowMs) => {
     const { jwtVerify, errors } = await jose();
     try {
-      const { payload } = await jwtVerify(token, await imported(jwk, mark, algorithm), {
+      const { payload } = await jwtVerify(token, await imported(key, algorithm), {
         algorithms: [algorithm],
         clockTolerance: leewaySeconds,
         currentDate: new Date(nowMs),
-        ...(rules.issuer !== undefined && { issuer: rules.issuer }),
-        ...(rules.audience !== undefined && { audience: rules.audience }),
+        ...(issuer !== undefined && { issuer }),
+        ...(audience !== undefined && { audience }),
       });
       return payload;
     } catch (error) {
@@ -83,27 +98,22 @@ export function compileTokens(rules: TokenRules): VerifyToken {
       if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException) return undefined;
       throw error;
     }
-  }
+  };
+}
 
-  const importedKeys = new Map<string, CryptoKey | Uint8Array>();
-  async function imported(jwk: PublicKey['jwk'], mark: string, algorithm: string): Promise<CryptoKey | Uint8Array> {
+/** Imports a key once for each algorithm. */
+function importingKeys(jose: () => Promise<typeof Jose>): (key: PublicKey, algorithm: string) => Promise<CryptoKey | Uint8Array> {
+  const imported = new Map<string, CryptoKey | Uint8Array>();
+  return async ({ jwk, mark }, algorithm) => {
     const name = `${algorithm}\n${mark}`;
-    const known = importedKeys.get(name);
+    const known = imported.get(name);
     if (known) return known;
     const { importJWK } = await jose();
     const key = await importJWK(jwk, algorithm);
     // Keys that have gone are few; there is no need to find out which.
-    if (importedKeys.size >= 128) importedKeys.clear();
-    importedKeys.set(name, key);
+    if (imported.size >= 128) imported.clear();
+    imported.set(name, key);
     return key;
-  }
-
-  return (token, nowMs) => {
-    const mark = hash('sha256', token, 'base64url');
-    const known = remembered.get(mark);
-    if (known && nowMs < known.untilMs && known.keys.has(known.mark)) return known.shown;
-    if (known) remembered.delete(mark);
-    return verify(token, nowMs, mark);
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Json, JsonMap } from '../../document/document.ts';
-import { levelOf } from '../../parts/shapes/level.ts';
+import { levelOf } from '../../parts/shape-level.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { resolvedShape } from '../../parts/value-shape.ts';
 import type { Value } from './exchange.ts';

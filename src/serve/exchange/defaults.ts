@@ -1,6 +1,6 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { type Level, levelOf } from '../../parts/shapes/level.ts';
+import { type Level, levelOf } from '../../parts/shape-level.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { copy } from '../http/json.ts';
 import { constantsOf, fitsBranch } from './branches.ts';

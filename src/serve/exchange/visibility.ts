@@ -4,7 +4,7 @@ import { entriesOf } from '../../parts/fact.ts';
 import { reaching, resourcesIn } from '../../parts/mentions.ts';
 import type { Field } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { type Level, levelOf } from '../../parts/shapes/level.ts';
+import { type Level, levelOf } from '../../parts/shape-level.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { constantsOf, fitsBranch } from './branches.ts';
 import type { Fields, Value } from './exchange.ts';

@@ -55,58 +55,30 @@ export function isLocked(error: unknown): boolean {
 export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise<Service> {
   const store = options.store ?? openSqlite(':memory:');
   const clock = options.clock ?? systemClock;
-  const inFlight = new Set<string>();
-  const timers = startTimers(() => engine);
-  const logged = options.onExchange && compileNote(options.onExchange, clock, (call) => target(call));
-  const count = options.coverage ? new CoverageCount() : undefined;
-  const note: Note | undefined =
-    count &&
-    ((call, exchange, reply, refusal) => {
-      count.note(call, exchange, reply, refusal);
-      logged?.(call, exchange, reply, refusal);
-    });
   const chance = options.chance ?? systemChance;
+  const engine = () => served.engine;
+  const timers = startTimers(engine);
+  const count = options.coverage ? new CoverageCount() : undefined;
+  const logged = options.onExchange && compileNote(options.onExchange, clock, (call) => served.target(call));
+  const note = noteBoth(count, logged);
   const webhooks = await givenWebhooks(options.webhooks ?? [], store, chance);
-  const events = startEvents(() => engine, { webhooks, allowsPrivate: options.allowPrivateWebhooks ?? false });
+  const events = startEvents(engine, { webhooks, allowsPrivate: options.allowPrivateWebhooks ?? false });
   const credentials = new Credentials(store, chance);
   const development = options.development ? new Development(credentials, clock, chance) : undefined;
   const counters = new RateCounters(systemChance);
-  const lasting = { inFlight, counters, timersChanged: () => timers.changed(), events, credentials, development };
-  let engine: Engine = await startEngine(spec, store, lasting, options);
-  await development?.issue(engine.compilation);
-  let target = compileTargets(spec);
-  let road: AnswerCall = compileServe(engine, note ?? logged);
-  let refuseRaw = compileRawRefusals(engine);
-  if (options.rows) await seedRows(engine, options.rows);
+  const timersChanged = () => timers.changed();
+  const lasting = { inFlight: new Set<string>(), counters, timersChanged, events, credentials, development };
+  let served = await startServed(spec, store, lasting, note, options);
+  if (options.rows) await seedRows(served.engine, options.rows);
   timers.changed();
   await events.resume();
 
-  const answer: AnswerCall = (call) => road(call);
-  const administer = compileAdmin({
-    store,
-    clock,
-    chance,
-    credentials,
-    spec: () => engine.compilation.spec,
-    engine: () => engine,
-  });
-  const doorOptions = {
-    refuseRaw: (kind: DoorRefusal, path: string) => refuseRaw(kind, path),
-    onFailure: (failure: unknown) => engine.onFailure(failure, 'door'),
-  };
-
+  const administer = compileAdmin({ store, clock, chance, credentials, spec: () => engine().compilation.spec, engine });
   return {
-    listener: createListener(answer, { ...statedBounds(spec.limits), ...doorOptions }),
-    fetch: fetchDoor(answer),
-    listen: (at) => listen(answer, { ...statedBounds(engine.compilation.spec.limits), ...doorOptions, host: '127.0.0.1', ...at }),
+    ...doorsOf(() => served),
     fire: async (resource, id, transition) => (await timers.fire(resource, id, transition)) as Json,
     async replace(next) {
-      const made = await startEngine(next, store, lasting, options);
-      await development?.issue(made.compilation);
-      target = compileTargets(next);
-      road = compileServe(made, note ?? logged);
-      refuseRaw = compileRawRefusals(made);
-      engine = made;
+      served = await startServed(next, store, lasting, note, options);
       timers.changed();
       await events.resume();
     },
@@ -116,12 +88,12 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
       return development?.made ?? [];
     },
     get notes() {
-      return [...notesOf(engine), ...webhooks.map(({ url, secret }) => `Every event goes to ${url}, signed with ${secret}.`)];
+      return [...notesOf(engine()), ...webhooks.map(({ url, secret }) => `Every event goes to ${url}, signed with ${secret}.`)];
     },
     get basePath() {
-      return engine.basePath;
+      return engine().basePath;
     },
-    coverage: () => count?.of(engine.compilation.spec, engine.compilation.ledger().total.open),
+    coverage: () => count?.of(engine().compilation.spec, engine().compilation.ledger().total.open),
     async settled() {
       // What is fired emits, and what is sent can disable a subscriber, which emits too.
       for (let round = 0; round < 2; round++) {
@@ -134,6 +106,57 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
       await events.stop();
       if (!options.store) await store.close();
     },
+  };
+}
+
+/** A document as it is served: all of this changes at once where another one takes its place. */
+interface Served {
+  readonly engine: Engine;
+  readonly road: AnswerCall;
+  readonly refuseRaw: RefuseRaw;
+  /** What of a call's target the log may show. */
+  readonly target: (call: Call) => string;
+}
+
+/** @throws {Misfits} where stored rows do not fit the document. */
+async function startServed(
+  spec: Spec,
+  store: Store,
+  lasting: Lasting,
+  note: Note | undefined,
+  options: ServeOptions,
+): Promise<Served> {
+  const engine = await startEngine(spec, store, lasting, options);
+  await lasting.development?.issue(engine.compilation);
+  return {
+    engine,
+    road: compileServe(engine, note),
+    refuseRaw: compileRawRefusals(engine),
+    target: compileTargets(spec),
+  };
+}
+
+/** The doors that calls come in by, whatever document is served at the time. */
+function doorsOf(served: () => Served): Pick<Service, 'listener' | 'fetch' | 'listen'> {
+  const answer: AnswerCall = (call) => served().road(call);
+  const options = {
+    refuseRaw: (kind: DoorRefusal, path: string) => served().refuseRaw(kind, path),
+    onFailure: (failure: unknown) => served().engine.onFailure(failure, 'door'),
+  };
+  const bounds = () => statedBounds(served().engine.compilation.spec.limits);
+  return {
+    listener: createListener(answer, { ...bounds(), ...options }),
+    fetch: fetchDoor(answer),
+    listen: (at) => listen(answer, { ...bounds(), ...options, host: '127.0.0.1', ...at }),
+  };
+}
+
+/** What is done with an answered exchange: it is counted, and logged, where either is asked for. */
+function noteBoth(count: CoverageCount | undefined, logged: Note | undefined): Note | undefined {
+  if (!count) return logged;
+  return (call, exchange, reply, refusal) => {
+    count.note(call, exchange, reply, refusal);
+    logged?.(call, exchange, reply, refusal);
   };
 }
 

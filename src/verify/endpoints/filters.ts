@@ -5,15 +5,18 @@ import { paramsShape } from '../../parts/expressions/operation-scope.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Parameter } from '../../parts/parameters.ts';
+import type { Field } from '../../parts/resources.ts';
 import { machineOf } from '../../parts/states.ts';
 import { beginList, type OwnList } from '../make/own-list.ts';
 import { hasNextPage } from '../make/pages.ts';
 import { statesOf } from '../make/walk.ts';
+import type { FactName } from '../model/facts.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import { isSendable } from '../model/sendable.ts';
 import { moot } from '../script/claim.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import { isFreeText, valuesApart } from '../values/apart.ts';
 import { OwnText } from '../values/own-text.ts';
@@ -43,51 +46,71 @@ export async function listFiltered(session: Session, endpoint: Endpoint, paramet
   const stated = resource && entryOf(resource.fields, field);
   session.need(stated !== undefined, `the ${list.resource} has no ${field}`);
   session.need(!model.unseenBy(list.resource, list.caller).has(field), `${field} is not shown`);
+  const filter = { session, fact: { kind: 'parameters', subject: endpoint.key }, parameter, field: stated };
   const made = list.rows.flatMap((row) => (row.made ? [row.made] : []));
   for (const asked of asks ?? asksOf(session, list, parameter, own)) {
     const seen = await list.all({ [parameter.name]: asked });
-    const fact = { kind: 'parameters', subject: endpoint.key };
-    session.claim({
-      fact,
-      reason: `filter ${parameter.name}`,
-      at: parameter.at,
-      of: [seen] as const,
-      judge(answer: TrialExchange | readonly TrialExchange[]) {
-        const pages = pagesOf(answer);
-        const sent = pages[0]?.sent.query[parameter.name];
-        const rows = pages.flatMap((page) => (isDone(page) ? (rowsOf(session, page) ?? []) : []));
-        if (sent === undefined) return moot('it was not asked for');
-        const wrong = rows.find((row) => matchesFilter(row[field], parameter.op, sent, stated) === false);
-        return wrong
-          ? {
-              promised: `rows whose ${field} ${parameter.op} ${JSON.stringify(sent)}`,
-              seen: JSON.stringify(wrong[field] ?? null),
-            }
-          : undefined;
-      },
-    });
-    for (const creation of made) {
-      session.claim({
-        fact,
-        reason: `filter ${parameter.name} shows`,
-        at: parameter.at,
-        of: [seen, creation] as const,
-        judge(answer: TrialExchange | readonly TrialExchange[], creator: TrialExchange) {
-          const pages = pagesOf(answer);
-          const last = pages.at(-1);
-          const id = isDone(creator) ? idIn(model, creator) : undefined;
-          const isWhole = pages.every((page) => isDone(page) && rowsOf(session, page)) && last && !hasNextPage(model, last);
-          const sent = last?.sent.query[parameter.name];
-          if (!isWhole || id === undefined || sent === undefined) return moot('not all pages were shown');
-          if (matchesFilter(rowWith(model, creator, id)?.[field], parameter.op, sent, stated) !== true)
-            return moot('it does not fit');
-          return pages.some((page) => rowWith(model, page, id) !== undefined)
-            ? undefined
-            : { promised: `the row whose ${field} ${parameter.op} ${JSON.stringify(sent)}`, seen: 'rows without it' };
-        },
-      });
-    }
+    claimNoOther(filter, seen);
+    for (const creation of made) claimShown(filter, seen, creation);
   }
+}
+
+/** A filter that claims are made about. */
+interface ClaimedFilter {
+  readonly session: Session;
+  readonly fact: FactName;
+  readonly parameter: Parameter;
+  /** The field that its rows are told apart by. */
+  readonly field: Field;
+}
+
+type Listed = TrialExchange | readonly TrialExchange[];
+
+/** No row comes that does not fit what was asked. */
+function claimNoOther({ session, fact, parameter, field }: ClaimedFilter, seen: Done<Listed>): void {
+  session.claim({
+    fact,
+    reason: `filter ${parameter.name}`,
+    at: parameter.at,
+    of: [seen] as const,
+    judge(answer: Listed) {
+      const pages = pagesOf(answer);
+      const sent = pages[0]?.sent.query[parameter.name];
+      const rows = pages.flatMap((page) => (isDone(page) ? (rowsOf(session, page) ?? []) : []));
+      if (sent === undefined) return moot('it was not asked for');
+      const wrong = rows.find((row) => matchesFilter(row[field.name], parameter.op, sent, field) === false);
+      return wrong
+        ? {
+            promised: `rows whose ${field.name} ${parameter.op} ${JSON.stringify(sent)}`,
+            seen: JSON.stringify(wrong[field.name] ?? null),
+          }
+        : undefined;
+    },
+  });
+}
+
+/** A row that was made and fits what was asked is on one of the pages. */
+function claimShown({ session, fact, parameter, field }: ClaimedFilter, seen: Done<Listed>, creation: Done<TrialExchange>): void {
+  const { model } = session;
+  session.claim({
+    fact,
+    reason: `filter ${parameter.name} shows`,
+    at: parameter.at,
+    of: [seen, creation] as const,
+    judge(answer: Listed, creator: TrialExchange) {
+      const pages = pagesOf(answer);
+      const last = pages.at(-1);
+      const id = isDone(creator) ? idIn(model, creator) : undefined;
+      const isWhole = pages.every((page) => isDone(page) && rowsOf(session, page)) && last && !hasNextPage(model, last);
+      const sent = last?.sent.query[parameter.name];
+      if (!isWhole || id === undefined || sent === undefined) return moot('not all pages were shown');
+      if (matchesFilter(rowWith(model, creator, id)?.[field.name], parameter.op, sent, field) !== true)
+        return moot('it does not fit');
+      return pages.some((page) => rowWith(model, page, id) !== undefined)
+        ? undefined
+        : { promised: `the row whose ${field.name} ${parameter.op} ${JSON.stringify(sent)}`, seen: 'rows without it' };
+    },
+  });
 }
 
 /** Values of the field that lie apart, where whoever makes a row may choose them: a row for each, and what is asked of them. */

@@ -40,13 +40,8 @@ function failing(model: Model, pair: Pair): Case {
     name: `${pair.create.name}, ${pair.then.name}: the first delivery is answered with 500`,
     facts: [deliveryFact],
     async run(session: Session) {
-      const [waitMs] = deliveryOf(model.spec)?.webhook?.retryMs ?? [];
+      const waitMs = waitOf(model, session);
       const { clock } = session.run;
-      session.need(waitMs !== undefined, 'it is not stated when a delivery is tried again');
-      session.need(
-        clock.advance !== undefined || waitMs <= waitMsMost,
-        `a delivery is tried again after ${waitMs / 1000} s: say how the clock is moved with --clock`,
-      );
       const react = (_: unknown, earlier: readonly ReceivedDelivery[]) => (earlier.length === 0 ? 500 : 204);
       const { ear, made, moved } = await actTwice(session, pair, () =>
         subscribe(session, makerOf(model, pair, subscribing(model)), { events: ['*'], react }),
@@ -58,43 +53,43 @@ function failing(model: Model, pair: Pair): Case {
       const ms = clock.advance ? eventMs : Math.ceil(waitMs * 0.8) + eventMs;
       const heard = await session.do(ear.hearing([first, waited], { isEnough: again, ms, quietMs }));
       const of = [ear.opened, made, moved, heard] as const;
-      const judged =
-        (judge: (deliveries: readonly ReceivedDelivery[]) => Judgement) =>
-        (...[opened, one, other, all]: readonly [TrialExchange, TrialExchange, TrialExchange, Listening]): Judgement => {
-          if (![opened, one, other].every(isDone)) return moot('nobody subscribed, or a change was refused');
-          return all.deliveries.length === 0 ? moot('nothing came') : judge(all.deliveries);
-        };
-      session.claim({
-        shrinkingRuns: 2,
-        fact: deliveryFact,
-        reason: 'tried again',
-        of,
-        judge: judged((all) => retryJudgement(model, pair, all)),
-      });
-      session.claim({
-        shrinkingRuns: 2,
-        fact: deliveryFact,
-        reason: 'one id',
-        of,
-        judge: judged((all) => oneIdJudgement(model, pair, all)),
-      });
-      if (deliveryOf(model.spec)?.webhook?.order !== 'any')
-        session.claim({
-          shrinkingRuns: 2,
-          fact: deliveryFact,
-          reason: 'in order',
-          of,
-          judge: judged((all) => orderJudgement(model, pair, all)),
-        });
-      if (!clock.advance)
-        session.claim({
-          shrinkingRuns: 2,
-          fact: deliveryFact,
-          reason: 'waits',
-          of,
-          judge: judged((all) => waitJudgement(model, pair, all, waitMs)),
-        });
+      for (const [reason, judge] of retryClaims(model, pair, clock.advance ? undefined : waitMs))
+        session.claim({ shrinkingRuns: 2, fact: deliveryFact, reason, of, judge: whereTold(judge) });
     },
+  };
+}
+
+/** The stated wait before a delivery is tried again, where it can be waited out. @throws {Untestable} */
+function waitOf(model: Model, session: Session): number {
+  const [waitMs] = deliveryOf(model.spec)?.webhook?.retryMs ?? [];
+  session.need(waitMs !== undefined, 'it is not stated when a delivery is tried again');
+  session.need(
+    session.run.clock.advance !== undefined || waitMs <= waitMsMost,
+    `a delivery is tried again after ${waitMs / 1000} s: say how the clock is moved with --clock`,
+  );
+  return waitMs;
+}
+
+type JudgeDeliveries = (deliveries: readonly ReceivedDelivery[]) => Judgement;
+
+/** What is claimed of tries, by its reason. `waitMs` is the wait that went by, where the clock of the receiver tells it. */
+function retryClaims(model: Model, pair: Pair, waitMs: number | undefined): (readonly [string, JudgeDeliveries])[] {
+  const isInOrder = deliveryOf(model.spec)?.webhook?.order !== 'any';
+  return [
+    ['tried again', (all) => retryJudgement(model, pair, all)],
+    ['one id', (all) => oneIdJudgement(model, pair, all)],
+    ...(isInOrder ? [['in order', (all: readonly ReceivedDelivery[]) => orderJudgement(model, pair, all)] as const] : []),
+    ...(waitMs === undefined
+      ? []
+      : [['waits', (all: readonly ReceivedDelivery[]) => waitJudgement(model, pair, all, waitMs)] as const]),
+  ];
+}
+
+/** Judges what came, where somebody listened to two changes and anything did. */
+function whereTold(judge: JudgeDeliveries) {
+  return (opened: TrialExchange, one: TrialExchange, other: TrialExchange, all: Listening): Judgement => {
+    if (![opened, one, other].every(isDone)) return moot('nobody subscribed, or a change was refused');
+    return all.deliveries.length === 0 ? moot('nothing came') : judge(all.deliveries);
   };
 }
 

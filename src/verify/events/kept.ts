@@ -4,6 +4,7 @@ import type { Model } from '../model/model.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
 import type { Case, Trial } from '../trial.ts';
 import { deliveryFact } from './changing.ts';
 import type { Listening } from './ear.ts';
@@ -48,43 +49,58 @@ function caseOf(model: Model, pair: Pair, keepMs: number): Case {
       const newest = await session.send(later);
       session.need(isDone(newest.value), `${create.name} was answered ${newest.value.status}`);
       const isTold = (all: Listening['deliveries']) => all.some((one) => isOf(model, resource, newest.value, one));
-      const back = await openEar(session, maker, { behind: heard });
       const waiting = { isEnough: isTold, ms: eventMs, quietMs: 0 };
+      const back = await openEar(session, maker, { behind: heard });
       const told = await session.do(back.hearing([still, newest], waiting));
-      session.claim({
-        shrinkingRuns: 2,
-        fact: deliveryFact,
-        reason: 'kept',
-        of: [heard, newest, back.opened, told],
-        judge: (before: Listening, last: TrialExchange, opened: TrialExchange, after: Listening): Judgement => {
-          const missed = idsIn(model, before)[1];
-          if (missed === undefined || !isDone(last) || !isDone(opened)) return moot('fewer than two events came');
-          if (idsIn(model, after)[0] === missed) return undefined;
-          return {
-            promised: `after ${0.9 * keepMs} ms of the ${keepMs} that events are kept, what was missed is told: ${missed}`,
-            seen: idsIn(model, after)[0] ?? 'nothing came',
-          };
-        },
-      });
+      claimKept(session, keepMs, [heard, newest, back.opened, told]);
       const over = await session.wait(Math.ceil(keepMs * 0.2));
       const again = await openEar(session, maker, { behind: heard });
       const oldest = await session.do(again.hearing([still, newest, over], waiting));
-      session.claim({
-        shrinkingRuns: 2,
-        fact: deliveryFact,
-        reason: 'oldest kept',
-        of: [heard, newest, again.opened, oldest],
-        judge: (before: Listening, last: TrialExchange, opened: TrialExchange, after: Listening): Judgement => {
-          if (idsIn(model, before).length === 0 || !isDone(last) || !isDone(opened)) return moot('no event came');
-          if (after.deliveries.some((one) => isOf(model, resource, last, one))) return undefined;
-          return {
-            promised: 'behind an event that is kept no longer comes the oldest that is',
-            seen: after.deliveries.length === 0 ? 'nothing came' : idsIn(model, after).join(', '),
-          };
-        },
-      });
+      claimOldest(session, resource, [heard, newest, again.opened, oldest]);
     },
   };
+}
+
+/** What was heard before, the last event's request, and the coming back: how it was answered and what was told. */
+type Return = readonly [Done<Listening>, Done<TrialExchange>, Done<TrialExchange>, Done<Listening>];
+
+/** While events are kept, the one that was missed is told first. */
+function claimKept(session: Session, keepMs: number, of: Return): void {
+  const { model } = session;
+  session.claim({
+    shrinkingRuns: 2,
+    fact: deliveryFact,
+    reason: 'kept',
+    of,
+    judge: (before: Listening, last: TrialExchange, opened: TrialExchange, after: Listening): Judgement => {
+      const missed = idsIn(model, before)[1];
+      if (missed === undefined || !isDone(last) || !isDone(opened)) return moot('fewer than two events came');
+      if (idsIn(model, after)[0] === missed) return undefined;
+      return {
+        promised: `after ${0.9 * keepMs} ms of the ${keepMs} that events are kept, what was missed is told: ${missed}`,
+        seen: idsIn(model, after)[0] ?? 'nothing came',
+      };
+    },
+  });
+}
+
+/** When the event that somebody comes back behind is gone, what is still kept is told. */
+function claimOldest(session: Session, resource: string, of: Return): void {
+  const { model } = session;
+  session.claim({
+    shrinkingRuns: 2,
+    fact: deliveryFact,
+    reason: 'oldest kept',
+    of,
+    judge: (before: Listening, last: TrialExchange, opened: TrialExchange, after: Listening): Judgement => {
+      if (idsIn(model, before).length === 0 || !isDone(last) || !isDone(opened)) return moot('no event came');
+      if (after.deliveries.some((one) => isOf(model, resource, last, one))) return undefined;
+      return {
+        promised: 'behind an event that is kept no longer comes the oldest that is',
+        seen: after.deliveries.length === 0 ? 'nothing came' : idsIn(model, after).join(', '),
+      };
+    },
+  });
 }
 
 function idsIn(model: Model, { deliveries }: Listening): (string | undefined)[] {

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Json } from '../../document/document.ts';
 
 /** A delivery as it came. */
@@ -37,62 +37,24 @@ const bytesMost = 4 * 1024 * 1024;
 
 /** Opens one on a free port of a loopback address. */
 export async function openReceiver(host = '127.0.0.1'): Promise<Receiver> {
-  const received = new Map<string, ReceivedDelivery[]>();
-  const reactions = new Map<string, React>();
-  const waiting = new Set<() => void>();
+  const kept = new Deliveries();
   let connections = 0;
-
-  function take(request: IncomingMessage, text: string, response: ServerResponse): void {
-    const path = request.url ?? '';
-    const earlier = received.get(path) ?? [];
-    received.set(path, earlier);
-    const { method = '' } = request;
-    const come = { headers: headersOf(request), text, body: jsonIn(text), method, atMs: Date.now() };
-    const status = reactions.get(path)?.(come, earlier) ?? 204;
-    earlier.push({ ...come, status });
-    response.writeHead(status).end();
-    for (const look of [...waiting]) look();
-  }
-
   const server = createServer((request, response) => {
-    const pieces: Buffer[] = [];
-    let bytes = 0;
-    request.on('error', () => {});
-    request.on('data', (piece: Buffer) => {
-      bytes += piece.length;
-      if (bytes > bytesMost) request.destroy();
-      else pieces.push(piece);
+    readText(request, (text) => {
+      response.writeHead(kept.take(request, text)).end();
+      kept.look();
     });
-    request.on('end', () => take(request, Buffer.concat(pieces).toString('utf8'), response));
   });
   server.on('connection', () => {
     connections += 1;
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, host, resolve);
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await portOf(server, host);
 
   return {
     origin: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
-    at: (path) => received.get(path) ?? [],
-    react: (path, react) => void reactions.set(path, react),
-    until: (path, isEnough, ms) =>
-      new Promise((resolve) => {
-        const done = () => {
-          clearTimeout(timer);
-          waiting.delete(look);
-          resolve();
-        };
-        const look = () => {
-          if (isEnough(received.get(path) ?? [])) done();
-        };
-        const timer = setTimeout(done, ms);
-        waiting.add(look);
-        look();
-      }),
+    at: (path) => kept.at(path),
+    react: (path, react) => kept.react(path, react),
+    until: (path, isEnough, ms) => kept.until(path, isEnough, ms),
     get connections() {
       return connections;
     },
@@ -102,6 +64,77 @@ export async function openReceiver(host = '127.0.0.1'): Promise<Receiver> {
         server.closeAllConnections();
       }),
   };
+}
+
+/** Listens on a free port, and says which. */
+async function portOf(server: Server, host: string): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, host, resolve);
+  });
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** Reads a whole body; one that is too long is cut off with its connection. */
+function readText(request: IncomingMessage, then: (text: string) => void): void {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  request.on('error', () => {});
+  request.on('data', (piece: Buffer) => {
+    bytes += piece.length;
+    if (bytes > bytesMost) request.destroy();
+    else pieces.push(piece);
+  });
+  request.on('end', () => then(Buffer.concat(pieces).toString('utf8')));
+}
+
+/** What has come to each path, and who waits for more of it. */
+class Deliveries {
+  readonly #received = new Map<string, ReceivedDelivery[]>();
+  readonly #reactions = new Map<string, React>();
+  readonly #waiting = new Set<() => void>();
+
+  /** Writes down what came, and says the status that it is answered with. */
+  take(request: IncomingMessage, text: string): number {
+    const path = request.url ?? '';
+    const earlier = this.#received.get(path) ?? [];
+    this.#received.set(path, earlier);
+    const { method = '' } = request;
+    const come = { headers: headersOf(request), text, body: jsonIn(text), method, atMs: Date.now() };
+    const status = this.#reactions.get(path)?.(come, earlier) ?? 204;
+    earlier.push({ ...come, status });
+    return status;
+  }
+
+  /** Lets those who wait look at what has come. */
+  look(): void {
+    for (const look of [...this.#waiting]) look();
+  }
+
+  at(path: string): readonly ReceivedDelivery[] {
+    return this.#received.get(path) ?? [];
+  }
+
+  react(path: string, react: React): void {
+    this.#reactions.set(path, react);
+  }
+
+  until(path: string, isEnough: (deliveries: readonly ReceivedDelivery[]) => boolean, ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        this.#waiting.delete(look);
+        resolve();
+      };
+      const look = () => {
+        if (isEnough(this.at(path))) done();
+      };
+      const timer = setTimeout(done, ms);
+      this.#waiting.add(look);
+      look();
+    });
+  }
 }
 
 function headersOf(request: IncomingMessage): Record<string, string> {

@@ -1,4 +1,3 @@
-import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Parts, RowMaker, TrialRow, WantedRow } from '../make/row.ts';
 import type { TrialCaller } from '../model/callers.ts';
@@ -187,6 +186,3 @@ export class Session {
     if (exchange.trouble) throw new Untestable(`${exchange.sent.method} ${exchange.sent.target}: ${exchange.trouble.message}`);
   }
 }
-
-/** A map of fields. */
-export type Fields = Readonly<Record<string, Json>>;

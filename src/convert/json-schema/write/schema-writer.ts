@@ -49,26 +49,73 @@ export function writeSchemas(
   spec: Spec,
   { prefix, knownFormats = [], knownWords = [], called = (word) => word }: SchemaOptions,
 ): SchemaWriter {
-  const names = new DefinitionNames();
-  const claimed = new Map(entriesOf(spec.resources.all).map(([name]) => [`answer ${name}`, names.claim(called(name))]));
-  const spoken = new Map<string, () => JsonMap>();
-  const shared = {
+  const definitions = new Definitions(prefix, called);
+  for (const [name] of entriesOf(spec.resources.all)) definitions.claim(`answer ${name}`, name);
+  const writing = writingInto(definitions, {
     spec,
     prose: proseOf(spec),
     expandable: expandableFields(spec),
     knownFormats: new Set(knownFormats),
     knownWords: new Set(knownWords),
-  };
-  let same: ReadonlySet<string> | undefined;
+  });
   let own = 0;
+  return {
+    shape: (shape, view) => shapeSchema(shape, writing(view)),
+    resource: (name, view) => writing(view).resource(name, view),
+    created: (name) => createdSchema(name, writing('answer')),
+    request: (endpoint) => requestSchema(endpoint, writing('create')),
+    define(name, schema) {
+      own++;
+      return definitions.refer(`own ${own}`, name, () => schema);
+    },
+    defineOnce: (name, schema) => definitions.refer(`own ${name} ${JSON.stringify(schema)}`, name, () => schema),
+    definitions: () => definitions.written(),
+  };
+}
 
-  /** The name of a definition by what it is of; it is written when all are. */
-  function define(key: string, wish: string, write: () => JsonMap): JsonMap {
-    const name = claimed.get(key) ?? names.claim(called(wish));
-    claimed.set(key, name);
-    if (!spoken.has(name)) spoken.set(name, write);
-    return { $ref: `${prefix}${name}` };
+/** The definitions that are spoken of, each under a name of its own. */
+class Definitions {
+  readonly #prefix: string;
+  readonly #called: (word: string) => string;
+  readonly #names = new DefinitionNames();
+  readonly #claimed = new Map<string, string>();
+  readonly #spoken = new Map<string, () => JsonMap>();
+
+  constructor(prefix: string, called: (word: string) => string) {
+    this.#prefix = prefix;
+    this.#called = called;
   }
+
+  /** The name of a definition by what it is of. */
+  claim(key: string, wish: string): string {
+    const name = this.#claimed.get(key) ?? this.#names.claim(this.#called(wish));
+    this.#claimed.set(key, name);
+    return name;
+  }
+
+  /** Speaks of a definition, which is written when all are. */
+  refer(key: string, wish: string, write: () => JsonMap): JsonMap {
+    const name = this.claim(key, wish);
+    if (!this.#spoken.has(name)) this.#spoken.set(name, write);
+    return { $ref: `${this.#prefix}${name}` };
+  }
+
+  written(): JsonMap {
+    const written: Record<string, Json> = Object.create(null);
+    // Writing one may speak of another.
+    for (const [name, write] of this.#spoken) written[name] = write();
+    return written;
+  }
+}
+
+/** What is the same in every view. */
+type SharedWriting = Omit<Writing, 'view' | 'resource' | 'inner'>;
+
+/** The writing of each view, whose references are definitions. */
+function writingInto(definitions: Definitions, shared: SharedWriting): (view: SchemaView) => Writing {
+  const { spec } = shared;
+  const roots = new Map<Shape, number>();
+  let same: ReadonlySet<string> | undefined;
 
   function reference(name: string, asked: SchemaView): JsonMap {
     const resource = entryOf(spec.resources.all, name);
@@ -76,60 +123,49 @@ export function writeSchemas(
     if (asked === 'create') same ??= sentAsAnswered(shared);
     const view = asked === 'create' && same?.has(name) ? 'answer' : asked;
     const wish = view === 'answer' ? name : `${name}_${view}`;
-    return define(`${view} ${name}`, wish, () => resourceSchema(resource, writing(view)));
+    return definitions.refer(`${view} ${name}`, wish, () => resourceSchema(resource, writing(view)));
   }
 
-  const roots = new Map<Shape, number>();
   function inner(root: Shape, ref: string, view: SchemaView): JsonMap {
     const target = ref === '#' ? root : valueAt(root, percentDecoded(ref.slice(1)));
     if (!isPlainMap(target)) return target === false ? { not: {} } : {};
     if (!roots.has(root)) roots.set(root, roots.size);
     const wish = `${ref === '#' ? 'whole' : (ref.split('/').at(-1) ?? '')}${view === 'answer' ? '' : `_${view}`}`;
-    return define(`${view} ${roots.get(root)}${ref}`, wish, () => innerSchema(target, root, writing(view)));
+    return definitions.refer(`${view} ${roots.get(root)}${ref}`, wish, () => innerSchema(target, root, writing(view)));
   }
 
   const writing = (view: SchemaView): Writing => ({ ...shared, view, resource: reference, inner });
-  return {
-    shape: (shape, view) => shapeSchema(shape, writing(view)),
-    resource: reference,
-    created(name) {
-      const secrets = entryOf(spec.resources.all, name);
-      const required = (secrets ? entriesOf(secrets.fields) : [])
-        .filter(([, field]) => field.reveal === 'once' && statedValue(field.required) === true && !field.visible)
-        .map(([field]) => field);
-      const answer = reference(name, 'answer');
-      return required.length === 0 ? answer : { ...answer, type: 'object', required };
-    },
-    request(endpoint) {
-      if (isStated(endpoint.request)) return shapeSchema(endpoint.request.value, writing('create'));
-      if (endpoint.request.standing !== 'open' || endpoint.request.question !== undefined) return undefined;
-      const effect = statedValue(endpoint.does);
-      if (!effect || !('resource' in effect)) return undefined;
-      if (effect.verb === 'update') return reference(effect.resource, 'update');
-      if (effect.verb !== 'create' && effect.verb !== 'replace' && effect.verb !== 'upsert') return undefined;
-      return bodyOf(effect.resource, boundByPath(spec, endpoint));
-    },
-    define(name, schema) {
-      own++;
-      return define(`own ${own}`, name, () => schema);
-    },
-    defineOnce: (name, schema) => define(`own ${name} ${JSON.stringify(schema)}`, name, () => schema),
-    definitions() {
-      const written: Record<string, Json> = Object.create(null);
-      // Writing one may speak of another.
-      for (const [name, write] of spoken) written[name] = write();
-      return written;
-    },
-  };
+  return writing;
+}
 
-  /** A body that may leave out what the path says; where it leaves nothing out, it is the resource's own. */
-  function bodyOf(name: string, bound: readonly string[]): JsonMap {
-    const resource = entryOf(spec.resources.all, name);
-    if (!resource || !isStated(resource.fields)) return reference(name, 'create');
-    const own = resourceSchema(resource, writing('create'), bound);
-    const whole = resourceSchema(resource, writing('create'));
-    return JSON.stringify(own) === JSON.stringify(whole) ? reference(name, 'create') : own;
-  }
+/** What answers the making of a resource, with the secrets that it shows once. */
+function createdSchema(name: string, { spec, resource }: Writing): JsonMap {
+  const secrets = entryOf(spec.resources.all, name);
+  const required = (secrets ? entriesOf(secrets.fields) : [])
+    .filter(([, field]) => field.reveal === 'once' && statedValue(field.required) === true && !field.visible)
+    .map(([field]) => field);
+  const answer = resource(name, 'answer');
+  return required.length === 0 ? answer : { ...answer, type: 'object', required };
+}
+
+/** The body of a request, stated or following from the effect. */
+function requestSchema(endpoint: Endpoint, writing: Writing): JsonMap | undefined {
+  if (isStated(endpoint.request)) return shapeSchema(endpoint.request.value, writing);
+  if (endpoint.request.standing !== 'open' || endpoint.request.question !== undefined) return undefined;
+  const effect = statedValue(endpoint.does);
+  if (!effect || !('resource' in effect)) return undefined;
+  if (effect.verb === 'update') return writing.resource(effect.resource, 'update');
+  if (effect.verb !== 'create' && effect.verb !== 'replace' && effect.verb !== 'upsert') return undefined;
+  return bodyOf(effect.resource, boundByPath(writing.spec, endpoint), writing);
+}
+
+/** A body that may leave out what the path says; where it leaves nothing out, it is the resource's own. */
+function bodyOf(name: string, bound: readonly string[], writing: Writing): JsonMap {
+  const resource = entryOf(writing.spec.resources.all, name);
+  if (!resource || !isStated(resource.fields)) return writing.resource(name, 'create');
+  const own = resourceSchema(resource, writing, bound);
+  const whole = resourceSchema(resource, writing);
+  return JSON.stringify(own) === JSON.stringify(whole) ? writing.resource(name, 'create') : own;
 }
 
 /** The schema of a whole resource in a view. `optional`: what the path of an endpoint says already. */
@@ -216,7 +252,7 @@ function commented(what: string, fact: Fact<unknown>): JsonMap {
  * The resources that are sent just as they are answered, so that one definition does for both: all are taken to be, until a
  * difference shows, in themselves or in what they speak of.
  */
-function sentAsAnswered(writing: Omit<Writing, 'view' | 'resource' | 'inner'>): ReadonlySet<string> {
+function sentAsAnswered(writing: SharedWriting): ReadonlySet<string> {
   const resources = entriesOf(writing.spec.resources.all);
   const same = new Set(resources.map(([name]) => name));
   const text = (name: string, view: SchemaView): string => (view === 'answer' || same.has(name) ? name : `${view} ${name}`);

@@ -44,11 +44,11 @@ export function compileToldVersion(
   selection: Selection | undefined,
   basePath: string,
 ): ToldVersion {
-  const header = selection?.by === 'header' ? selection.carrier.toLowerCase() : undefined;
-  const naming = (version: string | undefined): Record<string, string> =>
-    header === undefined || version === undefined ? {} : { [header]: version, vary: (selection as Selection).carrier };
-  const standings = new Map<Plan, Standing[]>();
   const versions = new Map(history?.versions.map((version) => [version.name, version]));
+  const naming = compileNaming(selection);
+  const tell = compileTelling(naming, selection && selection.by !== 'pin' ? versions : new Map());
+  const link = compileLinks(selection, versions, basePath);
+  const standings = new Map<Plan, Standing[]>();
 
   function standingOf({ plan, view }: Exchange): Standing {
     const ofViews = standings.get(plan) ?? [];
@@ -69,16 +69,62 @@ export function compileToldVersion(
     return made;
   }
 
-  function tell(version: string | undefined, stated: readonly Deprecation[]): Told {
-    const successors =
-      selection && selection.by !== 'pin'
-        ? stated.flatMap(({ alternative = '' }) => (versions.has(alternative) ? [alternative] : []))
-        : [];
-    return { headers: { ...naming(version), ...deprecationHeaders(stated) }, successors: [...new Set(successors)] };
-  }
+  return {
+    unrouted: (version) => (selection?.by === 'header' ? naming(version) : undefined),
+    of(exchange, reply) {
+      const { always, words, usual, shown } = standingOf(exchange);
+      const isShown = reply.status < 300 && reply.body !== undefined;
+      const used = words.used?.(exchange) ?? [];
+      if (used.length > 0)
+        return link(exchange.call, tell(exchange.view.version, [...always, ...(isShown ? words.shown : []), ...used]));
+      return link(exchange.call, isShown ? shown : usual);
+    },
+  };
+}
 
-  /** Where a request is answered in another version: by a path or query, at another address; by a header, at its own. */
-  function addressIn({ path, query }: Call, version: string): string {
+/** The header fields that name a version, where a header chooses it. */
+function compileNaming(selection: Selection | undefined): (version: string | undefined) => Record<string, string> {
+  if (selection?.by !== 'header') return () => ({});
+  const header = selection.carrier.toLowerCase();
+  return (version) => (version === undefined ? {} : { [header]: version, vary: selection.carrier });
+}
+
+/** Makes the header fields of deprecations. `linked` are the versions that a link can lead to. */
+function compileTelling(
+  naming: (version: string | undefined) => Record<string, string>,
+  linked: ReadonlyMap<string, unknown>,
+): (version: string | undefined, stated: readonly Deprecation[]) => Told {
+  return (version, stated) => {
+    const successors = stated.flatMap(({ alternative = '' }) => (linked.has(alternative) ? [alternative] : []));
+    return { headers: { ...naming(version), ...deprecationHeaders(stated) }, successors: [...new Set(successors)] };
+  };
+}
+
+/** Adds the links to where the same request is answered in the versions that come after. */
+function compileLinks(
+  selection: Selection | undefined,
+  versions: ReadonlyMap<string, unknown>,
+  basePath: string,
+): (call: Call, told: Told) => Headers {
+  const addressIn = compileAddresses(selection, versions, basePath);
+  return (call, { headers, successors }) => {
+    if (successors.length === 0) return headers;
+    let { link } = headers;
+    for (const version of successors) {
+      const own = `<${quoted(addressIn(call, version))}>; rel="successor-version"`;
+      link = link === undefined ? own : `${link}, ${own}`;
+    }
+    return link === undefined ? headers : { ...headers, link };
+  };
+}
+
+/** Where a request is answered in another version: by a path or query, at another address; by a header, at its own. */
+function compileAddresses(
+  selection: Selection | undefined,
+  versions: ReadonlyMap<string, unknown>,
+  basePath: string,
+): (call: Call, version: string) => string {
+  return ({ path, query }, version) => {
     const more = query === '' ? '' : `?${query}`;
     if (selection?.by === 'path') {
       const found = pathReader(selection.carrier, basePath)(path);
@@ -89,28 +135,6 @@ export function compileToldVersion(
     const parameters = new URLSearchParams(query);
     parameters.set(selection.carrier, version);
     return `${path}?${parameters}`;
-  }
-
-  return {
-    unrouted: (version) => (header === undefined ? undefined : naming(version)),
-    of(exchange, reply) {
-      const { always, words, usual, shown } = standingOf(exchange);
-      const isShown = reply.status < 300 && reply.body !== undefined;
-      const used = words.used?.(exchange) ?? [];
-      const { headers, successors } =
-        used.length > 0
-          ? tell(exchange.view.version, [...always, ...(isShown ? words.shown : []), ...used])
-          : isShown
-            ? shown
-            : usual;
-      if (successors.length === 0) return headers;
-      let { link } = headers;
-      for (const version of successors) {
-        const own = `<${quoted(addressIn(exchange.call, version))}>; rel="successor-version"`;
-        link = link === undefined ? own : `${link}, ${own}`;
-      }
-      return link === undefined ? headers : { ...headers, link };
-    },
   };
 }
 

@@ -1,13 +1,13 @@
-import type { JsonMap } from '../../document/document.ts';
-import { isMap } from '../../document/values.ts';
-import { entriesOf, entryOf, statedValue } from '../fact.ts';
-import type { Field } from '../resources.ts';
-import type { Spec } from '../spec.ts';
-import { resolvedShape } from '../value-shape.ts';
-import { branchesOf } from './branches.ts';
+import type { JsonMap } from '../document/document.ts';
+import { isMap } from '../document/values.ts';
+import { entriesOf, entryOf, statedValue } from './fact.ts';
+import type { Field } from './resources.ts';
+import { branchesOf } from './shapes/branches.ts';
+import type { Spec } from './spec.ts';
+import { resolvedShape } from './value-shape.ts';
 
 /** A member that a shape states of its values. */
-export interface Member {
+export interface LevelMember {
   readonly name: string;
   readonly shape: JsonMap;
   /** The field that it is, where its holder is a resource. */
@@ -16,7 +16,7 @@ export interface Member {
 
 /** What a shape says of what stands directly inside its values. */
 export interface Level {
-  readonly members: readonly Member[];
+  readonly members: readonly LevelMember[];
   /** The shape of members that are not named. */
   readonly rest?: JsonMap;
   readonly items?: JsonMap;
