@@ -16,7 +16,7 @@ export const longFunctions: Readonly<Record<string, string>> = {
     'compiled in one closure, whose steps share what was worked out once for all requests',
   'src/serve/events/events.ts#startEvents':
     'compiled in one closure, whose steps share what was worked out once for all requests',
-  'src/serve/operations/versions/version-headers.ts#compileToldVersion':
+  'src/serve/operations/version-headers.ts#compileToldVersion':
     'compiled in one closure, whose steps share what was worked out once for all requests',
   'src/serve/resources/lists/list.ts#compileList':
     'compiled in one closure, whose steps share what was worked out once for all requests',

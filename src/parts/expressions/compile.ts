@@ -1,13 +1,13 @@
 import type { Spec } from '../spec.ts';
 import { Failed, type Value } from './cel-value.ts';
-import { type Code, crossed, type Evaluation } from './code.ts';
+import { type Code, crossed, type Evaluation } from './code-path.ts';
 import { Coder } from './coder.ts';
 import type { EvaluationContext, Raw } from './frame.ts';
 import { type Inferred, infer } from './infer.ts';
+import { isSameForm, type ResultType, returnOf } from './json-values.ts';
 import type { Node } from './node.ts';
 import { parseExpression } from './parse.ts';
 import { type Read, readsOf } from './reads.ts';
-import { isSameForm, type ResultType, returnOf } from './result.ts';
 import type { Scope } from './scope.ts';
 import { typeOfShape } from './shape-type.ts';
 import type { Expected } from './use.ts';

@@ -2,19 +2,22 @@ import type { Json } from '../../document/document.ts';
 import { readTemplate, sortableTemplate, type Template } from '../../kinds/generators/template.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { NewEvent } from '../../store/outbox.ts';
+import { isFailed } from '../exchange/compilation.ts';
 import type { Caller, Recorded, Value } from '../exchange/exchange.ts';
-import { isFailed } from '../exchange/expressions.ts';
 import { toJson } from '../http/json.ts';
 import type { StoredChange, Work } from '../resources/act.ts';
-import { compileKinds, type Kinds, type RecordedKind, webhookOf } from './kinds.ts';
 import {
   compileChains,
+  compileKinds,
   compileMayRead,
   type Image,
   imageOf,
   isStillKnown,
+  type Kinds,
   type MayRead,
+  type RecordedKind,
   scopeKept,
+  webhookOf,
   writeImage,
 } from './row-image.ts';
 import type { Emitted, EventsSetting } from './setting.ts';

@@ -6,7 +6,7 @@ import { newAjv } from '../../parts/shapes/validators.ts';
 import { type Branches, reduceErrors } from './ajv-branches.ts';
 import { correctEvaluation } from './ajv-evaluated.ts';
 import { addKeywords, capFormats, regExp } from './ajv-keywords.ts';
-import { holdsBigInt } from './exact-integer.ts';
+import { holdsBigInt } from './json.ts';
 import type { Schema } from './schema.ts';
 import { type Prepared, prepareSchema, usesInheritedNames } from './schema-prepare.ts';
 import { noViolations, type Violation, violationsMax } from './violation.ts';

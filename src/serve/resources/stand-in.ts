@@ -12,7 +12,7 @@ import type { RowModel } from './model.ts';
 
 /**
  * What a stand-in for somebody else's service does beyond an ordinary one: the named places where it enters. An ordinary service has
- * none. `sampling/` fills it.
+ * none. `stand-in/` fills it.
  */
 export interface StandIn {
   /** What is left of the violations of a request once those are gone that it lets pass. */

@@ -22,14 +22,13 @@ import {
   unknownField,
   withoutKeys,
 } from './body.ts';
-import { compileMaker, type Maker } from './create.ts';
+import { applySetters, asStored, compileMaker, kept, type Maker, updateRow } from './create.ts';
 import { compileLocator, type Locator } from './locate.ts';
 import { identifierValue, type RowModel } from './model.ts';
 import { compileOlderUpdate } from './older-body.ts';
 import { compilePrecondition } from './precondition.ts';
 import { compileForgiving } from './stand-in.ts';
 import type { ViewCompilation } from './view-compilation.ts';
-import { applySetters, asStored, kept, updateRow } from './write.ts';
 
 /** Compiles `update RESOURCE`: JSON Merge Patch (RFC 7396). */
 export function compileUpdate(

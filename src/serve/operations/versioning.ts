@@ -1,16 +1,16 @@
-import { entryOf } from '../../../parts/fact.ts';
-import { isServed } from '../../../parts/versions/spec-in-version.ts';
-import type { Store } from '../../../store/store.ts';
-import { after, type PromiseOrValue } from '../../exchange/after.ts';
-import { type Caller, type Exchange, Planned, type Routed } from '../../exchange/exchange.ts';
-import type { OpenFact } from '../../exchange/open.ts';
-import type { Versions } from '../../exchange/versions.ts';
-import type { Call, Reply } from '../../http/call.ts';
-import { compileRoutes, type Router } from '../../http/route.ts';
-import type { Engine } from '../engine.ts';
+import { entryOf } from '../../parts/fact.ts';
+import { isServed } from '../../parts/versions/spec-in-version.ts';
+import type { Store } from '../../store/store.ts';
+import { after, type PromiseOrValue } from '../exchange/after.ts';
+import { type Caller, type Exchange, Planned, type Routed } from '../exchange/exchange.ts';
+import type { OpenFact } from '../exchange/open.ts';
+import type { Versions } from '../exchange/versions.ts';
+import type { Call, Reply } from '../http/call.ts';
+import { compileRoutes, type Router } from '../http/route.ts';
+import type { Engine } from './engine.ts';
 import { planInVersion } from './older-plan.ts';
-import { compileAsked, isSunset, pathReader, sunsetMsOf, unknownVersion } from './selection.ts';
 import { compileToldVersion } from './version-headers.ts';
+import { compileAsked, isSunset, pathReader, sunsetMsOf, unknownVersion } from './version-selection.ts';
 
 /** What the versioning part does on a request's road. */
 export interface CompiledVersions {

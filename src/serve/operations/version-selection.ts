@@ -1,8 +1,8 @@
-import type { Deprecation, Selection, Version } from '../../../parts/versioning.ts';
-import type { History } from '../../../parts/versions/history.ts';
-import type { Refusal } from '../../exchange/exchange.ts';
-import type { Call } from '../../http/call.ts';
-import { describeValue } from '../../http/violation.ts';
+import type { Deprecation, Selection, Version } from '../../parts/versioning.ts';
+import type { History } from '../../parts/versions/history.ts';
+import type { Refusal } from '../exchange/exchange.ts';
+import type { Call } from '../http/call.ts';
+import { describeValue } from '../http/violation.ts';
 
 /** What a call says of its version. */
 interface RequestedVersion {
