@@ -61,13 +61,7 @@ export function startCompilation(spec: Spec, user: string | undefined): Compilat
     version: undefined,
     prepare,
     expression: (expression, operation) => prepare(expression, operation).evaluate,
-    validate: (shape, use) => {
-      let compiled: Validate | undefined;
-      return (value) => {
-        compiled ??= validator.compile(toNamingSchema(spec, shape, use));
-        return compiled(value);
-      };
-    },
+    validate: (shape, use) => validator.compile(() => toNamingSchema(spec, shape, use)),
   };
 }
 
@@ -106,17 +100,17 @@ function compileExpressions(spec: Spec): (expression: Expression, operation?: st
 
 function prepare(spec: Spec, use: Parameters<typeof compileExpression>[1]): Prepared {
   let compiled: ReturnType<typeof compileExpression> | undefined;
-  const ready = () => {
-    compiled ??= compileExpression(spec, use);
-    return compiled;
-  };
   return {
     source: use.source,
     scope: use.scope,
-    reads: () => ready().reads,
+    reads() {
+      compiled ??= compileExpression(spec, use);
+      return compiled.reads;
+    },
     evaluate(scope) {
       // A scope holds JSON values, a clock and a follower by name, which is what a context is.
-      const value = ready().evaluate(scope as EvaluationContext);
+      compiled ??= compileExpression(spec, use);
+      const value = compiled.evaluate(scope as EvaluationContext);
       return value instanceof FailedValue ? new EvaluationFailure(value.message) : value;
     },
   };

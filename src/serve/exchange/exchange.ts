@@ -69,7 +69,7 @@ export interface Input {
   parameters(
     call: Call,
     path: Readonly<Record<string, string>>,
-    forgive: (violations: readonly Violation[]) => readonly Violation[],
+    forgive: ((violations: readonly Violation[]) => readonly Violation[]) | undefined,
   ): { readonly params: Readonly<Record<string, Value>> } | { readonly refusal: Refusal };
   body(call: Call, bytes: Buffer): { readonly value: Value } | { readonly refusal: Refusal };
 }

@@ -7,18 +7,13 @@ import { cut, type Violation, WireFile } from './violation.ts';
 export function parseStored(text: string): Record<string, unknown> {
   if (!/\d{16}/.test(text)) return bare(JSON.parse(text) as Record<string, unknown>);
   const parsed = parseJson(Buffer.from(text), { depth: 1000 });
-  // What was stored was made by stringifyJson, so it parses.
+  // What was stored was made by toJson, so it parses.
   return bare(('value' in parsed ? parsed.value : JSON.parse(text)) as Record<string, unknown>);
 }
 
 /** The same fields in an object that inherits nothing: one that is named `constructor` is absent unless it is there. */
 export function bare(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.assign(newBare<unknown>(), fields);
-}
-
-/** JSON text of a value, integers beyond 2^53 exactly. */
-export function toJson(value: unknown): string {
-  return stringifyJson(value);
+  return Object.assign(new Bare(), fields);
 }
 
 /** A deep copy of a JSON value. */
@@ -64,8 +59,8 @@ export function parseJson(bytes: Buffer, limits: JsonLimits = {}): ParsedJson {
   return { value };
 }
 
-/** Writes a value as JSON, BigInts as the integers they are. Costs what JSON.stringify costs where there is none. */
-export function stringifyJson(value: unknown): string {
+/** JSON text of a value, BigInts as the integers they are. Costs what JSON.stringify costs where there is none. */
+export function toJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? 'null';
   } catch {
@@ -201,14 +196,11 @@ const BRACE = 123;
 const BRACE_END = 125;
 
 /** An empty object that inherits no names; unlike one of `Object.create(null)`, it has the fast layout that V8 gives what `new` makes. */
-export function newBare<Value>(): Record<string, Value> {
-  return new Bare() as Record<string, Value>;
-}
-
-function BareObject(): void {}
-BareObject.prototype = Object.create(null);
 // The cast holds: `new` on a function whose prototype inherits nothing gives an empty object that inherits nothing.
-const Bare = BareObject as unknown as new () => Record<string, unknown>;
+export const Bare = bareObject as unknown as new <Value = unknown>() => Record<string, Value>;
+
+function bareObject(): void {}
+bareObject.prototype = Object.create(null);
 
 /** Whether a value holds a BigInt anywhere: an integer past 2^53. */
 export function holdsBigInt(value: unknown): boolean {

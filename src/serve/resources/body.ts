@@ -9,13 +9,12 @@ import type { Spec } from '../../parts/spec.ts';
 import type { Reader } from '../../store/store.ts';
 import { constantsOf, fitsBranch } from '../exchange/branches.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
-import { bare, copy, newBare } from '../http/json.ts';
+import { Bare, bare, copy } from '../http/json.ts';
 import { describeValue, type Violation } from '../http/violation.ts';
 import { refuse, type Work } from './act.ts';
 import { boundValue, type Locator } from './locate.ts';
 import type { RowModel } from './model.ts';
 import { compileReferences, type FoundReference } from './references.ts';
-import { compileForgiving } from './stand-in.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
 /** What a caller sent of a resource, ready to become a row: what it cannot write dropped, what the path binds set, defaults applied. */
@@ -32,15 +31,16 @@ export function compileSent(
   const shape: Shape = shapeSent(endpoint, model, compilation);
   const isOwnShape = isStated(endpoint.request);
   const validate = compilation.validate(shape, 'sent');
-  const forgive = compileForgiving(compilation);
+  const forgive = compilation.standIn?.forgive;
   const fill = compileDefaults(spec, shape);
   const dropped = droppedFor(model, compilation);
   const older = isOwnShape ? undefined : compilation.version?.carries.resource(model.name);
   /** A stated body that is no object, such as a text, fills no field by itself: what it sets is for `set` to say. */
   function valueAsRequest(exchange: Exchange): Sent {
-    const violations = forgive(exchange, validate(exchange.request));
+    const found = validate(exchange.request);
+    const violations = forgive ? forgive(exchange, found) : found;
     if (violations.length > 0) return invalid(violations);
-    const fields: Fields = newBare();
+    const fields: Fields = new Bare();
     bindPath(fields, exchange, model, locator);
     return { fields };
   }
@@ -62,7 +62,8 @@ export function compileSent(
     if (disagreements.length > 0) return invalid(disagreements);
     fill?.(fields);
     if (before) for (const name of older?.unseen ?? []) if (before[name] === undefined) delete fields[name];
-    const violations = forgive(exchange, validate(fields));
+    const misfit = validate(fields);
+    const violations = forgive ? forgive(exchange, misfit) : misfit;
     if (violations.length > 0) return invalid(violations);
     if (!isOwnShape) return { fields: compilation.standIn ? onlyOwn(model, fields) : fields };
     const own = onlyOwn(model, withoutKeys(fields, dropped));
@@ -88,12 +89,13 @@ export function compileStatedBody(
   const validate = compilation.validate(shape, 'sent');
   const fill = compileDefaults(compilation.spec, shape);
   const findReferences = compileReferences(compilation.spec, shape);
-  const forgive = compileForgiving(compilation);
+  const forgive = compilation.standIn?.forgive;
   return (work, exchange) => {
     const { request, older } = exchange;
     if (older && older.violations.length > 0) return { when: 'request.invalid', violations: older.violations, inVersion: true };
     fill?.(request);
-    const violations = forgive(exchange, validate(request));
+    const found = validate(request);
+    const violations = forgive ? forgive(exchange, found) : found;
     if (violations.length > 0) return { when: 'request.invalid', violations };
     return findReferences && missingAmong(work, findReferences(request), compilation);
   };
@@ -180,7 +182,7 @@ function onlyOwn(model: RowModel, fields: Fields): Fields {
 }
 
 export function withoutKeys(fields: Fields, dropped: ReadonlySet<string>): Fields {
-  const rest: Fields = newBare();
+  const rest: Fields = new Bare();
   for (const name of Object.keys(fields)) if (!dropped.has(name)) rest[name] = fields[name];
   return rest;
 }

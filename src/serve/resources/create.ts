@@ -1,9 +1,9 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { Duplicate, type NewRow, type Row } from '../../store/store.ts';
-import { isFailed } from '../exchange/compilation.ts';
+import { EvaluationFailure } from '../exchange/compilation.ts';
 import { type Fields, type Refusal, Refused, type Value } from '../exchange/exchange.ts';
-import { bare, copy, newBare, toJson } from '../http/json.ts';
+import { Bare, bare, copy, toJson } from '../http/json.ts';
 import { describeValue } from '../http/violation.ts';
 import { type Act, type Changing, compileOwnErrors, type Models, type Names, type Taken, type Work } from './act.ts';
 import { compileMissingReference, compileSent } from './body.ts';
@@ -155,7 +155,7 @@ export function applySetters(setters: readonly Setter[], scope: Readonly<Record<
   if (setters.length === 0) return fields;
   const values = setters.map(({ field, expression, evaluate, validate }) => {
     const value = evaluate(scope);
-    if (isFailed(value))
+    if (value instanceof EvaluationFailure)
       throw new Refused({ when: 'internal', message: `What sets ${field} failed (${expression.source}): ${value.reason}` });
     if (value !== undefined && value !== null && validate(value).length > 0) {
       throw new Refused({
@@ -192,7 +192,7 @@ function newRow(model: RowModel, id: string, fields: Fields, entered: number): N
 export function kept(model: RowModel, fields: Fields): Fields {
   const source = model.forget ? copy(fields) : fields;
   model.forget?.(source);
-  const ordered: Fields = newBare();
+  const ordered: Fields = new Bare();
   for (const name of model.fields.keys())
     if (Object.hasOwn(source, name) && source[name] !== undefined) ordered[name] = source[name];
   if (model.resource.additionalProperties) {

@@ -115,8 +115,12 @@ function compileModel(resource: Resource, compilation: Compilation, access: Pick
     indexes: indexed.indexes,
   };
 
+  // Every indexed column is a field's.
+  const encoders = indexed.columns.map((name) => ({ name, encode: (codes.get(name) as ColumnCode).encode }));
+
   function columnsOf(values: Fields): Scalar[] {
-    const columns = indexed.columns.map((name) => (codes.get(name) as ColumnCode).encode(values[name]));
+    const columns: Scalar[] = [];
+    for (const { name, encode } of encoders) columns.push(encode(values[name]));
     for (const { read } of own) columns.push(read(values));
     for (const rule of uniques) {
       const holds = rule.holds === undefined || rule.holds({ next: values, resource: values }) === true;

@@ -74,8 +74,3 @@ export type CompletePayload = (
   told: RefusalWords & { readonly condition: ErrorCondition | undefined },
   requestId: string,
 ) => { readonly body: Value; readonly headers: Readonly<Record<string, string>> };
-
-/** With `--strict`, and where no stand-in is served, nothing that a document refuses passes. */
-export function compileForgiving({ standIn }: { readonly standIn: StandIn | undefined }): Forgive {
-  return standIn ? standIn.forgive : (_exchange, violations) => violations;
-}

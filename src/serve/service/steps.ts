@@ -11,7 +11,6 @@ import { bodyBytesMaxOf } from '../limits/stated-bounds.ts';
 import type { Engine } from '../operations/engine.ts';
 import { plansOf, startViews, type Views } from '../operations/plans.ts';
 import { type CompiledVersions, compileVersions } from '../operations/versioning.ts';
-import { compileForgiving } from '../resources/stand-in.ts';
 import { type AnswerCall, compileRoad, type Steps } from '../serve.ts';
 import { compileUnrouted, type Note } from './unrouted.ts';
 
@@ -87,7 +86,7 @@ function asking(
 /** Step 8, and what it tells of step 7. */
 function reading({ compilation, acceptsOpen }: Engine): Pick<Steps, 'accept' | 'parameters' | 'body' | 'openFactsOf'> {
   const bodyBytesMax = bodyBytesMaxOf(compilation.spec.limits);
-  const forgive = compileForgiving(compilation);
+  const forgive = compilation.standIn?.forgive;
 
   /** What is wrong with the type of a body comes before its size, also where nothing of it was read. */
   function tooLarge({ plan, call }: Exchange): Refusal {
@@ -103,7 +102,7 @@ function reading({ compilation, acceptsOpen }: Engine): Pick<Steps, 'accept' | '
     },
     parameters(exchange) {
       const { plan, call, pathParams } = exchange;
-      const taken = plan.input.parameters(call, pathParams, (violations) => forgive(exchange, violations));
+      const taken = plan.input.parameters(call, pathParams, forgive && ((violations) => forgive(exchange, violations)));
       if ('refusal' in taken) return taken.refusal;
       exchange.params = taken.params;
       return undefined;
@@ -142,7 +141,8 @@ function answering(
   /** Header fields that do not come from the answer itself: of a deprecated endpoint, the version, the rates, facts taken as they came. */
   function finish(exchange: Exchange, reply: Reply): Reply {
     const { headers } = reply;
-    addHeaders(headers, exchange.plan.headers);
+    const { headers: own } = exchange.plan;
+    if (own) addHeaders(headers, own);
     addHeaders(headers, versions.headers(exchange, reply));
     if (limits.headers) addHeaders(headers, limits.headers(exchange));
     if (exchange.accepted) headers['ninefold-open'] = nameFacts(exchange.accepted);
