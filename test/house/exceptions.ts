@@ -14,23 +14,11 @@ export const longFunctions: Readonly<Record<string, string>> = {
     'compiled in one closure, whose steps share what was worked out once for all requests',
   'src/serve/callers/tokens.ts#compileTokens':
     'compiled in one closure, whose steps share what was worked out once for all requests',
-  'src/serve/events/events.ts#startEvents':
-    'compiled in one closure, whose steps share what was worked out once for all requests',
   'src/serve/operations/version-headers.ts#compileToldVersion':
-    'compiled in one closure, whose steps share what was worked out once for all requests',
-  'src/serve/resources/lists/list.ts#compileList':
-    'compiled in one closure, whose steps share what was worked out once for all requests',
-  'src/serve/resources/model.ts#compileModel':
     'compiled in one closure, whose steps share what was worked out once for all requests',
   'src/serve/service/serve-spec.ts#serveSpec':
     'compiled in one closure, whose steps share what was worked out once for all requests',
-  'src/serve/service/timers.ts#startTimers':
-    'compiled in one closure, whose steps share what was worked out once for all requests',
   'src/parts/versions/carry-resource.ts#carryResource':
-    'compiled in one closure, whose steps share what was worked out once for all requests',
-  'src/serve/events/recording.ts#compileRecording':
-    'compiled in one closure, whose steps share what was worked out once for all requests',
-  'src/serve/limits/rates.ts#compileRates':
     'compiled in one closure, whose steps share what was worked out once for all requests',
   'src/verify/endpoints/filters.ts#listFiltered':
     'compiled in one closure, whose steps share what was worked out once for all requests',

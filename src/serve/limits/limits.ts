@@ -31,7 +31,9 @@ export interface LimitsSetting {
 /** What the limits part does on a request's road; what is not there costs nothing. */
 export interface CompiledLimits {
   /** Step 3: rates per address and for everyone, failed logins included. */
-  readonly first: ((counting: Counting, plan: Pick<Plan, 'operation'>, nowMs: number) => Refusal | undefined) | undefined;
+  readonly first:
+    | ((counting: Counting & Pick<Exchange, 'nowMs'> & { readonly plan: Pick<Plan, 'operation'> }) => Refusal | undefined)
+    | undefined;
   /** Step 5: rates per caller and user. */
   readonly second: ((exchange: Exchange) => Refusal | undefined) | undefined;
   /** Header fields that tell of the rates that counted this request. */
@@ -63,7 +65,7 @@ export function compileLimits(limits: Limits, { clock, counters, onFailure }: Li
     headers: undefined,
     within: undefined,
     ...(rates.length > 0 && {
-      first: (counting, plan, nowMs) => of(plan).first(counting, nowMs),
+      first: (counting) => of(counting.plan).first(counting, counting.nowMs),
       second: (exchange) => of(exchange.plan).second(exchange, exchange.caller, exchange.nowMs),
       headers: ({ counted }) => counted && rateHeaders(counted),
     }),

@@ -80,11 +80,6 @@ export function unknownVersion(selection: Selection | undefined, history: Histor
   };
 }
 
-/** Whether a version's last day has come. */
-export function isSunset(sunsetMs: number | undefined, nowMs: number): boolean {
-  return sunsetMs !== undefined && nowMs >= sunsetMs;
-}
-
 /** When a version is gone, in milliseconds since 1970. */
 export function sunsetMsOf({ deprecation }: Version): number | undefined {
   return deprecation.standing === 'stated' || deprecation.standing === 'inferred' ? dateMs(deprecation.value.sunset) : undefined;

@@ -10,7 +10,7 @@ import { compileRoutes, type Router } from '../http/route.ts';
 import type { Engine } from './engine.ts';
 import { planInVersion } from './older-plan.ts';
 import { compileToldVersion } from './version-headers.ts';
-import { compileAsked, isSunset, pathReader, sunsetMsOf, unknownVersion } from './version-selection.ts';
+import { compileAsked, pathReader, sunsetMsOf, unknownVersion } from './version-selection.ts';
 
 /** What the versioning part does on a request's road. */
 export interface CompiledVersions {
@@ -77,8 +77,9 @@ function compileSelection(
 
   function routedIn(version: string, { method, query }: Call, path: string, isAsked: boolean): Routed {
     const found = routerOf(version).find(method, path, query);
-    const gone = isSunset(sunsets.get(version), clock.now());
-    return { found, version, isAsked, path, refusal: gone ? { when: 'version.sunset' } : undefined };
+    const sunsetMs = sunsets.get(version);
+    const isGone = sunsetMs !== undefined && clock.now() >= sunsetMs;
+    return { found, version, isAsked, path, refusal: isGone ? { when: 'version.sunset' } : undefined };
   }
 
   /** A version that is not there is refused in the current one, once the call is known to mean an endpoint. */

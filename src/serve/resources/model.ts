@@ -88,14 +88,54 @@ function compileModel(resource: Resource, compilation: Compilation, access: Pick
   const identifier = statedValue(resource.identifier) ?? { field: 'id' };
   const machine = machineOf(spec.states, resource.name);
   const codes = new Map(list.map((field) => [field.name, fieldCode(spec, field)]));
+  return {
+    name: resource.name,
+    resource,
+    ...compileTable(resource, fields, codes, compilation, access),
+    identifier: {
+      field: identifier.field,
+      isInteger: identifierType(spec, resource.name) === 'integer',
+      generate: compileIdentifier(identifier.generate),
+    },
+    machine: machine && compileMachine(machine, compilation),
+    fields,
+    readOnly: new Set(list.filter((field) => !isWritable(spec, resource, field)).map((field) => field.name)),
+    immutable: list.filter(({ name, immutable }) => immutable || name === identifier.field).map(({ name }) => name),
+    forget: compileForgetting(spec, { resource: resource.name }),
+    defaults: list.flatMap((field) => (field.default ? [{ field: field.name, value: field.default.value }] : [])),
+    generated: list.flatMap((field) => compileGenerated(field, identifier.field)),
+    references: list.flatMap(({ name, ref, onDelete, show }) =>
+      ref === undefined ? [] : [{ field: name, target: ref, onDelete, show }],
+    ),
+    referrers: referrersOf(spec, resource.name),
+    findReferences: compileReferences(spec, { resource: resource.name }),
+    setters: rememberSetters(list, compilation),
+    code: (field) => codes.get(field),
+    validateStored: compilation.validate({ resource: resource.name }, 'stored'),
+    parse: (row) => parseStored(row.doc),
+  };
+}
+
+/** The table of a resource: columns for what is asked of its rows, those of its rules, and one for each that is unique. */
+function compileTable(
+  resource: Resource,
+  fields: ReadonlyMap<string, Field>,
+  codes: ReadonlyMap<string, ColumnCode>,
+  compilation: Compilation,
+  access: Pick<Access, 'columnsOf' | 'equalIn'>,
+): Pick<RowModel, 'table' | 'columnsOf'> {
   const { fields: asked, own } = access.columnsOf(resource.name);
-  const indexed = indexedFields(spec, resource, { columns: asked, own: own.map(({ name }) => name), leading: access.equalIn });
+  const indexed = indexedFields(compilation.spec, resource, {
+    columns: asked,
+    own: own.map(({ name }) => name),
+    leading: access.equalIn,
+  });
   const uniques = resource.unique.map((rule, index) => ({
     column: `unique ${index}`,
+    made: JSON.stringify(rule),
     fields: rule.fields,
     holds: rule.while && compilation.expression(rule.while),
   }));
-  const readOnly = new Set(list.filter((field) => !isWritable(spec, resource, field)).map((field) => field.name));
   const table: TableSpec = {
     name: resource.name,
     columns: [
@@ -105,16 +145,11 @@ function compileModel(resource: Resource, compilation: Compilation, access: Pick
         made: codes.get(name)?.made ?? '',
       })),
       ...own.map(({ name, type, made = '' }) => ({ name, type, made })),
-      ...uniques.map(({ column }, index) => ({
-        name: column,
-        type: 'text' as const,
-        made: JSON.stringify(resource.unique[index]),
-      })),
+      ...uniques.map(({ column, made }) => ({ name: column, type: 'text' as const, made })),
     ],
     unique: uniques.map(({ column }) => column),
     indexes: indexed.indexes,
   };
-
   // Every indexed column is a field's.
   const encoders = indexed.columns.map((name) => ({ name, encode: (codes.get(name) as ColumnCode).encode }));
 
@@ -128,34 +163,7 @@ function compileModel(resource: Resource, compilation: Compilation, access: Pick
     }
     return columns;
   }
-
-  return {
-    name: resource.name,
-    resource,
-    table,
-    identifier: {
-      field: identifier.field,
-      isInteger: identifierType(spec, resource.name) === 'integer',
-      generate: compileIdentifier(identifier.generate),
-    },
-    machine: machine && compileMachine(machine, compilation),
-    fields,
-    readOnly,
-    immutable: list.filter(({ name, immutable }) => immutable || name === identifier.field).map(({ name }) => name),
-    forget: compileForgetting(spec, { resource: resource.name }),
-    defaults: list.flatMap((field) => (field.default ? [{ field: field.name, value: field.default.value }] : [])),
-    generated: list.flatMap((field) => compileGenerated(field, identifier.field)),
-    references: list.flatMap(({ name, ref, onDelete, show }) =>
-      ref === undefined ? [] : [{ field: name, target: ref, onDelete, show }],
-    ),
-    referrers: referrersOf(spec, resource.name),
-    findReferences: compileReferences(spec, { resource: resource.name }),
-    setters: rememberSetters(list, compilation),
-    columnsOf,
-    code: (field) => codes.get(field),
-    validateStored: compilation.validate({ resource: resource.name }, 'stored'),
-    parse: (row) => parseStored(row.doc),
-  };
+  return { table, columnsOf };
 }
 
 function referrersOf(spec: Spec, target: string): Referrer[] {

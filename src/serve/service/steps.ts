@@ -1,7 +1,7 @@
 import { statedValue } from '../../parts/fact.ts';
 import { compileAuthentication, type Identify } from '../callers/authentication.ts';
 import { withCors } from '../callers/cors.ts';
-import { after } from '../exchange/after.ts';
+import { after, afterFor } from '../exchange/after.ts';
 import { type Exchange, type Refusal, refusalReply, reportRefusal, startExchange } from '../exchange/exchange.ts';
 import { nameFacts } from '../exchange/open.ts';
 import type { Reply } from '../http/call.ts';
@@ -46,10 +46,10 @@ function routing(
       return undefined;
     },
     route: versions.route,
-    start: (call, { found, version }) =>
-      startExchange({ call, plan: found.value.plan, nowMs: clock.now(), view: views.of(undefined, version) }, newRequestId),
+    start: (call, routed) =>
+      startExchange({ call, routed, nowMs: clock.now(), view: views.of(undefined, routed.version) }, newRequestId),
     version: ({ refusal, isAsked }) => (isAsked || !versions.pinned ? refusal : undefined),
-    ratesOfAddress: (exchange) => limits.first?.(exchange, exchange.plan, exchange.nowMs),
+    ratesOfAddress: limits.first,
   };
 }
 
@@ -62,9 +62,10 @@ function asking(
 ): Pick<Steps, 'identify' | 'pin' | 'caller' | 'ratesOfCaller' | 'openFacts'> {
   return {
     identify: ({ call, plan }) => identify(call, plan),
-    pin: (call, routed, who) => (pinned && 'caller' in who && who.caller ? pinned(call, who.caller, routed) : routed),
-    caller(exchange, { found, version, refusal }, who) {
-      exchange.plan = found.value.plan;
+    pin: pinned && ((call, routed, who) => ('caller' in who && who.caller ? pinned(call, who.caller, routed) : routed)),
+    caller(exchange, reached, who) {
+      const { found, version, refusal } = reached;
+      if (reached !== exchange.routed) exchange.plan = found.value.plan;
       const caller = 'caller' in who ? who.caller : undefined;
       const bad = 'refusal' in who ? who.refusal : refusal;
       exchange.view = views.of(bad ? undefined : caller?.user, version);
@@ -74,7 +75,7 @@ function asking(
       exchange.params = found.params;
       return undefined;
     },
-    ratesOfCaller: (exchange) => limits.second?.(exchange),
+    ratesOfCaller: limits.second,
     openFacts({ inDoubt, unsupported }) {
       // An effect that is open cannot be acted on, whatever is accepted.
       if (inDoubt.length > 0) return { open: inDoubt };
@@ -94,9 +95,20 @@ function reading({ compilation, acceptsOpen }: Engine): Pick<Steps, 'accept' | '
     return 'refusal' in decoded && decoded.refusal.when === 'request.media' ? decoded.refusal : { when: 'limit.size' };
   }
 
+  function take(bytes: Buffer | 'too large', exchange: Exchange): Refusal | undefined {
+    if (bytes === 'too large') return tooLarge(exchange);
+    const decoded = exchange.plan.input.body(exchange.call, bytes);
+    if ('refusal' in decoded) return decoded.refusal;
+    exchange.request = decoded.value;
+    exchange.bytes = bytes;
+    return undefined;
+  }
+
   return {
     accept({ plan, call }) {
       const { accept } = call.headers;
+      // Whoever says nothing takes whatever there is.
+      if (accept === undefined && plan.endpoint.produces?.length !== 0) return undefined;
       const type = plan.negotiate(typeof accept === 'string' ? accept : undefined);
       return type === undefined ? { when: 'request.accept' } : undefined;
     },
@@ -107,15 +119,7 @@ function reading({ compilation, acceptsOpen }: Engine): Pick<Steps, 'accept' | '
       exchange.params = taken.params;
       return undefined;
     },
-    body: (exchange) =>
-      after(exchange.call.body(bodyBytesMax), (bytes) => {
-        if (bytes === 'too large') return tooLarge(exchange);
-        const decoded = exchange.plan.input.body(exchange.call, bytes);
-        if ('refusal' in decoded) return decoded.refusal;
-        exchange.request = decoded.value;
-        exchange.bytes = bytes;
-        return undefined;
-      }),
+    body: (exchange) => afterFor(exchange, exchange.call.body(bodyBytesMax), take),
     openFactsOf(exchange) {
       exchange.plan.raise?.(exchange);
       const doubts = exchange.plan.doubtsOf?.(exchange) ?? none;
