@@ -132,7 +132,7 @@ function expectation(form: FormSchema, value: Json): string {
 }
 
 function wordsOf(form: FormSchema): string[] {
-  const values = choicesOf(form).flatMap((branch) => [
+  const values = branches(form).flatMap((branch) => [
     ...(branch.enum ?? []),
     ...(branch.const !== undefined ? [branch.const] : []),
   ]);

@@ -6,6 +6,8 @@ import { pathToFileURL } from 'node:url';
 /** Files that need a process of their own, with the reason. */
 const alone: Readonly<Record<string, string>> = {
   'test/limits-counters.test.ts': 'measures the memory of its process',
+  'test/kinds-toys.test.ts': 'adds kinds for everything that its process loads',
+  'test/kinds-toys-delivered.test.ts': 'adds kinds for everything that its process loads',
   'test/hostile.test.ts': 'looks at its service after each test of its process',
 };
 

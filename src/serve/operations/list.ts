@@ -44,7 +44,7 @@ export function compileListRun(
     const headers = headersOf(endpoint, links(found, exchange.call));
     if (answers && typeof found.items !== 'string') return stated(work, exchange, found, found.items, headers);
     const { items } = found;
-    if (standIn && typeof items !== 'string') for (const { id } of items) standIn.tellRow(exchange, rows, model, id);
+    if (standIn && typeof items !== 'string') for (const row of items) standIn.tellRow(exchange, rows, model, idOf(model, row));
     const texts = typeof items === 'string' ? items : items.map(({ doc }) => representation.text(work, exchange, doc)).join(',');
     const [head, tail] = envelope(found);
     const body = head + texts + tail;
@@ -65,7 +65,7 @@ export function compileListRun(
     const items = rows.map(({ doc }) => representation.show(work, exchange, doc));
     const told = { items, next_cursor: found.next, has_more: found.hasMore, total: found.total };
     const scope = { ...work.scope, ...told, result: envelopeOf(pagination, items, found) };
-    if (standIn) for (const { id } of rows) standIn.tellRow(exchange, work.rows, model, id);
+    if (standIn) for (const row of rows) standIn.tellRow(exchange, work.rows, model, idOf(model, row));
     const made = answers?.(exchange, { status: 200, scope, work });
     if (!made || 'refusal' in made) return refusalReply(exchange, made?.refusal ?? { when: 'internal' });
     return unlessFresh(exchange, { ...made.reply, headers: { ...headers, ...made.reply.headers } });
@@ -79,4 +79,9 @@ function headersOf({ cache }: Endpoint, link: string | undefined): Record<string
   if (link) headers.link = link;
   if (cache !== undefined) headers['cache-control'] = cache;
   return headers;
+}
+
+/** The identifier of a row of a page, of which nothing but its text is read. */
+function idOf(model: RowModel, row: FoundRow): string {
+  return String(model.parse(row)[model.identifier.field]);
 }
