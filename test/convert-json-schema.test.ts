@@ -10,7 +10,7 @@ import type { JsonMap } from '../src/document/document.ts';
 import { type Document, parseDocument, readDocument } from '../src/index.ts';
 import { formats } from '../src/kinds/formats/all.ts';
 import { readSpec } from '../src/parts/spec.ts';
-import { stringifyJson } from '../src/serve/http/json.ts';
+import { toJson } from '../src/serve/http/json.ts';
 import { times } from './long.ts';
 import { type GeneratedResource, generateDocument } from './serving/generated-document.ts';
 import type { Draw } from './serving/generated-values.ts';
@@ -68,10 +68,10 @@ test('what a service takes and answers, and what the schema says of it, agree', 
         for (const resource of resources) {
           const { name, path } = resource;
           const body = bodyOf(draw, resource);
-          const sent = await tried.send('POST', path, { body: stringifyJson(body), headers: json });
-          const fits = holds(createName(validators, name), JSON.parse(stringifyJson(body)));
+          const sent = await tried.send('POST', path, { body: toJson(body), headers: json });
+          const fits = holds(createName(validators, name), JSON.parse(toJson(body)));
           if (sent.status === 201) {
-            assert.ok(fits, `the service takes what the schema refuses: ${stringifyJson(body)} ${told(sent)}`);
+            assert.ok(fits, `the service takes what the schema refuses: ${toJson(body)} ${told(sent)}`);
             assert.ok(holds(name, sent.json), `the schema refuses what the service answers: ${told(sent)}`);
           } else {
             assert.ok(holds('error', sent.json), told(sent));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { RunningDeadline, TimedOut } from '../src/serve/limits/deadlines.ts';
+import { RunningDeadline, TimedOut } from '../src/serve/limits/limits.ts';
 import { type LimitedService, serveWith } from './limits/limited.ts';
 
 /** A handler that goes on when it is told to, once for each request that came to it. */

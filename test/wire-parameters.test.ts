@@ -263,12 +263,13 @@ describe('properties', () => {
     ],
   ] as [string, Partial<ParameterSpec>, (items: string[]) => string][]) {
     test(`a list comes back as it was sent, ${title}`, () => {
-      const unsaid = title.startsWith('space') ? ' ' : title.startsWith('pipe') ? '|' : '\0\0';
+      // What parts the items cannot stand in one; of a form it is written otherwise there.
+      const unsaid = title.startsWith('space') ? ' ' : title.startsWith('pipe') ? '|' : undefined;
       fc.assert(
         fc.property(fc.array(text, { minLength: 1, maxLength: 5 }), (items) => {
           assert.deepEqual(
             readQuery([query('a', strings, more)], encode(items)),
-            items.map((one) => one.replaceAll(unsaid, '')),
+            unsaid === undefined ? items : items.map((one) => one.replaceAll(unsaid, '')),
           );
         }),
       );

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { compileRoutes } from '../src/serve/http/route.ts';
-import { splitTarget } from '../src/serve/http/target.ts';
+import { splitTarget } from '../src/serve/http/socket-door.ts';
 
 /** `METHOD target` -> the key that answers and its parameters, `405 ALLOW`, or `404`. */
 function router(keys: readonly string[], base?: string): (request: string) => string {

@@ -1,10 +1,9 @@
 import type { Reader, Transaction } from '../store/store.ts';
-import { after, type PromiseOrValue } from './exchange/after.ts';
+import { afterFor, type PromiseOrValue } from './exchange/after.ts';
 import {
   type Exchange,
   type Fields,
   type Identified,
-  isReached,
   type OperationRun,
   type Plan,
   type Reached,
@@ -45,20 +44,26 @@ export function compileRoad(steps: Steps): AnswerCall {
     if (!isReached(routed)) return steps.answerUnrouted(call, routed);
     const exchange = steps.start(call, routed);
     const refusal =
-      steps.version(routed) ?? //                         2. section 5 of the language, versioning
-      steps.ratesOfAddress(exchange); //                  3. RFC 6585 section 4
+      (routed.refusal && steps.version(routed)) ?? //     2. section 5 of the language, versioning
+      steps.ratesOfAddress?.(exchange); //                3. RFC 6585 section 4
     if (refusal) return steps.finish(exchange, refusalReply(exchange, refusal));
-    return after(steps.identify(exchange), (who) =>
-      after(steps.pin(call, routed, who), (pinned) => enter(exchange, pinned, who)),
+    return afterFor(exchange, steps.identify(exchange), identified);
+  }
+
+  /** A caller may be pinned to a version, in which its call leads elsewhere. */
+  function identified(who: Identified, exchange: Exchange): PromiseOrValue<Reply> {
+    const { call, routed } = exchange;
+    if (!steps.pin) return enter(exchange, routed, who);
+    return afterFor(exchange, steps.pin(call, routed, who), (pinned) =>
+      isReached(pinned) ? enter(exchange, pinned, who) : steps.answerUnrouted(call, pinned),
     );
   }
 
   /** The steps over the caller, up to what was sent. */
-  function enter(exchange: Exchange, routed: Routed, who: Identified): PromiseOrValue<Reply> {
-    if (!isReached(routed)) return steps.answerUnrouted(exchange.call, routed);
+  function enter(exchange: Exchange, routed: Reached, who: Identified): PromiseOrValue<Reply> {
     const refusal =
       steps.caller(exchange, routed, who) ?? //           4. RFC 9110 section 15.5.2
-      steps.ratesOfCaller(exchange) ?? //                 5. RFC 6585 section 4
+      steps.ratesOfCaller?.(exchange) ?? //               5. RFC 6585 section 4
       exchange.plan.forbids(exchange) ?? //               6. RFC 9110 section 15.5.4
       steps.openFacts(exchange.plan) ?? //                7. RFC 9110 section 15.6.2
       steps.accept(exchange) ?? //                        8. RFC 9110 section 15.5.7
@@ -69,12 +74,12 @@ export function compileRoad(steps: Steps): AnswerCall {
 
   /** Step 8 with a body: its type, its size, its form, and the parameters after it. */
   function receive(exchange: Exchange): PromiseOrValue<Reply> {
-    return after(steps.body(exchange), (bad) => {
-      const refusal =
-        bad ?? //                                         8. RFC 9110 sections 15.5.14 and 15.5.16
-        steps.parameters(exchange); //                       RFC 9110 section 15.5.1
-      return refusal ? refusalReply(exchange, refusal) : carryOut(exchange);
-    });
+    return afterFor(exchange, steps.body(exchange), received);
+  }
+
+  function received(bad: Refusal | undefined, exchange: Exchange): PromiseOrValue<Reply> {
+    const refusal = bad ?? steps.parameters(exchange); // 8. RFC 9110 sections 15.5.14 and 15.5.16, and 15.5.1
+    return refusal ? refusalReply(exchange, refusal) : carryOut(exchange);
   }
 
   /** What is asked of this very request at step 7 can be told by now; the others are the plan's. */
@@ -88,6 +93,10 @@ export function compileRoad(steps: Steps): AnswerCall {
   }
 
   return answer;
+}
+
+function isReached(routed: Routed): routed is Reached {
+  return routed.found.kind === 'found';
 }
 
 /** Steps 9 to 15 of an operation that changes rows: one transaction with the record of its idempotency key. */
@@ -159,13 +168,13 @@ export interface Steps {
   /** A version that is not listed, or gone. */
   readonly version: (routed: Routed) => Refusal | undefined;
   /** Rates per address and for everyone, failed logins included. */
-  readonly ratesOfAddress: (exchange: Exchange) => Refusal | undefined;
+  readonly ratesOfAddress: ((exchange: Exchange) => Refusal | undefined) | undefined;
   readonly identify: (exchange: Exchange) => PromiseOrValue<Identified>;
-  /** Where a call leads in the version that its caller is pinned to. */
-  readonly pin: (call: Call, routed: Routed, who: Identified) => PromiseOrValue<Routed>;
+  /** Where a call leads in the version that its caller is pinned to; nothing where nobody is. */
+  readonly pin: ((call: Call, routed: Routed, who: Identified) => PromiseOrValue<Routed>) | undefined;
   /** Lets a caller in, at the endpoint of its version. */
   readonly caller: (exchange: Exchange, reached: Reached, who: Identified) => Refusal | undefined;
-  readonly ratesOfCaller: (exchange: Exchange) => Refusal | undefined;
+  readonly ratesOfCaller: ((exchange: Exchange) => Refusal | undefined) | undefined;
   /** Facts without which nothing can be done at this endpoint, and handlers that are missing. */
   readonly openFacts: (plan: Plan) => Refusal | undefined;
   /** What the answer may be. */

@@ -7,20 +7,7 @@
 export const longFiles: Readonly<Record<string, string>> = {};
 
 /** Functions over 60 lines, each with the reason why its steps stand in one. */
-export const longFunctions: Readonly<Record<string, string>> = {
-  'src/serve/events/events.ts#startEvents':
-    'compiled in one closure, whose steps share what was worked out once for all requests',
-  'src/serve/resources/lists/list.ts#compileList':
-    'compiled in one closure, whose steps share what was worked out once for all requests',
-  'src/serve/resources/model.ts#compileModel':
-    'compiled in one closure, whose steps share what was worked out once for all requests',
-  'src/serve/service/timers.ts#startTimers':
-    'compiled in one closure, whose steps share what was worked out once for all requests',
-  'src/serve/events/recording.ts#compileRecording':
-    'compiled in one closure, whose steps share what was worked out once for all requests',
-  'src/serve/limits/rates.ts#compileRates':
-    'compiled in one closure, whose steps share what was worked out once for all requests',
-};
+export const longFunctions: Readonly<Record<string, string>> = {};
 
 /** Files that tests alone reach, each with the reason why it lies in `src`. */
 export const testsAlone: Readonly<Record<string, string>> = {

@@ -76,10 +76,9 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   'src/serve': [
     'src/serve/service',
     'src/serve/service/admin',
-    'src/serve/operations/versions',
     'src/serve/operations',
     'src/serve/events',
-    'src/serve/stand-in',
+    'src/serve/resources/stand-in',
     'src/serve',
     'src/serve/resources/lists',
     'src/serve/resources',

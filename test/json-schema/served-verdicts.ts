@@ -1,5 +1,5 @@
 import { check, parseDocument } from '../../src/index.ts';
-import { stringifyJson } from '../../src/serve/http/json.ts';
+import { toJson } from '../../src/serve/http/json.ts';
 import { tryDocument } from '../serving/tried.ts';
 
 /** A schema with values, in the form of the JSON-Schema-Test-Suite. */
@@ -21,7 +21,7 @@ export async function verdictsOf({ schema, tests }: Pick<Group, 'schema' | 'test
     title: 'Takes values',
     endpoints: { 'POST /value': { does: 'reply', request: schema, response: { 200: { example: 1 } } } },
   };
-  const document = parseDocument(stringifyJson(tree), 'values.json');
+  const document = parseDocument(toJson(tree), 'values.json');
   const errors = check(document).findings.filter(({ severity }) => severity === 'error');
   // What a word is comes before what a shape made of it does.
   const error = errors.find(({ code }) => code.startsWith('form/')) ?? errors[0];
@@ -36,11 +36,11 @@ export async function verdictsOf({ schema, tests }: Pick<Group, 'schema' | 'test
   }
 
   async function verdictOn(data: unknown): Promise<Verdict> {
-    const { status, text } = await tried.send('POST', '/value', { body: stringifyJson(data), headers: json });
+    const { status, text } = await tried.send('POST', '/value', { body: toJson(data), headers: json });
     if (status === 200) return 'taken';
     if (status === 422) return 'refused';
     if (status === 400) return 'unreadable';
-    throw new Error(`${status} for ${stringifyJson(data)}: ${text} ${String(tried.failures[0] ?? '')}`);
+    throw new Error(`${status} for ${toJson(data)}: ${text} ${String(tried.failures[0] ?? '')}`);
   }
 }
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { toJsonSchema } from '../../src/parts/schemas.ts';
 import type { Spec } from '../../src/parts/spec.ts';
 import { createValidator, type Validate } from '../../src/serve/http/ajv.ts';
-import { parseJson, stringifyJson } from '../../src/serve/http/json.ts';
+import { parseJson, toJson } from '../../src/serve/http/json.ts';
 import type { Generated, GeneratedField, GeneratedResource } from './generated-document.ts';
 import { drawQuestion, type Fields, type Page, readPage } from './generated-lists.ts';
 import { type Draw, pick, type Value } from './generated-values.ts';
@@ -612,7 +612,7 @@ export class Play {
   }
 
   async #send(method: string, target: string, { headers = {}, value, body }: Sent = {}): Promise<Answered> {
-    const sent = body ?? (value === undefined ? undefined : stringifyJson(value));
+    const sent = body ?? (value === undefined ? undefined : toJson(value));
     const answer = await this.#tried.send(method, target, { headers, ...(sent !== undefined && { body: sent }) });
     this.log.push(
       `${method} ${target} ${JSON.stringify(headers)} ${typeof sent === 'string' ? sent : Buffer.from(sent ?? '').toString('hex')}`,
@@ -675,7 +675,7 @@ function merge(target: Value, patch: Value): Value {
 /** A text that is the same for the same JSON value: keys in order, 1 and 1n alike. */
 function canonical(value: Value): string {
   if (value === undefined) return 'nothing';
-  if (typeof value !== 'object' || value === null) return typeof value === 'bigint' ? String(value) : stringifyJson(value);
+  if (typeof value !== 'object' || value === null) return typeof value === 'bigint' ? String(value) : toJson(value);
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
   const entries = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
   return `{${entries.map(([name, entry]) => `${JSON.stringify(name)}:${canonical(entry)}`).join()}}`;

@@ -1,5 +1,5 @@
 import { compareBy } from '../comparison.ts';
-import { allowed, type RateKind, refusedDecision, type StatedRate } from './kind.ts';
+import { type RateKind, refusedDecision, type StatedRate } from './kind.ts';
 
 const AT = 0;
 const DEBT = 1;
@@ -32,7 +32,7 @@ export const bucket = {
     const left = fits ? taken : debt;
     const remaining = Math.max(0, Math.floor((whole - left) / windowMs));
     const moreMs = left === 0 ? windowMs : refillMs(left + (remaining + 1) * windowMs - whole, limit);
-    if (fits) return allowed(remaining, moreMs, debt);
+    if (fits) return { isAllowed: true, remaining, moreMs, waitMs: 0, before: debt };
     return refusedDecision(remaining, moreMs, cost > most ? Number.POSITIVE_INFINITY : refillMs(taken - whole, limit), debt);
   },
   giveBack({ limit, windowMs }, use, nowMs, { atMs, cost, before }) {

@@ -1,5 +1,5 @@
 import { compareBy } from '../comparison.ts';
-import { allowed, type RateKind, refusedDecision, type StatedRate } from './kind.ts';
+import { type RateKind, refusedDecision, type StatedRate } from './kind.ts';
 
 const START = 0;
 const USED = 1;
@@ -24,7 +24,7 @@ export const fixed = {
     numbers[START] = start ?? nowMs;
     numbers[USED] = fits ? used + cost : used;
     use.length = numbers[USED] === 0 ? 0 : 2;
-    if (fits) return allowed(limit - used - cost, endMs, used);
+    if (fits) return { isAllowed: true, remaining: limit - used - cost, moreMs: endMs, waitMs: 0, before: used };
     return refusedDecision(Math.max(0, limit - used), endMs, cost > limit ? Number.POSITIVE_INFINITY : endMs, used);
   },
   giveBack({ windowMs }, use, nowMs, { atMs, cost }) {

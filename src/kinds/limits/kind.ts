@@ -84,11 +84,6 @@ export interface RateKind {
   compare(before: StatedRate, after: StatedRate): Comparison;
 }
 
-/** The decision where a request fits. */
-export function allowed(remaining: number, moreMs: number, before: number): Decision {
-  return { isAllowed: true, remaining, moreMs, waitMs: 0, before };
-}
-
 /** The decision where a request does not fit now, or never. */
 export function refusedDecision(remaining: number, moreMs: number, waitMs: number, before: number): Decision {
   return { isAllowed: false, remaining, moreMs, waitMs, before };

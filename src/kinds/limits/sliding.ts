@@ -1,5 +1,5 @@
 import { compareBy } from '../comparison.ts';
-import { allowed, type RateFacts, type RateKind, refusedDecision, type StatedRate, type Use } from './kind.ts';
+import { type RateFacts, type RateKind, refusedDecision, type StatedRate, type Use } from './kind.ts';
 
 /** How many moments are remembered apart. */
 export const momentsMax = 64;
@@ -27,7 +27,7 @@ export const sliding = {
     if (used + cost <= limit) {
       if (cost > 0) add(facts, use, nowMs, cost);
       const moreMs = use.length === 0 ? windowMs : numbers[0]! + windowMs - nowMs;
-      return allowed(limit - used - cost, moreMs, used);
+      return { isAllowed: true, remaining: limit - used - cost, moreMs, waitMs: 0, before: used };
     }
     const moreMs = use.length === 0 ? windowMs : numbers[0]! + windowMs - nowMs;
     return refusedDecision(Math.max(0, limit - used), moreMs, waitMs(facts, use, nowMs, used + cost - limit), used);

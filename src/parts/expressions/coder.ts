@@ -1,13 +1,22 @@
 import type { CelType } from './cel-type.ts';
 import { checkInt, compareText, Failed, type Value } from './cel-value.ts';
-import { type Code, type Coding, crossed, type Evaluation, type Locals } from './code.ts';
-import { codeField, codeHas, codeIndex, codeLoop, codeName } from './code-path.ts';
+import {
+  type Code,
+  type Coding,
+  codeField,
+  codeHas,
+  codeIndex,
+  codeLoop,
+  codeName,
+  crossed,
+  type Evaluation,
+  type Locals,
+} from './code-path.ts';
 import type { Inferred } from './infer.ts';
-import { rawInteger } from './json-values.ts';
+import { isSameForm, rawInteger } from './json-values.ts';
 import type { BinaryOperator, Node, NodeOf } from './node.ts';
 import { operators } from './operators.ts';
 import { slotHolds, slotsOf } from './overload.ts';
-import { isSameForm } from './result.ts';
 import type { Scope } from './scope.ts';
 
 /** Turns the nodes of one expression into code. */

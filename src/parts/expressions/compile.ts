@@ -1,13 +1,13 @@
 import type { Spec } from '../spec.ts';
 import { Failed, type Value } from './cel-value.ts';
-import { type Code, crossed, type Evaluation } from './code.ts';
+import { type Code, crossed, type Evaluation } from './code-path.ts';
 import { Coder } from './coder.ts';
 import type { EvaluationContext, Raw } from './frame.ts';
 import { type Inferred, infer } from './infer.ts';
+import { isSameForm, type ResultType, returnOf } from './json-values.ts';
 import type { Node } from './node.ts';
 import { parseExpression } from './parse.ts';
 import { type Read, readsOf } from './reads.ts';
-import { isSameForm, type ResultType, returnOf } from './result.ts';
 import type { Scope } from './scope.ts';
 import { typeOfShape } from './shape-type.ts';
 import type { Expected } from './use.ts';
@@ -43,22 +43,24 @@ export function compileNode(
   const coder = new Coder(use.scope, inferred);
   const code = coder.code(node, new Map());
   const give = outcome(code, { type: typeOfShape(spec, use.expected.shape), optional: use.expected.optional ?? false });
-  const value = crossed(code);
   return {
     source,
     reads: readsOf(node, inferred.types, use.scope),
-    evaluate: (context) => attempt(give, context),
-    value: (context) => attempt(value, context),
+    evaluate: attempting(give),
+    value: attempting(crossed(code)),
   };
 }
 
-function attempt<T>(run: Evaluation<T>, context: EvaluationContext): T | Failed {
-  try {
-    return run({ context, locals: [], steps: 0 });
-  } catch (error) {
-    if (error instanceof Failed) return error;
-    throw error;
-  }
+/** Runs it; what fails is why there is no value. */
+function attempting<T>(run: Evaluation<T>): (context: EvaluationContext) => T | Failed {
+  return (context) => {
+    try {
+      return run({ context, locals: [], steps: 0 });
+    } catch (error) {
+      if (error instanceof Failed) return error;
+      throw error;
+    }
+  };
 }
 
 function broken(source: string, message: string): CompiledExpression {

@@ -40,8 +40,8 @@ function addFormats(ajv: Ajv): void {
   const time = standardTest('time');
   ajv.addFormat('time', (text: string) => offset.test(text) && time(text));
   for (const { word: name, type, test } of formats) {
-    if (type === 'number') ajv.addFormat(name, { type, validate: (value: number) => test(value) });
-    else ajv.addFormat(name, (value: string) => test(value));
+    if (type === 'number') ajv.addFormat(name, { type, validate: test });
+    else ajv.addFormat(name, test);
   }
 }
 

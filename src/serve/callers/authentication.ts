@@ -8,9 +8,8 @@ import type { Caller, Identified, Refusal } from '../exchange/exchange.ts';
 import type { Call } from '../http/call.ts';
 import { type Accepted, acceptedSchemes, unsupportedBy } from './accepted-schemes.ts';
 import { usersOf } from './callers.ts';
-import { compileCarriers, type Presented } from './carriers.ts';
 import { isOnLoopback } from './loopback.ts';
-import { compileProof, type Means, type ProofOutcome, type Prove } from './proofs.ts';
+import { compileCarriers, compileProof, type Means, type Presented, type ProofOutcome, type Prove } from './proofs.ts';
 
 /** Step 4: finds out who is calling. */
 export type Identify = (call: Call, plan: { readonly operation: Operation }) => PromiseOrValue<Identified>;

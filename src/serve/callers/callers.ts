@@ -1,9 +1,8 @@
 import type { JsonMap } from '../../document/document.ts';
 import type { Scheme } from '../../parts/authentication.ts';
 import { type Named, statedValue } from '../../parts/fact.ts';
-import type { Compilation } from '../exchange/compilation.ts';
+import { type Compilation, isFailed } from '../exchange/compilation.ts';
 import type { Caller, Value } from '../exchange/exchange.ts';
-import { isFailed } from '../exchange/expressions.ts';
 
 /** Who a token's claims are about; nothing where the mapping fails or comes to no stated user. */
 export type CallerOf = (claims: JsonMap, nowMs: number) => Caller | undefined;

@@ -3,8 +3,8 @@ import { entryOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { Spec } from '../../parts/spec.ts';
+import type { Prepared } from '../exchange/compilation.ts';
 import type { Fields, Value } from '../exchange/exchange.ts';
-import type { Prepared } from '../exchange/expressions.ts';
 import { type Bindings, callerOf, hasScopes, holds, operationsOn, type Prepare, type Rule, rulesOf } from './rules.ts';
 
 /** Whether one user may read the rows of one resource. */

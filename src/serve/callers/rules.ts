@@ -2,8 +2,8 @@ import type { Permission } from '../../parts/authentication.ts';
 import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation, resourceOfEffect } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
+import type { Evaluate, Prepared } from '../exchange/compilation.ts';
 import type { Caller, Value } from '../exchange/exchange.ts';
-import type { Evaluate, Prepared } from '../exchange/expressions.ts';
 
 /** Prepares an expression in the scope of one operation. */
 export type Prepare = (expression: Expression, operation?: string) => Prepared;

@@ -3,7 +3,7 @@ import type * as Jose from 'jose';
 import type { CryptoKey, JWTPayload } from 'jose';
 import type { JsonMap } from '../../document/document.ts';
 import type { Caller } from '../exchange/exchange.ts';
-import { Remembered } from './cache.ts';
+import { Remembered } from './credentials.ts';
 import type { KeySet, PublicKey } from './key-set.ts';
 
 /** What a token has to be, as its scheme states it. */

@@ -4,12 +4,12 @@ import type { Envelope } from '../../parts/envelope.ts';
 import { envelopeOf } from '../../parts/events.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { StoredEvent } from '../../store/outbox.ts';
+import { type Evaluate, EvaluationFailure, isFailed } from '../exchange/compilation.ts';
 import type { Fields, Value } from '../exchange/exchange.ts';
-import { type Evaluate, EvaluationFailure, isFailed } from '../exchange/expressions.ts';
 import { compilePrune, type Prune } from '../exchange/visibility.ts';
 import { parseStored, toJson } from '../http/json.ts';
-import { webhookOf } from './kinds.ts';
 import type { Post } from './posts.ts';
+import { webhookOf } from './row-image.ts';
 import type { EventsSetting } from './setting.ts';
 import type { Subscriber } from './subscribers.ts';
 

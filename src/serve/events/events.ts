@@ -25,33 +25,13 @@ interface Compiled {
 }
 
 /** Starts the events part: records with changes, delivers by webhook, and tells those who listen to the stream. */
-export function startEvents(engine: () => EventsSetting, { webhooks, allowsPrivate }: EventsOptions): Events {
-  const compiled = new WeakMap<EventsSetting, Compiled>();
-  const subscribers = new Subscribers(webhooks);
-  const touched = new Set<string>();
-  let looking: NodeJS.Immediate | undefined;
-
-  function current(): Compiled {
-    const now = engine();
-    let made = compiled.get(now);
-    if (!made) {
-      made = compile(now, webhooks.length > 0, allowsPrivate);
-      compiled.set(now, made);
-      subscribers.forget();
-    }
-    return made;
-  }
-
+export function startEvents(engine: () => EventsSetting, options: EventsOptions): Events {
+  const subscribers = new Subscribers(options.webhooks);
+  const current = compileCurrent(engine, options, subscribers);
   const deliveries = new Deliveries(engine, () => current().rules, subscribers);
   const streams = new Streams(engine, () => current().stream);
   const pruning = new Pruning(engine);
-
-  function look(): void {
-    looking = undefined;
-    const found = [...touched];
-    touched.clear();
-    deliveries.look(found);
-  }
+  const looking = new Looking(deliveries);
 
   async function load(): Promise<void> {
     await subscribers.load(engine());
@@ -63,11 +43,9 @@ export function startEvents(engine: () => EventsSetting, { webhooks, allowsPriva
       return current().recording.record(work, caller, emitted, subscribers);
     },
     recorded(recorded) {
-      for (const subscriber of recorded?.reached ?? []) touched.add(subscriber);
       if (recorded && recorded.subscribers.length > 0) subscribers.changed(recorded.subscribers);
       if (recorded && !subscribers.isLoaded) void load().catch((failure: unknown) => engine().onFailure(failure, 'subscribers'));
-      // The answer to the change goes first.
-      if (touched.size > 0) looking ??= setImmediate(look);
+      if (recorded && recorded.reached.size > 0) looking.for(recorded.reached);
       streams.recorded();
       pruning.step(streams.toldThrough);
     },
@@ -81,17 +59,67 @@ export function startEvents(engine: () => EventsSetting, { webhooks, allowsPriva
       await deliveries.resume();
     },
     async settled() {
-      while (looking) await new Promise<void>((resolve) => setImmediate(resolve));
+      await looking.settled();
       await deliveries.settled();
       await streams.settled();
     },
     async stop() {
-      clearImmediate(looking);
+      looking.stop();
       streams.stop();
       await deliveries.stop();
       await pruning.settled();
     },
   };
+}
+
+/** What the document that is served now asks of events, compiled when it is first asked for. */
+function compileCurrent(
+  engine: () => EventsSetting,
+  { webhooks, allowsPrivate }: EventsOptions,
+  subscribers: Subscribers,
+): () => Compiled {
+  const compiled = new WeakMap<EventsSetting, Compiled>();
+  return () => {
+    const now = engine();
+    let made = compiled.get(now);
+    if (!made) {
+      made = compile(now, webhooks.length > 0, allowsPrivate);
+      compiled.set(now, made);
+      subscribers.forget();
+    }
+    return made;
+  };
+}
+
+/** Has deliveries looked for of those for whom something was recorded, once the answers to the changes have gone. */
+class Looking {
+  readonly #deliveries: Deliveries;
+  readonly #touched = new Set<string>();
+  #next: NodeJS.Immediate | undefined;
+
+  constructor(deliveries: Deliveries) {
+    this.#deliveries = deliveries;
+  }
+
+  for(subscribers: Iterable<string>): void {
+    for (const subscriber of subscribers) this.#touched.add(subscriber);
+    this.#next ??= setImmediate(() => this.#look());
+  }
+
+  async settled(): Promise<void> {
+    while (this.#next) await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+
+  stop(): void {
+    clearImmediate(this.#next);
+  }
+
+  #look(): void {
+    this.#next = undefined;
+    const found = [...this.#touched];
+    this.#touched.clear();
+    this.#deliveries.look(found);
+  }
 }
 
 function compile(engine: EventsSetting, hasGiven: boolean, allowsPrivate: boolean): Compiled {

@@ -2,19 +2,22 @@ import type { Json } from '../../document/document.ts';
 import { readTemplate, sortableTemplate, type Template } from '../../kinds/generators/template.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { NewEvent } from '../../store/outbox.ts';
+import { isFailed } from '../exchange/compilation.ts';
 import type { Caller, Recorded, Value } from '../exchange/exchange.ts';
-import { isFailed } from '../exchange/expressions.ts';
 import { toJson } from '../http/json.ts';
 import type { StoredChange, Work } from '../resources/act.ts';
-import { compileKinds, type Kinds, type RecordedKind, webhookOf } from './kinds.ts';
 import {
   compileChains,
+  compileKinds,
   compileMayRead,
   type Image,
   imageOf,
   isStillKnown,
+  type Kinds,
   type MayRead,
+  type RecordedKind,
   scopeKept,
+  webhookOf,
   writeImage,
 } from './row-image.ts';
 import type { Emitted, EventsSetting } from './setting.ts';
@@ -40,74 +43,84 @@ const nobody: ReadonlySet<string> = new Set();
 const read = readTemplate(`evt_${sortableTemplate}`);
 const identifier = 'template' in read ? read.template : (undefined as never as Template);
 
+/** Compiles what a change records of events, and for whom. */
 export function compileRecording(engine: EventsSetting, hasGiven: boolean): Recording {
-  const delivery = statedValue(engine.compilation.spec.events.delivery);
-  const kinds = compileKinds(engine, hasGiven || delivery?.webhook !== undefined || delivery?.stream !== undefined);
-  const mayRead = compileMayRead(engine);
-  const chains = compileChains(engine);
-  const webhook = webhookOf(engine);
-  const subscriberModel = webhook?.subscribers?.resource;
-  const hasSubscribers = hasGiven || subscriberModel !== undefined;
+  return new Recorder(engine, hasGiven);
+}
 
-  function record(
-    work: Work,
-    caller: Caller | undefined,
-    emitted: readonly Emitted[],
-    subscribers: Subscribers,
-  ): Recorded | undefined {
-    if (kinds.isEmpty && subscriberModel === undefined) return undefined;
-    const changed = work.stored.filter(({ model }) => model.name === subscriberModel);
-    for (const change of changed) subscribers.keep(work, change, caller, engine, kinds);
-    const stored = changed.map(({ id }) => id);
-    if (kinds.isEmpty) return { reached: nobody, subscribers: stored };
-    const reached = new Set<string>();
-    const makers = new Map<string, boolean>();
-    const isKnown = ({ id, maker }: Subscriber) => {
-      const held = makers.get(id) ?? isStillKnown(engine, maker, work.rows, work.nowMs);
-      makers.set(id, held);
-      return held;
-    };
-    const reach = (event: number, recorded: NewEvent, kind: RecordedKind, image: Image | undefined, occasion: Occasion) => {
-      if (!hasSubscribers) return;
-      for (const subscriber of subscribers.all(work.rows, engine, stored)) {
-        if (!subscriber.isEnabled || !subscriber.wants(kind.name)) continue;
-        if (!isKnown(subscriber) || !receives(work, kind, recorded, image, occasion, subscriber)) continue;
-        const { resource, row } = recorded;
-        const isOrdered = webhook?.order !== 'any' && resource !== null;
-        const lane = isOrdered ? `${subscriber.id}\n${resource}\n${row}` : null;
-        work.rows.outbox.addDelivery({ event, subscriber: subscriber.id, lane, dueMs: work.nowMs });
-        reached.add(subscriber.id);
-      }
-    };
-    for (const change of work.stored) {
-      for (const kind of kinds.emittedBy(change)) {
-        const event = { id: identifier.make(work.draw), kind: kind.name, at: new Date(work.nowMs).toISOString() };
-        const scope = { ...work.scope, operation: change.operation, resource: change.before, next: change.after, event };
-        if (!kind.holds(change.operation, scope)) continue;
-        const occasion: Occasion = { operation: change.operation, change, scope };
-        add(work, kind, event.id, kind.make(change, scope), imageOf(work, change, chains), occasion, reach);
-      }
-    }
-    for (const { kind: name, data } of emitted) {
-      const kind = kinds.named(name);
-      if (!kind) continue;
-      const event = { id: identifier.make(work.draw), kind: name, at: new Date(work.nowMs).toISOString() };
-      const operation = String(work.scope.operation);
-      const change = rowOf(work, engine, kind, data, operation);
-      const occasion: Occasion = { operation, change, scope: { ...work.scope, event } };
-      add(work, kind, event.id, data, change && imageOf(work, change, chains), occasion, reach);
-    }
-    return { reached, subscribers: stored };
+/** What is known of the receivers while one change is recorded. */
+interface Reaching {
+  readonly subscribers: Subscribers;
+  /** The subscribers that the change itself has stored. */
+  readonly stored: readonly string[];
+  /** For whom there is something by now. */
+  readonly reached: Set<string>;
+  /** Of each subscriber, whether its maker is still known. */
+  readonly makers: Map<string, boolean>;
+}
+
+class Recorder implements Recording {
+  readonly kinds: Kinds;
+  readonly mayRead: MayRead;
+  readonly #engine: EventsSetting;
+  readonly #chains: ReturnType<typeof compileChains>;
+  readonly #subscriberModel: string | undefined;
+  readonly #hasSubscribers: boolean;
+  readonly #isOrdered: boolean;
+
+  constructor(engine: EventsSetting, hasGiven: boolean) {
+    const delivery = statedValue(engine.compilation.spec.events.delivery);
+    const webhook = webhookOf(engine);
+    this.#engine = engine;
+    this.kinds = compileKinds(engine, hasGiven || delivery?.webhook !== undefined || delivery?.stream !== undefined);
+    this.mayRead = compileMayRead(engine);
+    this.#chains = compileChains(engine);
+    this.#subscriberModel = webhook?.subscribers?.resource;
+    this.#hasSubscribers = hasGiven || this.#subscriberModel !== undefined;
+    this.#isOrdered = webhook?.order !== 'any';
   }
 
-  function add(
+  record(work: Work, caller: Caller | undefined, emitted: readonly Emitted[], subscribers: Subscribers): Recorded | undefined {
+    if (this.kinds.isEmpty && this.#subscriberModel === undefined) return undefined;
+    const changed = work.stored.filter(({ model }) => model.name === this.#subscriberModel);
+    for (const change of changed) subscribers.keep(work, change, caller, this.#engine, this.kinds);
+    const stored = changed.map(({ id }) => id);
+    if (this.kinds.isEmpty) return { reached: nobody, subscribers: stored };
+    const reaching: Reaching = { subscribers, stored, reached: new Set(), makers: new Map() };
+    for (const change of work.stored) this.#recordChange(work, change, reaching);
+    for (const one of emitted) this.#recordEmitted(work, one, reaching);
+    return { reached: reaching.reached, subscribers: stored };
+  }
+
+  #recordChange(work: Work, change: StoredChange, reaching: Reaching): void {
+    for (const kind of this.kinds.emittedBy(change)) {
+      const event = { id: identifier.make(work.draw), kind: kind.name, at: new Date(work.nowMs).toISOString() };
+      const scope = { ...work.scope, operation: change.operation, resource: change.before, next: change.after, event };
+      if (!kind.holds(change.operation, scope)) continue;
+      const occasion: Occasion = { operation: change.operation, change, scope };
+      this.#add(work, kind, event.id, kind.make(change, scope), imageOf(work, change, this.#chains), occasion, reaching);
+    }
+  }
+
+  /** What a handler emits. */
+  #recordEmitted(work: Work, { kind: name, data }: Emitted, reaching: Reaching): void {
+    const kind = this.kinds.named(name);
+    if (!kind) return;
+    const event = { id: identifier.make(work.draw), kind: name, at: new Date(work.nowMs).toISOString() };
+    const operation = String(work.scope.operation);
+    const change = rowOf(work, this.#engine, kind, data, operation);
+    const occasion: Occasion = { operation, change, scope: { ...work.scope, event } };
+    this.#add(work, kind, event.id, data, change && imageOf(work, change, this.#chains), occasion, reaching);
+  }
+
+  #add(
     work: Work,
     kind: RecordedKind,
     id: string,
     value: Value,
     image: Image | undefined,
     occasion: Occasion,
-    reach: (event: number, recorded: NewEvent, kind: RecordedKind, image: Image | undefined, occasion: Occasion) => void,
+    reaching: Reaching,
   ): void {
     const payload = toJson(value);
     const { change, operation, scope } = occasion;
@@ -125,12 +138,37 @@ export function compileRecording(engine: EventsSetting, hasGiven: boolean): Reco
           ? writeImage(image, payload)
           : null,
     };
+    const seq = work.rows.outbox.addEvent(recorded);
+    if (!this.#hasSubscribers) return;
     const full = { ...scope, event: { ...(scope.event as object), payload: value } };
-    reach(work.rows.outbox.addEvent(recorded), recorded, kind, image, { ...occasion, scope: full });
+    this.#reach(work, seq, recorded, kind, image, { ...occasion, scope: full }, reaching);
+  }
+
+  /** Adds a delivery for each subscriber that receives an event. */
+  #reach(
+    work: Work,
+    event: number,
+    recorded: NewEvent,
+    kind: RecordedKind,
+    image: Image | undefined,
+    occasion: Occasion,
+    { subscribers, stored, reached, makers }: Reaching,
+  ): void {
+    for (const subscriber of subscribers.all(work.rows, this.#engine, stored)) {
+      const { id, maker } = subscriber;
+      if (!subscriber.isEnabled || !subscriber.wants(kind.name)) continue;
+      const isKnown = makers.get(id) ?? isStillKnown(this.#engine, maker, work.rows, work.nowMs);
+      makers.set(id, isKnown);
+      if (!isKnown || !this.#receives(work, kind, recorded, image, occasion, subscriber)) continue;
+      const { resource, row } = recorded;
+      const lane = this.#isOrdered && resource !== null ? `${id}\n${resource}\n${row}` : null;
+      work.rows.outbox.addDelivery({ event, subscriber: id, lane, dueMs: work.nowMs });
+      reached.add(id);
+    }
   }
 
   /** Who receives is decided here, for webhooks: by `to`, or by whether the maker may read the row. */
-  function receives(
+  #receives(
     work: Work,
     kind: RecordedKind,
     { resource }: NewEvent,
@@ -143,10 +181,8 @@ export function compileRecording(engine: EventsSetting, hasGiven: boolean): Reco
       const value = kind.to(operation)({ ...scope, subscriber: fields, caller: maker });
       return !isFailed(value) && value === true;
     }
-    return resource !== null && image !== undefined && mayRead(maker, resource, image, work.rows, work.nowMs);
+    return resource !== null && image !== undefined && this.mayRead(maker, resource, image, work.rows, work.nowMs);
   }
-
-  return { kinds, mayRead, record };
 }
 
 /** The row that an event of a handler is about: its payload is a resource, and names one that is stored. */

@@ -69,7 +69,7 @@ export interface Input {
   parameters(
     call: Call,
     path: Readonly<Record<string, string>>,
-    forgive: (violations: readonly Violation[]) => readonly Violation[],
+    forgive: ((violations: readonly Violation[]) => readonly Violation[]) | undefined,
   ): { readonly params: Readonly<Record<string, Value>> } | { readonly refusal: Refusal };
   body(call: Call, bytes: Buffer): { readonly value: Value } | { readonly refusal: Refusal };
 }
@@ -146,10 +146,6 @@ export interface Routed {
 /** A call that leads to an endpoint. */
 export type Reached = Routed & { readonly found: Extract<RouteMatch<Planned>, { readonly kind: 'found' }> };
 
-export function isReached(routed: Routed): routed is Reached {
-  return routed.found.kind === 'found';
-}
-
 /** Who is calling, as step 4 finds out. Nobody, where the operation asks for no credential and none is looked at. */
 export type Identified = { readonly caller: Caller | undefined } | { readonly refusal: Refusal };
 
@@ -203,6 +199,8 @@ export interface Recorded {
 /** One request on its way through the nine parts. */
 export interface Exchange {
   readonly call: Call;
+  /** Where it leads by itself, before it is known who calls. */
+  readonly routed: Reached;
   /** Of the current version until the caller is known, and of the one that it is pinned to from then on. */
   plan: Plan;
   caller: Caller | undefined;
@@ -241,14 +239,15 @@ export interface Exchange {
 const unread = Object.freeze({});
 
 /** What is known of an exchange when it starts. */
-export type Start = Pick<Exchange, 'call' | 'plan' | 'nowMs' | 'view'>;
+export type Start = Pick<Exchange, 'call' | 'routed' | 'nowMs' | 'view'>;
 
 /** An exchange at the start of its road; its identifier is made when it is first asked for. */
-export function startExchange({ call, plan, nowMs, view }: Start, newRequestId: () => string): Exchange {
+export function startExchange({ call, routed, nowMs, view }: Start, newRequestId: () => string): Exchange {
   let requestId: string | undefined;
   return {
     call,
-    plan,
+    routed,
+    plan: routed.found.value.plan,
     caller: undefined,
     view,
     pathParams: unread,

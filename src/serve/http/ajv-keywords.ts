@@ -2,7 +2,7 @@ import type { Ajv } from 'ajv';
 import { _ } from 'ajv/dist/2020.js';
 import { formats } from '../../kinds/formats/all.ts';
 import { standardTest } from '../../parts/shapes/validators.ts';
-import { alikeItems, exactKeywords } from './exact-integer.ts';
+import { alikeItems, exactKeywords } from './json.ts';
 import { isSchema } from './schema.ts';
 import { WireFile } from './violation.ts';
 

@@ -6,7 +6,7 @@ import { newAjv } from '../../parts/shapes/validators.ts';
 import { type Branches, reduceErrors } from './ajv-branches.ts';
 import { correctEvaluation } from './ajv-evaluated.ts';
 import { addKeywords, capFormats, regExp } from './ajv-keywords.ts';
-import { holdsBigInt } from './exact-integer.ts';
+import { holdsBigInt } from './json.ts';
 import type { Schema } from './schema.ts';
 import { type Prepared, prepareSchema, usesInheritedNames } from './schema-prepare.ts';
 import { noViolations, type Violation, violationsMax } from './violation.ts';
@@ -17,10 +17,10 @@ export type Validate = (value: unknown) => readonly Violation[];
 
 export interface Validator {
   /**
-   * A validator for one schema, compiled on its first use; a schema that ajv refuses throws then. Without `placeOf` paths are
+   * A validator for one schema, made and compiled on its first use; a schema that ajv refuses throws then. Without `placeOf` paths are
    * JSON Pointers into a body. With it, the value is a record of parameters, and it says where each of them came from.
    */
-  compile(schema: Schema | boolean, placeOf?: (name: string) => Violation['in']): Validate;
+  compile(schema: Schema | boolean | (() => Schema | boolean), placeOf?: (name: string) => Violation['in']): Validate;
 }
 
 interface ValidatorOptions {
@@ -62,7 +62,10 @@ export function createValidator(options: ValidatorOptions = {}): Validator {
     named.set(key, known);
     return known;
   };
-  return { compile: (schema, placeOf) => compileLazily((exact) => compileWith(schema, exact), placeOf) };
+  return {
+    compile: (schema, placeOf) =>
+      compileLazily((exact) => compileWith(typeof schema === 'function' ? schema() : schema, exact), placeOf),
+  };
 }
 
 type PlaceOf = ((name: string) => Violation['in']) | undefined;

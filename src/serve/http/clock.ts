@@ -26,7 +26,7 @@ export interface Surroundings {
 
 /** The machine's own clock. */
 export const systemClock: Clock = {
-  now: () => Date.now(),
+  now: Date.now,
   at(ms, wake) {
     let timer: NodeJS.Timeout;
     const wait = () => {

@@ -3,7 +3,7 @@ import type { Call, Reply } from './call.ts';
 import { ClientGone } from './disconnect.ts';
 import { ownDoorReply, type RefuseRaw } from './refusals.ts';
 import { headerList, streamBody } from './send.ts';
-import { splitTarget } from './target.ts';
+import { splitTarget } from './socket-door.ts';
 
 export interface FetchDoorOptions {
   /** Gives a failure its shape; a problem of RFC 9457 unless given. */

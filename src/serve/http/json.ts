@@ -1,22 +1,19 @@
 import { isUtf8 } from 'node:buffer';
-import { cut, type Violation } from './violation.ts';
+import { isOfType } from '../../document/json-type.ts';
+import { isMultiple } from '../../kinds/multiples.ts';
+import { cut, type Violation, WireFile } from './violation.ts';
 
 /** The fields of a stored row; integers beyond 2^53 come back as bigint, exactly. */
 export function parseStored(text: string): Record<string, unknown> {
   if (!/\d{16}/.test(text)) return bare(JSON.parse(text) as Record<string, unknown>);
   const parsed = parseJson(Buffer.from(text), { depth: 1000 });
-  // What was stored was made by stringifyJson, so it parses.
+  // What was stored was made by toJson, so it parses.
   return bare(('value' in parsed ? parsed.value : JSON.parse(text)) as Record<string, unknown>);
 }
 
 /** The same fields in an object that inherits nothing: one that is named `constructor` is absent unless it is there. */
 export function bare(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.assign(newBare<unknown>(), fields);
-}
-
-/** JSON text of a value, integers beyond 2^53 exactly. */
-export function toJson(value: unknown): string {
-  return stringifyJson(value);
+  return Object.assign(new Bare(), fields);
 }
 
 /** A deep copy of a JSON value. */
@@ -62,8 +59,8 @@ export function parseJson(bytes: Buffer, limits: JsonLimits = {}): ParsedJson {
   return { value };
 }
 
-/** Writes a value as JSON, BigInts as the integers they are. Costs what JSON.stringify costs where there is none. */
-export function stringifyJson(value: unknown): string {
+/** JSON text of a value, BigInts as the integers they are. Costs what JSON.stringify costs where there is none. */
+export function toJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? 'null';
   } catch {
@@ -199,11 +196,69 @@ const BRACE = 123;
 const BRACE_END = 125;
 
 /** An empty object that inherits no names; unlike one of `Object.create(null)`, it has the fast layout that V8 gives what `new` makes. */
-export function newBare<Value>(): Record<string, Value> {
-  return new Bare() as Record<string, Value>;
+// The cast holds: `new` on a function whose prototype inherits nothing gives an empty object that inherits nothing.
+export const Bare = bareObject as unknown as new <Value = unknown>() => Record<string, Value>;
+
+function bareObject(): void {}
+bareObject.prototype = Object.create(null);
+
+/** Whether a value holds a BigInt anywhere: an integer past 2^53. */
+export function holdsBigInt(value: unknown): boolean {
+  if (typeof value === 'bigint') return true;
+  if (typeof value !== 'object' || value === null || value instanceof WireFile) return false;
+  if (Array.isArray(value)) return value.some(holdsBigInt);
+  // The cast holds: the value is an object, and its own keys are read.
+  for (const key of Object.keys(value)) if (holdsBigInt((value as Record<string, unknown>)[key])) return true;
+  return false;
 }
 
-function BareObject(): void {}
-BareObject.prototype = Object.create(null);
-// The cast holds: `new` on a function whose prototype inherits nothing gives an empty object that inherits nothing.
-const Bare = BareObject as unknown as new () => Record<string, unknown>;
+/** JSON Schema's numeric keywords with BigInts among the numbers; every one passes what is no number. */
+export const exactKeywords: Readonly<Record<string, (stated: unknown, value: unknown) => boolean>> = {
+  exactType: (stated, value) => Array.isArray(stated) && stated.some((type) => isOfType(value, String(type))),
+  exactMinimum: (stated, value) => !isNumeric(value) || !isNumeric(stated) || value >= stated,
+  exactMaximum: (stated, value) => !isNumeric(value) || !isNumeric(stated) || value <= stated,
+  exactExclusiveMinimum: (stated, value) => !isNumeric(value) || !isNumeric(stated) || value > stated,
+  exactExclusiveMaximum: (stated, value) => !isNumeric(value) || !isNumeric(stated) || value < stated,
+  exactMultipleOf: (stated, value) => !isNumeric(value) || !isNumeric(stated) || isMultiple(value, stated),
+  exactEnum: (stated, value) => Array.isArray(stated) && stated.some((one) => sameValue(one, value)),
+  exactConst: sameValue,
+};
+
+/** Whether two JSON values are equal, integers by value however they are held. */
+function sameValue(a: unknown, b: unknown): boolean {
+  if (isNumeric(a) && isNumeric(b)) return a >= b && a <= b;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, i) => sameValue(item, b[i]));
+  }
+  if (a instanceof WireFile || b instanceof WireFile) return false;
+  const entries = Object.entries(a);
+  const others = new Map(Object.entries(b));
+  return entries.length === others.size && entries.every(([name, part]) => others.has(name) && sameValue(part, others.get(name)));
+}
+
+/** The first two equal items of a list, in time linear in its text; undefined where all differ. */
+export function alikeItems(items: readonly unknown[]): readonly [number, number] | undefined {
+  const seen = new Map<string, number>();
+  for (const [i, item] of items.entries()) {
+    const text = canonical(item);
+    const before = seen.get(text);
+    if (before !== undefined) return [before, i];
+    seen.set(text, i);
+  }
+  return undefined;
+}
+
+/** One text for all equal values: members in order, integers by value. */
+function canonical(value: unknown): string {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value !== 'object' || value === null || value instanceof WireFile)
+    return value === 0 ? '0' : (JSON.stringify(value) ?? '');
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  const members = Object.entries(value).map(([name, part]) => `${JSON.stringify(name)}:${canonical(part)}`);
+  return `{${members.toSorted().join()}}`;
+}
+
+function isNumeric(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
+}

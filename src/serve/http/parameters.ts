@@ -1,4 +1,4 @@
-import { newBare } from './json.ts';
+import { Bare } from './json.ts';
 import {
   type Absent,
   absent,
@@ -59,7 +59,7 @@ export function compileParameters(list: readonly ParameterSpec[], options: Param
     const violations: Violation[] = [];
     const query = splitQuery(rawQuery);
     const carried: Carried = { path, rawPath, query, headers, cookies: undefined, violations };
-    const values = newBare<unknown>();
+    const values = new Bare();
     readAll(readers, carried, values);
     for (const name in path) if (!(name in values)) values[name] = path[name];
     refuseBadNames(query, violations);

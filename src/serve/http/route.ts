@@ -1,4 +1,4 @@
-import { newBare } from './json.ts';
+import { Bare } from './json.ts';
 import { type FixedQuery, readTemplate, type Segment } from './route-template.ts';
 import { decodeFormText, decodePercent, type Query, splitQuery } from './target.ts';
 
@@ -271,11 +271,11 @@ class LazyQuery {
   }
 }
 
-const noParams: Params = Object.freeze(newBare<string>());
+const noParams: Params = Object.freeze(new Bare<string>());
 
 function named(names: readonly string[], values: readonly string[]): Params {
   if (names.length === 0) return noParams;
-  const params = newBare<string>();
+  const params = new Bare<string>();
   for (let i = 0; i < names.length; i++) params[names[i] ?? ''] = values[i] ?? '';
   return params;
 }

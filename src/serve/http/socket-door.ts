@@ -4,7 +4,6 @@ import type { Call, Reply, ReplyStream } from './call.ts';
 import { ClientGone, endAfterBody } from './disconnect.ts';
 import { type DoorRefusal, ownDoorReply, type RefuseRaw } from './refusals.ts';
 import { send, streamTo } from './send.ts';
-import { splitTarget } from './target.ts';
 
 /** What stands behind a door. */
 export type Answering = (call: Call) => Reply | Promise<Reply>;
@@ -114,6 +113,7 @@ class SocketCall implements Call {
   readonly method: string;
   readonly path: string;
   readonly query: string;
+  readonly headers: Call['headers'];
   readonly hasBody: boolean;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -131,14 +131,11 @@ class SocketCall implements Call {
     this.query = target.query;
     const { headers } = request;
     const length = headers['content-length'];
+    this.headers = headers;
     this.hasBody = (length !== undefined && Number(length) !== 0) || headers['transfer-encoding'] !== undefined;
     this.request = request;
     this.response = response;
     this.#isWaiting = isWaiting;
-  }
-
-  get headers(): Call['headers'] {
-    return this.request.headers;
   }
 
   repeats(name: string): boolean {
@@ -178,7 +175,7 @@ class SocketCall implements Call {
   }
 
   get #declaredBytes(): number | undefined {
-    const length = this.request.headers['content-length'];
+    const length = this.headers['content-length'];
     return length === undefined ? undefined : Number(length);
   }
 
@@ -236,3 +233,29 @@ function hostCount(rawHeaders: readonly string[]): number {
   }
   return count;
 }
+
+/** A request target's two halves, still encoded; the query is without its `?`. */
+interface Target {
+  readonly path: string;
+  readonly query: string;
+}
+
+/**
+ * Splits a request target in origin form, `/a?b`, or absolute form, `http://host/a?b`, which a server must also take
+ * (RFC 9112 section 3.2). Anything else (`*`, an authority) comes back as a path that no route has.
+ */
+export function splitTarget(target: string): Target {
+  let origin = target;
+  if (target.charCodeAt(0) !== SLASH) {
+    const absolute = ABSOLUTE.exec(target);
+    if (absolute === null) return { path: target, query: '' };
+    const rest = target.slice(absolute[0].length);
+    origin = rest.charCodeAt(0) === SLASH ? rest : `/${rest}`;
+  }
+  const mark = origin.indexOf('?');
+  if (mark === -1) return { path: origin, query: '' };
+  return { path: origin.slice(0, mark), query: origin.slice(mark + 1) };
+}
+
+const SLASH = 47;
+const ABSOLUTE = /^https?:\/\/[^/?#]+/i;

@@ -2,7 +2,7 @@ import { below, pathOf } from '../../document/pointer.ts';
 import { formats } from '../../kinds/formats/all.ts';
 import { isUnion } from '../../parts/shapes/keywords.ts';
 import type { WireError } from './ajv-branches.ts';
-import { alikeItems } from './exact-integer.ts';
+import { alikeItems } from './json.ts';
 import { isSchema, type Schema } from './schema.ts';
 import { cut, describeKind, describeValue, type Violation } from './violation.ts';
 

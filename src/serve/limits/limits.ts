@@ -3,11 +3,21 @@ import { statedValue } from '../../parts/fact.ts';
 import type { Limits, Quota } from '../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Transaction } from '../../store/store.ts';
-import { type Exchange, type Plan, type Refusal, Refused, refusalReply } from '../exchange/exchange.ts';
+import type { PromiseOrValue } from '../exchange/after.ts';
+import {
+  type Deadline,
+  type Exchange,
+  type OperationRun,
+  type Plan,
+  type Refusal,
+  Refused,
+  refusalReply,
+} from '../exchange/exchange.ts';
+import type { Reply } from '../http/call.ts';
 import type { Clock } from '../http/clock.ts';
+import { ClientGone } from '../http/disconnect.ts';
 import { type AddressOf, addressBits, addressName, compileAddressOf } from './address.ts';
 import { retryAfter } from './counters.ts';
-import { compileDeadlines, type Within } from './deadlines.ts';
 import type { RateCounters } from './rate-counters.ts';
 import { type Counting, compileRates, type OperationRates, rateHeaders } from './rates.ts';
 
@@ -21,7 +31,9 @@ export interface LimitsSetting {
 /** What the limits part does on a request's road; what is not there costs nothing. */
 export interface CompiledLimits {
   /** Step 3: rates per address and for everyone, failed logins included. */
-  readonly first: ((counting: Counting, plan: Pick<Plan, 'operation'>, nowMs: number) => Refusal | undefined) | undefined;
+  readonly first:
+    | ((counting: Counting & Pick<Exchange, 'nowMs'> & { readonly plan: Pick<Plan, 'operation'> }) => Refusal | undefined)
+    | undefined;
   /** Step 5: rates per caller and user. */
   readonly second: ((exchange: Exchange) => Refusal | undefined) | undefined;
   /** Header fields that tell of the rates that counted this request. */
@@ -53,7 +65,7 @@ export function compileLimits(limits: Limits, { clock, counters, onFailure }: Li
     headers: undefined,
     within: undefined,
     ...(rates.length > 0 && {
-      first: (counting, plan, nowMs) => of(plan).first(counting, nowMs),
+      first: (counting) => of(counting.plan).first(counting, counting.nowMs),
       second: (exchange) => of(exchange.plan).second(exchange, exchange.caller, exchange.nowMs),
       headers: ({ counted }) => counted && rateHeaders(counted),
     }),
@@ -110,4 +122,134 @@ function whoOf({ per }: Quota, { caller, call }: Exchange, addressOf: AddressOf)
   if (per === 'user') return caller?.user ?? '';
   if (per === 'caller' && caller) return `${caller.user}\n${caller.id}`;
   return `address ${addressName(addressBits(addressOf(call)))}`;
+}
+
+/** Carries out a request in the time that it has; an answer that is there at once is never late. */
+type Within = (exchange: Exchange, carryOut: OperationRun, readsBody: boolean) => PromiseOrValue<Reply>;
+
+interface Waiting {
+  readonly atMs: number;
+  readonly deadline: RunningDeadline;
+}
+
+/**
+ * Compiles `timeout.request`. All requests have the same time, so they fall due in the order in which they came, and one
+ * timer is enough for all of them.
+ */
+function compileDeadlines(
+  requestMs: number,
+  clock: Clock,
+  refuse: (exchange: Exchange, refusal: Refusal) => Reply,
+  onFailure: (failure: unknown, requestId: string) => void,
+): Within {
+  let waiting: Waiting[] = [];
+  let first = 0;
+  let isSet = false;
+
+  function wait(entry: Waiting): void {
+    waiting.push(entry);
+    if (!isSet) set(entry.atMs);
+  }
+
+  function set(atMs: number): void {
+    isSet = true;
+    clock.at(atMs, wake);
+  }
+
+  function wake(): void {
+    isSet = false;
+    const nowMs = clock.now();
+    for (; first < waiting.length; first++) {
+      const { atMs, deadline } = waiting[first]!;
+      if (deadline.isDone) continue;
+      if (atMs > nowMs) break;
+      deadline.expire();
+    }
+    waiting = waiting.slice(first);
+    first = 0;
+    if (waiting[0]) set(waiting[0].atMs);
+  }
+
+  return (exchange, carryOut, readsBody) => {
+    let answerLate: (reply: Reply) => void = () => {};
+    const deadline = new RunningDeadline(() => answerLate(refuse(exchange, lateness(exchange, readsBody))));
+    exchange.deadline = deadline;
+    const reply = carryOut(exchange);
+    if (!(reply instanceof Promise)) return reply;
+    return new Promise((resolve, reject) => {
+      answerLate = resolve;
+      wait({ atMs: exchange.nowMs + requestMs, deadline });
+      reply.then(
+        (made) => {
+          deadline.done();
+          resolve(made);
+        },
+        (failure: unknown) => {
+          if (!deadline.isOver) reject(failure);
+          else if (!(failure instanceof TimedOut || failure instanceof ClientGone)) onFailure(failure, exchange.requestId());
+          deadline.done();
+        },
+      );
+    });
+  };
+}
+
+/** A body that does not arrive is the client's own slowness (RFC 9110 section 15.5.9). */
+function lateness({ bytes }: Exchange, readsBody: boolean): Refusal {
+  return readsBody && bytes === undefined ? { when: 'limit.time', status: 408 } : { when: 'limit.time' };
+}
+
+/** Thrown where something would be stored for a request that was answered with `limit.time` already. */
+export class TimedOut {}
+
+/**
+ * How long one request has. Once it is over the request is answered, and nothing that it still does is stored; a change that is
+ * being stored when the time comes is let through, and answered as usual.
+ */
+export class RunningDeadline implements Deadline {
+  #state: 'open' | 'applying' | 'over' | 'done' = 'open';
+  #isDue = false;
+  readonly #answer: () => void;
+  readonly #freed: (() => void)[] = [];
+
+  constructor(answer: () => void) {
+    this.#answer = answer;
+  }
+
+  get isOver(): boolean {
+    return this.#state === 'over';
+  }
+
+  get isDone(): boolean {
+    return this.#state === 'done' || this.#state === 'over';
+  }
+
+  apply(): void {
+    if (this.#state === 'over') throw new TimedOut();
+    if (this.#state === 'open') this.#state = 'applying';
+  }
+
+  release(): void {
+    if (this.#state !== 'applying') return;
+    this.#state = 'open';
+    if (this.#isDue) this.expire();
+  }
+
+  /** The request is answered. */
+  done(): void {
+    if (this.#state !== 'over') this.#state = 'done';
+  }
+
+  whenOver(free: () => void): void {
+    this.#freed.push(free);
+  }
+
+  /** The time has come. */
+  expire(): void {
+    this.#isDue = true;
+    if (this.#state !== 'open') return;
+    this.#state = 'over';
+    for (const free of this.#freed) free();
+    this.#answer();
+  }
 }

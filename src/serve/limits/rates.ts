@@ -39,22 +39,36 @@ export function compileRates(
 ): (operation: Operation) => OperationRates {
   const tables = counters.tablesOf(stated);
   const names = policyNames(stated);
-  const compiled = stated.map((rate, at): CompiledRate => {
-    const { kind, facts, unit } = tables[at]!;
-    return {
-      rate,
-      tables: tables[at]!,
-      kind,
-      facts,
-      unit,
-      policy: policyOf(names[at]!, rate, kind),
-      label: `"${names[at]}";r=`,
-      use: { numbers: new Float64Array(kind.numbersMax), length: 0 },
-    };
-  });
-  const bitsOf = rememberLast(addressBits);
+  const compiled = stated.map((rate, at) => compileRate(rate, tables[at]!, names[at]!));
+  const decide = compileDecisions(addressOf);
+  return (operation) => {
+    const counting = compiled
+      .filter(({ rate }) => rate.on === undefined || namesOperation(rate.on, operation))
+      .map((one): OperationRate => ({ one, cost: Math.round(costOf(one.rate, operation) * one.unit) }));
+    return ratesOfOperation(counting, decide);
+  };
+}
 
-  function decide(rates: readonly OperationRate[], call: Call, caller: Caller | undefined, nowMs: number): CountedRate[] {
+function compileRate(rate: Rate, tables: RateTables, name: string): CompiledRate {
+  const { kind, facts, unit } = tables;
+  return {
+    rate,
+    tables,
+    kind,
+    facts,
+    unit,
+    policy: policyOf(name, rate, kind),
+    label: `"${name}";r=`,
+    use: { numbers: new Float64Array(kind.numbersMax), length: 0 },
+  };
+}
+
+/** What each of some rates says of a call. */
+type Decide = (rates: readonly OperationRate[], call: Call, caller: Caller | undefined, nowMs: number) => CountedRate[];
+
+function compileDecisions(addressOf: AddressOf): Decide {
+  const bitsOf = rememberLast(addressBits);
+  return (rates, call, caller, nowMs) => {
     const decided: CountedRate[] = [];
     for (const { one, cost } of rates) {
       const name = nameOf(one.rate, caller);
@@ -65,48 +79,46 @@ export function compileRates(
       );
     }
     return decided;
+  };
+}
+
+/** Puts the rates of one operation in the two steps; those for a user are told apart when it first calls. */
+function ratesOfOperation(counting: readonly OperationRate[], decide: Decide): OperationRates {
+  const early = counting.filter(isEarly);
+  const late = counting.filter((rate) => !isEarly(rate));
+  const earlyPolicy = policyList(early);
+  const byUser = new Map<string | undefined, { readonly rates: readonly OperationRate[]; readonly policy: string }>();
+
+  function ratesOf(user: string | undefined) {
+    const known = byUser.get(user);
+    if (known) return known;
+    const rates = late.filter(({ one }) => isFor(one.rate, user));
+    const made = { rates, policy: policyList([...early, ...rates]) };
+    byUser.set(user, made);
+    return made;
   }
 
-  return (operation) => {
-    const counting = compiled
-      .filter(({ rate }) => rate.on === undefined || namesOperation(rate.on, operation))
-      .map((one): OperationRate => ({ one, cost: Math.round(costOf(one.rate, operation) * one.unit) }));
-    const early = counting.filter(isEarly);
-    const late = counting.filter((rate) => !isEarly(rate));
-    const earlyPolicy = policyList(early);
-    const byUser = new Map<string | undefined, { readonly rates: readonly OperationRate[]; readonly policy: string }>();
-
-    const ratesOf = (user: string | undefined) => {
-      const known = byUser.get(user);
-      if (known) return known;
-      const rates = late.filter(({ one }) => isFor(one.rate, user));
-      const made = { rates, policy: policyList([...early, ...rates]) };
-      byUser.set(user, made);
-      return made;
-    };
-
-    return {
-      first(counting, nowMs) {
-        if (early.length === 0) return undefined;
-        const rates = decide(early, counting.call, undefined, nowMs);
-        counting.counted = { rates, policy: earlyPolicy };
-        return settle(rates, undefined, nowMs);
-      },
-      second(counting, caller, nowMs) {
-        const { rates, policy } = ratesOf(caller?.user);
-        if (rates.length === 0) return undefined;
-        const { call, counted } = counting;
-        const decided = decide(rates, call, caller, nowMs);
-        const refusal = settle(decided, counted?.rates, nowMs);
-        // What step 3 said no longer holds once it was taken back.
-        if (refusal || !counted) counting.counted = { rates: decided, policy: refusal ? policyList(rates) : policy };
-        else {
-          for (const one of decided) counted.rates.push(one);
-          counted.policy = policy;
-        }
-        return refusal;
-      },
-    };
+  return {
+    first(counting, nowMs) {
+      if (early.length === 0) return undefined;
+      const rates = decide(early, counting.call, undefined, nowMs);
+      counting.counted = { rates, policy: earlyPolicy };
+      return settle(rates, undefined, nowMs);
+    },
+    second(counting, caller, nowMs) {
+      const { rates, policy } = ratesOf(caller?.user);
+      if (rates.length === 0) return undefined;
+      const { call, counted } = counting;
+      const decided = decide(rates, call, caller, nowMs);
+      const refusal = settle(decided, counted?.rates, nowMs);
+      // What step 3 said no longer holds once it was taken back.
+      if (refusal || !counted) counting.counted = { rates: decided, policy: refusal ? policyList(rates) : policy };
+      else {
+        for (const one of decided) counted.rates.push(one);
+        counted.policy = policy;
+      }
+      return refusal;
+    },
   };
 }
 

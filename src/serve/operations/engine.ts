@@ -6,7 +6,6 @@ import type { CompiledLimits } from '../limits/limits.ts';
 import type { Cursors } from '../resources/lists/cursor.ts';
 import type { ViewCompilation } from '../resources/view-compilation.ts';
 import type { BeforeHandlers, Handlers } from './handlers.ts';
-import type { InFlight } from './idempotency.ts';
 
 /** What the plans of a service run on. What stands around an operation takes of it what its own file says. */
 export interface Engine extends AuthenticationSetting, EventsSetting {
@@ -15,7 +14,8 @@ export interface Engine extends AuthenticationSetting, EventsSetting {
   readonly cursors: Cursors;
   readonly handlers: Handlers;
   readonly before: BeforeHandlers;
-  readonly inFlight: InFlight;
+  /** The keys whose first request is still under way. */
+  readonly inFlight: Set<string>;
   /** Writes the document as OpenAPI, where somebody gave the means. */
   readonly openapi: ((spec: Spec) => PromiseOrValue<string>) | undefined;
   /** The prefix of the endpoints. */

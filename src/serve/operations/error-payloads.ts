@@ -1,8 +1,8 @@
 import type { ErrorCondition, ErrorPayload } from '../../parts/errors.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
+import { type CompileExpression, type Evaluate, isFailed } from '../exchange/compilation.ts';
 import type { RefusedRequest, Value } from '../exchange/exchange.ts';
-import { type CompileExpression, type Evaluate, isFailed } from '../exchange/expressions.ts';
 import type { OpenFact } from '../exchange/open.ts';
 import type { Reply } from '../http/call.ts';
 import { phrase } from '../http/refusals.ts';

@@ -18,17 +18,17 @@ import type { Validate } from '../http/ajv.ts';
 import type { Reply } from '../http/call.ts';
 import { changeFor, compileOwnErrors, type Outcome, type Pause, readFor, type Work, workFor } from '../resources/act.ts';
 import { compileStatedBody } from '../resources/body.ts';
+import { applySetters, insertRow, updateRow } from '../resources/create.ts';
 import { removeRow } from '../resources/delete.ts';
 import type { RowModel } from '../resources/model.ts';
 import { compileFiring } from '../resources/transition.ts';
-import { applySetters, insertRow, updateRow } from '../resources/write.ts';
 import { fire } from '../serve.ts';
 import { encodeReply } from './answers.ts';
+import { idempotencyKey, keep, replay } from './change.ts';
 import type { Engine } from './engine.ts';
 import { handlerContext } from './handler-context.ts';
 import { isUnchanged, triesMax, type WantedChange } from './handler-effects.ts';
 import type { Handler } from './handlers.ts';
-import { idempotencyKey, keep, replay } from './idempotency.ts';
 
 /**
  * Compiles `handler NAME` (section 8 of the language): the handler runs outside the transaction; what it read is checked

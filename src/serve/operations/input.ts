@@ -16,6 +16,7 @@ import { compileBody, type DecodeBody } from '../http/body.ts';
 import type { ParameterSpec } from '../http/parameter-reader.ts';
 import { compileParameters, type ReadParameters } from '../http/parameters.ts';
 import type { Resolve } from '../http/schema.ts';
+import { noViolations } from '../http/violation.ts';
 import { compileExpansion } from '../resources/representation.ts';
 
 /** Compiles the reading of what requests for an endpoint carry. */
@@ -53,9 +54,10 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
     takesBody,
     parameters(call, path, forgive) {
       const { values, violations } = read(path, call.query, call.headers);
-      const wrong = validate(values);
-      const all = violations.length === 0 ? wrong : forgive([...violations, ...wrong]);
-      const bad = all.length > 0 ? all : badExpansion(values);
+      const wrong = validate ? validate(values) : noViolations;
+      const all = violations.length === 0 ? wrong : [...violations, ...wrong];
+      const left = forgive && all !== wrong ? forgive(all) : all;
+      const bad = left.length > 0 || !badExpansion ? left : badExpansion(values);
       return bad.length > 0 ? { refusal: { when: 'request.parameter', violations: bad } } : { params: values };
     },
     body(call, bytes) {
@@ -90,9 +92,9 @@ function isOpenList({ parameters, does }: Endpoint): boolean {
   return parameters.standing === 'open' && (parameters.question !== undefined || !isStated(does));
 }
 
-function validateParameters(specs: readonly ParameterSpec[], { $defs }: Shape, compilation: Compilation): Validate {
+function validateParameters(specs: readonly ParameterSpec[], { $defs }: Shape, compilation: Compilation): Validate | undefined {
   const checked = specs.filter(({ shape }) => Object.keys(shape).some((key) => key !== 'type') || shape.type !== 'string');
-  if (checked.length === 0) return () => [];
+  if (checked.length === 0) return undefined;
   const properties = Object.fromEntries(checked.map(({ name, shape }) => [name, shape]));
   const places = new Map(specs.map(({ name, in: place }) => [name, place]));
   const schema = { type: 'object', properties, ...($defs !== undefined && { $defs }) };

@@ -55,7 +55,7 @@ export function compileRowReply(endpoint: Endpoint, model: RowModel, engine: Eng
     }
     if (did === 'deleted') return { reply: { status, headers, body: undefined } };
     headers['content-type'] = 'application/json';
-    const body = representation.text(work, exchange, row.doc);
+    const body = representation.isPlain ? row.doc : representation.text(work, exchange, row.doc);
     if (tag) headers.etag = representation.isExpanded(exchange) ? contentTag(body) : tag(row);
     return { reply: { status, headers, body } };
   }

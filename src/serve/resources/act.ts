@@ -4,9 +4,8 @@ import { namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Reader, Row, Store, Transaction } from '../../store/store.ts';
 import type { Pass } from '../callers/operation-access.ts';
 import type { PromiseOrValue } from '../exchange/after.ts';
-import type { Compilation } from '../exchange/compilation.ts';
+import { type Compilation, type Evaluate, isFailed } from '../exchange/compilation.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
-import { type Evaluate, isFailed } from '../exchange/expressions.ts';
 import type { Entropy } from '../http/clock.ts';
 import type { RowModel } from './model.ts';
 

@@ -5,11 +5,11 @@ import { type Fields, Refused } from '../exchange/exchange.ts';
 import { type Act, compileOwnErrors, type Models, type Work } from './act.ts';
 import { compileAllowed } from './allowed.ts';
 import { compileStatedBody } from './body.ts';
+import { applySetters, updateRow } from './create.ts';
 import { compileLocator } from './locate.ts';
 import { identifierValue, type Referrer, type RowModel } from './model.ts';
 import { compilePrecondition } from './precondition.ts';
 import type { ViewCompilation } from './view-compilation.ts';
-import { applySetters, updateRow } from './write.ts';
 
 /** Compiles `delete RESOURCE`. */
 export function compileDelete(

@@ -9,9 +9,8 @@ import { machineOf } from '../../parts/states.ts';
 import type { QuerySpec, Row, Scalar, TableSpec } from '../../store/store.ts';
 import type { Access } from '../callers/access.ts';
 import { type ColumnCode, canonical, fieldCode } from '../exchange/column.ts';
-import type { Compilation } from '../exchange/compilation.ts';
+import type { Compilation, Evaluate } from '../exchange/compilation.ts';
 import type { Fields, Value } from '../exchange/exchange.ts';
-import type { Evaluate } from '../exchange/expressions.ts';
 import { compileForgetting, type Prune } from '../exchange/visibility.ts';
 import type { Validate } from '../http/ajv.ts';
 import { parseStored } from '../http/json.ts';
@@ -89,47 +88,10 @@ function compileModel(resource: Resource, compilation: Compilation, access: Pick
   const identifier = statedValue(resource.identifier) ?? { field: 'id' };
   const machine = machineOf(spec.states, resource.name);
   const codes = new Map(list.map((field) => [field.name, fieldCode(spec, field)]));
-  const { fields: asked, own } = access.columnsOf(resource.name);
-  const indexed = indexedFields(spec, resource, { columns: asked, own: own.map(({ name }) => name), leading: access.equalIn });
-  const uniques = resource.unique.map((rule, index) => ({
-    column: `unique ${index}`,
-    fields: rule.fields,
-    holds: rule.while && compilation.expression(rule.while),
-  }));
-  const readOnly = new Set(list.filter((field) => !isWritable(spec, resource, field)).map((field) => field.name));
-  const table: TableSpec = {
-    name: resource.name,
-    columns: [
-      ...indexed.columns.map((name) => ({
-        name,
-        type: codes.get(name)?.type ?? ('text' as const),
-        made: codes.get(name)?.made ?? '',
-      })),
-      ...own.map(({ name, type, made = '' }) => ({ name, type, made })),
-      ...uniques.map(({ column }, index) => ({
-        name: column,
-        type: 'text' as const,
-        made: JSON.stringify(resource.unique[index]),
-      })),
-    ],
-    unique: uniques.map(({ column }) => column),
-    indexes: indexed.indexes,
-  };
-
-  function columnsOf(values: Fields): Scalar[] {
-    const columns = indexed.columns.map((name) => (codes.get(name) as ColumnCode).encode(values[name]));
-    for (const { read } of own) columns.push(read(values));
-    for (const rule of uniques) {
-      const holds = rule.holds === undefined || rule.holds({ next: values, resource: values }) === true;
-      columns.push(holds ? uniqueKey(rule.fields, values, fields, codes) : null);
-    }
-    return columns;
-  }
-
   return {
     name: resource.name,
     resource,
-    table,
+    ...compileTable(resource, fields, codes, compilation, access),
     identifier: {
       field: identifier.field,
       isInteger: identifierType(spec, resource.name) === 'integer',
@@ -137,7 +99,7 @@ function compileModel(resource: Resource, compilation: Compilation, access: Pick
     },
     machine: machine && compileMachine(machine, compilation),
     fields,
-    readOnly,
+    readOnly: new Set(list.filter((field) => !isWritable(spec, resource, field)).map((field) => field.name)),
     immutable: list.filter(({ name, immutable }) => immutable || name === identifier.field).map(({ name }) => name),
     forget: compileForgetting(spec, { resource: resource.name }),
     defaults: list.flatMap((field) => (field.default ? [{ field: field.name, value: field.default.value }] : [])),
@@ -148,11 +110,60 @@ function compileModel(resource: Resource, compilation: Compilation, access: Pick
     referrers: referrersOf(spec, resource.name),
     findReferences: compileReferences(spec, { resource: resource.name }),
     setters: rememberSetters(list, compilation),
-    columnsOf,
     code: (field) => codes.get(field),
     validateStored: compilation.validate({ resource: resource.name }, 'stored'),
     parse: (row) => parseStored(row.doc),
   };
+}
+
+/** The table of a resource: columns for what is asked of its rows, those of its rules, and one for each that is unique. */
+function compileTable(
+  resource: Resource,
+  fields: ReadonlyMap<string, Field>,
+  codes: ReadonlyMap<string, ColumnCode>,
+  compilation: Compilation,
+  access: Pick<Access, 'columnsOf' | 'equalIn'>,
+): Pick<RowModel, 'table' | 'columnsOf'> {
+  const { fields: asked, own } = access.columnsOf(resource.name);
+  const indexed = indexedFields(compilation.spec, resource, {
+    columns: asked,
+    own: own.map(({ name }) => name),
+    leading: access.equalIn,
+  });
+  const uniques = resource.unique.map((rule, index) => ({
+    column: `unique ${index}`,
+    made: JSON.stringify(rule),
+    fields: rule.fields,
+    holds: rule.while && compilation.expression(rule.while),
+  }));
+  const table: TableSpec = {
+    name: resource.name,
+    columns: [
+      ...indexed.columns.map((name) => ({
+        name,
+        type: codes.get(name)?.type ?? ('text' as const),
+        made: codes.get(name)?.made ?? '',
+      })),
+      ...own.map(({ name, type, made = '' }) => ({ name, type, made })),
+      ...uniques.map(({ column, made }) => ({ name: column, type: 'text' as const, made })),
+    ],
+    unique: uniques.map(({ column }) => column),
+    indexes: indexed.indexes,
+  };
+  // Every indexed column is a field's.
+  const encoders = indexed.columns.map((name) => ({ name, encode: (codes.get(name) as ColumnCode).encode }));
+
+  function columnsOf(values: Fields): Scalar[] {
+    const columns: Scalar[] = [];
+    for (const { name, encode } of encoders) columns.push(encode(values[name]));
+    for (const { read } of own) columns.push(read(values));
+    for (const rule of uniques) {
+      const holds = rule.holds === undefined || rule.holds({ next: values, resource: values }) === true;
+      columns.push(holds ? uniqueKey(rule.fields, values, fields, codes) : null);
+    }
+    return columns;
+  }
+  return { table, columnsOf };
 }
 
 function referrersOf(spec: Spec, target: string): Referrer[] {

@@ -8,11 +8,10 @@ import type { Carry } from '../../parts/versions/carry.ts';
 import { CannotCarry } from '../../parts/versions/change-values.ts';
 import { isMembers, mergeJson } from '../../parts/versions/older-values.ts';
 import type { Compilation } from '../exchange/compilation.ts';
-import { compileDefaults } from '../exchange/defaults.ts';
 import type { Exchange, Fields, OlderRequest, Value } from '../exchange/exchange.ts';
 import type { OlderVersion } from '../exchange/versions.ts';
 import { describeValue, type Violation } from '../http/violation.ts';
-import { changedField, unknownField } from './body.ts';
+import { changedField, compileDefaults, unknownField } from './body.ts';
 import type { RowModel } from './model.ts';
 
 /** A body as its version has it, held to its version's shape, and what the newest makes of it. */

@@ -7,7 +7,7 @@ import type { Compilation } from '../exchange/compilation.ts';
 import type { Exchange, Fields, Value } from '../exchange/exchange.ts';
 import { compilePrune, type Prune } from '../exchange/visibility.ts';
 import { toJson } from '../http/json.ts';
-import { describeValue, noViolations, type Violation } from '../http/violation.ts';
+import { describeValue, type Violation } from '../http/violation.ts';
 import type { Models, Work } from './act.ts';
 import type { RowModel } from './model.ts';
 import type { ViewCompilation } from './view-compilation.ts';
@@ -132,9 +132,9 @@ function narrowed(whole: Fields, show: unknown): Fields {
 export function compileExpansion(
   { does, expand }: Endpoint,
   { spec }: Compilation,
-): (values: Readonly<Record<string, Value>>) => readonly Violation[] {
+): ((values: Readonly<Record<string, Value>>) => readonly Violation[]) | undefined {
   const root = resourceOfEffect(statedValue(does));
-  if (!expand || root === undefined) return () => noViolations;
+  if (!expand || root === undefined) return undefined;
   const leads = (resource: string | undefined, [field, ...rest]: readonly string[], depth: number): boolean => {
     if (field === undefined) return true;
     const stated = resource === undefined || depth === 0 ? undefined : entryOf(spec.resources.all, resource);

@@ -12,7 +12,7 @@ import type { RowModel } from './model.ts';
 
 /**
  * What a stand-in for somebody else's service does beyond an ordinary one: the named places where it enters. An ordinary service has
- * none. `sampling/` fills it.
+ * none. `stand-in/` fills it.
  */
 export interface StandIn {
   /** What is left of the violations of a request once those are gone that it lets pass. */
@@ -74,8 +74,3 @@ export type CompletePayload = (
   told: RefusalWords & { readonly condition: ErrorCondition | undefined },
   requestId: string,
 ) => { readonly body: Value; readonly headers: Readonly<Record<string, string>> };
-
-/** With `--strict`, and where no stand-in is served, nothing that a document refuses passes. */
-export function compileForgiving({ standIn }: { readonly standIn: StandIn | undefined }): Forgive {
-  return standIn ? standIn.forgive : (_exchange, violations) => violations;
-}

@@ -1,9 +1,8 @@
 import { isStated, statedValue } from '../../parts/fact.ts';
 import type { Machine, Target, Transition } from '../../parts/states.ts';
 import { instantMicroseconds } from '../exchange/column.ts';
-import type { Compilation } from '../exchange/compilation.ts';
+import { type Compilation, type Evaluate, isFailed } from '../exchange/compilation.ts';
 import type { Fields, Refusal, Value } from '../exchange/exchange.ts';
-import { type Evaluate, isFailed } from '../exchange/expressions.ts';
 
 /** A machine compiled: which state a row starts in, what leads where, and what the clock has to do. */
 export interface CompiledMachine {

@@ -4,12 +4,12 @@ import type { Refusal } from '../exchange/exchange.ts';
 import { bare } from '../http/json.ts';
 import { type Act, type Changing, compileOwnErrors, type Found, type Models, type Taken, type Work } from './act.ts';
 import { compileStatedBody } from './body.ts';
+import { applySetters, asStored, updateRow } from './create.ts';
 import { compileLocator } from './locate.ts';
 import type { RowModel } from './model.ts';
 import { compilePrecondition } from './precondition.ts';
 import type { CompiledTransition } from './states.ts';
 import type { ViewCompilation } from './view-compilation.ts';
-import { applySetters, asStored, updateRow } from './write.ts';
 
 /** Compiles a transition that a caller fires. */
 export function compileTransitionAct(

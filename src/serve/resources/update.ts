@@ -22,14 +22,12 @@ import {
   unknownField,
   withoutKeys,
 } from './body.ts';
-import { compileMaker, type Maker } from './create.ts';
+import { applySetters, asStored, compileMaker, kept, type Maker, updateRow } from './create.ts';
 import { compileLocator, type Locator } from './locate.ts';
 import { identifierValue, type RowModel } from './model.ts';
 import { compileOlderUpdate } from './older-body.ts';
 import { compilePrecondition } from './precondition.ts';
-import { compileForgiving } from './stand-in.ts';
 import type { ViewCompilation } from './view-compilation.ts';
-import { applySetters, asStored, kept, updateRow } from './write.ts';
 
 /** Compiles `update RESOURCE`: JSON Merge Patch (RFC 7396). */
 export function compileUpdate(
@@ -41,7 +39,7 @@ export function compileUpdate(
 ): Act {
   const locator = compileLocator(endpoint, model, models, compilation);
   const dropped = droppedFor(model, compilation);
-  const forgive = compileForgiving(compilation);
+  const forgive = compilation.standIn?.forgive;
   const older = isStated(endpoint.request) ? undefined : compileOlderUpdate(model, compilation);
   const ownShape = isStated(endpoint.request) ? compilation.validate(endpoint.request.value, 'sent') : undefined;
   const fit = compileFit(model, compilation);
@@ -49,7 +47,8 @@ export function compileUpdate(
   /** What was sent is an object that its own shape, where it has one, admits. */
   function misshapen(exchange: Exchange): readonly Violation[] {
     const { request } = exchange;
-    if (isFields(request)) return forgive(exchange, ownShape?.(request) ?? []);
+    const found = isFields(request) ? (ownShape?.(request) ?? []) : undefined;
+    if (found) return forgive ? forgive(exchange, found) : found;
     return [{ in: 'body', path: '', found: describeValue(request), expected: 'an object' }];
   }
 
@@ -68,8 +67,9 @@ export function compileUpdate(
       const changes = withoutKeys(patch, dropped);
       const made = older?.(exchange, before);
       if (made && 'violations' in made) return invalidInVersion(made.violations);
+      const unknown = made ? [] : unknownFields(model, changes, ownShape !== undefined);
       const wrong = [
-        ...(made ? [] : forgive(exchange, unknownFields(model, changes, ownShape !== undefined))),
+        ...(forgive ? forgive(exchange, unknown) : unknown),
         ...(made ? [] : changedImmutables(model, changes, before)),
         ...bindPath({ ...changes }, exchange, model, locator),
       ];

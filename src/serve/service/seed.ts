@@ -2,8 +2,8 @@ import type { Json } from '../../document/document.ts';
 import { type Fields, Refused } from '../exchange/exchange.ts';
 import type { Engine } from '../operations/engine.ts';
 import { drawOnce, follower, type Work } from '../resources/act.ts';
+import { insertRow } from '../resources/create.ts';
 import { identifierValue, type RowModel } from '../resources/model.ts';
-import { insertRow } from '../resources/write.ts';
 import { misfitOf } from './migrate.ts';
 
 /** Rows that cannot be made as they are given; the message names the resource, the row and the field. */

@@ -1,18 +1,16 @@
 import { statedValue } from '../../parts/fact.ts';
 import { compileAuthentication, type Identify } from '../callers/authentication.ts';
 import { withCors } from '../callers/cors.ts';
-import { after } from '../exchange/after.ts';
+import { after, afterFor } from '../exchange/after.ts';
 import { type Exchange, type Refusal, refusalReply, reportRefusal, startExchange } from '../exchange/exchange.ts';
 import { nameFacts } from '../exchange/open.ts';
-import { addHeaders } from '../http/added-headers.ts';
 import type { Reply } from '../http/call.ts';
 import { ClientGone } from '../http/disconnect.ts';
+import { addHeaders } from '../http/send.ts';
 import { bodyBytesMaxOf } from '../limits/stated-bounds.ts';
 import type { Engine } from '../operations/engine.ts';
-import { plansOf } from '../operations/plans.ts';
-import { type CompiledVersions, compileVersions } from '../operations/versions/versioning.ts';
-import { startViews, type Views } from '../operations/views.ts';
-import { compileForgiving } from '../resources/stand-in.ts';
+import { plansOf, startViews, type Views } from '../operations/plans.ts';
+import { type CompiledVersions, compileVersions } from '../operations/versioning.ts';
 import { type AnswerCall, compileRoad, type Steps } from '../serve.ts';
 import { compileUnrouted, type Note } from './unrouted.ts';
 
@@ -48,10 +46,10 @@ function routing(
       return undefined;
     },
     route: versions.route,
-    start: (call, { found, version }) =>
-      startExchange({ call, plan: found.value.plan, nowMs: clock.now(), view: views.of(undefined, version) }, newRequestId),
+    start: (call, routed) =>
+      startExchange({ call, routed, nowMs: clock.now(), view: views.of(undefined, routed.version) }, newRequestId),
     version: ({ refusal, isAsked }) => (isAsked || !versions.pinned ? refusal : undefined),
-    ratesOfAddress: (exchange) => limits.first?.(exchange, exchange.plan, exchange.nowMs),
+    ratesOfAddress: limits.first,
   };
 }
 
@@ -64,9 +62,10 @@ function asking(
 ): Pick<Steps, 'identify' | 'pin' | 'caller' | 'ratesOfCaller' | 'openFacts'> {
   return {
     identify: ({ call, plan }) => identify(call, plan),
-    pin: (call, routed, who) => (pinned && 'caller' in who && who.caller ? pinned(call, who.caller, routed) : routed),
-    caller(exchange, { found, version, refusal }, who) {
-      exchange.plan = found.value.plan;
+    pin: pinned && ((call, routed, who) => ('caller' in who && who.caller ? pinned(call, who.caller, routed) : routed)),
+    caller(exchange, reached, who) {
+      const { found, version, refusal } = reached;
+      if (reached !== exchange.routed) exchange.plan = found.value.plan;
       const caller = 'caller' in who ? who.caller : undefined;
       const bad = 'refusal' in who ? who.refusal : refusal;
       exchange.view = views.of(bad ? undefined : caller?.user, version);
@@ -76,7 +75,7 @@ function asking(
       exchange.params = found.params;
       return undefined;
     },
-    ratesOfCaller: (exchange) => limits.second?.(exchange),
+    ratesOfCaller: limits.second,
     openFacts({ inDoubt, unsupported }) {
       // An effect that is open cannot be acted on, whatever is accepted.
       if (inDoubt.length > 0) return { open: inDoubt };
@@ -88,7 +87,7 @@ function asking(
 /** Step 8, and what it tells of step 7. */
 function reading({ compilation, acceptsOpen }: Engine): Pick<Steps, 'accept' | 'parameters' | 'body' | 'openFactsOf'> {
   const bodyBytesMax = bodyBytesMaxOf(compilation.spec.limits);
-  const forgive = compileForgiving(compilation);
+  const forgive = compilation.standIn?.forgive;
 
   /** What is wrong with the type of a body comes before its size, also where nothing of it was read. */
   function tooLarge({ plan, call }: Exchange): Refusal {
@@ -96,28 +95,31 @@ function reading({ compilation, acceptsOpen }: Engine): Pick<Steps, 'accept' | '
     return 'refusal' in decoded && decoded.refusal.when === 'request.media' ? decoded.refusal : { when: 'limit.size' };
   }
 
+  function take(bytes: Buffer | 'too large', exchange: Exchange): Refusal | undefined {
+    if (bytes === 'too large') return tooLarge(exchange);
+    const decoded = exchange.plan.input.body(exchange.call, bytes);
+    if ('refusal' in decoded) return decoded.refusal;
+    exchange.request = decoded.value;
+    exchange.bytes = bytes;
+    return undefined;
+  }
+
   return {
     accept({ plan, call }) {
       const { accept } = call.headers;
+      // Whoever says nothing takes whatever there is.
+      if (accept === undefined && plan.endpoint.produces?.length !== 0) return undefined;
       const type = plan.negotiate(typeof accept === 'string' ? accept : undefined);
       return type === undefined ? { when: 'request.accept' } : undefined;
     },
     parameters(exchange) {
       const { plan, call, pathParams } = exchange;
-      const taken = plan.input.parameters(call, pathParams, (violations) => forgive(exchange, violations));
+      const taken = plan.input.parameters(call, pathParams, forgive && ((violations) => forgive(exchange, violations)));
       if ('refusal' in taken) return taken.refusal;
       exchange.params = taken.params;
       return undefined;
     },
-    body: (exchange) =>
-      after(exchange.call.body(bodyBytesMax), (bytes) => {
-        if (bytes === 'too large') return tooLarge(exchange);
-        const decoded = exchange.plan.input.body(exchange.call, bytes);
-        if ('refusal' in decoded) return decoded.refusal;
-        exchange.request = decoded.value;
-        exchange.bytes = bytes;
-        return undefined;
-      }),
+    body: (exchange) => afterFor(exchange, exchange.call.body(bodyBytesMax), take),
     openFactsOf(exchange) {
       exchange.plan.raise?.(exchange);
       const doubts = exchange.plan.doubtsOf?.(exchange) ?? none;
@@ -143,7 +145,8 @@ function answering(
   /** Header fields that do not come from the answer itself: of a deprecated endpoint, the version, the rates, facts taken as they came. */
   function finish(exchange: Exchange, reply: Reply): Reply {
     const { headers } = reply;
-    addHeaders(headers, exchange.plan.headers);
+    const { headers: own } = exchange.plan;
+    if (own) addHeaders(headers, own);
     addHeaders(headers, versions.headers(exchange, reply));
     if (limits.headers) addHeaders(headers, limits.headers(exchange));
     if (exchange.accepted) headers['ninefold-open'] = nameFacts(exchange.accepted);

@@ -4,7 +4,7 @@ import { freePass } from '../callers/operation-access.ts';
 import { after } from '../exchange/after.ts';
 import { type Fields, type Recorded, Refused } from '../exchange/exchange.ts';
 import type { Engine } from '../operations/engine.ts';
-import { type Drawn, drawOnce, follower, type Work } from '../resources/act.ts';
+import { type Drawn, drawOnce, follower, type Models, type Work } from '../resources/act.ts';
 import type { RowModel } from '../resources/model.ts';
 import { compileFiring, type FireTransition } from '../resources/transition.ts';
 import { fire } from '../serve.ts';
@@ -26,18 +26,45 @@ const batch = 64;
 const storeRestMs = 1000;
 
 export function startTimers(engine: () => Engine): Timers {
-  const firings = new WeakMap<Engine, Map<string, FireTransition>>();
-  let cancel = () => {};
-  let running: Promise<void> | undefined;
-  /** The newest look at what is due first, while the store is waited for. */
-  let looking: Promise<void> | undefined;
-  let looks = 0;
-  let isStopped = false;
+  const firings = new Firings(engine);
+  const due = new DueTimers(engine, firings);
+  return {
+    changed: () => due.changed(),
+    async fire(resource, id, transition) {
+      const model = engine().models.get(resource);
+      const firing = firings.of(resource, transition);
+      if (!model || !firing) throw new Error(`There is no ${transition} of ${resource}.`);
+      const draw = drawOnce(engine().chance, engine().clock.now());
+      const { fields, recorded } = await engine().store.change((rows) => {
+        const row = rows.get(resource, id);
+        if (!row) throw new Refused({ when: 'resource.missing' });
+        const work = workAt(rows, engine().models, draw, `${transition} ${resource}`);
+        const outcome = fire(work, firing, { row, fields: model.parse(row), pass: freePass });
+        if (!('did' in outcome)) throw new Refused('refusal' in outcome ? outcome.refusal : { when: 'internal' });
+        return { fields: outcome.fields, recorded: engine().events.record(work, undefined) };
+      });
+      due.schedule();
+      engine().events.recorded(recorded);
+      return fields;
+    },
+    settled: () => due.settled(),
+    stop: () => due.stop(),
+  };
+}
 
-  function firingOf(resource: string, transition: string): FireTransition | undefined {
-    const current = engine();
-    const known = firings.get(current) ?? new Map<string, FireTransition>();
-    firings.set(current, known);
+/** The transitions that nobody calls, each compiled when it is first fired. */
+class Firings {
+  readonly #engine: () => Engine;
+  readonly #known = new WeakMap<Engine, Map<string, FireTransition>>();
+
+  constructor(engine: () => Engine) {
+    this.#engine = engine;
+  }
+
+  of(resource: string, transition: string): FireTransition | undefined {
+    const current = this.#engine();
+    const known = this.#known.get(current) ?? new Map<string, FireTransition>();
+    this.#known.set(current, known);
     const key = `${resource}\n${transition}`;
     const found = known.get(key);
     if (found) return found;
@@ -49,61 +76,136 @@ export function startTimers(engine: () => Engine): Timers {
     return made;
   }
 
-  function workAt(rows: Transaction, draw: Drawn, operation: string): Work {
-    const { models } = engine();
-    const { nowMs } = draw;
-    draw.restart();
-    return {
-      rows,
-      models,
-      nowMs,
-      draw,
-      scope: { now: nowMs, operation, version: '', follow: follower(rows, models) },
-      stored: [],
-    };
-  }
-
   /** Fires one timer; a condition that is false when it is due cancels it. */
-  function fireDue(rows: Transaction, timer: Timer, draw: Drawn): Recorded | undefined {
-    const model = engine().models.get(timer.resource);
-    const firing = firingOf(timer.resource, timer.name);
+  fireDue(rows: Transaction, timer: Timer, draw: Drawn): Recorded | undefined {
+    const { models, events } = this.#engine();
+    const model = models.get(timer.resource);
+    const firing = this.of(timer.resource, timer.name);
     const row = model && rows.get(timer.resource, timer.id);
     if (!model || !firing || !row) {
       rows.clearTimers(timer.resource, timer.id, timer.name);
       return undefined;
     }
-    const work = workAt(rows, draw, `${timer.name} ${timer.resource}`);
+    const work = workAt(rows, models, draw, `${timer.name} ${timer.resource}`);
     const fields = model.parse(row);
     if (!isStillSet(work, model, row, fields, timer)) return undefined;
     rows.timerFired(timer);
     fire(work, firing, { row, fields, pass: freePass });
-    return engine().events.record(work, undefined);
+    return events.record(work, undefined);
+  }
+}
+
+function workAt(rows: Transaction, models: Models, draw: Drawn, operation: string): Work {
+  const { nowMs } = draw;
+  draw.restart();
+  const scope = { now: nowMs, operation, version: '', follow: follower(rows, models) };
+  return { rows, models, nowMs, draw, scope, stored: [] };
+}
+
+/** Since a timer was read as due, another change may have moved the row: what is not asked for any more is set right instead of fired. */
+function isStillSet(work: Work, model: RowModel, row: Row, fields: Fields, timer: Timer): boolean {
+  const timed = model.machine?.timed.find(({ name }) => name === timer.name);
+  const scope = { ...work.scope, resource: fields, next: fields };
+  const due = model.machine && timed?.leaves(fields[model.machine.field]) ? timed.due(fields, row.entered, scope) : undefined;
+  if (!due) work.rows.clearTimers(timer.resource, timer.id, timer.name);
+  else if (due.token !== timer.token) work.rows.setTimer({ ...timer, dueMs: due.ms, token: due.token });
+  return due !== undefined && due.token === timer.token;
+}
+
+/** Waits for what is due first, and fires what is. */
+class DueTimers {
+  readonly #engine: () => Engine;
+  readonly #firings: Firings;
+  #cancel = () => {};
+  /** For when it is to be woken; nothing where it is not waiting. */
+  #wakesMs: number | undefined;
+  #running: Promise<void> | undefined;
+  /** The newest look at what is due first, while the store is waited for. */
+  #looking: Promise<void> | undefined;
+  #looks = 0;
+  #isStopped = false;
+
+  constructor(engine: () => Engine, firings: Firings) {
+    this.#engine = engine;
+    this.#firings = firings;
   }
 
-  /** Since a timer was read as due, another change may have moved the row: what is not asked for any more is set right instead of fired. */
-  function isStillSet(work: Work, model: RowModel, row: Row, fields: Fields, timer: Timer): boolean {
-    const timed = model.machine?.timed.find(({ name }) => name === timer.name);
-    const scope = { ...work.scope, resource: fields, next: fields };
-    const due = model.machine && timed?.leaves(fields[model.machine.field]) ? timed.due(fields, row.entered, scope) : undefined;
-    if (!due) work.rows.clearTimers(timer.resource, timer.id, timer.name);
-    else if (due.token !== timer.token) work.rows.setTimer({ ...timer, dueMs: due.ms, token: due.token });
-    return due !== undefined && due.token === timer.token;
+  changed(): void {
+    if (!this.#running) this.schedule();
   }
 
-  async function run(): Promise<void> {
+  schedule(): void {
+    if (this.#isStopped) return;
+    const mine = ++this.#looks;
+    // A look that was begun later knows more.
+    const look = after(this.#engine().store.nextDue(), (next) => {
+      if (mine === this.#looks) this.#wakeAt(next);
+    });
+    const over = () => {
+      if (mine === this.#looks) this.#looking = undefined;
+    };
+    this.#looking = look instanceof Promise ? look.catch((failure: unknown) => this.#rest(failure)).finally(over) : undefined;
+  }
+
+  async settled(): Promise<void> {
+    for (let busy = this.#running ?? this.#looking; busy; busy = this.#running ?? this.#looking) await busy;
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#sleep();
+    await this.#looking;
+    await this.#running;
+  }
+
+  #sleep(): void {
+    this.#cancel();
+    this.#wakesMs = undefined;
+  }
+
+  #wakeAt(next: number | undefined): void {
+    // Most changes leave what is due first where it was.
+    if (next !== undefined && next === this.#wakesMs) return;
+    this.#sleep();
+    if (this.#isStopped || next === undefined) return;
+    const { clock } = this.#engine();
+    this.#wakesMs = next;
+    this.#cancel = clock.at(next, () => this.#wake());
+    if (next <= clock.now()) this.#wake();
+  }
+
+  #wake(): void {
+    this.#wakesMs = undefined;
+    if (this.#isStopped || this.#running) return;
+    this.#cancel();
+    this.#running = this.#run().then(
+      () => {
+        this.#running = undefined;
+        this.schedule();
+      },
+      (failure: unknown) => {
+        this.#running = undefined;
+        this.#rest(failure);
+      },
+    );
+  }
+
+  async #run(): Promise<void> {
     for (;;) {
-      const nowMs = engine().clock.now();
-      const due = await engine().store.due(nowMs, batch);
+      const { clock, store } = this.#engine();
+      const nowMs = clock.now();
+      const due = await store.due(nowMs, batch);
       if (due.length === 0) return;
-      for (const timer of due) await fireSafely(timer, nowMs);
+      for (const timer of due) await this.#fireSafely(timer, nowMs);
     }
   }
 
   /** A timer whose transition fails is done with, so that it does not hold up the others; the failure is noted down. */
-  async function fireSafely(timer: Timer, nowMs: number): Promise<void> {
+  async #fireSafely(timer: Timer, nowMs: number): Promise<void> {
+    const engine = this.#engine;
     try {
       const draw = drawOnce(engine().chance, nowMs);
-      engine().events.recorded(await engine().store.change((rows) => fireDue(rows, timer, draw)));
+      engine().events.recorded(await engine().store.change((rows) => this.#firings.fireDue(rows, timer, draw)));
     } catch (failure) {
       engine().onFailure(
         failure instanceof Refused ? new Error(failure.refusal.message ?? failure.refusal.when ?? 'refused') : failure,
@@ -113,79 +215,13 @@ export function startTimers(engine: () => Engine): Timers {
     }
   }
 
-  function schedule(): void {
-    if (isStopped) return;
-    const mine = ++looks;
-    // A look that was begun later knows more.
-    const look = after(engine().store.nextDue(), (next) => {
-      if (mine === looks) wakeAt(next);
-    });
-    const over = () => {
-      if (mine === looks) looking = undefined;
-    };
-    looking = look instanceof Promise ? look.catch(rest).finally(over) : undefined;
-  }
-
-  function wakeAt(next: number | undefined): void {
-    cancel();
-    if (isStopped || next === undefined) return;
-    cancel = engine().clock.at(next, wake);
-    if (next <= engine().clock.now()) wake();
-  }
-
-  function wake(): void {
-    if (isStopped || running) return;
-    cancel();
-    running = run().then(
-      () => {
-        running = undefined;
-        schedule();
-      },
-      (failure: unknown) => {
-        running = undefined;
-        rest(failure);
-      },
-    );
-  }
-
   /** The store could not say what is due: it is asked again after a while. */
-  function rest(failure: unknown): void {
-    engine().onFailure(failure, 'timers');
-    cancel();
-    if (!isStopped) cancel = engine().clock.at(engine().clock.now() + storeRestMs, schedule);
+  #rest(failure: unknown): void {
+    const { clock, onFailure } = this.#engine();
+    onFailure(failure, 'timers');
+    this.#sleep();
+    if (!this.#isStopped) this.#cancel = clock.at(clock.now() + storeRestMs, () => this.schedule());
   }
-
-  return {
-    changed: () => {
-      if (!running) schedule();
-    },
-    async fire(resource, id, transition) {
-      const model = engine().models.get(resource);
-      const firing = firingOf(resource, transition);
-      if (!model || !firing) throw new Error(`There is no ${transition} of ${resource}.`);
-      const draw = drawOnce(engine().chance, engine().clock.now());
-      const { fields, recorded } = await engine().store.change((rows) => {
-        const row = rows.get(resource, id);
-        if (!row) throw new Refused({ when: 'resource.missing' });
-        const work = workAt(rows, draw, `${transition} ${resource}`);
-        const outcome = fire(work, firing, { row, fields: model.parse(row), pass: freePass });
-        if (!('did' in outcome)) throw new Refused('refusal' in outcome ? outcome.refusal : { when: 'internal' });
-        return { fields: outcome.fields, recorded: engine().events.record(work, undefined) };
-      });
-      schedule();
-      engine().events.recorded(recorded);
-      return fields;
-    },
-    async settled() {
-      for (let busy = running ?? looking; busy; busy = running ?? looking) await busy;
-    },
-    async stop() {
-      isStopped = true;
-      cancel();
-      await looking;
-      await running;
-    },
-  };
 }
 
 function uncalled({ compilation }: Engine, resource: string, transition: string): Operation {

@@ -3,12 +3,12 @@ import type { Identify } from '../callers/authentication.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
 import type { Exchange, Refusal, RefusalTable } from '../exchange/exchange.ts';
 import type { OpenFact } from '../exchange/open.ts';
-import { addHeaders } from '../http/added-headers.ts';
 import type { Call, Reply } from '../http/call.ts';
+import { addHeaders } from '../http/send.ts';
 import { bodyBytesMaxOf } from '../limits/stated-bounds.ts';
 import type { Engine } from '../operations/engine.ts';
 import { compileRefusals } from '../operations/errors.ts';
-import type { CompiledVersions } from '../operations/versions/versioning.ts';
+import type { CompiledVersions } from '../operations/versioning.ts';
 import type { AnswerCall, Steps } from '../serve.ts';
 import { compileWellKnown, type Own } from './well-known.ts';
 

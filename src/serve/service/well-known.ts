@@ -66,7 +66,7 @@ export function compileWellKnown(
     }
     if (isHere || !plan) return tell(write);
     // Failed logins count here as everywhere.
-    const hurried = limits.first?.({ call, counted: undefined }, plan, clock.now());
+    const hurried = limits.first?.({ call, counted: undefined, plan, nowMs: clock.now() });
     if (hurried) return { refusal: hurried };
     const who = identify(call, plan);
     return after(who, (identified) => tellTo(identified, write));

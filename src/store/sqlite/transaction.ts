@@ -1,3 +1,4 @@
+import type { DatabaseSync } from 'node:sqlite';
 import type { Outbox, OutboxReader } from '../outbox.ts';
 import {
   type CredentialSearch,
@@ -17,8 +18,7 @@ import {
 import type { CredentialTable } from './credentials.ts';
 import { OutboxChange, type OutboxReads } from './outbox.ts';
 import type { CounterTable, Records, Revisions, Timers } from './records.ts';
-import type { Savepoints } from './savepoints.ts';
-import type { Statement } from './statement.ts';
+import { type Statement, statement } from './statement.ts';
 import type { Tables } from './tables.ts';
 
 /** Everything that is read and written through, as it is at the moment. */
@@ -170,5 +170,97 @@ export class SqliteTransaction extends SqliteReader implements Transaction {
       if (!(error instanceof Duplicate)) this.#savepoints.fail(error);
       throw error;
     }
+  }
+}
+
+/**
+ * The transaction of a batch and the savepoint of the body that runs in it, both opened by the first write. A first write that
+ * can be taken back by itself does without: most bodies write no more than that.
+ */
+export class Savepoints {
+  readonly #database: DatabaseSync;
+  readonly #begin: Statement;
+  readonly #commit: Statement;
+  readonly #save: Statement;
+  readonly #release: Statement;
+  readonly #rollBack: Statement;
+  #begun = false;
+  #saved = false;
+  /** Takes back what the body wrote before its savepoint. */
+  #takeBack: (() => void) | undefined;
+  #failure: { readonly cause: unknown } | undefined;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    this.#begin = statement(database, 'BEGIN IMMEDIATE');
+    this.#commit = statement(database, 'COMMIT');
+    this.#save = statement(database, 'SAVEPOINT body');
+    this.#release = statement(database, 'RELEASE body');
+    this.#rollBack = statement(database, 'ROLLBACK TO body');
+  }
+
+  /** Whether anything was written since the last commit. */
+  get begun(): boolean {
+    return this.#begun;
+  }
+
+  /** Called before each write; `takeBack` undoes that write, and nothing where it was not carried out. */
+  open(takeBack?: () => void): void {
+    if (this.#failure) throw this.#failure.cause;
+    if (this.#saved) return;
+    if (!this.#begun) {
+      this.#begin.get();
+      this.#begun = true;
+    }
+    if (takeBack && !this.#takeBack) {
+      this.#takeBack = takeBack;
+      return;
+    }
+    this.#save.get();
+    this.#saved = true;
+  }
+
+  /** A write went wrong in a way that its body cannot mend: the body fails, also where it caught the error. */
+  fail(cause: unknown): void {
+    this.#failure ??= { cause };
+  }
+
+  /** Ends a body that returned. */
+  keep(): void {
+    if (this.#failure) throw this.#failure.cause;
+    this.#takeBack = undefined;
+    if (!this.#saved) return;
+    this.#saved = false;
+    this.#release.get();
+  }
+
+  /** Ends a body that threw, leaving nothing of it. Where SQLite has given up the whole transaction, throws why. */
+  undo(cause: unknown): void {
+    const why = this.#failure?.cause ?? cause;
+    const [saved, takeBack] = [this.#saved, this.#takeBack];
+    this.#failure = undefined;
+    this.#saved = false;
+    this.#takeBack = undefined;
+    if (!saved && !takeBack) return;
+    if (!this.#database.isTransaction) throw why;
+    if (saved) {
+      this.#rollBack.get();
+      this.#release.get();
+    }
+    takeBack?.();
+  }
+
+  commit(): void {
+    if (this.#begun) this.#commit.get();
+    this.#begun = false;
+  }
+
+  /** Gives up the whole batch, also where SQLite has done so itself. */
+  rollBack(): void {
+    this.#begun = false;
+    this.#saved = false;
+    this.#takeBack = undefined;
+    this.#failure = undefined;
+    if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
   }
 }

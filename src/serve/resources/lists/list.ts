@@ -40,13 +40,7 @@ export function compileList(
 ): CompiledList {
   const locator = compileLocator(endpoint, model, models, compilation);
   const paging = compilePaging(endpoint.pagination ?? compilation.spec.limits.pagination, cursors, acceptsOpen);
-  const parameters = entriesOf(endpoint.parameters).map(([, parameter]) => parameter);
-  const filters = parameters.filter((parameter) => parameter.filters !== undefined && model.code(parameter.filters));
-  const sorter = parameters.find((parameter) => parameter.sorts);
-  const fixedOrder: SortKey[] = endpoint.order.flatMap(({ field, descending }) =>
-    model.code(field) ? [{ column: field, descending }] : [],
-  );
-  const sortable = sortsByAny(endpoint) ? new Set(sortableFields(model.resource)) : undefined;
+  const { filters, sorter, sortable, fixedOrder } = statedList(endpoint, model);
   const style = paging.pagination ? pageStyle(paging.pagination.style) : inOnePiece;
   const questions = new Questions(model.name, fixedOrder, toldBy[style.tells]);
   const spoken = (order: readonly SortKey[]) => `${endpoint.key} ${compilation.version?.index ?? ''}\n${canonical(order)}`;
@@ -82,19 +76,50 @@ export function compileList(
     const step = stepper(asked, style, (row, back) =>
       cursors.write({ keys: row.keys ?? [], seq: row.seq, back }, query, isSealed(order, hidden)),
     );
-    const hasMore = isReversed || found.isMore;
-    const hasPrevious = isReversed ? found.isMore : goesBack;
-    return {
-      items: found.items,
-      hasMore,
-      next: hasMore ? step(found.last, false) : null,
-      previous: hasPrevious ? step(found.first, true) : null,
-      total: wantsTotal ? countOf(work.rows, wanted) : undefined,
-      size,
-      isInDoubt: paging.isOpen && found.items.length > unpagedMost,
-    };
+    const total = wantsTotal ? countOf(work.rows, wanted) : undefined;
+    return pageOf(found, isReversed, goesBack, step, { total, size, isOpen: paging.isOpen });
   }
   return { paging, run };
+}
+
+/** What a list's endpoint states of filters and order; `sortable` = the fields that callers may sort by, where they may by any. */
+function statedList(
+  endpoint: Endpoint,
+  model: RowModel,
+): {
+  readonly filters: readonly Parameter[];
+  readonly sorter: Parameter | undefined;
+  readonly sortable: ReadonlySet<string> | undefined;
+  readonly fixedOrder: readonly SortKey[];
+} {
+  const parameters = entriesOf(endpoint.parameters).map(([, parameter]) => parameter);
+  return {
+    filters: parameters.filter((parameter) => parameter.filters !== undefined && model.code(parameter.filters)),
+    sorter: parameters.find((parameter) => parameter.sorts),
+    sortable: sortsByAny(endpoint) ? new Set(sortableFields(model.resource)) : undefined,
+    fixedOrder: endpoint.order.flatMap(({ field, descending }) => (model.code(field) ? [{ column: field, descending }] : [])),
+  };
+}
+
+/** The page of what was found; `step` leads to the one after it and the one before it. */
+function pageOf(
+  found: ReturnType<typeof findRows> | ReturnType<typeof findTexts>,
+  isReversed: boolean,
+  goesBack: boolean,
+  step: Step,
+  { total, size, isOpen }: Pick<Page, 'total' | 'size'> & { readonly isOpen: boolean },
+): Page {
+  const hasMore = isReversed || found.isMore;
+  const hasPrevious = isReversed ? found.isMore : goesBack;
+  return {
+    items: found.items,
+    hasMore,
+    next: hasMore ? step(found.last, false) : null,
+    previous: hasPrevious ? step(found.first, true) : null,
+    total,
+    size,
+    isInDoubt: isOpen && found.items.length > unpagedMost,
+  };
 }
 
 /** What a page is told by, of the rows at its ends. */
@@ -161,11 +186,13 @@ function startOf(
 }
 
 /** What leads to the page after a row, or to the one before it. */
+type Step = (row: FoundRow | undefined, back: boolean) => string | number | null;
+
 function stepper(
   { size, offset = 0 }: PageAsked,
   { tells, count }: PageStyle,
   token: (row: FoundRow, back: boolean) => string,
-): (row: FoundRow | undefined, back: boolean) => string | number | null {
+): Step {
   return (row, back) => {
     if (!row) return null;
     if (tells === 'token') return token(row, back);

@@ -1,16 +1,16 @@
-import type { Endpoint } from '../../../parts/endpoints.ts';
-import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.ts';
-import { resourcesIn } from '../../../parts/mentions.ts';
-import { resourceOfEffect } from '../../../parts/operations.ts';
-import type { Shape } from '../../../parts/shape.ts';
-import type { Spec } from '../../../parts/spec.ts';
-import type { Deprecation, Selection } from '../../../parts/versioning.ts';
-import type { History } from '../../../parts/versions/history.ts';
-import type { Exchange, Plan } from '../../exchange/exchange.ts';
-import { pathOf } from '../../exchange/versions.ts';
-import { isHidden } from '../../exchange/visibility.ts';
-import type { Call, Reply } from '../../http/call.ts';
-import { deprecationHeaders, pathReader } from './selection.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
+import { resourcesIn } from '../../parts/mentions.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import type { Shape } from '../../parts/shape.ts';
+import type { Spec } from '../../parts/spec.ts';
+import type { Deprecation, Selection } from '../../parts/versioning.ts';
+import type { History } from '../../parts/versions/history.ts';
+import type { Exchange, Plan } from '../exchange/exchange.ts';
+import { pathOf } from '../exchange/versions.ts';
+import { isHidden } from '../exchange/visibility.ts';
+import type { Call, Reply } from '../http/call.ts';
+import { deprecationHeaders, pathReader } from './version-selection.ts';
 
 type Headers = Readonly<Record<string, string>>;
 

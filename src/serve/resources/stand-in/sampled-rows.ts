@@ -1,12 +1,12 @@
-import { isSame } from '../../document/values.ts';
-import { statedValue } from '../../parts/fact.ts';
-import { type Ground, nothing } from '../../parts/samples/sampler.ts';
-import type { Transaction } from '../../store/store.ts';
-import { type Fields, Refused } from '../exchange/exchange.ts';
-import type { Work } from '../resources/act.ts';
-import { identifierText, identifierValue, type RowModel } from '../resources/model.ts';
-import type { Rows } from '../resources/stand-in.ts';
-import { insertRow } from '../resources/write.ts';
+import { isSame } from '../../../document/values.ts';
+import { statedValue } from '../../../parts/fact.ts';
+import { type Ground, nothing } from '../../../parts/samples/sampler.ts';
+import type { Transaction } from '../../../store/store.ts';
+import { type Fields, Refused } from '../../exchange/exchange.ts';
+import type { Work } from '../act.ts';
+import { insertRow } from '../create.ts';
+import { identifierText, identifierValue, type RowModel } from '../model.ts';
+import type { Rows } from '../stand-in.ts';
 import { keepNames, nameOf, namesOfRow } from './sampled-names.ts';
 import type { Sampling } from './sampling.ts';
 

@@ -1,6 +1,6 @@
-import { type Exchange, warn } from '../exchange/exchange.ts';
-import type { Violation } from '../http/violation.ts';
-import type { Forgive } from '../resources/stand-in.ts';
+import { type Exchange, warn } from '../../exchange/exchange.ts';
+import type { Violation } from '../../http/violation.ts';
+import type { Forgive } from '../stand-in.ts';
 
 /**
  * Compiles which violations pass. Vendors' own clients send what their documents do not name, since they are newer, leave out a

@@ -1,8 +1,8 @@
-import type { Deprecation, Selection, Version } from '../../../parts/versioning.ts';
-import type { History } from '../../../parts/versions/history.ts';
-import type { Refusal } from '../../exchange/exchange.ts';
-import type { Call } from '../../http/call.ts';
-import { describeValue } from '../../http/violation.ts';
+import type { Deprecation, Selection, Version } from '../../parts/versioning.ts';
+import type { History } from '../../parts/versions/history.ts';
+import type { Refusal } from '../exchange/exchange.ts';
+import type { Call } from '../http/call.ts';
+import { describeValue } from '../http/violation.ts';
 
 /** What a call says of its version. */
 interface RequestedVersion {
@@ -78,11 +78,6 @@ export function unknownVersion(selection: Selection | undefined, history: Histor
     when: 'version.unknown',
     ...(place && { violations: [{ in: place, path, found: describeValue(name), expected: `one of ${names}` }] }),
   };
-}
-
-/** Whether a version's last day has come. */
-export function isSunset(sunsetMs: number | undefined, nowMs: number): boolean {
-  return sunsetMs !== undefined && nowMs >= sunsetMs;
 }
 
 /** When a version is gone, in milliseconds since 1970. */

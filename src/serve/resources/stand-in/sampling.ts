@@ -1,6 +1,6 @@
-import { type Chance, chanceOf } from '../../parts/samples/chance.ts';
-import { Samples } from '../../parts/samples/samples.ts';
-import type { Spec } from '../../parts/spec.ts';
+import { type Chance, chanceOf } from '../../../parts/samples/chance.ts';
+import { Samples } from '../../../parts/samples/samples.ts';
+import type { Spec } from '../../../parts/spec.ts';
 
 /** What fills in, for a stand-in, what nothing but an open fact leaves undetermined: from shapes, the same for the same seed. */
 export class Sampling {

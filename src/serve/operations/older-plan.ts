@@ -1,14 +1,14 @@
-import { pathOf, pointerOf } from '../../../document/pointer.ts';
-import type { Endpoint } from '../../../parts/endpoints.ts';
-import { entryOf, isStated, statedValue } from '../../../parts/fact.ts';
-import { resourceOfEffect } from '../../../parts/operations.ts';
-import type { Exchange, Input, Plan, Refusal } from '../../exchange/exchange.ts';
-import type { OpenFact } from '../../exchange/open.ts';
-import type { OlderVersion } from '../../exchange/versions.ts';
-import { describeValue, type Violation } from '../../http/violation.ts';
-import { compileRaiseBody, valueAt } from '../../resources/older-body.ts';
-import type { Engine } from '../engine.ts';
-import { compileInput } from '../input.ts';
+import { pathOf, pointerOf } from '../../document/pointer.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entryOf, isStated, statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import type { Exchange, Input, Plan, Refusal } from '../exchange/exchange.ts';
+import type { OpenFact } from '../exchange/open.ts';
+import type { OlderVersion } from '../exchange/versions.ts';
+import { describeValue, type Violation } from '../http/violation.ts';
+import { compileRaiseBody, valueAt } from '../resources/older-body.ts';
+import type { Engine } from './engine.ts';
+import { compileInput } from './input.ts';
 import { compileRaiseParameters, type RaiseParameters } from './request-parameters.ts';
 
 /**

@@ -1,16 +1,16 @@
-import { entryOf } from '../../../parts/fact.ts';
-import { isServed } from '../../../parts/versions/spec-in-version.ts';
-import type { Store } from '../../../store/store.ts';
-import { after, type PromiseOrValue } from '../../exchange/after.ts';
-import { type Caller, type Exchange, Planned, type Routed } from '../../exchange/exchange.ts';
-import type { OpenFact } from '../../exchange/open.ts';
-import type { Versions } from '../../exchange/versions.ts';
-import type { Call, Reply } from '../../http/call.ts';
-import { compileRoutes, type Router } from '../../http/route.ts';
-import type { Engine } from '../engine.ts';
+import { entryOf } from '../../parts/fact.ts';
+import { isServed } from '../../parts/versions/spec-in-version.ts';
+import type { Store } from '../../store/store.ts';
+import { after, type PromiseOrValue } from '../exchange/after.ts';
+import { type Caller, type Exchange, Planned, type Routed } from '../exchange/exchange.ts';
+import type { OpenFact } from '../exchange/open.ts';
+import type { Versions } from '../exchange/versions.ts';
+import type { Call, Reply } from '../http/call.ts';
+import { compileRoutes, type Router } from '../http/route.ts';
+import type { Engine } from './engine.ts';
 import { planInVersion } from './older-plan.ts';
-import { compileAsked, isSunset, pathReader, sunsetMsOf, unknownVersion } from './selection.ts';
 import { compileToldVersion } from './version-headers.ts';
+import { compileAsked, pathReader, sunsetMsOf, unknownVersion } from './version-selection.ts';
 
 /** What the versioning part does on a request's road. */
 export interface CompiledVersions {
@@ -77,8 +77,9 @@ function compileSelection(
 
   function routedIn(version: string, { method, query }: Call, path: string, isAsked: boolean): Routed {
     const found = routerOf(version).find(method, path, query);
-    const gone = isSunset(sunsets.get(version), clock.now());
-    return { found, version, isAsked, path, refusal: gone ? { when: 'version.sunset' } : undefined };
+    const sunsetMs = sunsets.get(version);
+    const isGone = sunsetMs !== undefined && clock.now() >= sunsetMs;
+    return { found, version, isAsked, path, refusal: isGone ? { when: 'version.sunset' } : undefined };
   }
 
   /** A version that is not there is refused in the current one, once the call is known to mean an endpoint. */

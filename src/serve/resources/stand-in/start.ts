@@ -1,6 +1,6 @@
-import type { Spec } from '../../parts/spec.ts';
-import { identifierText } from '../resources/model.ts';
-import type { StandIn } from '../resources/stand-in.ts';
+import type { Spec } from '../../../parts/spec.ts';
+import { identifierText } from '../model.ts';
+import type { StandIn } from '../stand-in.ts';
 import { asMeant, compileCompletion } from './answers.ts';
 import { compileForgive, warningHeader } from './leniency.ts';
 import { compileErrorAnswers, compilePayloadCompletion } from './refusals.ts';

@@ -1,6 +1,6 @@
-import { pathOf } from '../../document/pointer.ts';
-import type { Reader, Transaction } from '../../store/store.ts';
-import type { Exchange } from '../exchange/exchange.ts';
+import { pathOf } from '../../../document/pointer.ts';
+import type { Reader, Transaction } from '../../../store/store.ts';
+import type { Exchange } from '../../exchange/exchange.ts';
 
 /** Remembers which fields of a row were made up, so that each answer that shows it can say so. */
 export function keepNames(rows: Transaction, resource: string, id: string, names: readonly string[]): void {

@@ -1,16 +1,16 @@
-import { isSame } from '../../../document/values.ts';
-import type { Endpoint } from '../../../parts/endpoints.ts';
-import { entriesOf, entryOf, statedValue } from '../../../parts/fact.ts';
-import { resourceOfEffect } from '../../../parts/operations.ts';
-import type { Parameter } from '../../../parts/parameters.ts';
-import { identifierParameter, pathParameters } from '../../../parts/payload.ts';
-import type { Spec } from '../../../parts/spec.ts';
-import type { CarriedField } from '../../../parts/versions/carry.ts';
-import { CannotCarry } from '../../../parts/versions/change-values.ts';
-import { olderParameterName } from '../../../parts/versions/spec-in-version.ts';
-import type { Value } from '../../exchange/exchange.ts';
-import type { OlderVersion } from '../../exchange/versions.ts';
-import { expansionPaths } from '../../resources/representation.ts';
+import { isSame } from '../../document/values.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import type { Parameter } from '../../parts/parameters.ts';
+import { identifierParameter, pathParameters } from '../../parts/payload.ts';
+import type { Spec } from '../../parts/spec.ts';
+import type { CarriedField } from '../../parts/versions/carry.ts';
+import { CannotCarry } from '../../parts/versions/change-values.ts';
+import { olderParameterName } from '../../parts/versions/spec-in-version.ts';
+import type { Value } from '../exchange/exchange.ts';
+import type { OlderVersion } from '../exchange/versions.ts';
+import { expansionPaths } from '../resources/representation.ts';
 
 type Values = Readonly<Record<string, Value>>;
 
