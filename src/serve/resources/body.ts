@@ -4,7 +4,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { requestShape } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { type Level, levelOf } from '../../parts/shapes/level.ts';
+import { type Level, levelOf } from '../../parts/shape-level.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Reader } from '../../store/store.ts';
 import { constantsOf, fitsBranch } from '../exchange/branches.ts';
