@@ -5,9 +5,9 @@ import { signatureKind } from '../kinds/signatures/all.ts';
 import type { EventKind, Webhook } from '../parts/events.ts';
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
 import { namesOperation, type Operation } from '../parts/operations.ts';
-import { dataMisfits, isExpression, notADuration, propertiesOf } from './subject/data.ts';
+import { dataMisfits, isExpression, notADuration, objectPropertiesOf } from './subject/data.ts';
 import { onlyType } from './subject/json-types.ts';
-import { fieldOf, fieldWords, listed, unstated } from './subject/names.ts';
+import { fieldOf, fieldVocabulary, listed, unstated } from './subject/names.ts';
 import { unknownOperations } from './subject/operation-names.ts';
 import { problemsOf } from './subject/problems.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from './subject/rule.ts';
@@ -97,8 +97,8 @@ function misfits(subject: Subject, kind: EventKind): Wrong[] {
   return [...stored].flatMap(([resource, names]) => {
     const which = `\`${resource}\`, stored by ${listed(names)},`;
     if (typeof shape.resource === 'string') return [{ message: `A ${which} is no \`${shape.resource}\`.`, at: payload.at }];
-    const fields = propertiesOf(subject, { resource });
-    const asked = propertiesOf(subject, shape);
+    const fields = objectPropertiesOf(subject, { resource });
+    const asked = objectPropertiesOf(subject, shape);
     const missing = asked && fields?.closed ? asked.required.filter((property) => !fields.names.has(property)) : [];
     return missing.length === 0 ? [] : [{ message: `A ${which} has no ${listed(missing)}.`, at: payload.at }];
   });
@@ -122,7 +122,7 @@ export const deliveryRules: readonly Rule[] = [
         const resource = subject.resources.get(subscribers.resource);
         return subscriberWords.flatMap((word) => {
           const field = subscribers[word];
-          return resource && field !== undefined ? unstated(fieldWords(resource), field, below(subscribers.at, word)) : [];
+          return resource && field !== undefined ? unstated(fieldVocabulary(resource), field, below(subscribers.at, word)) : [];
         });
       }),
   ),

@@ -14,8 +14,8 @@ import {
 import type { Call, Reply } from './http/call.ts';
 import {
   type Act,
+  type AnsweredOutcome,
   type Changing,
-  type Done,
   type Drawn,
   type Found,
   type Hook,
@@ -23,7 +23,7 @@ import {
   type Outcome,
   type Pause,
   pausedAt,
-  type Taken,
+  type TakenRow,
   type Work,
 } from './resources/act.ts';
 import type { FireTransition } from './resources/transition.ts';
@@ -128,7 +128,7 @@ function actOn(work: Work, exchange: Exchange, act: Act, hook: Hook | undefined)
 }
 
 /** Steps 12 to 15, from where it is known what would be stored; a transition that nobody calls begins here. */
-function carryThrough(work: Work, change: Changing, found: Found, taken: Taken, hook?: Hook): Outcome | Pause {
+function carryThrough(work: Work, change: Changing, found: Found, taken: TakenRow, hook?: Hook): Outcome | Pause {
   const { asStored } = change;
   const next = hook?.next ?? taken.next;
   const names = namesFor(work, found, next);
@@ -199,5 +199,5 @@ export interface ChangeSteps {
   /** A refusal in the change: the service's own errors are kept like answers. */
   readonly refuse: (rows: Transaction, exchange: Exchange, refusal: Refusal) => Reply;
   /** The quota that the answer uses, the answer itself, the events, and the record of its key. */
-  readonly answer: (work: Work, exchange: Exchange, outcome: Done) => Reply;
+  readonly answer: (work: Work, exchange: Exchange, outcome: AnsweredOutcome) => Reply;
 }

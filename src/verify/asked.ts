@@ -6,7 +6,7 @@ import type { Breach } from './report.ts';
 import type { Case, Trial } from './trial.ts';
 
 /** One case of one trial, that can be told apart from all others. */
-export interface Planned {
+export interface PlannedCase {
   readonly trial: Trial;
   readonly testCase: Case;
 }
@@ -30,8 +30,8 @@ export function checkAsked({ only = [], readOnly, clockUrl }: VerifyOptions, { f
 }
 
 /** The cases to carry out: all of the document's that are asked for, or the one that a replay names. @throws {CannotRun} */
-export function planOf(trials: readonly Trial[], model: Model, options: VerifyOptions): Planned[] {
-  const all: Planned[] = [];
+export function planOf(trials: readonly Trial[], model: Model, options: VerifyOptions): PlannedCase[] {
+  const all: PlannedCase[] = [];
   for (const trial of trials) {
     if (options.readOnly && !trial.isReading) continue;
     for (const testCase of trial.cases(model)) all.push({ trial, testCase });
@@ -46,14 +46,14 @@ export function planOf(trials: readonly Trial[], model: Model, options: VerifyOp
 }
 
 /** The cases that are about what was asked for. What no case is named for is seen beside others, so then all are carried out. */
-function askedOf(planned: readonly Planned[], { only = [] }: VerifyOptions): Planned[] {
+function askedOf(planned: readonly PlannedCase[], { only = [] }: VerifyOptions): PlannedCase[] {
   const about = only.map((word) => planned.filter((one) => isAbout(one, word)));
   if (only.length === 0 || about.some((cases) => cases.length === 0)) return [...planned];
   const wanted = new Set(about.flat());
   return planned.filter((one) => wanted.has(one));
 }
 
-function isAbout({ trial, testCase }: Planned, word: string): boolean {
+function isAbout({ trial, testCase }: PlannedCase, word: string): boolean {
   if (word === trial.part || word === trial.name) return true;
   return testCase.facts.some(({ kind, subject }) => word === kind || word === subject || word === `${kind}:${subject}`);
 }

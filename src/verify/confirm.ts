@@ -3,7 +3,7 @@ import { Spent } from './client/budget.ts';
 import type { Model } from './model/model.ts';
 import type { Breach, Unsteady } from './report.ts';
 import { type Flaw, isFlaw } from './script/claim.ts';
-import { bareOf, type Replayed, replay, type Suspect, shrink } from './script/replay.ts';
+import { bareOf, type Replayed, replayScript, type Suspect, shrink } from './script/replay.ts';
 import type { ScriptRun } from './script/run.ts';
 import { shellScript, tellSteps } from './script/scripted.ts';
 import type { Session, Suspicion } from './script/session.ts';
@@ -71,7 +71,7 @@ async function replayedTimes(suspect: Suspect, times: number, confirming: Confir
 /** A replay begins where nothing is left of those before it, as far as the document has a way to remove it. */
 async function replayed(suspect: Suspect, { start, clear }: Confirming): Promise<Replayed> {
   const run = start();
-  const result = await replay(suspect, run);
+  const result = await replayScript(suspect, run);
   await clear(run);
   return result;
 }

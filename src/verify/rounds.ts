@@ -1,4 +1,4 @@
-import { baselineKey, type Planned, planOf } from './asked.ts';
+import { baselineKey, type PlannedCase, planOf } from './asked.ts';
 import { endsWithin } from './authentication/ends.ts';
 import { cleanUp } from './clean-up.ts';
 import { type Budget, Spent } from './client/budget.ts';
@@ -109,8 +109,8 @@ export class Rounds {
     });
   }
 
-  async #work(queue: Planned[]): Promise<void> {
-    const again = new Set<Planned>();
+  async #work(queue: PlannedCase[]): Promise<void> {
+    const again = new Set<PlannedCase>();
     for (let next = queue.shift(); next; next = queue.shift()) {
       const planned = next;
       const isLast = again.has(planned);
@@ -135,7 +135,7 @@ export class Rounds {
   }
 
   /** Whether that is all: what came to nothing for a quota that is used up is carried out once more when it begins anew. */
-  async #carryOut(planned: Planned, isLast: boolean): Promise<boolean> {
+  async #carryOut(planned: PlannedCase, isLast: boolean): Promise<boolean> {
     const { client, budget, tally } = this.#given;
     const { trial, testCase } = planned;
     const course = tally.courseOf(trial.name, testCase.facts);
@@ -163,7 +163,7 @@ export class Rounds {
     return isDone;
   }
 
-  #session(planned: Planned, ledgering: Ledgering): Session {
+  #session(planned: PlannedCase, ledgering: Ledgering): Session {
     const { model, seed, startRun, observers, rows } = this.#given;
     const name = `${planned.trial.name}@${planned.testCase.name}`;
     return new Session({
@@ -178,7 +178,7 @@ export class Rounds {
   }
 
   /** Looks at a failed claim again, from a clean start; one fact is reported once for one reason. */
-  async #settle({ trial, testCase }: Planned, session: Session, suspicion: Suspicion): Promise<void> {
+  async #settle({ trial, testCase }: PlannedCase, session: Session, suspicion: Suspicion): Promise<void> {
     const { tally, seed, startRun, model, origin, options } = this.#given;
     const key = baselineKey({ ...suspicion.claim.fact, reason: suspicion.claim.reason });
     this.#witnesses.set(key, (this.#witnesses.get(key) ?? 0) + 1);

@@ -4,16 +4,16 @@ import { accepts } from './endpoints/accepts.ts';
 import { answers } from './endpoints/answers.ts';
 import { bodies } from './endpoints/bodies.ts';
 import { bodiless } from './endpoints/bodiless.ts';
-import { preconditions } from './endpoints/conditions.ts';
+import { preconditionsKept } from './endpoints/conditions.ts';
 import { cursors } from './endpoints/cursors.ts';
 import { deleting } from './endpoints/deleting.ts';
 import { handled } from './endpoints/handled.ts';
 import { idempotency } from './endpoints/idempotency.ts';
-import { lists } from './endpoints/lists.ts';
+import { narrowedLists } from './endpoints/lists.ts';
 import { locations } from './endpoints/locations.ts';
 import { media } from './endpoints/media.ts';
 import { merging } from './endpoints/merging.ts';
-import { pages, sharedPages } from './endpoints/pages.ts';
+import { completePages, sharedPages } from './endpoints/pages.ts';
 import { parameters } from './endpoints/parameters.ts';
 import { replacing } from './endpoints/replacing.ts';
 import { replies } from './endpoints/replies.ts';
@@ -21,14 +21,14 @@ import { routes, statedRoutes } from './endpoints/routes.ts';
 import { ownErrors } from './errors/own.ts';
 import { refusals } from './errors/refusals.ts';
 import { takenAgain } from './errors/taken-again.ts';
-import { unchanged } from './errors/unchanged.ts';
+import { unchangedByRefused } from './errors/unchanged.ts';
 import { eventTrials } from './events/all.ts';
 import { limitTrials } from './limits/all.ts';
 import type { Observer } from './observer.ts';
 import { purposeTrials } from './purpose/all.ts';
 import { changed } from './resources/changed.ts';
 import { changedLater } from './resources/changed-later.ts';
-import { fixed } from './resources/fixed.ts';
+import { fixedFields } from './resources/fixed.ts';
 import { identifiers } from './resources/identifiers.ts';
 import { notWritable } from './resources/not-writable.ts';
 import { references } from './resources/references.ts';
@@ -39,7 +39,7 @@ import { there } from './resources/there.ts';
 import { unique } from './resources/unique.ts';
 import { uniqueChanged } from './resources/unique-changed.ts';
 import { afterTime } from './states/after-time.ts';
-import { conditions } from './states/conditions.ts';
+import { transitionConditions } from './states/conditions.ts';
 import { edges } from './states/edges.ts';
 import { transitions } from './states/every-transition.ts';
 import { inStates } from './states/in-states.ts';
@@ -54,7 +54,7 @@ import { versioningTrials } from './versioning/all.ts';
 export const trials: readonly Trial[] = [
   stored,
   changed,
-  fixed,
+  fixedFields,
   unique,
   uniqueChanged,
   shownTo,
@@ -65,7 +65,7 @@ export const trials: readonly Trial[] = [
   initial,
   transitions,
   inStates,
-  conditions,
+  transitionConditions,
   edges,
   pairs,
   routes,
@@ -76,13 +76,13 @@ export const trials: readonly Trial[] = [
   deleting,
   media,
   accepts,
-  preconditions,
+  preconditionsKept,
   idempotency,
   parameters,
   handled,
-  lists,
+  narrowedLists,
   cursors,
-  pages,
+  completePages,
   sharedPages,
   bodies,
   bodiless,
@@ -97,7 +97,7 @@ export const trials: readonly Trial[] = [
   ...limitTrials,
   races,
   ownErrors,
-  unchanged,
+  unchangedByRefused,
   takenAgain,
 ];
 

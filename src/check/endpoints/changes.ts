@@ -3,7 +3,7 @@ import { below } from '../../document/pointer.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { machineOf } from '../../parts/states.ts';
 import { notADuration } from '../subject/data.ts';
-import { statesOf, unstated } from '../subject/names.ts';
+import { stateVocabulary, unstated } from '../subject/names.ts';
 import { itemPlace } from '../subject/operation-names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
@@ -17,7 +17,7 @@ export const changeRules: readonly Rule[] = [
       eachIn(subject, (words, at, resource) => {
         const machine = machineOf(subject.spec.states, resource);
         return machine
-          ? words.flatMap((word, index) => unstated(statesOf(machine), word, itemPlace(subject, at, words, index)))
+          ? words.flatMap((word, index) => unstated(stateVocabulary(machine), word, itemPlace(subject, at, words, index)))
           : [];
       }),
   ),

@@ -2,7 +2,7 @@ import { below } from '../../document/pointer.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Resource } from '../../parts/resources.ts';
-import { fieldOf, fieldWords, unstated } from '../subject/names.ts';
+import { fieldOf, fieldVocabulary, unstated } from '../subject/names.ts';
 import { itemPlace } from '../subject/operation-names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
@@ -16,7 +16,11 @@ export const listRules: readonly Rule[] = [
       eachList(subject, (resource, { at, order }) => {
         const words = order.map(({ field, descending }) => (descending ? `-${field}` : field));
         return order.flatMap(({ field }, index) =>
-          unstated(fieldWords(resource), field.split('.')[0] as string, itemPlace(subject, below(at, 'order'), words, index)),
+          unstated(
+            fieldVocabulary(resource),
+            field.split('.')[0] as string,
+            itemPlace(subject, below(at, 'order'), words, index),
+          ),
         );
       }),
   ),
@@ -31,7 +35,11 @@ export const listRules: readonly Rule[] = [
           if (!Array.isArray(values)) return [];
           return values.flatMap((value, index) =>
             typeof value === 'string'
-              ? unstated(fieldWords(resource), value.replace(/^-/, '').split('.')[0] as string, below(below(at, 'enum'), index))
+              ? unstated(
+                  fieldVocabulary(resource),
+                  value.replace(/^-/, '').split('.')[0] as string,
+                  below(below(at, 'enum'), index),
+                )
               : [],
           );
         }),

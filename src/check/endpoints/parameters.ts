@@ -6,7 +6,7 @@ import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { Parameter } from '../../parts/parameters.ts';
 import type { Resource } from '../../parts/resources.ts';
 import { onlyType, typesOf } from '../subject/json-types.ts';
-import { fieldOf, fieldWords, unstated } from '../subject/names.ts';
+import { fieldOf, fieldVocabulary, unstated } from '../subject/names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
 /** What parameters do: filter, sort, or nothing. */
@@ -19,7 +19,7 @@ export const parameterRules: readonly Rule[] = [
       eachListed(subject, ({ at, filters }, resource) =>
         filters === undefined || !states(subject, at, 'filters')
           ? []
-          : unstated(fieldWords(resource), rootOf(filters), below(at, 'filters')),
+          : unstated(fieldVocabulary(resource), rootOf(filters), below(at, 'filters')),
       ),
   ),
   warning(
@@ -114,7 +114,8 @@ function idle(
   endpoint: Endpoint,
 ): Wrong[] {
   if (place !== 'query' || sorts || filters === undefined || states(subject, at, 'filters')) return [];
-  if (unstated(fieldWords(resource), rootOf(filters), at).length === 0 || isKnownElsewhere(subject, name, endpoint)) return [];
+  if (unstated(fieldVocabulary(resource), rootOf(filters), at).length === 0 || isKnownElsewhere(subject, name, endpoint))
+    return [];
   const isRead = subject.expressions.some(
     ({ use: { source } }) => source.includes(`params.${name}`) || source.includes(`params['${name}']`),
   );

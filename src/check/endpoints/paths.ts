@@ -5,7 +5,7 @@ import { isToken } from '../../kinds/http-token.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { identifierParameter, pathParameters } from '../../parts/payload.ts';
-import { fieldOf, fieldWords, unstated } from '../subject/names.ts';
+import { fieldOf, fieldVocabulary, unstated } from '../subject/names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
 /** What the parameters of a path bind to. */
@@ -18,7 +18,7 @@ export const pathRules: readonly Rule[] = [
       eachBound(subject, (resource, name, { at, identity }) =>
         identity && speaksOf(identity.source, name)
           ? []
-          : unstated(fieldWords(resource), name, at, {
+          : unstated(fieldVocabulary(resource), name, at, {
               message: `\`{${name}}\` is no field of \`${resource.name}\`, so it binds to nothing.`,
               onKey: true,
             }),

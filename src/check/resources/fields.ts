@@ -4,7 +4,7 @@ import { readTemplate } from '../../kinds/generators/template.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { typesOf } from '../subject/json-types.ts';
-import { fieldWords, unstated } from '../subject/names.ts';
+import { fieldVocabulary, unstated } from '../subject/names.ts';
 import { itemPlace } from '../subject/operation-names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
@@ -20,7 +20,9 @@ export const fieldRules: readonly Rule[] = [
         const list = valueAt(subject.spec.document.tree, at);
         const words = Array.isArray(list) ? list : typeof list === 'string' && list !== 'none' && list !== 'any' ? [list] : [];
         return words.flatMap((word: unknown, index) =>
-          typeof word === 'string' ? unstated(fieldWords(resource), word, itemPlace(subject, at, words.map(String), index)) : [],
+          typeof word === 'string'
+            ? unstated(fieldVocabulary(resource), word, itemPlace(subject, at, words.map(String), index))
+            : [],
         );
       }),
   ),
@@ -28,7 +30,7 @@ export const fieldRules: readonly Rule[] = [
     'resources/unknown-unique',
     'A unique rule names a field that the resource does not have.',
     'Write the name of a field, or state the field.',
-    (subject) => eachUnique(subject, (resource, name, at) => unstated(fieldWords(resource), name, at)),
+    (subject) => eachUnique(subject, (resource, name, at) => unstated(fieldVocabulary(resource), name, at)),
   ),
   error(
     'resources/not-kept',

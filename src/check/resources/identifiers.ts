@@ -3,7 +3,7 @@ import { readTemplate } from '../../kinds/generators/template.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Identifier, Resource } from '../../parts/resources.ts';
 import { typesOf } from '../subject/json-types.ts';
-import { fieldOf, fieldWords, unstated } from '../subject/names.ts';
+import { fieldOf, fieldVocabulary, unstated } from '../subject/names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
 /** What tells the things of a resource apart. */
@@ -21,7 +21,7 @@ export const identifierRules: readonly Rule[] = [
     'resources/identifier-field',
     'The identifier is a field that the resource does not have.',
     'State the field, or name another.',
-    (subject) => eachIdentifier(subject, (resource, { field }, at) => unstated(fieldWords(resource), field, at)),
+    (subject) => eachIdentifier(subject, (resource, { field }, at) => unstated(fieldVocabulary(resource), field, at)),
   ),
   error(
     'resources/identifier-type',

@@ -5,7 +5,7 @@ import type { Shape } from '../../parts/shape.ts';
 import type { Machine } from '../../parts/states.ts';
 import { resolvedShape } from '../../parts/value-shape.ts';
 import { typesOf } from '../subject/json-types.ts';
-import { fieldOf, fieldWords, listed, unstated } from '../subject/names.ts';
+import { fieldOf, fieldVocabulary, listed, unstated } from '../subject/names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
 /** The field that holds the state: its allowed values come from the machine, and transitions alone write it. */
@@ -17,7 +17,7 @@ export const stateFieldRules: readonly Rule[] = [
     ({ machines, resources }) =>
       machines.flatMap(({ resource, field, at }) => {
         const stated = resources.get(resource);
-        return field === '' || !stated ? [] : unstated(fieldWords(stated), field, below(at, 'field'));
+        return field === '' || !stated ? [] : unstated(fieldVocabulary(stated), field, below(at, 'field'));
       }),
   ),
   warning(

@@ -2,10 +2,10 @@ import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { Machine, Target, Transition } from '../../parts/states.ts';
-import { statesOf, unstated } from '../subject/names.ts';
+import { stateVocabulary, unstated } from '../subject/names.ts';
 import { isMeant, itemPlace } from '../subject/operation-names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
-import { eachTransition, isArrow, verbs, wordsAt } from './transitions.ts';
+import { eachTransition, effectVerbs, isArrow, wordsAt } from './transitions.ts';
 
 /** What a machine is of, and the states that it speaks of. */
 export const machineRules: readonly Rule[] = [
@@ -49,7 +49,7 @@ export const machineRules: readonly Rule[] = [
 ];
 
 function stateNames(machine: Machine, tree: Subject['spec']['document']['tree']): Wrong[] {
-  const states = statesOf(machine);
+  const states = stateVocabulary(machine);
   const targets = (list: readonly Target[]): Wrong[] =>
     list.flatMap(({ state, at }) => {
       const inner = below(at, 'state');
@@ -95,7 +95,7 @@ export const stateReachRules: readonly Rule[] = [
     'Bind an endpoint to it, add `after` or `at`, or say `by: service`.',
     (subject) =>
       eachTransition(subject, (transition, { resource }) =>
-        isFired(subject, transition, resource) || verbs.has(transition.name)
+        isFired(subject, transition, resource) || effectVerbs.has(transition.name)
           ? []
           : [{ message: `Nothing fires \`${transition.name} ${resource}\`.`, at: transition.at, onKey: true }],
       ),

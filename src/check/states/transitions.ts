@@ -17,7 +17,7 @@ export const transitionRules: readonly Rule[] = [
     'Give the transition another name.',
     (subject) =>
       eachTransition(subject, ({ name, at }) =>
-        verbs.has(name) ? [{ message: `\`${name}\` is a verb of \`does\`.`, at, onKey: true }] : [],
+        effectVerbs.has(name) ? [{ message: `\`${name}\` is a verb of \`does\`.`, at, onKey: true }] : [],
       ),
   ),
   error(
@@ -113,7 +113,7 @@ export function eachTransition(
 }
 
 /** The words that begin a `does` and are no transition. */
-export const verbs: ReadonlySet<string> = new Set([...resourceVerbs, 'handler', 'reply', 'all']);
+export const effectVerbs: ReadonlySet<string> = new Set([...resourceVerbs, 'handler', 'reply', 'all']);
 
 /** The words of a transition in its long form; none for `draft -> bought`. */
 export function wordsAt({ spec }: Subject, at: string): JsonMap {

@@ -20,7 +20,7 @@ interface ObjectProperties {
 
 /** What is wrong with the names under `data`, held to the shape that they are to make. */
 export function dataMisfits(subject: Subject, shape: Shape, names: readonly string[], at: Pointer): Wrong[] {
-  const properties = propertiesOf(subject, shape);
+  const properties = objectPropertiesOf(subject, shape);
   if (!properties) return [];
   const missing = properties.required.filter((name) => !names.includes(name));
   const strange = names.filter((name) => !properties.names.has(name));
@@ -45,7 +45,7 @@ export function dataMisfits(subject: Subject, shape: Shape, names: readonly stri
 }
 
 /** What a shape asks of an object, its own or a resource's. */
-export function propertiesOf({ resources }: Subject, shape: Shape): ObjectProperties | undefined {
+export function objectPropertiesOf({ resources }: Subject, shape: Shape): ObjectProperties | undefined {
   if (typeof shape.resource === 'string') {
     const resource = resources.get(shape.resource);
     if (!resource || !isStated(resource.fields)) return undefined;

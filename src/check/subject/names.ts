@@ -26,13 +26,13 @@ export function unstated(vocabulary: Vocabulary, word: string, at: Pointer, more
 }
 
 /** The fields of a resource, as words that can be spoken of. */
-export function fieldWords(resource: Resource): Vocabulary {
+export function fieldVocabulary(resource: Resource): Vocabulary {
   const home = `resources.${resource.name}.fields`;
   return { ...vocabularyOf('field', home, resource.fields, !resource.additionalProperties), of: resource.name };
 }
 
 /** The states of a machine, as words that can be spoken of. */
-export function statesOf(machine: Machine): Vocabulary {
+export function stateVocabulary(machine: Machine): Vocabulary {
   const stated = isStated(machine.states) ? machine.states.value : [];
   return {
     what: 'state',

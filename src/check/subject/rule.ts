@@ -6,7 +6,7 @@ import type { Operation } from '../../parts/operations.ts';
 import type { Resource } from '../../parts/resources.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Machine, Transition } from '../../parts/states.ts';
-import type { Schemas } from './schemas.ts';
+import type { CheckedSchemas } from './schemas.ts';
 import type { ShapeNode, ShapeRoot } from './shape-nodes.ts';
 
 /** What a rule is about: one of the nine parts, or what stands in all of them. */
@@ -45,7 +45,7 @@ export interface Subject {
   /** Every shape that the document states, and every schema in them. */
   readonly shapeRoots: readonly ShapeRoot[];
   readonly shapeNodes: readonly ShapeNode[];
-  readonly schemas: Schemas;
+  readonly schemas: CheckedSchemas;
   readonly expressions: readonly CheckedExpression[];
   /** Whether the form of what stands at a pointer, or around it, is wrong already. */
   readonly isBroken: (at: Pointer) => boolean;

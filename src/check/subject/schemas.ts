@@ -9,14 +9,14 @@ import type { Spec } from '../../parts/spec.ts';
 import { valueShape } from '../../parts/value-shape.ts';
 
 /** The document's shapes as JSON Schema, compiled when they are asked for and once each. */
-export interface Schemas {
+export interface CheckedSchemas {
   /** Why a validator refuses a shape; nothing for one that it takes. */
   refusal(shape: Shape): string | undefined;
   /** What keeps a value from fitting a shape; nothing where it fits, or where the shape is refused. */
   misfit(shape: Shape, value: Json): string | undefined;
 }
 
-export function schemasOf(spec: Spec): Schemas {
+export function schemasOf(spec: Spec): CheckedSchemas {
   const compiled = new Map<string, Compiled>();
   const added = new Set<string>();
   let ajv: Ajv2020 | undefined;

@@ -16,7 +16,7 @@ export interface ServeSettings {
   readonly log: LogForm;
   readonly acceptsOpen: boolean;
   /** How a stand-in for somebody else's service is to be; nothing where none is meant. */
-  readonly standIn: StandIn | undefined;
+  readonly standIn: StandInSettings | undefined;
   readonly relax: 'auth' | undefined;
   /** Where it is noted down what clients touch. */
   readonly coverage: string | undefined;
@@ -27,7 +27,7 @@ export interface ServeSettings {
 }
 
 /** How a stand-in makes up what is open, and what it lets pass. */
-export interface StandIn {
+export interface StandInSettings {
   readonly seedValue: string;
   readonly isStrict: boolean;
 }
@@ -51,7 +51,7 @@ export function readSettings(asked: VerbCall, terminal: Pick<Terminal, 'isTTY'>)
   };
 }
 
-function readStandIn(asked: VerbCall): StandIn | undefined {
+function readStandIn(asked: VerbCall): StandInSettings | undefined {
   if (asked.has('sample')) return { seedValue: asked.value('seed-value') ?? '', isStrict: asked.has('strict') };
   for (const option of ['seed-value', 'strict'])
     if (asked.has(option)) throw new Misuse(`--${option} is for stand-ins: give --sample too.`);

@@ -70,7 +70,7 @@ async function optionsOf(asked: VerbCall): Promise<VerifyOptions> {
   const url = asked.value('url');
   if (url === undefined) throw new Misspelt('verify needs the address of a running service: --url http://127.0.0.1:4009.');
   const auth = asked.value('auth');
-  const callers = [...asked.values('as').map(callerOf), ...(auth === undefined ? [] : await readCallers(auth))];
+  const callers = [...asked.values('as').map(givenCallerOf), ...(auth === undefined ? [] : await readCallers(auth))];
   const baseline = asked.value('baseline');
   const time = asked.value('time');
   const timeMs = time === undefined ? undefined : durationMs(time);
@@ -145,7 +145,7 @@ export function startProgress(terminal: Terminal): { readonly show: (progress: P
 }
 
 /** `merchant=KEY`, or `merchant:m7=KEY` where the caller's identifier is m7. @throws {Misspelt} */
-export function callerOf(word: string): GivenCaller {
+export function givenCallerOf(word: string): GivenCaller {
   const match = /^([^=:]+)(?::([^=]+))?=(.+)$/s.exec(word);
   if (!match) throw new Misspelt('--as wants a user and a credential: --as merchant=KEY, or --as merchant:ID=KEY.');
   const [, user = '', id, credential = ''] = match;

@@ -2,7 +2,7 @@ import { type Document, type Json, type Pointer, partNames } from '../../documen
 import { type Foreign, languageOf } from '../../document/foreign/foreign.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../document/values.ts';
-import { applyRules, effectRules, otherRules } from './infer/all.ts';
+import { applyRules, effectInferences, otherRules } from './infer/all.ts';
 import { groupedByPath } from './infer/context.ts';
 import { Written } from './infer/shapes.ts';
 import { writeEndpoint } from './read/endpoints.ts';
@@ -52,7 +52,7 @@ export function importOpenApi(foreign: Foreign, traces = false): Imported {
     written,
     collections: new Map(),
   };
-  applyRules(effectRules, context);
+  applyRules(effectInferences, context);
   nameTwins(endpoints);
   nameEmitters(tree, endpoints, operations);
   put(tree, 'authentication', writeAuthentication(operations, endpoints, reader, trail));

@@ -45,7 +45,7 @@ export class TypeNames {
 
   /** The name that a word of the document makes with an ending; where it is taken, `otherwise` is added, then a number. */
   claim(text: string, ending = '', otherwise = ''): string {
-    const plain = typeName(text);
+    const plain = writtenTypeName(text);
     const candidates = [`${plain}${ending}`, `${plain}${otherwise}${ending}`];
     let name = candidates.find((candidate) => !this.#taken.has(candidate));
     for (let number = 2; name === undefined; number++) {
@@ -58,7 +58,7 @@ export class TypeNames {
 }
 
 /** `create parcel` and `create_parcel` are `CreateParcel`; what begins with a digit gets a line before it. */
-export function typeName(text: string): string {
+export function writtenTypeName(text: string): string {
   const words = text.normalize('NFC').match(/[\p{ID_Start}\p{Nd}]+/gu) ?? [];
   const name = words.map((piece) => capital(piece)).join('');
   if (name === '') return 'Unnamed';

@@ -1,15 +1,15 @@
-import { typeName } from './names.ts';
+import { writtenTypeName } from './names.ts';
 
 /** `create parcel` is `createParcel`; `GET /parcels/{id}` is `getParcelsId`. */
 export function operationIdOf(operation: string): string {
   const isKey = /^[A-Za-z]+ \//.test(operation);
-  const name = typeName(isKey ? operation.replace(/^\S+/, (method) => method.toLowerCase()) : operation).replace(/^_/, '');
+  const name = writtenTypeName(isKey ? operation.replace(/^\S+/, (method) => method.toLowerCase()) : operation).replace(/^_/, '');
   return name.replace(/^\p{Lu}/u, (letter) => letter.toLowerCase());
 }
 
 /** Words of a document as the name of a component: `parcel_create` is `ParcelCreate`. */
 export function componentName(text: string): string {
-  return typeName(text).replace(/^_/, '');
+  return writtenTypeName(text).replace(/^_/, '');
 }
 
 /** `create parcel` as a title: `Create parcel`. */

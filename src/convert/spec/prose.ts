@@ -3,10 +3,10 @@ import type { Unstated } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
 
 /** What a document says in prose under a place, paragraph by paragraph. */
-export type Prose = (at: Pointer) => readonly string[];
+export type ProseAt = (at: Pointer) => readonly string[];
 
 /** Finds the prose that stands right under a heading. */
-export function proseOf(spec: Spec): Prose {
+export function proseOf(spec: Spec): ProseAt {
   const byPointer = Map.groupBy(spec.prose, (entry) => entry.at);
   return (at) => (byPointer.get(at) ?? []).map((entry) => entry.text);
 }

@@ -14,7 +14,18 @@ import { type OperationTypes, operationWord } from './operation-types.ts';
 import { parameterMembers } from './parameters.ts';
 import type { ResourceTypes } from './resource-types.ts';
 import { shapeType } from './shape-type.ts';
-import { applied, both, type Member, neverType, objectOf, type Type, undefinedType, union, unknownType, word } from './syntax.ts';
+import {
+  applied,
+  intersectionOf,
+  neverType,
+  type ObjectMember,
+  objectOf,
+  type Type,
+  undefinedType,
+  union,
+  unknownType,
+  word,
+} from './syntax.ts';
 import { declaration, flat } from './write.ts';
 
 /** A client that calls every operation with `fetch`, and tells refusals apart by their codes. */
@@ -23,7 +34,7 @@ export function clientSection(operations: readonly OperationTypes[], types: Reso
   const unique = new UniqueNames();
   const declarations: string[] = [];
   const table: [string, JsonMap][] = [];
-  const members = operations.map((operation): Member => {
+  const members = operations.map((operation): ObjectMember => {
     const name = unique.claim(memberName(operation));
     table.push([name, tableRow(operation, spec)]);
     const refusals = names.claim(operationWord(operation.endpoint), 'Error', 'Operation');
@@ -58,7 +69,7 @@ function memberName({ endpoint }: OperationTypes): string {
 function callType(operation: OperationTypes, refusals: string): Type {
   const { parameters, mayLackParameters, request, response, endpoint } = operation;
   const isConditional = endpoint.ifMatch === 'required' || endpoint.ifMatch === 'accepted';
-  const own: Member[] = [
+  const own: ObjectMember[] = [
     ...(parameters === undefinedType ? [] : [{ name: 'params', type: parameters, optional: mayLackParameters, readonly: true }]),
     ...(request === undefinedType ? [] : [{ name: 'body', type: request, readonly: true }]),
     ...(endpoint.idempotency
@@ -69,7 +80,7 @@ function callType(operation: OperationTypes, refusals: string): Type {
       : []),
   ];
   const isOptional = own.every(({ optional }) => optional);
-  const input = own.length === 0 ? word('CallOptions') : both([objectOf(own), word('CallOptions')]);
+  const input = own.length === 0 ? word('CallOptions') : intersectionOf([objectOf(own), word('CallOptions')]);
   const answer = union([applied('Answer', response), word(refusals)]);
   return word(`(input${isOptional ? '?' : ''}: ${flat(input)}) => Promise<${flat(answer)}>`);
 }
@@ -90,7 +101,7 @@ function errorBodyType({ reading, shapes }: ResourceTypes): Type {
   const payload = statedValue(reading.spec.errors.payload);
   if (payload === undefined) return unknownType;
   if (payload !== 'problem') return isStated(payload.shape) ? shapeType(payload.shape.value, shapes('shown')) : unknownType;
-  const text = (name: string, optional = false): Member => ({ name, type: word('string'), optional });
+  const text = (name: string, optional = false): ObjectMember => ({ name, type: word('string'), optional });
   const violation = objectOf([text('in'), text('path'), text('found', true), text('expected')]);
   return objectOf(
     [

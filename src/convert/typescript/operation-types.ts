@@ -8,13 +8,13 @@ import { boundByPath, requestShape } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { literal, type TypeNames } from '../spec/names.ts';
 import { unsettledLine } from '../spec/prose.ts';
-import { filledParameters, filledProperties, parameterMembers, readPagination } from './parameters.ts';
+import { filledParameters, filledProperties, listPagination, parameterMembers } from './parameters.ts';
 import { type ResourceTypes, resourceType } from './resource-types.ts';
 import { literalType, shapeType } from './shape-type.ts';
 import {
   applied,
   listType,
-  type Member,
+  type ObjectMember,
   objectOf,
   type Type,
   typeKey,
@@ -194,18 +194,18 @@ function withSecrets(name: string, shown: Type, { reading }: ResourceTypes): Typ
 
 /** The envelope of a page; a bare array without one. */
 function pageType(endpoint: Endpoint, shown: Type, types: ResourceTypes): Type {
-  const pagination = readPagination(endpoint, types.shapes('shown'));
+  const pagination = listPagination(endpoint, types.shapes('shown'));
   const items = listType(shown);
   if (pagination?.items === undefined) return items;
   const { data, style, isToldInBody, next, previous, hasMore, total } = pagination;
   const step = union([word(pageStyle(style).count ? 'number' : 'string'), word('null')]);
-  const constants = Object.entries(data).map(([name, value]): Member => ({ name, type: literalType(value) }));
+  const constants = Object.entries(data).map(([name, value]): ObjectMember => ({ name, type: literalType(value) }));
   const rest: [string | undefined, Type][] = [
     [isToldInBody ? next : undefined, step],
     [isToldInBody ? previous : undefined, step],
     [hasMore, word('boolean')],
     [total, word('number')],
   ];
-  const members = rest.flatMap(([name, type]): Member[] => (name === undefined ? [] : [{ name, type }]));
+  const members = rest.flatMap(([name, type]): ObjectMember[] => (name === undefined ? [] : [{ name, type }]));
   return objectOf([...constants, { name: pagination.items, type: items }, ...members]);
 }

@@ -12,13 +12,13 @@ import { machineOf } from '../../parts/states.ts';
 import { unsettledLine } from '../spec/prose.ts';
 import { deprecationText } from './doc.ts';
 import { type ShapeReading, shapeType } from './shape-type.ts';
-import { listType, type Member, union, unknownType, word } from './syntax.ts';
+import { listType, type ObjectMember, union, unknownType, word } from './syntax.ts';
 
 /** The parameters of an endpoint: those that are stated, and those that its path, its pages and its expansion bring. */
-export function parameterMembers(endpoint: Endpoint, reading: ShapeReading): Member[] {
+export function parameterMembers(endpoint: Endpoint, reading: ShapeReading): ObjectMember[] {
   const stated = entriesOf(endpoint.parameters).map(([, parameter]) => statedMember(parameter, endpoint, reading));
   const known = new Set(stated.map(({ name }) => name));
-  const path = pathParameters(endpoint.path).map((name): Member => ({ name, type: word('string') }));
+  const path = pathParameters(endpoint.path).map((name): ObjectMember => ({ name, type: word('string') }));
   const rest = [...path, ...pageMembers(endpoint, reading), ...expansionMembers(endpoint)];
   return [...stated, ...rest.filter(({ name }) => !known.has(name))];
 }
@@ -28,7 +28,7 @@ export function filledParameters(endpoint: Endpoint): string[] {
   return entriesOf(endpoint.parameters).flatMap(([name, parameter]) => (parameter.default && !parameter.required ? [name] : []));
 }
 
-function statedMember(parameter: Parameter, endpoint: Endpoint, reading: ShapeReading): Member {
+function statedMember(parameter: Parameter, endpoint: Endpoint, reading: ShapeReading): ObjectMember {
   const { name, filters, deprecated } = parameter;
   const own = statedValue(parameter.shape);
   const shape: Shape = own ?? (filters === undefined ? { type: 'string' } : filterShape(parameter, filters, endpoint, reading));
@@ -64,13 +64,13 @@ function filterShape({ op }: Parameter, filters: string, endpoint: Endpoint, { s
 }
 
 /** The pagination of a list: its endpoint's own, or that of the service. */
-export function readPagination(endpoint: Endpoint, reading: ShapeReading): Pagination | undefined {
+export function listPagination(endpoint: Endpoint, reading: ShapeReading): Pagination | undefined {
   if (statedValue(endpoint.does)?.verb !== 'list') return undefined;
   return statedValue(endpoint.pagination ?? reading.spec.limits.pagination);
 }
 
-function pageMembers(endpoint: Endpoint, reading: ShapeReading): Member[] {
-  const pagination = readPagination(endpoint, reading);
+function pageMembers(endpoint: Endpoint, reading: ShapeReading): ObjectMember[] {
+  const pagination = listPagination(endpoint, reading);
   if (!isCut(pagination)) return [];
   const places = parametersOf(pageStyle(pagination.style), pagination).map(({ name, parameter: { schema } }) => ({
     name,
@@ -81,7 +81,7 @@ function pageMembers(endpoint: Endpoint, reading: ShapeReading): Member[] {
   return [...places, ...(size === undefined ? [] : [{ name: size, type: word('number'), optional: true }])];
 }
 
-function expansionMembers({ expand }: Endpoint): Member[] {
+function expansionMembers({ expand }: Endpoint): ObjectMember[] {
   return expand ? [{ name: expand.parameter, type: union([word('string'), listType(word('string'))]), optional: true }] : [];
 }
 

@@ -8,10 +8,10 @@ import { machineOf } from '../../parts/states.ts';
 import { valueShape } from '../../parts/value-shape.ts';
 import { expandableFields } from '../spec/expansion.ts';
 import { literal, type TypeNames } from '../spec/names.ts';
-import { type Prose, proseOf, unsettledLine } from '../spec/prose.ts';
+import { type ProseAt, proseOf, unsettledLine } from '../spec/prose.ts';
 import { deprecationText } from './doc.ts';
 import { passingResources, type ShapeReading, shapeType, speakersOf, type TypeView } from './shape-type.ts';
-import { anyString, type Member, objectOf, type Type, typeKey, union, unknownType, word } from './syntax.ts';
+import { anyString, type ObjectMember, objectOf, type Type, typeKey, union, unknownType, word } from './syntax.ts';
 import { declaration } from './write.ts';
 
 const endings: Readonly<Record<TypeView, string>> = { shown: '', row: 'Row', create: 'Create', next: 'Next', update: 'Update' };
@@ -148,7 +148,7 @@ function docOf(resource: Resource, view: TypeView, reading: FieldReading): strin
 
 /** What the fields of a resource are read with, besides its shapes. */
 interface FieldReading extends Omit<ShapeReading, 'view'> {
-  readonly prose: Prose;
+  readonly prose: ProseAt;
   /** Whether some endpoint shows what a resource refers to whole, when it is asked to. */
   readonly expandable: (resource: string) => boolean;
 }
@@ -161,7 +161,7 @@ export function resourceType(resource: Resource, view: TypeView, reading: FieldR
   const sent = isSent(view) ? writableShape(reading.spec, resource, view === 'update' ? 'all' : optional) : undefined;
   const isSentField = (name: string) => isPlainMap(sent?.properties) && Object.hasOwn(sent.properties, name);
   const isNeeded = (name: string) => Array.isArray(sent?.required) && sent.required.includes(name);
-  const members = entriesOf(resource.fields).flatMap(([name, field]): Member[] => {
+  const members = entriesOf(resource.fields).flatMap(([name, field]): ObjectMember[] => {
     if (sent ? !isSentField(name) : !isThere(field, view)) return [];
     const required = sent ? isNeeded(name) : isRequired(reading.spec, resource, field, view);
     return [memberOf(resource, field, required, view, reading)];
@@ -215,7 +215,7 @@ function isUnsaid(fact: Fact<unknown>): boolean {
   return fact.standing === 'open' && fact.question === undefined;
 }
 
-function memberOf(resource: Resource, field: Field, required: boolean, view: TypeView, reading: FieldReading): Member {
+function memberOf(resource: Resource, field: Field, required: boolean, view: TypeView, reading: FieldReading): ObjectMember {
   const deprecated = deprecationText(field.deprecated);
   const type = fieldType(resource, field, view, reading);
   const isRemovable = view === 'update' && statedValue(field.required) !== true;

@@ -10,8 +10,8 @@ import { shapeType } from './shape-type.ts';
 import {
   anyString,
   applied,
-  type Member,
   neverType,
+  type ObjectMember,
   objectOf,
   type Type,
   undefinedType,
@@ -48,7 +48,7 @@ export function errorCodes(spec: Spec): string {
 /** The payload of each kind of event, and what it is called by. */
 export function eventTypes(types: ResourceTypes): string[] {
   const { kinds } = types.reading.spec.events;
-  const members = entriesOf(kinds).map(([name, { payload, at }]): Member => {
+  const members = entriesOf(kinds).map(([name, { payload, at }]): ObjectMember => {
     const type = isStated(payload) ? shapeType(payload.value, types.shapes('shown')) : unknownType;
     return { name, type, doc: [...types.reading.prose(at), ...unsettled(payload, `the payload shape of ${name}`)] };
   });
@@ -64,7 +64,7 @@ export function eventTypes(types: ResourceTypes): string[] {
 
 /** The transitions of each resource that has a machine. */
 export function transitionTypes(spec: Spec): string {
-  const members = entriesOf(spec.resources.all).flatMap(([name]): Member[] => {
+  const members = entriesOf(spec.resources.all).flatMap(([name]): ObjectMember[] => {
     const machine = machineOf(spec.states, name);
     if (!machine) return [];
     const { transitions } = machine;
@@ -95,7 +95,7 @@ export function storedTypes(types: ResourceTypes): string[] {
     return [{ name, row, made, created, patch }];
   });
   const members = (pick: (one: (typeof kept)[number]) => Type) =>
-    kept.map((one): Member => ({ name: one.name, type: pick(one) }));
+    kept.map((one): ObjectMember => ({ name: one.name, type: pick(one) }));
   return [
     declaration('StoredRows', objectOf(members(({ row }) => row)), [
       'What the store keeps, by resource.',
@@ -121,7 +121,7 @@ function literals(words: readonly string[]): Type {
   return union(words.map((text) => word(literal(text))));
 }
 
-function keysOf(name: string, members: readonly Member[]): Type {
+function keysOf(name: string, members: readonly ObjectMember[]): Type {
   return members.length === 0 ? neverType : word(`keyof ${name}`);
 }
 
@@ -145,7 +145,7 @@ export function handlerTypes(operations: readonly OperationTypes[], types: Resou
     known.result.push(result === undefinedType ? word('void') : result);
     known.doc.push(...types.reading.prose(endpoint.at), `\`${endpoint.key}\``);
   }
-  const members = [...byName].map(([name, { context, result, doc }]): Member => {
+  const members = [...byName].map(([name, { context, result, doc }]): ObjectMember => {
     const answer = union(result);
     return { name, type: functionType(union(context), answer), doc };
   });
@@ -155,7 +155,7 @@ export function handlerTypes(operations: readonly OperationTypes[], types: Resou
 /** `BeforeHandlers`, with a context for each: one property, that may be left out, for every operation that changes something. */
 export function beforeTypes(operations: readonly OperationTypes[], types: ResourceTypes, names: TypeNames): string[] {
   const contexts: string[] = [];
-  const members = operations.flatMap((operation): Member[] => {
+  const members = operations.flatMap((operation): ObjectMember[] => {
     const { endpoint } = operation;
     const context = beforeContext(operation, types);
     if (!context) return [];
@@ -199,7 +199,7 @@ function callerOf({ operation, endpoint, effect }: OperationTypes, spec: Spec): 
 }
 
 /** An object of these members and no other, also where there are none. */
-function closed(members: readonly Member[]): Type {
+function closed(members: readonly ObjectMember[]): Type {
   return objectOf(members, members.length === 0 ? neverType : undefined);
 }
 

@@ -8,7 +8,18 @@ import { conjunctionOf, unionsOf } from '../../parts/shapes/branches.ts';
 import { isPlainMap } from '../../parts/source.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { literal } from '../spec/names.ts';
-import { anyString, both, listType, type Member, neverType, objectOf, type Type, union, unknownType, word } from './syntax.ts';
+import {
+  anyString,
+  intersectionOf,
+  listType,
+  neverType,
+  type ObjectMember,
+  objectOf,
+  type Type,
+  union,
+  unknownType,
+  word,
+} from './syntax.ts';
 
 /**
  * What a value is looked at for. `shown`: as an answer has it. `row`: as it is kept. `create`: as a caller sends it whole.
@@ -36,7 +47,7 @@ export function shapeType(shape: JsonMap, reading: ShapeReading): Type {
     ...(typeof shape.$ref === 'string' ? [definedType(shape.$ref, inside)] : []),
     ...(isPlainMap(shape.not) && Object.keys(shape.not).length === 0 ? [neverType] : []),
   ];
-  return both([ownType(shape, inside, composed.length > 0), ...composed]);
+  return intersectionOf([ownType(shape, inside, composed.length > 0), ...composed]);
 }
 
 function shapes(listed: readonly Json[]): JsonMap[] {
@@ -120,7 +131,7 @@ function objectType(shape: JsonMap, reading: ShapeReading): Type {
   const unlisted = [...required].filter((name) => !Object.hasOwn(properties, name));
   const isSent = reading.view === 'create' || reading.view === 'update' || reading.view === 'next';
   const members = [
-    ...Object.entries(properties).map(([name, inner]): Member => {
+    ...Object.entries(properties).map(([name, inner]): ObjectMember => {
       const part: JsonMap = isPlainMap(inner) ? inner : inner === false ? { not: {} } : {};
       const isFilled = isSent && part.default !== undefined;
       const isOptional = reading.view === 'update' || !required.has(name) || isFilled;
@@ -129,7 +140,7 @@ function objectType(shape: JsonMap, reading: ShapeReading): Type {
       const description = typeof part.description === 'string' ? [part.description] : [];
       return { name, type: isRemovable ? union([type, word('null')]) : type, optional: isOptional, doc: description };
     }),
-    ...unlisted.map((name): Member => ({ name, type: unknownType, optional: reading.view === 'update' })),
+    ...unlisted.map((name): ObjectMember => ({ name, type: unknownType, optional: reading.view === 'update' })),
   ];
   const rest = restType(shape, members, reading);
   return objectOf(members, rest);
@@ -145,7 +156,7 @@ function namesIn(list: Json | undefined): string[] {
 }
 
 /** The type of properties without a name, which has to hold for those with one too. Unless they are stated, none is shown. */
-function restType(shape: JsonMap, members: readonly Member[], reading: ShapeReading): Type | undefined {
+function restType(shape: JsonMap, members: readonly ObjectMember[], reading: ShapeReading): Type | undefined {
   const patterns = isPlainMap(shape.patternProperties) ? Object.values(shape.patternProperties).filter(isPlainMap) : [];
   const more = shape.additionalProperties;
   if (more === true || (more === undefined && (members.length === 0 || patterns.length > 0))) return unknownType;

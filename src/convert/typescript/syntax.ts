@@ -4,11 +4,11 @@ export type Type =
   | { readonly kind: 'union' | 'both'; readonly of: readonly Type[] }
   | { readonly kind: 'list'; readonly of: Type }
   | { readonly kind: 'tuple'; readonly items: readonly Type[]; readonly required: number; readonly rest?: Type }
-  | { readonly kind: 'object'; readonly members: readonly Member[]; readonly rest?: Type }
+  | { readonly kind: 'object'; readonly members: readonly ObjectMember[]; readonly rest?: Type }
   | { readonly kind: 'applied'; readonly name: string; readonly to: readonly Type[] };
 
 /** One property of an object type. */
-export interface Member {
+export interface ObjectMember {
   readonly name: string;
   readonly type: Type;
   readonly optional?: boolean;
@@ -20,7 +20,7 @@ export interface Member {
 }
 
 /** An object type with one member a name: of two, the later stands. */
-export function objectOf(members: readonly Member[], rest?: Type): Type {
+export function objectOf(members: readonly ObjectMember[], rest?: Type): Type {
   const distinct = [...new Map(members.map((member) => [member.name, member])).values()];
   return { kind: 'object', members: distinct, ...(rest && { rest }) };
 }
@@ -54,7 +54,7 @@ export function union(types: readonly Type[]): Type {
 }
 
 /** All of several types at once: those that say nothing left out. */
-export function both(types: readonly Type[]): Type {
+export function intersectionOf(types: readonly Type[]): Type {
   const members = distinct(types, 'both').filter((type) => !isWord(type, 'unknown'));
   if (members.some((type) => isWord(type, 'never'))) return neverType;
   return members.length === 0 ? unknownType : members.length === 1 ? (members[0] as Type) : { kind: 'both', of: members };
@@ -95,7 +95,7 @@ export function typeKey(type: Type): string {
   }
 }
 
-function flagsOf({ optional, readonly }: Member): string {
+function flagsOf({ optional, readonly }: ObjectMember): string {
   return `${readonly ? '!' : ''}${optional ? '?' : ''}`;
 }
 

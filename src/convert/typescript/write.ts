@@ -1,6 +1,6 @@
 import { propertyName } from '../spec/names.ts';
 import { docLines } from './doc.ts';
-import type { Member, Type } from './syntax.ts';
+import type { ObjectMember, Type } from './syntax.ts';
 
 /** The columns of a line of the project's own formatter settings. */
 const columns = 130;
@@ -88,11 +88,11 @@ export function flat(type: Type): string {
   }
 }
 
-function head({ name, optional, readonly }: Member): string {
+function head({ name, optional, readonly }: ObjectMember): string {
   return `${readonly ? 'readonly ' : ''}${propertyName(name)}${optional ? '?' : ''}:`;
 }
 
-function braced(members: readonly Member[], rest: Type | undefined, indent: string): string {
+function braced(members: readonly ObjectMember[], rest: Type | undefined, indent: string): string {
   if (members.length === 0 && !rest) return 'object';
   const inner = `${indent}  `;
   const lines = members.flatMap((member) => {

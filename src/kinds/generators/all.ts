@@ -1,9 +1,9 @@
 import { base64 } from './base64.ts';
 import type { Generator } from './kind.ts';
 import { random } from './random.ts';
-import { ulid } from './ulid.ts';
+import { ulidGenerator } from './ulid.ts';
 import { uuid } from './uuid.ts';
 import { uuidv7 } from './uuidv7.ts';
 
 /** Every word that a template may hold. */
-export const generators = [ulid, uuid, uuidv7, random, base64] as const satisfies readonly Generator[];
+export const generators = [ulidGenerator, uuid, uuidv7, random, base64] as const satisfies readonly Generator[];

@@ -2,7 +2,7 @@ import type { Comparison } from '../comparison.ts';
 import { generators } from './all.ts';
 import type { Draw, Generator } from './kind.ts';
 import { random } from './random.ts';
-import { ulid } from './ulid.ts';
+import { ulidGenerator } from './ulid.ts';
 
 /** A template such as `pcl_{ulid}`, taken apart once. */
 export interface Template {
@@ -14,7 +14,7 @@ export interface Template {
 }
 
 /** The template of names that sort by the time they were made, and the one of secrets, where none is stated. */
-export const sortableTemplate = `{${ulid.word}}`;
+export const sortableTemplate = `{${ulidGenerator.word}}`;
 export const secretTemplate = `{${random.word}:32}`;
 
 const known: readonly Generator[] = generators;

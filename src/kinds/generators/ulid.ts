@@ -3,7 +3,7 @@ import type { Draw, Generator } from './kind.ts';
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /** ULID: 48 bits of time and 80 of chance in 26 characters of Crockford's base 32; of one millisecond they are in order. */
-export const ulid = {
+export const ulidGenerator = {
   word: 'ulid',
   meaning: 'A ULID: 26 characters that sort by the time they were made.',
   takesLength: false,

@@ -1,7 +1,7 @@
 import type { PageStyle } from './kind.ts';
 
 /** Pages that are told by the identifier of the last row that was shown, or of the first one to go back. */
-export const after = {
+export const afterRow = {
   word: 'after',
   meaning: 'the identifier of a row leads to the rows after it, or before it',
   tells: 'identifier',

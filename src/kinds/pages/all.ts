@@ -1,4 +1,4 @@
-import { after } from './after.ts';
+import { afterRow } from './after.ts';
 import { cursor } from './cursor.ts';
 import type { PageStyle } from './kind.ts';
 import { none } from './none.ts';
@@ -6,7 +6,7 @@ import { offset } from './offset.ts';
 import { page } from './page.ts';
 
 /** Every word that pagination's `style` may be, in the order in which they are looked for in the documents of others. */
-export const pageStyles = [cursor, after, offset, page, none] as const satisfies readonly PageStyle[];
+export const pageStyles = [cursor, afterRow, offset, page, none] as const satisfies readonly PageStyle[];
 
 export type PageWord = (typeof pageStyles)[number]['word'];
 

@@ -48,7 +48,7 @@ export function endedBy({ claims: { exp } }: Token, nowMs: number): boolean {
 }
 
 /** What a token says of itself that its scheme does not take. */
-export function misfitOf(
+export function tokenMisfit(
   scheme: Pick<SchemeFacts, 'algorithms' | 'issuer' | 'audience'> | undefined,
   { header, claims }: Token,
 ): { readonly promised: string; readonly says: string } | undefined {
@@ -68,7 +68,7 @@ export function misfitOf(
 export function tokenFlaw(facts: SchemeFacts, text: string): FormFlaw | undefined {
   const token = readToken(text);
   if (!token) return { promised: `what ${facts.name} accepts are tokens of RFC 7519`, seen: 'the one that is accepted is none' };
-  const misfit = misfitOf(facts, token);
+  const misfit = tokenMisfit(facts, token);
   return misfit && { promised: `tokens are ${misfit.promised}`, seen: `the one that is accepted says ${misfit.says}` };
 }
 

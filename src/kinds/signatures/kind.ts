@@ -54,7 +54,7 @@ export interface SignatureKind {
    */
   flaw(facts: SignatureFacts, received: Received, secret: string, nowSeconds: number | undefined): string | undefined;
   /** What nearly is a good delivery: made of one that was signed now, and wrong by one thing. */
-  nearMisses(facts: SignatureFacts, good: Received): readonly NearMiss[];
+  nearMisses(facts: SignatureFacts, good: Received): readonly SignatureNearMiss[];
   /** The header fields that carry it. */
   headers(facts: SignatureFacts): readonly SignatureHeader[];
   /** The header field of them that holds the event's id. */
@@ -64,14 +64,14 @@ export interface SignatureKind {
 }
 
 /** A delivery that no receiver may take. */
-export interface NearMiss {
+export interface SignatureNearMiss {
   /** What is wrong with it: `its body is another`. */
   readonly how: string;
   readonly received: Received;
 }
 
 /** The near misses that any signature has, which stands in these header fields and is over the body. */
-export function usualMisses(good: Received, names: readonly string[]): NearMiss[] {
+export function usualMisses(good: Received, names: readonly string[]): SignatureNearMiss[] {
   const without = (name: string) => Object.fromEntries(Object.entries(good.headers).filter(([other]) => other !== name));
   return [
     { how: 'its body is another', received: { ...good, text: `${good.text} ` } },

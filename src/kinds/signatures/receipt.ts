@@ -11,6 +11,6 @@ export function timeFlaw(name: string, text: string, nowSeconds: number | undefi
 }
 
 /** Whether two signatures are the same, in a time that tells nothing of where they differ. */
-export function isSame(one: Uint8Array, other: Uint8Array): boolean {
+export function isSameSignature(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { type Received, type SignatureKind, type Signed, usualMisses } from './kind.ts';
-import { isSame, timeFlaw } from './receipt.ts';
+import { isSameSignature, timeFlaw } from './receipt.ts';
 
 /** Standard Webhooks 1.0.0: `webhook-id`, `webhook-timestamp`, and a `v1` signature for each secret in `webhook-signature`. */
 export const standardWebhooks = {
@@ -69,7 +69,7 @@ function flawOf({ headers, text, id: ofEvent }: Received, secret: string, nowSec
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
   const wanted = createHmac('sha256', key).update(`${id}.${timestamp}.${text}`).digest();
   const given = entries.split(' ').flatMap((entry) => (entry.startsWith('v1,') ? [entry.slice('v1,'.length)] : []));
-  return given.some((one) => isSame(Buffer.from(one, 'base64'), wanted))
+  return given.some((one) => isSameSignature(Buffer.from(one, 'base64'), wanted))
     ? undefined
     : `webhook-signature is ${entries}, and with the secret it would be v1,${wanted.toString('base64')}`;
 }

@@ -3,7 +3,7 @@ import type { Comparison } from '../comparison.ts';
 import { isToken } from '../http-token.ts';
 import type { Problem } from '../problem.ts';
 import { type Received, type Signature, type SignatureFacts, type SignatureKind, type Signed, usualMisses } from './kind.ts';
-import { isSame, timeFlaw } from './receipt.ts';
+import { isSameSignature, timeFlaw } from './receipt.ts';
 
 /**
  * A signature of one's own: `{ header, value: "t={timestamp},v1={hmac-sha256:hex}", signs: "{timestamp}.{body}" }`. The secret is
@@ -112,7 +112,7 @@ function isHmac(name: string, given: string, content: string, secret: string): b
   const wanted = createHmac(hash, secret)
     .update(content)
     .digest(form === 'hex' ? 'hex' : 'base64');
-  return isSame(Buffer.from(form === 'hex' ? given.toLowerCase() : given), Buffer.from(wanted));
+  return isSameSignature(Buffer.from(form === 'hex' ? given.toLowerCase() : given), Buffer.from(wanted));
 }
 
 /** The values of a template's words in a text; nothing where the text is not of its form. */

@@ -16,12 +16,12 @@ export interface ObjectType {
   readonly is: 'object';
   readonly name: string;
   /** Read lazily, since shapes may recur. */
-  readonly members: ReadonlyMap<string, Member>;
+  readonly members: ReadonlyMap<string, CelMember>;
   /** What the members that are not named have, where they may be there. */
   readonly rest?: CelType;
 }
 
-export interface Member {
+export interface CelMember {
   readonly type: CelType;
   /** Whether it may be absent or null. */
   readonly optional: boolean;
@@ -34,7 +34,7 @@ export const int: CelType = { is: 'int' };
 export const double: CelType = { is: 'double' };
 export const string: CelType = { is: 'string' };
 export const duration: CelType = { is: 'duration' };
-export const nothing: CelType = { is: 'null' };
+export const nullType: CelType = { is: 'null' };
 export const timestamp: CelType = { is: 'timestamp', as: 'text' };
 export const dyn: CelType = { is: 'dyn', open: true };
 export const celList = (of: CelType): CelType => ({ is: 'list', of });

@@ -2,7 +2,7 @@ import type { Json } from '../../document/document.ts';
 import type { Spec } from '../spec.ts';
 import { fitsType, typeName } from './cel-type.ts';
 import { compileNode } from './compile.ts';
-import { type Inferred, infer } from './infer.ts';
+import { type Inferred, inferTypes } from './infer.ts';
 import { nearestRemedy } from './member.ts';
 import { childNodes, type ExpressionProblem, type Node } from './node.ts';
 import { parseExpression } from './parse.ts';
@@ -22,7 +22,7 @@ export function checkExpression(
   }
   const { node } = parsed;
   const found = use.scopes.map(({ operation, scope }) => {
-    const inferred = infer(spec, scope, use.source, node);
+    const inferred = inferTypes(spec, scope, use.source, node);
     return { operation, problems: [...inferred.problems, ...resultProblems(spec, use.expected, node, inferred)] };
   });
   const problems = gathered(found);
@@ -146,7 +146,9 @@ function constantOf(spec: Spec, node: Node, source: string): boolean | undefined
 
 function evaluated(spec: Spec, node: Node, source: string): boolean | undefined {
   const scope = scopeOf({});
-  const value = compileNode(spec, source, node, infer(spec, scope, source, node), { scope, expected: aBoolean }).evaluate({});
+  const value = compileNode(spec, source, node, inferTypes(spec, scope, source, node), { scope, expected: aBoolean }).evaluate(
+    {},
+  );
   return typeof value === 'boolean' ? value : undefined;
 }
 

@@ -3,7 +3,7 @@ import { Failed, type Value } from './cel-value.ts';
 import { type Code, crossed, type Evaluation } from './code-path.ts';
 import { Coder } from './coder.ts';
 import type { EvaluationContext, Raw } from './frame.ts';
-import { type Inferred, infer } from './infer.ts';
+import { type Inferred, inferTypes } from './infer.ts';
 import { isSameForm, type ResultType, returnOf } from './json-values.ts';
 import type { Node } from './node.ts';
 import { parseExpression } from './parse.ts';
@@ -29,7 +29,7 @@ export function compileExpression(
 ): CompiledExpression {
   const parsed = parseExpression(use.source);
   if ('unparsed' in parsed) return broken(use.source, parsed.unparsed.message);
-  return compileNode(spec, use.source, parsed.node, infer(spec, use.scope, use.source, parsed.node), use);
+  return compileNode(spec, use.source, parsed.node, inferTypes(spec, use.scope, use.source, parsed.node), use);
 }
 
 /** As `compileExpression`, for an expression or a part of one whose types are known already. */

@@ -3,7 +3,7 @@ import type { CelType } from './cel-type.ts';
 import { Failed, type Value } from './cel-value.ts';
 import { type CompiledExpression, compileNode } from './compile.ts';
 import type { EvaluationContext } from './frame.ts';
-import { infer } from './infer.ts';
+import { inferTypes } from './infer.ts';
 import { childNodes, type Node, type NodeOf } from './node.ts';
 import { parseExpression } from './parse.ts';
 import type { Scope } from './scope.ts';
@@ -35,7 +35,7 @@ export function toFilter(
 ): Decidable | Undecidable {
   const parsed = parseExpression(use.source);
   if ('unparsed' in parsed) return { undecidable: parsed.unparsed.message, offset: parsed.unparsed.start, length: 0 };
-  const inferred = infer(spec, use.scope, use.source, parsed.node);
+  const inferred = inferTypes(spec, use.scope, use.source, parsed.node);
   const writer = new FilterWriter(inferred.types, use.source, row);
   try {
     const filter = writer.write(parsed.node, true);

@@ -1,7 +1,7 @@
 import type { Spec } from '../spec.ts';
-import { bool, type CelType, celList, double, dyn, int, isText, mapOf, nothing, string, typeName, unify } from './cel-type.ts';
+import { bool, type CelType, celList, double, dyn, int, isText, mapOf, nullType, string, typeName, unify } from './cel-type.ts';
 import { conversions } from './conversions.ts';
-import { memberOf, nearestRemedy } from './member.ts';
+import { nearestRemedy, typedMemberOf } from './member.ts';
 import type { ExpressionProblem, Literal, Node, NodeOf } from './node.ts';
 import { type Overload, slotsOf, slotTakes } from './overload.ts';
 import { both, nothingKnown, pathKey } from './presence.ts';
@@ -10,7 +10,7 @@ import { type Scope, typeOfVariable } from './scope.ts';
 import { textFunctions } from './text-functions.ts';
 import { timeFunctions } from './time-functions.ts';
 import { typeOfBinary, typeOfChoice, typeOfLogic, typeOfMinus } from './type-of-condition.ts';
-import { type Around, bind, keys, known, type Typed, type TypeWalk } from './type-walk.ts';
+import { type Around, bind, keysAround, known, type Typed, type TypeWalk } from './type-walk.ts';
 
 /** What is known of an expression in one scope: the type of each of its nodes, and what is wrong with it. */
 export interface Inferred {
@@ -22,7 +22,7 @@ export interface Inferred {
 }
 
 /** Finds the types of an expression's nodes and what may be absent where it is read. It never throws. */
-export function infer(spec: Spec, scope: Scope, source: string, node: Node): Inferred {
+export function inferTypes(spec: Spec, scope: Scope, source: string, node: Node): Inferred {
   const walk = new Walk(spec, scope, source);
   const { type } = walk.walk(node, { bound: new Map(), present: nothingKnown });
   return { type, types: walk.types, overloads: walk.overloads, problems: walk.problems };
@@ -110,7 +110,7 @@ class Walk implements TypeWalk {
       return known(dyn);
     }
     const type = bound?.type ?? (variable ? typeOfVariable(this.spec, variable) : dyn);
-    return known(this.narrowed(type, pathKey(node, keys(around)), around));
+    return known(this.narrowed(type, pathKey(node, keysAround(around)), around));
   }
 
   /** What may be null is not, once it was compared with null. */
@@ -120,9 +120,12 @@ class Walk implements TypeWalk {
 
   field(node: NodeOf<'field'>, around: Around, asked: boolean): Typed {
     const of = this.walk(node.of, around);
-    const key = pathKey(node, keys(around));
+    const key = pathKey(node, keysAround(around));
     const follows = (of.follows ?? 0) + (of.type.is === 'ref' ? 1 : 0);
-    const found = memberOf(node, of.type, follows, { text: (part) => this.textOf(part), isStored: isStoredRoot(node, around) });
+    const found = typedMemberOf(node, of.type, follows, {
+      text: (part) => this.textOf(part),
+      isStored: isStoredRoot(node, around),
+    });
     if ('wrong' in found) {
       this.problems.push(found.wrong);
       return known(dyn);
@@ -141,7 +144,7 @@ class Walk implements TypeWalk {
   has(node: NodeOf<'has'>, around: Around): Typed {
     const type = this.field(node.field, around, true).type;
     this.types.set(node.field, type);
-    const key = pathKey(node.field, keys(around));
+    const key = pathKey(node.field, keysAround(around));
     return { type: bool, yes: key === undefined ? nothingKnown : new Set([key]), no: nothingKnown };
   }
 
@@ -194,7 +197,7 @@ function isStoredRoot(node: Node, around: Around): boolean {
 }
 
 function literalType(value: Literal): CelType {
-  if (value === null) return nothing;
+  if (value === null) return nullType;
   if (typeof value === 'bigint') return int;
   if (typeof value === 'number') return double;
   return typeof value === 'string' ? string : bool;

@@ -1,5 +1,5 @@
 import { nearest } from '../../document/nearest.ts';
-import { type CelType, dyn, type Member, type ObjectType, typeName } from './cel-type.ts';
+import { type CelMember, type CelType, dyn, type ObjectType, typeName } from './cel-type.ts';
 import { bounds } from './frame.ts';
 import type { ExpressionProblem, Node, NodeOf } from './node.ts';
 
@@ -10,12 +10,12 @@ interface Reading {
 }
 
 /** What a field is, read of a value of this type; or why it cannot be read. A field of a reference is one of what it refers to. */
-export function memberOf(
+export function typedMemberOf(
   node: NodeOf<'field'>,
   of: CelType,
   follows: number,
   reading: Reading,
-): Member | { readonly wrong: ExpressionProblem } {
+): CelMember | { readonly wrong: ExpressionProblem } {
   const path = reading.text(node.of);
   switch (of.is) {
     case 'dyn':
@@ -43,7 +43,11 @@ export function memberOf(
   }
 }
 
-function memberOfObject(node: NodeOf<'field'>, of: ObjectType, reading: Reading): Member | { readonly wrong: ExpressionProblem } {
+function memberOfObject(
+  node: NodeOf<'field'>,
+  of: ObjectType,
+  reading: Reading,
+): CelMember | { readonly wrong: ExpressionProblem } {
   const member = of.members.get(node.name);
   if (member?.unstored && reading.isStored) {
     const remedy = `Read it of the body: \`request.${node.name}\`.`;

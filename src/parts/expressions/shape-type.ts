@@ -10,12 +10,12 @@ import type { Spec } from '../spec.ts';
 import { valueShape } from '../value-shape.ts';
 import {
   bool,
+  type CelMember,
   type CelType,
   celList,
   double,
   dyn,
   int,
-  type Member,
   mapOf,
   nullable,
   type ObjectType,
@@ -136,7 +136,7 @@ function titleOf(shape: Shape, properties: JsonMap): string {
   return names.length > 4 ? `${names.slice(0, 3).join(', ')}, …` : names.join(', ');
 }
 
-function memberOf(spec: Spec, shape: Shape, required: boolean): Member {
+function memberOf(spec: Spec, shape: Shape, required: boolean): CelMember {
   const type = typeOfShape(spec, shape);
   if (type.is === 'nullable') return { type: type.of, optional: true };
   return { type, optional: !required || type.is === 'null' };
@@ -195,8 +195,8 @@ function allowsNull(shape: Shape): boolean {
 const unstated: CelType = { is: 'dyn', open: false };
 
 /** An object whose members are read when first asked for. */
-function lazily(name: string, rest: CelType | undefined, members: () => Iterable<readonly [string, Member]>): ObjectType {
-  let made: ReadonlyMap<string, Member> | undefined;
+function lazily(name: string, rest: CelType | undefined, members: () => Iterable<readonly [string, CelMember]>): ObjectType {
+  let made: ReadonlyMap<string, CelMember> | undefined;
   return {
     is: 'object',
     name,
@@ -219,7 +219,7 @@ function mergeTypes(types: readonly CelType[]): CelType {
   return lazily(objects.map((type) => type.name).join(' or '), rest, () => mergedMembers(objects));
 }
 
-function mergedMembers(objects: readonly ObjectType[]): [string, Member][] {
+function mergedMembers(objects: readonly ObjectType[]): [string, CelMember][] {
   const names = new Set(objects.flatMap((type) => [...type.members.keys()]));
   return [...names].map((name) => {
     const held = objects.flatMap((type) => type.members.get(name) ?? []);

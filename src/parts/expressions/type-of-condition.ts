@@ -2,7 +2,7 @@ import { bool, type CelType, double, dyn, typeName, unify } from './cel-type.ts'
 import type { Node, NodeOf } from './node.ts';
 import { binaryType } from './operators.ts';
 import { both, type Consequences, noConsequences, nothingKnown, pathKey, shared } from './presence.ts';
-import { type Around, keys, known, type Typed, type TypeWalk } from './type-walk.ts';
+import { type Around, keysAround, known, type Typed, type TypeWalk } from './type-walk.ts';
 
 /** What an operator between two values gives. */
 export function typeOfBinary(walking: TypeWalk, node: NodeOf<'binary'>, around: Around): Typed {
@@ -47,7 +47,7 @@ function nullTest(node: NodeOf<'binary'>, left: CelType, right: CelType, around:
       : left.is === 'null' && right.is === 'nullable'
         ? node.right
         : undefined;
-  const key = tested && pathKey(tested, keys(around));
+  const key = tested && pathKey(tested, keysAround(around));
   if (key === undefined) return undefined;
   const there = new Set([key]);
   return node.operator === '!=' ? { yes: there, no: nothingKnown } : { yes: nothingKnown, no: there };
@@ -58,7 +58,7 @@ function membership(node: NodeOf<'binary'>, right: CelType, around: Around): Con
   const { left } = node;
   if (node.operator !== 'in' || right.is !== 'map' || left.op !== 'literal' || typeof left.value !== 'string')
     return noConsequences;
-  const key = pathKey({ ...node, op: 'field', of: node.right, name: left.value }, keys(around));
+  const key = pathKey({ ...node, op: 'field', of: node.right, name: left.value }, keysAround(around));
   return key === undefined ? noConsequences : { yes: new Set([key]), no: nothingKnown };
 }
 

@@ -34,7 +34,7 @@ export function known(type: CelType): Typed {
   return { type, ...noConsequences };
 }
 
-export function keys(around: Around): (name: string) => string {
+export function keysAround(around: Around): (name: string) => string {
   return (name) => around.bound.get(name)?.key ?? name;
 }
 

@@ -2,12 +2,12 @@ import type { Json, JsonMap } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import type { Shape } from '../shape.ts';
 import { isPlainMap } from '../source.ts';
-import { type Ground, type Means, nothing, type Sampler, type SamplerOf } from './sampler.ts';
+import { type Ground, nothing, type SampleMeans, type Sampler, type SamplerOf } from './sampler.ts';
 
 const quietly = (ground: Ground): Ground => ({ ...ground, sampled: () => {} });
 
 /** Objects: what is required is made; of what is given, members that fit stay, others are mended or left out. */
-export function compileObject(shape: Shape, of: SamplerOf): Means {
+export function compileObject(shape: Shape, of: SamplerOf): SampleMeans {
   const properties = isPlainMap(shape.properties) ? shape.properties : {};
   const required = new Set(Array.isArray(shape.required) ? shape.required.map(String) : []);
   const names = [...new Set([...Object.keys(properties), ...required])];
@@ -81,7 +81,7 @@ function keep(member: Sampler, value: unknown, ground: Ground, path: string, isR
 }
 
 /** Lists: as short as they may be. */
-export function compileList(shape: Shape, of: SamplerOf, name: string): Means {
+export function compileListSampler(shape: Shape, of: SamplerOf, name: string): SampleMeans {
   const least = typeof shape.minItems === 'number' ? shape.minItems : 0;
   const first: readonly Json[] = Array.isArray(shape.prefixItems) ? shape.prefixItems : [];
   const itemName = name.replace(/s$/, '');

@@ -27,7 +27,7 @@ export interface Sampler {
 }
 
 /** The two things that a sort of shape knows: to make a value, and to mend one that does not fit. */
-export type Means = Pick<Sampler, 'make' | 'complete'>;
+export type SampleMeans = Pick<Sampler, 'make' | 'complete'>;
 
 /** Finds the sampler of a shape inside another, by the name of the member that holds it. */
 export type SamplerOf = (shape: Json, name: string) => Sampler;

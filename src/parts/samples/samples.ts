@@ -11,8 +11,8 @@ import { Fitting } from './fit.ts';
 import { compileIdentifiers, type MakeIdentifier } from './identifiers.ts';
 import { compileLeaf, compileSmallestLeaf, examplesIn, typeMade } from './leaves.ts';
 import type { Manner } from './manner.ts';
-import { compileList, compileObject } from './members.ts';
-import { type Ground, type Means, nothing, type Sampler } from './sampler.ts';
+import { compileListSampler, compileObject } from './members.ts';
+import { type Ground, nothing, type SampleMeans, type Sampler } from './sampler.ts';
 import { WholeShapes } from './whole-shape.ts';
 
 /** Makes values of shapes: compiled once for each shape, when it is first asked for, and pure. */
@@ -135,7 +135,7 @@ export class Samples {
   }
 
   /** How a shape that is written out is made, and how a value that does not fit it is mended. */
-  #means(shape: Shape, name: string): Means {
+  #means(shape: Shape, name: string): SampleMeans {
     const unmended = { complete: (): unknown => nothing };
     const { ref } = shape;
     if (admitsNull(shape)) return this.#orNull(this.#plain(withoutNull(shape), name));
@@ -144,7 +144,7 @@ export class Samples {
   }
 
   /** Null is the plainest of values where it is one, and the smallest has something to show. */
-  #orNull(means: Means): Means {
+  #orNull(means: SampleMeans): SampleMeans {
     if (this.#manner.size === 'ordinary') return { ...means, make: () => null };
     return {
       ...means,
@@ -155,7 +155,7 @@ export class Samples {
     };
   }
 
-  #plain(shape: Shape, name: string): Means {
+  #plain(shape: Shape, name: string): SampleMeans {
     const union = unionOf(shape);
     if (union) {
       const rest = without(shape, union.keyword);
@@ -168,7 +168,7 @@ export class Samples {
     const of = (inner: Json, member: string) => this.of(inner, member);
     const type = typeMade(shape);
     if (type === 'object') return compileObject(shape, of);
-    if (type === 'array') return compileList(shape, of, name);
+    if (type === 'array') return compileListSampler(shape, of, name);
     if (this.#manner.size === 'smallest')
       return { complete: () => nothing, make: compileSmallestLeaf(shape, type, name, this.fitting.of(shape)) };
     const make = compileLeaf(shape, type, name, this.fitting.of(shape));
@@ -197,7 +197,7 @@ function chanceAt({ seed }: Pick<Ground, 'seed'>, path: string): Chance {
 }
 
 /** Makes the shallowest branch of a union, or the first that can be made, and mends a value in the branch that keeps most of it, then makes up least. */
-function chooseBranch(branches: readonly Sampler[], made: 'shallowest' | 'first'): Means {
+function chooseBranch(branches: readonly Sampler[], made: 'shallowest' | 'first'): SampleMeans {
   let ranked: readonly Sampler[] | undefined;
   const rankedBranches = (): readonly Sampler[] => {
     const ending = branches.filter(({ cost }) => Number.isFinite(cost));

@@ -3,7 +3,7 @@ import { isMap } from '../../document/values.ts';
 import { holdingOf } from './keywords.ts';
 
 /** A schema that stands directly inside another. */
-export interface Inner {
+export interface InnerSchema {
   readonly keyword: string;
   /** Its name or number under the keyword, where that holds several. */
   readonly key?: string | number;
@@ -11,8 +11,8 @@ export interface Inner {
 }
 
 /** Every schema directly inside another, in the order in which they are written. */
-export function innerOf(shape: JsonMap): Inner[] {
-  const found: Inner[] = [];
+export function innerOf(shape: JsonMap): InnerSchema[] {
+  const found: InnerSchema[] = [];
   for (const keyword of Object.keys(shape)) {
     const holding = holdingOf(keyword);
     const value = shape[keyword] as Json;

@@ -2,7 +2,7 @@ import { isSame } from '../../document/values.ts';
 import { entriesOf } from '../fact.ts';
 import type { Resource } from '../resources.ts';
 import type { CarriedField, Carry, OlderPlace, ResourceCarry } from './carry.ts';
-import { atMember, carryInside, type Inner, inTurn } from './carry-shape.ts';
+import { atMember, carryInside, type InnerCarries, inTurn } from './carry-shape.ts';
 import type { ChangeValues } from './change-values.ts';
 import { insideOf, newName } from './earlier-resources.ts';
 import { isMembers, mergeJson, put } from './older-values.ts';
@@ -23,7 +23,13 @@ interface Traced {
 }
 
 /** Compiles the carrying of a resource between two levels: all changes of all versions between them as one step for each field. */
-export function carryResource(name: string, top: number, bottom: number, inner: Inner, values: ChangeValues): ResourceCarry {
+export function carryResource(
+  name: string,
+  top: number,
+  bottom: number,
+  inner: InnerCarries,
+  values: ChangeValues,
+): ResourceCarry {
   const newest = inner.resources.at(name, top);
   const oldest = inner.resources.at(name, bottom);
   if (!newest || !oldest) throw new Error(`${name} is no resource that is stated.`);
@@ -169,7 +175,14 @@ function merged(next: Record<string, unknown>, field: string, value: unknown): v
   else put(next, field, mergeJson(next[field], value));
 }
 
-function trace(name: string, newest: Resource, top: number, bottom: number, inner: Inner, values: ChangeValues): CompiledLine[] {
+function trace(
+  name: string,
+  newest: Resource,
+  top: number,
+  bottom: number,
+  inner: InnerCarries,
+  values: ChangeValues,
+): CompiledLine[] {
   const { resources } = inner;
   const traced: Traced[] = entriesOf(newest.fields).map(([field]) => start(field, field, top, undefined));
   const reach = (line: Traced, level: number) => {

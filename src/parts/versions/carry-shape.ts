@@ -13,13 +13,13 @@ import { isMembers, put } from './older-values.ts';
 type CarryShape = (shape: JsonMap, top: number, bottom: number) => Carry | undefined;
 
 /** What a list, an object or a union needs to be carried: the carrying of what is in it. */
-export interface Inner {
+export interface InnerCarries {
   readonly resources: EarlierResources;
   readonly carry: CarryShape;
 }
 
 /** Compiles a shape that is no resource itself: its members, its items, the branches that its value can be of. */
-export function carryStructure(shape: JsonMap, top: number, bottom: number, inner: Inner): Carry | undefined {
+export function carryStructure(shape: JsonMap, top: number, bottom: number, inner: InnerCarries): Carry | undefined {
   const pieces = [
     membersCarry(shape, top, bottom, inner),
     itemsCarry(shape, top, bottom, inner),
@@ -56,7 +56,7 @@ export function inTurn(pieces: readonly Carry[]): Carry | undefined {
   };
 }
 
-function membersCarry(shape: JsonMap, top: number, bottom: number, inner: Inner): Carry | undefined {
+function membersCarry(shape: JsonMap, top: number, bottom: number, inner: InnerCarries): Carry | undefined {
   const properties = isPlainMap(shape.properties) ? Object.entries(shape.properties) : [];
   const carries = new Map(
     properties.flatMap(([name, member]) => {
@@ -84,7 +84,7 @@ function membersCarry(shape: JsonMap, top: number, bottom: number, inner: Inner)
   };
 }
 
-function itemsCarry(shape: JsonMap, top: number, bottom: number, inner: Inner): Carry | undefined {
+function itemsCarry(shape: JsonMap, top: number, bottom: number, inner: InnerCarries): Carry | undefined {
   const carry = isPlainMap(shape.items) ? inner.carry(shape.items, top, bottom) : undefined;
   if (!carry) return undefined;
   return {
@@ -124,7 +124,7 @@ function textOf(value: unknown): string {
 }
 
 /** A union: the value goes as the first branch does that it can be of, by its constants and its names. */
-function unionCarry(list: readonly JsonMap[], top: number, bottom: number, inner: Inner): Carry | undefined {
+function unionCarry(list: readonly JsonMap[], top: number, bottom: number, inner: InnerCarries): Carry | undefined {
   const branches = list.map((branch) => ({
     carry: inner.carry(branch, top, bottom),
     newer: branchOf(branch, top, inner.resources),

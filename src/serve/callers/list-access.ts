@@ -11,11 +11,11 @@ import type { EvaluationContext } from '../../parts/expressions/frame.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Condition, Operand, Scalar } from '../../store/store.ts';
-import type { Prepared } from '../exchange/compilation.ts';
+import type { PreparedExpression } from '../exchange/compilation.ts';
 import type { Fields } from '../exchange/exchange.ts';
 import { toJson } from '../http/json.ts';
 import type { ColumnUse, RuleColumns } from './columns.ts';
-import { type Bindings, callerOf, hasScopes, holds, type Rule } from './rules.ts';
+import { type Bindings, callerOf, hasScopes, holds, type UserPermission } from './rules.ts';
 
 /** Which rows of a list one user sees. */
 export interface ListAccess {
@@ -42,14 +42,14 @@ export const wholeListing: ListAccess = { filter: () => undefined, shows: () => 
 export function compileListing(
   spec: Spec,
   operation: Operation,
-  rules: readonly Rule[],
-  listRule: (rule: Rule) => ListRule | undefined,
+  rules: readonly UserPermission[],
+  listRule: (rule: UserPermission) => ListRule | undefined,
 ): ListAccess {
   if (namesOperation(spec.authentication.public, operation)) return wholeListing;
   return {
     filter(scope) {
       const caller = callerOf(scope);
-      const asked: { readonly rule: Rule; readonly sql: ListRule }[] = [];
+      const asked: { readonly rule: UserPermission; readonly sql: ListRule }[] = [];
       for (const rule of rules) {
         if (!hasScopes(caller, rule.scopes)) continue;
         if (!rule.condition) return undefined;
@@ -71,7 +71,7 @@ export function compileListing(
   };
 }
 
-function filterOf(asked: readonly { readonly rule: Rule; readonly sql: ListRule }[], scope: Bindings): RowFilter {
+function filterOf(asked: readonly { readonly rule: UserPermission; readonly sql: ListRule }[], scope: Bindings): RowFilter {
   const [only] = asked;
   if (only && asked.length === 1 && !only.sql.isSteady.includes(false)) {
     const values = only.sql.values(scope);
@@ -110,7 +110,12 @@ export interface ListRule {
 }
 
 /** Translates the condition of a rule over the rows of a resource, and asks for the columns that it needs; nothing where no database can decide it. */
-export function compileListRule(spec: Spec, resource: string, condition: Prepared, columns: RuleColumns): ListRule | undefined {
+export function compileListRule(
+  spec: Spec,
+  resource: string,
+  condition: PreparedExpression,
+  columns: RuleColumns,
+): ListRule | undefined {
   const decided = toFilter(spec, condition);
   if ('undecidable' in decided) return undefined;
   const { filter, params } = decided;

@@ -4,7 +4,7 @@ import { namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Caller, Fields, Refusal } from '../exchange/exchange.ts';
 import type { RowAccess } from './row-access.ts';
-import { type Bindings, callerOf, hasScopes, holds, type Rule } from './rules.ts';
+import { type Bindings, callerOf, hasScopes, holds, type UserPermission } from './rules.ts';
 
 /** What one user may do in one operation. */
 export interface OperationAccess {
@@ -40,7 +40,7 @@ export const freeAccess: OperationAccess = {
 export function compilePassing(
   spec: Spec,
   operation: Operation,
-  rules: readonly Rule[],
+  rules: readonly UserPermission[],
   reading: RowAccess | undefined,
 ): OperationAccess {
   if (namesOperation(spec.authentication.public, operation)) return freeAccess;
@@ -58,7 +58,7 @@ export function compilePassing(
       if (isFree) return freePass;
       const caller = callerOf(scope);
       const own = row ? { ...scope, resource: row } : scope;
-      const late: Rule[] = [];
+      const late: UserPermission[] = [];
       for (const rule of rules) {
         if (!hasScopes(caller, rule.scopes)) continue;
         if (!rule.condition) return freePass;
@@ -77,7 +77,7 @@ export function compilePassing(
 }
 
 /** Rules that are decided at step 12 are all that can still let a request pass. */
-function latePass(rules: readonly Rule[], scope: Bindings, denial: Denial, isReadable: () => boolean): Pass {
+function latePass(rules: readonly UserPermission[], scope: Bindings, denial: Denial, isReadable: () => boolean): Pass {
   const caller = callerOf(scope);
   return {
     conceal: (refusal) => (isReadable() ? refusal : denial.of(caller, false)),
@@ -97,7 +97,7 @@ interface Denial {
   of(caller: Caller | undefined, isReadable: boolean): Refusal;
 }
 
-function compileDenial(spec: Spec, operation: Operation, rules: readonly Rule[]): Denial {
+function compileDenial(spec: Spec, operation: Operation, rules: readonly UserPermission[]): Denial {
   const scopes = [...new Set(rules.flatMap((rule) => rule.scopes))];
   const prefix = bearerPrefix(spec);
   const orElse = (caller: Caller | undefined, strict: boolean): Refusal | undefined => {

@@ -3,9 +3,9 @@ import { entryOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { Spec } from '../../parts/spec.ts';
-import type { Prepared } from '../exchange/compilation.ts';
+import type { PreparedExpression } from '../exchange/compilation.ts';
 import type { Fields, Value } from '../exchange/exchange.ts';
-import { type Bindings, callerOf, hasScopes, holds, operationsOn, type Prepare, type Rule, rulesOf } from './rules.ts';
+import { type Bindings, callerOf, hasScopes, holds, operationsOn, type Prepare, rulesOf, type UserPermission } from './rules.ts';
 
 /** Whether one user may read the rows of one resource. */
 export interface RowAccess {
@@ -20,12 +20,12 @@ export const freeReading: RowAccess = { isFree: true, allows: () => true };
 
 /** One rule of one operation that shows rows. */
 interface Way {
-  readonly rule: Rule;
+  readonly rule: UserPermission;
   readonly operation: string;
   /** The path's parameters as they would be for a row. */
   readonly params: ((row: Fields) => Readonly<Record<string, Value>>) | undefined;
   /** Whose row it is that the operation reads, where its path does not say. */
-  readonly identity: Prepared | undefined;
+  readonly identity: PreparedExpression | undefined;
 }
 
 /** A caller may read what a rule of a read operation shows it; where a resource has none, what one of a list shows it. */
@@ -58,7 +58,7 @@ function isPublic(spec: Spec, operation: Operation): boolean {
   return namesOperation(spec.authentication.public, operation) && !operation.endpoint?.identity;
 }
 
-function wayOf(rule: Rule, operation: Operation, field: string, prepare: Prepare): Way {
+function wayOf(rule: UserPermission, operation: Operation, field: string, prepare: Prepare): Way {
   // Every operation here is an endpoint's.
   const endpoint = operation.endpoint as Endpoint;
   const roots = new Set([...(rule.condition?.reads() ?? [])].map(({ root }) => root));

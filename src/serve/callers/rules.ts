@@ -2,19 +2,19 @@ import type { Permission } from '../../parts/authentication.ts';
 import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation, resourceOfEffect } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
-import type { Evaluate, Prepared } from '../exchange/compilation.ts';
+import type { Evaluate, PreparedExpression } from '../exchange/compilation.ts';
 import type { Caller, Value } from '../exchange/exchange.ts';
 
 /** Prepares an expression in the scope of one operation. */
-export type Prepare = (expression: Expression, operation?: string) => Prepared;
+export type Prepare = (expression: Expression, operation?: string) => PreparedExpression;
 
 /** A permission as it concerns one user in one operation. */
-export interface Rule {
+export interface UserPermission {
   /** Its place in the document, and the operation in whose scope its condition is read. */
   readonly key: string;
   readonly scopes: readonly string[];
   /** Nothing = it holds whoever asks for what. */
-  readonly condition: Prepared | undefined;
+  readonly condition: PreparedExpression | undefined;
   /** Whether it is decided once the body was found right: it reads the body, or the row as it would be stored. */
   readonly isLate: boolean;
   readonly readsRow: boolean;
@@ -23,7 +23,12 @@ export interface Rule {
 }
 
 /** The rules that allow an operation to a user, in document order; no user = nobody is known. */
-export function rulesOf(spec: Spec, operations: readonly Operation[], user: string | undefined, prepare: Prepare): Rule[] {
+export function rulesOf(
+  spec: Spec,
+  operations: readonly Operation[],
+  user: string | undefined,
+  prepare: Prepare,
+): UserPermission[] {
   const { permissions } = spec.authentication;
   // `permissions: none`: every known caller may do everything.
   if (permissions.standing === 'none') return user === undefined ? [] : [{ ...unconditional, key: permissions.at }];
@@ -39,7 +44,11 @@ function isFor({ to }: Permission, user: string | undefined): boolean {
   return to === 'anyone' || (user !== undefined && to.includes(user));
 }
 
-function compileRule({ at, scopes, if: condition, else: orElse }: Permission, operation: Operation, prepare: Prepare): Rule {
+function compileRule(
+  { at, scopes, if: condition, else: orElse }: Permission,
+  operation: Operation,
+  prepare: Prepare,
+): UserPermission {
   const prepared = condition && prepare(condition, operation.name);
   const roots = new Set(prepared?.reads().map(({ root }) => root));
   return {

@@ -148,13 +148,13 @@ export function compileSchedule(engine: EventsSetting): Schedule {
       if (wait === undefined) return undefined;
       const [a = 0, b = 0] = chance.bytes(2);
       const moved = wait * (1 - jitter + (2 * jitter * (a * 256 + b)) / 65_535);
-      return nowMs + Math.round(Math.max(moved, Math.min(retryAfterMaxMs, retryAfterMs(posted, nowMs))));
+      return nowMs + Math.round(Math.max(moved, Math.min(retryAfterMaxMs, receiverRetryMs(posted, nowMs))));
     },
   };
 }
 
 /** What a receiver asks for, in seconds or as a date (RFC 9110 section 10.2.3). */
-export function retryAfterMs({ retryAfter }: Posted, nowMs: number): number {
+export function receiverRetryMs({ retryAfter }: Posted, nowMs: number): number {
   if (retryAfter === undefined) return 0;
   if (/^\d{1,9}$/.test(retryAfter.trim())) return Number(retryAfter) * 1000;
   const at = Date.parse(retryAfter);

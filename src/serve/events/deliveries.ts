@@ -1,6 +1,6 @@
 import type { StoredDelivery, StoredEvent } from '../../store/outbox.ts';
 import { Alarm } from './alarm.ts';
-import { isAccepted, retryAfterMs, type Schedule, type Settled, settleAll } from './attempts.ts';
+import { isAccepted, receiverRetryMs, type Schedule, type Settled, settleAll } from './attempts.ts';
 import type { Signing } from './envelope.ts';
 import { connectionsMax, type Post, type Posted, type Posts, type Underway } from './posts.ts';
 import { Batches, Deadlines, isAtRest, letGo, newLine, type SubscriberQueue } from './queue.ts';
@@ -207,7 +207,7 @@ export class Deliveries {
     line.flying -= 1;
     if (this.#isClosed) return;
     line.isFailing = posted !== undefined && !isAccepted(posted);
-    const after = posted && !isAccepted(posted) ? retryAfterMs(posted, settled.atMs) : 0;
+    const after = posted && !isAccepted(posted) ? receiverRetryMs(posted, settled.atMs) : 0;
     if (after > 0) line.heldUntilMs = Math.max(line.heldUntilMs, settled.atMs + Math.min(after, 86_400_000));
     this.#gathering.add(settled, this.#deadlines.size === 0 ? 'now' : line.ready.length === 0 ? 'soon' : 'later');
     if (line.ready.length > 0 && !line.isFailing) this.look([line.subscriber]);

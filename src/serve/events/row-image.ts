@@ -10,7 +10,7 @@ import { type Caller, type Fields, Refused, type Value } from '../exchange/excha
 import type { Validate } from '../http/ajv.ts';
 import { parseStored, toJson } from '../http/json.ts';
 import { follower, type Models, type StoredChange, type Work } from '../resources/act.ts';
-import { kept } from '../resources/create.ts';
+import { keptFields } from '../resources/create.ts';
 import type { EventsSetting } from './setting.ts';
 
 /**
@@ -68,7 +68,7 @@ function referencesOf(path: readonly string[], resource: string, models: Models)
 
 /** What is kept of a change: the row after it, or before it where it is gone. */
 export function imageOf(work: Work, { model, before, after }: StoredChange, chains: Chains): Image {
-  const fields = kept(model, after ?? before ?? {});
+  const fields = keptFields(model, after ?? before ?? {});
   const near: Record<string, Fields> = {};
   const find = withGone(work);
   for (const chain of chains(model.name)) {
@@ -105,8 +105,8 @@ function followFrom(image: Image, rows: Reader, models: Models): Follow {
 /** What is kept for `to`: the row before and after, as it is stored, and the parameters. */
 export function scopeKept({ params }: Work['scope'], change: StoredChange | undefined): Readonly<Record<string, Value>> {
   return {
-    ...(change?.before && { resource: kept(change.model, change.before) }),
-    ...(change?.after && { next: kept(change.model, change.after) }),
+    ...(change?.before && { resource: keptFields(change.model, change.before) }),
+    ...(change?.after && { next: keptFields(change.model, change.after) }),
     ...(params !== undefined && { params }),
   };
 }
@@ -243,7 +243,7 @@ function compilePayload(
   if (!data) {
     const properties = isPlainMap(shape.properties) ? Object.keys(shape.properties) : undefined;
     return ({ model, before, after }) => {
-      const whole = kept(model, after ?? before ?? {});
+      const whole = keptFields(model, after ?? before ?? {});
       return properties ? pick(whole, properties) : whole;
     };
   }

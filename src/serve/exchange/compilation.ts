@@ -66,7 +66,7 @@ export function startCompilation(spec: Spec, user: string | undefined): Compilat
 }
 
 /** An expression in the scope of one operation, ready to run. */
-export interface Prepared {
+export interface PreparedExpression {
   readonly source: string;
   readonly scope: Scope;
   /** Every path that it reads of its variables. */
@@ -78,14 +78,14 @@ export interface Prepared {
  * Compiles the expressions of a document by their places, each in the scope of the operation that it is evaluated for; the
  * uses of a part are gone through once, on its first expression.
  */
-function compileExpressions(spec: Spec): (expression: Expression, operation?: string) => Prepared {
+function compileExpressions(spec: Spec): (expression: Expression, operation?: string) => PreparedExpression {
   const byPart = new Map<string, ReadonlyMap<string, ExpressionUse>>();
   const usesNear = (at: string): ReadonlyMap<string, ExpressionUse> => {
     const uses = byPart.get(partOf(at)) ?? new Map(expressionUsesNear(spec, at).map((use) => [use.at, use]));
     byPart.set(partOf(at), uses);
     return uses;
   };
-  const known = new Map<string, Prepared>();
+  const known = new Map<string, PreparedExpression>();
   return (expression, operation) => {
     const use = usesNear(expression.at).get(expression.at);
     const scope = use?.scopes.find((candidate) => candidate.operation === operation) ?? use?.scopes[0];
@@ -98,7 +98,7 @@ function compileExpressions(spec: Spec): (expression: Expression, operation?: st
   };
 }
 
-function prepare(spec: Spec, use: Parameters<typeof compileExpression>[1]): Prepared {
+function prepare(spec: Spec, use: Parameters<typeof compileExpression>[1]): PreparedExpression {
   let compiled: ReturnType<typeof compileExpression> | undefined;
   return {
     source: use.source,
@@ -116,7 +116,7 @@ function prepare(spec: Spec, use: Parameters<typeof compileExpression>[1]): Prep
   };
 }
 
-function nowhere({ source }: Expression): Prepared {
+function nowhere({ source }: Expression): PreparedExpression {
   const failed = new EvaluationFailure('it stands where nothing evaluates it');
   return { source, scope: {}, reads: () => [], evaluate: () => failed };
 }

@@ -62,7 +62,7 @@ export function compileVersionList(spec: Spec, validator: Validator, now: () => 
 }
 
 /** A path template with its version filled in. */
-export function pathOf(template: string, version: string): string {
+export function versionedPath(template: string, version: string): string {
   const path = template.replace('{version}', () => encodeURIComponent(version));
   return path.startsWith('/') ? path : `/${path}`;
 }

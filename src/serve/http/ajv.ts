@@ -8,7 +8,7 @@ import { correctEvaluation } from './ajv-evaluated.ts';
 import { addKeywords, capFormats, regExp } from './ajv-keywords.ts';
 import { holdsBigInt } from './json.ts';
 import type { Schema } from './schema.ts';
-import { type Prepared, prepareSchema, usesInheritedNames } from './schema-prepare.ts';
+import { type PreparedSchema, prepareSchema, usesInheritedNames } from './schema-prepare.ts';
 import { noViolations, type Violation, violationsMax } from './violation.ts';
 import { toViolation } from './violation-words.ts';
 
@@ -168,7 +168,7 @@ class SchemaEngine implements Branches {
     return this.ajv.compile({ $ref });
   }
 
-  private prepare(schema: Schema | boolean, key: string): Prepared {
+  private prepare(schema: Schema | boolean, key: string): PreparedSchema {
     return prepareSchema(schema, {
       knowsFormat: (format) => this.ajv.formats[format] !== undefined,
       onUnknownFormat: this.onUnknownFormat,

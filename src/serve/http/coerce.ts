@@ -1,4 +1,4 @@
-import { isSchema, type Resolve, type Schema, typesOf } from './schema.ts';
+import { isSchema, type Resolve, type Schema, schemaTypesOf } from './schema.ts';
 
 /** Turns a text into the value that a shape means by it; a text that means none stays as it is, for validation to refuse. */
 export type Coerce = (text: string) => unknown;
@@ -9,7 +9,7 @@ export type Coerce = (text: string) => unknown;
  * An enum's or const's own values come first, with their own types. A text without any stated type stays a text.
  */
 export function compileCoercion(schema: Schema, resolve: Resolve): Coerce {
-  const types = typesOf(schema, resolve);
+  const types = schemaTypesOf(schema, resolve);
   const listed = listedValues(schema, resolve);
   if (types === undefined || (types.size === 1 && types.has('string')))
     return listed === undefined ? asIs : (text) => listed.get(text) ?? text;

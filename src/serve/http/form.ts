@@ -1,6 +1,6 @@
 import { below } from '../../document/pointer.ts';
 import { type Coerce, compileCoercion } from './coerce.ts';
-import { itemOf, memberOf, type Resolve, type Schema, typesOf } from './schema.ts';
+import { itemOf, memberOf, type Resolve, type Schema, schemaTypesOf } from './schema.ts';
 import { cut, type Violation, violationsMax } from './violation.ts';
 
 /** Bounds of a form: its pairs, the brackets of one key, the highest index of a list. */
@@ -101,7 +101,7 @@ function splitKey(key: string): string[] {
 
 function readGroup(group: Group, schema: Schema, path: string, reading: Reading, violations: Violation[]): unknown {
   const kinds = Number(group.leaves.length > 0) + Number(group.members.size > 0 || group.items.length > 0);
-  const types = typesOf(schema, reading.resolve);
+  const types = schemaTypesOf(schema, reading.resolve);
   if (types?.has('array') && group.leaves.length > 0 && group.members.size === 0) {
     const item = itemOf(schema, reading.resolve) ?? anything;
     const leaves = group.leaves.map((leaf) => scalar(leaf, item, reading));

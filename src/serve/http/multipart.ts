@@ -12,14 +12,14 @@ export interface PartLimits {
 }
 
 /** One part: its field's name, its file's name without folders, its media type (`text/plain` where none is said). */
-export interface Part {
+export interface MultipartPart {
   readonly name: string;
   readonly filename: string | undefined;
   readonly type: string;
   readonly bytes: Buffer;
 }
 
-export type Parts = { readonly parts: readonly Part[] } | PartProblem;
+export type MultipartParts = { readonly parts: readonly MultipartPart[] } | PartProblem;
 interface PartProblem {
   readonly kind: 'malformed' | 'size';
   readonly problem: Violation;
@@ -29,12 +29,12 @@ interface PartProblem {
  * Takes a whole multipart/form-data body apart (RFC 7578, RFC 2046 section 5.1.1), in one pass over its bytes. Preamble and
  * epilogue are nothing; a body that ends before its closing boundary, and a part without a name, are `malformed`.
  */
-export function readParts(bytes: Buffer, boundary: string | undefined, limits: PartLimits): Parts {
+export function readParts(bytes: Buffer, boundary: string | undefined, limits: PartLimits): MultipartParts {
   if (boundary === undefined || !BOUNDARY.test(boundary))
     return malformed('a type without its boundary', 'a boundary of 1 to 70 characters');
   const partsMax = limits.partsMax ?? 200;
   const border = Buffer.from(`\r\n--${boundary}`, 'latin1');
-  const parts: Part[] = [];
+  const parts: MultipartPart[] = [];
   let at = bytes.subarray(0, border.length - 2).equals(border.subarray(2))
     ? borderEnd(bytes, border.length - 2)
     : nextBorder(bytes, border, 0)?.after;
@@ -60,7 +60,7 @@ export function readParts(bytes: Buffer, boundary: string | undefined, limits: P
 }
 
 /** A part with a file name, or of a type that is neither text nor JSON, is a file (RFC 7578 section 4). */
-export function isFile({ filename, type }: Pick<Part, 'filename' | 'type'>): boolean {
+export function isFile({ filename, type }: Pick<MultipartPart, 'filename' | 'type'>): boolean {
   const essence = parseMediaType(type)?.essence ?? '';
   return filename !== undefined || !(essence.startsWith('text/') || essence === 'application/json' || essence.endsWith('+json'));
 }
@@ -84,7 +84,7 @@ function borderEnd(bytes: Buffer, from: number): number | undefined {
   return bytes[at] === 13 && bytes[at + 1] === 10 ? at + 2 : undefined;
 }
 
-function readPart(head: string, bytes: Buffer): Part | PartProblem {
+function readPart(head: string, bytes: Buffer): MultipartPart | PartProblem {
   const headers = new Map<string, string>();
   for (const line of head.split('\r\n')) {
     const colon = line.indexOf(':');

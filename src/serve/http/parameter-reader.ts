@@ -1,8 +1,8 @@
 import { compileCoercion } from './coerce.ts';
 import { cookiePairs } from './cookies.ts';
 import { compileForm } from './form.ts';
-import { isSchema, itemOf, memberNames, memberOf, type Resolve, type Schema, typesOf } from './schema.ts';
-import { decodeFormText, decodePercent, type Query } from './target.ts';
+import { isSchema, itemOf, memberNames, memberOf, type Resolve, type Schema, schemaTypesOf } from './schema.ts';
+import { decodeFormText, decodePercent, type TargetQuery } from './target.ts';
 import type { Violation } from './violation.ts';
 
 /** One parameter as an endpoint states it: an OpenAPI parameter with a shape. `allowReserved` binds clients; any encoding is read. */
@@ -23,7 +23,7 @@ type ParameterStyle = 'form' | 'simple' | 'label' | 'matrix' | 'spaceDelimited' 
 export interface Carried {
   readonly path: Readonly<Record<string, string>>;
   readonly rawPath: Readonly<Record<string, string>> | undefined;
-  readonly query: Query;
+  readonly query: TargetQuery;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   cookies: readonly (readonly [string, string])[] | undefined;
   readonly violations: Violation[];
@@ -49,7 +49,7 @@ export interface ParameterReader {
 export function compileReader(spec: ParameterSpec, resolve: Resolve, known: Set<string>): ParameterReader {
   const style = spec.style ?? (spec.in === 'path' || spec.in === 'header' ? 'simple' : 'form');
   const explode = spec.explode ?? style === 'form';
-  const types = typesOf(spec.shape, resolve);
+  const types = schemaTypesOf(spec.shape, resolve);
   const kind: ParameterKind = types?.has('array') ? 'array' : types?.has('object') ? 'object' : 'scalar';
   const idleQuery = spec.in === 'query' && !spec.required && spec.default === undefined;
   if (style === 'deepObject') return deepObject(spec, resolve, idleQuery);
@@ -147,7 +147,7 @@ function isLoose(spec: ParameterSpec, kind: ParameterKind, resolve: Resolve): bo
   const item = itemOf(spec.shape, resolve);
   if (item === undefined) return false;
   if (Array.isArray(item.enum)) return item.enum.every((value) => !String(value).includes(','));
-  const types = typesOf(item, resolve);
+  const types = schemaTypesOf(item, resolve);
   return types !== undefined && !types.has('string');
 }
 

@@ -8,7 +8,7 @@ import {
   type ParameterSpec,
 } from './parameter-reader.ts';
 import type { Resolve } from './schema.ts';
-import { type Query, splitQuery } from './target.ts';
+import { splitQuery, type TargetQuery } from './target.ts';
 import { cut, noViolations, type Violation, violationsMax } from './violation.ts';
 
 /** Request headers as node:http gives them: lower-case names. */
@@ -84,13 +84,18 @@ function readAll(readers: readonly ParameterReader[], carried: Carried, values: 
   }
 }
 
-function refuseBadNames(query: Query, violations: Violation[]): void {
+function refuseBadNames(query: TargetQuery, violations: Violation[]): void {
   for (const name of query.bad) {
     violations.push({ in: 'query', path: cut(name, 64), found: 'a bad percent-encoding', expected: 'UTF-8, percent-encoded' });
   }
 }
 
-function refuseUndeclared(query: Query, known: ReadonlySet<string>, prefixes: readonly string[], violations: Violation[]): void {
+function refuseUndeclared(
+  query: TargetQuery,
+  known: ReadonlySet<string>,
+  prefixes: readonly string[],
+  violations: Violation[],
+): void {
   for (const name of query.values.keys()) {
     if (known.has(name) || prefixes.some((prefix) => name.startsWith(prefix))) continue;
     violations.push({

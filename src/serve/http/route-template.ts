@@ -1,7 +1,7 @@
 import { decodePercent, splitQuery } from './target.ts';
 
 /** A path template taken apart: its real path's segments, its parameters' names in order, and the query its key fixes. */
-export interface Template {
+export interface RouteTemplate {
   readonly segments: readonly Segment[];
   readonly names: readonly string[];
   readonly fixed: readonly FixedQuery[];
@@ -23,7 +23,7 @@ export interface FixedQuery {
  * Reads a path template as an endpoint's key writes it: `/a/{id}/thumbnail.{extension}?type=x#note`. What stands after
  * `#` tells two keys apart and nothing else. A brace that is not closed is a literal.
  */
-export function readTemplate(template: string): Template {
+export function readRouteTemplate(template: string): RouteTemplate {
   const { path, query } = cutTemplate(template);
   const names: string[] = [];
   const segments = splitOutsideBraces(path.startsWith('/') ? path.slice(1) : path).map((text) => readSegment(text, names));

@@ -1,6 +1,6 @@
 import { Bare } from './json.ts';
-import { type FixedQuery, readTemplate, type Segment } from './route-template.ts';
-import { decodeFormText, decodePercent, type Query, splitQuery } from './target.ts';
+import { type FixedQuery, readRouteTemplate, type Segment } from './route-template.ts';
+import { decodeFormText, decodePercent, splitQuery, type TargetQuery } from './target.ts';
 
 /** Finds the operation of a method and a raw path, without its query, which comes separately and without `?`. */
 export interface Router<T> {
@@ -98,7 +98,7 @@ class Step<T> {
 }
 
 function addRoute<T>(root: Step<T>, exact: Map<string, Leaf<T>>, base: string, route: Route<T>): void {
-  const template = readTemplate(route.path);
+  const template = readRouteTemplate(route.path);
   const step = template.segments.reduce((at, segment) => at.next(segment), root);
   step.leaf ??= new Leaf();
   step.leaf.add(route, template.names, template.fixed);
@@ -258,7 +258,7 @@ class Leaf<T> {
 /** A query that is split when an operation first asks for it. */
 class LazyQuery {
   private readonly raw: string;
-  private split: Query | undefined;
+  private split: TargetQuery | undefined;
   constructor(raw: string) {
     this.raw = raw;
   }

@@ -4,7 +4,7 @@ import { mapInner } from '../../parts/shapes/inner.ts';
 import { keywordsThatMean } from '../../parts/shapes/keywords.ts';
 import { isSchema, type Schema } from './schema.ts';
 
-export interface Prepared {
+export interface PreparedSchema {
   readonly schema: Record<string, unknown> | boolean;
   /**
    * Whether a BigInt could pass the schema for the wrong reason, because numeric keywords stand without a type or a branch asks
@@ -27,7 +27,7 @@ interface PrepareOptions {
  * Makes a document's schema one that ajv takes: identifiers and dialects are dropped, unknown formats told and dropped,
  * `format: binary` strings accept files, listed objects compare by value, `$ref: 'named:…'` waits for its schema. With `exact`, everything numeric gets its exact twin.
  */
-export function prepareSchema(schema: Schema | boolean, options: PrepareOptions): Prepared {
+export function prepareSchema(schema: Schema | boolean, options: PrepareOptions): PreparedSchema {
   let searchFirst = false;
   const prepared = editSchema(schema, (copy, pointer) => {
     for (const keyword of dropped) delete copy[keyword];

@@ -19,7 +19,7 @@ export function isSchema(value: unknown): value is Schema {
  * The JSON types that a schema admits: those it states, else those of its enum, const, branches or of what its `$ref`
  * names, else what its keywords are about. Undefined where it says nothing.
  */
-export function typesOf(schema: Schema, resolve: Resolve, depth = 0): ReadonlySet<string> | undefined {
+export function schemaTypesOf(schema: Schema, resolve: Resolve, depth = 0): ReadonlySet<string> | undefined {
   if (depth > 16) return undefined;
   const { type } = schema;
   if (typeof type === 'string') return new Set([type]);
@@ -28,14 +28,14 @@ export function typesOf(schema: Schema, resolve: Resolve, depth = 0): ReadonlySe
   if (schema.const !== undefined) return new Set([jsonTypeOf(schema.const)]);
   if (typeof schema.$ref === 'string') {
     const named = resolve(schema.$ref);
-    return named && typesOf(named, resolve, depth + 1);
+    return named && schemaTypesOf(named, resolve, depth + 1);
   }
-  const every = conjunctsOf(schema).map((branch) => typesOf(branch, resolve, depth + 1));
+  const every = conjunctsOf(schema).map((branch) => schemaTypesOf(branch, resolve, depth + 1));
   const stated = every.find((types) => types !== undefined);
   if (stated !== undefined) return stated;
   const branches = alternativesOf(schema);
   if (branches.length > 0) {
-    const types = branches.map((branch) => typesOf(branch, resolve, depth + 1));
+    const types = branches.map((branch) => schemaTypesOf(branch, resolve, depth + 1));
     return types.every((one) => one !== undefined) ? new Set(types.flatMap((one) => [...one])) : undefined;
   }
   if (isSchema(schema.properties)) return new Set(['object']);

@@ -1,11 +1,11 @@
 /** A query's values by their decoded names, in order, the values still encoded; `bad` holds the names that do not decode. */
-export interface Query {
+export interface TargetQuery {
   readonly values: ReadonlyMap<string, readonly string[]>;
   readonly bad: readonly string[];
 }
 
 /** Splits a raw query or urlencoded body at `&` and `=`. A piece without `=` is a name with an empty value; empty pieces are nothing. */
-export function splitQuery(raw: string): Query {
+export function splitQuery(raw: string): TargetQuery {
   if (raw === '') return emptyQuery;
   const values = new Map<string, string[]>();
   const bad: string[] = [];
@@ -26,7 +26,7 @@ export function splitQuery(raw: string): Query {
   return { values, bad };
 }
 
-const emptyQuery: Query = { values: new Map(), bad: [] };
+const emptyQuery: TargetQuery = { values: new Map(), bad: [] };
 
 /**
  * Percent-decodes a piece of a request target or form (RFC 3986 section 2.1). Octets outside ASCII that came bare are

@@ -6,7 +6,7 @@ import type { Exchange, Input, Plan, Refusal } from '../exchange/exchange.ts';
 import type { OpenFact } from '../exchange/open.ts';
 import type { OlderVersion } from '../exchange/versions.ts';
 import { describeValue, type Violation } from '../http/violation.ts';
-import { compileRaiseBody, valueAt } from '../resources/older-body.ts';
+import { compileRaiseBody, valueAtPath } from '../resources/older-body.ts';
 import type { Engine } from './engine.ts';
 import { compileInput } from './input.ts';
 import { compileRaiseParameters, type RaiseParameters } from './request-parameters.ts';
@@ -77,7 +77,7 @@ function compileLower(
     if (!place) return violation;
     const path = pointerOf(place.path);
     if (!place.isMapped) return { ...violation, path };
-    const found = describeValue(valueAt(exchange.older?.body ?? exchange.request, place.path));
+    const found = describeValue(valueAtPath(exchange.older?.body ?? exchange.request, place.path));
     return { ...violation, path, found, expected: `what is ${violation.expected} in the newest version` };
   };
   return (refusal, exchange) =>

@@ -5,7 +5,7 @@ import { type Operation, operationsOf, resourceOfEffect } from '../../parts/oper
 import type { OperationAccess } from '../callers/operation-access.ts';
 import { varyByCredential } from '../callers/vary.ts';
 import { type OperationRun, type Plan, Planned, Refused, refusalReply, type View } from '../exchange/exchange.ts';
-import { pathOf } from '../exchange/versions.ts';
+import { versionedPath } from '../exchange/versions.ts';
 import { compileAccept } from '../http/media-type.ts';
 import { compileOwnErrors, readFor, workFor } from '../resources/act.ts';
 import { compileStatedBody } from '../resources/body.ts';
@@ -279,7 +279,7 @@ function seenBy(engine: Engine, { user, version }: View): Engine {
   const older = version === undefined ? undefined : versions?.older(version);
   return {
     ...engine,
-    basePath: isInPath ? basePath + pathOf(select.carrier, version) : basePath,
+    basePath: isInPath ? basePath + versionedPath(select.carrier, version) : basePath,
     compilation: { ...compilation, user, version: older },
   };
 }

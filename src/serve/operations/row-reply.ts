@@ -5,7 +5,7 @@ import type { Reader, Row } from '../../store/store.ts';
 import type { Exchange, Fields, Refusal } from '../exchange/exchange.ts';
 import type { Reply } from '../http/call.ts';
 import { contentTag } from '../http/conditions.ts';
-import type { Done, Work } from '../resources/act.ts';
+import type { AnsweredOutcome, Work } from '../resources/act.ts';
 import type { RowModel } from '../resources/model.ts';
 import { rowTag } from '../resources/precondition.ts';
 import { compileRepresentation } from '../resources/representation.ts';
@@ -16,7 +16,7 @@ import type { Engine } from './engine.ts';
 export type MakeRowReply = (
   work: Work<Reader>,
   exchange: Exchange,
-  outcome: Done,
+  outcome: AnsweredOutcome,
 ) => { readonly reply: Reply; readonly again: Reply } | { readonly refusal: Refusal };
 
 /** Compiles the answers of an endpoint that is about one row: 201 with `Location`, 200, 204, or what it states. */
@@ -34,7 +34,7 @@ export function compileRowReply(endpoint: Endpoint, model: RowModel, engine: Eng
   function build(
     work: Work<Reader>,
     exchange: Exchange,
-    outcome: Done,
+    outcome: AnsweredOutcome,
     isRevealed: boolean,
   ): { readonly reply: Reply } | { readonly refusal: Refusal } {
     const representation = isRevealed ? revealing : usual;

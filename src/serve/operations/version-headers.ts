@@ -7,7 +7,7 @@ import type { Spec } from '../../parts/spec.ts';
 import type { Deprecation, Selection } from '../../parts/versioning.ts';
 import type { History } from '../../parts/versions/history.ts';
 import type { Exchange, Plan } from '../exchange/exchange.ts';
-import { pathOf } from '../exchange/versions.ts';
+import { versionedPath } from '../exchange/versions.ts';
 import { isHidden } from '../exchange/visibility.ts';
 import type { Call, Reply } from '../http/call.ts';
 import { deprecationHeaders, pathReader } from './version-selection.ts';
@@ -129,7 +129,7 @@ function compileAddresses(
     if (selection?.by === 'path') {
       const found = pathReader(selection.carrier, basePath)(path);
       const rest = found && versions.has(found.name) ? found.path : path;
-      return `${basePath}${pathOf(selection.carrier, version)}${rest.slice(basePath.length)}${more}`;
+      return `${basePath}${versionedPath(selection.carrier, version)}${rest.slice(basePath.length)}${more}`;
     }
     if (selection?.by !== 'query') return path + more;
     const parameters = new URLSearchParams(query);

@@ -50,7 +50,7 @@ export type Outcome =
     };
 
 /** An outcome that is answered. */
-export type Done = Exclude<Outcome, { readonly refusal: Refusal }>;
+export type AnsweredOutcome = Exclude<Outcome, { readonly refusal: Refusal }>;
 
 /** What is there when an act begins: no row where one is to be made. */
 export interface Found {
@@ -62,7 +62,7 @@ export interface Found {
 }
 
 /** What would be stored, before anybody else has a say in it. */
-export interface Taken {
+export interface TakenRow {
   readonly next: Fields;
   /** Why the state does not allow it. */
   readonly illegal?: Refusal | undefined;
@@ -83,7 +83,7 @@ export interface Act {
   /** Step 11. */
   readonly precondition: Precondition | undefined;
   /** Step 12: what was sent, and what the row would be with it. */
-  take(work: Work, exchange: Exchange, found: Found): Taken | { readonly refusal: Refusal };
+  take(work: Work, exchange: Exchange, found: Found): TakenRow | { readonly refusal: Refusal };
   readonly change: Changing;
   /** In place of `change` where no row was found: an upsert makes it. */
   readonly making?: Changing;
@@ -97,11 +97,11 @@ export interface Changing {
   /** Step 13: the states in which it is allowed. */
   readonly illegalIn: ((found: Found) => Refusal | undefined) | undefined;
   /** What the service itself sets, generates and makes up. */
-  set(work: Work, found: Found, taken: Taken, names: Names, next: Fields): Fields;
+  set(work: Work, found: Found, taken: TakenRow, names: Names, next: Fields): Fields;
   /** Step 14. */
   readonly ownErrors: ((names: Names) => Refusal | undefined) | undefined;
   /** Step 15. @throws {Refused} where a unique value is taken, or the row is held. */
-  store(work: Work, found: Found, taken: Taken, fields: Fields): Outcome;
+  store(work: Work, found: Found, taken: TakenRow, fields: Fields): Outcome;
 }
 
 /** Whether a request's If-Match and If-None-Match let it change this row (RFC 9110 section 13.1); no row = there is none. */

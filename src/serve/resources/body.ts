@@ -9,7 +9,7 @@ import type { Spec } from '../../parts/spec.ts';
 import type { Reader } from '../../store/store.ts';
 import { constantsOf, fitsBranch } from '../exchange/branches.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
-import { Bare, bare, copy } from '../http/json.ts';
+import { Bare, copy, withoutPrototype } from '../http/json.ts';
 import { describeValue, type Violation } from '../http/violation.ts';
 import { refuse, type Work } from './act.ts';
 import { boundValue, type Locator } from './locate.ts';
@@ -57,7 +57,7 @@ export function compileSent(
     if (misfits.length > 0) return { refusal: { ...invalid(misfits).refusal, inVersion: true } };
     const sent = raised(exchange, before);
     if (!isFields(sent)) return isOwnShape ? valueAsRequest(exchange) : invalid(validate(sent));
-    const fields: Fields = isOwnShape ? bare(sent) : withoutKeys(sent, dropped);
+    const fields: Fields = isOwnShape ? withoutPrototype(sent) : withoutKeys(sent, dropped);
     const disagreements = bindPath(fields, exchange, model, locator);
     if (disagreements.length > 0) return invalid(disagreements);
     fill?.(fields);

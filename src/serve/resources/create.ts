@@ -3,9 +3,9 @@ import type { Operation } from '../../parts/operations.ts';
 import { Duplicate, type NewRow, type Row } from '../../store/store.ts';
 import { EvaluationFailure } from '../exchange/compilation.ts';
 import { type Fields, type Refusal, Refused, type Value } from '../exchange/exchange.ts';
-import { Bare, bare, copy, toJson } from '../http/json.ts';
+import { Bare, copy, toJson, withoutPrototype } from '../http/json.ts';
 import { describeValue } from '../http/violation.ts';
-import { type Act, type Changing, compileOwnErrors, type Models, type Names, type Taken, type Work } from './act.ts';
+import { type Act, type Changing, compileOwnErrors, type Models, type Names, type TakenRow, type Work } from './act.ts';
 import { compileMissingReference, compileSent } from './body.ts';
 import { compileLocator, type Locator } from './locate.ts';
 import { identifierText, identifierValue, type RowModel, type Setter } from './model.ts';
@@ -13,13 +13,13 @@ import type { StandIn } from './stand-in.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
 /** How a row is made, for create and for an upsert that finds none. */
-export interface Maker {
+export interface RowMaking {
   /** What the row would be: references, the state that it starts in, what is generated. */
-  take(work: Work, sent: Fields): Taken | { readonly refusal: Refusal };
+  take(work: Work, sent: Fields): TakenRow | { readonly refusal: Refusal };
   readonly change: Changing;
 }
 
-export function compileMaker(operation: Operation, model: RowModel, compilation: ViewCompilation): Maker {
+export function compileMaker(operation: Operation, model: RowModel, compilation: ViewCompilation): RowMaking {
   const { standIn } = compilation;
   const words = [operation.name, 'create', 'write'];
   const missingReference = compileMissingReference(compilation);
@@ -95,12 +95,12 @@ function start(
 ): Fields | undefined {
   if (!machine || !initial) return sent;
   const state = initial({ ...work.scope, next: sent });
-  return state === undefined ? undefined : Object.assign(bare(sent), { [machine.field]: state });
+  return state === undefined ? undefined : Object.assign(withoutPrototype(sent), { [machine.field]: state });
 }
 
 function generate(work: Work, model: RowModel, fields: Fields): Fields {
   if (model.generated.length === 0) return fields;
-  const next = bare(fields);
+  const next = withoutPrototype(fields);
   for (const { field, make } of model.generated) if (next[field] === undefined) next[field] = make(work.draw);
   return next;
 }
@@ -165,7 +165,7 @@ export function applySetters(setters: readonly Setter[], scope: Readonly<Record<
     }
     return value;
   });
-  const next = bare(fields);
+  const next = withoutPrototype(fields);
   for (const [index, { field }] of setters.entries()) {
     const value = values[index];
     if (value === undefined || value === null) delete next[field];
@@ -185,11 +185,11 @@ export function asStored(setters: readonly Setter[], scope: Readonly<Record<stri
 }
 
 function newRow(model: RowModel, id: string, fields: Fields, entered: number): NewRow {
-  return { id, entered, doc: toJson(kept(model, fields)), columns: model.columnsOf(fields) };
+  return { id, entered, doc: toJson(keptFields(model, fields)), columns: model.columnsOf(fields) };
 }
 
 /** The fields as they are kept: in the order of the document, without what is never stored. */
-export function kept(model: RowModel, fields: Fields): Fields {
+export function keptFields(model: RowModel, fields: Fields): Fields {
   const source = model.forget ? copy(fields) : fields;
   model.forget?.(source);
   const ordered: Fields = new Bare();

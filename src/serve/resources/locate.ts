@@ -15,11 +15,11 @@ export interface Locator {
    * The row that is meant, with its parents checked and the rules over it; a parent that does not fit, and a row that has to
    * stay hidden, are as good as a missing row.
    */
-  find(work: Work<Reader>, exchange: Exchange): Located | { readonly refusal: Refusal };
+  find(work: Work<Reader>, exchange: Exchange): LocatedRow | { readonly refusal: Refusal };
   /** The identifier that the request names. */
   idOf(work: Work<Reader>, exchange: Exchange): string | undefined;
   /** The fields that the path sets on what is created, and narrows a list to. */
-  readonly bound: readonly Bound[];
+  readonly bound: readonly BoundFields[];
   /** Whether the row is just the one whose identifier is a path parameter, and which. */
   readonly isDirect: boolean;
   readonly parameter: string | undefined;
@@ -32,13 +32,13 @@ export interface Locator {
 }
 
 /** A row that the caller may go on with. */
-export interface Located {
+export interface LocatedRow {
   readonly row: Row;
   readonly fields: Fields;
   readonly pass: Pass;
 }
 
-export interface Bound {
+export interface BoundFields {
   readonly parameter: string;
   readonly field: string;
   readonly target: string | undefined;
@@ -47,7 +47,7 @@ export interface Bound {
 export function compileLocator(endpoint: Endpoint, model: RowModel, models: Models, compilation: ViewCompilation): Locator {
   const identifier = identifierParameter(endpoint);
   const identity = endpoint.identity && compilation.expression(endpoint.identity, endpoint.operation);
-  const bound: Bound[] = pathParameters(endpoint.path).flatMap((name) => {
+  const bound: BoundFields[] = pathParameters(endpoint.path).flatMap((name) => {
     const field = model.fields.get(name);
     return name === identifier || !field ? [] : [{ parameter: name, field: name, target: field.ref }];
   });
@@ -101,7 +101,7 @@ export function compileLocator(endpoint: Endpoint, model: RowModel, models: Mode
 }
 
 /** Parents that a path names must be there, and the caller must be able to read them. */
-function compileParents(bound: readonly Bound[], models: Models, { access, user }: ViewCompilation): Locator['parents'] {
+function compileParents(bound: readonly BoundFields[], models: Models, { access, user }: ViewCompilation): Locator['parents'] {
   const tests = bound.flatMap(({ parameter, target }) => {
     const parent = target === undefined ? undefined : models.get(target);
     return parent ? [{ parameter, parent, even: evening(parent), reading: access.reading(parent.name, user) }] : [];

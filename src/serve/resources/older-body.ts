@@ -92,7 +92,7 @@ function uncarried(failure: unknown, body: Value): Violation {
   return {
     in: 'body',
     path: pointerOf(failure.path),
-    found: describeValue(valueAt(body, failure.path)),
+    found: describeValue(valueAtPath(body, failure.path)),
     expected: 'a value that the newest version can hold',
   };
 }
@@ -116,7 +116,7 @@ function without(members: Readonly<Record<string, Value>>, dropped: ReadonlySet<
 }
 
 /** What stands at a path of a value; nothing where it leads nowhere. */
-export function valueAt(value: Value, path: readonly string[]): Value {
+export function valueAtPath(value: Value, path: readonly string[]): Value {
   let at = value;
   for (const step of path) {
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return undefined;

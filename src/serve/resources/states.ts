@@ -12,7 +12,7 @@ export interface CompiledMachine {
   readonly hasInitial: boolean;
   readonly hasTransitions: boolean;
   /** The state of a row that an operation makes; nothing where no target holds. */
-  initial(operation: string): (scope: Scope) => string | undefined;
+  initial(operation: string): (scope: StateScope) => string | undefined;
   /** A transition as one operation fires it. */
   transition(name: string, operation: string): CompiledTransition | undefined;
   /** The transitions that the clock fires, with when. */
@@ -23,17 +23,17 @@ export interface CompiledTransition {
   readonly name: string;
   readonly by: 'service' | undefined;
   /** The state it leads to from this one, or why not. */
-  apply(state: Value, scope: Scope): { readonly to: string } | { readonly refusal: Refusal };
+  apply(state: Value, scope: StateScope): { readonly to: string } | { readonly refusal: Refusal };
 }
 
 export interface TimedTransition {
   readonly name: string;
   leaves(state: Value): boolean;
   /** When it is due for a row that entered its state then, and what it is due for; nothing where its time is absent. */
-  due(fields: Fields, enteredMs: number, scope: Scope): { readonly ms: number; readonly token: string } | undefined;
+  due(fields: Fields, enteredMs: number, scope: StateScope): { readonly ms: number; readonly token: string } | undefined;
 }
 
-export type Scope = Readonly<Record<string, Value>>;
+export type StateScope = Readonly<Record<string, Value>>;
 
 export function compileMachine(machine: Machine, compilation: Compilation): CompiledMachine {
   const all = statedValue(machine.transitions) ?? {};
@@ -55,7 +55,7 @@ function compileTargets(
   targets: readonly Target[],
   compilation: Compilation,
   operation: string,
-): (scope: Scope) => string | undefined {
+): (scope: StateScope) => string | undefined {
   const compiled = targets.map((target) => ({
     state: target.state,
     holds: target.if && compilation.expression(target.if, operation),

@@ -1,8 +1,8 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
 import type { Refusal } from '../exchange/exchange.ts';
-import { bare } from '../http/json.ts';
-import { type Act, type Changing, compileOwnErrors, type Found, type Models, type Taken, type Work } from './act.ts';
+import { withoutPrototype } from '../http/json.ts';
+import { type Act, type Changing, compileOwnErrors, type Found, type Models, type TakenRow, type Work } from './act.ts';
 import { compileStatedBody } from './body.ts';
 import { applySetters, asStored, updateRow } from './create.ts';
 import { compileLocator } from './locate.ts';
@@ -37,7 +37,7 @@ export function compileTransitionAct(
 
 /** A transition of a row that is there, whoever fires it. */
 export interface FireTransition {
-  take(work: Work, found: Found): Taken;
+  take(work: Work, found: Found): TakenRow;
   readonly change: Changing;
 }
 
@@ -53,7 +53,7 @@ export function compileFiring(name: string, operation: Operation, model: RowMode
       if (!machine || !transition) return { next: before, illegal };
       const applied = transition.apply(before[machine.field], { ...work.scope, resource: before, next: before });
       if ('refusal' in applied) return { next: before, illegal: applied.refusal };
-      return { next: Object.assign(bare(before), { [machine.field]: applied.to }) };
+      return { next: Object.assign(withoutPrototype(before), { [machine.field]: applied.to }) };
     },
     change: {
       model,

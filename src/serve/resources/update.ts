@@ -6,9 +6,9 @@ import { mergeJson } from '../../parts/versions/older-values.ts';
 import type { Row } from '../../store/store.ts';
 import type { Exchange, Fields, Refusal } from '../exchange/exchange.ts';
 import { isHidden } from '../exchange/visibility.ts';
-import { bare } from '../http/json.ts';
+import { withoutPrototype } from '../http/json.ts';
 import { describeValue, type Violation } from '../http/violation.ts';
-import { type Act, type Changing, compileOwnErrors, type Models, type Taken, type Work } from './act.ts';
+import { type Act, type Changing, compileOwnErrors, type Models, type TakenRow, type Work } from './act.ts';
 import { compileAllowed } from './allowed.ts';
 import {
   bindPath,
@@ -22,7 +22,7 @@ import {
   unknownField,
   withoutKeys,
 } from './body.ts';
-import { applySetters, asStored, compileMaker, kept, type Maker, updateRow } from './create.ts';
+import { applySetters, asStored, compileMaker, keptFields, type RowMaking, updateRow } from './create.ts';
 import { compileLocator, type Locator } from './locate.ts';
 import { identifierValue, type RowModel } from './model.ts';
 import { compileOlderUpdate } from './older-body.ts';
@@ -75,7 +75,7 @@ export function compileUpdate(
       ];
       if (wrong.length > 0) return invalid(wrong);
       const own = ownShape || compilation.standIn ? ownFields(model.fields, changes) : changes;
-      return fit(work, row!, before, made?.next ?? bare(mergeJson(before, own) as Fields));
+      return fit(work, row!, before, made?.next ?? withoutPrototype(mergeJson(before, own) as Fields));
     },
     change: compileRowChange(operation, endpoint, model, 'update', compilation),
   };
@@ -99,7 +99,7 @@ export function compileReplace(
 
   /** What the row becomes: what was sent, and of what is there what its caller could not have sent. */
   function replacement(fields: Fields, before: Fields): Fields {
-    const next = bare(fields);
+    const next = withoutPrototype(fields);
     for (const name of Object.keys(before))
       if (isKept(name) || (model.immutable.includes(name) && next[name] === undefined)) next[name] = before[name];
     return next;
@@ -126,7 +126,7 @@ export function compileReplace(
 }
 
 /** An upsert makes the row that is not there. */
-function orMaking(replacing: Act, maker: Maker, locator: Locator): Act {
+function orMaking(replacing: Act, maker: RowMaking, locator: Locator): Act {
   const { model } = replacing;
   return {
     ...replacing,
@@ -146,7 +146,7 @@ function orMaking(replacing: Act, maker: Maker, locator: Locator): Act {
 function compileFit(model: RowModel, compilation: ViewCompilation) {
   const { standIn } = compilation;
   const missingReference = compileMissingReference(compilation);
-  return (work: Work, row: Row, before: Fields, changed: Fields): Taken | { readonly refusal: Refusal } => {
+  return (work: Work, row: Row, before: Fields, changed: Fields): TakenRow | { readonly refusal: Refusal } => {
     const mended = standIn?.mendRow(work, model, row.id, changed, before);
     const next = mended?.whole ?? changed;
     // What a stand-in has mended fits, and its shapes may be too many to be compiled for that.
@@ -171,7 +171,7 @@ function compileRowChange(
     asStored: (names, next) => asStored(model.setters(words), names, next),
     illegalIn: compileAllowed(endpoint, model),
     set(_work, { fields }, taken, names, next) {
-      taken.isUnchanged = isSame(fields, kept(model, next));
+      taken.isUnchanged = isSame(fields, keptFields(model, next));
       return taken.isUnchanged ? next : applySetters(model.setters(words), names, next);
     },
     ownErrors: compileOwnErrors(operation, compilation),
@@ -226,5 +226,5 @@ function withIdentifier(exchange: Exchange, model: RowModel, id: string): Exchan
   if (model.readOnly.has(model.identifier.field) || !isFields(request) || request[model.identifier.field] !== undefined)
     return exchange;
   const { field, isInteger } = model.identifier;
-  return { ...exchange, request: Object.assign(bare(request), { [field]: identifierValue(id, isInteger) }) };
+  return { ...exchange, request: Object.assign(withoutPrototype(request), { [field]: identifierValue(id, isInteger) }) };
 }

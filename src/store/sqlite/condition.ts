@@ -1,14 +1,14 @@
 import type { Condition, Operand, Scalar } from '../store.ts';
-import type { RowColumn, Rows } from './rows.ts';
+import type { RowColumn, TableRows } from './rows.ts';
 
 /** What is bound to one `?`: a parameter by its index, or a value that never changes. */
 export type Binding = number | { readonly value: Scalar };
 
 /** The table that columns are named of, and how to find others. */
 export interface TableScope {
-  readonly rows: Rows;
+  readonly rows: TableRows;
   readonly alias: string;
-  readonly find: (table: string) => Rows;
+  readonly find: (table: string) => TableRows;
 }
 
 /** A condition as SQL. What its `?` stand for is added to `slots`, in the order of the text. */
@@ -70,7 +70,7 @@ export interface OrderColumn extends RowColumn {
 }
 
 /** A condition with what its `?` stand for. */
-export interface Part {
+export interface ConditionPart {
   readonly sql: string;
   readonly slots: readonly Binding[];
 }
@@ -86,8 +86,8 @@ export function continuations(
   newestFirst: boolean,
   absent: readonly boolean[],
   from: number,
-): Part[] {
-  const parts: Part[] = [];
+): ConditionPart[] {
+  const parts: ConditionPart[] = [];
   const same = order.map(({ sql }, index) => (absent[index] ? `${sql} IS NULL` : `${sql} = ?`));
   const slots = (count: number) => order.slice(0, count).flatMap((_, index) => (absent[index] ? [] : [from + index]));
   parts.push({
@@ -103,7 +103,7 @@ export function continuations(
 }
 
 /** What comes after a value in one column: SQLite, as asked, sorts absent values before all others. */
-function beyond({ sql, descending }: OrderColumn, absent: boolean, param: number): Part[] {
+function beyond({ sql, descending }: OrderColumn, absent: boolean, param: number): ConditionPart[] {
   const present = { sql: `${sql} ${descending ? '<' : '>'} ?`, slots: [param] };
   if (descending) return absent ? [] : [present, { sql: `${sql} IS NULL`, slots: [] }];
   return [absent ? { sql: `${sql} IS NOT NULL`, slots: [] } : present];

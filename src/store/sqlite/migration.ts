@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type ColumnSpec, Duplicate, type IndexColumn, type Migration, type Row, type Scalar, type TableSpec } from '../store.ts';
-import { ROW_COLUMNS, Rows, type RowValues, rowOf } from './rows.ts';
+import { ROW_COLUMNS, type RowValues, rowOf, TableRows } from './rows.ts';
 import { encodeName, errorNumber, quote, rowsColumn, rowsTable, statement, UNIQUE_BROKEN } from './statement.ts';
 
 const ROWS_AT_ONCE = 500;
@@ -65,7 +65,7 @@ function addColumns(database: DatabaseSync, spec: TableSpec): string[] {
 }
 
 function indexesOf(database: DatabaseSync, spec: TableSpec): Index[] {
-  const rows = new Rows(database, spec);
+  const rows = new TableRows(database, spec);
   const on = (kind: 'unique' | 'index', columns: readonly IndexColumn[]): Index => {
     const list = columns.map((entry) => {
       if (typeof entry === 'string') return rows.column(entry).sql;

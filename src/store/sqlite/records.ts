@@ -122,7 +122,7 @@ export class Revisions {
 type TimerValues = readonly [resource: string, id: string, name: string, dueMs: number, token: string];
 
 /** Timers that are due at a time, and the tokens that they last fired for. */
-export class Timers {
+export class TimerRecords {
   readonly #set: Statement;
   readonly #fired: Statement;
   readonly #clear: Statement;

@@ -20,7 +20,7 @@ const ENGINE_COLUMNS: ReadonlyMap<string, RowColumn> = new Map([
 ]);
 
 /** The rows of one table, with its statements prepared as they are first needed. */
-export class Rows {
+export class TableRows {
   readonly name: string;
   readonly sql: string;
   readonly #database: DatabaseSync;

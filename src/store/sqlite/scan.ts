@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Scalar } from '../store.ts';
-import type { Binding, Part } from './condition.ts';
+import type { Binding, ConditionPart } from './condition.ts';
 import { type Statement, statement } from './statement.ts';
 
 /** What is selected of a table, and in which order. */
-export interface Selection {
+export interface TableSelection {
   readonly from: string;
   readonly columns: readonly string[];
   /** The same columns with an empty text in place of `doc`, which is the dearest of them. */
@@ -27,14 +27,14 @@ export class PartScan {
   /** What is bound to each `?` before those. */
   readonly slots: readonly Binding[];
   readonly #database: DatabaseSync;
-  readonly #selection: Selection;
-  readonly #parts: readonly Part[];
+  readonly #selection: TableSelection;
+  readonly #parts: readonly ConditionPart[];
   #rows: Statement<Values> | undefined;
   #places: Statement<Values> | undefined;
   #docs: Statement<readonly [string | null]> | undefined;
   #isRange: boolean | undefined;
 
-  constructor(database: DatabaseSync, selection: Selection, parts: readonly Part[]) {
+  constructor(database: DatabaseSync, selection: TableSelection, parts: readonly ConditionPart[]) {
     this.#database = database;
     this.#selection = selection;
     this.#parts = parts;

@@ -4,7 +4,7 @@ import { CredentialTable } from './credentials.ts';
 import { type ColumnsOf, migrateTable } from './migration.ts';
 import { openDatabase, type SqliteOptions } from './open.ts';
 import { OutboxReads } from './outbox.ts';
-import { CounterTable, Records, Revisions, Timers } from './records.ts';
+import { CounterTable, Records, Revisions, TimerRecords } from './records.ts';
 import { statement } from './statement.ts';
 import { Tables } from './tables.ts';
 import { type Contents, Savepoints, SqliteReader, SqliteTransaction } from './transaction.ts';
@@ -38,7 +38,7 @@ class SqliteStore implements Store {
       tables: new Tables(database, []),
       revisions: new Revisions(database),
       records: new Records(database),
-      timers: new Timers(database),
+      timers: new TimerRecords(database),
       counters: new CounterTable(database),
       credentials: new CredentialTable(database),
       outbox: new OutboxReads(database),

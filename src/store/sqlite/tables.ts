@@ -1,22 +1,22 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Condition, FoundRow, JoinedRows, Query, QuerySpec, Scalar, TableSpec } from '../store.ts';
 import { type Binding, conditionSql, continuations, type OrderColumn, type TableScope } from './condition.ts';
-import { ROW_COLUMNS, Rows, type RowValues, rowOf } from './rows.ts';
-import { PartScan, type Selection } from './scan.ts';
+import { ROW_COLUMNS, type RowValues, rowOf, TableRows } from './rows.ts';
+import { PartScan, type TableSelection } from './scan.ts';
 import { type Statement, statement } from './statement.ts';
 
 /** The prepared tables and the queries compiled over them. A change of tables makes a new one. */
 export class Tables {
   readonly #database: DatabaseSync;
-  readonly #rows = new Map<string, Rows>();
+  readonly #rows = new Map<string, TableRows>();
   readonly #queries = new WeakMap<QuerySpec, CompiledQuery>();
 
   constructor(database: DatabaseSync, specs: readonly TableSpec[]) {
     this.#database = database;
-    for (const spec of specs) this.#rows.set(spec.name, new Rows(database, spec));
+    for (const spec of specs) this.#rows.set(spec.name, new TableRows(database, spec));
   }
 
-  rows(name: string): Rows {
+  rows(name: string): TableRows {
     const found = this.#rows.get(name);
     if (!found) throw new Error(`the store has no table ${name}; prepare it first`);
     return found;
@@ -43,13 +43,13 @@ class CompiledQuery implements Query {
   readonly #spec: QuerySpec;
   readonly #order: OrderColumn[] = [];
   readonly #newestFirst: boolean;
-  readonly #selection: Selection;
+  readonly #selection: TableSelection;
   /** What continues after a row, by which of its values are absent. */
   readonly #continued = new Map<string, readonly PartScan[]>();
   #first: readonly PartScan[] | undefined;
   #count: Statement<[number]> | undefined;
 
-  constructor(database: DatabaseSync, find: (table: string) => Rows, spec: QuerySpec) {
+  constructor(database: DatabaseSync, find: (table: string) => TableRows, spec: QuerySpec) {
     this.#database = database;
     this.#spec = spec;
     const rows = find(spec.table);

@@ -17,7 +17,7 @@ import {
 } from '../store.ts';
 import type { CredentialTable } from './credentials.ts';
 import { OutboxChange, type OutboxReads } from './outbox.ts';
-import type { CounterTable, Records, Revisions, Timers } from './records.ts';
+import type { CounterTable, Records, Revisions, TimerRecords } from './records.ts';
 import { type Statement, statement } from './statement.ts';
 import type { Tables } from './tables.ts';
 
@@ -26,7 +26,7 @@ export interface Contents {
   tables: Tables;
   readonly revisions: Revisions;
   readonly records: Records;
-  readonly timers: Timers;
+  readonly timers: TimerRecords;
   readonly counters: CounterTable;
   readonly credentials: CredentialTable;
   readonly outbox: OutboxReads;

@@ -1,10 +1,10 @@
 import type { Trial } from '../trial.ts';
-import { formats } from './formats.ts';
-import { lists } from './lists.ts';
+import { credentialFormats } from './formats.ts';
+import { permittedLists } from './lists.ts';
 import { origins } from './origins.ts';
 import { rows } from './rows.ts';
 import { users } from './users.ts';
 import { who } from './who.ts';
 
 /** The trials of part 5. */
-export const authenticationTrials: readonly Trial[] = [who, users, formats, origins, rows, lists];
+export const authenticationTrials: readonly Trial[] = [who, users, credentialFormats, origins, rows, permittedLists];

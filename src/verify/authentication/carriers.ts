@@ -2,11 +2,11 @@ import { statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import type { Credential } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
-import { isRefusal, isRefused, type Refusal, refusalFor } from '../model/refused-as.ts';
+import { isRefusal, isRefused, type RefusalForm, refusalFor } from '../model/refused-as.ts';
 import type { Flaw } from '../script/claim.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
-import { acceptedSchemes, credentialParts, type Door, inventedFor, knocking } from './knocking.ts';
+import { credentialParts, type Door, inventedFor, knockableSchemes, knocking } from './knocking.ts';
 
 /** The same credential where none is looked for. */
 export async function elsewhere(
@@ -17,7 +17,7 @@ export async function elsewhere(
 ): Promise<void> {
   const fact = { kind: 'header names', subject: credential.scheme.name };
   const { text } = credentialParts(credential);
-  const taken = new Set(acceptedSchemes(model).map((scheme) => `${scheme.in} ${statedValue(scheme.carrier)?.toLowerCase()}`));
+  const taken = new Set(knockableSchemes(model).map((scheme) => `${scheme.in} ${statedValue(scheme.carrier)?.toLowerCase()}`));
   const places: readonly Place[] = [
     ['header', 'X-Ninefold-Verify', credential.value],
     ['header', 'Authorization', `Bearer ${text}`],
@@ -43,7 +43,7 @@ function underOtherWords(model: Model, credential: Credential): Place[] {
   const { prefix, text } = credentialParts(credential);
   const isAuthorization = credential.in === 'header' && credential.carrier.toLowerCase() === 'authorization';
   if (!isAuthorization || prefix.trim() === '') return [];
-  const usual = acceptedSchemes(model).map((scheme) => inventedFor(scheme)?.value.split(' ')[0]?.toLowerCase());
+  const usual = knockableSchemes(model).map((scheme) => inventedFor(scheme)?.value.split(' ')[0]?.toLowerCase());
   const words = ['Token', 'JWT', 'Key'].filter((word) => !usual.includes(word.toLowerCase()));
   return words.slice(0, 2).map((word) => ['header', credential.carrier, `${word} ${text}`] as const);
 }
@@ -62,6 +62,6 @@ export function isUnknownCaller(model: Model, operation: Operation, seen: TrialE
 }
 
 /** Whether an answer is the refusal of somebody unknown; where none is stated, any refusal is. */
-export function isUnknown(model: Model, refusal: Refusal | undefined, seen: TrialExchange): boolean {
+export function isUnknown(model: Model, refusal: RefusalForm | undefined, seen: TrialExchange): boolean {
   return refusal ? isRefusal(model, seen, refusal) && isRefused(model, seen) : seen.status >= 400;
 }

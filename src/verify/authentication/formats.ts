@@ -7,17 +7,17 @@ import type { TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
 import { isUnknownCaller } from './carriers.ts';
-import { acceptedSchemes, credentialParts, guardedDoors, knocking } from './knocking.ts';
+import { credentialParts, guardedDoors, knockableSchemes, knocking } from './knocking.ts';
 
 /** What is accepted as a credential has the form that its scheme states. */
-export const formats: Trial = {
+export const credentialFormats: Trial = {
   name: 'authentication/token formats',
   part: 'authentication',
   about: 'A token that is accepted is signed with a stated algorithm, by the stated issuer, for the stated audience.',
   noise: 'quiet',
   isReading: true,
   *cases(model) {
-    for (const scheme of acceptedSchemes(model)) yield caseOf(model, scheme);
+    for (const scheme of knockableSchemes(model)) yield caseOf(model, scheme);
   },
 };
 

@@ -49,7 +49,7 @@ export function knocking(model: Model, endpoint: Endpoint, caller: TrialCaller |
 }
 
 /** The schemes that a credential may be of. */
-export function acceptedSchemes(model: Model): Scheme[] {
+export function knockableSchemes(model: Model): Scheme[] {
   const { accept, schemes } = model.spec.authentication;
   return entriesOf(schemes).flatMap(([name, scheme]) => (accept === undefined || accept.includes(name) ? [scheme] : []));
 }

@@ -5,7 +5,7 @@ import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { isCut } from '../../parts/limits.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
-import { pageIn, paginationOf } from '../limits/page.ts';
+import { pageIn, statedPaginationOf } from '../limits/page.ts';
 import type { TrialRow } from '../make/row.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
@@ -17,7 +17,7 @@ import { Untestable } from '../untestable.ts';
 import { identified, identifierField } from './identities.ts';
 
 /** Lists show a caller the rows that a rule allows, all of them, and neither show nor count another. */
-export const lists: Trial = {
+export const permittedLists: Trial = {
   name: 'authentication/lists',
   part: 'authentication',
   about: 'Every row in a list is one that a rule allows its reader, every such row is there, and no other is counted.',
@@ -100,12 +100,12 @@ function allows(model: Model, endpoint: Endpoint, caller: TrialCaller, { fields,
 
 /** The largest page, so that most of what there is stands on it. */
 function sizeOf(model: Model, endpoint: Endpoint): Record<string, Json> {
-  const pagination = paginationOf(model.spec, endpoint);
+  const pagination = statedPaginationOf(model.spec, endpoint);
   return pagination?.size !== undefined && pagination.max !== undefined ? { [pagination.size]: pagination.max } : {};
 }
 
 function pageOf(model: Model, endpoint: Endpoint, seen: TrialExchange) {
-  const pagination = paginationOf(model.spec, endpoint);
+  const pagination = statedPaginationOf(model.spec, endpoint);
   return pagination && isDone(seen) ? pageIn(pagination, endpoint, seen.body) : undefined;
 }
 
@@ -149,7 +149,7 @@ function ownJudgement(model: Model, endpoint: Endpoint, resource: string, made: 
   const id = bodyFields(made)?.[field];
   if (!isDone(made) || id === undefined || !page) return moot('it is no page, or the row was not made');
   if (page.items.some((item) => isMap(item) && item[field] === id)) return undefined;
-  const pagination = paginationOf(model.spec, endpoint);
+  const pagination = statedPaginationOf(model.spec, endpoint);
   // Others may stand before it on a page that is full.
   const isWhole =
     page.hasMore === false || (pagination?.default !== undefined && isCut(pagination) && page.items.length < pagination.default);

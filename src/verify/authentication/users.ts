@@ -4,7 +4,7 @@ import { pathParameters } from '../../parts/payload.ts';
 import { claimArises } from '../errors/claim-arises.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
-import { isRefusal, isRefused, type Refusal, refusalFor } from '../model/refused-as.ts';
+import { isRefusal, isRefused, type RefusalForm, refusalFor } from '../model/refused-as.ts';
 import type { Observed, Observer } from '../observer.ts';
 import type { Judgement } from '../script/claim.ts';
 import type { TrialExchange } from '../script/exchange.ts';
@@ -88,7 +88,7 @@ function isRefusedBefore(model: Model, operation: Operation, seen: TrialExchange
 }
 
 /** Whether a code stands for nothing but that the caller may not: else another condition may have been meant. */
-function isAlone({ spec }: Model, { code }: Refusal): boolean {
+function isAlone({ spec }: Model, { code }: RefusalForm): boolean {
   const stated = statedValue(spec.errors.codes)?.[code];
   return (stated?.rules ?? []).every(
     (rule) => !rule.if && (statedValue(rule.when) ?? []).every((when) => when === 'caller.forbidden'),

@@ -1,6 +1,6 @@
 import { isToken } from '../../kinds/http-token.ts';
 import type { NearMiss } from '../../kinds/schemes/kind.ts';
-import { endedBy, misfitOf, readToken } from '../../kinds/schemes/token.ts';
+import { endedBy, readToken, tokenMisfit } from '../../kinds/schemes/token.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { claimArises } from '../errors/claim-arises.ts';
@@ -15,11 +15,11 @@ import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
 import { elsewhere, isUnknown, unknownFlaw } from './carriers.ts';
 import {
-  acceptedSchemes,
   credentialParts,
   type Door,
   guardedDoors,
   inventedFor,
+  knockableSchemes,
   knocking,
   letsAnyone,
   publicDoors,
@@ -43,9 +43,9 @@ export const who: Trial = {
       if (door) yield strangerAt(model, door, stranger);
     }
     const stream = { name: 'stream events' };
-    if (streamOf(model) && acceptedSchemes(model).length > 0 && !model.access.isPublic(stream) && !letsAnyone(model, stream))
+    if (streamOf(model) && knockableSchemes(model).length > 0 && !model.access.isPublic(stream) && !letsAnyone(model, stream))
       yield nobodyListens(model, stream);
-    for (const [at, scheme] of acceptedSchemes(model).entries()) {
+    for (const [at, scheme] of knockableSchemes(model).entries()) {
       const good = model.callers.find(({ credential }) => credential?.scheme.name === scheme.name);
       const door = quietDoor(model, at);
       if (door) yield badOnes(model, door, scheme.name, good);
@@ -64,7 +64,7 @@ function nobodyAt(model: Model, { operation, endpoint }: Door): Case {
       session.claim({ fact: rules, reason: 'nobody', of: [done], judge });
       claimArises(session, done, 'caller.unknown', operation);
       session.claim({ fact: schemesFact, reason: 'challenge', of: [done], judge: challengeJudgement });
-      for (const scheme of acceptedSchemes(model)) {
+      for (const scheme of knockableSchemes(model)) {
         const invented = inventedFor(scheme);
         if (invented?.in !== 'header') continue;
         const strange = await session.send(knocking(model, endpoint, showing(invented, invented.value)));
@@ -106,7 +106,7 @@ function publicAt(model: Model, { operation, endpoint }: Door): Case {
     name: `${endpoint.key} with a credential that is not good`,
     facts: [schemesFact],
     async run(session: Session) {
-      for (const scheme of acceptedSchemes(model)) {
+      for (const scheme of knockableSchemes(model)) {
         const invented = inventedFor(scheme);
         if (!invented) continue;
         const done = await session.send(knocking(model, endpoint, showing(invented, invented.value)));
@@ -192,7 +192,8 @@ function strangerAt(model: Model, { operation, endpoint }: Door, stranger: Trial
 /** What a token says of itself, and the scheme does not take, is a matter of its format; whatever else is bad about it of the scheme. */
 function factOfStranger(model: Model, { credential }: TrialCaller): FactName {
   const token = credential && isTokenScheme(credential.scheme) ? readToken(credentialParts(credential).text) : undefined;
-  const isSelfEvident = token !== undefined && (endedBy(token, Date.now()) || misfitOf(credential?.scheme, token) !== undefined);
+  const isSelfEvident =
+    token !== undefined && (endedBy(token, Date.now()) || tokenMisfit(credential?.scheme, token) !== undefined);
   return isSelfEvident ? factOfTampering(model, credential?.scheme.name ?? '', 'token formats') : schemesFact;
 }
 

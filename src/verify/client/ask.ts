@@ -2,7 +2,7 @@ import type { Dispatcher, Pool } from 'undici';
 import type { Outgoing } from '../script/outgoing.ts';
 
 /** An answer as it came. */
-export interface Raw {
+export interface RawAnswer {
   readonly status: number;
   /** By names in lower case; several of one name are joined by a comma. */
   readonly headers: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ const bytesMax = 8 * 1024 * 1024;
  * Sends one request and reads its answer. Time is counted from beginning to end, so that an answer that comes byte by byte is not
  * waited for any longer than one that does not come. @throws {Late} @throws {TooLarge} and whatever breaks a connection
  */
-export function ask(pool: Pool, { method, target, headers, body }: Outgoing, timeoutMs: number): Promise<Raw> {
+export function ask(pool: Pool, { method, target, headers, body }: Outgoing, timeoutMs: number): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const asking = new Asking(resolve, reject, timeoutMs);
     // The cast holds: a method that undici has no name for is still sent as it is.
@@ -35,7 +35,7 @@ export function ask(pool: Pool, { method, target, headers, body }: Outgoing, tim
 
 /** What becomes of one request. */
 class Asking implements Dispatcher.DispatchHandler {
-  readonly #resolve: (raw: Raw) => void;
+  readonly #resolve: (raw: RawAnswer) => void;
   readonly #reject: (error: Error) => void;
   readonly #timer: NodeJS.Timeout;
   readonly #chunks: Uint8Array[] = [];
@@ -45,7 +45,7 @@ class Asking implements Dispatcher.DispatchHandler {
   #headers: Record<string, string> = {};
   #length = 0;
 
-  constructor(resolve: (raw: Raw) => void, reject: (error: Error) => void, timeoutMs: number) {
+  constructor(resolve: (raw: RawAnswer) => void, reject: (error: Error) => void, timeoutMs: number) {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#timer = setTimeout(() => this.#fail(new Late('no answer came in time')), timeoutMs);

@@ -13,7 +13,7 @@ import type { TrialCaller } from '../model/callers.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import { NoValue } from '../values/no-value.ts';
-import { Reference, valuesOf } from '../values/values.ts';
+import { arbitraryValuesOf, Reference } from '../values/values.ts';
 
 /** Sends a request that is ready but for its query. */
 export type Ask = (query: Readonly<Record<string, Symbolic>>) => ReturnType<Session['send']>;
@@ -62,7 +62,7 @@ async function neededQuery(session: Session, endpoint: Endpoint): Promise<Record
     const shape = isMap(properties) ? properties[name] : undefined;
     if (parameter.in !== 'query' || !parameter.required || !isMap(shape)) continue;
     try {
-      const draft = session.chance.value(valuesOf(model.spec, shape, 'plain'));
+      const draft = session.chance.value(arbitraryValuesOf(model.spec, shape, 'plain'));
       query[name] = draft instanceof Reference ? (await session.make(draft.resource)).id : (draft as Symbolic);
     } catch (error) {
       if (!(error instanceof NoValue)) throw error;

@@ -15,7 +15,7 @@ import type { Trial } from '../trial.ts';
 import { beginBody } from './begin-body.ts';
 
 /** A change of what has changed since it was read is refused; so is one that says nothing, where it has to. */
-export const preconditions: Trial = {
+export const preconditionsKept: Trial = {
   name: 'endpoints/preconditions',
   part: 'endpoints',
   about: 'If-Match of a version that is gone is refused, its own is taken, and its absence refused where it is required.',

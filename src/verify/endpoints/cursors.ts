@@ -13,7 +13,7 @@ import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
 import { NoValue } from '../values/no-value.ts';
-import { Reference, valuesOf } from '../values/values.ts';
+import { arbitraryValuesOf, Reference } from '../values/values.ts';
 import { sortWords } from './sorted.ts';
 
 /** A cursor is bound to the query that it was given for. */
@@ -103,9 +103,9 @@ function* otherQueries(session: Session, endpoint: Endpoint): Iterable<Readonly<
 
 const none = { standing: 'open', at: '' } as const;
 
-function drawn(session: Session, shape: Parameters<typeof valuesOf>[1]): Symbolic | undefined {
+function drawn(session: Session, shape: Parameters<typeof arbitraryValuesOf>[1]): Symbolic | undefined {
   try {
-    const draft = session.chance.value(valuesOf(session.model.spec, shape, 'plain'));
+    const draft = session.chance.value(arbitraryValuesOf(session.model.spec, shape, 'plain'));
     return draft instanceof Reference ? undefined : (draft as Symbolic);
   } catch (error) {
     if (error instanceof NoValue) return undefined;

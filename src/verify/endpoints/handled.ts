@@ -12,7 +12,7 @@ import type { Trial } from '../trial.ts';
 import type { Variant } from '../values/variant.ts';
 import { breaksOf, edgesOf } from '../values/variants.ts';
 import { isBrokenWritten, isWritten } from './as-written.ts';
-import { taken } from './taken.ts';
+import { takenAsValid } from './taken.ts';
 
 /** What handlers and replies are asked with beside a path and a query: headers, and what is not stated. */
 export const handled: Trial = {
@@ -66,7 +66,7 @@ async function sendValues(session: Session, endpoint: Endpoint, { name, at }: Pa
   for (const edge of edgesOf(shape)) {
     if (!fits(edge)) continue;
     const done = await session.send(withValue(request, name, edge));
-    const judge = (exchange: TrialExchange) => taken(session, exchange, `${name} ${edge.label}`);
+    const judge = (exchange: TrialExchange) => takenAsValid(session, exchange, `${name} ${edge.label}`);
     session.claim({ fact, reason: `${name} taken`, at, of: [done] as const, judge });
   }
   for (const broken of breaksOf(shape)) {

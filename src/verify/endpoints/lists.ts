@@ -4,7 +4,7 @@ import { listFiltered } from './filters.ts';
 import { listInOrder, listSorted, sortWords } from './sorted.ts';
 
 /** Filters let through what they say, and sorted lists are sorted. */
-export const lists: Trial = {
+export const narrowedLists: Trial = {
   name: 'endpoints/lists',
   part: 'endpoints',
   about: 'Filters show what fits them and nothing else; lists come in the order that is asked for.',

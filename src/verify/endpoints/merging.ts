@@ -18,7 +18,7 @@ import type { Symbolic } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
 import { oneLine } from '../values/difference.ts';
 import { NoValue } from '../values/no-value.ts';
-import { valuesOf } from '../values/values.ts';
+import { arbitraryValuesOf } from '../values/values.ts';
 
 /** An update is merged inside of values as well: a member of one that is sent alone leaves the others (RFC 7396 section 2). */
 export const merging: Trial = {
@@ -107,7 +107,7 @@ function wholeValue(session: Session, { resource, field }: Inside): Symbolic {
     if (!isMap(member) || someInside(member, refers)) continue;
     try {
       // The cast holds: a shape without references has drafts without them.
-      value[name] = session.chance.value(valuesOf(model.spec, member, 'plain')) as Json;
+      value[name] = session.chance.value(arbitraryValuesOf(model.spec, member, 'plain')) as Json;
     } catch (error) {
       if (!(error instanceof NoValue)) throw error;
     }

@@ -2,14 +2,14 @@ import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
-import { type Fields, idIn, rowsShown, unexpanded } from '../model/row-shown.ts';
+import { idIn, rowsShown, type ShownFields, unexpanded } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { isDone, isExchange, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import { compareValues } from './compare.ts';
 
 /** The rows of a page, references as identifiers. */
-export function rowsOf(session: Session, exchange: TrialExchange): readonly Fields[] | undefined {
+export function rowsOf(session: Session, exchange: TrialExchange): readonly ShownFields[] | undefined {
   const shown = rowsShown(session.model, exchange);
   return shown?.rows.map((row) => unexpanded(session.model, shown.resource, row));
 }
@@ -29,7 +29,7 @@ export function judgeOrder(session: Session, pages: readonly TrialExchange[], or
     if (verdict === 'unknown') return moot('how two values are ordered is not for everybody the same');
     if (verdict === 'wrong') {
       const told = order.map(({ field, descending }) => `${descending ? '-' : ''}${field}`).join(', ');
-      const values = (one: Fields) => JSON.stringify(order.map(({ field }) => one[field] ?? null));
+      const values = (one: ShownFields) => JSON.stringify(order.map(({ field }) => one[field] ?? null));
       return { promised: `in the order of ${told}`, seen: `${values(before)} before ${values(row)}` };
     }
   }
@@ -63,7 +63,7 @@ export function judgeTies(
   return isSeen ? undefined : moot('no two rows are alike');
 }
 
-function inOrder(one: Fields, other: Fields, order: Endpoint['order']): 'right' | 'wrong' | 'unknown' {
+function inOrder(one: ShownFields, other: ShownFields, order: Endpoint['order']): 'right' | 'wrong' | 'unknown' {
   for (const { field, descending } of order) {
     const compared = compareValues(one[field], other[field]);
     if (compared === undefined) return 'unknown';

@@ -26,7 +26,7 @@ const rowCount = 6;
 const rowsMost = 20;
 
 /** The pages of a list show every row once, also while rows are added where the style allows that to be seen. */
-export const pages: Trial = {
+export const completePages: Trial = {
   name: 'endpoints/pages',
   part: 'endpoints',
   about:
@@ -37,7 +37,7 @@ export const pages: Trial = {
 
 /** The same of lists that cannot be narrowed to rows that nobody else makes. */
 export const sharedPages: Trial = {
-  ...pages,
+  ...completePages,
   name: 'endpoints/shared pages',
   noise: 'alone',
   cases: (model) => casesOf(model, false),

@@ -18,7 +18,7 @@ import { breaksOf, edgesOf } from '../values/variants.ts';
 import { isBrokenWritten, isWritten } from './as-written.ts';
 import { type Ask, beginAsking, queryOf } from './asking.ts';
 import { beginRequest } from './begin-body.ts';
-import { taken } from './taken.ts';
+import { takenAsValid } from './taken.ts';
 
 /** Parameters take what their shape admits and refuse the rest; one that is not stated is refused, one that is required is missed. */
 export const parameters: Trial = {
@@ -65,7 +65,12 @@ async function sendParameters(session: Session, endpoint: Endpoint): Promise<voi
   const { ask, valid } = await beginAsking(session, endpoint);
   const fact = { kind: 'parameters', subject: endpoint.key };
   const plain = await ask(valid);
-  session.claim({ fact, reason: 'taken', of: [plain] as const, judge: (exchange: TrialExchange) => taken(session, exchange) });
+  session.claim({
+    fact,
+    reason: 'taken',
+    of: [plain] as const,
+    judge: (exchange: TrialExchange) => takenAsValid(session, exchange),
+  });
   const unknown = await ask({ ...valid, nf_not_stated: 'x' });
   claimRefused(session, unknown, {
     by: { when: 'request.parameter' },
@@ -107,7 +112,7 @@ async function sendEdge(
     fact,
     reason: `${name} taken`,
     of: [done] as const,
-    judge: (exchange: TrialExchange) => taken(session, exchange, `${name} ${edge.label}`),
+    judge: (exchange: TrialExchange) => takenAsValid(session, exchange, `${name} ${edge.label}`),
   });
 }
 
@@ -201,7 +206,7 @@ async function sendPaths(session: Session, endpoint: Endpoint): Promise<void> {
         at,
         reason: `${name} taken`,
         of: [await send(edge.value)] as const,
-        judge: (exchange: TrialExchange) => taken(session, exchange, `${name} ${edge.label}`),
+        judge: (exchange: TrialExchange) => takenAsValid(session, exchange, `${name} ${edge.label}`),
       });
     }
     for (const broken of breaksOf(shape)) {

@@ -18,7 +18,7 @@ import type { Trial } from '../trial.ts';
 import { withMember, withoutMember } from '../values/at-path.ts';
 import { oneLine } from '../values/difference.ts';
 import { NoValue } from '../values/no-value.ts';
-import { valuesOf } from '../values/values.ts';
+import { arbitraryValuesOf } from '../values/values.ts';
 import { beginBody } from './begin-body.ts';
 
 /** What is put in the place of a row leaves nothing of what was there, and an upsert says whether something was. */
@@ -83,7 +83,7 @@ function membersToLeaveOut(session: Session, endpoint: Endpoint, caller: TrialCa
     if (!isPlain || model.uniqueFields(resource?.name ?? '').includes(name)) continue;
     try {
       // The cast holds: a shape without references has drafts without them.
-      out[name] = session.chance.value(valuesOf(model.spec, shape, 'plain')) as Symbolic;
+      out[name] = session.chance.value(arbitraryValuesOf(model.spec, shape, 'plain')) as Symbolic;
     } catch (error) {
       if (!(error instanceof NoValue)) throw error;
     }

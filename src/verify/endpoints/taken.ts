@@ -5,7 +5,7 @@ import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 
 /** Whether a request was taken, as far as its parameters go. */
-export function taken(session: Session, exchange: TrialExchange, what = 'what is valid'): Judgement {
+export function takenAsValid(session: Session, exchange: TrialExchange, what = 'what is valid'): Judgement {
   const { model } = session;
   if (isDone(exchange)) return undefined;
   if (!pathFits(model, exchange)) return moot('the row is called what no row may be called');

@@ -7,9 +7,9 @@ import { machineOf } from '../../parts/states.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { callerContext } from '../model/access.ts';
 import type { StatedRefusal } from '../model/refusals.ts';
-import type { Fields } from '../model/row-shown.ts';
+import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../script/session.ts';
-import { type ConditionSubject, contextOf, type Scene, slotsOf } from './scene.ts';
+import { type ConditionSubject, conditionSubjectsOf, contextOf, type Scene } from './scene.ts';
 
 /** Bodies and rows for which a condition holds, and the nearest to them that were found for which it does not. */
 export interface Imagined {
@@ -29,7 +29,7 @@ export function* imagine(
   const { model } = session;
   const condition = rule.if;
   if (!condition) return;
-  const slots = slotsOf(session, endpoint, model.expressions.readsOf(condition, endpoint.operation));
+  const slots = conditionSubjectsOf(session, endpoint, model.expressions.readsOf(condition, endpoint.operation));
   const [caller] = callersFor(session, endpoint);
   const holds = (scene: Scene): boolean | undefined => {
     const context = { ...contextOf(session, endpoint, slots, scene), ...callerContext(caller) };
@@ -82,7 +82,7 @@ function hintsIn(source: string): readonly Json[] {
 }
 
 /** One of a slot's bodies; now and then with a member that the condition compares, as it compares it. */
-function drawn(session: Session, slot: ConditionSubject, draw: number, hints: readonly Json[]): Fields {
+function drawn(session: Session, slot: ConditionSubject, draw: number, hints: readonly Json[]): ShownFields {
   const { machine } = slot;
   const state = machine?.states[draw % machine.states.length];
   const inState = machine && state !== undefined ? { [machine.field]: state } : {};
@@ -95,7 +95,7 @@ function drawn(session: Session, slot: ConditionSubject, draw: number, hints: re
 }
 
 /** Whether a member may be so; what else is missing, such as references, comes later. */
-function isFit(session: Session, { shape, machine }: ConditionSubject, body: Fields): boolean {
+function isFit(session: Session, { shape, machine }: ConditionSubject, body: ShownFields): boolean {
   if (!shape) return false;
   const misfits = session.model.schemas.of(shape, 'sent')(body);
   return misfits.every(({ keyword, member }) => keyword === 'required' || (member !== undefined && member === machine?.field));

@@ -8,7 +8,7 @@ import { hasNextPage, widest } from '../make/pages.ts';
 import { walkingPages } from '../make/walk-pages.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { FactName } from '../model/facts.ts';
-import { type Fields, rowsShown, unexpanded } from '../model/row-shown.ts';
+import { rowsShown, type ShownFields, unexpanded } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
@@ -16,7 +16,7 @@ import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Symbolic } from '../script/symbol.ts';
 
-export interface Refused {
+export interface RefusedExchange {
   readonly resource: string;
   readonly request: RequestPlan;
   readonly done: Done<TrialExchange>;
@@ -26,7 +26,7 @@ export interface Refused {
 }
 
 /** Claims that a creation that was refused made nothing: no list shows a row with its marks. Where there is no such list, it claims nothing. */
-export async function claimNothingLeft(session: Session, refused: Refused): Promise<void> {
+export async function claimNothingLeft(session: Session, refused: RefusedExchange): Promise<void> {
   const { resource, done, marks, fact } = refused;
   const { model } = session;
   const plan = marks.length === 0 ? undefined : listFor(session, refused);
@@ -50,7 +50,7 @@ export async function claimNothingLeft(session: Session, refused: Refused): Prom
 }
 
 function marksIn({ sent }: TrialExchange, marks: readonly string[]): [string, Json][] {
-  const body: Fields = isMap(sent.json) ? sent.json : {};
+  const body: ShownFields = isMap(sent.json) ? sent.json : {};
   return marks.flatMap((name): [string, Json][] => {
     const value = body[name] ?? sent.path[name];
     return value === undefined ? [] : [[name, value]];
@@ -58,7 +58,7 @@ function marksIn({ sent }: TrialExchange, marks: readonly string[]): [string, Js
 }
 
 /** The list that would show the row to whoever asked for it, narrowed as far as it can be. */
-function listFor(session: Session, { resource, request, marks }: Refused): RequestPlan | undefined {
+function listFor(session: Session, { resource, request, marks }: RefusedExchange): RequestPlan | undefined {
   const { model } = session;
   const body = membersOf(request);
   const caller: TrialCaller | undefined = request.caller;

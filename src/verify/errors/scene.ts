@@ -7,11 +7,11 @@ import { resourceOfEffect } from '../../parts/operations.ts';
 import { requestShape } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { machineOf } from '../../parts/states.ts';
-import type { Fields } from '../model/row-shown.ts';
+import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../script/session.ts';
 import { Untestable } from '../untestable.ts';
 import { NoValue } from '../values/no-value.ts';
-import { type Draft, valuesOf } from '../values/values.ts';
+import { arbitraryValuesOf, type Draft } from '../values/values.ts';
 
 /** A body, or a row that is made by one, that a condition reads: what can be sent for it, and what of it matters. */
 export interface ConditionSubject {
@@ -23,17 +23,17 @@ export interface ConditionSubject {
   readonly shape: Shape | undefined;
   /** The members that the condition reads, in the order of the document. */
   readonly reads: ReadonlySet<string>;
-  readonly defaults: Fields;
+  readonly defaults: ShownFields;
   /** The field of its state, where the condition reads it, and the states that it may be in. */
   readonly machine?: { readonly field: string; readonly states: readonly string[] };
   /** Valid bodies. */
-  readonly drafts: readonly Fields[];
+  readonly drafts: readonly ShownFields[];
 }
 
 const drafts = 120;
 
 /** Everything that a condition reads at an endpoint, ready to be imagined. @throws {Untestable} where it reads what cannot be chosen. */
-export function slotsOf(session: Session, endpoint: Endpoint, reads: readonly Read[]): ConditionSubject[] {
+export function conditionSubjectsOf(session: Session, endpoint: Endpoint, reads: readonly Read[]): ConditionSubject[] {
   const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
   const verb = statedValue(endpoint.does)?.verb;
   const isNew = verb === 'create' || verb === 'upsert';
@@ -116,11 +116,11 @@ function slotOf(session: Session, key: string, { resource, reads, via, from }: W
   };
 }
 
-function draftsOf(session: Session, shape: Shape): Fields[] {
+function draftsOf(session: Session, shape: Shape): ShownFields[] {
   const { spec } = session.model;
   try {
-    const full = session.chance.values(valuesOf(spec, shape, 'full'), drafts);
-    return full.map((draft) => plainOf(draft)).filter((draft): draft is Fields => isMap(draft));
+    const full = session.chance.values(arbitraryValuesOf(spec, shape, 'full'), drafts);
+    return full.map((draft) => plainOf(draft)).filter((draft): draft is ShownFields => isMap(draft));
   } catch (error) {
     if (error instanceof NoValue) throw new Untestable(`what it reads cannot be made: ${error.message}`);
     throw error;
@@ -142,7 +142,7 @@ function plainOf(draft: Draft): Json | undefined {
 
 /** What each slot holds, by its key, and the state of the row that the request is about. */
 export interface Scene {
-  readonly values: ReadonlyMap<string, Fields>;
+  readonly values: ReadonlyMap<string, ShownFields>;
   readonly state: string | undefined;
 }
 
@@ -151,7 +151,7 @@ export function contextOf(session: Session, endpoint: Endpoint, slots: readonly 
   const { model } = session;
   const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
   const verb = statedValue(endpoint.does)?.verb;
-  const rows = new Map<string, Fields>();
+  const rows = new Map<string, ShownFields>();
   for (const { key, defaults } of slots) rows.set(key, { ...defaults, ...values.get(key) });
   for (const { key, from } of slots) {
     if (from) rows.set(from.key, { ...rows.get(from.key), [from.field]: idOf(key) });

@@ -20,7 +20,7 @@ import { stage } from './staged.ts';
 const changing: ReadonlySet<string> = new Set(['create', 'upsert', 'update', 'replace', 'transition']);
 
 /** A body of which one member is wrong changes nothing, whatever else is in it. */
-export const unchanged: Trial = {
+export const unchangedByRefused: Trial = {
   name: 'errors/unchanged',
   part: 'errors',
   about: 'What is refused as invalid leaves no row behind, and a row that is there as it was.',

@@ -6,7 +6,7 @@ import { kept } from './kept.ts';
 import { later } from './later.ts';
 import { refused } from './refused.ts';
 import { resuming } from './resuming.ts';
-import { unchanged } from './unchanged.ts';
+import { unchangedIsSilent } from './unchanged.ts';
 
 /** The trials of part 6. */
-export const eventTrials: readonly Trial[] = [emitting, refused, unchanged, delivering, resuming, later, kept, disabling];
+export const eventTrials: readonly Trial[] = [emitting, refused, unchangedIsSilent, delivering, resuming, later, kept, disabling];

@@ -13,7 +13,7 @@ import { eventMs, type Listening } from './ear.ts';
 import { deliveryOf } from './envelope.ts';
 import { makerOf, type Pair, pairOf } from './pair.ts';
 import { hear } from './reached.ts';
-import { type Subscriber, subscribe, subscribersOf, subscribing } from './subscribing.ts';
+import { type SubscribedEar, subscribe, subscribersOf, subscribing } from './subscribing.ts';
 
 /** Who accepts nothing for so long is told of nothing any more. */
 export const disabling: Trial = {
@@ -90,7 +90,7 @@ function caseOf(model: Model, pair: Pair, afterMs: number, enabled: string): Cas
 async function failing(
   session: Session,
   { create }: Pair,
-  ear: Subscriber,
+  ear: SubscribedEar,
   after: readonly Done<unknown>[],
 ): Promise<Done<Listening>> {
   const { endpoint, name } = create;
@@ -109,7 +109,7 @@ function isHeard(value: unknown): value is Listening {
 }
 
 /** Looks at the subscriber until it is so, for a second at most: what comes of a try is written down after it. */
-async function until(session: Session, ear: Subscriber, isSo: (look: Look) => boolean): Promise<Look> {
+async function until(session: Session, ear: SubscribedEar, isSo: (look: Look) => boolean): Promise<Look> {
   let look = await lookAt(session, ear.row, ear.maker);
   for (let looks = 0; looks < 10 && !isSo(look); looks++) {
     await pause(100);

@@ -3,7 +3,7 @@ import { isMap, isSame } from '../../document/values.ts';
 import type { EventKind } from '../../parts/events.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { TrialCaller } from '../model/callers.ts';
-import { isHidden } from '../model/fields.ts';
+import { isHiddenFrom } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
 import type { Flaw } from '../script/claim.ts';
 import { oneLine } from '../values/difference.ts';
@@ -35,7 +35,7 @@ export function payloadFlaw(
 function hiddenIn(model: Model, resource: string, payload: Json, maker: TrialCaller | undefined): string | undefined {
   const stated = model.resource(resource);
   if (!stated || !isMap(payload)) return undefined;
-  return entriesOf(stated.fields).find(([name, field]) => Object.hasOwn(payload, name) && isHidden(field, maker))?.[0];
+  return entriesOf(stated.fields).find(([name, field]) => Object.hasOwn(payload, name) && isHiddenFrom(field, maker))?.[0];
 }
 
 /** A payload that is the resource itself shows the row as it is, or as it was before its deletion. */
@@ -50,7 +50,7 @@ function rowFlaw(
   const stated = model.resource(resource);
   if (!row || !stated || !isMap(payload)) return undefined;
   for (const [name, field] of entriesOf(stated.fields)) {
-    if (change.unseen.has(name) || isHidden(field, maker) || !isPlainField(model, resource, name)) continue;
+    if (change.unseen.has(name) || isHiddenFrom(field, maker) || !isPlainField(model, resource, name)) continue;
     if (!isSame(row[name], payload[name]))
       return { promised: `${name} as it is in the row: ${oneLine(row[name])}`, seen: oneLine(payload[name]) };
   }

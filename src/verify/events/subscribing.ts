@@ -20,7 +20,7 @@ import { deliveryOf, envelopeFlaw, toldIn } from './envelope.ts';
 import { openReceiver, type React, type ReceivedDelivery, type Receiver } from './receiver.ts';
 
 /** Somebody who is told of events at an address of the receiver's. */
-export interface Subscriber extends Ear {
+export interface SubscribedEar extends Ear {
   readonly row: TrialRow;
 }
 
@@ -60,7 +60,7 @@ export async function subscribe(
   session: Session,
   maker: TrialCaller | undefined,
   given: { readonly events?: readonly string[]; readonly enabled?: boolean; readonly react?: React } = {},
-): Promise<Subscriber> {
+): Promise<SubscribedEar> {
   const { model } = session;
   const stated = subscribersOf(model);
   if (stated?.url === undefined) throw new Untestable('nobody can subscribe');

@@ -23,7 +23,7 @@ import { hear } from './reached.ts';
 const quietMs = 200;
 
 /** What changes nothing stores and emits nothing. */
-export const unchanged: Trial = {
+export const unchangedIsSilent: Trial = {
   name: 'events/unchanged',
   part: 'events',
   about: 'An update or a replacement with the values that the row has emits no event.',

@@ -1,9 +1,9 @@
 import type { Trial } from '../trial.ts';
-import { pages } from './pages.ts';
+import { pageSizes } from './pages.ts';
 import { quotas } from './quotas.ts';
 import { rates } from './rates.ts';
 import { sizes } from './sizes.ts';
 import { times } from './times.ts';
 
 /** The trials of part 8, the loud ones last. */
-export const limitTrials: readonly Trial[] = [times, sizes, pages, rates, quotas];
+export const limitTrials: readonly Trial[] = [times, sizes, pageSizes, rates, quotas];

@@ -6,7 +6,7 @@ import type { Pagination } from '../../parts/limits.ts';
 import type { Spec } from '../../parts/spec.ts';
 
 /** What one page of a list shows. */
-export interface Page {
+export interface ShownPage {
   readonly items: readonly Json[];
   /** Whether there are more, as far as the page says. */
   readonly hasMore: boolean | undefined;
@@ -14,12 +14,12 @@ export interface Page {
 }
 
 /** How a list is paged; nothing where that is not stated. */
-export function paginationOf(spec: Spec, endpoint: Endpoint): Pagination | undefined {
+export function statedPaginationOf(spec: Spec, endpoint: Endpoint): Pagination | undefined {
   return statedValue(endpoint.pagination ?? spec.limits.pagination);
 }
 
 /** Reads a page by its stated envelope; nothing where the answer has another shape, or one that its endpoint states by itself. */
-export function pageIn(pagination: Pagination, endpoint: Endpoint, body: Json | undefined): Page | undefined {
+export function pageIn(pagination: Pagination, endpoint: Endpoint, body: Json | undefined): ShownPage | undefined {
   if (endpoint.response.standing !== 'open') return undefined;
   const { items: name } = pagination;
   if (name === undefined) return Array.isArray(body) ? { items: body, hasMore: undefined, total: undefined } : undefined;

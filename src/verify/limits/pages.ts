@@ -19,13 +19,13 @@ import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
 import { Untestable } from '../untestable.ts';
-import { pageIn, paginationOf } from './page.ts';
+import { pageIn, statedPaginationOf } from './page.ts';
 
 /** So many rows are made for one list at the most. */
 const rowsMost = 60;
 
 /** Pages are as large as stated: by default, at the most, and above it. */
-export const pages: Trial = {
+export const pageSizes: Trial = {
   name: 'limits/pages',
   part: 'limits',
   about: 'A page has its default size, never more than the most, and what is asked above it is cut down or refused as stated.',
@@ -33,7 +33,7 @@ export const pages: Trial = {
   isReading: true,
   *cases(model) {
     for (const endpoint of model.endpoints) {
-      const pagination = paginationOf(model.spec, endpoint);
+      const pagination = statedPaginationOf(model.spec, endpoint);
       const effect = statedValue(endpoint.does);
       const resource = resourceOfEffect(effect);
       if (effect?.verb !== 'list' || resource === undefined || !isCut(pagination)) continue;

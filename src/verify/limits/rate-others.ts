@@ -8,13 +8,13 @@ import type { Done } from '../script/step.ts';
 import { burst, type Shot } from './burst.ts';
 import { applies, askersOf, ratesFor, roomFor } from './counted.ts';
 import { letTooMany } from './rate-model.ts';
-import { attemptsOf, type Reached, ratesFact } from './rate-reached.ts';
+import { attemptsOf, type ReachedRate, ratesFact } from './rate-reached.ts';
 
 /**
  * Right after somebody has used a rate up, others ask once: those whom it counts apart are let through, those whom it counts
  * together with the first are not, and those whom it does not count at all do not feel it.
  */
-export async function claimOthers(session: Session, reached: Reached, plan: RequestPlan): Promise<void> {
+export async function claimOthers(session: Session, reached: ReachedRate, plan: RequestPlan): Promise<void> {
   const { rate, counted, shots, status } = reached;
   if (counted.caller === undefined || shots.value.at(-1)?.status !== status) return;
   const others = othersOf(session, reached, counted.caller);
@@ -30,7 +30,7 @@ interface Others {
   readonly outside: TrialCaller | undefined;
 }
 
-function othersOf({ model }: Session, { rate, counted }: Reached, caller: TrialCaller): Others {
+function othersOf({ model }: Session, { rate, counted }: ReachedRate, caller: TrialCaller): Others {
   const { operation } = counted;
   const others = askersOf(model, operation).filter((one): one is TrialCaller => one !== undefined && !isSamePerson(one, caller));
   const inside = others.filter((one) => applies(rate, operation, one));
@@ -53,7 +53,7 @@ function isOf({ per }: Rate, one: TrialCaller, other: TrialCaller): boolean {
 
 async function claimApart(
   session: Session,
-  { rate, shots, status }: Reached,
+  { rate, shots, status }: ReachedRate,
   plan: RequestPlan,
   other: TrialCaller,
 ): Promise<void> {
@@ -77,7 +77,7 @@ async function claimApart(
 
 async function claimTogether(
   session: Session,
-  { rate, shots, status, cost }: Reached,
+  { rate, shots, status, cost }: ReachedRate,
   plan: RequestPlan,
   other: TrialCaller,
 ): Promise<void> {
@@ -104,7 +104,7 @@ async function claimTogether(
 /** Whom a rate does not count gets through more than it allows. */
 async function claimUncounted(
   session: Session,
-  { rate, counted, shots, status }: Reached,
+  { rate, counted, shots, status }: ReachedRate,
   plan: RequestPlan,
   other: TrialCaller,
 ): Promise<void> {

@@ -8,7 +8,7 @@ import type { RateAttempt } from './rate-model.ts';
 export const ratesFact: FactName = { kind: 'rate limits', subject: 'service' };
 
 /** A rate that was reached, and how. */
-export interface Reached {
+export interface ReachedRate {
   readonly rate: Rate;
   readonly counted: CountedOperation;
   readonly cost: number;

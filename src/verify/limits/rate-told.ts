@@ -5,10 +5,10 @@ import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { burst, type Shot } from './burst.ts';
 import { memoryOf } from './rate-model.ts';
-import { type Reached, ratesFact } from './rate-reached.ts';
+import { type ReachedRate, ratesFact } from './rate-reached.ts';
 
 /** A refusal says how long to wait; to wait so long is enough, and it is no longer than the rate can ask for. */
-export async function claimWait(session: Session, reached: Reached, plan: RequestPlan, waitMsMost: number): Promise<void> {
+export async function claimWait(session: Session, reached: ReachedRate, plan: RequestPlan, waitMsMost: number): Promise<void> {
   const { rate, shots, status } = reached;
   const last = shots.value.at(-1);
   if (last?.status !== status) return;
@@ -64,7 +64,7 @@ function waitingAsTold(shots: Done<readonly Shot[]>, status: number) {
  * What `RateLimit` says is left (draft-ietf-httpapi-ratelimit-headers) is really left, where an answer has that field and speaks
  * of as many rates as count it: with enough left of each, the next request is not refused.
  */
-export function claimRemaining(session: Session, { rate, shots, status, cost }: Reached, count: number): void {
+export function claimRemaining(session: Session, { rate, shots, status, cost }: ReachedRate, count: number): void {
   if (cost > 1 || !shots.value.some(({ headers }) => headers.ratelimit !== undefined)) return;
   session.claim({
     fact: ratesFact,

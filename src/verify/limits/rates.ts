@@ -12,7 +12,7 @@ import { burst, type Shot } from './burst.ts';
 import { type CountedOperation, cheapest, costOf, ratesFor } from './counted.ts';
 import { capacityOf, letTooMany, memoryOf, refusedTooEarly } from './rate-model.ts';
 import { claimOthers } from './rate-others.ts';
-import { attemptsOf, type Reached, ratesFact } from './rate-reached.ts';
+import { attemptsOf, type ReachedRate, ratesFact } from './rate-reached.ts';
 import { claimRemaining, claimWait } from './rate-told.ts';
 
 /** The longest that is waited for a rate where the clock cannot be moved, and the most requests that one is tried with. */
@@ -60,7 +60,7 @@ async function reach(session: Session, rate: Rate, counted: CountedOperation): P
   const status = refusalFor(model, 'limit.rate', operation)?.status ?? 429;
   const rested = isRested ? await session.wait(Math.ceil(forgetMs)) : undefined;
   const shots = await session.do(burst(plan, most, status, rested ? [rested] : []));
-  const reached: Reached = { rate, counted, cost, status, shots };
+  const reached: ReachedRate = { rate, counted, cost, status, shots };
   claimRoom(session, reached, isRested);
   claimRefusalIn<readonly Shot[]>(session, {
     done: shots,
@@ -75,7 +75,7 @@ async function reach(session: Session, rate: Rate, counted: CountedOperation): P
   session.need(isRested, `whether it refuses too early is seen after a rest of ${Math.ceil(forgetMs / 1000)} s`);
 }
 
-function claimRoom(session: Session, { rate, counted, cost, status, shots }: Reached, isRested: boolean): void {
+function claimRoom(session: Session, { rate, counted, cost, status, shots }: ReachedRate, isRested: boolean): void {
   const capacity = capacityOf(rate);
   const atOnce = capacity === rate.limit ? '' : `, ${capacity} at once`;
   const promised = `${rate.limit} in ${rate.windowMs / 1000} s per ${rate.per}${atOnce}, for ${counted.operation.name}`;

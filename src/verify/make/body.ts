@@ -12,7 +12,7 @@ import type { Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
 import { NoValue } from '../values/no-value.ts';
 import type { SampleStyle } from '../values/style.ts';
-import { type Draft, Reference, valuesOf } from '../values/values.ts';
+import { arbitraryValuesOf, type Draft, Reference } from '../values/values.ts';
 import { readsThrough, refusedByOwn } from './own-rules.ts';
 import type { TrialRow, WantedRow } from './row.ts';
 
@@ -50,7 +50,7 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
 
 function drawn(session: Session, endpoint: Endpoint, shape: Shape, style: SampleStyle): Draft {
   try {
-    return session.chance.value(valuesOf(session.model.spec, shape, style));
+    return session.chance.value(arbitraryValuesOf(session.model.spec, shape, style));
   } catch (error) {
     if (error instanceof NoValue) throw new Untestable(`no body could be made for ${endpoint.key}: ${error.message}`);
     throw error;

@@ -12,7 +12,7 @@ import type { Done } from '../script/step.ts';
 import { Captured, type Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
 import type { SampleStyle } from '../values/style.ts';
-import { Reference, valuesOf } from '../values/values.ts';
+import { arbitraryValuesOf, Reference } from '../values/values.ts';
 import { draftBody } from './body.ts';
 import { findRow } from './found.ts';
 import { preconditions } from './preconditions.ts';
@@ -117,7 +117,7 @@ export class Maker implements RowMaker {
     if (target !== undefined) return (await this.make(target, {}, depth + 1)).id;
     const properties = paramsShape(model.spec, endpoint).properties;
     const shape = isMap(properties) ? properties[name] : undefined;
-    const draft = this.#session.chance.value(valuesOf(model.spec, isMap(shape) ? shape : { type: 'string' }, 'plain'));
+    const draft = this.#session.chance.value(arbitraryValuesOf(model.spec, isMap(shape) ? shape : { type: 'string' }, 'plain'));
     return draft instanceof Reference ? (await this.make(draft.resource, {}, depth + 1)).id : (draft as Symbolic);
   }
 }

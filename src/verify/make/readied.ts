@@ -13,7 +13,7 @@ import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
 import type { SampleStyle } from '../values/style.ts';
-import { Reference, valuesOf } from '../values/values.ts';
+import { arbitraryValuesOf, Reference } from '../values/values.ts';
 import { callerFor } from './callers-for.ts';
 import { Maker } from './maker.ts';
 import { requestAbout } from './request-about.ts';
@@ -102,7 +102,7 @@ async function asking(session: Session, endpoint: Endpoint, readying: Readying):
     const parent = model.parentOf(endpoint, name);
     const drawn =
       parent === undefined
-        ? session.chance.value(valuesOf(model.spec, isMap(shape) ? shape : {}, 'plain'))
+        ? session.chance.value(arbitraryValuesOf(model.spec, isMap(shape) ? shape : {}, 'plain'))
         : new Reference(parent);
     const value = drawn instanceof Reference ? (await session.make(drawn.resource)).id : (drawn as Symbolic);
     if (names.has(name)) parts.path[name] = value;

@@ -23,7 +23,7 @@ export async function walkTo(session: Session, row: TrialRow, state: string): Pr
     if (now === state) return;
     const [next] = wayTo(session, machine, now, state, tried);
     if (!next) throw new Untestable(`no caller can bring a ${row.resource} from ${now} to ${state}`);
-    const done = await fire(session, row, next.endpoint, next.transition, next.to);
+    const done = await fireOnRow(session, row, next.endpoint, next.transition, next.to);
     if (stateOf(row, machine) !== next.to) tried.add(`${now} ${next.transition.name} ${next.to}`);
     if (!isDone(done.value) && tried.size > attemptsMax) {
       throw new Untestable(
@@ -41,7 +41,7 @@ export function stateOf(row: TrialRow, machine: Machine): string | undefined {
 }
 
 /** Fires one transition on a row, as somebody who may; the row is as the answer shows it. */
-export async function fire(
+export async function fireOnRow(
   session: Session,
   row: TrialRow,
   endpoint: Endpoint,

@@ -9,7 +9,7 @@ import type { Expressions, Known } from './expressions.ts';
 export type Allowed = 'yes' | 'no' | 'unknown';
 
 /** The permission rules of a document, as far as they can be decided here. */
-export class Access {
+export class ExpectedAccess {
   readonly #spec: Spec;
   readonly #expressions: Expressions;
 

@@ -12,10 +12,10 @@ export type Expectation = { readonly because: Because; readonly at: Pointer } & 
 export type Because = 'sent' | 'default' | 'set' | 'generated' | 'kept' | 'state' | 'path';
 
 /** A row's fields. */
-export type Fields = Readonly<Record<string, Json>>;
+export type RowFields = Readonly<Record<string, Json>>;
 
 /** A row before a change, and the fields of it that were not to be seen. */
 export interface Before {
-  readonly fields: Fields;
+  readonly fields: RowFields;
   readonly unseen: ReadonlySet<string>;
 }

@@ -10,7 +10,7 @@ import { identifierType } from '../../parts/schemas.ts';
 import { machineOf } from '../../parts/states.ts';
 import { mergeJson } from '../../parts/versions/older-values.ts';
 import type { TrialExchange } from '../script/exchange.ts';
-import type { Before, Expectation, Fields } from './expectation.ts';
+import type { Before, Expectation, RowFields } from './expectation.ts';
 import type { Follow } from './followed.ts';
 import type { Model } from './model.ts';
 import { firstTarget, fromExpression } from './reckoned.ts';
@@ -92,7 +92,7 @@ function updated(
   name: string,
   field: Field,
   before: Before | undefined,
-  sent: Fields | undefined,
+  sent: RowFields | undefined,
   kept: Expectation,
 ): Expectation {
   if (!sent) return { is: 'unknown', because: 'sent', at: field.at };
@@ -112,7 +112,7 @@ function written(
   name: string,
   field: Field,
   before: Before | undefined,
-  sent: Fields | undefined,
+  sent: RowFields | undefined,
   kept: Expectation,
 ): Expectation {
   const identifier = statedValue(resource.identifier);
@@ -151,7 +151,7 @@ function initialState(
     bound,
     followed,
   }: {
-    readonly sent: Fields | undefined;
+    readonly sent: RowFields | undefined;
     readonly bound: ReadonlyMap<string, Json>;
     readonly followed: Follow | undefined;
   },
@@ -181,14 +181,14 @@ function movedState(
   return firstTarget(model, transition.to, change, { before, next: before.fields, unseenNext: before.unseen, followed }, field);
 }
 
-function defaultsOf(resource: Resource): Fields {
+function defaultsOf(resource: Resource): RowFields {
   return Object.fromEntries(
     entriesOf(resource.fields).flatMap(([name, field]) => (field.default ? [[name, field.default.value]] : [])),
   );
 }
 
 /** Whether an update or replacement leaves everything as it was, as far as it can be seen. */
-function isUnchanged(next: Fields, before: Before): boolean {
+function isUnchanged(next: RowFields, before: Before): boolean {
   return (
     Object.entries(next).every(([name, value]) => before.unseen.has(name) || isSame(value, before.fields[name])) &&
     Object.keys(before.fields).every((name) => before.fields[name] === null || Object.hasOwn(next, name))

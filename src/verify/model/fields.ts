@@ -4,21 +4,21 @@ import type { Spec } from '../../parts/spec.ts';
 import type { TrialCaller } from './callers.ts';
 
 /** Whether a caller is not shown a field, in any answer but the first where it is revealed once. */
-export function isHidden(field: Field, caller: TrialCaller | undefined): boolean {
+export function isHiddenFrom(field: Field, caller: TrialCaller | undefined): boolean {
   if (field.writeOnly || field.reveal === 'once' || !field.stored) return true;
   return field.visible !== undefined && (caller === undefined || !field.visible.includes(caller.user));
 }
 
 /** Whether what a field has can be seen by somebody, so that it can be shown that it is kept. */
-export function isEverShown(field: Field, callers: readonly TrialCaller[]): boolean {
-  return !isHidden(field, undefined) || callers.some((caller) => !isHidden(field, caller));
+export function isShownToSomebody(field: Field, callers: readonly TrialCaller[]): boolean {
+  return !isHiddenFrom(field, undefined) || callers.some((caller) => !isHiddenFrom(field, caller));
 }
 
 /** The fields of a resource that a caller is not shown. */
-export function hiddenFields(spec: Spec, resource: string, caller: TrialCaller | undefined): Set<string> {
+export function fieldsHiddenFrom(spec: Spec, resource: string, caller: TrialCaller | undefined): Set<string> {
   const stated = entryOf(spec.resources.all, resource);
   const fields = stated ? entriesOf(stated.fields) : [];
-  return new Set(fields.filter(([, field]) => isHidden(field, caller)).map(([name]) => name));
+  return new Set(fields.filter(([, field]) => isHiddenFrom(field, caller)).map(([name]) => name));
 }
 
 /** The fields that no two rows may share a value of, one of each combination and no reference where there is another; a client's identifier among them. */

@@ -3,7 +3,7 @@ import type { EvaluationContext } from '../../parts/expressions/frame.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import { NotSeen } from './expressions.ts';
 import type { Model } from './model.ts';
-import { type Fields, rowsShown, rowWith } from './row-shown.ts';
+import { rowsShown, rowWith, type ShownFields } from './row-shown.ts';
 
 /** How an expression reads the row that a reference leads to. */
 export type Follow = NonNullable<EvaluationContext['follow']>;
@@ -23,7 +23,7 @@ export function followedIn(model: Model, exchanges: readonly TrialExchange[]): F
 }
 
 /** The row; whoever reads what was hidden from its reader is told so. */
-function watched(row: Fields, hidden: ReadonlySet<string>): Fields {
+function watched(row: ShownFields, hidden: ReadonlySet<string>): ShownFields {
   if (hidden.size === 0) return row;
   const out: Record<string, Json> = { ...row };
   for (const name of hidden) {

@@ -13,12 +13,12 @@ import type { TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan, SentBody } from '../script/plan.ts';
 import { Fresh, freshText, type Symbolic } from '../script/symbol.ts';
 import { NoValue } from '../values/no-value.ts';
-import { valuesOf } from '../values/values.ts';
-import { Access } from './access.ts';
+import { arbitraryValuesOf } from '../values/values.ts';
+import { ExpectedAccess } from './access.ts';
 import type { TrialCaller } from './callers.ts';
 import { Expressions } from './expressions.ts';
 import { Facts } from './facts.ts';
-import { hiddenFields, uniqueFields } from './fields.ts';
+import { fieldsHiddenFrom, uniqueFields } from './fields.ts';
 import { Refusals } from './refusals.ts';
 import { Schemas } from './schemas.ts';
 import { type GivenRows, Seeds } from './seeds.ts';
@@ -45,7 +45,7 @@ export class Model {
   readonly operations: readonly Operation[];
   readonly schemas: Schemas;
   readonly expressions: Expressions;
-  readonly access: Access;
+  readonly access: ExpectedAccess;
   readonly refusals: Refusals;
   readonly seeds: Seeds;
   /** What stands before every path: that of the base address, and the version where it is chosen by path. */
@@ -64,7 +64,7 @@ export class Model {
     this.operations = callableOperations(spec);
     this.schemas = new Schemas(spec);
     this.expressions = new Expressions(spec);
-    this.access = new Access(spec, this.expressions);
+    this.access = new ExpectedAccess(spec, this.expressions);
     this.refusals = new Refusals(spec, this.expressions);
     this.basePath = basePath;
     this.prefix = basePath + (statedValue(spec.versioning.select)?.by === 'path' ? versionPath(spec) : '');
@@ -139,7 +139,7 @@ export class Model {
 
   /** The fields of a row that a caller is not shown. */
   unseenBy(resource: string, caller: TrialCaller | undefined): ReadonlySet<string> {
-    return hiddenFields(this.spec, resource, caller);
+    return fieldsHiddenFrom(this.spec, resource, caller);
   }
 
   /** The members of values that a caller is not shown, wherever such a value stands. */
@@ -215,7 +215,7 @@ function freshOf(spec: Spec, shape: Shape): Fresh | undefined {
   }
   try {
     // What is drawn with a bias towards bounds comes twice before long.
-    const values = fc.noBias(valuesOf(spec, shape, 'full'));
+    const values = fc.noBias(arbitraryValuesOf(spec, shape, 'full'));
     return new Fresh((draw) => {
       const [value] = fc.sample(values, { seed: Buffer.from(draw.bytes(4)).readInt32BE(), numRuns: 1 });
       return (value ?? null) as Json;

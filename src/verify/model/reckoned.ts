@@ -4,7 +4,7 @@ import { type Expression, statedValue } from '../../parts/fact.ts';
 import type { Field } from '../../parts/resources.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import { callerContext } from './access.ts';
-import type { Before, Expectation, Fields } from './expectation.ts';
+import type { Before, Expectation, RowFields } from './expectation.ts';
 import type { Follow } from './followed.ts';
 import { currentVersion, type Model } from './model.ts';
 
@@ -28,7 +28,7 @@ export function firstTarget(
 /** The rows that an expression can read, as far as they are known. */
 export interface KnownRows {
   readonly before: Before | undefined;
-  readonly next: Fields;
+  readonly next: RowFields;
   readonly unseenNext: ReadonlySet<string>;
   /** What it refers to. */
   readonly followed?: Follow | undefined;

@@ -5,7 +5,7 @@ import type { FactName } from './facts.ts';
 import type { Model } from './model.ts';
 
 /** What a refusal has to look like, as far as the document says. */
-export interface Refusal {
+export interface RefusalForm {
   readonly code: string;
   readonly status: number | undefined;
 }
@@ -19,13 +19,13 @@ export function conditionFacts(model: Model, when: ErrorCondition, operation?: O
 type Answer = Pick<TrialExchange, 'status' | 'body'>;
 
 /** The refusal for a condition at an operation; nothing where no code is stated for it. */
-export function refusalFor(model: Model, when: ErrorCondition, operation?: Operation): Refusal | undefined {
+export function refusalFor(model: Model, when: ErrorCondition, operation?: Operation): RefusalForm | undefined {
   const stated = model.refusals.of(when, operation);
   return stated && { code: stated.code.name, status: stated.status };
 }
 
 /** Whether an answer is that refusal: by its status and, where refusals show their codes, by its code. */
-export function isRefusal(model: Model, answer: Answer, { status, code }: Refusal): boolean {
+export function isRefusal(model: Model, answer: Answer, { status, code }: RefusalForm): boolean {
   if ((status ?? answer.status) !== answer.status) return false;
   const shown = model.refusals.codeIn(answer);
   return shown === undefined ? isRefused(model, answer) : shown === code;

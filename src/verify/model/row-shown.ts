@@ -7,13 +7,13 @@ import { identifierParameter } from '../../parts/payload.ts';
 import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Model } from './model.ts';
 
-export type Fields = Readonly<Record<string, Json>>;
+export type ShownFields = Readonly<Record<string, Json>>;
 
 /** The rows of a resource that an answer shows as they are: one, or the items of a list. Nothing where it shows something else. */
 export function rowsShown(
   model: Model,
   exchange: TrialExchange,
-): { readonly resource: string; readonly rows: readonly Fields[] } | undefined {
+): { readonly resource: string; readonly rows: readonly ShownFields[] } | undefined {
   const { endpoint } = exchange;
   if (!endpoint || !isDone(exchange) || exchange.status === 204) return undefined;
   const effect = statedValue(endpoint.does);
@@ -44,16 +44,16 @@ function showsResource(endpoint: Endpoint, resource: string, status: number): bo
 }
 
 /** The items of a list's answer, in the envelope that its pagination states. */
-export function itemsOf(model: Model, exchange: TrialExchange): readonly Fields[] | undefined {
+export function itemsOf(model: Model, exchange: TrialExchange): readonly ShownFields[] | undefined {
   const { endpoint, body } = exchange;
   const pagination = statedValue(endpoint?.pagination ?? model.spec.limits.pagination);
   const list = pagination?.items === undefined ? body : isMap(body) ? body[pagination.items] : undefined;
   if (!Array.isArray(list)) return undefined;
-  return list.filter((item: Json): item is Fields => isMap(item));
+  return list.filter((item: Json): item is ShownFields => isMap(item));
 }
 
 /** A row with every expanded reference as the identifier that it stands for. */
-export function unexpanded(model: Model, resource: string, row: Fields): Fields {
+export function unexpanded(model: Model, resource: string, row: ShownFields): ShownFields {
   const stated = model.resource(resource);
   if (!stated) return row;
   const out: Record<string, Json> = { ...row };
@@ -68,7 +68,7 @@ export function unexpanded(model: Model, resource: string, row: Fields): Fields 
 }
 
 /** The row with an identifier, wherever in an answer it is shown. */
-export function rowWith(model: Model, exchange: TrialExchange, id: Json | undefined): Fields | undefined {
+export function rowWith(model: Model, exchange: TrialExchange, id: Json | undefined): ShownFields | undefined {
   const shown = rowsShown(model, exchange);
   if (!shown || id === undefined) return undefined;
   const field = model.identifierField(shown.resource);

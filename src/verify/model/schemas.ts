@@ -21,7 +21,7 @@ export interface Misfit {
 }
 
 /** Says what does not fit; an empty list where all does. */
-export type Validate = (value: Json) => readonly Misfit[];
+export type FindMisfits = (value: Json) => readonly Misfit[];
 
 /**
  * Validators of a document's shapes. Words and formats mean what they mean everywhere; how schemas are written and errors read is not
@@ -30,9 +30,9 @@ export type Validate = (value: Json) => readonly Misfit[];
 export class Schemas {
   readonly #spec: Spec;
   readonly #ajv: Ajv2020;
-  readonly #known = new WeakMap<object, Map<SchemaUse, Validate>>();
+  readonly #known = new WeakMap<object, Map<SchemaUse, FindMisfits>>();
   /** The same by what they say: a shape may be put together anew. */
-  readonly #written = new Map<string, Validate>();
+  readonly #written = new Map<string, FindMisfits>();
   readonly #named = new Set<string>();
 
   constructor(spec: Spec) {
@@ -41,15 +41,15 @@ export class Schemas {
   }
 
   /** The validator of a shape, compiled on its first use. */
-  of(shape: Shape, use: SchemaUse): Validate {
-    const uses = this.#known.get(shape) ?? new Map<SchemaUse, Validate>();
+  of(shape: Shape, use: SchemaUse): FindMisfits {
+    const uses = this.#known.get(shape) ?? new Map<SchemaUse, FindMisfits>();
     this.#known.set(shape, uses);
     const known = uses.get(use) ?? this.#alike(shape, use);
     uses.set(use, known);
     return known;
   }
 
-  #alike(shape: Shape, use: SchemaUse): Validate {
+  #alike(shape: Shape, use: SchemaUse): FindMisfits {
     const written = `${use}${JSON.stringify(shape)}`;
     const known = this.#written.get(written) ?? this.#compile(toJsonSchema(this.#spec, shape, use), use);
     this.#written.set(written, known);
@@ -57,7 +57,7 @@ export class Schemas {
   }
 
   /** What a schema refers to is compiled once for all schemas that do: in large documents nearly everything refers to everything. */
-  #compile({ $defs, ...schema }: JsonMap, use: SchemaUse): Validate {
+  #compile({ $defs, ...schema }: JsonMap, use: SchemaUse): FindMisfits {
     let validate: ValidateFunction;
     try {
       for (const [name, definition] of Object.entries(isMap($defs) ? $defs : {})) {

@@ -8,7 +8,7 @@ import type { Before } from '../model/expectation.ts';
 import { expectedAfter } from '../model/expected.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
-import { type Fields, rowsShown, unexpanded } from '../model/row-shown.ts';
+import { rowsShown, type ShownFields, unexpanded } from '../model/row-shown.ts';
 import { bodyFields, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import { Fresh, resolve, type Symbolic } from '../script/symbol.ts';
@@ -51,7 +51,7 @@ export function areAlike(
   model: Model,
   resource: Resource,
   rule: Unique,
-  { one, other }: { one: Fields; other: Fields },
+  { one, other }: { one: ShownFields; other: ShownFields },
 ): boolean {
   const isAlike = rule.fields.every((name) => {
     const value = one[name];
@@ -67,7 +67,7 @@ function lower(value: Json): string {
 }
 
 /** Whether a rule is about a row as it would be stored. */
-function isAbout(model: Model, resource: Resource, rule: Unique, row: Fields): boolean {
+function isAbout(model: Model, resource: Resource, rule: Unique, row: ShownFields): boolean {
   if (!rule.while) return true;
   const hidden = [...model.unseenBy(resource.name, undefined)].filter((name) => row[name] === undefined);
   const holds = model.expressions.evaluate(rule.while, undefined, { context: { next: row }, unseen: { next: new Set(hidden) } });
@@ -75,13 +75,13 @@ function isAbout(model: Model, resource: Resource, rule: Unique, row: Fields): b
 }
 
 /** A row as a change that made it or moved it was sent and answered: what its reader was not shown is as it was sent. */
-export function rowAfter(model: Model, resource: Resource, change: TrialExchange): Fields {
+export function rowAfter(model: Model, resource: Resource, change: TrialExchange): ShownFields {
   const [shown] = rowsShown(model, change)?.rows ?? [];
   return { ...bodyFields({ body: change.sent.json }), ...(shown && unexpanded(model, resource.name, shown)) };
 }
 
 /** The row that a request would have made of nothing, or of another row, as far as it can be reckoned; whatever was answered. */
-export function rowMeant(model: Model, request: TrialExchange, before?: Before): Fields {
+export function rowMeant(model: Model, request: TrialExchange, before?: Before): ShownFields {
   const expected = expectedAfter(model, { ...request, status: 201 }, before);
   return Object.fromEntries([...expected].flatMap(([name, one]) => (one.is === 'value' ? [[name, one.value]] : [])));
 }

@@ -9,7 +9,7 @@ import { callersFor } from '../make/callers-for.ts';
 import { lookAt } from '../make/look.ts';
 import { pathValues } from '../make/request-about.ts';
 import type { TrialRow } from '../make/row.ts';
-import { isEverShown } from '../model/fields.ts';
+import { isShownToSomebody } from '../model/fields.ts';
 import { moot } from '../script/claim.ts';
 import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
@@ -32,7 +32,7 @@ export const changed: Trial = {
       const name = resourceOfEffect(statedValue(endpoint.does));
       const resource = name === undefined ? undefined : model.resource(name);
       if (!resource || isStated(endpoint.request)) continue;
-      const fields = entriesOf(resource.fields).filter(([, field]) => isEverShown(field, model.callers));
+      const fields = entriesOf(resource.fields).filter(([, field]) => isShownToSomebody(field, model.callers));
       const facts = fields.map(([field]) => ({ kind: 'allowed values', subject: `${resource.name}.${field}` }));
       if (verb === 'upsert') {
         for (const style of ['full', 'plain'] as const)

@@ -6,7 +6,7 @@ import { beforeFrom, expectedAfter } from '../model/expected.ts';
 import { followedIn } from '../model/followed.ts';
 import { judgeField } from '../model/judge-field.ts';
 import type { Model } from '../model/model.ts';
-import { type Fields, idIn, rowsShown, rowWith, unexpanded } from '../model/row-shown.ts';
+import { idIn, rowsShown, rowWith, type ShownFields, unexpanded } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { bodyFields, isDone, isExchange, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
@@ -71,7 +71,7 @@ export function claimRow(session: Session, changed: Changed): void {
 }
 
 /** The row as the change showed it, which names what it refers to. */
-function rowIn(model: Model, { resource, change, before }: Changed): Fields | undefined {
+function rowIn(model: Model, { resource, change, before }: Changed): ShownFields | undefined {
   return ownRow(model, resource, change.value) ?? (before && rowWith(model, before.value, idIn(model, change.value)));
 }
 
@@ -115,7 +115,7 @@ function beforeOf(model: Model, resource: string, change: TrialExchange, before:
 }
 
 /** The row that an answer is, as its resource has it. */
-function ownRow(model: Model, resource: string, exchange: TrialExchange): Fields | undefined {
+function ownRow(model: Model, resource: string, exchange: TrialExchange): ShownFields | undefined {
   const shown = rowsShown(model, exchange);
   const [row] = shown?.resource === resource ? shown.rows : [];
   return row && unexpanded(model, resource, row);
@@ -125,7 +125,7 @@ function ownRow(model: Model, resource: string, exchange: TrialExchange): Fields
 const followsMax = 3;
 
 /** The exchanges that showed last what rows refer to, where some expression about their resource follows a reference. */
-function referredTo(session: Session, resource: string, rows: readonly (Fields | undefined)[]): Done<TrialExchange>[] {
+function referredTo(session: Session, resource: string, rows: readonly (ShownFields | undefined)[]): Done<TrialExchange>[] {
   const { model } = session;
   if (!followsReferences(model, resource)) return [];
   const found = new Map<number, Done<TrialExchange>>();
@@ -143,7 +143,7 @@ function referredTo(session: Session, resource: string, rows: readonly (Fields |
   return [...found.values()].sort((one, other) => one.step - other.step);
 }
 
-function referencesIn(model: Model, name: string, row: Fields): { readonly target: string; readonly id: Json }[] {
+function referencesIn(model: Model, name: string, row: ShownFields): { readonly target: string; readonly id: Json }[] {
   const resource = model.resource(name);
   return (resource ? entriesOf(resource.fields) : []).flatMap(([field, { ref }]) => {
     const id = row[field];

@@ -16,7 +16,7 @@ import type { Trial } from '../trial.ts';
 import { withMember } from '../values/at-path.ts';
 
 /** An immutable field is refused another value, and a field that the resource does not state is refused by name. */
-export const fixed: Trial = {
+export const fixedFields: Trial = {
   name: 'resources/fixed',
   part: 'resources',
   about: 'Another value for an immutable field is refused, and so is a field that is not stated.',

@@ -6,7 +6,7 @@ import { lookAt } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
 import { rowFrom } from '../make/row-from.ts';
 import type { TrialCaller } from '../model/callers.ts';
-import { isHidden } from '../model/fields.ts';
+import { isHiddenFrom } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
 import { isDone } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
@@ -86,5 +86,5 @@ async function creation(session: Session, endpoint: Endpoint, caller: TrialCalle
 
 /** Somebody who would see it. */
 function readerOf(model: Model, field: Field): TrialCaller | undefined {
-  return model.callers.find((caller) => !isHidden(field, caller));
+  return model.callers.find((caller) => !isHiddenFrom(field, caller));
 }

@@ -3,9 +3,9 @@ import { isMap } from '../../document/values.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { machineOf } from '../../parts/states.ts';
-import { isHidden } from '../model/fields.ts';
+import { isHiddenFrom } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
-import { type Fields, rowsShown } from '../model/row-shown.ts';
+import { rowsShown, type ShownFields } from '../model/row-shown.ts';
 import type { Misfit } from '../model/schemas.ts';
 import type { Observed, Observer } from '../observer.ts';
 import type { TrialExchange } from '../script/exchange.ts';
@@ -22,7 +22,7 @@ export const shownShapes: Observer = {
 };
 
 /** The rows that are shown, without those that other cases have made: only where they were made could what is wrong be shown again. */
-function ownRows(exchange: TrialExchange, model: Model, found: ReturnType<typeof rowsShown>): readonly Fields[] {
+function ownRows(exchange: TrialExchange, model: Model, found: ReturnType<typeof rowsShown>): readonly ShownFields[] {
   const { resource, rows } = found ?? { resource: '', rows: [] };
   const field = model.identifierField(resource);
   return rows.filter((row) => !exchange.isOthers?.(resource, row[field] ?? null));
@@ -30,7 +30,7 @@ function ownRows(exchange: TrialExchange, model: Model, found: ReturnType<typeof
 
 const depthMax = 3;
 
-function* observeRow(exchange: TrialExchange, model: Model, name: string, row: Fields, depth: number): Iterable<Observed> {
+function* observeRow(exchange: TrialExchange, model: Model, name: string, row: ShownFields, depth: number): Iterable<Observed> {
   const resource = model.resource(name);
   if (!resource || !isStated(resource.fields) || depth > depthMax) return;
   const misfits = model.schemas.of(shapeOf(name), 'shown')(row);
@@ -66,7 +66,7 @@ function* observePresence(
   model: Model,
   resource: Resource,
   field: Field,
-  row: Fields,
+  row: ShownFields,
 ): Iterable<Observed> {
   const subject = `${resource.name}.${field.name}`;
   const isThere = row[field.name] !== undefined;
@@ -74,7 +74,7 @@ function* observePresence(
   const verb = exchange.endpoint && statedValue(exchange.endpoint.does)?.verb;
   const isRevealing = field.reveal === 'once' && verb !== 'read' && verb !== 'list';
   const fact = { kind: 'required flags', subject };
-  if (isHidden(field, reader) && !isRevealing) {
+  if (isHiddenFrom(field, reader) && !isRevealing) {
     const flaw = { promised: `${field.name} is not shown to ${reader?.user || 'whoever asks'}`, seen: oneLine(row[field.name]) };
     yield { fact, reason: 'hidden', judgement: isThere ? flaw : undefined };
     return;
@@ -99,7 +99,7 @@ function* observeExpanded(
   model: Model,
   name: string,
   field: Field,
-  value: Fields,
+  value: ShownFields,
   depth: number,
 ): Iterable<Observed> {
   const isShapeOwn = typeof field.show === 'object';

@@ -7,7 +7,7 @@ import { lookInList, showsWhole } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
 import type { TrialRow } from '../make/row.ts';
 import type { TrialCaller } from '../model/callers.ts';
-import { isHidden } from '../model/fields.ts';
+import { isHiddenFrom } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import { moot } from '../script/claim.ts';
@@ -28,7 +28,7 @@ export const shownTo: Trial = {
       if (!statedValue(resource.identifier)) continue;
       for (const user of usersOf(model)) {
         const readers = [...model.endpointsThat('read', name).filter(showsWhole), ...model.endpointsThat('list', name)];
-        const hidden = entriesOf(resource.fields).filter(([, field]) => isHidden(field, { name: user, user }));
+        const hidden = entriesOf(resource.fields).filter(([, field]) => isHiddenFrom(field, { name: user, user }));
         const facts = hidden.map(([field]) => ({ kind: 'required flags', subject: `${name}.${field}` }));
         if (readers.length === 0) continue;
         yield { name: `${name} to ${user}`, facts, run: (session) => show(session, resource, readers, user) };
@@ -54,7 +54,7 @@ async function show(session: Session, resource: Resource, readers: readonly Endp
     const seen = isList ? (await lookInList(session, row, endpoint, reader))?.done : await readBy(session, row, endpoint, reader);
     if (!seen) continue;
     for (const [name, field] of entriesOf(resource.fields)) {
-      if (isHidden(field, reader)) claimHidden(session, resource.name, field, { made, seen });
+      if (isHiddenFrom(field, reader)) claimHidden(session, resource.name, field, { made, seen });
       else if (isList && read) claimListed(session, resource.name, name, { made, read, seen });
     }
     if (!isList) read = seen;

@@ -2,7 +2,7 @@ import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { boundByPath, isWritable } from '../../parts/payload.ts';
 import type { Resource } from '../../parts/resources.ts';
 import { lookAt } from '../make/look.ts';
-import { isEverShown } from '../model/fields.ts';
+import { isShownToSomebody } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
 import { moot } from '../script/claim.ts';
 import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
@@ -24,7 +24,9 @@ export const stored: Trial = {
   *cases(model) {
     for (const [name, resource] of entriesOf(model.spec.resources.all)) {
       if (!statedValue(resource.identifier)) continue;
-      const seen = entriesOf(resource.fields).filter(([, field]) => field.reveal === 'once' || isEverShown(field, model.callers));
+      const seen = entriesOf(resource.fields).filter(
+        ([, field]) => field.reveal === 'once' || isShownToSomebody(field, model.callers),
+      );
       const facts = seen.map(([field]) => ({ kind: 'allowed values', subject: `${name}.${field}` }));
       for (const [field, stated] of entriesOf(resource.fields)) {
         const value = foreignValue(stated);

@@ -3,7 +3,7 @@ import type { Resource, Unique } from '../../parts/resources.ts';
 import { isValid } from '../endpoints/bodies.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import type { Model } from '../model/model.ts';
-import type { Fields } from '../model/row-shown.ts';
+import type { ShownFields } from '../model/row-shown.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
@@ -80,9 +80,9 @@ function isSecond(
 /** What the service sets for its caller is the same for the same caller, also where it cannot be reckoned here. */
 function setAlike(
   { fields }: Resource,
-  one: Fields,
+  one: ShownFields,
   { before, exchange }: { readonly before: TrialExchange; readonly exchange: TrialExchange },
-): Fields {
+): ShownFields {
   if (exchange.caller?.name !== before.caller?.name) return {};
   const isSet = (name: string) => Object.keys(entryOf(fields, name)?.set ?? {}).length > 0;
   return Object.fromEntries(Object.entries(one).filter(([name]) => isSet(name)));

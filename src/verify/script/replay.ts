@@ -20,7 +20,7 @@ export interface Replayed {
 }
 
 /** Runs a script again from a clean start, and judges the claim anew. */
-export async function replay({ steps, claim }: Suspect, run: ScriptRun): Promise<Replayed> {
+export async function replayScript({ steps, claim }: Suspect, run: ScriptRun): Promise<Replayed> {
   for (const [number, step] of steps) {
     try {
       run.results[number] = await carriedOut(step, run);

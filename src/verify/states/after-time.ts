@@ -6,7 +6,7 @@ import type { TrialRow } from '../make/row.ts';
 import type { Model } from '../model/model.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
-import { carryOut, refuse } from './fired.ts';
+import { carryOut, refuseFiring } from './fired.ts';
 import { attempt } from './in-states.ts';
 import { shortestWays } from './pairs.ts';
 import { factsOfMachine, fireable } from './transitions.ts';
@@ -68,7 +68,7 @@ async function tryAll(session: Session, model: Model, machine: Machine, { timed,
   await session.wait(dueMs + Math.min(dueMs / 4, 60_000));
   for (const { transition, row } of fired) {
     const isLegal = transition.from === '*' || transition.from.includes(state);
-    await (isLegal ? carryOut : refuse)(session, row, { machine, transition, state });
+    await (isLegal ? carryOut : refuseFiring)(session, row, { machine, transition, state });
   }
   for (const { endpoint, row } of changed) await attempt(session, endpoint, { row, state });
 }

@@ -5,7 +5,7 @@ import { callersFor } from '../make/callers-for.ts';
 import { lookAt } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
 import type { TrialRow } from '../make/row.ts';
-import { fire } from '../make/walk.ts';
+import { fireOnRow } from '../make/walk.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import { outcomeOf } from '../model/outcome.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
@@ -23,7 +23,7 @@ const drawsMax = 16;
 const firesMax = 5;
 
 /** A transition whose condition does not hold is blocked, and changes nothing. */
-export const conditions: Trial = {
+export const transitionConditions: Trial = {
   name: 'states/conditions',
   part: 'states',
   about: 'A transition whose condition does not hold is refused and changes nothing.',
@@ -54,7 +54,7 @@ async function block(session: Session, machine: Machine, transition: Transition)
       const plan = await blockedRequest(session, row, endpoint, transition, caller);
       if (plan) return claimBlocked(session, row, { machine, transition, before, done: await session.send(plan) });
       const isBack = transition.from !== '*' && transition.to.every((target) => transition.from.includes(target.state));
-      if (!isBack || !isDone((await fire(session, row, endpoint, transition)).value)) break;
+      if (!isBack || !isDone((await fireOnRow(session, row, endpoint, transition)).value)) break;
     }
   }
   throw new Untestable(`nothing was drawn for which the condition of ${transition.name} fails`);

@@ -1,7 +1,7 @@
 import { statesOf } from '../make/walk.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
-import { carryOut, refuse } from './fired.ts';
+import { carryOut, refuseFiring } from './fired.ts';
 import { factsOfFiring, fireable } from './transitions.ts';
 
 /** Every transition that a caller can fire, from every state: it leads where it is said to, or is refused and changes nothing. */
@@ -19,7 +19,11 @@ export const transitions: Trial = {
         const name = `${transition.name} ${machine.resource} from ${state}`;
         const make = (session: Session) => session.make(machine.resource, { state, ...(isLegal && { style: 'full' }) });
         if (!isLegal) {
-          yield { name, facts, run: async (session) => refuse(session, await make(session), { machine, transition, state }) };
+          yield {
+            name,
+            facts,
+            run: async (session) => refuseFiring(session, await make(session), { machine, transition, state }),
+          };
           continue;
         }
         // Of several ways on, each is gone.

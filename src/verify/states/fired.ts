@@ -115,7 +115,7 @@ function claimMoved(
 }
 
 /** Fires a transition in a state that does not allow it: it is refused, and changes nothing. */
-export async function refuse(session: Session, row: TrialRow, firing: FiredTransition): Promise<void> {
+export async function refuseFiring(session: Session, row: TrialRow, firing: FiredTransition): Promise<void> {
   const { machine, transition, state } = firing;
   const { model } = session;
   const before = (await lookAt(session, row)).done;

@@ -1,6 +1,6 @@
 import { entriesOf } from '../../parts/fact.ts';
 import type { Machine, Transition } from '../../parts/states.ts';
-import { fire } from '../make/walk.ts';
+import { fireOnRow } from '../make/walk.ts';
 import type { Model } from '../model/model.ts';
 import { isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
@@ -59,7 +59,7 @@ async function fireBoth(session: Session, machine: Machine, { first, from, trans
   const endpoint = session.model.endpointOfTransition(machine.resource, first.name);
   session.need(endpoint !== undefined, 'no caller can fire it');
   const row = await session.make(machine.resource, { state: from, style: 'full' });
-  const done = await fire(session, row, endpoint, first, state);
+  const done = await fireOnRow(session, row, endpoint, first, state);
   session.need(isDone(done.value), `${first.name} was answered ${done.value.status}`);
   await carryOut(session, row, { machine, transition, state });
 }

@@ -8,7 +8,7 @@ import { callersFor } from '../make/callers-for.ts';
 import { lookAt } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
 import type { TrialRow } from '../make/row.ts';
-import { fire, statesOf } from '../make/walk.ts';
+import { fireOnRow, statesOf } from '../make/walk.ts';
 import type { Model } from '../model/model.ts';
 import { timeOf } from '../model/reckoned.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
@@ -83,7 +83,7 @@ async function entered(session: Session, machine: Machine, transition: Transitio
   const endpoint = session.model.endpointOfTransition(machine.resource, transition.name);
   session.need(endpoint !== undefined && transition.from !== '*', 'no caller can fire it');
   const row = await session.make(machine.resource, { state: transition.from[0] ?? '' });
-  const done = await fire(session, row, endpoint, transition);
+  const done = await fireOnRow(session, row, endpoint, transition);
   session.need(isDone(done.value), `${transition.name} was answered ${done.value.status}`);
   return row;
 }

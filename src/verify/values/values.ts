@@ -28,7 +28,7 @@ const depthMax = 5;
  * Values of a shape as a caller may send them: a maker beside that of samples on purpose, for it draws whatever is admitted, with
  * fast-check's bias towards edges and its way of making what fails smaller. @throws {NoValue} where the shape is beyond us.
  */
-export function valuesOf(spec: Spec, shape: Shape | JsonMap, style: SampleStyle, depth = 0): fc.Arbitrary<Draft> {
+export function arbitraryValuesOf(spec: Spec, shape: Shape | JsonMap, style: SampleStyle, depth = 0): fc.Arbitrary<Draft> {
   if (typeof shape.ref === 'string') return fc.constant(new Reference(shape.ref));
   if ('const' in shape) return fc.constant(shape.const as Json);
   if (Array.isArray(shape.enum)) return fc.constantFrom(...(style === 'plain' ? shape.enum.slice(0, 1) : shape.enum));
@@ -36,7 +36,7 @@ export function valuesOf(spec: Spec, shape: Shape | JsonMap, style: SampleStyle,
   const union = unionOf<Json>(shape);
   if (union && union.branches.length > 0) return ofBranches(spec, shape, union, style, depth);
   const every = conjunctsOf<JsonMap>(shape);
-  if (every.length > 0) return valuesOf(spec, merged([withoutConjunction<Json>(shape), ...every]), style, depth);
+  if (every.length > 0) return arbitraryValuesOf(spec, merged([withoutConjunction<Json>(shape), ...every]), style, depth);
   for (const word of ['not', 'if', 'contains', 'dependentSchemas', 'dependentRequired', '$ref', '$dynamicRef']) {
     if (word in shape) throw new NoValue(`values with \`${word}\` are not made here`);
   }
@@ -47,7 +47,7 @@ export function valuesOf(spec: Spec, shape: Shape | JsonMap, style: SampleStyle,
 function ofResource(spec: Spec, name: string, style: SampleStyle, depth: number): fc.Arbitrary<Draft> {
   const resource = entryOf(spec.resources.all, name);
   if (!resource || depth > depthMax) throw new NoValue(`the resource ${name} is not stated, or goes too deep`);
-  return valuesOf(spec, writableShape(spec, resource, []), style, depth + 1);
+  return arbitraryValuesOf(spec, writableShape(spec, resource, []), style, depth + 1);
 }
 
 function ofBranches(spec: Spec, shape: JsonMap, union: Union<Json>, style: SampleStyle, depth: number): fc.Arbitrary<Draft> {
@@ -56,7 +56,7 @@ function ofBranches(spec: Spec, shape: JsonMap, union: Union<Json>, style: Sampl
   for (const branch of union.branches.filter(isMap)) {
     if (style === 'plain' && branch.type === 'null') continue;
     try {
-      known.push(valuesOf(spec, merged([around, branch]), style, depth + 1));
+      known.push(arbitraryValuesOf(spec, merged([around, branch]), style, depth + 1));
     } catch (error) {
       if (!(error instanceof NoValue)) throw error;
     }
@@ -91,8 +91,8 @@ function lists(spec: Spec, shape: JsonMap, style: SampleStyle, depth: number): f
   const isDeep = depth >= depthMax;
   if (isDeep && least === 0) return fc.constant([]);
   const prefix = listOf(shape.prefixItems);
-  if (prefix.length > 0) return fc.tuple(...prefix.map((item) => valuesOf(spec, item, style, depth + 1)));
-  const items = valuesOf(
+  if (prefix.length > 0) return fc.tuple(...prefix.map((item) => arbitraryValuesOf(spec, item, style, depth + 1)));
+  const items = arbitraryValuesOf(
     spec,
     isMap(shape.items) ? shape.items : { type: 'string', minLength: 1, maxLength: 8 },
     style,
@@ -116,7 +116,12 @@ function maps(spec: Spec, shape: JsonMap, style: SampleStyle, depth: number): fc
     const isEnough = Object.keys(model).length >= least;
     if (!isNeeded && isEnough && (style === 'plain' || depth >= depthMax)) continue;
     try {
-      model[name] = valuesOf(spec, isMap(inner) ? inner : {}, style === 'whole' ? insideWhole(isNeeded) : style, depth + 1);
+      model[name] = arbitraryValuesOf(
+        spec,
+        isMap(inner) ? inner : {},
+        style === 'whole' ? insideWhole(isNeeded) : style,
+        depth + 1,
+      );
     } catch (error) {
       if (!(error instanceof NoValue) || isNeeded) throw error;
     }

@@ -11,7 +11,7 @@ import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
 import { Untestable } from '../untestable.ts';
 import { deprecationFlaw, saysDeprecated } from './deprecation-fields.ts';
-import { doorOf, inVersion, isOver, type Versions, versionsOf } from './versions.ts';
+import { doorOf, inVersion, isOver, type RequestVersions, versionsOf } from './versions.ts';
 
 const identifiersFact: FactName = { kind: 'version identifiers', subject: 'service' };
 
@@ -38,7 +38,7 @@ export const selecting: Trial = {
   },
 };
 
-function versionCase(model: Model, versions: Versions, version: Version): Case {
+function versionCase(model: Model, versions: RequestVersions, version: Version): Case {
   const rules: FactName = { kind: 'deprecation rules', subject: version.name };
   return {
     name: `in ${version.name}`,
@@ -127,7 +127,7 @@ function unknownCase(model: Model): Case {
   };
 }
 
-function defaultCase(model: Model, { all, history }: Versions): Case {
+function defaultCase(model: Model, { all, history }: RequestVersions): Case {
   const select = statedValue(model.spec.versioning.select);
   return {
     name: 'in no version',

@@ -22,7 +22,7 @@ import type { Session } from '../script/session.ts';
 import { resolve, type Symbolic } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
 import { oneLine as told } from '../values/difference.ts';
-import { bodiesFor, carried, carriesTo, inVersion, isOver, type Versions, versionsOf } from './versions.ts';
+import { bodiesFor, carried, carriesTo, inVersion, isOver, type RequestVersions, versionsOf } from './versions.ts';
 
 const fact: FactName = { kind: 'version identifiers', subject: 'service' };
 
@@ -65,7 +65,7 @@ interface Older {
   readonly shown: ResourceCarry;
 }
 
-function rowCase(model: Model, versions: Versions, older: Older): Case {
+function rowCase(model: Model, versions: RequestVersions, older: Older): Case {
   const { version, resource, body } = older;
   return {
     name: `${resource} in ${version}${body === undefined ? '' : `, with ${JSON.stringify(body)}`}`,
@@ -208,7 +208,7 @@ function rowIn(exchange: TrialExchange): Readonly<Record<string, Json>> | undefi
 const absenceFact = { kind: 'version identifiers', subject: 'service' };
 
 /** An endpoint that a version does not have is not there in it. */
-function absentCase(model: Model, versions: Versions, version: string, key: string): Case {
+function absentCase(model: Model, versions: RequestVersions, version: string, key: string): Case {
   return {
     name: `${key}, which is not in ${version}`,
     facts: [absenceFact],
@@ -242,7 +242,7 @@ function bare(plan: RequestPlan): RequestPlan {
   return rest;
 }
 
-function needServed(session: Session, { all }: Versions, version: string): void {
+function needServed(session: Session, { all }: RequestVersions, version: string): void {
   const stated = all.find(({ name }) => name === version);
   if (stated && isOver(stated, session.run.clock.toService(Date.now())) !== false) session.need(false, `${version} is over`);
 }

@@ -15,13 +15,13 @@ import { boundsOf } from '../values/numbers.ts';
 import { dateMs } from './deprecation-fields.ts';
 
 /** The versions of a document, and how requests say in which one they are. */
-export interface Versions {
+export interface RequestVersions {
   readonly history: History;
   readonly all: readonly Version[];
 }
 
 /** The versions of a document; nothing where it states none, or none can be asked for. */
-export function versionsOf({ spec }: Model): Versions | undefined {
+export function versionsOf({ spec }: Model): RequestVersions | undefined {
   const history = historyOf(spec);
   const select = statedValue(spec.versioning.select);
   if (!history || !select || select.by === 'pin') return undefined;
@@ -51,7 +51,7 @@ export function isOver({ deprecation }: Version, nowMs: number): boolean | undef
 }
 
 /** What goes between the newest shapes and those of a version; nothing where it is not known what was changed since. */
-export function carriesTo(model: Model, { history }: Versions, version: string): Carries | undefined {
+export function carriesTo(model: Model, { history }: RequestVersions, version: string): Carries | undefined {
   return history.openAbove(version).length > 0 ? undefined : new Carries(model.spec, history, version, () => Date.now());
 }
 
@@ -94,7 +94,7 @@ const numbersMax = 500;
  */
 export function bodiesFor(
   model: Model,
-  { history }: Versions,
+  { history }: RequestVersions,
   version: string,
   resource: string,
   carry: ResourceCarry,

@@ -11,7 +11,7 @@ import { SchemaNames } from '../../openapi/read/schema-names.ts';
 import { Shapes } from '../../openapi/read/shapes.ts';
 import { withOwnStatements } from '../../spec/own-statements.ts';
 import { type MessageOperation, type NamedMessage, readMessageOperations } from './operations.ts';
-import { baseUrls, writeAuthentication } from './security.ts';
+import { baseUrls, writeListenerAuthentication } from './security.ts';
 
 /** Reads a document of AsyncAPI, whatever its version, as one of this language. */
 export function importAsyncApi(foreign: Foreign, traces = false): Imported {
@@ -45,7 +45,7 @@ export function readTree(reader: SourceReader, trail: Trail, version: string, is
   if (info) writeWords(info, purpose, reader, trail);
   const urls = baseUrls(reader, trail);
   if (urls.length > 0) purpose.base_url = urls.length === 1 ? (urls[0] as string) : urls;
-  const authentication = writeAuthentication(reader, trail);
+  const authentication = writeListenerAuthentication(reader, trail);
   const events = writeEvents(readMessageOperations(reader, version), shapes, trail, isOwn);
   const resources = isOwn ? newMap() : writeResources(names, shapes, trail);
   const tree: OpenMap = newMap();

@@ -6,7 +6,7 @@ import { type MapAt, refOf, type SourceReader } from '../../openapi/read/reader.
 import { writeScheme } from '../../openapi/read/security.ts';
 
 /** Writes how whoever listens shows who it is: the stated schemes, and which of them servers and operations ask for. */
-export function writeAuthentication(reader: SourceReader, trail: Trail): OpenMap | undefined {
+export function writeListenerAuthentication(reader: SourceReader, trail: Trail): OpenMap | undefined {
   const schemes: OpenMap = newMap();
   const components = reader.map(reader.root, 'components');
   const known = new Map<string, string>();

@@ -15,14 +15,14 @@ import { mapInner } from '../../../parts/shapes/inner.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import {
   envelopeExample,
-  envelopeMembers,
   envelopeSchema,
   isBare,
   payloadSchema,
+  statedEnvelopeMembers,
 } from '../../json-schema/write/payload-schemas.ts';
 import type { SchemaWriter } from '../../json-schema/write/schema-writer.ts';
 import { DefinitionNames } from '../../json-schema/write/view.ts';
-import { type Prose, unsettledLine } from '../../spec/prose.ts';
+import { type ProseAt, unsettledLine } from '../../spec/prose.ts';
 
 /** One kind of event as AsyncAPI speaks of it. */
 export interface Message {
@@ -35,10 +35,10 @@ export interface Message {
 const exampleTimes = { id: 'evt_01KDWQ5G00WZ3P8J1N4R7T2V6X', at: '2026-01-01T00:00:00.000Z' };
 
 /** The messages that a service sends: every kind of event, in its envelope. */
-export function writeMessages(spec: Spec, writer: SchemaWriter, prose: Prose): Message[] {
+export function writeMessages(spec: Spec, writer: SchemaWriter, prose: ProseAt): Message[] {
   const names = new DefinitionNames();
   const exampleOf = payloadExamples(spec);
-  const members = envelopeMembers(spec);
+  const members = statedEnvelopeMembers(spec);
   const id = members.find(([, source]) => source === 'event.id')?.[0];
   const payload = members.find(([, source]) => source === 'event.payload')?.[0];
   return entriesOf(spec.events.kinds).map(([name, kind]) => {

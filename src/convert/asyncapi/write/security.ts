@@ -4,7 +4,7 @@ import { kindOfScheme, placed } from '../../../parts/authentication.ts';
 import { entriesOf } from '../../../parts/fact.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { DefinitionNames } from '../../json-schema/write/view.ts';
-import type { Prose } from '../../spec/prose.ts';
+import type { ProseAt } from '../../spec/prose.ts';
 
 /** The security schemes of a service, and which of them a caller may show. */
 export interface Security {
@@ -13,7 +13,7 @@ export interface Security {
   readonly accepted: readonly JsonMap[];
 }
 
-export function writeSecurity(spec: Spec, prose: Prose): Security {
+export function writeSecurity(spec: Spec, prose: ProseAt): Security {
   const names = new DefinitionNames();
   const schemes: OpenMap = newMap();
   const accepted: JsonMap[] = [];

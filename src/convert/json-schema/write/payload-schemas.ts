@@ -74,7 +74,7 @@ export function payloadSchema(kind: EventKind, writer: SchemaWriter): JsonMap | 
 /** An event as it is sent: its payload within the envelope, or alone. */
 export function envelopeSchema(spec: Spec, kind: EventKind, payload: JsonMap): JsonMap {
   if (isBare(spec)) return payload;
-  const members = envelopeMembers(spec);
+  const members = statedEnvelopeMembers(spec);
   const properties: Record<string, Json> = Object.create(null);
   for (const [name, source] of members) properties[name] = memberSchema(source, kind, payload);
   return { type: 'object', properties, required: members.map(([name]) => name) };
@@ -86,7 +86,7 @@ export function isBare(spec: Spec): boolean {
 }
 
 /** What an envelope is made of, each with its expression: as stated, or as it follows by rule; nothing where there is none. */
-export function envelopeMembers(spec: Spec): readonly (readonly [name: string, source: string])[] {
+export function statedEnvelopeMembers(spec: Spec): readonly (readonly [name: string, source: string])[] {
   return Object.entries(envelopeOf(spec.events).members ?? {});
 }
 
@@ -105,7 +105,7 @@ export function envelopeExample(
     'event.payload': payload,
   };
   const out: OpenMap = newMap();
-  for (const [name, source] of envelopeMembers(spec)) {
+  for (const [name, source] of statedEnvelopeMembers(spec)) {
     const value = known[source] ?? literalOf(source);
     if (value === undefined) return undefined;
     out[name] = value;

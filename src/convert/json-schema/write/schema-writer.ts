@@ -13,7 +13,7 @@ import type { Spec } from '../../../parts/spec.ts';
 import { machineOf } from '../../../parts/states.ts';
 import { expandableFields } from '../../spec/expansion.ts';
 import { proseOf, unsettledLine } from '../../spec/prose.ts';
-import { extensible, innerSchema, namesIn, nullable, shapeSchema } from './shape-schema.ts';
+import { extensible, innerSchema, namesIn, nullableSchema, shapeSchema } from './shape-schema.ts';
 import { DefinitionNames, type SchemaView, type Writing } from './view.ts';
 
 /** How a format writes schemas. */
@@ -218,7 +218,7 @@ function fieldSchema(resource: Resource, field: Field, writing: Writing): JsonMa
     ...(view === 'create' && field.default && { default: field.default.value }),
     ...(field.deprecated && { deprecated: true }),
   };
-  return view === 'update' && statedValue(field.required) !== true ? nullable(schema) : schema;
+  return view === 'update' && statedValue(field.required) !== true ? nullableSchema(schema) : schema;
 }
 
 /** The schema of a field's value: its shape, the states where it holds the state, what a reference is shown as. */

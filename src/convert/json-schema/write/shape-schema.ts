@@ -83,7 +83,7 @@ function partial(schema: JsonMap, required: readonly string[]): JsonMap {
   if (isPlainMap(properties)) out.properties = removable(properties, (name) => !required.includes(name));
   if (isPlainMap(patternProperties)) out.patternProperties = removable(patternProperties, () => true);
   if (additionalProperties !== undefined)
-    out.additionalProperties = isPlainMap(additionalProperties) ? nullable(additionalProperties) : additionalProperties;
+    out.additionalProperties = isPlainMap(additionalProperties) ? nullableSchema(additionalProperties) : additionalProperties;
   if (!exclusive) return out;
   const any = fitsAny(exclusive.branches);
   return unionsOf(out).length === 0 ? { ...out, ...any } : fitsAll<Json>([out, any]);
@@ -95,7 +95,8 @@ const ofWhole: ReadonlySet<string> = new Set(
 
 function removable(properties: JsonMap, mayGo: (name: string) => boolean): JsonMap {
   const out: Record<string, Json> = Object.create(null);
-  for (const [name, inner] of Object.entries(properties)) out[name] = isPlainMap(inner) && mayGo(name) ? nullable(inner) : inner;
+  for (const [name, inner] of Object.entries(properties))
+    out[name] = isPlainMap(inner) && mayGo(name) ? nullableSchema(inner) : inner;
   return out;
 }
 
@@ -129,7 +130,7 @@ const standardWords: ReadonlySet<string> = new Set(
 );
 
 /** A schema that takes null as well. */
-export function nullable(schema: JsonMap): JsonMap {
+export function nullableSchema(schema: JsonMap): JsonMap {
   if (takesNull(schema)) return schema;
   const { type, ...rest } = schema;
   const isPlain = !isComposed(schema) && schema.enum === undefined && schema.const === undefined;

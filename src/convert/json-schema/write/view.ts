@@ -1,7 +1,7 @@
 import type { JsonMap } from '../../../document/document.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import type { Spec } from '../../../parts/spec.ts';
-import type { Prose } from '../../spec/prose.ts';
+import type { ProseAt } from '../../spec/prose.ts';
 
 /** What a schema is for: an answer, what makes or replaces a resource, or a change of one (JSON Merge Patch, RFC 7396). */
 export type SchemaView = 'answer' | 'create' | 'update';
@@ -10,7 +10,7 @@ export type SchemaView = 'answer' | 'create' | 'update';
 export interface Writing {
   readonly spec: Spec;
   readonly view: SchemaView;
-  readonly prose: Prose;
+  readonly prose: ProseAt;
   /** Whether some endpoint shows what a resource refers to whole, when it is asked to. */
   readonly expandable: (resource: string) => boolean;
   /** Formats that the reader knows; of the others of this language a keyword of JSON Schema says what it can. */

@@ -1,8 +1,8 @@
 import type { InferenceContext, InferenceRule } from './context.ts';
 import { actionChangesRow, deleteDeletes, getManyLists, getOneReads, patchUpdates, postCreates, putReplaces } from './effects.ts';
 import { eventEnvelope, listEnvelope, rowEnvelope } from './envelopes.ts';
-import { errorCodes, errorPayload } from './errors.ts';
-import { expandableFields, fieldsOfUnion } from './fields.ts';
+import { errorCodesRule, errorPayloadRule } from './errors.ts';
+import { expandableFieldsRule, fieldsOfUnion } from './fields.ts';
 import { generatedIdentifier, identifier, valueWithoutIdentifier } from './identifiers.ts';
 import { methodNames, thingsOfMethods } from './method-names.ts';
 import { pageParameters } from './page-parameters.ts';
@@ -11,7 +11,7 @@ import { documentVersion, exampleReplies, publicOperations, rateLimitHeaders } f
 import { statusStates } from './status-states.ts';
 
 /** The rules that say what the paths are about and what is done there, each after those whose findings it reads. */
-export const effectRules: readonly InferenceRule[] = [
+export const effectInferences: readonly InferenceRule[] = [
   resourceBehindPath,
   thingsOfMethods,
   fieldsOfUnion,
@@ -35,10 +35,10 @@ export const otherRules: readonly InferenceRule[] = [
   rowEnvelope,
   generatedIdentifier,
   statusStates,
-  expandableFields,
+  expandableFieldsRule,
   valueWithoutIdentifier,
-  errorPayload,
-  errorCodes,
+  errorPayloadRule,
+  errorCodesRule,
   eventEnvelope,
   rateLimitHeaders,
   documentVersion,
@@ -46,7 +46,7 @@ export const otherRules: readonly InferenceRule[] = [
 ];
 
 /** Every rule of inference; `docs/inference.md` is held to this list. */
-export const inferenceRules: readonly InferenceRule[] = [...effectRules, ...otherRules];
+export const inferenceRules: readonly InferenceRule[] = [...effectInferences, ...otherRules];
 
 /** Applies rules, one after another. */
 export function applyRules(rules: readonly InferenceRule[], context: InferenceContext): void {

@@ -11,7 +11,7 @@ import {
   successOf,
 } from './context.ts';
 import { pathParts, shapeOfPath, wholeParameter } from './paths.ts';
-import { documentFields, listIn, rowOf } from './rows.ts';
+import { documentFields, listIn, shownRowOf } from './rows.ts';
 
 /** The collection that a path is, or whose things it is about. */
 export function collectionAt({ collections }: InferenceContext, path: string): Collection | undefined {
@@ -113,7 +113,8 @@ function madeBy(context: InferenceContext, operation: SourceOperation): string |
   const shape = shapeOfAnswer(endpoint, '201');
   const kept = new Set([...context.collections.values()].map(({ resource }) => resource));
   const shown =
-    rowOf(context.written, shape, 'id')?.resource ?? context.written.resourceOf(listIn(context.written, shape, undefined)?.items);
+    shownRowOf(context.written, shape, 'id')?.resource ??
+    context.written.resourceOf(listIn(context.written, shape, undefined)?.items);
   return shown !== undefined && kept.has(shown) ? shown : undefined;
 }
 
@@ -266,6 +267,6 @@ function actedOn(context: InferenceContext, operation: SourceOperation): string 
   const collection = collectionAt(context, `/${segments.slice(0, last).join('/')}`);
   if (!collection) return undefined;
   const endpoint = endpointOf(context, operation);
-  const row = rowOf(context.written, shapeOfAnswer(endpoint, successOf(endpoint)), collection.parameter);
+  const row = shownRowOf(context.written, shapeOfAnswer(endpoint, successOf(endpoint)), collection.parameter);
   return row?.resource === collection.resource ? collection.resource : undefined;
 }

@@ -8,7 +8,7 @@ import { celOf } from './envelopes.ts';
 import { wordsOf } from './shapes.ts';
 
 /** What a refusal looks like is what most refusals look like; its fields are filled by what they are called. */
-export const errorPayload: InferenceRule = {
+export const errorPayloadRule: InferenceRule = {
   name: 'error-payload',
   says: 'The shape that most answers of failure have is that of errors; its fields for message, code, status and request are known by name.',
   infer(context) {
@@ -29,9 +29,9 @@ export const errorPayload: InferenceRule = {
     context.trail.from('/errors/payload/shape', from);
     const data = dataOf(context, most.shape);
     if (data !== undefined) payload.data = data;
-    if (data !== undefined) context.trail.infer('/errors/payload/data', errorPayload.name, from, 0.8);
+    if (data !== undefined) context.trail.infer('/errors/payload/data', errorPayloadRule.name, from, 0.8);
     const share = most.count / refusals.length;
-    context.trail.infer('/errors/payload', errorPayload.name, from, Math.round(share * 90) / 100);
+    context.trail.infer('/errors/payload', errorPayloadRule.name, from, Math.round(share * 90) / 100);
     context.tree.errors = { ...madeOrNew(context.tree.errors), payload };
   },
 };
@@ -157,7 +157,7 @@ const statusWords: readonly (readonly [number, RegExp])[] = [
 ];
 
 /** A listed word such as `not_found`, or a status that answers state, says which condition it is for. */
-export const errorCodes: InferenceRule = {
+export const errorCodesRule: InferenceRule = {
   name: 'error-codes',
   says: 'Words of a listed error code, and stated statuses of failure, stand for the conditions that HTTP and custom know by them.',
   infer(context) {
@@ -178,14 +178,19 @@ export const errorCodes: InferenceRule = {
       codes[chosen] = { status: answer, when: [...(isMap(known) ? wordsOf(known.when) : []), ...when] };
       context.trail.infer(
         below('/errors/codes', chosen),
-        errorCodes.name,
+        errorCodesRule.name,
         context.trail.origin(word === undefined ? (at ?? '') : (listed?.at ?? '')) ?? '',
         word === undefined ? 0.6 : 0.7,
       );
     }
     if (Object.keys(codes).length === 0) return;
     codes.others = { $open: 'Which other errors are there, and when is each of them given?' };
-    context.trail.infer('/errors/codes', errorCodes.name, refusals[0] ? (context.trail.origin(refusals[0].at) ?? '') : '', 0.5);
+    context.trail.infer(
+      '/errors/codes',
+      errorCodesRule.name,
+      refusals[0] ? (context.trail.origin(refusals[0].at) ?? '') : '',
+      0.5,
+    );
     context.tree.errors = { ...madeOrNew(context.tree.errors), codes };
   },
 };

@@ -53,7 +53,7 @@ function joined(known: Json | undefined, shape: Json): Json {
 }
 
 /** A field that holds an identifier or the thing itself refers to that thing; a parameter `expand` asks for it whole. */
-export const expandableFields: InferenceRule = {
+export const expandableFieldsRule: InferenceRule = {
   name: 'expandable-fields',
   says: 'A field that is a text or one resource with an identifier refers to it; where a parameter `expand` is, it is shown whole on request.',
   infer(context) {
@@ -71,7 +71,7 @@ export const expandableFields: InferenceRule = {
       const effect = typeof endpoint.does === 'string' ? readEffect(endpoint.does) : undefined;
       if (!effect || !('resource' in effect) || !hasReference(context, effect.resource)) continue;
       endpoint.expand = { parameter: 'expand', depth: 4 };
-      context.trail.infer(below(placeOfEndpoint(operation), 'expand'), expandableFields.name, operation.map.at, 0.8);
+      context.trail.infer(below(placeOfEndpoint(operation), 'expand'), expandableFieldsRule.name, operation.map.at, 0.8);
     }
   },
 };
@@ -105,7 +105,7 @@ function refer(context: InferenceContext, name: string, field: string, shape: Js
   };
   const at = below(below(below('/resources', name), 'fields'), field);
   const from = context.trail.origin(at) ?? '';
-  for (const word of ['ref', 'type']) context.trail.infer(below(at, word), expandableFields.name, from, 0.9);
+  for (const word of ['ref', 'type']) context.trail.infer(below(at, word), expandableFieldsRule.name, from, 0.9);
 }
 
 function hasReference({ resources }: InferenceContext, name: string): boolean {

@@ -3,7 +3,7 @@ import type { SourceOperation } from '../read/operation.ts';
 import { endpointOf, type InferenceContext, type InferenceRule, shapeOfAnswer, successOf } from './context.ts';
 import { infer } from './effects.ts';
 import { pathParts, singular } from './paths.ts';
-import { documentFields, listIn, rowOf } from './rows.ts';
+import { documentFields, listIn, shownRowOf } from './rows.ts';
 
 /** `/conversations.info?channel=C1`: a method of a kind of things, which names one of them by a parameter of the request. */
 export const methodNames: InferenceRule = {
@@ -63,7 +63,7 @@ function rowsOf(
   const of = (verbs: ReadonlySet<string>) => methods.filter(([verb]) => verbs.has(verb)).map(([, operation]) => operation);
   for (const operation of [...of(reads), ...of(creates)]) {
     const endpoint = endpointOf(context, operation);
-    const row = rowOf(written, shapeOfAnswer(endpoint, successOf(endpoint)), 'id');
+    const row = shownRowOf(written, shapeOfAnswer(endpoint, successOf(endpoint)), 'id');
     if (row?.resource !== undefined) return { resource: row.resource, parameter: row.wrapper ?? singular(noun) };
   }
   return undefined;
@@ -102,7 +102,7 @@ function identityOf(context: InferenceContext, operation: SourceOperation, param
 
 function answersWithRow(context: InferenceContext, operation: SourceOperation, resource: string): boolean {
   const endpoint = endpointOf(context, operation);
-  return rowOf(context.written, shapeOfAnswer(endpoint, successOf(endpoint)), 'id')?.resource === resource;
+  return shownRowOf(context.written, shapeOfAnswer(endpoint, successOf(endpoint)), 'id')?.resource === resource;
 }
 
 /** A word sent for what is kept as a map would not be kept. */

@@ -2,7 +2,7 @@ import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { inOnePiece, pageStyles } from '../../../kinds/pages/all.ts';
 import type { AskedFor, PageStyle } from '../../../kinds/pages/kind.ts';
-import type { Parameter, SourceOperation } from '../read/operation.ts';
+import type { SourceOperation, SourceParameter } from '../read/operation.ts';
 import { endpointOf, type InferenceContext, type InferenceRule, placeOfEndpoint } from './context.ts';
 
 /** `limit` and `starting_after`, `page` and `per_page`, `cursor`: by which parameters a list is asked for its next page. */
@@ -62,7 +62,7 @@ function takesOpaque(context: InferenceContext, operation: SourceOperation, name
 function namesOf(
   context: InferenceContext,
   operation: SourceOperation,
-  { in: place, name, style, explode }: Parameter,
+  { in: place, name, style, explode }: SourceParameter,
 ): { readonly name: string }[] {
   if (place !== 'query' && place !== 'header') return [];
   const isExploded = place === 'query' && (style ?? 'form') === 'form' && explode !== false;

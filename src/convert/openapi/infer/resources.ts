@@ -15,7 +15,7 @@ import {
 } from './context.ts';
 import { boundParameters, collectionAt } from './effects.ts';
 import { pathParts, shapeOfPath, singular, wholeParameter } from './paths.ts';
-import { documentFields, listIn, rowOf, type ShownRow } from './rows.ts';
+import { documentFields, listIn, type ShownRow, shownRowOf } from './rows.ts';
 
 /** `/customers/{customer}` is about one of the things of `/customers`, and its answers show which resource those are. */
 export const resourceBehindPath: InferenceRule = {
@@ -53,7 +53,7 @@ function collectionOf(path: string, operations: readonly SourceOperation[], cont
   for (const [operation, narrow] of candidates) {
     const endpoint = endpointOf(context, operation);
     const status = successOf(endpoint);
-    const row = rowOf(context.written, narrow(shapeOfAnswer(endpoint, status)), parameter);
+    const row = shownRowOf(context.written, narrow(shapeOfAnswer(endpoint, status)), parameter);
     const resource = row && (row.resource ?? nameOf(row, plural, operation, status ?? '200', context));
     if (resource !== undefined) return { path, parameter, resource };
   }

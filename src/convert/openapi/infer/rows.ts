@@ -12,7 +12,7 @@ export interface ShownRow {
 }
 
 /** The row that an answer shows, told from others by what a path's parameter names. */
-export function rowOf(written: Written, shape: Json | undefined, parameter: string, depth = 0): ShownRow | undefined {
+export function shownRowOf(written: Written, shape: Json | undefined, parameter: string, depth = 0): ShownRow | undefined {
   if (shape === undefined || depth > 4) return undefined;
   const resource = written.resourceOf(shape);
   const union = written.alternativesOf(shape);
@@ -33,7 +33,7 @@ function rowOfUnion(
   depth: number,
 ): ShownRow | undefined {
   const there = union.filter((one) => !isReceipt(written, one));
-  const rows = there.map((one) => rowOf(written, one, parameter, depth + 1));
+  const rows = there.map((one) => shownRowOf(written, one, parameter, depth + 1));
   if (resource !== undefined && there.length > 0 && rows.every((row) => row !== undefined && row.wrapper === undefined)) {
     return { resource, shape };
   }
@@ -44,7 +44,7 @@ function rowOfUnion(
 function wrappedRow(written: Written, { all }: ShapeProperties, parameter: string, depth: number): ShownRow | undefined {
   const held = Object.entries(all).flatMap(([wrapper, inner]): ShownRow[] => {
     if (written.itemsOf(inner) !== undefined) return [];
-    const row = rowOf(written, inner, parameter, depth + 1);
+    const row = shownRowOf(written, inner, parameter, depth + 1);
     return row && row.wrapper === undefined ? [{ ...row, wrapper }] : [];
   });
   return held.length === 1 ? held[0] : undefined;

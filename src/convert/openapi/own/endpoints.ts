@@ -18,7 +18,7 @@ export interface OperationReading extends SchemaReading {
 }
 
 /** Reads the paths of our own export back as the endpoints that were stated. */
-export function readEndpoints(paths: Json | undefined, reading: OperationReading): ReadEndpoint[] {
+export function readOwnEndpoints(paths: Json | undefined, reading: OperationReading): ReadEndpoint[] {
   return Object.entries(isMap(paths) ? paths : {}).flatMap(([path, item]) =>
     isMap(item)
       ? operationsOf(item).map(({ method, operation, from }) => endpointOf(path, method, operation, [path, ...from], reading))

@@ -2,7 +2,7 @@ import type { Json, JsonMap, Pointer } from '../../../document/document.ts';
 import { valueAt } from '../../../document/place.ts';
 import { pointerOf } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
-import { type OperationReading, readEndpoints, readKinds } from './endpoints.ts';
+import { type OperationReading, readKinds, readOwnEndpoints } from './endpoints.ts';
 import { readResource } from './resources.ts';
 import { readScheme } from './security.ts';
 import { inOrder, readWrittenForms, withWrittenForms } from './source-forms.ts';
@@ -119,7 +119,7 @@ function takeResources(source: JsonMap, tree: OpenMap, reading: OperationReading
 }
 
 function takeEndpoints(source: JsonMap, tree: OpenMap, reading: OperationReading, note: Note): void {
-  for (const { key, stated, from } of readEndpoints(source.paths, reading)) {
+  for (const { key, stated, from } of readOwnEndpoints(source.paths, reading)) {
     partOf(tree, 'endpoints')[key] = stated;
     note(['endpoints', key], from);
   }

@@ -2,7 +2,7 @@ import type { Json, JsonMap, Pointer } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import type { Trail } from './evidence.ts';
-import { type Content, isJson, mainContent, type Parameter, type Response, type SourceOperation } from './operation.ts';
+import { type Content, isJson, mainContent, type Response, type SourceOperation, type SourceParameter } from './operation.ts';
 import { type At, type MapAt, madeOrNew, type SourceReader } from './reader.ts';
 import type { Shapes } from './shapes.ts';
 
@@ -58,7 +58,7 @@ function writeParameters(operation: SourceOperation, at: Pointer, shapes: Shapes
 /** OpenAPI gives these headers a meaning of their own, and says that a parameter of such a name is not read. */
 const ownHeaders: ReadonlySet<string> = new Set(['accept', 'content-type', 'authorization']);
 
-function writeParameter({ in: place, map, schema, style, explode }: Parameter, shapes: Shapes): Json {
+function writeParameter({ in: place, map, schema, style, explode }: SourceParameter, shapes: Shapes): Json {
   const { reader } = shapes;
   const written: OpenMap = newMap();
   written.in = place;
@@ -100,7 +100,7 @@ function parameterShape(shape: Json | undefined): JsonMap {
   return Array.isArray(rest.required) ? Object.assign(newMap(), { shape: rest }) : rest;
 }
 
-const styles: Readonly<Record<Parameter['in'], readonly string[]>> = {
+const styles: Readonly<Record<SourceParameter['in'], readonly string[]>> = {
   path: ['simple', 'label', 'matrix'],
   query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
   header: ['simple'],

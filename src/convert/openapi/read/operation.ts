@@ -12,12 +12,12 @@ export interface SourceOperation {
   readonly map: MapAt;
   /** Its `operationId`. */
   readonly id: string | undefined;
-  readonly parameters: readonly Parameter[];
+  readonly parameters: readonly SourceParameter[];
   readonly body: SourceBody | undefined;
   readonly responses: readonly Response[];
 }
 
-export interface Parameter {
+export interface SourceParameter {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header' | 'cookie';
   readonly map: MapAt;

@@ -3,10 +3,10 @@ import { newMap } from '../../../document/values.ts';
 import {
   type Content,
   headersOf,
-  type Parameter,
   type Response,
   type SourceBody,
   type SourceOperation,
+  type SourceParameter,
   schemaOfParameter,
 } from './operation.ts';
 import type { MapAt, SourceReader } from './reader.ts';
@@ -57,7 +57,7 @@ function parametersOf(item: MapAt, map: MapAt, reader: SourceReader): MapAt[] {
   return [...reader.list(item, 'parameters').filter(({ value }) => !known.has(`${value.in} ${value.name}`)), ...own];
 }
 
-function parameterOf(map: MapAt, reader: SourceReader): Parameter | undefined {
+function parameterOf(map: MapAt, reader: SourceReader): SourceParameter | undefined {
   const name = map.value.name;
   const place = map.value.in;
   if (place === 'body' || place === 'formData') return undefined;

@@ -84,7 +84,7 @@ const sayable: ReadonlySet<string> = new Set([
 ]);
 
 /** The shape of what a shape admits, or null. */
-export function orNull(shape: OpenMap): OpenMap {
+export function shapeOrNull(shape: OpenMap): OpenMap {
   const { type } = shape;
   if (typeof type === 'string' && jsonTypes.has(type)) {
     if (type !== 'null') shape.type = [type, 'null'];

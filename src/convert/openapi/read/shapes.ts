@@ -6,7 +6,7 @@ import { bytesFormat } from '../../../kinds/formats/all.ts';
 import { alternativesWord } from '../../../parts/shapes/keywords.ts';
 import { fitsSchema, isPattern, unicodePattern } from './fits.ts';
 import { isOfKind, type KeywordKind, keywords } from './keywords.ts';
-import { orNull, propertiesOf, shortened } from './properties.ts';
+import { propertiesOf, shapeOrNull, shortened } from './properties.ts';
 import { type At, refOf, refOfMapping, type SourceReader } from './reader.ts';
 import type { SchemaNames } from './schema-names.ts';
 
@@ -81,7 +81,7 @@ export class Shapes {
     }
     for (const key of readExclusives(shape, schema, this.reader)) this.#invalid(key, below(at, key));
     if (isMap(schema.discriminator)) shape.discriminator = this.#discriminator(schema.discriminator, schema);
-    if (!isBesideRef && this.#isNullable(schema, at)) return orNull(shape);
+    if (!isBesideRef && this.#isNullable(schema, at)) return shapeOrNull(shape);
     settle(shape, at, this.reader);
     return shape;
   }

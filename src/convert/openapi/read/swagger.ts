@@ -1,11 +1,11 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { newMap, type OpenMap } from '../../../document/values.ts';
-import { type Content, headersOf, type Parameter, type Response, type SourceBody } from './operation.ts';
+import { type Content, headersOf, type Response, type SourceBody, type SourceParameter } from './operation.ts';
 import type { MapAt, SourceReader } from './reader.ts';
 
 /** A parameter of Swagger 2.0, whose schema stands among its own words. */
-export function swaggerParameter(name: string, place: Parameter['in'], map: MapAt, reader: SourceReader): Parameter {
+export function swaggerParameter(name: string, place: SourceParameter['in'], map: MapAt, reader: SourceReader): SourceParameter {
   const format = reader.text(map, 'collectionFormat');
   const isList = map.value.type === 'array';
   const isCarried = place === 'query' ? Object.hasOwn(collectionStyles, format ?? 'csv') : (format ?? 'csv') === 'csv';

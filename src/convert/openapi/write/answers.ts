@@ -13,10 +13,10 @@ import { paginationFor } from './following-parameters.ts';
 import { answerHeaders } from './headers.ts';
 import { phraseOf } from './phrases.ts';
 import { statedSchema } from './stated-schema.ts';
-import { present, statedAt, type Writing } from './writing.ts';
+import { type ExportWriting, present, statedAt } from './writing.ts';
 
 /** The answers of success of an endpoint by status: the stated ones, or those that follow from its effect. */
-export function answerResponses(operation: Operation, endpoint: Endpoint, writing: Writing): Map<string, JsonMap> {
+export function answerResponses(operation: Operation, endpoint: Endpoint, writing: ExportWriting): Map<string, JsonMap> {
   const responses = isStated(endpoint.response)
     ? statedResponses(operation, endpoint, writing)
     : effectResponses(operation, endpoint, writing);
@@ -26,7 +26,7 @@ export function answerResponses(operation: Operation, endpoint: Endpoint, writin
   return responses;
 }
 
-function statedResponses(operation: Operation, endpoint: Endpoint, writing: Writing): Map<string, JsonMap> {
+function statedResponses(operation: Operation, endpoint: Endpoint, writing: ExportWriting): Map<string, JsonMap> {
   const own = statedAt(writing.spec.document.tree, 'endpoints', endpoint.key, 'response');
   const stated = own ?? statedDefault(endpoint, writing);
   const byStatus = Map.groupBy(statedValue(endpoint.response) ?? [], ({ status }) => status);
@@ -44,7 +44,7 @@ function statedResponses(operation: Operation, endpoint: Endpoint, writing: Writ
 }
 
 /** A response that the defaults of all endpoints state. */
-function statedDefault({ method }: Endpoint, { spec }: Writing): Json | undefined {
+function statedDefault({ method }: Endpoint, { spec }: ExportWriting): Json | undefined {
   const { tree } = spec.document;
   return (
     statedAt(tree, 'endpoints', 'defaults', method, 'response') ?? statedAt(tree, 'endpoints', 'defaults', 'all', 'response')
@@ -55,7 +55,7 @@ function isSuccess(status: string): boolean {
   return /^[23]/.test(status);
 }
 
-function withHeaders(value: Json, operation: Operation, status: string, writing: Writing): JsonMap {
+function withHeaders(value: Json, operation: Operation, status: string, writing: ExportWriting): JsonMap {
   const own = newMap();
   const stated = isFull(value) ? value.headers : undefined;
   for (const [name, header] of isMap(stated) ? Object.entries(stated) : []) own[name] = headerObject(header, writing);
@@ -64,7 +64,7 @@ function withHeaders(value: Json, operation: Operation, status: string, writing:
 }
 
 /** A header by its expression, its shape, or both. */
-function headerObject(stated: Json, writing: Writing): JsonMap {
+function headerObject(stated: Json, writing: ExportWriting): JsonMap {
   if (!isMap(stated) || isStanding(stated))
     return { schema: { type: 'string' }, [`${prefix}data`]: stated, [followsKey]: ['schema'] };
   const { shape, data } = stated;
@@ -78,7 +78,7 @@ function headerObject(stated: Json, writing: Writing): JsonMap {
 }
 
 /** What is stated of one status: a shape, an answer in full, or several of which the first that holds is given. */
-function statedAnswer(value: Json, answers: readonly Answer[], endpoint: Endpoint, writing: Writing): JsonMap {
+function statedAnswer(value: Json, answers: readonly Answer[], endpoint: Endpoint, writing: ExportWriting): JsonMap {
   if (isStanding(value) || value === 'none' || value === 'any') return { [statedKey]: value };
   const list: readonly Json[] | undefined =
     Array.isArray(value) && !(value.length === 1 && typeof value[0] === 'string') ? value : undefined;
@@ -95,7 +95,7 @@ function statedAnswer(value: Json, answers: readonly Answer[], endpoint: Endpoin
   return { content: contentOf(fitsAny(branches), endpoint, example, example !== undefined), [`${prefix}answers`]: words };
 }
 
-function singleAnswer(value: Json, answer: Answer | undefined, endpoint: Endpoint, writing: Writing): JsonMap {
+function singleAnswer(value: Json, answer: Answer | undefined, endpoint: Endpoint, writing: ExportWriting): JsonMap {
   const full = isFull(value);
   const shape = full ? value.shape : value;
   const words = full ? besideShape(value) : newMap();
@@ -127,7 +127,7 @@ function besideShape(answer: JsonMap): JsonMap {
   return words;
 }
 
-function exampleOfAnswer(answer: Answer | undefined, { examples }: Writing): Json | undefined {
+function exampleOfAnswer(answer: Answer | undefined, { examples }: ExportWriting): Json | undefined {
   const shape = answer && statedValue(answer.shape);
   return answer?.example ? answer.example.value : shape && examples.ofShape(shape, 'answer', 'value');
 }
@@ -139,7 +139,7 @@ function contentOf(schema: JsonMap, { produces }: Endpoint, example: Json | unde
 }
 
 /** The answers that follow by rule. */
-function effectResponses(operation: Operation, endpoint: Endpoint, writing: Writing): Map<string, JsonMap> {
+function effectResponses(operation: Operation, endpoint: Endpoint, writing: ExportWriting): Map<string, JsonMap> {
   const effect = statedValue(endpoint.does);
   const { standing } = endpoint.response;
   const open = { description: 'What it answers is open.', [followsKey]: true };
@@ -193,7 +193,7 @@ function descriptionOf(endpoint: Endpoint, status: string): string {
 }
 
 /** The schema of a list's answer: the stated envelope around its rows, or a bare array. */
-function pageSchema(endpoint: Endpoint, resource: string, writing: Writing): JsonMap {
+function pageSchema(endpoint: Endpoint, resource: string, writing: ExportWriting): JsonMap {
   const pagination = paginationFor(endpoint, writing.spec.limits.pagination);
   const rows = { type: 'array', items: writing.schemas.resource(resource, 'answer'), ...longest(pagination) };
   if (pagination?.items === undefined) return rows;
@@ -206,7 +206,7 @@ function pageSchema(endpoint: Endpoint, resource: string, writing: Writing): Jso
 }
 
 /** An example of the page. */
-function pageExample(endpoint: Endpoint, resource: string, writing: Writing): Json | undefined {
+function pageExample(endpoint: Endpoint, resource: string, writing: ExportWriting): Json | undefined {
   const row = writing.examples.ofResource(resource, 'answer');
   if (row === undefined) return undefined;
   const pagination = paginationFor(endpoint, writing.spec.limits.pagination);

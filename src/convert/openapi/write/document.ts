@@ -11,7 +11,7 @@ import { pathsOf } from './paths.ts';
 import { errorPayload } from './refusals.ts';
 import { resourceSchema } from './resources.ts';
 import { securityOf, securitySchemes } from './security.ts';
-import { type Edition, present, startWriting, statedAt, type Writing } from './writing.ts';
+import { type Edition, type ExportWriting, present, startWriting, statedAt } from './writing.ts';
 
 /** Writes a document as OpenAPI: all that OpenAPI can say in its own words, and the rest beside them. */
 export function openApiDocument(spec: Spec, edition: Edition): JsonMap {
@@ -40,7 +40,7 @@ export function openApiDocument(spec: Spec, edition: Edition): JsonMap {
   );
 }
 
-function infoOf(spec: Spec, writing: Writing): JsonMap {
+function infoOf(spec: Spec, writing: ExportWriting): JsonMap {
   const current = entriesOf(spec.versioning.versions).find(([, version]) => version.current)?.[0];
   const purpose = statedValue(spec.purpose.purpose);
   const description = [...writing.prose(''), ...writing.prose('/purpose')].join('\n\n');
@@ -73,7 +73,7 @@ function serversOf({ document, versioning }: Spec): readonly Json[] | undefined 
 }
 
 /** A tag for each group of operations, in the order in which they come, with what the document says of the resource. */
-function tagsOf(writing: Writing, hasWebhooks: boolean): readonly Json[] {
+function tagsOf(writing: ExportWriting, hasWebhooks: boolean): readonly Json[] {
   const { spec } = writing;
   const tags = new Map<string, Json>();
   for (const { endpoint, resource, name } of callableOperations(spec)) {
@@ -91,7 +91,7 @@ function tagsOf(writing: Writing, hasWebhooks: boolean): readonly Json[] {
 }
 
 /** Every definition by its name: each resource's whole statement with what is made of it for requests, then the rest. */
-function schemasOf(writing: Writing): JsonMap {
+function schemasOf(writing: ExportWriting): JsonMap {
   const { spec, schemas, reading } = writing;
   const wholes = new Map(
     entriesOf(spec.resources.all).map(([name, resource]) => [

@@ -11,10 +11,10 @@ import { envelopeExample, envelopeSchema } from '../../json-schema/write/payload
 import { componentName, operationIdOf, titleOf } from '../../spec/operation-names.ts';
 import { followsKey, payloadKey, prefix } from '../own/words.ts';
 import { statedSchema } from './stated-schema.ts';
-import { present, statedAt, type Writing } from './writing.ts';
+import { type ExportWriting, present, statedAt } from './writing.ts';
 
 /** What the service sends to those who subscribed: an entry a kind, where events go out by webhook. */
-export function webhooksOf(writing: Writing): JsonMap | undefined {
+export function webhooksOf(writing: ExportWriting): JsonMap | undefined {
   const webhook = statedValue(writing.spec.events.delivery)?.webhook;
   const kinds = entriesOf(writing.spec.events.kinds);
   if (!webhook || kinds.length === 0) return undefined;
@@ -24,7 +24,7 @@ export function webhooksOf(writing: Writing): JsonMap | undefined {
 }
 
 /** The same events beside the operation that subscribes to them: they come to the address that its body names. */
-export function callbacksOf(operation: Operation, writing: Writing): JsonMap | undefined {
+export function callbacksOf(operation: Operation, writing: ExportWriting): JsonMap | undefined {
   const webhook = statedValue(writing.spec.events.delivery)?.webhook;
   const subscribers = webhook?.subscribers;
   const effect = operation.endpoint && statedValue(operation.endpoint.does);
@@ -36,7 +36,7 @@ export function callbacksOf(operation: Operation, writing: Writing): JsonMap | u
   return Object.keys(out).length > 0 ? out : undefined;
 }
 
-function sentOperation(kind: EventKind, webhook: Webhook, writing: Writing, isOwn: boolean): JsonMap {
+function sentOperation(kind: EventKind, webhook: Webhook, writing: ExportWriting, isOwn: boolean): JsonMap {
   const { tree } = writing.spec.document;
   const stated = statedAt(tree, 'events', 'kinds', kind.name);
   const carried = newMap();
@@ -62,7 +62,7 @@ function sentOperation(kind: EventKind, webhook: Webhook, writing: Writing, isOw
   });
 }
 
-function eventBody(kind: EventKind, writing: Writing): JsonMap {
+function eventBody(kind: EventKind, writing: ExportWriting): JsonMap {
   const schema = writing.schemas.defineOnce(`${kind.name} event`, eventSchema(kind, writing));
   const shape = statedValue(kind.payload);
   const payload = shape ? writing.examples.ofShape(shape, 'answer', 'payload') : undefined;
@@ -75,7 +75,7 @@ function eventBody(kind: EventKind, writing: Writing): JsonMap {
 const exampleTimes = { id: 'evt_01JZ8Q4N6W3H9T5V7X2B1C0D4E', at: '2026-01-01T09:00:00.000Z' };
 
 /** An event in its envelope. */
-function eventSchema(kind: EventKind, writing: Writing): JsonMap {
+function eventSchema(kind: EventKind, writing: ExportWriting): JsonMap {
   const stated = statedAt(writing.spec.document.tree, 'events', 'kinds', kind.name, 'payload');
   const isWritten = stated !== undefined && isStated(kind.payload);
   const payload = isWritten ? { ...statedSchema(stated, writing, 'answer'), [payloadKey]: kind.name } : {};
@@ -97,7 +97,7 @@ function signatureHeaders({ signature, headers }: Webhook): JsonMap[] {
 }
 
 /** The operation by which a caller listens to the stream of events. */
-export function streamOperation(stream: Stream, writing: Writing): JsonMap {
+export function streamOperation(stream: Stream, writing: ExportWriting): JsonMap {
   const schemas = entriesOf(writing.spec.events.kinds).map(([, kind]) =>
     writing.schemas.defineOnce(`${kind.name} event`, eventSchema(kind, writing)),
   );

@@ -8,10 +8,10 @@ import { resourceOfEffect } from '../../../parts/operations.ts';
 import { pathParameters } from '../../../parts/payload.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { followsKey } from '../own/words.ts';
-import { present, type Writing } from './writing.ts';
+import { type ExportWriting, present } from './writing.ts';
 
 /** The parameters that an endpoint's path, its pages, its headers and its version bring. */
-export function followingParameters(endpoint: Endpoint, writing: Writing): JsonMap[] {
+export function followingParameters(endpoint: Endpoint, writing: ExportWriting): JsonMap[] {
   return [...pathOnes(endpoint, writing), ...pageOnes(endpoint, writing), ...headerOnes(endpoint, writing)];
 }
 
@@ -19,7 +19,7 @@ function following(name: string, place: string, schema: JsonMap, more: Readonly<
   return present({ name, in: place, ...more, schema, [followsKey]: true });
 }
 
-function pathOnes(endpoint: Endpoint, writing: Writing): JsonMap[] {
+function pathOnes(endpoint: Endpoint, writing: ExportWriting): JsonMap[] {
   const resource = entryOf(writing.spec.resources.all, resourceOfEffect(statedValue(endpoint.does)) ?? '');
   const identifier = resource && statedValue(resource.identifier);
   return pathParameters(endpoint.path).map((name, index, all) => {
@@ -37,7 +37,7 @@ function pathOnes(endpoint: Endpoint, writing: Writing): JsonMap[] {
 }
 
 /** The parameters that a list's pages bring. */
-function pageOnes(endpoint: Endpoint, { spec }: Writing): JsonMap[] {
+function pageOnes(endpoint: Endpoint, { spec }: ExportWriting): JsonMap[] {
   const pagination = paginationFor(endpoint, spec.limits.pagination);
   const expand = endpoint.expand;
   const expansion = expand
@@ -84,7 +84,7 @@ export function paginationFor(
 }
 
 /** Idempotency keys, conditions, and the header or query that chooses a version. */
-function headerOnes(endpoint: Endpoint, { spec }: Writing): JsonMap[] {
+function headerOnes(endpoint: Endpoint, { spec }: ExportWriting): JsonMap[] {
   const { idempotency, ifMatch } = endpoint;
   const conditional = ifMatch === 'required' || ifMatch === 'accepted';
   return [
@@ -130,7 +130,7 @@ function headerOnes(endpoint: Endpoint, { spec }: Writing): JsonMap[] {
 }
 
 /** The parameter by which a request chooses its version. */
-function versionOnes(spec: Writing['spec']): JsonMap[] {
+function versionOnes(spec: ExportWriting['spec']): JsonMap[] {
   const select = statedValue(spec.versioning.select);
   const versions = entriesOf(spec.versioning.versions).map(([name]) => name);
   if (!select || versions.length === 0 || (select.by !== 'header' && select.by !== 'query')) return [];

@@ -9,10 +9,10 @@ import type { Spec } from '../../../parts/spec.ts';
 import { componentName } from '../../spec/operation-names.ts';
 import type { PossibleRefusal } from '../../spec/refusals.ts';
 import { paginationFor } from './following-parameters.ts';
-import type { Writing } from './writing.ts';
+import type { ExportWriting } from './writing.ts';
 
 /** The header fields of an answer of success that follow from what the document states. */
-export function answerHeaders(operation: Operation, status: string, writing: Writing): Record<string, Json> {
+export function answerHeaders(operation: Operation, status: string, writing: ExportWriting): Record<string, Json> {
   const { endpoint } = operation;
   const { spec } = writing;
   const wanted: (keyof typeof fields)[] = [];
@@ -31,7 +31,7 @@ export function answerHeaders(operation: Operation, status: string, writing: Wri
 }
 
 /** The header fields of refusals: what to wait for, what to show, how much is left, which version spoke. */
-export function refusalHeaders(refused: readonly PossibleRefusal[], writing: Writing): Record<string, Json> {
+export function refusalHeaders(refused: readonly PossibleRefusal[], writing: ExportWriting): Record<string, Json> {
   const whens = refused.map(({ when }) => when);
   const wanted: (keyof typeof fields)[] = [];
   if (whens.includes('caller.unknown')) wanted.push('WWW-Authenticate');
@@ -63,14 +63,14 @@ const fields = {
   'WWW-Authenticate': { description: 'Which credentials are taken (RFC 9110 section 11.6.1).', schema: text },
 } as const;
 
-function named(names: readonly (keyof typeof fields)[], { components }: Writing): Record<string, Json> {
+function named(names: readonly (keyof typeof fields)[], { components }: ExportWriting): Record<string, Json> {
   const out = newMap();
   for (const name of names) out[name] = components.share('headers', componentName(name), fields[name]);
   return out;
 }
 
 /** A version that is chosen by a header is named by the same header. */
-function versionHeaders({ spec, components }: Writing): Record<string, Json> {
+function versionHeaders({ spec, components }: ExportWriting): Record<string, Json> {
   const select = statedValue(spec.versioning.select);
   const versions = entriesOf(spec.versioning.versions).map(([name]) => name);
   if (select?.by !== 'header' || versions.length === 0) return {};

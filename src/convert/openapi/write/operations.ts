@@ -12,24 +12,24 @@ import { titleOf } from '../../spec/operation-names.ts';
 import { followsKey, formKey, prefix, statedKey } from '../own/words.ts';
 import { answerResponses } from './answers.ts';
 import { callbacksOf } from './events.ts';
-import { parametersOf } from './parameters.ts';
+import { writeParameters } from './parameters.ts';
 import { phraseOf } from './phrases.ts';
-import { type Payload, refusalResponses } from './refusals.ts';
+import { type RefusalBody, refusalResponses } from './refusals.ts';
 import { securityOf } from './security.ts';
 import { statedSchema, writeDeprecated } from './stated-schema.ts';
-import { present, statedAt, type Writing } from './writing.ts';
+import { type ExportWriting, present, statedAt } from './writing.ts';
 
 /** One operation, with all that is stated of its endpoint and all that follows from it. */
 export function operationObject(
   operation: Operation,
   endpoint: Endpoint,
-  writing: Writing,
-  payload: Payload,
+  writing: ExportWriting,
+  payload: RefusalBody,
   usual: Json | undefined,
 ): JsonMap {
   const stated = statedAt(writing.spec.document.tree, 'endpoints', endpoint.key);
   const security = securityOf(operation, writing.spec);
-  const parameters = parametersOf(endpoint, writing);
+  const parameters = writeParameters(endpoint, writing);
   const description = writing.prose(endpoint.at).join('\n\n');
   return present({
     operationId: writing.operationId(operation),
@@ -64,7 +64,7 @@ function firstSegment(path: string): string | undefined {
   return path.split(/[/?#]/).find((part) => part !== '' && !part.startsWith('{'));
 }
 
-function responsesOf(operation: Operation, endpoint: Endpoint, writing: Writing, payload: Payload): JsonMap {
+function responsesOf(operation: Operation, endpoint: Endpoint, writing: ExportWriting, payload: RefusalBody): JsonMap {
   const out = newMap();
   const links = linksOf(endpoint, writing);
   for (const [status, response] of answerResponses(operation, endpoint, writing))
@@ -77,7 +77,7 @@ function responsesOf(operation: Operation, endpoint: Endpoint, writing: Writing,
 }
 
 /** An answer under whose status the service also refuses. */
-function withRefusal(response: JsonMap, { media, schema }: Payload): JsonMap {
+function withRefusal(response: JsonMap, { media, schema }: RefusalBody): JsonMap {
   if (schema === undefined) return response;
   const content = isMap(response.content) ? response.content : {};
   const known = content[media];
@@ -114,7 +114,7 @@ function isFilled(value: Json): boolean {
 }
 
 /** The body that an endpoint takes, in each of its media types; nothing where it takes none or that is open. */
-function requestBody(endpoint: Endpoint, writing: Writing): JsonMap | undefined {
+function requestBody(endpoint: Endpoint, writing: ExportWriting): JsonMap | undefined {
   const { spec, schemas, examples } = writing;
   const stated = statedAt(spec.document.tree, 'endpoints', endpoint.key, 'request');
   const isOwn = stated !== undefined && isStated(endpoint.request) && !(isMap(stated) && isStanding(stated));
@@ -136,14 +136,14 @@ function mediaOf({ consumes, does }: Endpoint): readonly string[] {
   return statedValue(does)?.verb === 'update' ? ['application/json', 'application/merge-patch+json'] : ['application/json'];
 }
 
-function effectExample({ does }: Endpoint, { examples }: Writing): Json | undefined {
+function effectExample({ does }: Endpoint, { examples }: ExportWriting): Json | undefined {
   const effect = statedValue(does);
   if (!effect || !('resource' in effect)) return undefined;
   return examples.ofResource(effect.resource, effect.verb === 'update' ? 'update' : 'create');
 }
 
 /** Where one can go on from the answer that makes a resource: the operations on it that its first state allows, whose path the answer fills. */
-function linksOf(endpoint: Endpoint, writing: Writing): JsonMap | undefined {
+function linksOf(endpoint: Endpoint, writing: ExportWriting): JsonMap | undefined {
   const effect = statedValue(endpoint.does);
   if ((effect?.verb !== 'create' && effect?.verb !== 'upsert') || isStated(endpoint.response)) return undefined;
   const resource = entryOf(writing.spec.resources.all, effect.resource);

@@ -10,10 +10,10 @@ import { componentName } from '../../spec/operation-names.ts';
 import { followsKey, prefix } from '../own/words.ts';
 import { followingParameters } from './following-parameters.ts';
 import { statedSchema, writeDeprecated } from './stated-schema.ts';
-import { statedAt, type Writing } from './writing.ts';
+import { type ExportWriting, statedAt } from './writing.ts';
 
 /** The parameters of an endpoint: those that are stated, then those that its path, its pages, its headers and its version bring. */
-export function parametersOf(endpoint: Endpoint, writing: Writing): JsonMap[] {
+export function writeParameters(endpoint: Endpoint, writing: ExportWriting): JsonMap[] {
   const stated = entriesOf(endpoint.parameters).map(([, parameter]) => statedParameter(parameter, endpoint, writing));
   const known = new Set(stated.map(({ in: place, name }) => `${String(place)} ${String(name).toLowerCase()}`));
   const own = followingParameters(endpoint, writing).filter(
@@ -25,11 +25,11 @@ export function parametersOf(endpoint: Endpoint, writing: Writing): JsonMap[] {
   return [...all.filter(isPath), ...all.filter((one) => !isPath(one))];
 }
 
-function shared(parameter: JsonMap, { components }: Writing): JsonMap {
+function shared(parameter: JsonMap, { components }: ExportWriting): JsonMap {
   return components.share('parameters', componentName(String(parameter.name)), parameter);
 }
 
-function statedParameter(parameter: Parameter, endpoint: Endpoint, writing: Writing): JsonMap {
+function statedParameter(parameter: Parameter, endpoint: Endpoint, writing: ExportWriting): JsonMap {
   const { name } = parameter;
   const stated = statedAt(writing.spec.document.tree, 'endpoints', endpoint.key, 'parameters', name);
   const words: JsonMap = isMap(stated) ? stated : newMap();
@@ -76,7 +76,7 @@ function parameterSchema(words: JsonMap): JsonMap {
 }
 
 /** The shape that follows where none is stated: of a filter its field's, else a text. */
-function followingShape(parameter: Parameter, endpoint: Endpoint, { spec }: Writing): Shape {
+function followingShape(parameter: Parameter, endpoint: Endpoint, { spec }: ExportWriting): Shape {
   const { filters, op } = parameter;
   if (isStated(parameter.shape)) return parameter.shape.value;
   if (filters === undefined || op === 'prefix' || op === 'contains') return { type: 'string' };

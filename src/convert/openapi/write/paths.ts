@@ -7,15 +7,15 @@ import { isPlainMap } from '../../../parts/source.ts';
 import { followsKey, prefix } from '../own/words.ts';
 import { streamOperation } from './events.ts';
 import { operationObject } from './operations.ts';
-import { type Payload, refusalResponses } from './refusals.ts';
+import { type RefusalBody, refusalResponses } from './refusals.ts';
 import { securityOf } from './security.ts';
-import { present, type Writing } from './writing.ts';
+import { type ExportWriting, present } from './writing.ts';
 
 /** The methods that OpenAPI has a word for. */
 const methods: ReadonlySet<string> = new Set('get put post delete options head patch trace'.split(' '));
 
 /** Every endpoint under its path, in the order of the document, and the stream of events. */
-export function pathsOf(writing: Writing, payload: Payload, usual: Json | undefined): JsonMap {
+export function pathsOf(writing: ExportWriting, payload: RefusalBody, usual: Json | undefined): JsonMap {
   const paths: Record<string, OpenMap> = newMap() as Record<string, OpenMap>;
   const templates = new Map<string, string>();
   for (const operation of callableOperations(writing.spec)) {
@@ -34,7 +34,13 @@ export function pathsOf(writing: Writing, payload: Payload, usual: Json | undefi
   return paths;
 }
 
-function place(paths: Record<string, OpenMap>, path: string, method: string, operation: JsonMap, { edition }: Writing): void {
+function place(
+  paths: Record<string, OpenMap>,
+  path: string,
+  method: string,
+  operation: JsonMap,
+  { edition }: ExportWriting,
+): void {
   const item = paths[path] ?? newMap();
   paths[path] = item;
   const word = method.toLowerCase();
@@ -62,7 +68,7 @@ function renamed(operation: JsonMap, path: string, key: string): JsonMap {
   };
 }
 
-function withRefusals(operation: JsonMap, writing: Writing, payload: Payload, usual: Json | undefined): JsonMap {
+function withRefusals(operation: JsonMap, writing: ExportWriting, payload: RefusalBody, usual: Json | undefined): JsonMap {
   const stream: Operation = { name: 'stream events' };
   const security = securityOf(stream, writing.spec);
   return present({

@@ -14,17 +14,17 @@ import { errorPayloadKey, followsKey } from '../own/words.ts';
 import { refusalHeaders } from './headers.ts';
 import { phraseOf } from './phrases.ts';
 import { statedSchema } from './stated-schema.ts';
-import { present, statedAt, type Writing } from './writing.ts';
+import { type ExportWriting, present, statedAt } from './writing.ts';
 
 /** The refusals of an operation as responses, by status: each with its codes, its payload and an example a code. */
-export function refusalResponses(operation: Operation, writing: Writing, payload: Payload): Map<string, JsonMap> {
+export function refusalResponses(operation: Operation, writing: ExportWriting, payload: RefusalBody): Map<string, JsonMap> {
   const byStatus = Map.groupBy(refusalsOf(writing.spec, operation), ({ status }) => status);
   const statuses = [...byStatus.keys()].sort((one, other) => one - other);
   return new Map(statuses.map((status) => [String(status), responseOf(byStatus.get(status) ?? [], operation, writing, payload)]));
 }
 
 /** How a refusal's body looks, whatever it is about. */
-export interface Payload {
+export interface RefusalBody {
   readonly media: string;
   /** Nothing where it is open. */
   readonly schema: JsonMap | undefined;
@@ -35,7 +35,7 @@ export interface Payload {
 }
 
 /** Writes the schema of refusals once, under the name that readers expect. */
-export function errorPayload(writing: Writing): Payload {
+export function errorPayload(writing: ExportWriting): RefusalBody {
   const { spec, schemas } = writing;
   const stated = statedValue(spec.errors.payload);
   const media = errorMedia(spec);
@@ -52,7 +52,12 @@ export function errorPayload(writing: Writing): Payload {
   return { media, schema, codeMember, example: exampleMaker(writing, statedValue(stated.shape) ?? {}, stated.data) };
 }
 
-function responseOf(refused: readonly PossibleRefusal[], { endpoint }: Operation, writing: Writing, payload: Payload): JsonMap {
+function responseOf(
+  refused: readonly PossibleRefusal[],
+  { endpoint }: Operation,
+  writing: ExportWriting,
+  payload: RefusalBody,
+): JsonMap {
   const [first] = refused;
   const codes = refused.flatMap(({ code }) => code ?? []);
   const lines = refused.map(({ code, message }) => (code === undefined ? message : `\`${code}\`: ${message}`));
@@ -77,7 +82,7 @@ function responseOf(refused: readonly PossibleRefusal[], { endpoint }: Operation
 }
 
 /** The schema of refusals with these codes alone. */
-function narrowed({ schema = {}, codeMember }: Payload, codes: readonly string[]): JsonMap {
+function narrowed({ schema = {}, codeMember }: RefusalBody, codes: readonly string[]): JsonMap {
   if (codeMember === undefined || codes.length === 0) return schema;
   const code = codes.length === 1 ? { const: codes[0] ?? '' } : { enum: codes };
   return fitsAll<Json>([schema, { type: 'object', properties: { [codeMember]: { type: 'string', ...code } } }]);
@@ -117,7 +122,7 @@ function isWhole(data: Named<Expression> | Expression): data is Expression {
 }
 
 /** Makes examples as the service makes answers: by the stated expressions. */
-function exampleMaker(writing: Writing, shape: JsonMap, data: Named<Expression> | Expression): Payload['example'] {
+function exampleMaker(writing: ExportWriting, shape: JsonMap, data: Named<Expression> | Expression): RefusalBody['example'] {
   const scope = errorScope(writing.spec);
   const compiled = (source: string, expected: JsonMap) =>
     compileExpression(writing.spec, { source, scope, expected: { shape: expected, optional: true } });

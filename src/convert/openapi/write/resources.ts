@@ -10,13 +10,13 @@ import { alternativesWord } from '../../../parts/shapes/keywords.ts';
 import { machineOf } from '../../../parts/states.ts';
 import { followsKey, prefix, resourceKey, valueKey } from '../own/words.ts';
 import { statedSchema, writeDeprecated } from './stated-schema.ts';
-import { statedAt, type Writing } from './writing.ts';
+import { type ExportWriting, statedAt } from './writing.ts';
 
 /**
  * A resource as the schema of its answers. What is stated of it beside its fields, its machine among it, stands there too, and
  * what is neither ever shown nor sent is no property.
  */
-export function resourceSchema(resource: Resource, writing: Writing): JsonMap {
+export function resourceSchema(resource: Resource, writing: ExportWriting): JsonMap {
   const { name } = resource;
   const { tree } = writing.spec.document;
   const stated = statedAt(tree, 'resources', name);
@@ -50,7 +50,7 @@ export function resourceSchema(resource: Resource, writing: Writing): JsonMap {
   return out;
 }
 
-function writeFields(out: OpenMap, stated: Json, resource: Resource, writing: Writing): void {
+function writeFields(out: OpenMap, stated: Json, resource: Resource, writing: ExportWriting): void {
   if (!isMap(stated) || !isStated(resource.fields)) {
     out[`${prefix}fields`] = stated;
     return;
@@ -78,7 +78,7 @@ function writeRequired(out: OpenMap, stated: JsonMap, { fields }: Resource): voi
   if (names.length > 0) out.required = names;
 }
 
-function propertyOf(stated: Json, resource: Resource, field: Field, writing: Writing): JsonMap {
+function propertyOf(stated: Json, resource: Resource, field: Field, writing: ExportWriting): JsonMap {
   const { spec } = writing;
   const written = statedSchema(stated, writing, 'answer');
   const follows: string[] = [];
@@ -108,7 +108,7 @@ function propertyOf(stated: Json, resource: Resource, field: Field, writing: Wri
 }
 
 /** What may stand in the place of a reference's identifier. */
-function shownWhole(resource: Resource, { ref, show }: Field, writing: Writing): JsonMap | undefined {
+function shownWhole(resource: Resource, { ref, show }: Field, writing: ExportWriting): JsonMap | undefined {
   if (typeof show === 'object') return writing.schemas.shape(show, 'answer');
   if (ref === undefined || show === 'id' || !(show === 'expand' || writing.expandable(resource.name))) return undefined;
   return writing.schemas.resource(ref, 'answer');

@@ -7,7 +7,7 @@ import { namesOperation, type Operation } from '../../../parts/operations.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { DefinitionNames } from '../../json-schema/write/view.ts';
 import { prefix } from '../own/words.ts';
-import { statedAt, type Writing } from './writing.ts';
+import { type ExportWriting, statedAt } from './writing.ts';
 
 /** How OpenAPI calls each scheme: by its own name, where that is made of the letters that it allows. */
 function schemeNames({ authentication }: Spec): ReadonlyMap<string, string> {
@@ -16,7 +16,7 @@ function schemeNames({ authentication }: Spec): ReadonlyMap<string, string> {
 }
 
 /** The stated schemes. What OpenAPI has no word for stands beside each. */
-export function securitySchemes(writing: Writing): JsonMap {
+export function securitySchemes(writing: ExportWriting): JsonMap {
   const { spec } = writing;
   const called = schemeNames(spec);
   const out = newMap();

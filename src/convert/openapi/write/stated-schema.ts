@@ -9,13 +9,13 @@ import { extensible } from '../../json-schema/write/shape-schema.ts';
 import type { SchemaView } from '../../json-schema/write/view.ts';
 import { isDeprecating, readStated } from '../own/stated-schema.ts';
 import { formKey, prefix, statedKey } from '../own/words.ts';
-import type { Writing } from './writing.ts';
+import type { ExportWriting } from './writing.ts';
 
 /**
  * A shape, or a field, as it is stated, as a schema that reads back as the same statement: JSON Schema's words are
  * JSON Schema's, short names are written out, and every other word of this language stands beside them with its prefix.
  */
-export function statedSchema(stated: Json, writing: Writing, view: SchemaView): JsonMap {
+export function statedSchema(stated: Json, writing: ExportWriting, view: SchemaView): JsonMap {
   const schema = schemaOf(stated, writing, view);
   if (isSame(readStated(schema, writing.reading), stated)) return schema;
   for (const form of ['long', 'list']) {
@@ -25,7 +25,7 @@ export function statedSchema(stated: Json, writing: Writing, view: SchemaView): 
   return schema;
 }
 
-function schemaOf(stated: Json, writing: Writing, view: SchemaView): JsonMap {
+function schemaOf(stated: Json, writing: ExportWriting, view: SchemaView): JsonMap {
   if (!isMap(stated) && typeof stated === 'object' && stated !== null) return listSchema(stated, writing, view);
   if (typeof stated === 'boolean' || isStanding(stated)) return { ...(stated === false && { not: {} }), [statedKey]: stated };
   if (!isMap(stated)) return nameSchema(stated, writing, view);
@@ -34,24 +34,24 @@ function schemaOf(stated: Json, writing: Writing, view: SchemaView): JsonMap {
   return mapSchema(stated, writing, view);
 }
 
-function listSchema(stated: readonly Json[], writing: Writing, view: SchemaView): JsonMap {
+function listSchema(stated: readonly Json[], writing: ExportWriting, view: SchemaView): JsonMap {
   const [item] = stated;
   return { type: 'array', ...(item !== undefined && { items: statedSchema(item, writing, view) }) };
 }
 
 /** A short name: a type, a resource, or either of them with a `?`. */
-function nameSchema(name: Json, writing: Writing, view: SchemaView): JsonMap {
+function nameSchema(name: Json, writing: ExportWriting, view: SchemaView): JsonMap {
   const shape = expand(name) ?? {};
   if (typeof shape.resource === 'string') return writing.schemas.resource(shape.resource, view);
   return nullableResource(shape, writing, view) ?? shape;
 }
 
-function nullableResource(shape: JsonMap, writing: Writing, view: SchemaView): JsonMap | undefined {
+function nullableResource(shape: JsonMap, writing: ExportWriting, view: SchemaView): JsonMap | undefined {
   const { resource } = besideNull(shape) ?? {};
   return typeof resource === 'string' ? orNull(writing.schemas.resource(resource, view)) : undefined;
 }
 
-function mapSchema(stated: JsonMap, writing: Writing, view: SchemaView): JsonMap {
+function mapSchema(stated: JsonMap, writing: ExportWriting, view: SchemaView): JsonMap {
   const out = newMap();
   const shape = expand(shapeWords(stated)) ?? {};
   if (typeof shape.resource === 'string') Object.assign(out, writing.schemas.resource(shape.resource, view));
@@ -77,7 +77,7 @@ function isNullableName(type: Json | undefined): boolean {
   return typeof type === 'string' && type.endsWith('?');
 }
 
-function writeWord(out: OpenMap, key: string, value: Json, shape: JsonMap, writing: Writing, view: SchemaView): void {
+function writeWord(out: OpenMap, key: string, value: Json, shape: JsonMap, writing: ExportWriting, view: SchemaView): void {
   const one = (inner: Json): Json => (typeof inner === 'boolean' ? inner : statedSchema(inner, writing, view));
   if (isStanding(value) && !valueWords.has(key) && holdingOf(key) !== 'schema') out[`${prefix}${key}`] = value;
   else if (key === 'type') {

@@ -7,7 +7,7 @@ import { type SchemaWriter, writeSchemas } from '../../json-schema/write/schema-
 import { DefinitionNames } from '../../json-schema/write/view.ts';
 import { expandableFields } from '../../spec/expansion.ts';
 import { componentName, operationIdOf, UniqueNames } from '../../spec/operation-names.ts';
-import { type Prose, proseOf } from '../../spec/prose.ts';
+import { type ProseAt, proseOf } from '../../spec/prose.ts';
 import type { SchemaReading } from '../own/stated-schema.ts';
 import { Examples } from './examples.ts';
 
@@ -15,13 +15,13 @@ import { Examples } from './examples.ts';
 export type Edition = '3.1' | '3.2';
 
 /** What every part of an export is written with. */
-export interface Writing {
+export interface ExportWriting {
   readonly spec: Spec;
   readonly edition: Edition;
   readonly schemas: SchemaWriter;
   readonly components: Components;
   readonly examples: Examples;
-  readonly prose: Prose;
+  readonly prose: ProseAt;
   /** Whether some endpoint shows what a resource refers to whole, when it is asked to. */
   readonly expandable: (resource: string) => boolean;
   /** How what is written will be read back. */
@@ -31,7 +31,7 @@ export interface Writing {
 
 const prefix = '#/components/schemas/';
 
-export function startWriting(spec: Spec, edition: Edition): Writing {
+export function startWriting(spec: Spec, edition: Edition): ExportWriting {
   const schemas = writeSchemas(spec, { prefix, knownFormats: [], knownWords: ['discriminator'], called: componentName });
   const resources = new Map<string, string>();
   for (const [name] of entriesOf(spec.resources.all)) {
