@@ -86,7 +86,7 @@ const benches = new Map<string, Bench>([
     'strangers',
     {
       about: 'what `verify` finds in services that were written by somebody who knew nothing of it',
-      options: '--only NAME  --seed 1  --seeds 3  --markdown',
+      options: '--only NAME  --seed 1  --seeds 3  --faults N  --markdown',
       load: () => import('./strangers.ts'),
     },
   ],

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { verify } from '../src/index.ts';
 import type { Breach, VerifyReport } from '../src/verify/report.ts';
+import { chanceOf } from './drawn/chance.ts';
 import { readStranger, type StrangeFault, type Stranger, startStranger } from './strangers/stranger.ts';
 import { asMarkdown, asText, figure, type Table } from './table.ts';
 
@@ -25,6 +26,7 @@ export async function run(args: readonly string[]): Promise<number> {
       only: { type: 'string', multiple: true, default: [] },
       seed: { type: 'string', default: '1' },
       seeds: { type: 'string', default: '3' },
+      faults: { type: 'string' },
       markdown: { type: 'boolean', default: false },
     },
   });
@@ -35,10 +37,16 @@ export async function run(args: readonly string[]): Promise<number> {
     return 2;
   }
   for (const name of chosen) {
-    const stranger = readStranger(join(folder, name));
+    const stranger = drawnFrom(readStranger(join(folder, name)), Number(values.seed), values.faults);
     report(stranger, await meet(stranger, Number(values.seed), Number(values.seeds)), values.markdown);
   }
   return 0;
+}
+
+/** The service with so many of its faults, drawn by the seed; all of them in a drawn order where nobody says how many. */
+function drawnFrom(stranger: Stranger, seed: number, most: string | undefined): Stranger {
+  const faults = chanceOf(seed).shuffled(stranger.faults);
+  return { ...stranger, faults: most === undefined ? faults : faults.slice(0, Number(most)) };
 }
 
 interface Meeting {
