@@ -1,6 +1,6 @@
 /** The figures of `npm run bench serve`, and whether they reach their targets. */
 import { pinned } from './cores.ts';
-import type { ServeRun, Trial } from './serve.ts';
+import type { ServeRun, Trial } from './serve-run.ts';
 import { type Act, acts, connectionCounts, type Side, sides } from './settings.ts';
 import { asMarkdown, asText, figure, median, type Table } from './table.ts';
 import { exitCode, type Target, targetReport } from './targets.ts';

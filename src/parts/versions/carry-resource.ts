@@ -225,20 +225,12 @@ function trace(
   for (const line of traced) reach(line, bottom);
   return traced
     .filter(({ newer, older }) => newer !== undefined || older !== undefined)
-    .map((line) => {
-      const { newer, older, isOrdered, usual, gone, pieces } = line;
-      const carry = inTurn(pieces);
-      return {
-        newer,
-        older,
-        carry,
-        isMapped: line.isMapped || carry !== undefined,
-        isOrdered,
-        usual,
-        gone,
-        isValue: valued.has(line),
-      };
-    });
+    .map((line) => compiledLine(line, valued.has(line)));
+}
+
+function compiledLine({ newer, older, isMapped, isOrdered, usual, gone, pieces }: Traced, isValue: boolean): CompiledLine {
+  const carry = inTurn(pieces);
+  return { newer, older, carry, isMapped: isMapped || carry !== undefined, isOrdered, usual, gone, isValue };
 }
 
 function start(newer: string | undefined, older: string, level: number, gone: (() => unknown) | undefined): Traced {
