@@ -9,7 +9,7 @@ import { type Generator, startGenerator } from './generator.ts';
 import { drawnReport, serveReport } from './serve-report.ts';
 import type { SecondReading, ServeRun, Trial } from './serve-run.ts';
 import { DidNotStart } from './server-process.ts';
-import { type Act, connectionCounts, type Setting, type Side, settings, uniqueText } from './settings.ts';
+import { type Act, connectionCounts, type Setting, settings, uniqueText } from './settings.ts';
 import { inTemporaryFolder } from './temporary-folder.ts';
 import { wrk, wrkIsThere } from './wrk.ts';
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A proof for each fault: it holds against the correct service and fails against the one with the fault.
-   python3 faults_test.py [ID ...]"""
+   python3 faults-test.py [ID ...]"""
 import base64, datetime, hashlib, hmac, http.client, json, os, shutil, socket, subprocess, sys, tempfile, threading, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -316,12 +316,12 @@ def stranger():
     callers = [{'user': u, 'id': i, 'credential': t, 'scheme': 'token', 'scopes': []} for u, i, t in (('surveyor', 'surv-1', S1), ('surveyor', 'surv-2', S2), ('warden', 'ward-1', W1), ('warden', 'ward-2', W2))]
     callers += [{'user': 'surveyor', 'id': 'surv-1', 'credential': t, 'scheme': 'token', 'scopes': [], 'bad': b} for t, b in ((EXPIRED, 'expired'), (FORGED, 'forged'), (OTHER, 'audience'))]
     faults = [{'id': i, 'part': p[0], 'kind': p[1], 'subject': p[2], 'bug': p[3]} for i, p in P.items()]
-    with open(os.path.join(HERE, 'stranger.json'), 'w') as out: json.dump({'command': ['java', '-XX:TieredStopAtLevel=1', 'Service.java'], 'document': 'service.yaml', 'callers': callers, 'faults': faults}, out, indent=1, ensure_ascii=False)
+    with open(os.path.join(HERE, 'stranger.json'), 'w') as out: json.dump({'command': ['java', '-XX:TieredStopAtLevel=1', 'service.java'], 'document': 'service.yaml', 'callers': callers, 'faults': faults}, out, indent=1, ensure_ascii=False)
 
 if __name__ == '__main__':
     stranger(); want = sys.argv[1:] or list(P); bad = 0
     classes = tempfile.mkdtemp()
-    subprocess.run(['javac', '-nowarn', '-d', classes, os.path.join(HERE, 'Service.java')], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run(['javac', '-nowarn', '-d', classes, os.path.join(HERE, 'service.java')], check=True, stderr=subprocess.DEVNULL)
     def once(i, fault):
         s = Svc(classes, fault)
         try: return bool(P[i][4](s))

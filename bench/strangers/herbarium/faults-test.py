@@ -1,4 +1,4 @@
-"""One proof by hand for each fault: true of the correct service, false of the faulty one. `python3 faults_test.py [FAULT ...]`"""
+"""One proof by hand for each fault: true of the correct service, false of the faulty one. `python3 faults-test.py [FAULT ...]`"""
 import hashlib, hmac, http.client, http.server, json, re, socket, subprocess, sys, threading, time
 
 C1, C2, K1, GONE = 'hk_rowan7Qe2LmXa9Tz', 'hk_sorrel4Vb8NpYc3U', 'hk_thyme6Wd1KrZs5Ho', 'hk_umbel9Xf3JtAg7Iq'
