@@ -48,10 +48,15 @@ test('they are served, and what is served is held to be what is stated', { timeo
   const refused = await fetch(`${stand.url}/v1/notes`);
   assert.equal(refused.status, 401);
   assert.match(refused.headers.get('www-authenticate') ?? '', /^Badge realm="Small"/);
-  const { facts } = await stand.verify({ only });
-  const verdicts = Object.fromEntries(facts.map(({ kind, subject, verdict }) => [`${kind}:${subject}`, verdict]));
-  for (const fact of ['header names:key', 'schemes:service', 'delivery mechanism:service'])
-    assert.equal(verdicts[fact], 'held', `${fact} ${JSON.stringify(facts.find(({ kind }) => fact.startsWith(kind)))}`);
+  const facts = ['header names:key', 'schemes:service', 'delivery mechanism:service'];
+  // A delivery that a busy machine is late with shows nothing, and is looked for again; what is broken is broken each time.
+  for (let tries = 3; facts.length > 0; tries--) {
+    const report = await stand.verify({ only });
+    assert.deepEqual(report.breaches, []);
+    const held = report.facts.filter(({ verdict }) => verdict === 'held').map(({ kind, subject }) => `${kind}:${subject}`);
+    for (const fact of held) if (facts.includes(fact)) facts.splice(facts.indexOf(fact), 1);
+    assert.ok(facts.length === 0 || tries > 1, `not held: ${facts.join(', ')} ${JSON.stringify(report.facts)}`);
+  }
 });
 
 const otherwise: Readonly<Record<string, readonly [string, string, string, RegExp]>> = {
