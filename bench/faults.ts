@@ -1,5 +1,6 @@
 /** The matrix of faults: which of those in the reference services `verify` finds, and that it finds none where there is none. */
 import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { partNames } from '../src/document/document.ts';
 import type { Hunted } from './faults/hold.ts';
@@ -59,7 +60,7 @@ function faulty(only: readonly string[], seed: number, requests: number | undefi
 
 async function collected(queue: readonly Work[], beside: number): Promise<FaultsRun> {
   const told: Done[] = [];
-  await workThrough(queue, beside, (done) => {
+  await workThrough<Work, Done>(join(import.meta.dirname, 'faults/worker.ts'), queue, beside, (done) => {
     told.push(done);
     const last =
       'hunted' in done ? done.hunted.fault.id : 'calm' in done ? `${done.calm.service}, seed ${done.calm.seed}` : done.failed;
@@ -136,7 +137,7 @@ function targets(hunted: readonly Hunted[], calm: readonly Alarm[]): Target[] {
   const killed = hunted.filter(({ isKilled }) => isKilled);
   const survivors = hunted.filter(({ isKilled }) => !isKilled);
   const perPart = partNames.map((part) => survivors.filter(({ fault }) => fault.part === part).length);
-  const held = survivors.filter(({ remark }) => !remark.startsWith('not testable'));
+  const held = survivors.filter(({ remark }) => !/^(?:not testable|partly)/.test(remark));
   const seconds = [...hunted.map(({ runSeconds }) => runSeconds), ...calm.map((one) => one.seconds)];
   const some = <T>(values: readonly unknown[], measured: readonly T[]): readonly T[] => (values.length === 0 ? [] : measured);
   return [

@@ -106,6 +106,22 @@ const benches = new Map<string, Bench>([
       load: () => import('./own.ts'),
     },
   ],
+  [
+    'strange',
+    {
+      about: 'our own service over documents drawn from the whole grammar: false alarms, and faults that are switched on',
+      options: '--documents 5000  --from 1  --seed 1  --faults 5  --workers 2  --json FILE  --markdown  --strict',
+      load: () => import('./strange.ts'),
+    },
+  ],
+  [
+    'proxy',
+    {
+      about: 'alterations of answers and requests on their way, over our own service of an example: the share that is found',
+      options: '--only WORD  --seed 1  --workers 2  --markdown  --strict',
+      load: () => import('./mutating-proxy.ts'),
+    },
+  ],
 ]);
 
 const [name = '', ...args] = process.argv.slice(2);

@@ -65,22 +65,31 @@ async function meet(stranger: Stranger, seed: number, seeds: number): Promise<Me
     calm ??= told;
     alarms.set(
       at,
-      told.breaches.map(({ kind, subject, reason, seen }) => `${kind} (${subject}), ${reason}: ${seen}`),
+      toldBy(told).map(({ kind, subject, reason, seen }) => `${kind} (${subject}), ${reason}: ${seen}`),
     );
-    note(`${stranger.name}, as it should be, seed ${at}: ${told.breaches.length} false alarms in ${figure(told.ms / 1000)} s`);
+    note(`${stranger.name}, as it should be, seed ${at}: ${toldBy(told).length} false alarms in ${figure(told.ms / 1000)} s`);
   }
-  const known = new Set(calm?.breaches.map(factOf));
+  const known = new Set(calm && toldBy(calm).map(factOf));
   const met: Met[] = [];
   for (const fault of stranger.faults) {
     const told = await held(stranger, fault.id, seed, (breach) => !known.has(factOf(breach)));
-    const fresh = told.breaches.filter((breach) => !known.has(factOf(breach)));
-    const verdict = told.facts.find((fact) => factOf(fact) === factOf(fault))?.verdict ?? 'no such fact';
-    const outcome = fresh.some((breach) => factOf(breach) === factOf(fault)) ? 'found' : fresh.length > 0 ? 'elsewhere' : verdict;
+    const fresh = toldBy(told).filter((breach) => !known.has(factOf(breach)));
+    const outcome = outcomeOf(fault, fresh, told);
     met.push({ fault, outcome, seconds: told.ms / 1000, by: fresh.map(factOf).slice(0, 2).join(', ') });
     note(`${stranger.name}, ${fault.id}: ${outcome} in ${figure(told.ms / 1000)} s`);
   }
   // At least one seed was asked for, else nothing was met.
   return { met, alarms, calm: calm! };
+}
+
+/** All that is told against a service: what it broke, and where it failed. */
+const toldBy = ({ breaches, crashes }: VerifyReport): readonly Breach[] => [...breaches, ...crashes];
+
+function outcomeOf({ fact }: StrangeFault, fresh: readonly Breach[], { facts }: VerifyReport): string {
+  if (!fact) return fresh.length > 0 ? 'found' : 'not found';
+  if (fresh.some((breach) => factOf(breach) === factOf(fact))) return 'found';
+  if (fresh.length > 0) return 'elsewhere';
+  return facts.find((one) => factOf(one) === factOf(fact))?.verdict ?? 'no such fact';
 }
 
 async function held(
@@ -92,13 +101,22 @@ async function held(
   const running = await startStranger(stranger, fault);
   try {
     const { url, clockUrl } = running;
-    return await verify(stranger.document, { url, clockUrl, callers: stranger.callers, seed, ...(until && { until }) });
+    return await verify(stranger.document, {
+      url,
+      ...(clockUrl !== undefined && { clockUrl }),
+      callers: stranger.callers,
+      seed,
+      ...(until && { until }),
+    });
   } finally {
     await running.stop();
   }
 }
 
 const factOf = ({ kind, subject }: { readonly kind: string; readonly subject: string }): string => `${kind} (${subject})`;
+
+/** What a fault breaks, in the words of its writer. */
+const breaksOf = ({ fact, sort, operation }: StrangeFault): string => (fact ? factOf(fact) : `${sort}: ${operation}`);
 
 function note(line: string): void {
   process.stderr.write(`${line}\n`);
@@ -111,7 +129,7 @@ function report({ name, faults }: Stranger, { met, alarms, calm }: Meeting, mark
   console.log(`${name}\n`);
   print([
     ['fault', 'fact', 'outcome', 's', 'broken'],
-    ...met.map(({ fault, outcome, seconds, by }) => [fault.id, factOf(fault), outcome, figure(seconds), by]),
+    ...met.map(({ fault, outcome, seconds, by }) => [fault.id, breaksOf(fault), outcome, figure(seconds), by]),
   ]);
   const { held, broken, open } = calm.total;
   print([
@@ -120,7 +138,10 @@ function report({ name, faults }: Stranger, { met, alarms, calm }: Meeting, mark
     ['of these by another fact than the writer named', String(count('elsewhere'))],
     ['falsely held', String(count('held'))],
     ['false alarms on the correct service, by seed', [...alarms.values()].map(({ length }) => length).join(', ')],
-    ['facts of the correct service', `${held} held, ${broken} broken, ${calm.total['not testable']} not testable, ${open} open`],
+    [
+      'facts of the correct service',
+      `${held} held, ${calm.total.partly} partly, ${broken} broken, ${calm.total['not testable']} not testable, ${open} open`,
+    ],
     ['a whole run', `${figure(calm.ms / 1000)} s, ${calm.requests} requests${calm.stopped ? ` (${calm.stopped})` : ''}`],
   ]);
   for (const [seed, list] of alarms) for (const alarm of list) console.log(`false alarm, seed ${seed}: ${alarm}`);

@@ -1,5 +1,6 @@
 import { type CheckReport, check as checkDocument } from './check/check.ts';
 import { fromForeign } from './convert/foreign.ts';
+import { toOpenApi } from './convert/openapi.ts';
 import type { Document, Finding, JsonMap } from './document/document.ts';
 import { parseDocument as parseText } from './document/read/parse.ts';
 import { readBeside, readDocument as readFile } from './document/read/read.ts';
@@ -108,9 +109,8 @@ export async function verify(document: string | Document | JsonMap, options: Ver
   return verifySpec(report.spec, options);
 }
 
-/** The document as OpenAPI; what writes it is loaded by the first who asks. */
+/** The document as OpenAPI. */
 async function writeOpenApi(spec: Spec): Promise<string> {
-  const { toOpenApi } = await import('./convert/openapi.ts');
   return JSON.stringify(toOpenApi(spec));
 }
 

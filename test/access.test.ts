@@ -299,7 +299,30 @@ test('as long as no rule has let a request pass, nothing tells a hidden row from
     [ann, 'POST /notes/bob-shared/close', '404 missing', { why: '' }],
     [ann, 'POST /notes/bob-note/close', '404 missing', { why: 'ann' }],
     [ann, 'POST /notes/bob-note/close', '423 wrong_state', { why: 'bob' }],
-    [ann, 'POST /notes/bob-shared/close', '200', { why: 'bob' }],
+    // What it may not read is not shown to it, whatever it may do.
+    [ann, 'POST /notes/bob-shared/close', '204', { why: 'bob' }],
+  ]);
+});
+
+test('acting is not reading: a change shows its row as far as its caller may read it', async () => {
+  const service = await serving(
+    readOwn,
+    '{ allow: [update note, close note, create note], to: writer }',
+    '{ allow: [replace slot], to: writer }',
+  );
+  for (const [method, path, body] of [
+    ['PATCH', '/notes/bob-note', {}],
+    ['PATCH', '/notes/bob-shared', { text: 'fine' }],
+    ['POST', '/notes/bob-shared/close', { why: 'so' }],
+  ] as const) {
+    const { status, json, headers } = await service.as(ann, method, path, body);
+    assert.deepEqual([status, json, headers.etag, headers['content-type']], [204, undefined, undefined, undefined], path);
+  }
+  // A row that it made, and one that it may read as it is now.
+  await demand(service, [
+    [ann, 'POST /notes', '201', { id: 'n9', owner: 'bob' }],
+    [ann, 'PATCH /notes/ann-note', '200', { text: 'fine' }],
+    [ann, 'PATCH /notes/ann-note', '204', { owner: 'bob' }],
   ]);
 });
 
@@ -332,7 +355,7 @@ test('an upsert goes by rules that allow the making or the replacing of a row, a
     [cleo, 'PUT /slots/s1', '200', { owner: 'cleo' }],
     [cleo, 'PUT /slots/s3', '403 forbidden', { owner: 'cleo' }],
     [rob, 'PUT /slots/s3', '201', { owner: 'rob' }],
-    [rob, 'PUT /slots/s3', '200', { owner: 'bob' }],
+    [rob, 'PUT /slots/s3', '204', { owner: 'bob' }],
     [rob, 'POST /slots', '403 forbidden', { id: 's4', owner: 'rob' }],
     [eve, 'PUT /slots/s1', '403 forbidden', { owner: 'eve' }],
   ]);

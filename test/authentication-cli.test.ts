@@ -196,7 +196,8 @@ test('a password comes from the standard input, so that no list of processes sho
   });
   child.stdin.end('pass word 1\n');
   await once(child, 'close');
-  assert.equal(out, 'pass word 1\n');
+  // Whoever gave it knows it, and no log of a terminal has to.
+  assert.equal(out, '');
 });
 
 test(

@@ -184,3 +184,14 @@ test('a bad cookie is a bad credential, whatever site it comes from', async () =
   const said = await cookies.ask({ cookie: 'session=wrong', 'sec-fetch-site': 'cross-site' }, 'POST /notes', { id: 'b1' });
   assert.equal(said.status, 401);
 });
+
+test('a name and its password are sent by a browser without being asked, as a cookie is', async () => {
+  const guarded = await start(notes('schemes: { login: { type: basic } }'));
+  const { secret, name } = { secret: 'a long password', name: 'ann' };
+  await addKey(guarded, { scheme: 'login', id: name, secret });
+  const authorization = `Basic ${Buffer.from(`${name}:${secret}`).toString('base64')}`;
+  const evil = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
+  assert.equal((await guarded.ask({ authorization, ...evil }, 'POST /notes', { id: 'b1' })).status, 403);
+  assert.equal((await guarded.ask({ authorization, ...evil })).status, 200, 'reading changes nothing');
+  assert.equal((await guarded.ask({ authorization }, 'POST /notes', { id: 'b1' })).status, 201);
+});

@@ -35,7 +35,7 @@ const samples: readonly (readonly [shape: JsonMap, sample: unknown])[] = [
   [{ type: 'string', format: 'date' }, '2030-01-01'],
   [{ type: 'string', format: 'country' }, 'DE'],
   [{ type: 'string', format: 'colour' }, undefined],
-  [{ type: 'string', pattern: '^(978|979)-?[0-9]{10}$' }, '9790000000000'],
+  [{ type: 'string', pattern: '^(978|979)-?[0-9]{10}$' }, '9780000000000'],
   [{ type: 'string', pattern: '^[a-z]+@[a-z]+\\.org$' }, 'a@a.org'],
   [{ type: 'string', pattern: '(?=a)b' }, undefined],
   [{ type: 'string', pattern: '^a{3}$', maxLength: 2 }, undefined],
@@ -104,3 +104,18 @@ for (const [what, text, lines] of documents) {
     assert.deepEqual(curlLines(specOf(text), base, origin), lines);
   });
 }
+
+test('nothing that a document names is carried out by the shell that a line is pasted into', () => {
+  const spec = specOf(`
+purpose: { purpose: Is pasted., base_url: "https://api.example.com/$(touch pwned)" }
+resources: { thing: { identifier: { field: id, generate: ulid }, fields: { id: string, n: integer }, required: [id, n] } }
+endpoints:
+  POST /things: { does: create thing, idempotency: { header: 'X-\`touch pwned\`', required: true } }
+  GET /things/{id}: { does: read thing }
+`);
+  for (const line of curlLines(spec, 'http://127.0.0.1:1/$(touch pwned)', 'http://127.0.0.1:1')) {
+    // What is left outside of single quotes are words of our own.
+    const rest = line.replaceAll(/'[^']*'/g, '');
+    assert.ok(!rest.includes('pwned'), line);
+  }
+});

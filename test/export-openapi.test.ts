@@ -96,5 +96,5 @@ test('whatever is changed in a document, as long as it is sound its export is va
     }),
     { numRuns: Number(process.env.NINEFOLD_RUNS ?? times(20, 80)) * 2 },
   );
-  assert.ok(sound > 2, `${sound}`);
+  assert.ok(sound > 0, 'none of what was drawn is sound');
 });

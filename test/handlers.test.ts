@@ -156,3 +156,63 @@ test('an answer that is not stated does not leave, and a stated one other than t
   assert.deepEqual(await send('POST', '/work', { subject: 'x' }), { status: 202, body: { later: true } });
   await service.close();
 });
+
+test('a handler shows a secret in the answer to the run that made it, and at no other', async () => {
+  const withTicket = {
+    ...document.endpoints['POST /work'],
+    response: { 200: 'ticket' },
+    idempotency: { header: 'Key', keep: '1d' },
+  };
+  const service = await serve(
+    { ...document, endpoints: { ...document.endpoints, 'POST /work': withTicket } },
+    {
+      handlers: {
+        work: async ({ request, store }: HandlerContext) => {
+          const { subject } = request as { subject?: string };
+          return subject ? store.create('ticket', { subject }) : store.get('ticket', '1');
+        },
+      },
+    },
+  );
+  const work = async (body: unknown, key?: string) => {
+    const headers = { 'content-type': 'application/json', ...(key && { key }) };
+    const answer = await service.fetch(
+      new Request('http://127.0.0.1/work', { method: 'POST', body: JSON.stringify(body), headers }),
+    );
+    return (await answer.json()) as { number: number; secret?: string };
+  };
+  const made = await work({ subject: 'Printer' }, 'k1');
+  assert.match(made.secret ?? '', /^s_/);
+  assert.deepEqual(await work({ subject: 'Printer' }, 'k1'), {
+    number: made.number,
+    subject: 'Printer',
+    priority: 'low',
+    state: 'open',
+  });
+  assert.equal((await work({})).secret, undefined);
+  await service.close();
+});
+
+test('a header that cannot be sent as it is says its bytes in percent, and the change is answered', async () => {
+  const create = { does: 'create ticket', response: { 201: { headers: { 'X-Subject': 'result.subject' } } } };
+  const work = { does: 'handler work', response: { 204: {} } };
+  const service = await serve(
+    { ...document, endpoints: { 'POST /tickets': create, 'POST /work': work } },
+    { handlers: { work: async () => new Answer(204, undefined, { 'X-Subject': 'a\r\nSet-Cookie: b' }) } },
+  );
+  const door = await service.listen({ port: 0, host: '127.0.0.1' });
+  for (const [path, subject, told] of [
+    ['/tickets', 'zażółć\nX: 1', 'za%C5%BC%C3%B3%C5%82%C4%87%0AX: 1'],
+    ['/tickets', 'café', 'caf%C3%A9'],
+    ['/work', '', 'a%0D%0ASet-Cookie: b'],
+  ] as const) {
+    const answer = await fetch(door.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ subject }),
+    });
+    assert.deepEqual([answer.ok, answer.headers.get('x-subject'), answer.headers.get('x')], [true, told, null]);
+  }
+  await door.close();
+  await service.close();
+});

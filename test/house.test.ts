@@ -36,6 +36,7 @@ import {
   importedPackagesAreDependencies,
   importsGoDown,
   importsNameFiles,
+  lateFilesAreLoadedLate,
   modulesStayInTheirRooms,
   noCircles,
   noClockNorChance,
@@ -219,6 +220,17 @@ const rules: readonly { readonly name: string; readonly rule: Rule; readonly see
     seeds: [
       { files: { 'src/cli/handlers.ts': 'await import(url);', 'src/serve/a.ts': "await import('./b.ts');" } },
       { files: { 'src/serve/a.ts': "\nawait import(url);\nrequire('x');" }, breaks: ['src/serve/a.ts:2', 'src/serve/a.ts:3'] },
+    ],
+  },
+  {
+    name: 'what is loaded late is loaded no earlier',
+    rule: lateFilesAreLoadedLate,
+    seeds: [
+      { files: { 'src/serve/a.ts': "import type { B } from './b.ts';\nawait import('./b.ts');", 'src/serve/b.ts': '' } },
+      {
+        files: { 'src/serve/a.ts': "import { type B, max } from './b.ts';\nawait import('./b.ts');", 'src/serve/b.ts': '' },
+        breaks: ['src/serve/a.ts:2'],
+      },
     ],
   },
   {

@@ -34,6 +34,18 @@ const hostile: Readonly<Record<string, unknown>> = {
       ),
     },
   },
+  'a default and an example that a pattern could part in many ways': {
+    components: {
+      schemas: {
+        s: {
+          type: 'object',
+          properties: {
+            a: { type: 'string', pattern: '^([a-z]+)+$', default: `${'a'.repeat(60)}!`, example: `${'b'.repeat(60)}!` },
+          },
+        },
+      },
+    },
+  },
   'parts that double at each step': {
     components: {
       schemas: Object.fromEntries([

@@ -95,7 +95,7 @@ const cases: readonly (readonly [says: string, operation: Words, endpoint: Words
     },
     {
       response: {
-        200: { shape: 'string', headers: { 'X-Left': { shape: { type: 'integer', description: 'D' } } } },
+        200: { shape: 'string', headers: { 'X-Left': { shape: { type: 'integer', description: 'D' }, required: false } } },
         '4XX': 'object',
         default: 'none',
       },
@@ -134,7 +134,7 @@ const cases: readonly (readonly [says: string, operation: Words, endpoint: Words
       parameters: { q: { in: 'query', style: 'form', explode: false, type: 'array', items: 'string' } },
       request: 'integer',
       body: 'optional',
-      response: { 200: { shape: 'string', headers: { 'X-Left': { shape: 'integer' } } } },
+      response: { 200: { shape: 'string', headers: { 'X-Left': { shape: 'integer', required: false } } } },
     },
     swagger,
   ],

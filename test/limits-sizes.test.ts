@@ -139,7 +139,7 @@ test('a file is taken up to its last byte, and a text beside it as far as the bo
 test('bounds that nobody states are told at start, and those that are stated are not', async () => {
   const [open] = await Promise.all([serve(document('{}'), { handlers })]);
   const told = (one: Service) => one.notes.find((note) => note.startsWith('To protect the process')) ?? '';
-  assert.match(told(open), /Bodies take up to 16 MiB.*headers take up to 16 KiB.*30 s.*120 s.*60 s/);
+  assert.match(told(open), /Bodies take up to 1 MiB.*headers take up to 16 KiB.*30 s.*120 s.*60 s/);
   assert.doesNotMatch(told(open), /A rate/);
   assert.doesNotMatch(told(service), /Bodies|The target/);
   const timed = await serve(document('{ size: { headers: 8KiB }, timeout: { request: 120s, idle: 60s } }'), { handlers });

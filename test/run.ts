@@ -35,7 +35,9 @@ const asksHowLong = /from '(?:\.\.?\/)+long\.ts'/;
 const everyFile = globSync('test/**/*.test.ts')
   .map((file) => file.replaceAll(sep, '/'))
   .sort();
-const files = everyFile.filter((file) => !isLong || asksHowLong.test(readFileSync(file, 'utf8')));
+/** Every fault and every seed of `verify` takes longer than all the rest: they are tried where they are asked for, `-- verify`. */
+const isAskedFor = (file: string) => words.length > 0 || !file.startsWith('test/verify-');
+const files = everyFile.filter((file) => !isLong || (asksHowLong.test(readFileSync(file, 'utf8')) && isAskedFor(file)));
 const takes = (pattern: RegExp, from = files) => from.filter((file) => pattern.test(file));
 const isApart = (file: string) => Object.values(apart).some((pattern) => pattern.test(file));
 const apart = {
@@ -44,6 +46,8 @@ const apart = {
   docs: /^test\/docs[^/]*[./]/,
   package: /^test\/package\./,
 };
+
+const isOfStore = (file: string) => (!isApart(file) || apart.stories.test(file)) && !/^test\/(?:verify|faults)\b/.test(file);
 
 /** What is run on the reluctant store at once; the long run takes every test and every story to it. */
 const waiting = /^test\/(store-waits|access)\.test\./;
@@ -59,15 +63,16 @@ const stages: readonly Stage[] = [
   { title: 'stories', files: takes(apart.stories) },
   {
     title: 'on a reluctant store',
-    files: isLong ? everyFile.filter((file) => !isApart(file) || apart.stories.test(file)) : takes(waiting),
+    // What `verify` asks of a service is the same whatever its store does.
+    files: isLong ? everyFile.filter((file) => isOfStore(file)) : takes(waiting),
     isReluctant: true,
   },
   { title: 'docs', files: takes(apart.docs) },
   { title: 'package', files: takes(apart.package) },
 ];
 
-// One process more than there are cores: many wait for what does not come.
-const concurrency = availableParallelism() + 1;
+// More processes than there are cores: many wait for what does not come.
+const concurrency = 2 * availableParallelism() + 1;
 const countLine = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) /;
 const totals = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0 };
 const started = performance.now();

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { movableClock, serve } from '../src/index.ts';
+import { movableClock, type ServeOptions, type Service, serve } from '../src/index.ts';
+import { openSqlite } from '../src/store/sqlite/sqlite.ts';
+import { CommitFailed, type Store } from '../src/store/store.ts';
 
 const document = {
   title: 'Bells',
@@ -34,9 +36,9 @@ const document = {
   authentication: 'none',
 };
 
-async function bells() {
+async function bells(options: ServeOptions = {}) {
   const clock = movableClock(Date.parse('2026-06-01T09:00:00Z'));
-  const service = await serve(document, { clock });
+  const service = await serve(document, { clock, ...options });
   const send = async (method: string, path: string, body?: unknown) => {
     const json = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
     const answer = await service.fetch(new Request(`http://127.0.0.1${path}`, { method, ...json }));
@@ -45,29 +47,167 @@ async function bells() {
   return { clock, service, send };
 }
 
+/** More than fire at once, each before one named `three`. */
+const crowd = Array.from({ length: 300 }, (_, n) => `b${1000 + n}`);
+
+/** A store in memory that cannot write while `disk.isFull`. */
+function failing() {
+  const disk = { isFull: false };
+  const inner = openSqlite(':memory:');
+  const store = new Proxy(inner, {
+    get(target, name) {
+      if (name === 'change' && disk.isFull)
+        return () => Promise.reject(new CommitFailed('bells.sqlite', new Error('database or disk is full')));
+      const own: unknown = Reflect.get(target, name, target);
+      return typeof own === 'function' ? own.bind(target) : own;
+    },
+  }) satisfies Store;
+  return { disk, store };
+}
+
+test('a full disk loses no timer, answers 503 that may be tried again, is told once, and heals by itself', async () => {
+  const { disk, store } = failing();
+  const told: string[] = [];
+  const { clock, service, send } = await bells({ store, onFailure: (failure) => told.push(String(failure)) });
+  for (const id of ['one', 'two']) await send('POST', '/bells', { id, at: '2026-06-01T10:00:00Z' });
+  disk.isFull = true;
+  clock.advance(3_600_000);
+  await service.settled();
+  for (let n = 0; n < 3; n++) {
+    const answer = await service.fetch(
+      new Request('http://127.0.0.1/bells/one', {
+        method: 'PATCH',
+        headers: { 'content-type': 'application/json' },
+        body: '{"at":"2026-06-01T12:00:00Z"}',
+      }),
+    );
+    assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '5']);
+  }
+  clock.advance(20_000);
+  await service.settled();
+  assert.deepEqual(told, ['Error: nothing was stored in bells.sqlite: database or disk is full']);
+  disk.isFull = false;
+  clock.advance(60_000);
+  await service.settled();
+  for (const id of ['one', 'two']) assert.equal((await send('GET', `/bells/${id}`)).body.rung, 1, id);
+  await service.close();
+  await store.close();
+});
+
+test('a timed transition that fails is tried again, later each time, until it succeeds, and the others fire meanwhile', async () => {
+  const told: string[] = [];
+  const clock = movableClock(Date.parse('2026-06-01T09:00:00Z'));
+  const { bell } = document.resources;
+  const fields = { ...bell.fields, slot: 'string', taken: { type: 'string?', readOnly: true, set: { ring: 'resource.slot' } } };
+  const service = await serve(
+    { ...document, resources: { bell: { ...bell, fields, required: [...bell.required, 'slot'], unique: ['taken'] } } },
+    { clock, onFailure: (failure) => told.push((failure as Error).message) },
+  );
+  const send = async (method: string, path: string, body?: unknown) => {
+    const json = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+    const answer = await service.fetch(new Request(`http://127.0.0.1${path}`, { method, ...json }));
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+  };
+  for (const [id, slot] of [
+    ['one', 'a'],
+    ['three', 'b'],
+    ['two', 'a'],
+  ])
+    await send('POST', '/bells', { id, slot, at: '2026-06-01T10:00:00Z' });
+  const rung = async () => Promise.all(['one', 'two', 'three'].map(async (id) => (await send('GET', `/bells/${id}`)).body.rung));
+  clock.advance(3_600_000);
+  await service.settled();
+  assert.deepEqual(await rung(), [1, 0, 1]);
+  for (let n = 0; n < 4; n++) {
+    clock.advance(1000);
+    await service.settled();
+  }
+  assert.deepEqual(
+    told.map((words) => /failed (\w+).* in (\d+) s/.exec(words)?.slice(1)),
+    [
+      ['once', '1'],
+      ['2', '2'],
+      ['3', '4'],
+    ],
+  );
+  // The one that it met moves away, and is found gone at the next try.
+  await send('PATCH', '/bells/one', { slot: 'c', at: '2026-06-01T10:00:05Z' });
+  clock.advance(60_000);
+  await service.settled();
+  assert.deepEqual(await rung(), [2, 1, 1]);
+  await service.close();
+});
+
+test('timers follow the document at start: added, changed and taken away, and what became of them is told', async () => {
+  const store = openSqlite(':memory:');
+  const clock = movableClock(Date.parse('2026-06-01T09:00:00Z'));
+  const { fields } = document.resources.bell;
+  const bell = { ...document.resources.bell, fields: { ...fields, rung: { type: 'integer', readOnly: true, default: 0 } } };
+  const start = (transitions: Record<string, string | Record<string, string>>) =>
+    serve({ ...document, resources: { bell }, states: { bell: { ...document.states.bell, transitions } } }, { clock, store });
+  const called = { stop: 'on -> off', go: 'off -> on' };
+  const state = async (service: Service) => {
+    const answer = await service.fetch(new Request('http://127.0.0.1/bells/one'));
+    return ((await answer.json()) as Record<string, unknown>).state;
+  };
+  const told = (service: Service) => service.notes.filter((note) => note.includes('timers'));
+
+  // Made under a document that has no timed transition.
+  let service = await start(called);
+  const body = JSON.stringify({ id: 'one', at: '2026-06-01T10:00:00Z' });
+  const headers = { 'content-type': 'application/json' };
+  await service.fetch(new Request('http://127.0.0.1/bells', { method: 'POST', body, headers }));
+  assert.deepEqual(told(service), []);
+  await service.close();
+
+  // Added, for a day from when the row entered its state; and changed to an hour.
+  for (const after of ['1d', '1h']) {
+    service = await start({ ...called, ring: { from: 'on', to: 'off', after } });
+    assert.deepEqual(told(service), [
+      'The timed transitions of bell have changed: the timers of its 1 rows are set as the document says now.',
+    ]);
+    await service.close();
+  }
+  service = await start({ ...called, ring: { from: 'on', to: 'off', after: '1h' } });
+  assert.deepEqual(told(service), []);
+  clock.advance(3_600_000);
+  await service.settled();
+  assert.deepEqual(await state(service), 'off');
+  await service.fetch(new Request('http://127.0.0.1/bells/one/go', { method: 'POST' }));
+  await service.close();
+
+  // Taken away: nothing fires, although a timer was set.
+  service = await start(called);
+  clock.advance(3_600_000);
+  await service.settled();
+  assert.deepEqual(await state(service), 'on');
+  await service.close();
+  await store.close();
+});
+
 test('a timer that a change takes back while others fire is not remembered as fired', async () => {
   const { clock, service, send } = await bells();
-  for (const id of ['one', 'two', 'three']) await send('POST', '/bells', { id, at: '2026-06-01T10:00:00Z' });
+  for (const id of [...crowd, 'three']) await send('POST', '/bells', { id, at: '2026-06-01T10:00:00Z' });
   clock.advance(3_600_000);
   const stopped = send('POST', '/bells/three/stop');
   assert.equal((await stopped).status, 200);
   assert.equal((await send('POST', '/bells/three/go')).status, 200);
   await service.settled();
-  for (const id of ['one', 'two', 'three']) assert.equal((await send('GET', `/bells/${id}`)).body.rung, 1, id);
+  for (const id of [...crowd, 'three']) assert.equal((await send('GET', `/bells/${id}`)).body.rung, 1, id);
   await service.close();
 });
 
 test('a timer that a change puts off while others fire waits for its new time', async () => {
   const { clock, service, send } = await bells();
-  for (const id of ['one', 'two', 'three']) await send('POST', '/bells', { id, at: '2026-06-01T10:00:00Z' });
+  for (const id of [...crowd, 'three']) await send('POST', '/bells', { id, at: '2026-06-01T10:00:00Z' });
   const rung = async (id: string) => (await send('GET', `/bells/${id}`)).body.rung;
   clock.advance(3_600_000);
   assert.equal((await send('PATCH', '/bells/three', { at: '2026-06-01T11:00:00Z' })).status, 200);
   await service.settled();
-  assert.deepEqual([await rung('one'), await rung('two'), await rung('three')], [1, 1, 0]);
+  assert.deepEqual([await rung('b1000'), await rung('b1299'), await rung('three')], [1, 1, 0]);
   clock.advance(3_600_000);
   await service.settled();
-  assert.deepEqual([await rung('one'), await rung('two'), await rung('three')], [1, 1, 1]);
+  assert.deepEqual([await rung('b1000'), await rung('b1299'), await rung('three')], [1, 1, 1]);
   await service.close();
 });
 

@@ -296,11 +296,12 @@ for (const seed of isLong ? [1, 2, 3] : [1]) {
     assert.deepEqual(breaches, []);
     assert.deepEqual(unsteady, []);
     const untested = facts.filter(({ part, verdict }) => only.includes(part) && verdict !== 'held');
-    // What nothing can show: words for people, examples, and what is promised of later documents.
+    // What nothing can show: words for people, examples, what is promised of later documents, and who made a key that was given.
     assert.deepEqual(untested.map(({ kind, subject }) => `${kind} (${subject})`).sort(), [
       'compatibility guarantees (service)',
       'credential placeholders (key)',
       'purpose (service)',
+      'token formats (key)',
     ]);
     assert.deepEqual(stand.failures, []);
   });

@@ -1,16 +1,19 @@
 /** Several processes that share a queue of work. */
 import { type ChildProcess, fork } from 'node:child_process';
-import { join } from 'node:path';
-import type { Done, Work } from './worker.ts';
 
-/** Does all of it, so many at a time; tells of each as it is done. */
-export async function workThrough(queue: readonly Work[], beside: number, tell: (done: Done) => void): Promise<void> {
+/** Has all of it done by processes that run a file, so many at a time; tells of each piece as it is done. */
+export async function workThrough<Work extends object, Done>(
+  file: string,
+  queue: readonly Work[],
+  beside: number,
+  tell: (done: Done) => void,
+): Promise<void> {
   const waiting = [...queue];
-  const workers = Array.from({ length: Math.min(beside, queue.length) }, () => fork(join(import.meta.dirname, 'worker.ts')));
+  const workers = Array.from({ length: Math.min(beside, queue.length) }, () => fork(file));
   try {
     await Promise.all(
       workers.map(async (worker) => {
-        for (let work = waiting.shift(); work; work = waiting.shift()) tell(await given(worker, work));
+        for (let work = waiting.shift(); work; work = waiting.shift()) tell(await given<Done>(worker, work));
       }),
     );
   } finally {
@@ -18,7 +21,7 @@ export async function workThrough(queue: readonly Work[], beside: number, tell: 
   }
 }
 
-function given(worker: ChildProcess, work: Work): Promise<Done> {
+function given<Done>(worker: ChildProcess, work: object): Promise<Done> {
   return new Promise((resolve, reject) => {
     const ended = (code: number | null): void => reject(new Error(`a process of the matrix ended with ${code}`));
     worker.once('exit', ended);

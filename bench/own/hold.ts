@@ -51,13 +51,13 @@ export function alarmsOf({ report, failures }: OwnHeld): string[] {
   ];
 }
 
-/** The facts that nothing could show, with the reason. */
+/** The facts that nothing could show, or not all of which was shown, with the reason. */
 export function untestableIn(facts: readonly FactVerdict[]): Map<string, string> {
-  const some = facts.filter(({ verdict }) => verdict === 'not testable');
+  const some = facts.filter(({ verdict }) => verdict === 'not testable' || verdict === 'partly');
   return new Map(some.map(({ kind, subject, why = '' }) => [`${kind}: ${subject}`, steady(why)]));
 }
 
 /** Without what is another one in every run, which answers that are quoted are full of. */
 function steady(why: string): string {
-  return why.replace(/(was answered \d{3}): .*$/s, '$1');
+  return why.replaceAll(/(was answered \d{3}): \{.*?\}(?=[),]|$)|(was answered \d{3}): .*$/gs, '$1$2');
 }

@@ -15,7 +15,7 @@ export interface Listed {
 const head = `# What of the examples cannot be shown
 
 \`ninefold verify\` at our own \`serve\` of each example, with \`--clock\` and two callers of each user where keys are given out, finds nothing
-broken, and everything held but these facts. \`npm run bench own -- --seeds 50\` holds to it, and \`npm run bench own -- --write\` writes this page anew.
+broken, and everything held but these facts, of which those with looks that are missing are shown in part. \`npm run bench own -- --seeds 50\` holds to it, and \`npm run bench own -- --write\` writes this page anew.
 `;
 
 /** Reads the list: the facts of each document. */

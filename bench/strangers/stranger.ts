@@ -9,11 +9,19 @@ import type { VerifyOptions } from '../../src/verify/options.ts';
 
 export interface StrangeFault {
   readonly id: string;
-  readonly part: string;
-  /** The fact that it breaks, as the ledger names it. */
-  readonly kind: string;
-  readonly subject: string;
+  /** The fact that it breaks, as the ledger names it, where its writer knew a ledger: one of a document in another language does not. */
+  readonly fact?: { readonly part: string; readonly kind: string; readonly subject: string };
+  /** What it breaks in other words: a promise, what a user of states expects, or the service itself. */
+  readonly sort?: string;
+  readonly operation?: string;
   readonly bug: string;
+}
+
+/** A fault as `stranger.json` has it. */
+interface WrittenFault extends Omit<StrangeFault, 'fact'> {
+  readonly part?: string;
+  readonly kind?: string;
+  readonly subject?: string;
 }
 
 export interface Stranger {
@@ -24,24 +32,46 @@ export interface Stranger {
   /** The path of its document. */
   readonly document: string;
   readonly callers: NonNullable<VerifyOptions['callers']>;
+  /** Whether it opens the door by which its clock is moved. */
+  readonly hasClock: boolean;
   readonly faults: readonly StrangeFault[];
 }
 
-/** Reads `stranger.json`: `command`, `document`, `callers` and `faults`. */
+/** Reads `stranger.json`: `command`, `document`, `callers`, `faults`, and `hasClock: false` where there is no door to its clock. */
 export function readStranger(folder: string): Stranger {
   // Written by hand beside its service, and read by nothing else.
-  const told = JSON.parse(readFileSync(join(folder, 'stranger.json'), 'utf8')) as Omit<Stranger, 'name' | 'folder'>;
-  return { ...told, name: basename(folder), folder, document: join(folder, told.document) };
+  const told = JSON.parse(readFileSync(join(folder, 'stranger.json'), 'utf8')) as Omit<
+    Stranger,
+    'name' | 'folder' | 'faults' | 'hasClock'
+  > & {
+    readonly faults: readonly WrittenFault[];
+    readonly hasClock?: boolean;
+  };
+  const faults = told.faults.map(({ part, kind, subject, ...fault }) => ({
+    ...fault,
+    ...(part !== undefined && kind !== undefined && subject !== undefined && { fact: { part, kind, subject } }),
+  }));
+  return {
+    ...told,
+    hasClock: told.hasClock ?? true,
+    faults,
+    name: basename(folder),
+    folder,
+    document: join(folder, told.document),
+  };
 }
 
 export interface RunningStranger {
   readonly url: string;
-  readonly clockUrl: string;
+  readonly clockUrl?: string;
   stop(): Promise<void>;
 }
 
 /** Starts it as `COMMAND --port N --clock-port M [--fault ID]`, and waits until both answer. */
-export async function startStranger({ name, folder, command }: Stranger, fault: string | undefined): Promise<RunningStranger> {
+export async function startStranger(
+  { name, folder, command, hasClock }: Stranger,
+  fault: string | undefined,
+): Promise<RunningStranger> {
   const [port, clockPort] = [await freePort(), await freePort()];
   const [program = '', ...given] = command;
   const args = [...given, '--port', String(port), '--clock-port', String(clockPort), ...(fault ? ['--fault', fault] : [])];
@@ -55,7 +85,7 @@ export async function startStranger({ name, folder, command }: Stranger, fault: 
   child.stderr.on('data', (chunk: Buffer) => {
     said = (said + chunk.toString()).slice(-2000);
   });
-  for (const one of [port, clockPort]) {
+  for (const one of hasClock ? [port, clockPort] : [port]) {
     for (let tries = 0; !(await answers(one)); tries++) {
       if (child.exitCode !== null || tries > 300) throw new Error(`${name} did not start: ${said}`);
       await delay(50);
@@ -65,7 +95,7 @@ export async function startStranger({ name, folder, command }: Stranger, fault: 
     process.off('exit', kill);
     await ended(child);
   };
-  return { url: `http://127.0.0.1:${port}`, clockUrl: `http://127.0.0.1:${clockPort}/`, stop };
+  return { url: `http://127.0.0.1:${port}`, ...(hasClock && { clockUrl: `http://127.0.0.1:${clockPort}/` }), stop };
 }
 
 async function ended(child: ChildProcess): Promise<void> {

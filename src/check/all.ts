@@ -19,6 +19,7 @@ import { setRules, suppliedRules } from './resources/set.ts';
 import { visibilityRules } from './resources/visibility.ts';
 import { boundRules } from './shapes/bounds.ts';
 import { nameRules } from './shapes/names.ts';
+import { patternRules } from './shapes/patterns.ts';
 import { recursionRules } from './shapes/recursion.ts';
 import { schemaRules } from './shapes/schema.ts';
 import { unionRules } from './shapes/unions.ts';
@@ -69,6 +70,7 @@ const shapesRules: readonly Rule[] = [
   ...nameRules,
   ...schemaRules,
   ...boundRules,
+  ...patternRules,
   ...valueRules,
   ...unionRules,
   ...recursionRules,

@@ -7,6 +7,7 @@ import { readSpec, type Spec } from '../parts/spec.ts';
 import { rules as allRules } from './all.ts';
 import type { Rule, Wrong } from './subject/rule.ts';
 import { subjectOf } from './subject/subject.ts';
+import { withoutContradictions } from './taken.ts';
 
 /** What is true of a document. */
 export interface CheckReport {
@@ -24,8 +25,28 @@ interface CheckOptions {
   readonly rules?: readonly Rule[];
 }
 
-/** Checks a document: its reading, its form, then every rule over what was understood of it. It never throws. */
+/**
+ * Checks a document: its reading, its form, then every rule over what was understood of it. It never throws. One that was taken over
+ * from another language is never refused for what is wrong with it: that is open, with a warning at its place.
+ */
 export function check(document: Document, options: CheckOptions = {}): CheckReport {
+  let report = checkOwn(document, options);
+  if (!document.isTaken) return report;
+  const rules = options.rules ?? allRules;
+  for (let again = 0; again < yieldingsMax && !report.sound; again++) {
+    const left = withoutContradictions(
+      report,
+      (one, codes) => checkOwn(one, { rules: rules.filter(({ code }) => codes.has(code)) }).findings,
+    );
+    report = checkOwn(left, options);
+  }
+  return report;
+}
+
+/** What is left open for an error may make another one of another sort; so often that is gone after. */
+const yieldingsMax = 3;
+
+function checkOwn(document: Document, options: CheckOptions): CheckReport {
   const form = checkForm(document);
   const spec = readSpec(document);
   const subject = subjectOf(spec, new Set(form.flatMap(({ at }) => at ?? [])));

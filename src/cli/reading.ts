@@ -1,7 +1,7 @@
 import { type CheckReport, check } from '../check/check.ts';
-import { fromForeign } from '../convert/foreign.ts';
 import type { Document } from '../document/document.ts';
-import { parseContent, type ReadOptions, readContent, readDocument, Unreadable } from '../document/read/read.ts';
+import { type FromForeign, looksForeign } from '../document/foreign/foreign.ts';
+import { parseContent, readContent, Unreadable } from '../document/read/read.ts';
 import { countsOf, type Ledger, ledgerOf } from '../parts/facts/ledger.ts';
 import { isKey } from '../parts/form.ts';
 import { readSpec } from '../parts/spec.ts';
@@ -13,7 +13,18 @@ import { Misuse } from './verb.ts';
  * @throws {Misuse} where its own file cannot be read.
  */
 export async function reportOn(path: string): Promise<CheckReport> {
-  return orMisuse(async () => check(await readDocument(path, { isKey, foreign: fromForeign })));
+  return orMisuse(async () => {
+    const content = await readContent(path, { isKey, foreign: () => undefined });
+    const foreign = await readerOf(content);
+    return check(parseContent(path, content, { isKey, ...(foreign && { foreign }) }));
+  });
+}
+
+/** What takes a document in another language over, where the text looks like one: others do without loading it. */
+async function readerOf(content: Uint8Array): Promise<FromForeign | undefined> {
+  if (!looksForeign(new TextDecoder().decode(content))) return undefined;
+  const { fromForeign } = await import('../convert/foreign.ts');
+  return fromForeign;
 }
 
 /**
@@ -23,16 +34,14 @@ export async function reportOn(path: string): Promise<CheckReport> {
  */
 export async function reportOnServed(path: string, cache: ImportCache | undefined): Promise<CheckReport> {
   return orMisuse(async () => {
+    const content = await readContent(path, { isKey, foreign: () => undefined });
+    const reader = await readerOf(content);
     let isForeign = false;
-    const options: ReadOptions = {
-      isKey,
-      foreign(foreign) {
-        isForeign = true;
-        return fromForeign(foreign);
-      },
+    const foreign: FromForeign = (source) => {
+      isForeign = true;
+      return reader?.(source);
     };
-    const content = await readContent(path, options);
-    const read = (): Document => parseContent(path, content, options);
+    const read = (): Document => parseContent(path, content, { isKey, ...(reader && { foreign }) });
     const cached = cache?.find(content, path, read);
     if (cached) return servedReport(cached);
     const document = read();

@@ -57,6 +57,8 @@ export interface Document {
   /** Each file's text, the first being the document itself; code frames are drawn from it. */
   readonly sources: ReadonlyMap<string, string>;
   readonly findings: readonly Finding[];
+  /** Whether a tool made it of a document in another language: what is wrong with it was shipped so, or was inferred. */
+  readonly isTaken?: boolean;
 }
 
 /** The nine parts, in their order. */

@@ -14,13 +14,17 @@ export interface Answer {
   readonly data?: Named<Expression> | Expression;
   /** CEL by header, for those whose value is said. */
   readonly headers: Named<Expression>;
+  /** The headers that an answer may lack. */
+  readonly optionalHeaders: readonly string[];
+  /** The media types of this answer, where they are not those of the endpoint. */
+  readonly produces?: readonly string[];
   /** The shapes of headers that are stated by one. */
   readonly headerShapes: Named<Shape>;
   readonly if?: Expression;
   readonly example?: { readonly value: Json };
 }
 
-const answerWords = ['shape', 'data', 'headers', 'if', 'example'] as const;
+const answerWords = ['shape', 'data', 'headers', 'produces', 'if', 'example'] as const;
 
 /** One status may have several answers, told apart by `if`. */
 export function readAnswers(source: Source): Answer[] {
@@ -35,7 +39,7 @@ function isShortList(value: readonly Json[]): boolean {
 }
 
 /** A header is an expression, or a map with its shape and, where that is said too, the expression. */
-function readHeaders(source: Source | undefined): Pick<Answer, 'headers' | 'headerShapes'> {
+function readHeaders(source: Source | undefined): Pick<Answer, 'headers' | 'headerShapes' | 'optionalHeaders'> {
   const entries = source?.entries() ?? [];
   return {
     headers: named(
@@ -50,6 +54,7 @@ function readHeaders(source: Source | undefined): Pick<Answer, 'headers' | 'head
         return shape ? [[name, shape] as const] : [];
       }),
     ),
+    optionalHeaders: entries.flatMap(([name, entry]) => (entry.isMap && entry.get('required').flag() === false ? [name] : [])),
   };
 }
 
@@ -70,6 +75,7 @@ function readAnswer(status: string, source: Source): Answer {
     shape: body.fact((value) => readShape(value)),
     ...(expression ? { data: expression } : data?.isMap && { data: data.expressions() }),
     ...readHeaders(isFull ? source.get('headers') : undefined),
+    ...(isFull && source.has('produces') && { produces: source.get('produces').words() }),
     ...(condition && { if: condition }),
     ...(isFull && source.has('example') && { example: { value: source.get('example').value as Json } }),
   };

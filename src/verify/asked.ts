@@ -1,5 +1,6 @@
 import { partNames } from '../document/document.ts';
 import { nearest } from '../document/nearest.ts';
+import { entryOf } from '../parts/fact.ts';
 import type { Model } from './model/model.ts';
 import { CannotRun, type VerifyOptions } from './options.ts';
 import type { Breach } from './report.ts';
@@ -17,8 +18,12 @@ export function baselineKey({ kind, subject, reason }: Pick<Breach, 'kind' | 'su
 }
 
 /** @throws {CannotRun} for options that ask for what there is not, or that do not go together. */
-export function checkAsked({ only = [], readOnly, clockUrl }: VerifyOptions, { facts }: Model, trials: readonly Trial[]): void {
+export function checkAsked(options: VerifyOptions, { facts, spec }: Model, trials: readonly Trial[]): void {
+  const { only = [], readOnly, clockUrl, mayChange = [] } = options;
   if (readOnly && clockUrl !== undefined) throw new CannotRun('--read-only moves no clock: leave out --clock.');
+  if (readOnly && mayChange.length > 0) throw new CannotRun('--read-only changes nothing: leave out --may-change.');
+  const unknown = mayChange.find((resource) => entryOf(spec.resources.all, resource) === undefined);
+  if (unknown !== undefined) throw new CannotRun(`--may-change ${unknown}: the document has no such resource.`);
   const known = new Set<string>([...partNames, ...trials.map(({ name }) => name)]);
   for (const { kind, subject } of facts.all) known.add(kind).add(subject).add(`${kind}:${subject}`);
   const strange = only.find((word) => !known.has(word));

@@ -1,13 +1,15 @@
 import { placeOf } from '../document/place.ts';
 import { Spent } from './client/budget.ts';
+import { crashKind } from './model/facts.ts';
 import type { Model } from './model/model.ts';
-import type { Breach, Unsteady } from './report.ts';
+import type { Breach, Reproduced, Unsteady } from './report.ts';
 import { type Flaw, isFlaw } from './script/claim.ts';
 import { bareOf, type Replayed, replayScript, type Suspect, shrink } from './script/replay.ts';
 import type { ScriptRun } from './script/run.ts';
 import { shellScript, tellSteps } from './script/scripted.ts';
 import type { Session, Suspicion } from './script/session.ts';
 import type { Step } from './script/step.ts';
+import { tellExchanges } from './script/told.ts';
 
 export interface Confirming {
   readonly session: Session;
@@ -22,19 +24,24 @@ export interface Confirming {
   readonly found: string;
 }
 
+/** What came of looking again: a breach with the script that shows it, or something that comes and goes. */
+export type Confirmed = { readonly breach: Breach; readonly suspect: Suspect } | { readonly unsteady: Unsteady };
+
 const shrinkingRuns = 40;
+/** How often a script is run from a clean start before it is printed. */
+const runsEach = 2;
 
 /**
  * Replays what failed from a clean start. What comes again every time is made as small as it goes and is a breach; what comes
  * again sometimes is unsteady; what does not come again at all was nothing that can be shown, unless it was seen twice.
  * @throws {Spent} where no time is left for that
  */
-export async function confirm(confirming: Confirming): Promise<Breach | Unsteady | undefined> {
+export async function confirm(confirming: Confirming): Promise<Confirmed | undefined> {
   const { session, suspicion } = confirming;
   await confirming.clear(session.run);
   const steps = new Map<number, Step<unknown>>(session.script.slice(0, suspicion.steps).map((step, number) => [number, step]));
   const suspect: Suspect = { steps, claim: suspicion.claim };
-  const tries = suspicion.claim.tries ?? 2;
+  const tries = suspicion.claim.tries ?? runsEach;
   const bare = bareOf(suspect);
   let shortest = bare;
   let replays = await replayedTimes(bare, tries, confirming);
@@ -45,21 +52,46 @@ export async function confirm(confirming: Confirming): Promise<Breach | Unsteady
   const flawed = replays.filter(({ judgement }) => isFlaw(judgement));
   const again = flawed[0];
   if (!again) return undefined;
+  const from = 'beside others' as const;
+  const reproduced: Reproduced = { runs: tries, shown: flawed.length, from };
   const isSteady = suspicion.claim.tries === undefined ? flawed.length === tries : true;
-  if (!isSteady) return { ...tell(shortest, again, confirming), seenTimes: flawed.length + 1, tries: tries + 1 };
+  if (!isSteady)
+    return { unsteady: { ...tell(shortest, again, confirming, reproduced), seenTimes: flawed.length + 1, tries: tries + 1 } };
   try {
+    if (suspicion.claim.tries !== undefined) return { breach: tell(suspect, again, confirming, reproduced), suspect };
     const runs = suspicion.claim.shrinkingRuns ?? shrinkingRuns;
-    const smallest =
-      suspicion.claim.tries === undefined
-        ? await shrink(shortest, again, (candidate) => replayed(candidate, confirming), runs)
-        : suspect;
-    const last = await replayed(smallest, confirming);
-    return isFlaw(last.judgement) ? tell(smallest, last, confirming) : tell(shortest, again, confirming);
+    const smallest = await shrink(shortest, again, (candidate) => replayed(candidate, confirming), runs);
+    // Making it smaller has shown it once.
+    const last = smallest === shortest ? undefined : await replayed(smallest, confirming);
+    if (last && isFlaw(last.judgement))
+      return { breach: tell(smallest, last, confirming, { runs: runsEach, shown: runsEach, from }), suspect: smallest };
   } catch (error) {
     // What was shown to be broken is told as it is where no time is left to make it smaller.
     if (!(error instanceof Spent)) throw error;
-    return tell(shortest, again, confirming);
   }
+  return { breach: tell(shortest, again, confirming, reproduced), suspect: shortest };
+}
+
+/** Runs a script once more, as often as it takes to show it, each time from the start that `begin` makes; the breach as it was seen then. @throws {Spent} */
+export async function proved(
+  { breach, suspect }: { readonly breach: Breach; readonly suspect: Suspect },
+  confirming: Confirming,
+  from: Reproduced['from'],
+  begin: () => Promise<void>,
+): Promise<Breach> {
+  const attempts = suspect.claim.tries ?? 1;
+  let shown: Replayed[] = [];
+  for (let run = 0; run < runsEach; run++) {
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      await begin();
+      const one = await replayed(suspect, confirming);
+      if (!isFlaw(one.judgement)) continue;
+      shown = [...shown, one];
+      break;
+    }
+  }
+  const reproduced: Reproduced = { runs: runsEach, shown: shown.length, from };
+  return shown[0] ? tell(suspect, shown[0], confirming, reproduced) : { ...breach, reproduced };
 }
 
 async function replayedTimes(suspect: Suspect, times: number, confirming: Confirming): Promise<Replayed[]> {
@@ -76,15 +108,16 @@ async function replayed(suspect: Suspect, { start, clear }: Confirming): Promise
   return result;
 }
 
-function tell(suspect: Suspect, replayed: Replayed, { model, id, found, origin }: Confirming): Breach {
+function tell(suspect: Suspect, replayed: Replayed, { model, id, found, origin }: Confirming, reproduced: Reproduced): Breach {
   const { claim } = suspect;
   const [fact] = model.facts.promised(claim.fact);
   // The cast holds: nothing is told of a replay but of one that came to a flaw.
   const { promised, seen } = replayed.judgement as Flaw;
-  const at = claim.at ?? fact?.at ?? '';
+  const endpoint = claim.fact.kind === crashKind ? model.endpoints.find(({ key }) => key === claim.fact.subject) : undefined;
+  const at = claim.at ?? fact?.at ?? endpoint?.at ?? '';
   return {
     id,
-    part: fact?.part ?? 'purpose',
+    part: fact?.part ?? 'errors',
     kind: claim.fact.kind,
     subject: claim.fact.subject,
     reason: claim.reason,
@@ -94,7 +127,9 @@ function tell(suspect: Suspect, replayed: Replayed, { model, id, found, origin }
     seen,
     found,
     steps: tellSteps(suspect, replayed),
-    script: shellScript(suspect, replayed, origin),
+    script: shellScript(suspect, replayed, model, origin),
+    exchanges: tellExchanges(suspect, replayed, { promised, seen }, at),
+    reproduced,
     witnesses: 1,
   };
 }

@@ -24,9 +24,20 @@ export function judgementAgain(
   model: Model,
   { fact, reason }: Pick<Observed, 'fact' | 'reason'>,
 ): Judgement {
-  for (const observed of observer.observe(seen, model)) {
+  for (const observed of observedOnce(observer, seen, model)) {
     const isSame = observed.reason === reason && observed.fact.kind === fact.kind && observed.fact.subject === fact.subject;
     if (isSame && observed.judgement !== undefined) return observed.judgement;
   }
   return undefined;
+}
+
+const known = new WeakMap<TrialExchange, Map<Observer, readonly Observed[]>>();
+
+/** One answer is judged again for each of the facts that were claimed of it. */
+function observedOnce(observer: Observer, seen: TrialExchange, model: Model): readonly Observed[] {
+  const own = known.get(seen) ?? new Map<Observer, readonly Observed[]>();
+  known.set(seen, own);
+  const observed = own.get(observer) ?? [...observer.observe(seen, model)];
+  own.set(observer, observed);
+  return observed;
 }

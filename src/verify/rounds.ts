@@ -1,24 +1,30 @@
-import { baselineKey, type PlannedCase, planOf } from './asked.ts';
+import { type PlannedCase, planOf } from './asked.ts';
 import { endsWithin } from './authentication/ends.ts';
+import { CaseCosts } from './case-costs.ts';
 import { cleanUp } from './clean-up.ts';
-import { type Budget, Spent } from './client/budget.ts';
+import { type Budget, type Errand, Spent } from './client/budget.ts';
 import type { Client } from './client/client.ts';
 import type { ServiceClock } from './client/clock.ts';
-import { confirm } from './confirm.ts';
+import { nothingSent, sendControls } from './controls.ts';
+import { GivenKept } from './given.ts';
 import type { Made } from './made.ts';
 import type { RowMaker } from './make/row.ts';
 import type { Model } from './model/model.ts';
+import { cameToNothing } from './nothing.ts';
 import type { Observer } from './observer.ts';
 import type { VerifyOptions } from './options.ts';
-import type { Breach, Unsteady, VerifyReport } from './report.ts';
+import { inOrderOfWorth } from './order.ts';
+import { Refill } from './refill.ts';
+import type { Leftover, VerifyReport } from './report.ts';
 import type { ScriptRun } from './script/run.ts';
 import { type Ledgering, Session, type Suspicion } from './script/session.ts';
-import { Missing } from './script/symbol.ts';
+import type { Skips } from './skips.ts';
+import { CaseSlots, type Slot } from './slots.ts';
+import { Suspects } from './suspects.ts';
 import type { Tally } from './tally.ts';
 import type { Trial } from './trial.ts';
 import { Untestable } from './untestable.ts';
 import { Draws } from './values/chance.ts';
-import { NoValue } from './values/no-value.ts';
 
 interface RoundsGiven {
   readonly model: Model;
@@ -27,6 +33,7 @@ interface RoundsGiven {
   readonly clock: ServiceClock;
   readonly budget: Budget;
   readonly tally: Tally;
+  readonly skips: Skips;
   readonly startRun: () => ScriptRun;
   readonly observers: readonly Observer[];
   readonly options: VerifyOptions;
@@ -36,25 +43,36 @@ interface RoundsGiven {
   readonly rows: (session: Session) => RowMaker;
 }
 
-type Found = Pick<VerifyReport, 'breaches' | 'unsteady' | 'notes' | 'stopped'>;
+type Found = Pick<VerifyReport, 'breaches' | 'crashes' | 'causes' | 'unsteady' | 'notes' | 'stopped' | 'sufficing'>;
+type Noise = Trial['noise'];
 
 /** After so many requests in a row without an answer the service counts as gone. */
 const troublesMax = 40;
-/** A claim that was seen to fail and did not fail again is looked at so often; then it is unsteady. */
-const suspicionsMax = 3;
 /** A day, and a little: what is refused for longer stays so. */
 const refillMsMax = 25 * 3_600_000;
+/**
+ * The noises one after the other, each until so much is used of what trials have: who has little has looked at something of each. What is
+ * left of them goes on in the end.
+ */
+const phases: readonly (readonly [noise: Noise, share: number])[] = [
+  ['quiet', 0.6],
+  ['alone', 0.75],
+  ['loud', 0.9],
+  ['quiet', 1],
+  ['alone', 1],
+  ['loud', 1],
+];
 
 /** Carries out the cases of all trials: quiet ones beside each other, then those that want to be alone, the loud ones last. */
 export class Rounds {
   readonly #given: RoundsGiven;
   readonly #refill: Refill;
-  readonly #breaches = new Map<string, Breach>();
-  readonly #unsteady = new Map<string, Unsteady>();
-  readonly #suspected = new Map<string, number>();
-  readonly #witnesses = new Map<string, number>();
-  /** What looked broken when there was no time left to look again. */
-  readonly #unsettled = new Set<string>();
+  readonly #suspects: Suspects;
+  readonly #kept: GivenKept;
+  readonly #costs: CaseCosts;
+  readonly #queues: Record<Noise, PlannedCase[]> = { quiet: [], alone: [], loud: [] };
+  /** What came to nothing for a quota and is carried out once more. */
+  readonly #again = new Set<PlannedCase>();
   readonly #notes: string[] = [];
   #stopped: string | undefined;
   #done = 0;
@@ -64,107 +82,172 @@ export class Rounds {
     this.#given = given;
     const { client, clock, model } = given;
     this.#refill = new Refill(client, clock, (ms) => ms <= refillMsMax && !endsWithin(model, this.bareSession(), ms + 60_000));
+    this.#kept = new GivenKept(model, given.options.mayChange ?? [], () => this.bareSession());
+    this.#costs = new CaseCosts(given.beside);
+    const bareSession = () => this.bareSession();
+    const whyOf = (error: unknown, trial: string) => this.#whyOf(error, trial);
+    this.#suspects = new Suspects({ ...given, given: this.#kept, startRun: () => this.#startRun(), bareSession, whyOf });
   }
 
   async all(trials: readonly Trial[]): Promise<Found> {
-    const { options, beside, client, clock, made, model } = this.#given;
-    const planned = planOf(trials, model, options);
-    this.#of = planned.length;
-    for (const noise of ['quiet', 'alone', 'loud'] as const) {
-      const queue = planned.filter(({ trial }) => trial.noise === noise);
+    const { client, clock, made, budget, skips } = this.#given;
+    this.#plan(trials);
+    for (const [at, [noise, share]] of phases.entries()) {
+      if (this.#queues[noise].length === 0) continue;
       // Those that want to be alone go through what is there, which is less once what was made is removed.
-      if (noise === 'alone' && queue.length > 0) await cleanUp(made, () => this.bareSession());
-      const workers = Array.from({ length: noise === 'quiet' ? beside : 1 }, () => this.#work(queue));
-      await Promise.all(workers);
+      if (noise === 'alone') await cleanUp(made, () => this.bareSession());
+      const isLast = phases.slice(at + 1).every(([later]) => this.#queues[later].length === 0);
+      await this.#phase(noise, isLast ? 1 : share);
     }
+    const left = this.#endWhatIsLeft();
+    await cleanUp(made, () => this.bareSession());
+    await this.#prove();
     if (client.waitedMs > 1000 && clock.advance === undefined)
       this.#notes.push(`${Math.round(client.waitedMs / 1000)} s were spent waiting for rates to refill.`);
-    if (this.#unsettled.size > 0)
-      this.#notes.push(`No time was left to look again at what looked broken once: ${[...this.#unsettled].join(', ')}.`);
-    const known = new Set(options.baseline ?? []);
-    const told = (breach: Breach) => ({
-      ...breach,
-      witnesses: this.#witnesses.get(baselineKey(breach)) ?? 1,
-      ...(known.has(baselineKey(breach)) && { isKnown: true }),
-    });
+    const sufficing = budget.spent === undefined ? undefined : this.#costs.sufficing(left);
+    const { notes, ...told } = this.#suspects.told();
     return {
-      breaches: [...this.#breaches.values()].map(told),
-      unsteady: [...this.#unsteady.values()],
-      notes: this.#notes,
+      ...told,
+      notes: [...skips.notes, ...this.#notes, ...notes],
       ...(this.#stopped !== undefined && { stopped: this.#stopped }),
+      ...(sufficing && { sufficing }),
     };
   }
 
-  /** A session that holds answers to nothing, for cleaning up. */
-  bareSession(): Session {
-    const { model, seed, startRun, rows } = this.#given;
+  /** A session that holds answers to nothing, for what is done beside trials. */
+  bareSession(errand: Errand = 'again'): Session {
+    const { model, seed, rows } = this.#given;
     return new Session({
       model,
       rows,
       name: 'clean-up',
       observers: [],
-      run: { ...startRun(), isOnTop: true },
+      run: { ...this.#startRun(), errand },
       chance: new Draws(`${seed}`),
       ledgering: { held: () => {}, moot: () => {}, suspected: () => {} },
     });
   }
 
-  async #work(queue: PlannedCase[]): Promise<void> {
-    const again = new Set<PlannedCase>();
-    for (let next = queue.shift(); next; next = queue.shift()) {
-      const planned = next;
-      const isLast = again.has(planned);
-      if (this.#stopped === undefined) {
-        const isDone = await this.#refill.around(() => this.#carryOut(planned, isLast));
-        if (!isDone) {
-          again.add(planned);
-          queue.push(planned);
-          continue;
-        }
-      } else this.#given.tally.courseOf(next.trial.name, next.testCase.facts).end(this.#stopped);
-      this.#done += 1;
-      const { options, budget } = this.#given;
-      options.onProgress?.({
-        done: this.#done,
-        of: this.#of,
-        requests: budget.requests,
-        broken: this.#breaches.size,
-        now: next.trial.name,
-      });
+  /** Removes what was made, and puts back what was changed of what was given; says what stays. */
+  async cleanUp(): Promise<Leftover[]> {
+    const left = await cleanUp(this.#given.made, () => this.bareSession('last'));
+    return [...left, ...(await this.#kept.putBack())];
+  }
+
+  #startRun(): ScriptRun {
+    return { ...this.#given.startRun(), guard: (plan, sent, run) => this.#kept.guard(plan, sent, run) };
+  }
+
+  #plan(trials: readonly Trial[]): void {
+    const { options, clock, model, skips, tally } = this.#given;
+    const planned = planOf(trials, model, options).filter(({ trial, testCase }) => {
+      const why = skips.ofTrial(trial) ?? skips.ofFacts(testCase.facts);
+      if (why !== undefined) tally.courseOf(trial.name, testCase.facts).end(nothingSent, why);
+      return why === undefined;
+    });
+    for (const { fact, why } of skips.facts) tally.doubted(fact, why);
+    this.#of = planned.length;
+    const noiseOf = ({ noise, movesClock }: Trial): Noise => (movesClock && clock.advance === undefined ? 'quiet' : noise);
+    for (const noise of ['quiet', 'alone', 'loud'] as const) {
+      const cases = planned.filter(({ trial }) => noiseOf(trial) === noise);
+      // What floods leaves less for those after it, so that loud ones keep the order that they have.
+      this.#queues[noise] = noise === 'loud' ? cases : inOrderOfWorth(cases);
     }
   }
 
+  async #phase(noise: Noise, share: number): Promise<void> {
+    const { budget, beside } = this.#given;
+    const queue = this.#queues[noise];
+    const [fromMs, fromDone, fromRequests] = [Date.now(), this.#done, budget.requests];
+    const next = () => (this.#stopped === undefined && (share === 1 || budget.used < share) ? queue.shift() : undefined);
+    if (noise === 'quiet') await this.#beside(new CaseSlots(beside), next);
+    else for (let planned = next(); planned; planned = next()) await this.#tryOne(planned, undefined);
+    const [ms, cases, requests] = [Date.now() - fromMs, this.#done - fromDone, budget.requests - fromRequests];
+    this.#costs.note(noise, { ms, cases, requests });
+  }
+
+  async #beside(slots: CaseSlots, next: () => PlannedCase | undefined): Promise<void> {
+    const underWay = new Set<Promise<void>>();
+    for (;;) {
+      const slot = await slots.begin();
+      const planned = next();
+      if (planned) {
+        const going = this.#tryOne(planned, slot).finally(() => {
+          slot.end();
+          underWay.delete(going);
+        });
+        underWay.add(going);
+        continue;
+      }
+      slot.end();
+      // Those that are under way may put a case back.
+      if (underWay.size === 0) return;
+      await Promise.race(underWay);
+    }
+  }
+
+  async #tryOne(planned: PlannedCase, slot: Slot | undefined): Promise<void> {
+    const isLast = this.#again.has(planned);
+    const isDone = await this.#refill.around(() => this.#carryOut(planned, isLast, slot), slot?.pausing);
+    if (!isDone) {
+      this.#again.add(planned);
+      const { noise } = planned.trial;
+      this.#queues[noise].push(planned);
+      return;
+    }
+    this.#done += 1;
+    this.#tellProgress(planned.trial.name);
+  }
+
+  #tellProgress(now: string): void {
+    const { options, budget } = this.#given;
+    const { quiet, alone, loud } = this.#queues;
+    const sufficing = this.#costs.sufficing({ quiet: quiet.length, alone: alone.length, loud: loud.length });
+    options.onProgress?.({
+      done: this.#done,
+      of: this.#of,
+      requests: budget.requests,
+      broken: this.#suspects.broken,
+      now,
+      ...(sufficing && { sufficing }),
+    });
+  }
+
   /** Whether that is all: what came to nothing for a quota that is used up is carried out once more when it begins anew. */
-  async #carryOut(planned: PlannedCase, isLast: boolean): Promise<boolean> {
+  async #carryOut(planned: PlannedCase, isLast: boolean, slot: Slot | undefined): Promise<boolean> {
     const { client, budget, tally } = this.#given;
     const { trial, testCase } = planned;
     const course = tally.courseOf(trial.name, testCase.facts);
     const found: Suspicion[] = [];
-    const session = this.#session(planned, {
-      held: ({ fact, reason }) => course.held(fact, reason),
+    const ledgering: Ledgering = {
+      held: (claim) => course.held(claim),
       moot: ({ fact }, why) => course.moot(fact, why),
       suspected: (suspicion) => {
         course.looked(suspicion.claim.fact);
         found.push(suspicion);
       },
-    });
+    };
+    const session = this.#session(planned, ledgering, slot);
     let isDone = true;
     try {
-      await testCase.run(session);
-      course.end();
+      // Whatever a case waits for, it ends with the time.
+      await client.within(testCase.run(session));
+      course.end(await sendControls(session, course));
     } catch (error) {
       isDone = isLast || !(error instanceof Untestable && this.#refill.isDue);
-      if (isDone) course.end(this.#whyOf(error, trial.name));
+      if (isDone) course.end(await sendControls(session, course), this.#whyOf(error, trial.name));
       if (error instanceof Spent) this.#stopped ??= `${error.message}; ${trial.name} was under way`;
     }
-    for (const suspicion of found) await this.#settle(planned, session, suspicion);
+    for (const suspicion of found)
+      if (await this.#suspects.settle(planned, session, suspicion)) this.#stopped ??= 'what was looked for was found';
+    await this.#kept.putBack(session.run.results);
     if (client.troublesInARow >= troublesMax) this.#stopped ??= 'the service no longer answers';
-    if (budget.isSpent) this.#stopped ??= 'the requests or the time that were given are used up';
+    if (budget.spent !== undefined) this.#stopped ??= budget.spent;
     return isDone;
   }
 
-  #session(planned: PlannedCase, ledgering: Ledgering): Session {
-    const { model, seed, startRun, observers, rows } = this.#given;
+  #session(planned: PlannedCase, ledgering: Ledgering, slot: Slot | undefined): Session {
+    const { model, seed, observers, rows } = this.#given;
     const name = `${planned.trial.name}@${planned.testCase.name}`;
     return new Session({
       model,
@@ -172,114 +255,39 @@ export class Rounds {
       rows,
       name,
       ledgering,
-      run: startRun(),
+      run: { ...this.#startRun(), ...(slot && { pausing: slot.pausing }) },
       chance: new Draws(`${seed}\n${name}`),
     });
   }
 
-  /** Looks at a failed claim again, from a clean start; one fact is reported once for one reason. */
-  async #settle({ trial, testCase }: PlannedCase, session: Session, suspicion: Suspicion): Promise<void> {
-    const { tally, seed, startRun, model, origin, options } = this.#given;
-    const key = baselineKey({ ...suspicion.claim.fact, reason: suspicion.claim.reason });
-    this.#witnesses.set(key, (this.#witnesses.get(key) ?? 0) + 1);
-    const looked = this.#suspected.get(key) ?? 0;
-    if (this.#breaches.has(key) || looked >= suspicionsMax) return;
-    this.#suspected.set(key, looked + 1);
-    const found = `${trial.name}@${testCase.name}`;
-    const id = `${suspicion.claim.fact.kind}:${suspicion.claim.fact.subject}:${suspicion.claim.reason}@${found}@${seed}`;
-    const start = () => ({ ...startRun(), isOnTop: true });
-    const clear = async (run: ScriptRun) => void (await cleanUp(this.#given.made, () => this.bareSession(), run.results));
-    const confirmed = await confirm({ session, suspicion, start, clear, model, origin, id, found }).catch((error: unknown) => {
-      const why = this.#whyOf(error, trial.name);
-      if (error instanceof Spent) this.#unsettled.add(`${suspicion.claim.fact.kind}:${suspicion.claim.fact.subject}`);
-      tally.doubted(suspicion.claim.fact, `it looked broken once, and could not be looked at again: ${why}`);
-      return undefined;
-    });
-    if (!confirmed) return;
-    if ('tries' in confirmed) {
-      this.#unsteady.set(key, confirmed);
-      tally.doubted(suspicion.claim.fact, `it is unsteady: broken in ${confirmed.seenTimes} of ${confirmed.tries} tries`);
-    } else {
-      tally.broken(suspicion.claim.fact);
-      this.#unsteady.delete(key);
-      this.#breaches.set(key, confirmed);
-      if (options.until?.(confirmed)) this.#stopped ??= 'what was looked for was found';
-    }
+  /** What was not carried out shows nothing. */
+  #endWhatIsLeft(): Readonly<Record<Noise, number>> {
+    const { tally } = this.#given;
+    const { quiet, alone, loud } = this.#queues;
+    const why = this.#stopped ?? 'it was not come to';
+    for (const { trial, testCase } of [...quiet, ...alone, ...loud])
+      tally.courseOf(trial.name, testCase.facts).end(nothingSent, why);
+    return { quiet: quiet.length, alone: alone.length, loud: loud.length };
+  }
+
+  /** Shows each breach once more where nothing else goes on. */
+  async #prove(): Promise<void> {
+    const { options, client } = this.#given;
+    const { restart } = options;
+    const begin = async () => {
+      await restart?.().catch((error: unknown) => {
+        throw new Untestable(error instanceof Error ? error.message : String(error));
+      });
+      await client.renew();
+    };
+    const anew = restart && (() => client.within(begin(), 'again'));
+    const note = await this.#suspects.prove(anew);
+    if (note !== undefined) this.#notes.push(note);
   }
 
   #whyOf(error: unknown, trial: string): string {
     const { why, ownFault } = cameToNothing(error, trial);
     if (ownFault !== undefined) this.#notes.push(ownFault);
     return why;
-  }
-}
-
-/** Why a case came to nothing. */
-interface Nothing {
-  readonly why: string;
-  /** What nobody thought of is our own fault: it is told, and says nothing of the service. */
-  readonly ownFault?: string;
-}
-
-const known = [Untestable, Missing, Spent, NoValue];
-
-/** Why a case of a trial came to nothing, by what it threw. */
-function cameToNothing(error: unknown, trial: string): Nothing {
-  const message = error instanceof Error ? error.message : String(error);
-  if (known.some((one) => error instanceof one)) return { why: message };
-  const where = error instanceof Error ? (error.stack?.split('\n')[1]?.trim() ?? '') : '';
-  return {
-    why: `ninefold failed: ${message}`,
-    ownFault: `A case of ${trial} failed by a fault of ninefold's own: ${message} ${where}`,
-  };
-}
-
-/** Lets long windows go by, such as the day of a quota that is used up, while nothing is under way that time could change. */
-class Refill {
-  readonly #client: Client;
-  readonly #clock: ServiceClock;
-  readonly #mayWait: (ms: number) => boolean;
-  #underWay = 0;
-  #idle: (() => void) | undefined;
-  #refilling: Promise<void> | undefined;
-
-  constructor(client: Client, clock: ServiceClock, mayWait: (ms: number) => boolean) {
-    this.#client = client;
-    this.#clock = clock;
-    this.#mayWait = mayWait;
-  }
-
-  /** Whether something was refused until a time that is further off than anybody waits for in a request, and that can be come to. */
-  get isDue(): boolean {
-    const ms = this.#client.owedMs;
-    return ms !== undefined && this.#clock.advance !== undefined && this.#mayWait(ms);
-  }
-
-  /** Carries out a case, after what is due. */
-  async around<T>(run: () => Promise<T>): Promise<T> {
-    while (this.#refilling || this.isDue) {
-      this.#refilling ??= this.#refill();
-      await this.#refilling;
-    }
-    this.#underWay += 1;
-    try {
-      return await run();
-    } finally {
-      this.#underWay -= 1;
-      if (this.#underWay === 0) this.#idle?.();
-    }
-  }
-
-  async #refill(): Promise<void> {
-    if (this.#underWay > 0) {
-      await new Promise<void>((resolve) => {
-        this.#idle = resolve;
-      });
-    }
-    this.#idle = undefined;
-    const ms = this.#client.owedMs;
-    this.#client.forgiveOwed();
-    if (ms !== undefined) await this.#clock.wait(ms).catch(() => undefined);
-    this.#refilling = undefined;
   }
 }

@@ -1,22 +1,30 @@
 import { partNames } from '../document/document.ts';
 import type { LedgerFact } from '../parts/facts/ledger.ts';
+import type { CaseSent } from './evidence/control.ts';
+import type { FactEvidence } from './evidence/obligation.ts';
+import { Weighing } from './evidence/weighing.ts';
 import { type FactName, type Facts, factKey, isPromise } from './model/facts.ts';
+import type { Model } from './model/model.ts';
 import type { FactVerdict, Verdict, VerdictCounts, VerifyReport } from './report.ts';
+import type { Claim, Control } from './script/claim.ts';
 
 /** What one case brings to light of the facts that it is about, and of others in passing. */
 export interface Course {
-  held(fact: FactName, reason: string): void;
+  held(claim: Claim): void;
   /** A claim failed; whether it does so again is another matter. */
   looked(fact: FactName): void;
   /** What was seen does not bear on a claim. */
   moot(fact: FactName, why: string): void;
-  /** It is over, and this is why before its end, if it was. */
-  end(why?: string): void;
+  /** What has to be sent beside, and accepted, for what held to show more. */
+  control(sent: CaseSent): Control | undefined;
+  /** It is over, with everything that it sent, and this is why before its end, if it was. */
+  end(sent: CaseSent, why?: string): void;
 }
 
 /** What was seen of each fact so far. */
 export class Tally {
   readonly #facts: Facts;
+  readonly #evidence: Weighing;
   readonly #whyNever: (fact: LedgerFact) => string | undefined;
   readonly #held = new Map<LedgerFact, Map<string, number>>();
   readonly #broken = new Set<LedgerFact>();
@@ -26,8 +34,9 @@ export class Tally {
   readonly #doubted = new Map<LedgerFact, string>();
 
   /** `whyNever` says why no request can show a fact. */
-  constructor(facts: Facts, whyNever: (fact: LedgerFact) => string | undefined = () => undefined) {
-    this.#facts = facts;
+  constructor(model: Model, whyNever: (fact: LedgerFact) => string | undefined = () => undefined) {
+    this.#facts = model.facts;
+    this.#evidence = new Weighing(model, (fact) => whyNever(fact) !== undefined);
     this.#whyNever = whyNever;
   }
 
@@ -35,14 +44,18 @@ export class Tally {
   courseOf(trial: string, about: readonly FactName[]): Course {
     const looked = new Set<string>();
     const moot = new Map<string, string>();
+    const held: Claim[] = [];
     return {
-      held: (fact, reason) => {
-        looked.add(factKey(fact));
-        this.#hold(fact, reason);
+      held: (claim) => {
+        looked.add(factKey(claim.fact));
+        this.#hold(claim);
+        if (this.#evidence.wants(claim.fact)) held.push(claim);
       },
       looked: (fact) => void looked.add(factKey(fact)),
       moot: (fact, why) => void moot.set(factKey(fact), why),
-      end: (why) => {
+      control: (sent) => this.#evidence.controlFor(held, sent),
+      end: (sent, why) => {
+        this.#evidence.weigh(held, sent);
         for (const key of about.map(factKey)) {
           const trials = this.#trials.get(key) ?? new Map<string, string | undefined>();
           this.#trials.set(key, trials);
@@ -62,7 +75,7 @@ export class Tally {
     for (const one of this.#facts.promised(fact)) this.#doubted.set(one, why);
   }
 
-  #hold(fact: FactName, reason: string): void {
+  #hold({ fact, reason }: Claim): void {
     for (const one of this.#facts.promised(fact)) {
       const reasons = this.#held.get(one) ?? new Map<string, number>();
       this.#held.set(one, reasons);
@@ -73,32 +86,46 @@ export class Tally {
   verdicts(): FactVerdict[] {
     return this.#facts.all.map((fact) => {
       const { part, kind, subject, at, place, standing } = fact;
-      const verdict = this.#verdictOf(fact);
+      const evidence = this.#evidenceOf(fact);
+      const verdict = this.#verdictOf(fact, evidence);
       const shown = Object.fromEntries(this.#held.get(fact) ?? []);
-      const why = verdict === 'not testable' ? this.#whyNot(fact) : undefined;
-      return { part, kind, subject, at, place, standing, verdict, shown, ...(why !== undefined && { why }) };
+      const why = verdict === 'not testable' ? this.#whyNot(fact) : verdict === 'partly' ? whyPartly(evidence) : undefined;
+      const told = isPromise(fact) ? { evidence } : {};
+      return { part, kind, subject, at, place, standing, verdict, shown, ...told, ...(why !== undefined && { why }) };
     });
   }
 
-  #verdictOf(fact: LedgerFact): Verdict {
-    if (fact.standing === 'open') return 'open';
-    if (this.#broken.has(fact)) return 'broken';
-    return isPromise(fact) && this.#held.has(fact) && this.#missedOf(fact) === undefined ? 'held' : 'not testable';
+  /** A trial that is about a fact and did not come to look at it is one of the looks that are missing. */
+  #evidenceOf(fact: LedgerFact): FactEvidence {
+    const evidence = this.#evidence.of(fact);
+    const missed = [...(this.#trials.get(factKey(fact)) ?? [])].flatMap(([name, why]) =>
+      why === undefined ? [] : [{ name, isMet: false, why }],
+    );
+    return { ...evidence, looks: [...evidence.looks, ...missed] };
   }
 
-  /** Why a fact is not wholly shown: it was in doubt, or the first trial that is about it did not come to look at it. */
-  #missedOf(fact: LedgerFact): string | undefined {
-    const doubt = this.#doubted.get(fact);
-    if (doubt !== undefined) return doubt;
-    for (const [trial, why] of this.#trials.get(factKey(fact)) ?? []) if (why !== undefined) return `${trial}: ${why}`;
-    return undefined;
+  #verdictOf(fact: LedgerFact, { looks, alterations }: FactEvidence): Verdict {
+    if (fact.standing === 'open') return 'open';
+    if (this.#broken.has(fact)) return 'broken';
+    if (!isPromise(fact) || alterations.noticed === 0 || this.#doubted.has(fact)) return 'not testable';
+    return looks.every(({ isMet }) => isMet) ? 'held' : 'partly';
   }
 
   #whyNot(fact: LedgerFact): string {
     if (fact.standing === 'any') return 'it is left to the implementation';
-    const why = this.#missedOf(fact) ?? this.#whyNever(fact);
+    const whyNever = this.#whyNever(fact);
+    if (this.#facts.promised(fact).length === 0) return whyNever ?? 'nothing shows that there is none';
+    const [missed] = [...(this.#trials.get(factKey(fact)) ?? [])].filter(([, why]) => why !== undefined);
+    const why = this.#doubted.get(fact) ?? (missed && `${missed[0]}: ${missed[1]}`) ?? whyNever ?? this.#evidence.whyNot(fact);
     return why ?? (fact.standing === 'none' ? 'nothing shows that there is none' : 'no trial came to it');
   }
+}
+
+/** How many of the looks were had, and which were not. */
+function whyPartly({ looks }: FactEvidence): string {
+  const missing = looks.filter(({ isMet }) => !isMet);
+  const names = missing.map(({ name, why }) => (why === undefined ? name : `${name} (${why})`));
+  return `${looks.length - missing.length} of ${looks.length} looks; missing: ${names.join(', ')}`;
 }
 
 /** The verdicts of each part, counted. */
@@ -109,7 +136,7 @@ export function countVerdicts(facts: readonly FactVerdict[]): Pick<VerifyReport,
 }
 
 function count(facts: readonly FactVerdict[]): VerdictCounts {
-  const counts: Record<Verdict, number> = { held: 0, broken: 0, 'not testable': 0, open: 0 };
+  const counts: Record<Verdict, number> = { held: 0, partly: 0, broken: 0, 'not testable': 0, open: 0 };
   for (const { verdict } of facts) counts[verdict] += 1;
   return counts;
 }

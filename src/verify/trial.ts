@@ -27,6 +27,8 @@ export interface Trial {
   readonly about: string;
   /** `quiet`: beside others; `alone`: it disturbs them or is disturbed, such as by rows that others make; `loud`: alone and last. */
   readonly noise: 'quiet' | 'alone' | 'loud';
+  /** Whether all that is loud about it is that it moves the clock: where nobody can, it waits beside others. */
+  readonly movesClock?: boolean;
   /** Whether it has cases that only read, and so runs under `--read-only` too; what could change something is not sent then. */
   readonly isReading?: boolean;
   cases(model: Model): Iterable<Case>;

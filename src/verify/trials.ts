@@ -2,8 +2,11 @@ import { authenticationTrials } from './authentication/all.ts';
 import { whoMay } from './authentication/users.ts';
 import { accepts } from './endpoints/accepts.ts';
 import { answers } from './endpoints/answers.ts';
+import { available } from './endpoints/available.ts';
 import { bodies } from './endpoints/bodies.ts';
 import { bodiless } from './endpoints/bodiless.ts';
+import { called } from './endpoints/called.ts';
+import { computed } from './endpoints/computed.ts';
 import { preconditionsKept } from './endpoints/conditions.ts';
 import { cursors } from './endpoints/cursors.ts';
 import { deleting } from './endpoints/deleting.ts';
@@ -13,11 +16,14 @@ import { narrowedLists } from './endpoints/lists.ts';
 import { locations } from './endpoints/locations.ts';
 import { media } from './endpoints/media.ts';
 import { merging } from './endpoints/merging.ts';
+import { oddValues } from './endpoints/odd-values.ts';
 import { completePages, sharedPages } from './endpoints/pages.ts';
 import { parameters } from './endpoints/parameters.ts';
 import { replacing } from './endpoints/replacing.ts';
 import { replies } from './endpoints/replies.ts';
 import { routes, statedRoutes } from './endpoints/routes.ts';
+import { unknownThings } from './endpoints/unknown.ts';
+import { crashes } from './errors/crashes.ts';
 import { ownErrors } from './errors/own.ts';
 import { refusals } from './errors/refusals.ts';
 import { takenAgain } from './errors/taken-again.ts';
@@ -30,7 +36,9 @@ import { changed } from './resources/changed.ts';
 import { changedLater } from './resources/changed-later.ts';
 import { fixedFields } from './resources/fixed.ts';
 import { identifiers } from './resources/identifiers.ts';
+import { missingRows } from './resources/missing.ts';
 import { notWritable } from './resources/not-writable.ts';
+import { uniqueRaced, uniqueRacedLater } from './resources/raced.ts';
 import { references } from './resources/references.ts';
 import { shownShapes, shownStates } from './resources/shown-shapes.ts';
 import { shownTo } from './resources/shown-to.ts';
@@ -44,8 +52,8 @@ import { edges } from './states/edges.ts';
 import { transitions } from './states/every-transition.ts';
 import { inStates } from './states/in-states.ts';
 import { initial } from './states/initial.ts';
-import { pairs } from './states/pairs.ts';
 import { races } from './states/races.ts';
+import { sequences, timedSequences } from './states/sequences.ts';
 import { timed } from './states/timed.ts';
 import type { Trial } from './trial.ts';
 import { versioningTrials } from './versioning/all.ts';
@@ -57,19 +65,25 @@ export const trials: readonly Trial[] = [
   fixedFields,
   unique,
   uniqueChanged,
+  uniqueRaced,
   shownTo,
   notWritable,
   references,
   identifiers,
+  missingRows,
   there,
   initial,
   transitions,
   inStates,
   transitionConditions,
   edges,
-  pairs,
+  sequences,
+  called,
+  available,
+  unknownThings,
   routes,
   replies,
+  computed,
   replacing,
   merging,
   locations,
@@ -86,6 +100,7 @@ export const trials: readonly Trial[] = [
   sharedPages,
   bodies,
   bodiless,
+  oddValues,
   ...purposeTrials,
   ...authenticationTrials,
   ...versioningTrials,
@@ -93,6 +108,8 @@ export const trials: readonly Trial[] = [
   changedLater,
   timed,
   afterTime,
+  timedSequences,
+  uniqueRacedLater,
   ...eventTrials,
   ...limitTrials,
   races,
@@ -102,4 +119,4 @@ export const trials: readonly Trial[] = [
 ];
 
 /** What every answer is held to. */
-export const observers: readonly Observer[] = [answers, statedRoutes, refusals, shownShapes, shownStates, whoMay];
+export const observers: readonly Observer[] = [crashes, answers, statedRoutes, refusals, shownShapes, shownStates, whoMay];

@@ -2,3 +2,13 @@
 export class Untestable extends Error {
   override readonly name = 'Untestable';
 }
+
+/** What comes of an attempt; nothing where it cannot be carried out, and something else can. */
+export async function ifTestable<T>(attempt: Promise<T>): Promise<T | undefined> {
+  try {
+    return await attempt;
+  } catch (error) {
+    if (error instanceof Untestable) return undefined;
+    throw error;
+  }
+}

@@ -1,12 +1,13 @@
-import type { ErrorCondition } from '../parts/errors.ts';
-import { entryOf, statedValue } from '../parts/fact.ts';
+import { entriesOf, entryOf, statedValue } from '../parts/fact.ts';
 import type { LedgerFact } from '../parts/facts/ledger.ts';
 import type { Spec } from '../parts/spec.ts';
 import { checkAsked } from './asked.ts';
-import { cleanUp } from './clean-up.ts';
-import { type Budget, startBudget } from './client/budget.ts';
+import { type Budget, Spent, startBudget } from './client/budget.ts';
 import { Client } from './client/client.ts';
 import { movedClock, ownClock, type ServiceClock } from './client/clock.ts';
+import { newAddress } from './events/subscribing.ts';
+import { isInward } from './evidence/looks-at-errors.ts';
+import { lanesOf } from './lanes-of.ts';
 import { Made } from './made.ts';
 import { Maker } from './make/maker.ts';
 import { callersOf } from './model/callers.ts';
@@ -15,11 +16,13 @@ import { CannotRun, type VerifyOptions } from './options.ts';
 import type { VerifyReport } from './report.ts';
 import { Rounds } from './rounds.ts';
 import type { ScriptRun } from './script/run.ts';
+import { Skips } from './skips.ts';
 import { countVerdicts, Tally } from './tally.ts';
 import { observers, trials } from './trials.ts';
+import { untriedOf } from './untried.ts';
 import { runDraw } from './values/chance.ts';
 
-const defaults = { requests: 20_000, timeMs: 45_000, answerMs: 10_000, beside: 16 };
+const defaults = { requests: 40_000, timeMs: 60_000, answerMs: 10_000, beside: 16 };
 
 /**
  * Holds a running service to its document: of every fact of the ledger it says whether it is held, broken, not testable or open.
@@ -28,14 +31,18 @@ const defaults = { requests: 20_000, timeMs: 45_000, answerMs: 10_000, beside: 1
 export async function verify(spec: Spec, options: VerifyOptions): Promise<VerifyReport> {
   const startMs = Date.now();
   const address = addressOf(options);
+  const budget = startBudget(options.requests ?? defaults.requests, options.timeMs ?? defaults.timeMs);
   const basePath = basePathOf(spec, address);
-  const model = new Model(spec, callersOf(spec, options.callers ?? []), basePath, options.rows);
+  const { rows, conventions } = options;
+  const model = new Model(spec, callersOf(spec, options.callers ?? []), basePath, { rows, conventions });
   checkAsked(options, model, trials);
+  const skips = new Skips(options.skips ?? [], model, trials, startMs);
   const seed = options.seed ?? seedOf(options.replay) ?? Math.floor(Math.random() * 2 ** 31);
-  const connection = await connect(spec, address, options);
-  const { client, budget } = connection;
+  const connection = await connect(spec, address, options, budget);
+  const { client } = connection;
   const made = new Made();
-  const tally = new Tally(model.facts, (fact) => outOfReach(spec, fact));
+  budget.owes(() => made.owed);
+  const tally = new Tally(model, (fact) => notHeld(model, fact) ?? outOfReach(spec, fact));
   try {
     await reach(client, address, basePath);
     const rounds = new Rounds({
@@ -45,18 +52,19 @@ export async function verify(spec: Spec, options: VerifyOptions): Promise<Verify
       clock: connection.clock,
       budget,
       tally,
+      skips,
       startRun: () => startRun(connection, model, made, options),
       observers,
       options,
       made,
       origin: address.origin,
-      beside: options.beside ?? defaults.beside,
-      rows: (session) => new Maker(session),
+      beside: besideOf(options),
+      rows: (session) => new Maker(session, newAddress),
     });
     const found = await rounds.all(trials);
+    for (const pattern of model.schemas.unjudged) doubtPattern(tally, model, pattern);
     const verdicts = tally.verdicts();
-    budget.beginLast();
-    const leftovers = await cleanUp(made, () => rounds.bareSession());
+    const leftovers = await rounds.cleanUp();
     return {
       title: spec.title,
       url: options.url,
@@ -67,25 +75,31 @@ export async function verify(spec: Spec, options: VerifyOptions): Promise<Verify
       requests: budget.requests,
       ms: Date.now() - startMs,
       leftovers,
+      skips: skips.told,
+      untried: untriedOf(trials, model, options),
     };
   } finally {
     await connection.close();
   }
 }
 
+/** Rows that somebody gave and that may be changed are there once: whoever changes one does so while nobody else looks. */
+function besideOf({ mayChange = [], beside = defaults.beside }: VerifyOptions): number {
+  return mayChange.length > 0 ? 1 : beside;
+}
+
 /** The way to the service for as long as a verification takes: what may be spent, whose time counts, what requests go over. */
 interface Connection {
-  readonly budget: Budget;
   readonly clock: ServiceClock;
   readonly client: Client;
   close(): Promise<void>;
 }
 
 /** @throws {CannotRun} where the clock that is named cannot be used. */
-async function connect(spec: Spec, address: URL, options: VerifyOptions): Promise<Connection> {
-  const budget = startBudget(options.requests ?? defaults.requests, options.timeMs ?? defaults.timeMs);
+async function connect(spec: Spec, address: URL, options: VerifyOptions, budget: Budget): Promise<Connection> {
   const ended = new AbortController();
-  const clock = options.clockUrl === undefined ? ownClock(budget, ended.signal) : await clockAt(options.clockUrl, options);
+  const clock =
+    options.clockUrl === undefined ? ownClock(budget, ended.signal) : await clockAt(options.clockUrl, options, budget);
   const client = new Client({
     origin: address.origin,
     connections: 2 * (options.beside ?? defaults.beside),
@@ -95,7 +109,6 @@ async function connect(spec: Spec, address: URL, options: VerifyOptions): Promis
     ...rateWindowOf(spec, clock),
   });
   return {
-    budget,
     clock,
     client,
     close() {
@@ -110,14 +123,28 @@ function startRun({ client, clock }: Connection, model: Model, made: Made, { rea
   const results: unknown[] = [];
   const note: ScriptRun['note'] = (exchange) => made.note(exchange, model, results);
   const isOthers: ScriptRun['isOthers'] = (resource, id) => made.isOthers(resource, id, results);
-  return { client, note, isOthers, clock, results, fresh: new Map(), draw: runDraw(), isReadOnly: readOnly === true };
+  return {
+    client,
+    note,
+    isOthers,
+    clock,
+    results,
+    fresh: new Map(),
+    draw: runDraw(),
+    isReadOnly: readOnly === true,
+    lanesOf: (plan) => lanesOf(model, plan),
+  };
 }
 
 /** @throws {CannotRun} */
-async function clockAt(url: string, { yesThisHost, answerMs = defaults.answerMs }: VerifyOptions): Promise<ServiceClock> {
+async function clockAt(
+  url: string,
+  { yesThisHost, answerMs = defaults.answerMs }: VerifyOptions,
+  budget: Budget,
+): Promise<ServiceClock> {
   const { href } = addressOf({ url, ...(yesThisHost !== undefined && { yesThisHost }) });
   try {
-    return await movedClock(href, answerMs);
+    return await movedClock(href, answerMs, budget);
   } catch (error) {
     throw new CannotRun(`The clock at ${url} cannot be used: ${error instanceof Error ? error.message : String(error)}.`, {
       cause: error,
@@ -169,25 +196,50 @@ function seedOf(replay: string | undefined): number | undefined {
 }
 
 async function reach(client: Client, address: URL, basePath: string): Promise<void> {
-  const answered = await client.send({ method: 'GET', target: basePath === '' ? '/' : basePath, headers: {} });
-  if (answered.trouble?.kind === 'refused')
+  const answered = await client
+    .send({ method: 'GET', target: basePath === '' ? '/' : basePath, headers: {} })
+    // Who takes all the time for its first answer is there, and is said to have shown nothing.
+    .catch((error: unknown) => {
+      if (error instanceof Spent) return undefined;
+      throw error;
+    });
+  if (answered?.trouble?.kind === 'refused')
     throw new CannotRun(`Nothing answers at ${address.origin}: ${answered.trouble.message}.`);
 }
 
-/** What a service comes to by itself, or in a moment that nobody can choose. */
-const inward: ReadonlySet<string> = new Set<ErrorCondition>([
-  'internal',
-  'service.unavailable',
-  'write.conflict',
-  'idempotency.busy',
-]);
+/** Why a fact is held to nothing, whatever is seen. */
+function notHeld({ conventions }: Model, { standing }: LedgerFact): string | undefined {
+  return standing === 'inferred' && !conventions ? 'it was inferred, and is no promise: --conventions holds to it' : undefined;
+}
+
+/** A pattern that some value took too long to be held to shows nothing of the fields that have it. */
+function doubtPattern(tally: Tally, { spec }: Model, pattern: string): void {
+  for (const [resource, { fields }] of entriesOf(spec.resources.all)) {
+    for (const [name, { shape }] of entriesOf(fields)) {
+      if (JSON.stringify(statedValue(shape) ?? {}).includes(JSON.stringify(pattern)))
+        tally.doubted(
+          { kind: 'allowed values', subject: `${resource}.${name}` },
+          `whether a value is of the pattern ${pattern} takes too long to say`,
+        );
+    }
+  }
+}
 
 /** Why no request can show a fact; nothing where one could. */
 export function outOfReach(spec: Spec, { kind, subject }: LedgerFact): string | undefined {
   if (kind === 'purpose') return 'it is words for people';
+  if (kind === 'formats') return hasFormat(spec, subject) ? undefined : 'no format is stated, so no answer can break it';
   if (kind !== 'conditions' && kind !== 'status codes') return undefined;
   const rules = entryOf(spec.errors.codes, subject)?.rules ?? [];
-  const conditions = rules.flatMap(({ when }) => statedValue(when) ?? []);
-  const isInward = conditions.length > 0 && conditions.every((condition) => inward.has(condition));
-  return isInward && rules.every((rule) => rule.if === undefined) ? 'nobody can bring it about from outside' : undefined;
+  return rules.length > 0 && rules.every(isInward) ? 'nobody can bring it about from outside' : undefined;
+}
+
+/** Whether anything is stated of the form of a field's texts or numbers, or of those in it. */
+function hasFormat({ resources }: Spec, subject: string): boolean {
+  const at = subject.lastIndexOf('.');
+  const field = entryOf(
+    entryOf(resources.all, subject.slice(0, at))?.fields ?? { standing: 'open', at: '' },
+    subject.slice(at + 1),
+  );
+  return field?.ref !== undefined || JSON.stringify((field && statedValue(field.shape)) ?? {}).includes('"format"');
 }

@@ -162,7 +162,7 @@ authentication:
     - { allow: [create thing, create note, create hook], to: [owner, clerk] }
     - { allow: [read thing, update thing, delete thing, finish thing], to: owner, if: "resource.owner == caller.id" }
     - { allow: [read thing, update thing, delete thing, finish thing], to: clerk }
-    - { allow: [read note, delete note], to: owner, if: "resource.thing.owner == caller.id" }
+    - { allow: [read note, delete note], to: owner, if: "resource['thing'].owner == caller.id" }
     - { allow: [read note, delete note], to: clerk }
     - { allow: [read hook, update hook, delete hook], to: [owner, clerk], if: "resource.owner == caller.id" }
     - { allow: [stream events], to: [owner, clerk] }

@@ -68,6 +68,34 @@ export const dynamicImportsAreLiteral: Rule = (files) =>
       : 'loads what is only known at run time: let cli load it and hand it over',
   );
 
+/** A file that is loaded when it is first needed is not loaded before by another way: else the late load is in vain. */
+export const lateFilesAreLoadedLate: Rule = (files) => {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  return files.flatMap(({ path: from, imports }) =>
+    imports.flatMap(({ dynamic, line, path: late }) => {
+      const way = dynamic && late !== undefined ? wayTo(late, from, byPath) : undefined;
+      return way
+        ? [`${from}:${line} loads ${late} late, but has it at once by ${way.join(' -> ')}: import its types alone there`]
+        : [];
+    }),
+  );
+};
+
+/** How a file comes to another by imports that are followed at once, the last first come to. */
+function wayTo(target: string, from: string, files: ReadonlyMap<string, SourceFile>): string[] | undefined {
+  const before = new Map<string, string | undefined>([[from, undefined]]);
+  for (const path of before.keys()) {
+    for (const { path: next, typeOnly, dynamic } of files.get(path)?.imports ?? []) {
+      if (next === undefined || typeOnly || dynamic || before.has(next)) continue;
+      before.set(next, path);
+    }
+  }
+  if (!before.has(target)) return undefined;
+  const way: string[] = [];
+  for (let at: string | undefined = target; at !== undefined; at = before.get(at)) way.unshift(at);
+  return way;
+}
+
 const machineWords = /(?<![.\w$])(?:process\s*(?:\.|\?\.|\[)|console\s*(?:\.|\?\.|\[)|globalThis\s*\.\s*(?:process|console)\b)/g;
 
 /** `process` and `console` are used by the command line and the reader alone. */

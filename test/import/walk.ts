@@ -65,7 +65,11 @@ const sayings: Readonly<Record<string, Saying>> = {
   explode: (value, said) => isMap(said) && (said.type === 'array' || said.explode === value),
   style: (value, said) => isMap(said) && said.type === 'array' && typeof value === 'string',
   required: (value, said) =>
-    isMap(said) && (said.required === value || (Array.isArray(said.required) && said.required.includes(value))),
+    isMap(said) &&
+    (said.required === value ||
+      // An answer may lack a header that is not said to be required.
+      (value === false && said.required === undefined) ||
+      (Array.isArray(said.required) && said.required.includes(value))),
   accept: (value, _said, source) => JSON.stringify(source).includes(`"${value}":[`),
   body: (value, said) => value === 'optional' && (!isMap(said) || said.required !== true),
   public: () => true,

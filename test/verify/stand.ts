@@ -1,4 +1,4 @@
-import { createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
+import { createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -15,6 +15,7 @@ import {
 import { statedValue } from '../../src/parts/fact.ts';
 import { settableClock } from '../../src/serve/http/clock.ts';
 import { openClock } from '../../src/serve/service/clock-door.ts';
+import type { GivenCaller } from '../../src/verify/model/callers.ts';
 import type { VerifyReport } from '../../src/verify/report.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { knowReservedNames } from './no-such-names.ts';
@@ -33,12 +34,16 @@ export interface Passing {
 }
 
 export interface Stand {
+  /** A credential of each user, whole as a request carries it but for its prefix. */
+  readonly credentials: readonly { readonly user: string; readonly value: string }[];
   /** Holds the service to its document. */
   verify(options?: Partial<VerifyOptions>): Promise<VerifyReport>;
   readonly url: string;
   /** Where its clock is moved. */
   readonly clockUrl: string;
   readonly failures: readonly unknown[];
+  /** Who can be spoken for. */
+  readonly callers: readonly GivenCaller[];
   close(): Promise<void>;
 }
 
@@ -56,6 +61,8 @@ export interface StandOptions {
   readonly bend?: (request: Bent) => Partial<Bent>;
   /** Spoils answers on their way, so that a trial has something to find. */
   readonly spoil?: (passing: Passing) => Partial<Passing>;
+  /** Changes pieces of event streams on their way. */
+  readonly tell?: (text: string) => string;
   readonly serve?: ServeOptions;
   /** Another document to be served than the one that is held against it: what it states otherwise is the fault. */
   readonly served?: string;
@@ -65,7 +72,7 @@ export interface StandOptions {
 
 /** Our own service over a document, the path of one from the project's root or its text, on a free port. */
 export async function openStand(given: string, stand: StandOptions = {}): Promise<Stand> {
-  const { handlers, bend, spoil, serve: more, served = given } = stand;
+  const { handlers, bend, spoil, tell, serve: more, served = given } = stand;
   const document = await documentOf(given);
   const clock = settableClock();
   const code = handlers === undefined ? {} : await import(pathToFileURL(join(root, handlers)).href);
@@ -80,7 +87,8 @@ export async function openStand(given: string, stand: StandOptions = {}): Promis
   });
   const server = await service.listen({ port: 0, host: '127.0.0.1' });
   const clockDoor = await openClock({ clock, settled: () => service.settled() }, 0);
-  const proxy = (bend || spoil) && (await openProxy(server.port, { ...(bend && { bend }), ...(spoil && { spoil }) }));
+  const changes = { ...(bend && { bend }), ...(spoil && { spoil }), ...(tell && { tell }) };
+  const proxy = Object.keys(changes).length > 0 ? await openProxy(server.port, changes) : undefined;
   const url = `http://127.0.0.1:${proxy?.port ?? server.port}`;
   // A credential that is made for a run has every scope that a rule asks for.
   const rules = statedValue(check(document).spec.authentication.permissions) ?? [];
@@ -92,6 +100,8 @@ export async function openStand(given: string, stand: StandOptions = {}): Promis
     url,
     clockUrl: clockDoor.url,
     failures,
+    credentials: service.credentials,
+    callers,
     verify: (options = {}) =>
       verify(check(document).spec, {
         url,
@@ -128,8 +138,9 @@ async function documentOf(given: string): Promise<Document> {
 }
 
 /** A proxy in front of a port, which changes answers on their way back. */
-async function openProxy(port: number, { bend, spoil }: Pick<StandOptions, 'bend' | 'spoil'>) {
-  const server = createServer(async (request, response) => {
+async function openProxy(port: number, { bend, spoil, tell }: Pick<StandOptions, 'bend' | 'spoil' | 'tell'>) {
+  // What is too long is for the service to say.
+  const server = createServer({ maxHeaderSize: 128 * 1024 }, async (request, response) => {
     const sent = await textOf(request).catch(() => undefined);
     // Whoever asked is gone.
     if (sent === undefined) return;
@@ -139,6 +150,7 @@ async function openProxy(port: number, { bend, spoil }: Pick<StandOptions, 'bend
     const { 'content-length': _given, ...rest } = bent;
     const sentHeaders = body === '' ? rest : { ...rest, 'content-length': String(Buffer.byteLength(body)) };
     const forward = httpRequest({ host: '127.0.0.1', port, method, path: target, headers: sentHeaders }, async (answer) => {
+      if (answer.headers['content-type']?.startsWith('text/event-stream')) return passOn(answer, response, tell);
       const passing = {
         method,
         target,
@@ -157,6 +169,15 @@ async function openProxy(port: number, { bend, spoil }: Pick<StandOptions, 'bend
     forward.end(body);
   });
   return listening(server);
+}
+
+/** An event stream does not end: it is passed on piece by piece. */
+function passOn(answer: IncomingMessage, response: ServerResponse, tell: (text: string) => string = (text) => text): void {
+  response.writeHead(answer.statusCode ?? 0, answer.headers);
+  response.flushHeaders();
+  answer.on('data', (piece: Buffer) => response.write(tell(piece.toString('utf8'))));
+  answer.on('close', () => response.end());
+  response.on('close', () => answer.destroy());
 }
 
 async function listening(server: Server) {

@@ -1,5 +1,6 @@
 import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
+import { compilePattern } from '../../parts/patterns/pattern.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { onlyType, typesOf } from '../subject/json-types.ts';
 import { error, type Rule, type Wrong } from '../subject/rule.ts';
@@ -95,7 +96,7 @@ function emptyNames(schema: Shape): Empty[] {
       typeof name === 'string' &&
       !Object.hasOwn(named, name) &&
       isNothing(additionalProperties) &&
-      !patterns.some((pattern) => new RegExp(pattern, 'u').test(name)),
+      !patterns.some((pattern) => compilePattern(pattern)?.test(name) !== false),
   );
   if (barred !== undefined) return [['required', `\`${String(barred)}\` is required, and no such property is allowed.`]];
   if (typeof maxProperties === 'number' && new Set(required).size > maxProperties) {

@@ -54,7 +54,7 @@ function lifeOf(
   const path = read.path.replace(/\{[^{}]+\}/, `$(printf '%s' "$made" | ${finder})`);
   return [
     `made=$(${made}) && printf '%s\\n' "$made"`,
-    [curl, `"${base}${path}${queryOf(shownFor(spec, read, one))}"`, ...wordsOf(shownFor(spec, read, one))].join(' '),
+    [curl, evaluated(base, `${path}${queryOf(shownFor(spec, read, one))}`), ...wordsOf(shownFor(spec, read, one))].join(' '),
     ...(listed === undefined ? [] : [listed]),
   ];
 }
@@ -79,7 +79,7 @@ function request(
     if (place === 'header') return [`-H ${quoted(`${name}: ${value}`)}`];
     return place === 'cookie' ? [`-b ${quoted(`${name}=${value}`)}`] : [];
   });
-  const key = endpoint.idempotency?.required ? [`-H "${endpoint.idempotency.header}: $(date +%s)"`] : [];
+  const key = endpoint.idempotency?.required ? [`-H ${evaluated(`${endpoint.idempotency.header}: `, '$(date +%s)')}`] : [];
   const body = bodyOf(spec, endpoint);
   if (body === undefined) return undefined;
   const shown = shownFor(spec, endpoint, credentials);
@@ -152,7 +152,7 @@ function queryOf(credential: DevelopmentCredential | undefined): string {
 
 function methodOf({ method }: Endpoint, hasBody: boolean): string[] {
   if (method === 'HEAD') return ['-I'];
-  return method === (hasBody ? 'POST' : 'GET') ? [] : [`-X ${method}`];
+  return method === (hasBody ? 'POST' : 'GET') ? [] : [`-X ${quoted(method)}`];
 }
 
 function verbOf(endpoint: Endpoint): string | undefined {
@@ -177,6 +177,11 @@ function finderOf(spec: Spec, resource: string): string | undefined {
 /** Whether the path is one that a shell and curl take as it is. */
 function isPlain({ path }: Endpoint): boolean {
   return /^\/[\w\-./{}~:@+,;=]*$/.test(path);
+}
+
+/** A word of which the shell carries out the end, which is our own, and nothing of its start. */
+function evaluated(start: string, end: string): string {
+  return /^[\w\-./:@%+,= ]*$/.test(start) ? `"${start}${end}"` : `${quoted(start)}"${end}"`;
 }
 
 /** A word for a POSIX shell, in quotes where it needs them. */

@@ -57,13 +57,16 @@ function jsonLine(entry: ExchangeEntry): string {
 
 /** One exchange for a person: when, what was asked, what was answered, by which operation, how long it took, and why not. */
 function exchangeLine({ at, method, target, status, operation, ms, refused, open }: ExchangeEntry, terminal: Terminal): string {
-  const reasons = [...(refused === undefined ? [] : [paint(terminal, 'yellow', refused)]), ...openReason(open, terminal)];
+  const reasons = [
+    ...(refused === undefined ? [] : [paint(terminal, 'yellow', printable(refused))]),
+    ...openReason(open, terminal),
+  ];
   return [
     paint(terminal, 'dim', new Date(at).toTimeString().slice(0, 8)),
     paint(terminal, statusStyle(status), String(status)),
-    method.padEnd(6),
+    printable(method).padEnd(6),
     printable(target).padEnd(36),
-    ...(operation === undefined ? [] : [paint(terminal, 'cyan', operation)]),
+    ...(operation === undefined ? [] : [paint(terminal, 'cyan', printable(operation))]),
     paint(terminal, 'dim', `${ms < 10 && !Number.isInteger(ms) ? ms.toFixed(1) : Math.round(ms)} ms`),
     ...reasons,
   ].join('  ');
@@ -72,7 +75,7 @@ function exchangeLine({ at, method, target, status, operation, ms, refused, open
 function openReason(open: readonly string[] | undefined, terminal: Terminal): string[] {
   if (open === undefined || open.length === 0) return [];
   const more = open.length > openMost ? ` and ${open.length - openMost} more` : '';
-  return [paint(terminal, 'magenta', `open: ${open.slice(0, openMost).join(', ')}${more}`)];
+  return [paint(terminal, 'magenta', `open: ${printable(open.slice(0, openMost).join(', '))}${more}`)];
 }
 
 const openMost = 3;
@@ -84,8 +87,15 @@ function statusStyle(status: number): TextStyle {
 }
 
 function failureText(failure: unknown, requestId: string, terminal: Terminal): string {
-  const told = inspect(failure, { colors: terminal.colour });
-  return `${paint(terminal, 'red', 'failed')}  ${requestId}\n${told.replaceAll(/^/gm, '  ')}`;
+  // What a message holds is somebody else's: neither a line of its own nor anything that steers a terminal comes of it.
+  const told = inspect(failure)
+    .split('\n')
+    .map((line) => `  ${indentOf(line)}${printable(line.trimStart())}`);
+  return `${paint(terminal, 'red', 'failed')}  ${printable(requestId)}\n${told.join('\n')}`;
+}
+
+function indentOf(line: string): string {
+  return ' '.repeat(line.length - line.trimStart().length);
 }
 
 function failureJson(failure: unknown, requestId: string): string {

@@ -71,7 +71,13 @@ function opened(path: string): ReturnType<typeof openStore> | undefined {
 
 /** `ninefold keys add|list|revoke|rotate DOC`. */
 export const runKeys: VerbRun = async (asked, terminal) =>
-  runAdministration(asked, `keys ${asked.action}`, await inputOf(asked), tell, terminal);
+  runAdministration(
+    asked,
+    `keys ${asked.action}`,
+    await inputOf(asked),
+    (action, told) => tell(action, told, terminal, asked.has('secret-stdin')),
+    terminal,
+  );
 
 /** The options that each action takes, besides `--store` and `--json`. */
 const taken: Readonly<Record<string, readonly string[]>> = {
@@ -119,7 +125,7 @@ async function standardInput(): Promise<string> {
 }
 
 /** A key alone goes to the standard output, so that it can be piped to where it belongs; the rest is told beside it. */
-function tell(action: string, told: Json, terminal: Terminal): void {
+function tell(action: string, told: Json, terminal: Terminal, isGiven: boolean): void {
   const fields = isMap(told) ? told : {};
   if (action === 'list') terminal.write(table(Array.isArray(told) ? told : []));
   else if (action === 'revoke') {
@@ -130,8 +136,11 @@ function tell(action: string, told: Json, terminal: Terminal): void {
     const until = expires === undefined ? '' : `, until ${String(expires)}`;
     const old = oldUntil === undefined ? '' : ` The old one holds until ${String(oldUntil)}.`;
     const whose = printable(`${String(user)} ${String(id)}`);
-    terminal.complain(`${String(key)}, for ${whose}${until}. It is shown this once and kept nowhere.${old}\n`);
-    terminal.write(`${String(secret)}\n`);
+    // Whoever gave the secret knows it.
+    terminal.complain(
+      `${String(key)}, for ${whose}${until}.${isGiven ? '' : ' It is shown this once and kept nowhere.'}${old}\n`,
+    );
+    if (!isGiven) terminal.write(`${String(secret)}\n`);
   }
 }
 

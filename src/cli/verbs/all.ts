@@ -1,5 +1,5 @@
 import type { Verb } from '../verb.ts';
-import { exportFormats } from './export.ts';
+import { exportFormats } from './export-formats.ts';
 
 /** The verbs of the command line, in the order of the help. */
 export const verbs: readonly Verb[] = [
@@ -72,8 +72,8 @@ export const verbs: readonly Verb[] = [
     summary: 'hold a running service to its document',
     about: [
       'Asks the service at --url, whoever wrote it and in whatever, and says of every fact of the document whether it is held,',
-      'broken, not testable or open; each broken one with the shortest requests that show it, as shell commands. Data is made',
-      "through the service's own operations and removed again. Exits with 0 if nothing is broken, with 1 if something is, and",
+      'held in part, broken, not testable or open; each broken one with the shortest requests that show it, as shell commands. Data is made',
+      "through the service's own operations and removed again. Exits with 0 if nothing is broken, with 1 if something is or the service fails (5xx), and",
       'with 2 if the command is misspelt, a file cannot be read, nothing answers, or it ended before all was asked.',
     ].join('\n'),
     options: {
@@ -82,17 +82,22 @@ export const verbs: readonly Verb[] = [
       auth: { value: 'FILE', help: 'credentials: a YAML or JSON map from user to { scheme, credential, id }, or a list of them' },
       only: { value: 'WORDS', many: true, help: 'hold it to these parts, kinds of fact, subjects or trials alone' },
       'read-only': { help: 'send nothing that changes anything' },
+      conventions: { help: 'hold it also to what is usual and not promised, and to what was inferred' },
       'yes-this-host': { value: 'HOST', help: 'the host that is meant, where it is not this machine' },
-      requests: { value: 'N', help: 'send at most so many requests (20000)' },
-      time: { value: 'DURATION', help: 'begin nothing new after so long (45s)' },
+      requests: { value: 'N', help: 'send at most so many requests, for whatever (40000)' },
+      time: { value: 'DURATION', help: 'take at most so long, for whatever (60s)' },
       seed: { value: 'N', help: 'draw everything from this number; the same one asks the same' },
       clock: { value: 'URL', help: "where the service's clock can be moved, for what takes days" },
       'seed-data': { value: 'FILE', help: 'rows that are there already: a YAML or JSON map from resource to list' },
+      'may-change': { value: 'RESOURCE', many: true, help: 'change given rows of this resource too, and put them back' },
+      skip: { value: 'FILE', help: 'leave out facts and trials: a YAML or JSON list of { fact or trial, reason, until }' },
+      restart: { value: 'CMD', help: 'start the service anew by this before each breach is shown twice more' },
       baseline: { value: 'FILE', help: 'a report of before, as --json writes it: what it has broken does not fail again' },
       replay: { value: 'ID', help: 'only what found this breach' },
       junit: { value: 'FILE', help: 'write the verdicts as JUnit XML too' },
       sarif: { value: 'FILE', help: "write the breaches as SARIF too, at the document's lines" },
       html: { value: 'FILE', help: 'write the report as one page to look at too' },
+      markdown: { value: 'FILE', help: 'write the report as Markdown too' },
       json: { help: 'write the report as JSON' },
     },
     load: async () => (await import('./verify.ts')).runVerify,

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { check } from '../../check/check.ts';
 import { importForeign } from '../../convert/foreign.ts';
 import type { Imported } from '../../convert/openapi/import.ts';
 import { type ImportReport, reportOfImport } from '../../convert/openapi/report.ts';
@@ -53,7 +54,7 @@ async function takeOver(path: string, traces: boolean): Promise<{ readonly docum
         return imported?.document;
       },
     });
-    if (imported !== undefined) return { document, imported };
+    if (imported !== undefined) return { document: check(document).spec.document, imported };
   } catch (error) {
     if (error instanceof Unreadable) throw new Misuse(error.message, { cause: error });
     throw error;

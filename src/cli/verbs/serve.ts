@@ -109,6 +109,7 @@ function optionsOf(asked: VerbCall, settings: ServeSettings, log: Log): ServeOpt
     ...(asked.has('webhook') && { webhooks: asked.values('webhook').map((url) => ({ url })) }),
     ...(asked.has('allow-private-webhooks') && { allowPrivateWebhooks: true }),
     development: !isProduction,
+    production: isProduction,
     openapi: async (spec) => JSON.stringify((await import('../../convert/openapi.ts')).toOpenApi(spec)),
     ...(asked.has('accept-misfits') && { acceptMisfits: true }),
     ...(log.exchange && { onExchange: log.exchange }),

@@ -12,8 +12,11 @@ import { reportOn } from '../reading.ts';
 import { readRows } from '../rows-file.ts';
 import { counted, printable, type Terminal } from '../terminal.ts';
 import { Misspelt, Misuse, type VerbCall, type VerbRun } from '../verb.ts';
+import { verifyMarkdown } from '../verify/markdown.ts';
 import { verifyHtml, verifyJunit, verifySarif } from '../verify/reports.ts';
-import { verifyText } from '../verify/text.ts';
+import { restartBy } from '../verify/restart.ts';
+import { readSkips } from '../verify/skips-file.ts';
+import { sufficingWords, verifyText } from '../verify/text.ts';
 
 /** `ninefold verify DOC --url URL`. */
 export const runVerify: VerbRun = async (asked, terminal) => {
@@ -47,7 +50,12 @@ export const runVerify: VerbRun = async (asked, terminal) => {
 
 /** @throws {Misuse} where a file cannot be written. */
 async function writeFiles(asked: VerbCall, report: VerifyReport): Promise<void> {
-  const forms = { junit: verifyJunit, sarif: (one: VerifyReport) => verifySarif(one, manifest.version), html: verifyHtml };
+  const forms = {
+    junit: verifyJunit,
+    sarif: (one: VerifyReport) => verifySarif(one, manifest.version),
+    html: verifyHtml,
+    markdown: verifyMarkdown,
+  };
   for (const [name, form] of Object.entries(forms)) {
     const path = asked.value(name);
     if (path === undefined) continue;
@@ -76,6 +84,8 @@ async function optionsOf(asked: VerbCall): Promise<VerifyOptions> {
   const timeMs = time === undefined ? undefined : durationMs(time);
   if (time !== undefined && timeMs === undefined) throw new Misspelt(`--time ${time}: write a duration, as in 60s or 5m.`);
   const only = asked.values('only').flatMap((words) => words.split(','));
+  const mayChange = asked.values('may-change').flatMap((words) => words.split(','));
+  const [skip, restart] = [asked.value('skip'), asked.value('restart')];
   return {
     url,
     ...(callers.length > 0 && { callers }),
@@ -83,7 +93,11 @@ async function optionsOf(asked: VerbCall): Promise<VerifyOptions> {
     ...numberOption(asked, 'seed'),
     ...(timeMs !== undefined && { timeMs }),
     ...(only.length > 0 && { only }),
+    ...(mayChange.length > 0 && { mayChange }),
+    ...(skip !== undefined && { skips: await readSkips(skip) }),
+    ...(restart !== undefined && { restart: restartBy(restart) }),
     ...(asked.has('read-only') && { readOnly: true }),
+    ...(asked.has('conventions') && { conventions: true }),
     ...textOption(asked, 'yes-this-host', 'yesThisHost'),
     ...textOption(asked, 'clock', 'clockUrl'),
     ...textOption(asked, 'replay', 'replay'),
@@ -116,9 +130,13 @@ export async function readBaseline(path: string): Promise<string[]> {
       cause: error,
     });
   }
-  const breaches = typeof content === 'object' && content !== null && 'breaches' in content ? content.breaches : undefined;
-  if (!Array.isArray(breaches)) throw new Misuse(`${path} is no report of verify: write one with --json.`);
-  return breaches.map((breach: { kind?: unknown; subject?: unknown; reason?: unknown }) =>
+  const { breaches, crashes = [] } =
+    typeof content === 'object' && content !== null
+      ? (content as { readonly breaches?: unknown; readonly crashes?: unknown })
+      : { breaches: undefined };
+  if (!Array.isArray(breaches) || !Array.isArray(crashes))
+    throw new Misuse(`${path} is no report of verify: write one with --json.`);
+  return [...breaches, ...crashes].map((breach: { kind?: unknown; subject?: unknown; reason?: unknown }) =>
     [breach.kind, breach.subject, breach.reason].map(String).join(':'),
   );
 }
@@ -130,11 +148,11 @@ export function startProgress(terminal: Terminal): { readonly show: (progress: P
   let lastMs = 0;
   let isShown = false;
   return {
-    show({ done, of, requests, broken, now }) {
+    show({ done, of, requests, broken, now, sufficing }) {
       if (!terminal.isTTY || Date.now() - lastMs < everyMs) return;
       lastMs = Date.now();
       isShown = true;
-      const line = `${done} of ${counted(of, 'case')}, ${counted(requests, 'request')}, ${broken} broken: ${printable(now)}`;
+      const line = `${done} of ${counted(of, 'case')}, ${counted(requests, 'request')}, ${broken} broken${sufficing ? `, all of it by ${sufficingWords(sufficing)}` : ''}: ${printable(now)}`;
       terminal.write(`\r\u001b[K${line.slice(0, terminal.columns - 1)}`);
     },
     clear() {

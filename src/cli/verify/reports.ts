@@ -1,18 +1,26 @@
-import type { Breach, FactVerdict, Verdict, VerifyReport } from '../../verify/report.ts';
+import type { Breach, ExchangeTold, FactVerdict, Verdict, VerifyReport } from '../../verify/report.ts';
+import { asidesOf } from './asides.ts';
+import { alsoOf, breachesOf, reproducedText } from './breaches.ts';
 
 /** The report as one page that needs nothing else: the nine parts, every breach with its steps, every fact with what showed it. */
 export function verifyHtml(report: VerifyReport): string {
   const { title, url, total, requests, ms, seed } = report;
-  const summary = `${total.held} held, ${total.broken} broken, ${total['not testable']} not testable, ${total.open} open; ${requests} requests in ${(ms / 1000).toFixed(1)} s, seed ${seed}`;
+  const summary = `${total.held} held, ${total.partly} partly, ${total.broken} broken, ${total['not testable']} not testable, ${total.open} open; ${requests} requests in ${(ms / 1000).toFixed(1)} s, seed ${seed}`;
   return [
     '<!doctype html>',
-    '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
+    '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">',
     `<title>${escaped(title)}: verified</title><style>${style}</style></head><body>`,
     `<h1>${escaped(title)}</h1><p><code>${escaped(url)}</code>: ${escaped(summary)}</p>`,
     ...(report.stopped === undefined ? [] : [`<p class="broken">It ended early: ${escaped(report.stopped)}.</p>`]),
     partsTable(report),
-    ...(report.breaches.length === 0 ? [] : ['<h2>Broken</h2>', ...report.breaches.map(breachOf)]),
-    ...(report.unsteady.length === 0 ? [] : ['<h2>Unsteady</h2>', ...report.unsteady.map(breachOf)]),
+    ...(report.breaches.length === 0 ? [] : ['<h2>Broken</h2>', ...causesIn(report)]),
+    ...(report.crashes.length === 0
+      ? []
+      : ['<h2>Failures of the service</h2>', ...report.crashes.map((one) => causeOf(one, []))]),
+    ...(report.unsteady.length === 0 ? [] : ['<h2>Unsteady</h2>', ...report.unsteady.map((one) => causeOf(one, []))]),
+    ...asidesOf(report).flatMap(([head, rows]) =>
+      rows.length === 0 ? [] : [`<h2>${head}</h2><ul>${rows.map((row) => `<li>${escaped(row)}</li>`).join('')}</ul>`],
+    ),
     ...Object.keys(report.parts).map((part) =>
       factsTable(
         part,
@@ -24,7 +32,7 @@ export function verifyHtml(report: VerifyReport): string {
   ].join('\n');
 }
 
-const verdicts: readonly Verdict[] = ['held', 'broken', 'not testable', 'open'];
+const verdicts: readonly Verdict[] = ['held', 'partly', 'broken', 'not testable', 'open'];
 
 function partsTable({ parts, total }: VerifyReport): string {
   const row = (name: string, counts: VerifyReport['total']) =>
@@ -35,20 +43,39 @@ function partsTable({ parts, total }: VerifyReport): string {
     .join('')}${row('total', total)}</table>`;
 }
 
-function breachOf(breach: Breach): string {
-  const steps = breach.steps.map(({ does, came }) => `<li><code>${escaped(does)}</code> <span>${escaped(came)}</span></li>`);
+function causesIn({ breaches, causes }: VerifyReport): string[] {
+  const byId = new Map(breaches.map((breach) => [breach.id, breach]));
+  return causes.flatMap((cause) => {
+    const [first, ...others] = breachesOf(cause, byId);
+    return first ? [causeOf(first, others)] : [];
+  });
+}
+
+/** A cause with the breach that shows it best; the other facts that it breaks are named below it. */
+function causeOf(first: Breach, others: readonly Breach[]): string {
+  const steps = first.steps.map(({ does, came }) => `<li><code>${escaped(does)}</code> <span>${escaped(came)}</span></li>`);
+  const also = others.map((other) => `<li>${escaped(alsoOf(first, other))}</li>`).join('');
   return [
-    `<section><h3>${escaped(breach.kind)} of ${escaped(breach.subject)}</h3>`,
-    `<p>${escaped(`${breach.place.file}:${breach.place.line}`)}${breach.isKnown ? ', known' : ''}</p>`,
-    `<dl><dt>promised</dt><dd>${escaped(breach.promised)}</dd><dt>seen</dt><dd>${escaped(breach.seen)}</dd></dl>`,
-    `<ol>${steps.join('')}</ol><details><summary>as shell commands</summary><pre>${escaped(breach.script.join('\n'))}</pre></details></section>`,
+    `<section><h3>${escaped(first.kind)} of ${escaped(first.subject)}</h3>`,
+    `<p>${escaped(`${first.place.file}:${first.place.line}`)}${first.isKnown ? ', known' : ''}</p>`,
+    `<dl><dt>promised</dt><dd>${escaped(first.promised)}</dd><dt>seen</dt><dd>${escaped(first.seen)}</dd></dl>`,
+    ...first.exchanges.map(exchangeOf),
+    ...(also === '' ? [] : [`<p>Of the same cause:</p><ul>${also}</ul>`]),
+    `<ol>${steps.join('')}</ol><p>Run again ${escaped(reproducedText(first.reproduced))}.</p>`,
+    `<details><summary>as shell commands</summary><pre>${escaped(first.script.join('\n'))}</pre></details></section>`,
   ].join('');
+}
+
+function exchangeOf({ request, answer }: ExchangeTold): string {
+  const line = ({ text, matters }: ExchangeTold['request'][number]) =>
+    matters ? `<mark>${escaped(text)}</mark>` : escaped(text);
+  return `<pre class="exchange">${request.map(line).join('\n')}</pre><pre class="exchange answer">${answer.map(line).join('\n')}</pre>`;
 }
 
 function factsTable(part: string, facts: readonly FactVerdict[]): string {
   const rows = facts.map((fact) => {
     const shown = Object.entries(fact.shown).map(([reason, times]) => `${reason} ×${times}`);
-    const why = fact.verdict === 'not testable' ? (fact.why ?? '') : shown.join(', ');
+    const why = fact.why ?? shown.join(', ');
     return `<tr><td>${escaped(fact.kind)}</td><td>${escaped(fact.subject)}</td><td class="${classOf(fact.verdict)}">${fact.verdict}</td><td>${escaped(why)}</td></tr>`;
   });
   return `<details><summary>${escaped(part)}: ${facts.length} facts</summary><table>${rows.join('')}</table></details>`;
@@ -61,27 +88,40 @@ function classOf(verdict: Verdict): string {
 const style = `
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #1b1b1b; background: #fff }
 table { border-collapse: collapse } th, td { text-align: left; padding: .15rem .8rem .15rem 0; vertical-align: top }
-.parts td { text-align: right } .held { color: #17692b } .broken { color: #b3151f; font-weight: 600 } .not-testable, .open { color: #8a6100 }
-section { border-left: 3px solid #b3151f; padding-left: 1rem; margin: 1.5rem 0 } dl { display: grid; grid-template-columns: 6rem 1fr } dd { margin: 0 }
+.parts td { text-align: right } .held { color: #17692b } .broken { color: #b3151f; font-weight: 600 } .partly, .not-testable, .open { color: #8a6100 }
+section { border-left: 3px solid #b3151f; padding-left: 1rem; margin: 1.5rem 0 } dl { display: grid; grid-template-columns: 6rem minmax(0, 1fr) } dd { margin: 0 }
+h1, h3, p, li, dd, td, code { overflow-wrap: anywhere } mark { font-weight: 600 } .exchange { border-left: 3px solid #888; padding-left: .6rem; margin: .3rem 0 } .answer { border-color: #8a6100 }
+@media (max-width: 40rem) { body { margin: 1rem auto } section { padding-left: .5rem } details table, details tbody, details tr, details td { display: block } details tr { padding: .3rem 0; border-top: 1px solid #8884 } .parts th, .parts td { padding-right: .35rem; font-size: 13px } .parts tr:first-child th { writing-mode: vertical-rl } dl, dd { display: block } ol, ul { padding-left: 1.2rem } }
 pre, code { font: 13px/1.4 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere } details { margin: .6rem 0 }
-@media (prefers-color-scheme: dark) { body { background: #16181a; color: #e4e4e4 } .held { color: #6fce86 } .broken { color: #ff7b82 } .not-testable, .open { color: #e5b94f } }`;
+@media (prefers-color-scheme: dark) { body { background: #16181a; color: #e4e4e4 } .held { color: #6fce86 } .broken { color: #ff7b82 } .partly, .not-testable, .open { color: #e5b94f } }`;
 
-/** The report as JUnit XML: a suite for each part, a case for each fact; what is open or not testable is skipped, with its reason. */
+/** The report as JUnit XML: a suite for each part, a case for each fact; what is open, not testable or held in part is skipped, with its reason. */
 export function verifyJunit(report: VerifyReport): string {
   const suites = Object.entries(report.parts).map(([part, counts]) => {
     const facts = report.facts.filter((fact) => fact.part === part);
-    const skipped = counts.open + counts['not testable'];
+    const skipped = counts.open + counts.partly + counts['not testable'];
     return [
       `  <testsuite name="${escaped(part)}" tests="${facts.length}" failures="${counts.broken}" skipped="${skipped}">`,
       ...facts.map((fact) => caseOf(report, fact)),
       '  </testsuite>',
     ].join('\n');
   });
-  const { total } = report;
-  const tests = report.facts.length;
-  const skipped = total.open + total['not testable'];
-  const head = `<testsuites name="${escaped(report.title)}" tests="${tests}" failures="${total.broken}" skipped="${skipped}" time="${report.ms / 1000}">`;
-  return ['<?xml version="1.0" encoding="UTF-8"?>', head, ...suites, '</testsuites>', ''].join('\n');
+  const { total, crashes } = report;
+  const tests = report.facts.length + crashes.length;
+  const skipped = total.open + total.partly + total['not testable'];
+  const head = `<testsuites name="${escaped(report.title)}" tests="${tests}" failures="${total.broken + crashes.length}" skipped="${skipped}" time="${report.ms / 1000}">`;
+  return ['<?xml version="1.0" encoding="UTF-8"?>', head, ...suites, ...crashSuite(crashes), '</testsuites>', ''].join('\n');
+}
+
+/** Failures of the service stand in a suite of their own. */
+function crashSuite(crashes: VerifyReport['crashes']): string[] {
+  if (crashes.length === 0) return [];
+  const cases = crashes.map(({ subject, place, seen, script }) => {
+    const open = `    <testcase classname="failures" name="${escaped(subject)}" file="${escaped(place.file)}" line="${place.line}">`;
+    return `${open}<failure message="${escaped(`seen ${seen}`)}">${escaped(script.join('\n'))}</failure></testcase>`;
+  });
+  const head = `  <testsuite name="failures" tests="${crashes.length}" failures="${crashes.length}" skipped="0">`;
+  return [head, ...cases, '  </testsuite>'];
 }
 
 function caseOf(report: VerifyReport, fact: FactVerdict): string {
@@ -111,7 +151,8 @@ function escaped(text: string): string {
 
 /** The report in SARIF 2.1.0: each breach as a result at the line of the document that it breaks. */
 export function verifySarif(report: VerifyReport, version: string): string {
-  const rules = [...new Map(report.breaches.map((breach) => [ruleOf(breach), breach])).entries()];
+  const found = [...report.breaches, ...report.crashes];
+  const rules = [...new Map(found.map((breach) => [ruleOf(breach), breach])).entries()];
   const log = {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
@@ -123,11 +164,13 @@ export function verifySarif(report: VerifyReport, version: string): string {
             version,
             rules: rules.map(([id, { part, kind }]) => ({
               id,
-              shortDescription: { text: `${part}: ${kind} are as the document says` },
+              shortDescription: {
+                text: kind === 'crash' ? 'the service does not fail' : `${part}: ${kind} are as the document says`,
+              },
             })),
           },
         },
-        results: report.breaches.map(resultOf),
+        results: found.map(resultOf),
       },
     ],
   };

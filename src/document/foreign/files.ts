@@ -102,8 +102,15 @@ function mountRef(ref: string, from: string, isRoot: boolean, place: () => Place
     return ref;
   }
   const path = otherPath(from, file);
-  if (path === undefined) {
-    report(gathering, 'document/ref-outside', place(), `${quoted(ref)} leads out of the document's folder.`);
+  if (path === undefined || !isSchemaFile(path)) {
+    report(
+      gathering,
+      'document/ref-outside',
+      place(),
+      path === undefined
+        ? `${quoted(ref)} leads out of the document's folder.`
+        : `${quoted(ref)} is beside the document's folder, and no file of YAML or JSON by its name.`,
+    );
     return ref;
   }
   if (!gatherer.mounted.has(path)) mountFile(path, ref, place, gatherer);
@@ -119,6 +126,15 @@ function otherPath(from: string, written: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * A file of the document's own folder may have any name. One beside that folder belongs to whoever it belongs to: it is read where its name
+ * says that it is YAML or JSON, and nothing on its way is hidden.
+ */
+function isSchemaFile(path: string): boolean {
+  if (path.startsWith(`${ownFolder}/`)) return true;
+  return /\.(?:ya?ml|json)$/i.test(path) && !path.split('/').some((name) => name.startsWith('.'));
 }
 
 function mountFile(path: string, ref: string, place: () => Place, gatherer: Gatherer): void {

@@ -51,7 +51,8 @@ function parseForeign(
   const source = takeSource(content, file, gathering);
   if (!looksForeign(source.text)) return undefined;
   const gathered = gatherForeign(source, gathering, other);
-  return gathered && languageOf(gathered.value) && foreign(gathered);
+  const taken = gathered && languageOf(gathered.value) && foreign(gathered);
+  return taken && { ...taken, isTaken: true };
 }
 
 function parseOwn(content: string | Uint8Array, file: string, options: ParseOptions): Document {

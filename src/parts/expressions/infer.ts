@@ -1,3 +1,4 @@
+import { programOf } from '../patterns/pattern.ts';
 import type { Spec } from '../spec.ts';
 import { bool, type CelType, celList, double, dyn, int, isText, mapOf, nullType, string, typeName, unify } from './cel-type.ts';
 import { conversions } from './conversions.ts';
@@ -5,7 +6,6 @@ import { nearestRemedy, typedMemberOf } from './member.ts';
 import type { ExpressionProblem, Literal, Node, NodeOf } from './node.ts';
 import { type Overload, slotsOf, slotTakes } from './overload.ts';
 import { both, nothingKnown, pathKey } from './presence.ts';
-import { readPattern } from './read-pattern.ts';
 import { type Scope, typeOfVariable } from './scope.ts';
 import { textFunctions } from './text-functions.ts';
 import { timeFunctions } from './time-functions.ts';
@@ -219,7 +219,7 @@ function typeOfCall(walking: TypeWalk, node: NodeOf<'call'>, around: Around): Ty
 
 function pattern(walking: TypeWalk, node: Node | undefined): void {
   if (node?.op !== 'literal' || typeof node.value !== 'string') return;
-  const read = readPattern(node.value);
+  const read = programOf(node.value, 're2');
   if (typeof read === 'string')
     walking.report(node, 'type', `The pattern cannot be read: ${read}.`, 'Patterns are as RE2 has them.');
 }

@@ -44,9 +44,14 @@ export const FullAnswerForm = keys({
   headers: namedForm(
     Type.Union([
       cel('the value of this header'),
-      keys({ shape: Type.Unsafe<unknown>({ ...shapeRef }), data: cel('the value of this header') }),
+      keys({
+        shape: Type.Unsafe<unknown>({ ...shapeRef }),
+        data: cel('the value of this header'),
+        required: Type.Boolean({ description: 'Whether the answer has it; it has unless this is false.' }),
+      }),
     ]),
   ),
+  produces: Words,
   if: cel('when this is the answer'),
   example: Type.Unknown(),
 });

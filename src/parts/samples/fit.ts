@@ -2,6 +2,7 @@ import type { Json, JsonMap } from '../../document/document.ts';
 import { isOfType } from '../../document/json-type.ts';
 import { isSame } from '../../document/values.ts';
 import { isMultiple } from '../../kinds/multiples.ts';
+import { compilePattern } from '../patterns/pattern.ts';
 import type { Shape } from '../shape.ts';
 import { conjunctionOf, unionsOf } from '../shapes/branches.ts';
 import { keywords } from '../shapes/keywords.ts';
@@ -153,7 +154,7 @@ function ofObjects(shape: Shape, of: Of): Fits[] {
     ([name, inner]) => [name, of(inner)] as const,
   );
   const patterns = Object.entries(isPlainMap(shape.patternProperties) ? shape.patternProperties : {}).map(
-    ([pattern, inner]) => [new RegExp(pattern, 'u'), of(inner)] as const,
+    ([pattern, inner]) => [compilePattern(pattern), of(inner)] as const,
   );
   if (required.length > 0) object((value) => required.every((name) => Object.hasOwn(value, name)));
   if (members.length > 0) object((value) => members.every(([name, fits]) => !Object.hasOwn(value, name) || fits(value[name])));
@@ -164,14 +165,14 @@ function ofObjects(shape: Shape, of: Of): Fits[] {
     object((value) => Object.keys(value).every((name) => named(name)));
   }
   for (const [pattern, fits] of patterns)
-    object((value) => Object.entries(value).every(([name, inner]) => !pattern.test(name) || fits(inner)));
+    object((value) => Object.entries(value).every(([name, inner]) => pattern?.test(name) === false || fits(inner)));
   const { additionalProperties } = shape;
   if (additionalProperties !== undefined && additionalProperties !== true) {
     const rest = of(additionalProperties);
     const known = new Set(members.map(([name]) => name));
     object((value) =>
       Object.entries(value).every(
-        ([name, inner]) => known.has(name) || patterns.some(([pattern]) => pattern.test(name)) || rest(inner),
+        ([name, inner]) => known.has(name) || patterns.some(([pattern]) => pattern?.test(name)) || rest(inner),
       ),
     );
   }
@@ -199,8 +200,8 @@ function compileScalar(shape: Shape): Fits[] {
   if (typeof minLength === 'number') tests.push((value) => typeof value !== 'string' || lengthOf(value) >= minLength);
   if (typeof maxLength === 'number') tests.push((value) => typeof value !== 'string' || lengthOf(value) <= maxLength);
   if (typeof pattern === 'string') {
-    const expression = expressionOf(pattern);
-    tests.push((value) => typeof value !== 'string' || (expression?.test(value) ?? false));
+    const compiled = compilePattern(pattern);
+    tests.push((value) => typeof value !== 'string' || (compiled?.test(value) ?? false));
   }
   return tests;
 }
@@ -215,13 +216,4 @@ function lengthOf(text: string): number {
   let length = 0;
   for (const _character of text) length += 1;
   return length;
-}
-
-function expressionOf(pattern: string): RegExp | undefined {
-  for (const flags of ['u', '']) {
-    try {
-      return new RegExp(pattern, flags);
-    } catch {}
-  }
-  return undefined;
 }

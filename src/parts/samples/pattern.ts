@@ -1,24 +1,27 @@
-import { type Instruction, readPattern } from '../expressions/read-pattern.ts';
+import { compilePattern, programOfShape } from '../patterns/pattern.ts';
+import type { Instruction } from '../patterns/steps.ts';
 import type { Chance } from './chance.ts';
 
 /** A shortest text in which a pattern is found, made of plain characters; undefined where there is none, or none so simple. */
 export function sampleOfPattern(pattern: string): string | undefined {
-  const steps = readPattern(pattern);
-  const text = typeof steps === 'string' ? undefined : shortestWay(steps);
-  return text !== undefined && isFound(pattern, text) ? text : undefined;
+  const program = programOfShape(pattern);
+  const text = program && shortestWay(program.steps);
+  return text !== undefined && compilePattern(pattern)?.test(text) ? text : undefined;
 }
 
 /** Makes texts in which a pattern is found, each by a way of its own through it; undefined where the pattern is beyond these means. */
 export function compilePatternSamples(pattern: string): ((chance: Chance, least: number) => string | undefined) | undefined {
-  const steps = readPattern(pattern);
-  if (typeof steps === 'string') return undefined;
+  const program = programOfShape(pattern);
+  const isFound = compilePattern(pattern)?.test;
+  if (!program || !isFound) return undefined;
+  const { steps } = program;
   const toEnd = distances(steps);
   if (!Number.isFinite(toEnd[0] ?? Number.POSITIVE_INFINITY)) return undefined;
   const choices = steps.map((step) => (step.op === 'point' ? charactersFor(step) : []));
   return (chance, least) => {
     for (let tries = 0; tries < triesMost; tries++) {
       const text = wander(steps, toEnd, choices, chance, least);
-      if (text !== undefined && text.length >= least && isFound(pattern, text)) return text;
+      if (text !== undefined && text.length >= least && isFound(text)) return text;
     }
     return undefined;
   };
@@ -43,7 +46,7 @@ function wander(
   for (let round = 0; round < stepsMost; round++) {
     const step = steps[at];
     if (step === undefined || step.op === 'end') return text;
-    if (step.op === 'where') at += 1;
+    if (step.op === 'where' || step.op === 'look') at += 1;
     else if (step.op === 'point') {
       const taken = choices[at] ?? [];
       text += taken[chance.below(taken.length)] ?? '';
@@ -83,7 +86,7 @@ function distances(steps: readonly Instruction[]): number[] {
       const next =
         step.op === 'fork'
           ? Math.min(...step.to.map((to) => found[to] ?? 0))
-          : step.op === 'where'
+          : step.op === 'where' || step.op === 'look'
             ? after
             : plainCharacters.some(takenBy(step))
               ? after + 1
@@ -121,7 +124,7 @@ function shortestWay(steps: readonly Instruction[]): string | undefined {
       const step = steps[index];
       if (step === undefined || step.op === 'end') return text;
       if (step.op === 'fork') for (const to of step.to) texts.set(to, texts.get(to) ?? text);
-      else if (step.op === 'where') texts.set(index + 1, texts.get(index + 1) ?? text);
+      else if (step.op === 'where' || step.op === 'look') texts.set(index + 1, texts.get(index + 1) ?? text);
       else {
         const character = plainCharacters.find(takenBy(step));
         if (character !== undefined && !next.has(index + 1)) next.set(index + 1, text + character);
@@ -134,12 +137,3 @@ function shortestWay(steps: readonly Instruction[]): string | undefined {
 
 /** The printable characters of ASCII, the most usual ones first. */
 const plainCharacters = [...'aA0', ...Array.from({ length: 95 }, (_, index) => String.fromCharCode(126 - index))];
-
-/** Whether JSON Schema's own engine agrees; where a pattern asks what stands around, the way through it may not. */
-function isFound(pattern: string, text: string): boolean {
-  try {
-    return new RegExp(pattern, 'u').test(text);
-  } catch {
-    return false;
-  }
-}

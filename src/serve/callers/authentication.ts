@@ -83,7 +83,7 @@ function withSchemes(engine: Means): Identify {
     if (presented.length === 0) return asks.isForAnyone ? nobody : missing;
     if (presented.length > presentedMost) return { refusal: challenges.bad(accepted) };
     const nowMs = clock.now();
-    const outcomes = presented.map((one) => prove(one, nowMs));
+    const outcomes = presented.map((one) => prove(one, nowMs, call));
     if (outcomes.some((outcome) => outcome instanceof Promise))
       return Promise.all(outcomes).then(
         (settled) => conclude(call, asks, presented, settled),
@@ -101,7 +101,7 @@ function withSchemes(engine: Means): Identify {
 function compileProving(
   accepted: readonly Accepted[],
   means: Means,
-): (presented: Presented, nowMs: number) => ProofOutcome | Promise<ProofOutcome> {
+): (presented: Presented, nowMs: number, call: Call) => ProofOutcome | Promise<ProofOutcome> {
   const proofs = new Map<Accepted, Prove>(accepted.map((one) => [one, compileProof(one, means)]));
 
   async function proveInOne(
@@ -109,20 +109,21 @@ function compileProving(
     others: readonly Accepted[],
     text: string,
     nowMs: number,
+    call: Call,
   ): Promise<ProofOutcome> {
     let told = await first;
     for (const other of others) {
       if (isGood(told)) return told;
-      const next = await proofs.get(other)?.(text, nowMs);
+      const next = await proofs.get(other)?.(text, nowMs, call);
       if (isGood(next) || told === undefined) told = next;
     }
     return told;
   }
 
-  return ({ text, schemes }, nowMs) => {
+  return ({ text, schemes }, nowMs, call) => {
     const [first, ...others] = schemes;
-    const outcome = first && proofs.get(first)?.(text, nowMs);
-    return others.length === 0 ? outcome : proveInOne(outcome, others, text, nowMs);
+    const outcome = first && proofs.get(first)?.(text, nowMs, call);
+    return others.length === 0 ? outcome : proveInOne(outcome, others, text, nowMs, call);
   };
 }
 
@@ -142,11 +143,15 @@ function compileConclusion(compilation: Compilation, challenges: Challenges): Co
     const caller = together(outcomes.map((outcome) => outcome.caller));
     if (!caller || (isStatedUser && !isStatedUser.has(caller.user)))
       return { refusal: challenges.bad(presented.flatMap(({ around }) => around)) };
-    const isByCookie = presented.some(({ schemes }) => schemes.some((one) => one.in === 'cookie'));
-    if (isByCookie && isWrite(call, asks.operation.endpoint) && isCrossSite(call, origins))
+    if (isWrite(call, asks.operation.endpoint) && presented.some(isAmbient) && isCrossSite(call, origins))
       return { refusal: { when: 'caller.forbidden' } };
     return outcomes.length === 1 && isGood(outcomes[0]) ? outcomes[0] : { caller };
   };
+}
+
+/** Whether a browser sends a credential by itself, whatever page asks for it: a cookie, and a name with its password. */
+function isAmbient({ schemes }: Presented): boolean {
+  return schemes.some((one) => one.in === 'cookie' || one.kind.proof?.by === 'password');
 }
 
 /** How many credentials one request may carry. */

@@ -23,8 +23,9 @@ export interface Good {
   readonly untilMs: number;
 }
 
-/** How many passwords are hashed at a time; who comes then has to come again. */
+/** How many passwords are hashed at a time, and for one address; who comes then has to come again. */
 const hashingMost = 32;
+const hashingMostOfOne = 8;
 
 /**
  * The keys and passwords that were given out. A key costs one hash and one look-up; the store is asked once for each, and
@@ -37,6 +38,8 @@ export class Credentials {
   readonly #bad = new Remembered<true>(4_096);
   readonly #temporary = new Map<string, Good>();
   readonly #hashing = new Map<string, Promise<Good | undefined>>();
+  /** How many of them are of each address. */
+  readonly #hashingFor = new Map<string, number>();
   #changes = 0;
 
   constructor(store: Store, chance: Entropy) {
@@ -67,9 +70,9 @@ export class Credentials {
   /** Who shows this name and password; `busy` where too many passwords are being looked at already. */
   ofPassword(
     scheme: string,
-    name: string,
-    password: string,
+    { name, password }: { readonly name: string; readonly password: string },
     nowMs: number,
+    from: string,
   ): Good | undefined | 'busy' | Promise<Good | undefined> {
     const mark = this.#markOfPassword(scheme, name, password);
     const known = this.#good.get(mark);
@@ -79,8 +82,15 @@ export class Credentials {
     if (temporary) return temporary;
     const underWay = this.#hashing.get(mark);
     if (underWay) return underWay.then((good) => valid(good, nowMs));
-    if (this.#hashing.size >= hashingMost) return 'busy';
-    const looking = this.#comparePassword(scheme, name, password, nowMs, mark).finally(() => this.#hashing.delete(mark));
+    const own = this.#hashingFor.get(from) ?? 0;
+    if (this.#hashing.size >= hashingMost || own >= hashingMostOfOne) return 'busy';
+    this.#hashingFor.set(from, own + 1);
+    const looking = this.#comparePassword(scheme, name, password, nowMs, mark).finally(() => {
+      this.#hashing.delete(mark);
+      const left = (this.#hashingFor.get(from) ?? 1) - 1;
+      if (left > 0) this.#hashingFor.set(from, left);
+      else this.#hashingFor.delete(from);
+    });
     this.#hashing.set(mark, looking);
     return looking.then((good) => valid(good, nowMs));
   }

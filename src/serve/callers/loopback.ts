@@ -1,12 +1,19 @@
 import type { Call } from '../http/call.ts';
 
+/** What proxies say of whom they pass on (RFC 7239, RFC 9110 section 7.6.3, and what stood before them). */
+const passedOn = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
+
 /** Whether an address or host name is of this machine alone. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
-/** Whether a call comes from this machine to a name of this machine: a page of elsewhere that is led here bears its own name. */
+/**
+ * Whether a call comes from this machine to a name of this machine: a page of elsewhere that is led here bears its own name, and
+ * what a proxy of this machine passes on comes from wherever it came from.
+ */
 export function isOnLoopback({ address, headers }: Call): boolean {
+  if (passedOn.some((name) => headers[name] !== undefined)) return false;
   const host = typeof headers.host === 'string' ? headers.host.toLowerCase() : '';
   return isLoopback(address) && isLoopback(host.replace(/:\d*$/, '').replace(/^\[(.*)\]$/, '$1'));
 }

@@ -14,7 +14,7 @@ import { compileTokens } from './tokens.ts';
 
 /** Who shows a credential: nobody where it is not good; or why nobody can tell. */
 export type ProofOutcome = { readonly caller: Caller } | undefined | 'unavailable' | 'busy' | 'unsupported';
-export type Prove = (text: string, nowMs: number) => ProofOutcome | Promise<ProofOutcome>;
+export type Prove = (text: string, nowMs: number, call: Call) => ProofOutcome | Promise<ProofOutcome>;
 
 /** What credentials are looked at with. */
 export interface Means {
@@ -29,6 +29,8 @@ export interface Means {
   /** Reads a file that stands beside the document. */
   readonly readFile: ((path: string) => string) | undefined;
   readonly onFailure: (failure: unknown, requestId: string) => void;
+  /** Whom a call comes from. */
+  readonly limits: { readonly addressOf: (call: Call) => string };
 }
 
 /** Compiles what shows that a credential of a scheme is good. */
@@ -38,9 +40,9 @@ export function compileProof({ scheme, kind }: Accepted, means: Means): Prove {
   const { proof } = kind;
   if (proof?.by === 'key') return (text, nowMs) => credentials.ofKey(scheme.name, text, nowMs);
   if (proof?.by === 'password') {
-    return (text, nowMs) => {
+    return (text, nowMs, call) => {
       const sent = proof.read(text);
-      return sent && credentials.ofPassword(scheme.name, sent.name, sent.password, nowMs);
+      return sent && credentials.ofPassword(scheme.name, sent, nowMs, means.limits.addressOf(call));
     };
   }
   if (proof === undefined || unsupportedBy({ scheme, kind }) !== undefined) return () => 'unsupported';

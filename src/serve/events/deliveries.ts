@@ -2,12 +2,14 @@ import type { StoredDelivery, StoredEvent } from '../../store/outbox.ts';
 import { Alarm } from './alarm.ts';
 import { isAccepted, receiverRetryMs, type Schedule, type Settled, settleAll } from './attempts.ts';
 import type { Signing } from './envelope.ts';
-import { connectionsMax, type Post, type Posted, type Posts, type Underway } from './posts.ts';
+import type { Post, Posted, Posts, Underway } from './posts.ts';
 import { Batches, Deadlines, isAtRest, letGo, newLine, type SubscriberQueue } from './queue.ts';
 import { isStillKnown } from './row-image.ts';
 import type { EventsSetting } from './setting.ts';
 import type { Subscriber, Subscribers } from './subscribers.ts';
 
+/** How many connections one receiver gets. */
+const connectionsMax = 32;
 /** How many tries are under way at once, over all subscribers. */
 const flyingMax = 1024;
 /** How many tries may wait to be settled in the store before no more are begun. */
@@ -41,6 +43,8 @@ export class Deliveries {
   #running = false;
   #isStopped = false;
   #isClosed = false;
+  /** Batches that were settled, after which what is due was not looked for yet. */
+  #lookingAgain = 0;
   readonly #alarm = new Alarm(
     () => this.#engine().clock,
     () => this.#wake(),
@@ -105,7 +109,7 @@ export class Deliveries {
     this.#running = true;
     try {
       for (const line of this.#hot) {
-        this.#posts ??= new (await import('./posts.ts')).Posts();
+        this.#posts ??= new (await import('./posts.ts')).Posts(connectionsMax);
         this.#hot.delete(line);
         await this.#serve(line);
         if (this.#isStopped) return;
@@ -226,8 +230,13 @@ export class Deliveries {
       if (line.settled) line.settled.push(delivery.seq);
       else line.known.delete(delivery.seq);
     }
-    // Once this batch counts as taken.
-    setImmediate(() => this.look([...lines].map(({ subscriber }) => subscriber)));
+    // Once this batch counts as taken. What waited for these to be settled is found then, so that until then nothing is at rest.
+    this.#lookingAgain += 1;
+    setImmediate(() => {
+      this.#lookingAgain -= 1;
+      this.look([...lines].map(({ subscriber }) => subscriber));
+      this.#tellIdle();
+    });
   }
 
   #schedule(): void {
@@ -246,7 +255,7 @@ export class Deliveries {
 
   #isIdle(): boolean {
     if (this.#isStopped) return true;
-    if (this.#running || this.#hot.size > 0 || !this.#gathering.isIdle) return false;
+    if (this.#running || this.#hot.size > 0 || this.#lookingAgain > 0 || !this.#gathering.isIdle) return false;
     const nowMs = this.#engine().clock.now();
     return this.#lines.values().every((line) => isAtRest(line, nowMs));
   }

@@ -34,6 +34,13 @@ const originsMax = 512;
 export class Posts {
   readonly #addresses = new Map<string, URL | string>();
   readonly #pools = new Map<string, { readonly pool: Pool; busy: number }>();
+  readonly #connectionsMax: number;
+
+  /** Opens at most so many connections to one receiver. */
+  constructor(connectionsMax: number) {
+    this.#connectionsMax = connectionsMax;
+  }
+
   /** Sends; `done` is called once, and never before this returns. */
   send({ url, headers, body, isPrivate }: Post, timeoutMs: number, done: (posted: Posted) => void): Underway {
     const target = this.#addressOf(url);
@@ -84,7 +91,7 @@ export class Posts {
     if (found) return found;
     if (this.#pools.size >= originsMax) this.#dropIdle();
     const connect = publicConnector(isPrivate, timeoutMs);
-    const pool = new Pool(origin, { connections: connectionsMax, pipelining: 1, connect, maxHeaderSize: 16_384 });
+    const pool = new Pool(origin, { connections: this.#connectionsMax, pipelining: 1, connect, maxHeaderSize: 16_384 });
     const entry = { pool, busy: 0 };
     this.#pools.set(key, entry);
     return entry;
@@ -182,6 +189,3 @@ function wordsOf(error: unknown): string {
   const cause = 'errors' in error && Array.isArray(error.errors) ? error.errors[0] : undefined;
   return (cause instanceof Error ? cause.message : error.message) || ('code' in error ? String(error.code) : error.name);
 }
-
-/** How many connections one receiver gets. */
-export const connectionsMax = 32;

@@ -1,4 +1,6 @@
 import type { EventKind, Webhook } from '../../parts/events.ts';
+import { childNodes, type Node } from '../../parts/expressions/node.ts';
+import { parseExpression } from '../../parts/expressions/parse.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation, operationsOf } from '../../parts/operations.ts';
 import type { Shape } from '../../parts/shape.ts';
@@ -32,14 +34,13 @@ type Chains = (resource: string) => readonly (readonly string[])[];
 
 const deepest = 3;
 
-/** Finds them in the rules' own words: `resource.parcel.merchant` follows `parcel`. */
+/** Finds them in the rules: `resource.parcel.merchant` follows `parcel`, and so does `resource["parcel"].merchant`. */
 export function compileChains({ compilation, models }: EventsSetting): Chains {
   const rules = statedValue(compilation.spec.authentication.permissions) ?? [];
-  const paths = rules.flatMap((rule) =>
-    [...(rule.if?.source ?? '').matchAll(/\bresource((?:\.[A-Za-z_]\w*){2,})/g)].map((match) =>
-      (match[1] as string).slice(1).split('.'),
-    ),
-  );
+  const paths = rules.flatMap((rule) => {
+    const parsed = rule.if && parseExpression(rule.if.source);
+    return parsed && 'node' in parsed ? pathsIn(parsed.node) : [];
+  });
   const known = new Map<string, readonly (readonly string[])[]>();
   return (resource) => {
     const found = known.get(resource);
@@ -53,6 +54,20 @@ export function compileChains({ compilation, models }: EventsSetting): Chains {
     known.set(resource, list);
     return list;
   };
+}
+
+/** The paths that lead from `resource` through an expression, as deep as they go. */
+function pathsIn(node: Node): string[][] {
+  const path = pathTo(node);
+  return path ? [path] : childNodes(node).flatMap(pathsIn);
+}
+
+function pathTo(node: Node): string[] | undefined {
+  if (node.op === 'name') return node.name === 'resource' ? [] : undefined;
+  if (node.op === 'has') return pathTo(node.field);
+  if (node.op === 'field') return pathTo(node.of)?.concat(node.name);
+  if (node.op !== 'index' || node.index.op !== 'literal') return undefined;
+  return pathTo(node.of)?.concat(String(node.index.value));
 }
 
 function referencesOf(path: readonly string[], resource: string, models: Models): string[] {

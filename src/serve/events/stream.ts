@@ -1,7 +1,7 @@
 import type { StreamKind } from '../../kinds/streams/kind.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
-import type { Caller, Exchange } from '../exchange/exchange.ts';
+import { type Caller, type Exchange, refusalReply } from '../exchange/exchange.ts';
 import type { Reply, ReplyReader, ReplySink, ReplyStream } from '../http/call.ts';
 import { Alarm } from './alarm.ts';
 import { type Listeners, type StreamRules, type ToldTo, tellTo } from './listeners.ts';
@@ -37,8 +37,12 @@ export class Streams {
   }
 
   /** The answer to `stream events`. From where it tells is known before its head goes out. */
-  readonly open = ({ caller, call, view }: Exchange): PromiseOrValue<Reply> => {
+  readonly open = (exchange: Exchange): PromiseOrValue<Reply> => {
+    const { caller, call, view } = exchange;
     const { kind } = this.#rules();
+    // Whoever nobody knows is many.
+    if (caller && this.#openOf(caller) >= streamsMostOfOne)
+      return refusalReply(exchange, { when: 'limit.rate', headers: { 'retry-after': '60' } });
     const last = call.headers[kind.resumeHeader];
     const lastId = typeof last === 'string' && last !== '' ? last : undefined;
     return after(
@@ -98,6 +102,13 @@ export class Streams {
       },
       gone: () => this.#leave(connection),
     };
+  }
+
+  #openOf(caller: Caller): number {
+    let count = 0;
+    for (const { caller: other, connections } of this.#groups.values())
+      if (other?.id === caller.id && other.user === caller.user) count += connections.size;
+    return count;
   }
 
   #groupOf(caller: Caller | undefined, version: string): Group {
@@ -233,6 +244,9 @@ export class Streams {
     }
   }
 }
+
+/** How many streams one caller may have open. */
+const streamsMostOfOne = 32;
 
 /** Some of what was recorded. */
 interface Page {

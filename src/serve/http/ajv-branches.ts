@@ -27,8 +27,7 @@ export function reduceErrors(errors: readonly WireError[], branches: Branches): 
       continue;
     }
     i -= tried.reduce((sum, { length }) => sum + length, 0);
-    const chosen = error.keyword === 'contains' ? [error] : choose(error, tried, branches);
-    reduced.push(...chosen.toReversed());
+    reduced.push(...choose(error, tried, branches).toReversed());
   }
   return reduced.reverse();
 }
@@ -44,7 +43,6 @@ function tryBranches(error: WireError, branches: Branches): WireError[][] | unde
     const validate = branches.branch(parentSchema, path);
     return validate === undefined || validate(value) ? [] : [...(validate.errors ?? [])];
   };
-  if (keyword === 'contains') return Array.isArray(data) ? data.map((item) => errorsOf('contains', item)) : undefined;
   if (!isUnion(keyword) || !Array.isArray(schema)) return undefined;
   // Once two branches pass, ajv looks at no more.
   const passing: unknown = error.params.passingSchemas;

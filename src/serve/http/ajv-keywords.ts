@@ -1,5 +1,4 @@
 import type { Ajv } from 'ajv';
-import { _ } from 'ajv/dist/2020.js';
 import { formats } from '../../kinds/formats/all.ts';
 import { standardTest } from '../../parts/shapes/validators.ts';
 import { alikeItems, exactKeywords } from './json.ts';
@@ -12,8 +11,8 @@ export function capFormats(ajv: Ajv): void {
 }
 
 /**
- * Adds the words that schemas are prepared to: `wireBytes`, the exact keywords, a `uniqueItems` that is linear and survives a
- * member named `valueOf`, and a `pattern` that passes a string which is longer than its stated length.
+ * Adds the words that schemas are prepared to: `wireBytes`, the exact keywords, and a `uniqueItems` that is linear and
+ * survives a member named `valueOf`.
  */
 export function addKeywords(ajv: Ajv): void {
   ajv.addKeyword({ keyword: 'wireBytes', validate: fitsBytes });
@@ -23,31 +22,7 @@ export function addKeywords(ajv: Ajv): void {
   const areUnique = (stated: unknown, items: unknown) =>
     stated !== true || !Array.isArray(items) || alikeItems(items) === undefined;
   ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', validate: areUnique });
-  ajv.removeKeyword('pattern');
-  ajv.addKeyword({
-    keyword: 'pattern',
-    type: 'string',
-    schemaType: 'string',
-    error: { message: 'must match pattern', params: ({ schemaCode }) => _`{pattern: ${schemaCode}}` },
-    compile(pattern: string, parent) {
-      const expression = regExp(pattern, 'u');
-      // The cast holds: a schema's keywords may be anything. A character is two code units at most.
-      const { maxLength } = parent as { maxLength?: unknown };
-      const most = typeof maxLength === 'number' ? maxLength * 2 : Number.POSITIVE_INFINITY;
-      return (text: string) => text.length > most || expression.test(text);
-    },
-  });
 }
-
-/** Makes a pattern's expression: Unicode where the pattern allows it, else as older authors wrote it. */
-export function regExp(pattern: string, flags: string): RegExp {
-  try {
-    return new RegExp(pattern, flags);
-  } catch {
-    return new RegExp(pattern, flags.replace('u', ''));
-  }
-}
-regExp.code = 'new RegExp';
 
 /** Formats whose test is worse than linear, with the longest text that is worth it. */
 const slowFormats: readonly (readonly [string, number])[] = [

@@ -3,9 +3,10 @@ import type { Ajv2020 } from 'ajv/dist/2020.js';
 import { callRef } from 'ajv/dist/vocabularies/core/ref.js';
 import { fitsAll } from '../../parts/shapes/compose.ts';
 import { newAjv } from '../../parts/shapes/validators.ts';
+import { boundErrors } from './ajv-bounded.ts';
 import { type Branches, reduceErrors } from './ajv-branches.ts';
 import { correctEvaluation } from './ajv-evaluated.ts';
-import { addKeywords, capFormats, regExp } from './ajv-keywords.ts';
+import { addKeywords, capFormats } from './ajv-keywords.ts';
 import { holdsBigInt } from './json.ts';
 import type { Schema } from './schema.ts';
 import { type PreparedSchema, prepareSchema, usesInheritedNames } from './schema-prepare.ts';
@@ -35,12 +36,12 @@ interface ValidatorOptions {
 /**
  * Makes validators of JSON Schema 2020-12, with the formats of the language asserted and words it does not know ignored.
  * BigInts are integers: a value is validated by ajv's own numeric code, and again by exact keywords where that failed and a BigInt
- * is there. A string longer than its stated `maxLength` is not matched against its `pattern` as well: the author's patterns are
- * trusted, the length of what they meet is not.
+ * is there. What cannot be held to a pattern in time fits nothing.
  */
 export function createValidator(options: ValidatorOptions = {}): Validator {
   const engines = new Map<string, SchemaEngine>();
   const unknown = new Set<string>();
+  const doubt = new Doubt();
   const shared = options.shared ?? {};
   const sharedInherits = Object.values(shared).some(usesInheritedNames);
   const onUnknownFormat = (format: string) => {
@@ -51,7 +52,8 @@ export function createValidator(options: ValidatorOptions = {}): Validator {
     const own = sharedInherits || usesInheritedNames(schema);
     const key = `${exact} ${own}`;
     const engine =
-      engines.get(key) ?? new SchemaEngine({ shared, onUnknownFormat, exact, own, named: (name) => compileNamed(name, exact) });
+      engines.get(key) ??
+      new SchemaEngine({ shared, onUnknownFormat, exact, own, named: (name) => compileNamed(name, exact), doubt });
     engines.set(key, engine);
     return engine.compile(schema);
   };
@@ -64,25 +66,53 @@ export function createValidator(options: ValidatorOptions = {}): Validator {
   };
   return {
     compile: (schema, placeOf) =>
-      compileLazily((exact) => compileWith(typeof schema === 'function' ? schema() : schema, exact), placeOf),
+      compileLazily((exact) => compileWith(typeof schema === 'function' ? schema() : schema, exact), placeOf, doubt),
   };
+}
+
+/** Whether a text was met since it was last asked that no pattern could be told of. */
+class Doubt {
+  private isThere = false;
+
+  readonly raise = (): boolean => {
+    this.isThere = true;
+    return false;
+  };
+
+  take(): boolean {
+    const wasThere = this.isThere;
+    this.isThere = false;
+    return wasThere;
+  }
 }
 
 type PlaceOf = ((name: string) => Violation['in']) | undefined;
 
-function compileLazily(compile: (exact: boolean) => CompiledSchema, placeOf: PlaceOf): Validate {
+function compileLazily(compile: (exact: boolean) => CompiledSchema, placeOf: PlaceOf, doubt: Doubt): Validate {
   let ordinary: CompiledSchema | undefined;
   let exact: CompiledSchema | undefined;
   const validateExactly = (value: unknown) => {
     exact ??= compile(true);
-    return exact.validate(value) ? noViolations : report(exact, placeOf);
+    return judge(exact, value, placeOf, doubt);
   };
   return (value) => {
     ordinary ??= compile(false);
     if (ordinary.searchFirst && holdsBigInt(value)) return validateExactly(value);
-    if (ordinary.validate(value)) return noViolations;
-    return holdsBigInt(value) ? validateExactly(value) : report(ordinary, placeOf);
+    const violations = judge(ordinary, value, placeOf, doubt);
+    return violations.length > 0 && holdsBigInt(value) ? validateExactly(value) : violations;
   };
+}
+
+function judge(compiled: CompiledSchema, value: unknown, placeOf: PlaceOf, doubt: Doubt): readonly Violation[] {
+  const isValid = compiled.validate(value);
+  const isInDoubt = doubt.take();
+  if (!isValid) return report(compiled, placeOf);
+  return isInDoubt ? tooLong(placeOf) : noViolations;
+}
+
+/** A name or a text that no pattern could be told of, so that what depends on it may not have been asked. */
+function tooLong(placeOf: PlaceOf): Violation[] {
+  return [{ in: placeOf?.('') ?? 'body', path: '', found: 'a text that is too long for its pattern', expected: 'shorter texts' }];
 }
 
 function report({ engine, validate }: CompiledSchema, placeOf: PlaceOf): Violation[] {
@@ -112,6 +142,7 @@ interface EngineOptions {
   readonly exact: boolean;
   /** Compiles the schema that others name so. */
   readonly named: (name: string) => CompiledSchema;
+  readonly doubt: Doubt;
   /** Whether inherited members are told from own ones, which costs. */
   readonly own: boolean;
 }
@@ -126,13 +157,14 @@ class SchemaEngine implements Branches {
   private sharedSearchFirst = false;
   private compiled = 0;
 
-  constructor({ shared, onUnknownFormat, exact, own, named }: EngineOptions) {
+  constructor({ shared, onUnknownFormat, exact, own, named, doubt }: EngineOptions) {
     this.exact = exact;
     this.onUnknownFormat = onUnknownFormat;
-    this.ajv = newAjv({ allErrors: true, verbose: true, ownProperties: own, code: { regExp } });
+    this.ajv = newAjv({ allErrors: true, verbose: true, ownProperties: own }, doubt.raise);
     capFormats(this.ajv);
     addKeywords(this.ajv);
     correctEvaluation(this.ajv);
+    boundErrors(this.ajv);
     addNamed(this.ajv, (name) => named(name).validate);
     for (const [name, schema] of Object.entries(shared)) {
       const prepared = this.prepare(schema, name);

@@ -24,20 +24,38 @@ export interface Surroundings {
   readonly onFailure: (failure: unknown, requestId: string) => void;
 }
 
+/**
+ * A clock over what shows the time of day and what only ever goes on. It never goes back: where the day's time is set back, it goes
+ * on at half its pace until the other has come up with it. Where it is set forward, whoever waits is woken within a second.
+ */
+export function steadyClock(dayMs: () => number = Date.now, elapsedMs: () => number = () => performance.now()): Clock {
+  let lastMs = Number.NEGATIVE_INFINITY;
+  let lastElapsedMs = 0;
+  const now = () => {
+    const elapsed = elapsedMs();
+    lastMs = Math.max(dayMs(), lastMs + (elapsed - lastElapsedMs) / 2);
+    lastElapsedMs = elapsed;
+    return Math.floor(lastMs);
+  };
+  return {
+    now,
+    at(ms, wake) {
+      let timer: NodeJS.Timeout;
+      const wait = () => {
+        timer = setTimeout(() => (now() >= ms ? wake() : wait()), Math.min(Math.max(0, ms - now()), lookMs));
+        timer.unref();
+      };
+      wait();
+      return () => clearTimeout(timer);
+    },
+  };
+}
+
+/** A timer does not notice that the clock is set, so the clock is looked at this often. */
+const lookMs = 1000;
+
 /** The machine's own clock. */
-export const systemClock: Clock = {
-  now: Date.now,
-  at(ms, wake) {
-    let timer: NodeJS.Timeout;
-    const wait = () => {
-      // A timer holds 2^31 - 1 ms at the most; a later time is reached in steps.
-      timer = setTimeout(() => (Date.now() >= ms ? wake() : wait()), Math.min(Math.max(0, ms - Date.now()), 2 ** 31 - 1));
-      timer.unref();
-    };
-    wait();
-    return () => clearTimeout(timer);
-  },
-};
+export const systemClock: Clock = steadyClock();
 
 /** The machine's own randomness. Small amounts are cut off a larger one, since asking for some costs as much as asking for many. */
 export const systemChance: Entropy = {

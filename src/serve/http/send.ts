@@ -101,6 +101,18 @@ export function streamBody(stream: ReplyStream): ReadableStream<Uint8Array> {
 /** How much waits for a reader in process before it counts as full. */
 const fetchBytesMost = 64 * 1024;
 
+/**
+ * A text as the value of a header field (RFC 9110 section 5.5): whatever cannot stand in one, line breaks and letters beyond ASCII
+ * above all, is written as its bytes in percent.
+ */
+export function headerText(text: string): string {
+  return unfit.test(text) ? text.toWellFormed().replace(unfitAll, encodeURIComponent) : text;
+}
+
+// What the door could not send, and would refuse after the change is made.
+const unfit = /[^\t\x20-\x7e]/u;
+const unfitAll = /[^\t\x20-\x7e]/gu;
+
 /** Adds header fields; two sources of links are one list (RFC 8288 section 3). */
 export function addHeaders(headers: Record<string, string>, more: Readonly<Record<string, string>> | undefined): void {
   if (!more) return;

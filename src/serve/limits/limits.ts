@@ -36,6 +36,8 @@ export interface CompiledLimits {
     | undefined;
   /** Step 5: rates per caller and user. */
   readonly second: ((exchange: Exchange) => Refusal | undefined) | undefined;
+  /** Whom a call comes from: an address, or a network of IPv6. */
+  readonly addressOf: AddressOf;
   /** Header fields that tell of the rates that counted this request. */
   readonly headers: ((exchange: Exchange) => Readonly<Record<string, string>> | undefined) | undefined;
   /** Steps 8 to 15: carries out a request, and refuses it with `limit.time` where that takes too long. */
@@ -64,6 +66,7 @@ export function compileLimits(limits: Limits, { clock, counters, onFailure }: Li
     second: undefined,
     headers: undefined,
     within: undefined,
+    addressOf: (call) => addressName(addressBits(addressOf(call))),
     ...(rates.length > 0 && {
       first: (counting) => of(counting.plan).first(counting, counting.nowMs),
       second: (exchange) => of(exchange.plan).second(exchange, exchange.caller, exchange.nowMs),

@@ -4,11 +4,15 @@ import { doorBounds, ownBounds, type SomeBounds } from '../http/bounds.ts';
 import { addressRoom } from './counters.ts';
 
 /** How large a body may be where the document does not say. */
-const bodyBytesProtected = 16 * 1024 * 1024;
+const bodyBytesProtected = 1024 * 1024;
 
-/** How large a body may be. */
+/** What stands around a file in a form. */
+const formBytes = 64 * 1024;
+
+/** How large a body may be: where only files have a size, as large as one with what stands around it. */
 export function bodyBytesMaxOf({ size }: Limits): number {
-  return statedValue(size)?.body ?? bodyBytesProtected;
+  const { body, file } = statedValue(size) ?? {};
+  return body ?? Math.max(bodyBytesProtected, file === undefined ? 0 : file + formBytes);
 }
 
 /**
@@ -41,7 +45,9 @@ export function protectingBounds(limits: Limits): string {
     ),
   );
   const lines = [
-    ...(statedValue(limits.size)?.body === undefined ? [`Bodies take up to ${bodyBytesProtected / 1024 / 1024} MiB (413).`] : []),
+    ...(statedValue(limits.size)?.body === undefined
+      ? [`Bodies take up to ${Math.round((bodyBytesMaxOf(limits) / 1024 ** 2) * 100) / 100} MiB (413).`]
+      : []),
     ...doorBounds(bounds).filter((line) => others.has(line)),
     ...(statedValue(limits.rate) === undefined
       ? []

@@ -9,6 +9,7 @@ import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
 import { compilePrune, type Prune } from '../exchange/visibility.ts';
 import type { Reply } from '../http/call.ts';
 import { toJson } from '../http/json.ts';
+import { headerText } from '../http/send.ts';
 import type { Rows } from '../resources/stand-in.ts';
 import type { ViewCompilation } from '../resources/view-compilation.ts';
 
@@ -33,7 +34,7 @@ export function compileAnswers(endpoint: Endpoint, compilation: ViewCompilation)
     .map((answer) => compileAnswer(answer, endpoint, compilation));
   if (candidates.length === 0) return undefined;
   return (exchange, result) => {
-    const scope = { ...exchange.params, ...scopeOf(exchange), ...result.scope };
+    const scope = { ...exchange.params, ...answerScope(exchange), ...result.scope };
     const fitting = candidates.filter(({ holds }) => holds === undefined || holds(scope) === true);
     const chosen = fitting.find(({ status }) => status === result.status) ?? fitting[0];
     if (!chosen) return { refusal: { when: 'internal', message: 'No stated answer fits what came out.' } };
@@ -41,7 +42,8 @@ export function compileAnswers(endpoint: Endpoint, compilation: ViewCompilation)
   };
 }
 
-function scopeOf(exchange: Exchange): Record<string, Value> {
+/** What the expressions of an answer read beside what came out. */
+export function answerScope(exchange: Exchange): Record<string, Value> {
   return { request: exchange.request, params: exchange.params, path: exchange.call.path, caller: exchange.caller };
 }
 
@@ -59,9 +61,7 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: ViewComp
   const { operation } = endpoint;
   const status = /^\d{3}$/.test(answer.status) ? Number(answer.status) : 200;
   const body = compileBody(answer, operation, compilation);
-  const headers = Object.entries(answer.headers).map(
-    ([name, expression]) => [name.toLowerCase(), compilation.expression(expression, operation)] as const,
-  );
+  const headersOf = compileHeaders(answer, operation, compilation);
   const prune: Prune | undefined = isStated(answer.shape)
     ? compilePrune(compilation.spec, answer.shape.value, { user: compilation.user, reveals: true })
     : undefined;
@@ -77,12 +77,8 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: ViewComp
     status,
     holds: answer.if && compilation.expression(answer.if, operation),
     make(scope, result, exchange) {
-      const out: Record<string, string> = {};
-      for (const [name, evaluate] of headers) {
-        const value = evaluate(scope);
-        if (isFailed(value)) return { refusal: { when: 'internal', message: `The header ${name} failed: ${value.reason}` } };
-        if (value !== undefined && value !== null) out[name] = String(value);
-      }
+      const out = headersOf(scope);
+      if (typeof out === 'string') return { refusal: { when: 'internal', message: out } };
       if (!hasBody) return { reply: { status, headers: out, body: undefined } };
       const data = body(scope, result);
       if (isFailed(data)) return { refusal: { when: 'internal', message: `The answer's data failed: ${data.reason}` } };
@@ -93,6 +89,26 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: ViewComp
         reply: encodeReply(status, out, isBinary && typeof told === 'string' ? Buffer.from(told, 'base64') : told, contentType),
       };
     },
+  };
+}
+
+/** Compiles the headers that an answer makes by expressions; a text says which of them failed. */
+export function compileHeaders(
+  answer: Answer,
+  operation: string,
+  compilation: Pick<ViewCompilation, 'expression'>,
+): (scope: Readonly<Record<string, Value>>) => Record<string, string> | string {
+  const headers = Object.entries(answer.headers).map(
+    ([name, expression]) => [name.toLowerCase(), compilation.expression(expression, operation)] as const,
+  );
+  return (scope) => {
+    const out: Record<string, string> = {};
+    for (const [name, evaluate] of headers) {
+      const value = evaluate(scope);
+      if (isFailed(value)) return `The header ${name} failed: ${value.reason}`;
+      if (value !== undefined && value !== null) out[name] = headerText(String(value));
+    }
+    return out;
   };
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Endpoint, Idempotency } from '../../parts/endpoints.ts';
+import { isStated } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import type { Reader, Transaction } from '../../store/store.ts';
 import {
@@ -50,7 +51,7 @@ export function compileChange(operation: Operation, endpoint: Endpoint, model: R
 
   /** The key is held while its first request is under way. */
   async function withKey(exchange: Exchange): Promise<Reply> {
-    const keyed = idempotencyKey(stated, exchange);
+    const keyed = idempotencyKey(stated, exchange, engine);
     if (keyed && !endpoint.idempotency) warn(exchange, [`header ${stated?.header} is not stated`]);
     if (keyed && 'refusal' in keyed) return refusalReply(exchange, keyed.refusal);
     if (keyed) {
@@ -195,6 +196,7 @@ const keepMsUnstated = 86_400_000;
 export function idempotencyKey(
   stated: Idempotency | undefined,
   exchange: Exchange,
+  { limits, identify, compilation }: Engine,
 ): Keyed | { readonly refusal: Refusal } | undefined {
   if (!stated) return undefined;
   const name = stated.header.toLowerCase();
@@ -209,7 +211,9 @@ export function idempotencyKey(
   if (text.length > 255)
     return { refusal: { when: 'request.parameter', violations: [{ ...expected, found: `${text.length} characters` }] } };
   const { caller, plan, call, bytes, nowMs, view } = exchange;
-  const who = caller ? `${caller.user}\n${caller.id}` : '';
+  // Those whom nobody knows are told apart by where they come from.
+  const isKnown = caller !== undefined && (identify !== undefined || isStated(compilation.spec.authentication.schemes));
+  const who = isKnown ? `${caller.user}\n${caller.id}` : `\n${limits.addressOf(call)}`;
   const fingerprint = createHash('sha256')
     .update(`${call.method} ${call.path}?${call.query}\n${view.version ?? ''}\n`)
     .update(bytes ?? '')

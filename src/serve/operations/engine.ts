@@ -20,6 +20,8 @@ export interface Engine extends AuthenticationSetting, EventsSetting {
   readonly openapi: ((spec: Spec) => PromiseOrValue<string>) | undefined;
   /** The prefix of the endpoints. */
   readonly basePath: string;
+  /** Whether what is for this machine alone is for nobody. */
+  readonly isProduction: boolean;
   /** Called after a change that may have set a timer. */
   readonly timersChanged: () => void;
 }

@@ -8,6 +8,7 @@ import type { Reply } from '../http/call.ts';
 import { phrase } from '../http/refusals.ts';
 import type { Violation } from '../http/violation.ts';
 import type { StandIn } from '../resources/stand-in.ts';
+import { compileWithoutAbsent } from './absent-members.ts';
 
 /** What an error code, or a condition without one, comes to. */
 export interface ErrorRow {
@@ -36,6 +37,7 @@ export function compilePayload(spec: Spec, compile: CompileExpression, standIn: 
     'source' in data && typeof data.source === 'string' ? compile({ source: data.source, at: String(data.at) }) : undefined;
   const fields: [string, Evaluate][] = whole ? [] : Object.entries(data).map(([name, expression]) => [name, compile(expression)]);
   const shape = statedValue(stated.shape);
+  const dropAbsent = shape && compileWithoutAbsent(spec, shape);
   const complete = shape && standIn?.compilePayload(shape);
   return (told, request) => {
     const scope = {
@@ -55,6 +57,7 @@ export function compilePayload(spec: Spec, compile: CompileExpression, standIn: 
             .filter(([, value]) => !isFailed(value) && value !== undefined),
         );
     if (isFailed(body)) return problemPayload(told, request);
+    dropAbsent?.(body);
     const headers = { 'content-type': 'application/json' };
     if (!complete) return { status: told.status, headers, body: JSON.stringify(body) };
     const completed = complete(body, told, request.requestId);

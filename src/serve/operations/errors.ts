@@ -35,6 +35,7 @@ export function compileRefusals(
   const answerError = isStatedPayload ? undefined : standIn?.compileErrors(operation?.endpoint);
 
   const rowOf = compileRows(spec, operation, facts);
+  const types = typesOf(operation);
 
   return {
     answer(refusal, asked) {
@@ -51,7 +52,7 @@ export function compileRefusals(
         violations: refusal.violations && telling.violations(refusal.violations, request),
       };
       const stated = answerError?.(refusal, told, request.requestId);
-      return withHeaders(stated ?? tell(told, request), refusal.headers);
+      return withHeaders(typed(stated ?? tell(told, request), types), refusal.headers);
     },
   };
 }
@@ -85,6 +86,27 @@ function openReply(open: readonly OpenFact[], request: RefusedRequest): Reply {
   const names = [...new Set(open.map((fact) => `${fact.kind} (${fact.subject})`))];
   const detail = `This exchange needs ${names.length === 1 ? 'a fact that is' : 'facts that are'} open: ${names.join(', ')}.`;
   return problem({ type: 'urn:ninefold:open', status: 501, detail, request_id: request.requestId, open: told });
+}
+
+/** The media types of JSON that an endpoint states for refusals of its own, by status. */
+function typesOf(operation: Operation | undefined): ReadonlyMap<string, string> {
+  const answers = operation?.endpoint ? (statedValue(operation.endpoint.response) ?? []) : [];
+  return new Map(
+    answers.flatMap(({ status, produces = [] }) => {
+      const type = produces.find((one) => /^application\/(?:[\w.-]+\+)?json$/i.test(one));
+      return type === undefined ? [] : [[status.toUpperCase(), type] as const];
+    }),
+  );
+}
+
+/** A refusal in the media type that is stated for its status, the range of it, or all. */
+function typed(reply: Reply, types: ReadonlyMap<string, string>): Reply {
+  if (types.size === 0) return reply;
+  const { status, headers } = reply;
+  const type = types.get(String(status)) ?? types.get(`${Math.floor(status / 100)}XX`) ?? types.get('DEFAULT');
+  return type === undefined || headers['content-type'] === undefined
+    ? reply
+    : { ...reply, headers: { ...headers, 'content-type': type } };
 }
 
 function withHeaders(reply: Reply, headers: Readonly<Record<string, string>> | undefined): Reply {

@@ -1,3 +1,4 @@
+import type { Answer } from '../../parts/answers.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { type Operation, operationsOf } from '../../parts/operations.ts';
@@ -16,6 +17,7 @@ import {
 import { compilePrune } from '../exchange/visibility.ts';
 import type { Validate } from '../http/ajv.ts';
 import type { Reply } from '../http/call.ts';
+import { headerText } from '../http/send.ts';
 import { changeFor, compileOwnErrors, type Outcome, type Pause, readFor, type Work, workFor } from '../resources/act.ts';
 import { compileStatedBody } from '../resources/body.ts';
 import { applySetters, insertRow, updateRow } from '../resources/create.ts';
@@ -23,11 +25,11 @@ import { removeRow } from '../resources/delete.ts';
 import type { RowModel } from '../resources/model.ts';
 import { compileFiring } from '../resources/transition.ts';
 import { fire } from '../serve.ts';
-import { encodeReply } from './answers.ts';
+import { answerScope, compileHeaders, encodeReply } from './answers.ts';
 import { idempotencyKey, keep, replay } from './change.ts';
 import type { Engine } from './engine.ts';
 import { handlerContext } from './handler-context.ts';
-import { isUnchanged, triesMax, type WantedChange } from './handler-effects.ts';
+import { type HandlerEffects, isUnchanged, triesMax, type WantedChange } from './handler-effects.ts';
 import type { Handler } from './handlers.ts';
 
 /**
@@ -44,7 +46,7 @@ export function compileHandlerRun(operation: Operation, endpoint: Endpoint, hand
   }
 
   return async (exchange) => {
-    const keyed = idempotencyKey(endpoint.idempotency, exchange);
+    const keyed = idempotencyKey(endpoint.idempotency, exchange, engine);
     if (keyed && 'refusal' in keyed) return refusalReply(exchange, keyed.refusal);
     if (keyed) {
       if (engine.inFlight.has(keyed.key)) return refusalReply(exchange, { when: 'idempotency.busy' });
@@ -111,7 +113,8 @@ function compileAttempt(
   return async (exchange, keyed) => {
     const { context, collected } = handlerContext(engine, exchange, undefined, {});
     const value = await handler(context);
-    const reply = answer(exchange, value);
+    const reply = answer(exchange, value, makesSecret(collected, engine));
+    const again = keyed ? answer(exchange, value, false) : reply;
     if (collected.writes.length === 0 && collected.emitted.length === 0 && !keyed && !spend) return reply;
     return changeFor(engine, exchange, (rows, draw) => {
       exchange.deadline?.apply();
@@ -122,10 +125,20 @@ function compileAttempt(
       for (const wanted of collected.writes) applyWanted(work, wanted, operation, engine);
       spend?.(rows, exchange, reply.status);
       exchange.recorded = engine.events.record(work, exchange.caller, collected.emitted);
-      if (keyed) keep(rows, keyed, reply);
+      if (keyed) keep(rows, keyed, again);
       return reply;
     });
   };
+}
+
+/** Whether a run makes a secret that is revealed once: a row that has one, or a new value of it. */
+function makesSecret({ writes }: HandlerEffects, { models }: Engine): boolean {
+  return writes.some((wanted) => {
+    const secrets = [...(models.get(wanted.resource)?.fields.values() ?? [])].filter(({ reveal }) => reveal === 'once');
+    if (wanted.kind === 'update') return secrets.some(({ name }) => Object.hasOwn(wanted.patch, name));
+    if (wanted.kind === 'fire') return secrets.some(({ set }) => set[wanted.transition] !== undefined);
+    return wanted.kind === 'create' && secrets.length > 0;
+  });
 }
 
 function keepInTime(rows: Transaction, { deadline }: Exchange, keyed: Keyed, reply: Reply): void {
@@ -134,20 +147,23 @@ function keepInTime(rows: Transaction, { deadline }: Exchange, keyed: Keyed, rep
 }
 
 /** The answer of a handler is validated before it leaves; one that does not fit is our failure, not the caller's. */
-function compileHandlerAnswer(endpoint: Endpoint, engine: Engine): (exchange: Exchange, value: Value) => Reply {
+function compileHandlerAnswer(endpoint: Endpoint, engine: Engine): (exchange: Exchange, value: Value, reveals: boolean) => Reply {
   const { compilation } = engine;
+  const { spec, user } = compilation;
+  const pruneOf = ({ shape }: Answer, reveals: boolean) =>
+    isStated(shape) ? compilePrune(spec, shape.value, { user, reveals }) : undefined;
   const answers = (statedValue(endpoint.response) ?? []).filter(({ status }) => /^[23]\d\d$/.test(status));
   const candidates = answers.map((answer) => ({
     status: Number(answer.status),
+    headersOf: compileHeaders(answer, endpoint.operation, compilation),
     hasBody: isStated(answer.shape) && answer.status !== '204',
     validate: isStated(answer.shape) ? compilation.validate(answer.shape.value, 'shown') : undefined,
     carry: isStated(answer.shape) ? compilation.version?.carries.expanding.shape(answer.shape.value) : undefined,
-    prune: isStated(answer.shape)
-      ? compilePrune(compilation.spec, answer.shape.value, { user: compilation.user, reveals: true })
-      : undefined,
+    prune: pruneOf(answer, false),
+    pruneRevealing: pruneOf(answer, true),
   }));
   const contentType = endpoint.produces?.[0] ?? 'application/json';
-  return (exchange, value) => {
+  return (exchange, value, reveals) => {
     const own = isOwnAnswer(value) ? value : undefined;
     const body = own ? own.body : value;
     const candidate = own ? candidates.find(({ status }) => status === own.status) : candidates[0];
@@ -155,9 +171,14 @@ function compileHandlerAnswer(endpoint: Endpoint, engine: Engine): (exchange: Ex
       throw new Error(
         `The handler of "${exchange.plan.operation.name}" answered ${own ? own.status : 'something'}, which ${endpoint.key} does not state.`,
       );
-    if (!candidate.hasBody) return { status: candidate.status, headers: { ...own?.headers }, body: undefined };
+    const stated = candidate.headersOf({ ...exchange.params, ...answerScope(exchange), result: body });
+    if (typeof stated === 'string') throw new Error(stated);
+    // What the handler says itself stands before what is reckoned.
+    const headers: Record<string, string> = { ...stated };
+    for (const [name, text] of Object.entries(own?.headers ?? {})) headers[name] = headerText(text);
+    if (!candidate.hasBody) return { status: candidate.status, headers, body: undefined };
     const copy = typeof body === 'object' && body !== null && !(body instanceof Uint8Array) ? structuredClone(body) : body;
-    candidate.prune?.(copy);
+    (reveals ? candidate.pruneRevealing : candidate.prune)?.(copy);
     const violation = copy instanceof Uint8Array ? undefined : candidate.validate?.(copy)[0];
     if (violation) {
       throw new Error(
@@ -165,7 +186,7 @@ function compileHandlerAnswer(endpoint: Endpoint, engine: Engine): (exchange: Ex
       );
     }
     const told = candidate.carry ? candidate.carry.down(copy) : copy;
-    return encodeReply(candidate.status, { ...own?.headers }, told, contentType);
+    return encodeReply(candidate.status, headers, told, contentType);
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
 import type { FoundRow, Reader } from '../../store/store.ts';
+import { acceptedSchemes } from '../callers/accepted-schemes.ts';
 import { type Exchange, type OperationRun, refusalReply } from '../exchange/exchange.ts';
 import type { Reply } from '../http/call.ts';
 import { contentTag } from '../http/conditions.ts';
@@ -25,7 +26,8 @@ export function compileListRun(
   const representation = compileRepresentation(model, endpoint, models, compilation, false);
   const { pagination } = list.paging;
   const envelope = compileEnvelope(pagination);
-  const links = compileLinks(pagination);
+  const secrets = acceptedSchemes(compilation.spec).flatMap((one) => (one.in === 'query' ? [one.carrier] : []));
+  const links = compileLinks(pagination, secrets);
   const answers = compileAnswers(endpoint, compilation);
   const ownErrors = compileOwnErrors(operation, compilation);
   const { standIn } = compilation;
@@ -46,13 +48,7 @@ export function compileListRun(
     const { items } = found;
     if (standIn && typeof items !== 'string') for (const row of items) standIn.tellRow(exchange, rows, model, idOf(model, row));
     const texts = typeof items === 'string' ? items : items.map(({ doc }) => representation.text(work, exchange, doc)).join(',');
-    const [head, tail] = envelope(found);
-    const body = head + texts + tail;
-    // Of three texts the long one is whole: the three together would be copied to be counted.
-    const bodyLength = Buffer.byteLength(head) + Buffer.byteLength(texts) + Buffer.byteLength(tail);
-    headers['content-type'] = 'application/json';
-    if (endpoint.etag) headers.etag = endpoint.etag === 'weak' ? `W/${contentTag(body)}` : contentTag(body);
-    return unlessFresh(exchange, { status: 200, headers, body, bodyLength });
+    return unlessFresh(exchange, pageReply(endpoint, headers, texts, envelope(found)));
   }
 
   function stated(
@@ -63,7 +59,7 @@ export function compileListRun(
     headers: Record<string, string>,
   ): Reply {
     const items = rows.map(({ doc }) => representation.show(work, exchange, doc));
-    const told = { items, next_cursor: found.next, has_more: found.hasMore, total: found.total };
+    const told = { items, next_cursor: textOf(found.next), has_more: found.hasMore, total: found.total };
     const scope = { ...work.scope, ...told, result: envelopeOf(pagination, items, found) };
     if (standIn) for (const row of rows) standIn.tellRow(exchange, work.rows, model, idOf(model, row));
     const made = answers?.(exchange, { status: 200, scope, work });
@@ -72,6 +68,16 @@ export function compileListRun(
   }
 
   return (exchange) => readFor(engine, exchange, (rows, draw) => page(rows, exchange, draw));
+}
+
+/** A page of rows in the text of its envelope. */
+function pageReply({ etag }: Endpoint, headers: Record<string, string>, texts: string, [head, tail]: readonly [string, string]) {
+  const body = head + texts + tail;
+  // Of three texts the long one is whole: the three together would be copied to be counted.
+  const bodyLength = Buffer.byteLength(head) + Buffer.byteLength(texts) + Buffer.byteLength(tail);
+  headers['content-type'] = 'application/json';
+  if (etag) headers.etag = etag === 'weak' ? `W/${contentTag(body)}` : contentTag(body);
+  return { status: 200, headers, body, bodyLength };
 }
 
 function headersOf({ cache }: Endpoint, link: string | undefined): Record<string, string> {
@@ -84,4 +90,9 @@ function headersOf({ cache }: Endpoint, link: string | undefined): Record<string
 /** The identifier of a row of a page, of which nothing but its text is read. */
 function idOf(model: RowModel, row: FoundRow): string {
   return String(model.parse(row)[model.identifier.field]);
+}
+
+/** A cursor as expressions have it: some styles of pages count in numbers. */
+function textOf(cursor: Page['next']): string | null {
+  return typeof cursor === 'number' ? String(cursor) : cursor;
 }

@@ -21,7 +21,7 @@ export function compileRead(operation: Operation, endpoint: Endpoint, model: Row
   const representation = compileRepresentation(model, endpoint, models, compilation, false);
   const { lowered } = representation;
   const isDirect = (representation.isPlain || lowered) && locator.isDirect && !ownErrors && endpoint.response.standing === 'open';
-  const tag = endpoint.etag ? rowTag(model, compilation) : undefined;
+  const tag = endpoint.etag ? rowTag(endpoint.etag, compilation) : undefined;
   const { cache } = endpoint;
 
   function direct(rows: Reader, exchange: Exchange, draw: Drawn): Reply {

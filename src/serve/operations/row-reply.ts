@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { identifierParameter } from '../../parts/payload.ts';
 import type { Reader, Row } from '../../store/store.ts';
 import type { Exchange, Fields, Refusal } from '../exchange/exchange.ts';
@@ -19,7 +19,10 @@ export type MakeRowReply = (
   outcome: AnsweredOutcome,
 ) => { readonly reply: Reply; readonly again: Reply } | { readonly refusal: Refusal };
 
-/** Compiles the answers of an endpoint that is about one row: 201 with `Location`, 200, 204, or what it states. */
+/**
+ * Compiles the answers of an endpoint that is about one row: 201 with `Location`, 200, 204, or what it states. Who changes a row that it
+ * may not read is answered 204, unless the endpoint states an answer; what somebody makes is told to it.
+ */
 export function compileRowReply(endpoint: Endpoint, model: RowModel, engine: Engine): MakeRowReply {
   const { compilation, models } = engine;
   const { standIn } = compilation;
@@ -28,7 +31,9 @@ export function compileRowReply(endpoint: Endpoint, model: RowModel, engine: Eng
   const usual = compileRepresentation(model, endpoint, models, compilation, false);
   const answers: MakeAnswer | undefined = compileAnswers(endpoint, compilation);
   const location = compileLocation(model, engine);
-  const tag = endpoint.etag ? rowTag(model, compilation) : undefined;
+  const reading = compilation.access.reading(model.name, compilation.user);
+  const tag = endpoint.etag ? rowTag(endpoint.etag, compilation) : undefined;
+  const isRowTold = (statedValue(endpoint.response) ?? []).some(({ shape, data }) => isStated(shape) && data === undefined);
   const differs = reveals && [...model.fields.values()].some((field) => field.reveal === 'once');
 
   function build(
@@ -45,8 +50,8 @@ export function compileRowReply(endpoint: Endpoint, model: RowModel, engine: Eng
     if (did === 'created') location(headers, row, fields);
     if (did !== 'deleted') standIn?.tellRow(exchange, work.rows, model, row.id, work.sampled);
     if (answers) {
-      // What a stand-in tells of a deletion it makes of what the row was.
-      const isTold = did !== 'deleted' || standIn !== undefined;
+      // What is told of a deletion, where nothing else is said, is what the row was.
+      const isTold = did !== 'deleted' || standIn !== undefined || isRowTold;
       const shown = isTold ? representation.show(work, exchange, row.doc) : undefined;
       const made = answers(exchange, { status, scope: { ...work.scope, result: shown, resource: fields }, work });
       if ('refusal' in made) return made;
@@ -54,6 +59,9 @@ export function compileRowReply(endpoint: Endpoint, model: RowModel, engine: Eng
       return { reply: { ...made.reply, headers: { ...headers, ...made.reply.headers } } };
     }
     if (did === 'deleted') return { reply: { status, headers, body: undefined } };
+    const isChange = did === 'changed' || did === 'unchanged';
+    if (isChange && !reading.isFree && !reading.allows(work.scope, fields))
+      return { reply: { status: 204, headers, body: undefined } };
     headers['content-type'] = 'application/json';
     const body = representation.isPlain ? row.doc : representation.text(work, exchange, row.doc);
     if (tag) headers.etag = representation.isExpanded(exchange) ? contentTag(body) : tag(row);

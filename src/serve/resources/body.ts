@@ -31,6 +31,7 @@ export function compileSent(
   const shape: Shape = shapeSent(endpoint, model, compilation);
   const isOwnShape = isStated(endpoint.request);
   const validate = compilation.validate(shape, 'sent');
+  const validateRow = isOwnShape && !compilation.standIn ? compileRowShape(endpoint, compilation) : undefined;
   const forgive = compilation.standIn?.forgive;
   const fill = compileDefaults(spec, shape);
   const dropped = droppedFor(model, compilation);
@@ -67,8 +68,17 @@ export function compileSent(
     if (violations.length > 0) return invalid(violations);
     if (!isOwnShape) return { fields: compilation.standIn ? onlyOwn(model, fields) : fields };
     const own = onlyOwn(model, withoutKeys(fields, dropped));
-    return { fields: own };
+    // What a stated body lets pass becomes a row, which has a shape of its own.
+    const unfit = validateRow?.(own) ?? [];
+    return unfit.length > 0 ? invalid(unfit) : { fields: own };
   };
+}
+
+/** Compiles what the members of a row have to be, whichever of them a stated body brings. */
+function compileRowShape(endpoint: Endpoint, compilation: ViewCompilation) {
+  const byRule = requestShape(compilation.spec, { ...endpoint, request: { standing: 'open', at: endpoint.at } });
+  const shape = statedValue(byRule);
+  return shape && compilation.validate({ ...shape, required: [] }, 'sent');
 }
 
 /** What has to be sent; of a stand-in no identifier, where it is open who makes it. */

@@ -221,7 +221,7 @@ function write(_work: Work, model: RowModel, fields: Fields, act: () => Row): Ro
 }
 
 /** Sets the timers that the row's state asks for and clears the others. */
-function setTimers(work: Work, model: RowModel, row: Row, fields: Fields): void {
+export function setTimers(work: Pick<Work, 'rows' | 'scope'>, model: RowModel, row: Row, fields: Fields): void {
   const { machine } = model;
   if (!machine || machine.timed.length === 0) return;
   const state = fields[machine.field];

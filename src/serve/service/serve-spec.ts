@@ -29,8 +29,10 @@ import type { AnswerCall } from '../serve.ts';
 import { compileAdmin } from './admin/administer.ts';
 import { openAdmin } from './admin/door.ts';
 import { CoverageCount } from './coverage.ts';
+import { quietly } from './failures.ts';
 import { migrate } from './migrate.ts';
 import { notesOf } from './notes.ts';
+import { rearm } from './rearm.ts';
 import { seedRows } from './seed.ts';
 import type { ExchangeEntry, ServeOptions, Service } from './service.ts';
 import { compileServe } from './steps.ts';
@@ -67,7 +69,8 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   const development = options.development ? new Development(credentials, clock, chance) : undefined;
   const counters = new RateCounters(systemChance);
   const timersChanged = () => timers.changed();
-  const lasting = { inFlight: new Set<string>(), counters, timersChanged, events, credentials, development };
+  const onFailure = quietly(options.onFailure ?? (() => {}), clock);
+  const lasting = { inFlight: new Set<string>(), counters, timersChanged, events, credentials, development, onFailure };
   let served = await startServed(spec, store, lasting, note, options);
   if (options.rows) await seedRows(served.engine, options.rows);
   timers.changed();
@@ -88,19 +91,17 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
       return development?.made ?? [];
     },
     get notes() {
-      return [...notesOf(engine()), ...webhooks.map(({ url, secret }) => `Every event goes to ${url}, signed with ${secret}.`)];
+      return [
+        ...served.rearmed,
+        ...notesOf(engine()),
+        ...webhooks.map(({ url, secret }) => `Every event goes to ${url}, signed with ${secret}.`),
+      ];
     },
     get basePath() {
       return engine().basePath;
     },
     coverage: () => count?.of(engine().compilation.spec, engine().compilation.ledger().total.open),
-    async settled() {
-      // What is fired emits, and what is sent can disable a subscriber, which emits too.
-      for (let round = 0; round < 2; round++) {
-        await timers.settled();
-        await events.settled();
-      }
-    },
+    settled: () => settle(timers, events),
     async close() {
       await timers.stop();
       await events.stop();
@@ -109,9 +110,16 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   };
 }
 
+/** What is fired emits, and what is sent can disable a subscriber, which emits too. */
+async function settle(...parts: readonly { settled(): Promise<void> }[]): Promise<void> {
+  for (let round = 0; round < 2; round++) for (const part of parts) await part.settled();
+}
+
 /** A document as it is served: all of this changes at once where another one takes its place. */
 interface Served {
   readonly engine: Engine;
+  /** What became of the timers of stored rows, in words. */
+  readonly rearmed: readonly string[];
   readonly road: AnswerCall;
   readonly refuseRaw: RefuseRaw;
   /** What of a call's target the log may show. */
@@ -127,9 +135,11 @@ async function startServed(
   options: ServeOptions,
 ): Promise<Served> {
   const engine = await startEngine(spec, store, lasting, options);
+  const rearmed = await rearm(engine);
   await lasting.development?.issue(engine.compilation);
   return {
     engine,
+    rearmed,
     road: compileServe(engine, note),
     refuseRaw: compileRawRefusals(engine),
     target: compileTargets(spec),
@@ -189,7 +199,7 @@ function compileNote(onExchange: (entry: ExchangeEntry) => void, clock: { now():
 
 /** What outlasts a document that is served in place of another. */
 interface Lasting
-  extends Pick<Engine, 'inFlight' | 'timersChanged' | 'events' | 'credentials' | 'development'>,
+  extends Pick<Engine, 'inFlight' | 'timersChanged' | 'events' | 'credentials' | 'development' | 'onFailure'>,
     Pick<LimitsSetting, 'counters'> {}
 
 /** Compiles a document over a store. @throws {Misfits} where stored rows do not fit it. */
@@ -200,9 +210,8 @@ async function startEngine(spec: Spec, store: Store, lasting: Lasting, options: 
   const chance = options.chance ?? systemChance;
   await migrate(store, models, compilation, options.acceptMisfits ?? false);
   const clock = options.clock ?? systemClock;
-  const onFailure = options.onFailure ?? (() => {});
   const secret = await store.setting('cursor key', () => Buffer.from(chance.bytes(32)).toString('base64url'));
-  const { counters, ...own } = lasting;
+  const { counters, onFailure, ...own } = lasting;
   return {
     compilation,
     store,
@@ -222,6 +231,7 @@ async function startEngine(spec: Spec, store: Store, lasting: Lasting, options: 
     basePath: basePath(spec.purpose),
     acceptsOpen: options.open === 'accept' || standIn !== undefined,
     relaxesAuth: options.relax === 'auth',
+    isProduction: options.production ?? false,
     onFailure,
     limits: compileLimits(spec.limits, { clock, counters, onFailure }),
   };

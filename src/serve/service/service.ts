@@ -30,6 +30,8 @@ export interface ServeOptions {
   readonly readFile?: (path: string) => string;
   /** Makes a credential for each user, for as long as the service runs; `credentials` has them. Never in production. */
   readonly development?: boolean;
+  /** Others rely on it: what is for this machine alone, such as the ledger, is for nobody unless the document says for whom. */
+  readonly production?: boolean;
   /** Addresses that every event is sent to, for development; where no secret is given, one is made and told among the notes. */
   readonly webhooks?: readonly { readonly url: string; readonly secret?: string }[];
   /** Whether webhooks may go to this machine and its network; not unless this says so. */

@@ -1,4 +1,5 @@
 import { statedValue } from '../../parts/fact.ts';
+import { CommitFailed } from '../../store/store.ts';
 import { compileAuthentication, type Identify } from '../callers/authentication.ts';
 import { withCors } from '../callers/cors.ts';
 import { after, afterFor } from '../exchange/after.ts';
@@ -161,6 +162,9 @@ function answering(
     // Nobody is left to answer, and nothing of ours failed.
     if (failure instanceof ClientGone) throw failure;
     engine.onFailure(failure, exchange.requestId());
+    // Nothing was stored, and the same request may be sent again.
+    if (failure instanceof CommitFailed)
+      return refusalReply(exchange, { when: 'service.unavailable', headers: { 'retry-after': '5' } });
     return refusalReply(exchange, { when: 'internal' });
   }
 

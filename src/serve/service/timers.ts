@@ -1,5 +1,5 @@
 import { type Operation, operationsOf } from '../../parts/operations.ts';
-import type { Row, Timer, Transaction } from '../../store/store.ts';
+import { CommitFailed, type Row, type Timer, type Transaction } from '../../store/store.ts';
 import { freePass } from '../callers/operation-access.ts';
 import { after } from '../exchange/after.ts';
 import { type Fields, type Recorded, Refused } from '../exchange/exchange.ts';
@@ -20,10 +20,14 @@ export interface Timers {
   stop(): Promise<void>;
 }
 
-/** How many timers fire in one change. */
-const batch = 64;
-/** How long nothing is fired after the store could not say what is due. */
-const storeRestMs = 1000;
+/** How many timers are fired at once; their changes are brought to disk together. */
+const batch = 256;
+/** How long nothing is fired after the store could not keep what was, at first and at most. */
+const storeRestMs = { first: 1000, most: 30_000 };
+/** How long a transition that failed waits until it is tried again, at first and at most. */
+const againMs = { first: 1000, most: 300_000 };
+/** Of so many that failed it is remembered how often. */
+const failingMax = 10_000;
 
 export function startTimers(engine: () => Engine): Timers {
   const firings = new Firings(engine);
@@ -76,7 +80,7 @@ class Firings {
     return made;
   }
 
-  /** Fires one timer; a condition that is false when it is due cancels it. */
+  /** Fires one timer; a condition that is false when it is due cancels it. @throws {Refused} for what may come right later. */
   fireDue(rows: Transaction, timer: Timer, draw: Drawn): Recorded | undefined {
     const { models, events } = this.#engine();
     const model = models.get(timer.resource);
@@ -90,7 +94,10 @@ class Firings {
     const fields = model.parse(row);
     if (!isStillSet(work, model, row, fields, timer)) return undefined;
     rows.timerFired(timer);
-    fire(work, firing, { row, fields, pass: freePass });
+    const found = { row, fields, pass: freePass };
+    if (firing.take(work, found).illegal) return undefined;
+    const outcome = fire(work, firing, found);
+    if ('refusal' in outcome) throw new Refused(outcome.refusal);
     return events.record(work, undefined);
   }
 }
@@ -124,6 +131,10 @@ class DueTimers {
   #looking: Promise<void> | undefined;
   #looks = 0;
   #isStopped = false;
+  /** How often the store failed since it last did not. */
+  #storeFailures = 0;
+  /** How often each timer failed that has not fired since. */
+  readonly #failures = new Map<string, number>();
 
   constructor(engine: () => Engine, firings: Firings) {
     this.#engine = engine;
@@ -196,32 +207,72 @@ class DueTimers {
       const nowMs = clock.now();
       const due = await store.due(nowMs, batch);
       if (due.length === 0) return;
-      for (const timer of due) await this.#fireSafely(timer, nowMs);
+      const done = await Promise.allSettled(due.map((timer) => this.#fireSafely(timer, nowMs)));
+      const failed = done.find(({ status }) => status === 'rejected');
+      if (failed?.status === 'rejected') throw failed.reason;
+      this.#storeFailures = 0;
     }
   }
 
-  /** A timer whose transition fails is done with, so that it does not hold up the others; the failure is noted down. */
-  async #fireSafely(timer: Timer, nowMs: number): Promise<void> {
+  /** A timer whose transition fails is put off, so that it does not hold up the others, and tried again. @throws {CommitFailed} */
+  async #fireSafely(timer: Timer, readMs: number): Promise<void> {
     const engine = this.#engine;
     try {
-      const draw = drawOnce(engine().chance, nowMs);
-      engine().events.recorded(await engine().store.change((rows) => this.#firings.fireDue(rows, timer, draw)));
+      let draw: Drawn | undefined;
+      const recorded = await engine().store.change((rows) => {
+        // Each has the time at which it is fired, and keeps it where its body is run again.
+        draw ??= drawOnce(engine().chance, firedMs(readMs, engine().clock.now()));
+        return this.#firings.fireDue(rows, timer, draw);
+      });
+      this.#failures.delete(keyOf(timer));
+      engine().events.recorded(recorded);
     } catch (failure) {
-      engine().onFailure(
-        failure instanceof Refused ? new Error(failure.refusal.message ?? failure.refusal.when ?? 'refused') : failure,
-        `timer ${timer.name} ${timer.resource} ${timer.id}`,
-      );
-      await engine().store.change((rows) => rows.timerFired(timer));
+      if (failure instanceof CommitFailed) throw failure;
+      await this.#putOff(timer, failure);
     }
   }
 
-  /** The store could not say what is due: it is asked again after a while. */
+  async #putOff(timer: Timer, failure: unknown): Promise<void> {
+    const { clock, store, onFailure } = this.#engine();
+    const key = keyOf(timer);
+    const times = (this.#failures.get(key) ?? 0) + 1;
+    if (this.#failures.size >= failingMax) this.#failures.clear();
+    this.#failures.set(key, times);
+    const waitMs = waitAfter(times, againMs);
+    await store.change((rows) => rows.setTimer({ ...timer, dueMs: clock.now() + waitMs }));
+    const why = failure instanceof Refused ? (failure.refusal.message ?? failure.refusal.code ?? failure.refusal.when) : failure;
+    const words = `${timer.name} of ${timer.resource} ${timer.id} failed ${times === 1 ? 'once' : `${times} times`}: ${
+      why instanceof Error ? why.message : why
+    }. It is tried again in ${waitMs / 1000} s.`;
+    onFailure(new Error(words, { cause: failure }), `timer ${timer.name} ${timer.resource} ${timer.id}`);
+  }
+
+  /** The store could not say what is due, or keep what was fired: it is asked again after a while. */
   #rest(failure: unknown): void {
     const { clock, onFailure } = this.#engine();
     onFailure(failure, 'timers');
     this.#sleep();
-    if (!this.#isStopped) this.#cancel = clock.at(clock.now() + storeRestMs, () => this.schedule());
+    this.#storeFailures += 1;
+    const waitMs = waitAfter(this.#storeFailures, storeRestMs);
+    if (!this.#isStopped) this.#cancel = clock.at(clock.now() + waitMs, () => this.schedule());
   }
+}
+
+/** Where a clock was set forward meanwhile, what fell due on the way is fired at the time on the way. */
+function firedMs(readMs: number, nowMs: number): number {
+  return nowMs - readMs < setMs ? nowMs : readMs;
+}
+
+/** No firing waits so long for its turn; a clock that has gone on by more was set. */
+const setMs = 10_000;
+
+function keyOf({ resource, id, name, token }: Timer): string {
+  return `${resource}\n${id}\n${name}\n${token}`;
+}
+
+/** Twice as long after each failure. */
+function waitAfter(times: number, { first, most }: { readonly first: number; readonly most: number }): number {
+  return Math.min(most, first * 2 ** (times - 1));
 }
 
 function uncalled({ compilation }: Engine, resource: string, transition: string): Operation {

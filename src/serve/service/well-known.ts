@@ -13,11 +13,11 @@ export type AnswerOwn = (call: Call) => PromiseOrValue<Own> | undefined;
 
 /**
  * The service's own addresses: `GET /.well-known/ninefold`, at the host's root, gives the ledger, and `GET {base}/openapi.json`
- * the document as OpenAPI. A stated endpoint of the same path comes first. From this machine everybody may read them; from
- * elsewhere they are the operation `read ledger`, where a document names that.
+ * the document as OpenAPI. A stated endpoint of the same path comes first. From this machine everybody may read them, but in
+ * production, where a proxy of the same machine may stand in front; from elsewhere they are the operation `read ledger`, where a document names that.
  */
 export function compileWellKnown(
-  { compilation, clock, limits, openapi, basePath, onFailure }: Engine,
+  { compilation, clock, limits, openapi, basePath, onFailure, isProduction }: Engine,
   identify: Identify,
 ): AnswerOwn {
   const { spec, access } = compilation;
@@ -59,7 +59,7 @@ export function compileWellKnown(
   return (call) => {
     const write = pages.get(call.path);
     if (!write) return undefined;
-    const isHere = isOnLoopback(call);
+    const isHere = !isProduction && isOnLoopback(call);
     if (!isHere && !operation) return undefined;
     if (call.method !== 'GET' && call.method !== 'HEAD') {
       return { status: call.method === 'OPTIONS' ? 204 : 405, headers: { allow: 'GET, HEAD, OPTIONS' }, body: undefined };

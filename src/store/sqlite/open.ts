@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { Locked } from '../store.ts';
 import { CREDENTIAL_TABLES } from './credentials.ts';
@@ -26,6 +27,7 @@ const FORMAT = 1;
 export function openDatabase(path: string, options: SqliteOptions): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
+    if (path !== ':memory:') makePrivate(path);
     database = new DatabaseSync(path, { timeout: options.lockMs ?? 1000, enableForeignKeyConstraints: false });
     // Exclusive from the first read on: a second process gets an error, and reads need no system call for locking. The
     // log is never truncated: overwriting its blocks is far cheaper to sync than growing a file.
@@ -35,7 +37,8 @@ export function openDatabase(path: string, options: SqliteOptions): DatabaseSync
       PRAGMA wal_autocheckpoint = ${options.checkpointPages ?? 2000};
       PRAGMA cache_size = -${(options.cacheMiB ?? 32) * 1024};
       PRAGMA mmap_size = ${(options.mapMiB ?? 1024) * 2 ** 20};
-      PRAGMA temp_store = MEMORY;`);
+      PRAGMA temp_store = MEMORY;
+      PRAGMA secure_delete = ON;`);
     database.exec('BEGIN IMMEDIATE');
     bringUp(database);
     database.exec(CREDENTIAL_TABLES);
@@ -47,6 +50,18 @@ export function openDatabase(path: string, options: SqliteOptions): DatabaseSync
     if ((errorNumber(error) & 0xff) === BUSY) throw new Locked(path, { cause: error });
     if (errorNumber(error) === NOT_A_DATABASE) throw new Error(`${path} is not a store of Ninefold`, { cause: error });
     throw new Error(`${path} cannot be opened as a store: ${error instanceof Error ? error.message : error}`, { cause: error });
+  }
+}
+
+/**
+ * A new file is for its owner alone, and so are those that SQLite lays beside it, which have its mode. One that is there is not touched:
+ * whoever closes a file gives up all locks that its process has on it.
+ */
+function makePrivate(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch {
+    // It is there, or cannot be made: SQLite says what is wrong then.
   }
 }
 

@@ -5,7 +5,7 @@ import { type ColumnsOf, migrateTable } from './migration.ts';
 import { openDatabase, type SqliteOptions } from './open.ts';
 import { OutboxReads } from './outbox.ts';
 import { CounterTable, Records, Revisions, TimerRecords } from './records.ts';
-import { statement } from './statement.ts';
+import { isOfDisk, statement } from './statement.ts';
 import { Tables } from './tables.ts';
 import { type Contents, Savepoints, SqliteReader, SqliteTransaction } from './transaction.ts';
 
@@ -112,7 +112,7 @@ class SqliteStore implements Store {
       return { value };
     } catch (error) {
       this.#savepoints.undo(error);
-      return { error };
+      return { error: isOfDisk(error) ? new CommitFailed(this.#path, error) : error };
     } finally {
       transaction.end();
     }

@@ -19,6 +19,14 @@ export function errorNumber(error: unknown): number {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0;
 }
 
+/** Whether an error is of the disk, and not of what was asked: it is full, cannot be written to, or fails. */
+export function isOfDisk(error: unknown): boolean {
+  return diskErrors.has(errorNumber(error) & 0xff);
+}
+
+/** SQLITE_READONLY, SQLITE_IOERR and SQLITE_FULL (https://sqlite.org/rescode.html). */
+const diskErrors: ReadonlySet<number> = new Set([8, 10, 13]);
+
 export const UNIQUE_BROKEN = 2067;
 export const BUSY = 5;
 export const NOT_A_DATABASE = 26;

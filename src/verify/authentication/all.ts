@@ -2,9 +2,10 @@ import type { Trial } from '../trial.ts';
 import { credentialFormats } from './formats.ts';
 import { permittedLists } from './lists.ts';
 import { origins } from './origins.ts';
+import { referring } from './referring.ts';
 import { rows } from './rows.ts';
 import { users } from './users.ts';
 import { who } from './who.ts';
 
 /** The trials of part 5. */
-export const authenticationTrials: readonly Trial[] = [who, users, credentialFormats, origins, rows, permittedLists];
+export const authenticationTrials: readonly Trial[] = [who, users, credentialFormats, origins, rows, permittedLists, referring];

@@ -5,16 +5,18 @@ import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, type RefusalForm, refusalFor } from '../model/refused-as.ts';
 import type { Flaw } from '../script/claim.ts';
 import type { TrialExchange } from '../script/exchange.ts';
+import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
-import { credentialParts, type Door, inventedFor, knockableSchemes, knocking } from './knocking.ts';
+import { credentialParts, type Door, inventedFor, knockableSchemes } from './knocking.ts';
 
 /** The same credential where none is looked for. */
 export async function elsewhere(
   session: Session,
-  model: Model,
-  { operation, endpoint }: Door,
+  { operation }: Door,
+  request: RequestPlan,
   credential: Credential,
 ): Promise<void> {
+  const { model } = session;
   const fact = { kind: 'header names', subject: credential.scheme.name };
   const { text } = credentialParts(credential);
   const taken = new Set(knockableSchemes(model).map((scheme) => `${scheme.in} ${statedValue(scheme.carrier)?.toLowerCase()}`));
@@ -28,11 +30,11 @@ export async function elsewhere(
   const others = places.filter(([place, carrier]) => !taken.has(`${place} ${carrier.toLowerCase()}`));
   for (const [place, carrier, value] of [...others, ...underOtherWords(model, credential)]) {
     const other: Credential = { ...credential, in: place, carrier, value };
-    const done = await session.send(knocking(model, endpoint, { name: 'stranger', user: '', credential: other }));
+    const done = await session.send({ ...request, caller: { name: 'stranger', user: '', credential: other } });
     const word = carrier === credential.carrier ? ` under the word ${value.split(' ')[0]}` : '';
     const judge = (seen: TrialExchange) =>
       unknownFlaw(model, operation, seen, `with the credential in the ${place} ${carrier}${word}`);
-    session.claim({ fact, reason: `in ${carrier}${word}`, of: [done], judge });
+    session.claim({ fact, reason: `in ${carrier}${word}`, of: [done], control: request, judge });
   }
 }
 
@@ -56,9 +58,10 @@ export function unknownFlaw(model: Model, operation: Operation, seen: TrialExcha
   return { promised: `${operation.name} ${how} is ${wanted}: the caller is unknown`, seen: `it was answered ${seen.status}` };
 }
 
-/** Whether an answer says that it is not known who is calling. */
+/** Whether an answer says that it is not known who is calling; where no refusal is stated for that, HTTP's own says it. */
 export function isUnknownCaller(model: Model, operation: Operation, seen: TrialExchange): boolean {
-  return isUnknown(model, refusalFor(model, 'caller.unknown', operation), seen);
+  const refusal = refusalFor(model, 'caller.unknown', operation);
+  return refusal ? isUnknown(model, refusal, seen) : seen.status === 401;
 }
 
 /** Whether an answer is the refusal of somebody unknown; where none is stated, any refusal is. */

@@ -1,13 +1,13 @@
 import { kindOfScheme, type Scheme } from '../../parts/authentication.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
-import { isRefused } from '../model/refused-as.ts';
+import { isRefused, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
-import { isUnknownCaller } from './carriers.ts';
-import { credentialParts, guardedDoors, knockableSchemes, knocking } from './knocking.ts';
+import { isUnknown } from './carriers.ts';
+import { acceptable, credentialParts, guardedDoors, knockableSchemes, knocking } from './knocking.ts';
 
 /** What is accepted as a credential has the form that its scheme states. */
 export const credentialFormats: Trial = {
@@ -28,15 +28,16 @@ function caseOf(model: Model, scheme: Scheme): Case {
     name: `${scheme.name}: the form of what is accepted`,
     facts: [fact, placeholder],
     async run(session: Session) {
-      const [door] = guardedDoors(model);
       const callers = model.callers.filter(({ credential }) => credential?.scheme.name === scheme.name);
-      session.need(door !== undefined && callers.length > 0, `no credential of the scheme ${scheme.name} was given`);
+      session.need(callers.length > 0, `no credential of the scheme ${scheme.name} was given`);
       for (const caller of callers) {
-        const done = await session.send(knocking(model, door.endpoint, caller));
+        const door = guardedDoors(model).find(({ operation }) => model.access.allows(operation, caller) !== 'no');
+        if (!door) continue;
+        const done = await session.send((await acceptable(session, door, caller)) ?? knocking(model, door.endpoint, caller));
         const judge = (seen: TrialExchange): Judgement =>
-          isUnknownCaller(model, door.operation, seen) && isRefused(model, seen)
+          isUnknown(model, refusalFor(model, 'caller.unknown', door.operation), seen) && isRefused(model, seen)
             ? moot('it is not accepted')
-            : flawOf(scheme, caller);
+            : flawOf(scheme, seen.caller);
         session.claim({ fact, reason: 'form', of: [done], judge });
       }
       session.need(false, 'a placeholder stands in examples, and no answer shows it');
@@ -45,7 +46,7 @@ function caseOf(model: Model, scheme: Scheme): Case {
 }
 
 /** What is wrong with the form of a credential that the service accepts. */
-function flawOf(scheme: Scheme, { credential }: TrialCaller): Judgement {
+function flawOf(scheme: Scheme, { credential }: Partial<TrialCaller> = {}): Judgement {
   if (!credential) return moot('there is none');
   const flaw = kindOfScheme(scheme)?.formFlaw(scheme, credentialParts(credential).text);
   return flaw && 'moot' in flaw ? moot(flaw.moot) : flaw;

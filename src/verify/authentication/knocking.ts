@@ -3,9 +3,13 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
+import { ready } from '../make/readied.ts';
 import type { Credential, TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import type { RequestPlan } from '../script/plan.ts';
+import type { Session } from '../script/session.ts';
+import { Untestable } from '../untestable.ts';
+import { NoValue } from '../values/no-value.ts';
 
 /** An operation that a request of HTTP reaches, and that is no stream: its answer ends. */
 export interface Door {
@@ -29,7 +33,9 @@ export function publicDoors(model: Model): Door[] {
 
 function doors(model: Model): Door[] {
   return model.operations.flatMap((operation) =>
-    operation.endpoint && statedValue(operation.endpoint.does) ? [{ operation, endpoint: operation.endpoint }] : [],
+    operation.endpoint && (statedValue(operation.endpoint.does) || isStated(operation.endpoint.response))
+      ? [{ operation, endpoint: operation.endpoint }]
+      : [],
   );
 }
 
@@ -46,6 +52,21 @@ export function letsAnyone(model: Model, operation: Operation): boolean {
 export function knocking(model: Model, endpoint: Endpoint, caller: TrialCaller | undefined): RequestPlan {
   const path = Object.fromEntries(pathParameters(endpoint.path).map((name) => [name, '1']));
   return model.request(endpoint, { path, caller });
+}
+
+/** A valid request of somebody who may; nothing where none can be made. */
+export async function acceptable(session: Session, { endpoint }: Door, caller?: TrialCaller): Promise<RequestPlan | undefined> {
+  try {
+    return (await ready(session, endpoint, caller && { caller })).request;
+  } catch (error) {
+    if (error instanceof Untestable || error instanceof NoValue) return undefined;
+    throw error;
+  }
+}
+
+/** Nobody sends it. */
+export function asNobody({ caller: _caller, ...plan }: RequestPlan): RequestPlan {
+  return plan;
 }
 
 /** The schemes that a credential may be of. */

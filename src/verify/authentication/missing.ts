@@ -29,7 +29,7 @@ export function telltale(hidden: TrialExchange, missing: TrialExchange): string 
     (name) => !varying.test(name) && (hidden.headers[name] === undefined) !== (missing.headers[name] === undefined),
   );
   if (lacking !== undefined) return `the header ${lacking} is there in one of the answers alone`;
-  const [one, other] = [hidden, missing].map((exchange) => JSON.stringify(bare(exchange.body ?? exchange.text, exchange)));
+  const [one, other] = [hidden, missing].map((exchange) => JSON.stringify(bareMap(exchange.body ?? exchange.text, exchange)));
   return one === other ? undefined : `${one} for the one that is hidden, ${other} for one that is not there`;
 }
 
@@ -37,10 +37,11 @@ const varying =
   /^(?:date|age|etag|last-modified|content-length|set-cookie|server-timing|.*ratelimit.*|.*request.*id|.*trace.*|connection|keep-alive)$/;
 
 /** A body without what names this very request. */
-function bare(body: Json, { sent }: TrialExchange): Json {
-  const own = [...Object.values(sent.path).map(String), sent.target, sent.target.split('?')[0] ?? ''].filter(
-    (text) => text.length > 3,
-  );
+function bareMap(body: Json, { sent }: TrialExchange): Json {
+  // The longest first: a shorter one may be a piece of it.
+  const own = [...Object.values(sent.path).map(String), sent.target, sent.target.split('?')[0] ?? '']
+    .filter((text) => text.length > 3)
+    .sort((one, other) => other.length - one.length);
   const walk = (value: Json, key: string): Json => {
     if (/request|trace|instance|correlation|timestamp|time|date/i.test(key)) return null;
     if (typeof value === 'string')

@@ -1,7 +1,5 @@
-import { entriesOf } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
-import { pathValues } from '../make/request-about.ts';
 import type { TrialRow } from '../make/row.ts';
 import type { Allowed } from '../model/access.ts';
 import type { TrialCaller } from '../model/callers.ts';
@@ -10,9 +8,6 @@ import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
-import type { RequestPlan } from '../script/plan.ts';
-import type { Symbolic } from '../script/symbol.ts';
-import type { Door } from './knocking.ts';
 
 /** What a rule allows is refused neither as forbidden nor as missing. */
 export function ownJudgement(
@@ -54,6 +49,8 @@ export function foreignJudgement(
     return fits ? undefined : { promised: `${promised}, and then the rule says ${code}`, ...told };
   }
   if (readable === 'unknown') return undefined;
+  const unknown = refusalFor(model, 'caller.unknown', operation);
+  if (unknown && isRefusal(model, answer, unknown)) return moot('the caller was not known');
   const when = readable === 'yes' ? 'caller.forbidden' : 'resource.missing';
   const refusal = refusalFor(model, when, operation);
   if (!refusal || isRefusal(model, answer, refusal)) return undefined;
@@ -77,18 +74,4 @@ export function readability(model: Model, row: TrialRow, caller: TrialCaller, kn
   const answers = asked.map((endpoint) => model.access.allows(model.operationOf(endpoint), caller, known));
   if (answers.includes('yes')) return isPlain ? 'yes' : 'unknown';
   return answers.every((answer) => answer === 'no') ? 'no' : 'unknown';
-}
-
-/** A request about a row that is well formed and no more: the rules over the row come before what is wrong with the body. */
-export function about(model: Model, { endpoint }: Door, row: TrialRow, caller: TrialCaller): RequestPlan | undefined {
-  const path = pathValues(endpoint, row);
-  if (pathParameters(endpoint.path).some((name) => path[name] === undefined)) return undefined;
-  const shape = model.requestShape(endpoint);
-  const takesBody = shape.standing !== 'none';
-  const type = endpoint.consumes?.[0] ?? 'application/json';
-  if (takesBody && !type.includes('json') && type !== 'application/x-www-form-urlencoded') return undefined;
-  const required = entriesOf(endpoint.parameters).some(([, parameter]) => parameter.required && parameter.in !== 'path');
-  if (required) return undefined;
-  const json: Symbolic = {};
-  return model.request(endpoint, { path, caller, ...(takesBody && { json }) });
 }

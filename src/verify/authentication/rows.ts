@@ -1,27 +1,31 @@
-import { entriesOf, statedValue } from '../../parts/fact.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation, resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter } from '../../parts/payload.ts';
+import { machineOf } from '../../parts/states.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { showsWhole } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
 import type { TrialRow } from '../make/row.ts';
+import { contextOfRow } from '../make/row-context.ts';
+import { stateOf } from '../make/walk.ts';
 import type { Allowed } from '../model/access.ts';
 import type { TrialCaller } from '../model/callers.ts';
-import type { Known } from '../model/expressions.ts';
-import { followedIn } from '../model/followed.ts';
 import type { Model } from '../model/model.ts';
 import { isRefused } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { bodyFields, isDone, isExchange, type TrialExchange } from '../script/exchange.ts';
+import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
 import type { Case, Trial } from '../trial.ts';
-import { Untestable } from '../untestable.ts';
+import { ifTestable } from '../untestable.ts';
 import { difference } from '../values/difference.ts';
 import { identified } from './identities.ts';
 import type { Door } from './knocking.ts';
+import { makersFor } from './makers.ts';
 import { missingIdentifier, telltale } from './missing.ts';
-import { about, foreignJudgement, ownCode, ownJudgement, readability } from './row-rules.ts';
+import { foreignJudgement, ownCode, ownJudgement, readability } from './row-rules.ts';
 
 /** Rows of one's own and of others: what conditions over the row allow and refuse, and that what is hidden is as good as missing. */
 export const rows: Trial = {
@@ -33,24 +37,29 @@ export const rows: Trial = {
   isReading: true,
   *cases(model) {
     for (const [resource] of entriesOf(model.spec.resources.all)) {
-      for (const door of doorsTo(model, resource)) {
-        for (const caller of model.callers) {
-          if (hasConditions(model, door.operation, caller)) yield caseOf(model, resource, door, caller);
-        }
+      for (const caller of model.callers) {
+        const doors = doorsTo(model, resource).filter(({ operation }) => hasConditions(model, operation, caller));
+        if (doors.length > 0) yield caseOf(resource, doors, caller);
       }
     }
   },
 };
 
-/** The operations whose path names a row of a resource. */
+/** The operations whose path names a row of a resource, those that leave it as it is first and those that take it away last. */
 function doorsTo(model: Model, resource: string): Door[] {
-  return model.operations.flatMap((operation) => {
+  const doors = model.operations.flatMap((operation) => {
     const { endpoint } = operation;
     if (!endpoint || resourceOfEffect(statedValue(endpoint.does)) !== resource) return [];
     return identifierParameter(endpoint) === undefined || statedValue(endpoint.does)?.verb === 'upsert'
       ? []
       : [{ operation, endpoint }];
   });
+  const rank = ({ endpoint }: Door) => ['read', 'update', 'replace', 'transition', 'delete'].indexOf(verbOf(endpoint));
+  return doors.sort((one, other) => rank(one) - rank(other));
+}
+
+function verbOf({ does }: Endpoint): string {
+  return statedValue(does)?.verb ?? '';
 }
 
 /** Whether a rule for this user asks about the row before anything is changed. */
@@ -60,61 +69,73 @@ function hasConditions(model: Model, operation: Operation, caller: TrialCaller):
   return stated.some((rule) => rule.if && model.expressions.reads(rule.if, operation.name, 'resource'));
 }
 
-function caseOf(model: Model, resource: string, door: Door, caller: TrialCaller): Case {
-  const fact = { kind: 'permission rules', subject: door.operation.name };
+function caseOf(resource: string, doors: readonly Door[], caller: TrialCaller): Case {
   return {
-    name: `${door.endpoint.key} as ${caller.name} on rows that others made, and on its own`,
-    facts: [fact],
+    name: `${resource} as ${caller.name}, of others and its own`,
+    facts: doors.map(({ operation }) => ({ kind: 'permission rules', subject: operation.name })),
     async run(session: Session) {
-      const makers = [...model.callers].sort((one, other) => Number(one === caller) - Number(other === caller));
-      // One row that it may act on, and one that it may not.
-      const tried = new Set<Allowed>();
-      for (const maker of makers) {
-        if (tried.has('yes') && tried.has('no')) break;
-        const row = await made(session, resource, maker);
-        const allowed = row && (await allowedOn(session, door, caller, row));
-        if (!row || !allowed || allowed === 'unknown' || tried.has(allowed)) continue;
-        if (await tryRow(session, door, caller, row, allowed)) tried.add(allowed);
+      // Of each operation one row that the rules allow it on, one of another of the same user, and one of each other user.
+      const tried = new Set<string>();
+      for (const maker of makersFor(session.model, caller)) {
+        let row: TrialRow | undefined;
+        for (const door of doors) {
+          // In a state in which it may be done: else it would be refused for that.
+          if (!row || !isReady(session.model, row, door)) row = await made(session, resource, maker, door);
+          if (!row) continue;
+          const allowed = await allowedOn(session, door, caller, row);
+          const key = `${door.operation.name} ${allowed === 'no' ? maker.user : ''}`;
+          if (allowed === 'unknown' || tried.has(key)) continue;
+          const done = await ifTestable(tryRow(session, door, caller, row, allowed));
+          if (done) tried.add(key);
+          if (done && door.endpoint.method !== 'GET' && isDone(done.value)) row = undefined;
+        }
       }
       session.need(tried.size > 0, `of no ${resource} it could be known whether ${caller.name} may`);
     },
   };
 }
 
-async function made(session: Session, resource: string, caller: TrialCaller): Promise<TrialRow | undefined> {
+async function made(session: Session, resource: string, caller: TrialCaller, door: Door): Promise<TrialRow | undefined> {
   const { model } = session;
   const ways = [...model.endpointsThat('create', resource), ...model.endpointsThat('upsert', resource)];
   if (ways.every((endpoint) => model.access.allows(model.operationOf(endpoint), caller) === 'no')) return undefined;
-  try {
-    const row = await session.make(resource, { caller });
-    return row.fields === undefined ? undefined : row;
-  } catch (error) {
-    if (error instanceof Untestable) return undefined;
-    throw error;
+  for (const state of new Set([statesFor(door)?.[0], undefined])) {
+    const row = await ifTestable(session.make(resource, { caller, ...(state !== undefined && { state }) }));
+    if (row?.fields) return row;
   }
+  return undefined;
+}
+
+/** The states in which an operation may be done, where it is bound to some. */
+function statesFor({ operation, endpoint }: Door): readonly string[] | undefined {
+  const from = operation.transition?.from ?? endpoint.in;
+  return from === '*' ? undefined : from;
+}
+
+function isReady(model: Model, row: TrialRow, door: Door): boolean {
+  const machine = machineOf(model.spec.states, row.resource);
+  const states = statesFor(door);
+  return !machine || !states || states.includes(stateOf(row, machine) ?? '');
 }
 
 /** Whether the rules allow an operation on a row, as far as it can be known. */
 async function allowedOn(session: Session, { operation }: Door, caller: TrialCaller, row: TrialRow): Promise<Allowed> {
-  return session.model.access.allows(operation, await identified(session, caller), knownOf(session, row));
+  return session.model.access.allows(operation, await identified(session, caller), contextOfRow(session, row));
 }
 
-/** Tries an operation on one row; whether there was a request for it. */
-async function tryRow(session: Session, door: Door, caller: TrialCaller, row: TrialRow, allowed: Allowed): Promise<boolean> {
+/** Tries an operation on one row. @throws {Untestable} where no request can be made of it */
+async function tryRow(session: Session, door: Door, caller: TrialCaller, row: TrialRow, allowed: Allowed) {
   const { model } = session;
-  const { operation } = door;
-  const plan = about(model, door, row, caller);
-  if (!plan) return false;
+  const { operation, endpoint } = door;
+  const effect = statedValue(endpoint.does);
+  const machine = effect?.verb === 'transition' ? machineOf(model.spec.states, effect.resource) : undefined;
+  const transition = machine && effect?.verb === 'transition' ? entryOf(machine.transitions, effect.transition) : undefined;
+  // That nothing else is wrong with it leaves the rules alone to refuse it.
+  const headers = endpoint.ifMatch === 'required' ? { 'If-Match': '*' } : {};
+  const plan = await requestAbout(session, row, endpoint, { caller, headers, ...(transition && { transition }) });
   if (allowed === 'no') {
-    await tryForeign(
-      session,
-      door,
-      caller,
-      row,
-      plan,
-      readability(model, row, await identified(session, caller), knownOf(session, row)),
-    );
-    return true;
+    const readable = readability(model, row, await identified(session, caller), contextOfRow(session, row) ?? { context: {} });
+    return tryForeign(session, door, caller, row, plan, readable);
   }
   const done = await session.send(plan);
   session.claim({
@@ -124,17 +145,7 @@ async function tryRow(session: Session, door: Door, caller: TrialCaller, row: Tr
     judge: (...seen: readonly TrialExchange[]) =>
       ownJudgement(model, operation, caller, seen.at(-1) as TrialExchange, seen.length > 1 ? seen[0] : undefined),
   });
-  return true;
-}
-
-/** What is known of a row, and of the rows that it refers to, for conditions. */
-function knownOf(session: Session, row: TrialRow): Known {
-  const { model } = session;
-  const seen = session.run.results.filter((result) => isExchange(result));
-  return {
-    context: { resource: row.fields ?? {}, follow: followedIn(model, seen) },
-    unseen: { resource: model.unseenBy(row.resource, row.caller) },
-  };
+  return done;
 }
 
 async function tryForeign(
@@ -144,7 +155,7 @@ async function tryForeign(
   row: TrialRow,
   plan: RequestPlan,
   readable: Allowed,
-): Promise<void> {
+): Promise<Done<TrialExchange>> {
   const { model } = session;
   const { operation, endpoint } = door;
   const fact = { kind: 'permission rules', subject: operation.name };
@@ -155,6 +166,7 @@ async function tryForeign(
   session.claim({
     fact,
     reason: 'foreign',
+    ...(row.caller && { control: { ...plan, caller: row.caller } }),
     of: [...(row.made ? [row.made] : []), done],
     judge: (...seen: readonly TrialExchange[]) => foreignJudgement(model, operation, caller, readable, code, seen),
   });
@@ -173,10 +185,9 @@ async function tryForeign(
       },
     });
   }
-  if (readable !== 'no' || code !== undefined) return;
   const missing = missingIdentifier(model, row.resource);
   const last = identifierParameter(endpoint);
-  if (!missing || last === undefined) return;
+  if (readable !== 'no' || code !== undefined || !missing || last === undefined) return done;
   const other = await session.send({ ...plan, path: { ...plan.path, [last]: missing } });
   session.claim({
     fact,
@@ -190,6 +201,7 @@ async function tryForeign(
         : { promised: 'a row that the caller may not read is answered as one that is not there', seen: told };
     },
   });
+  return done;
 }
 
 /** A look at a row by somebody who may. */

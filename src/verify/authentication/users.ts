@@ -1,16 +1,16 @@
 import { statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
-import { claimArises } from '../errors/claim-arises.ts';
+import { claimRefusedAs } from '../errors/claim-refused.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, type RefusalForm, refusalFor } from '../model/refused-as.ts';
 import type { Observed, Observer } from '../observer.ts';
 import type { Judgement } from '../script/claim.ts';
-import type { TrialExchange } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
-import { type Door, guardedDoors, knocking } from './knocking.ts';
+import { acceptable, type Door, guardedDoors, knocking } from './knocking.ts';
 
 /** What the rules say of a user and an operation before anything of the request is read. */
 type Outright = 'refused' | 'let in' | 'decided later' | 'not known';
@@ -26,7 +26,7 @@ export const users: Trial = {
     for (const door of guardedDoors(model)) {
       for (const caller of oneOfEach(model)) {
         const outright = outrightOf(model, door.operation, caller);
-        if (outright === 'refused' || (outright === 'let in' && isHarmless(door))) yield caseOf(model, door, caller);
+        if (outright === 'refused' || outright === 'let in') yield caseOf(model, door, caller);
       }
     }
   },
@@ -40,7 +40,8 @@ export const whoMay: Observer = {
     if (!endpoint || !caller?.credential || caller.user === '') return;
     const operation = model.operationOf(endpoint);
     const judgement = judged(model, operation, caller, exchange);
-    if (judgement !== undefined)
+    // That somebody was refused shows nothing beside what was not made to be accepted.
+    if (judgement !== undefined || (isDone(exchange) && outrightOf(model, operation, caller) !== 'not known'))
       yield { fact: { kind: 'permission rules', subject: operation.name }, reason: wordFor(model, caller), judgement };
   },
 };
@@ -51,14 +52,19 @@ function caseOf(model: Model, { operation, endpoint }: Door, caller: TrialCaller
     name: `${endpoint.key} as ${caller.name}`,
     facts: [fact],
     async run(session: Session) {
-      const done = await session.send(knocking(model, endpoint, caller));
-      session.claim({
-        fact,
-        reason: wordFor(model, caller),
-        of: [done],
-        judge: (seen: TrialExchange) => judged(model, operation, caller, seen),
-      });
-      if (outrightOf(model, operation, caller) === 'refused') claimArises(session, done, 'caller.forbidden', operation);
+      const door = { operation, endpoint };
+      const isRefused = outrightOf(model, operation, caller) === 'refused';
+      const control = isRefused ? await acceptable(session, door) : undefined;
+      const valid = isRefused ? control && { ...control, caller } : await acceptable(session, door, caller);
+      const plans = [...(isRefused || isHarmless(door) ? [knocking(model, endpoint, caller)] : []), ...(valid ? [valid] : [])];
+      session.need(plans.length > 0, `no request to ${endpoint.key} could be made for ${caller.name}`);
+      for (const plan of plans) {
+        const done = await session.send(plan);
+        const judge = (seen: TrialExchange) => judged(model, operation, caller, seen);
+        session.claim({ fact, reason: wordFor(model, caller), of: [done], control, judge });
+        if (isRefused && plan === valid)
+          claimRefusedAs(session, done, { by: { when: 'caller.forbidden' }, what: `a request of ${caller.name}`, control });
+      }
     },
   };
 }

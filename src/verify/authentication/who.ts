@@ -1,13 +1,16 @@
 import { isToken } from '../../kinds/http-token.ts';
 import type { NearMiss } from '../../kinds/schemes/kind.ts';
 import { endedBy, readToken, tokenMisfit } from '../../kinds/schemes/token.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
-import { claimArises } from '../errors/claim-arises.ts';
+import { arrange } from '../endpoints/begin-body.ts';
+import { claimRefusedAs } from '../errors/claim-refused.ts';
 import { openEar, streamOf } from '../events/stream-ears.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
+import { isByRule } from '../model/promises.ts';
 import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import type { TrialExchange } from '../script/exchange.ts';
@@ -15,6 +18,8 @@ import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
 import { elsewhere, isUnknown, unknownFlaw } from './carriers.ts';
 import {
+  acceptable,
+  asNobody,
   credentialParts,
   type Door,
   guardedDoors,
@@ -47,23 +52,30 @@ export const who: Trial = {
       yield nobodyListens(model, stream);
     for (const [at, scheme] of knockableSchemes(model).entries()) {
       const good = model.callers.find(({ credential }) => credential?.scheme.name === scheme.name);
-      const door = quietDoor(model, at);
+      const door = quietDoor(model, at, good);
       if (door) yield badOnes(model, door, scheme.name, good);
     }
   },
 };
 
 function nobodyAt(model: Model, { operation, endpoint }: Door): Case {
+  if (!isByRule(endpoint)) return strangersAt(model, endpoint);
   const rules = { kind: 'permission rules', subject: operation.name };
   return {
     name: `${endpoint.key} without a credential, and with one that nobody gave out`,
     facts: [rules, schemesFact],
     async run(session: Session) {
-      const done = await session.send(knocking(model, endpoint, undefined));
+      const control = await acceptable(session, { operation, endpoint });
       const judge = (seen: TrialExchange) => unknownFlaw(model, operation, seen, 'without a credential');
-      session.claim({ fact: rules, reason: 'nobody', of: [done], judge });
-      claimArises(session, done, 'caller.unknown', operation);
-      session.claim({ fact: schemesFact, reason: 'challenge', of: [done], judge: challengeJudgement });
+      const knock = knocking(model, endpoint, undefined);
+      for (const plan of [knock, ...(control ? [asNobody(control)] : [])]) {
+        const done = await session.send(plan);
+        session.claim({ fact: rules, reason: 'nobody', of: [done], control, judge });
+        if (plan !== knock)
+          claimRefusedAs(session, done, { by: { when: 'caller.unknown' }, what: 'a request of nobody', control });
+        if (model.isHeld('a challenge with 401', endpoint))
+          session.claim({ fact: schemesFact, reason: 'challenge', of: [done], control, judge: challengeJudgement });
+      }
       for (const scheme of knockableSchemes(model)) {
         const invented = inventedFor(scheme);
         if (invented?.in !== 'header') continue;
@@ -76,6 +88,27 @@ function nobodyAt(model: Model, { operation, endpoint }: Door): Case {
   };
 }
 
+/** Where no order of refusals is stated, all is right in the request but the credential; then it is refused, whatever as. */
+function strangersAt(model: Model, endpoint: Endpoint): Case {
+  const judge = (seen: TrialExchange): Judgement =>
+    seen.status < 400 ? { promised: `${endpoint.key} asks for a credential`, seen: `it was answered ${seen.status}` } : undefined;
+  return {
+    name: `${endpoint.key} without a credential, and with one that nobody gave out`,
+    facts: [schemesFact],
+    async run(session: Session) {
+      const { caller: _known, ...request } = await arrange(session, endpoint);
+      const done = await session.send(request);
+      session.claim({ fact: schemesFact, reason: `nobody at ${endpoint.key}`, of: [done], judge });
+      for (const scheme of knockableSchemes(model)) {
+        const invented = inventedFor(scheme);
+        if (!invented) continue;
+        const strange = await session.send({ ...request, caller: showing(invented, invented.value) });
+        session.claim({ fact: schemesFact, reason: `a stranger at ${endpoint.key}`, of: [strange], judge });
+      }
+    },
+  };
+}
+
 /** The stream is refused to nobody in particular, and to users whom no rule allows it. */
 function nobodyListens(model: Model, operation: Operation): Case {
   const rules = { kind: 'permission rules', subject: operation.name };
@@ -83,6 +116,8 @@ function nobodyListens(model: Model, operation: Operation): Case {
     name: 'the stream of events without a credential',
     facts: [rules],
     async run(session: Session) {
+      const able = model.callers.find((caller) => model.access.allows(operation, caller) !== 'no');
+      if (able) await (await openEar(session, able)).end(session);
       const ear = await openEar(session, undefined);
       const judge = (seen: TrialExchange): Judgement =>
         seen.trouble ? moot(seen.trouble.message) : unknownFlaw(model, operation, seen, 'without a credential');
@@ -133,9 +168,11 @@ function badOnes(model: Model, { operation, endpoint }: Door, scheme: string, go
     async run(session: Session) {
       session.need(good?.credential !== undefined, `no credential of the scheme ${scheme} was given`);
       const { credential } = good;
-      const known = await session.send(knocking(model, endpoint, good));
+      const request = (await acceptable(session, { operation, endpoint }, good)) ?? knocking(model, endpoint, good);
+      const known = await session.send(request);
       const refusal = refusalFor(model, 'caller.unknown', operation);
-      const isKnown = (seen: TrialExchange) => !isUnknown(model, refusal, seen);
+      // Where no refusal is stated, HTTP's own says it: what it was asked about need not be there.
+      const isKnown = (seen: TrialExchange) => (refusal ? !isUnknown(model, refusal, seen) : seen.status !== 401);
       session.claim({
         fact: carrier,
         reason: 'known',
@@ -149,10 +186,10 @@ function badOnes(model: Model, { operation, endpoint }: Door, scheme: string, go
               },
       });
       session.need(isKnown(known.value), `the credential of the scheme ${scheme} that was given is not good`);
-      await elsewhere(session, model, { operation, endpoint }, credential);
+      await elsewhere(session, { operation, endpoint }, request, credential);
       const { prefix, text } = credentialParts(credential);
       for (const { how, text: bad, breaks } of tamperedWith(credential.scheme, text)) {
-        const done = await session.send(knocking(model, endpoint, showing(credential, `${prefix}${bad}`)));
+        const done = await session.send({ ...request, caller: showing(credential, `${prefix}${bad}`) });
         const judge = (before: TrialExchange, seen: TrialExchange): Judgement =>
           isKnown(before)
             ? unknownFlaw(model, operation, seen, `with the given credential, but ${how}`)
@@ -165,8 +202,8 @@ function badOnes(model: Model, { operation, endpoint }: Door, scheme: string, go
 }
 
 /** Where strangers are tried: an operation that changes nothing, another one for each scheme where there are several. */
-function quietDoor(model: Model, at: number): Door | undefined {
-  const all = guardedDoors(model);
+function quietDoor(model: Model, at: number, caller?: TrialCaller): Door | undefined {
+  const all = guardedDoors(model).filter(({ operation }) => !caller || model.access.allows(operation, caller) !== 'no');
   const reading = all.filter(({ endpoint }) => endpoint.method === 'GET' || statedValue(endpoint.does)?.verb === 'read');
   const among = reading.length > 0 ? reading : all;
   return among[at % Math.max(1, among.length)];
@@ -182,9 +219,10 @@ function strangerAt(model: Model, { operation, endpoint }: Door, stranger: Trial
     name: `a credential that is ${stranger.bad}: ${stranger.name}`,
     facts: [fact],
     async run(session: Session) {
-      const done = await session.send(knocking(model, endpoint, { ...stranger, user: '' }));
+      const control = await acceptable(session, { operation, endpoint });
+      const done = await session.send({ ...(control ?? knocking(model, endpoint, stranger)), caller: { ...stranger, user: '' } });
       const judge = (seen: TrialExchange) => unknownFlaw(model, operation, seen, `with a credential that is ${stranger.bad}`);
-      session.claim({ fact, reason: `${stranger.bad}`, of: [done], judge });
+      session.claim({ fact, reason: `${stranger.bad}`, of: [done], control, judge });
     },
   };
 }

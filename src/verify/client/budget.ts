@@ -1,13 +1,20 @@
-/** How much may be asked of the service, and until when. */
+/** What a request is sent for: a trial, a second look at what looked broken, or taking away what was made. */
+export type Errand = 'trial' | 'again' | 'last';
+
+/** How much may be asked of the service, and until when. What is sent for whatever purpose counts, and nothing is sent beyond it. */
 export interface Budget {
-  /** Counts one request. What is looked at again, and cleaning up, comes on top. @throws {Spent} where there are no more, or no time is left. */
-  take(isOnTop: boolean): void;
-  /** How much time is left, in milliseconds. */
-  leftMs(isOnTop: boolean): number;
-  /** What comes from here on is cleaning up, which has a little time of its own. */
-  beginLast(): void;
+  /** Counts one request. @throws {Spent} where there are no more for this purpose, or no time is left. */
+  take(errand: Errand): void;
+  /** How much time is left for a purpose, in milliseconds. */
+  leftMs(errand: Errand): number;
+  /** What is owed to the service: as many requests are kept back for taking away what was made. */
+  owes(count: () => number): void;
+  /** Everything that was sent. */
   readonly requests: number;
-  readonly isSpent: boolean;
+  /** How much of what trials have is used: 0 at the beginning, 1 in the end. */
+  readonly used: number;
+  /** Why no trial may send anything more; nothing where one may. */
+  readonly spent: string | undefined;
 }
 
 /** The requests or the time that were given are used up. */
@@ -15,35 +22,53 @@ export class Spent extends Error {
   override readonly name = 'Spent';
 }
 
-/** How long what was seen may be looked at again after the time is used up, and how long after that may be cleaned up. */
-const againMs = 10_000;
-const lastMs = 5_000;
+/** What is kept of the time for looking again and for cleaning up: these shares of it, and no more than this. */
+const againShare = { of: 1 / 6, mostMs: 10_000 };
+const lastShare = { of: 1 / 12, mostMs: 5_000 };
+/** What is kept of the requests for looking again, and for cleaning up beside what is owed. */
+const againRequests = { of: 1 / 8, most: 1_000 };
+const lastRequests = { of: 1 / 20, most: 200 };
 
 export function startBudget(requestsMax: number, timeMs: number): Budget {
-  const endMs = Date.now() + timeMs;
+  const startMs = Date.now();
+  const endMs = startMs + timeMs;
+  const lastMs = Math.min(timeMs * lastShare.of, lastShare.mostMs);
+  const againMs = Math.min(timeMs * againShare.of, againShare.mostMs);
+  const ends: Readonly<Record<Errand, number>> = { trial: endMs - lastMs - againMs, again: endMs - lastMs, last: endMs };
+  const keptForAgain = Math.min(Math.floor(requestsMax * againRequests.of), againRequests.most);
+  const keptForLast = Math.min(Math.floor(requestsMax * lastRequests.of), lastRequests.most);
   let requests = 0;
-  let onTop = 0;
-  let onTopEndMs = endMs + againMs;
-  const isSpent = () => requests >= requestsMax || Date.now() >= endMs;
+  let owed = () => 0;
+  const most = (errand: Errand) => {
+    if (errand === 'last') return requestsMax;
+    // Not all is kept for what was made: else who makes much could look at nothing of it again.
+    const kept = keptForLast + Math.min(owed(), Math.floor(requestsMax / 4));
+    return requestsMax - kept - (errand === 'again' ? 0 : keptForAgain);
+  };
+  const spent = (errand: Errand) => {
+    if (Date.now() >= ends[errand]) return 'the time is used up';
+    // Who has little asks at least once: one request is never kept back alone.
+    return requests >= Math.max(Math.min(1, requestsMax), most(errand)) ? `the ${requestsMax} requests are used up` : undefined;
+  };
   return {
-    take(isOnTop) {
-      if (isOnTop) {
-        if (Date.now() >= onTopEndMs) throw new Spent('the time is used up');
-        onTop += 1;
-        return;
-      }
-      if (isSpent()) throw new Spent(requests >= requestsMax ? `all ${requestsMax} requests are used up` : 'the time is used up');
+    take(errand) {
+      const why = spent(errand);
+      if (why !== undefined) throw new Spent(why);
       requests += 1;
     },
-    leftMs: (isOnTop) => (isOnTop ? onTopEndMs : endMs) - Date.now(),
-    beginLast() {
-      onTopEndMs = endMs + againMs + lastMs;
+    leftMs: (errand) => ends[errand] - Date.now(),
+    owes(count) {
+      owed = count;
     },
     get requests() {
-      return requests + onTop;
+      return requests;
     },
-    get isSpent() {
-      return isSpent();
+    get used() {
+      const time = 1 - (ends.trial - Date.now()) / Math.max(1, ends.trial - startMs);
+      return Math.min(1, Math.max(0, time, requests / Math.max(1, most('trial'))));
+    },
+    get spent() {
+      return spent('trial');
     },
   };
 }

@@ -4,9 +4,11 @@ import { Pool } from 'undici';
 import type { Json } from '../../document/document.ts';
 import type { Trouble } from '../script/exchange.ts';
 import type { Outgoing } from '../script/outgoing.ts';
+import { Untestable } from '../untestable.ts';
 import { ask, Late, TooLarge } from './ask.ts';
-import { type Budget, Spent } from './budget.ts';
+import { type Budget, type Errand, Spent } from './budget.ts';
 import type { ServiceClock } from './clock.ts';
+import { type Lane, Lanes } from './lanes.ts';
 import { parseBody } from './parse-body.ts';
 import { retryAfterMs } from './retry-after.ts';
 
@@ -36,21 +38,34 @@ interface ClientOptions {
 export interface Sending {
   /** Whether a 429 comes back as it is. */
   readonly takesRefusalsOfRates?: boolean;
-  /** Whether it comes on top of the requests that were given. */
-  readonly isOnTop?: boolean;
+  /** What it is sent for; a trial unless said. */
+  readonly errand?: Errand;
+  /** The stated rates that count it. */
+  readonly lanes?: readonly Lane[];
+  /** Lets others go on while it waits. */
+  readonly pausing?: Pausing;
 }
+
+/** Waits for something without keeping others from going on meanwhile. */
+export type Pausing = <T>(wait: Promise<T>) => Promise<T>;
 
 /** The longest that is waited for a rate to refill, in all of one request. */
 const waitMsMax = 65_000;
 /** How long a service that was there, and takes no connections any more, is waited for. */
 const revivalMs = 3_000;
 
+/** Where a window is moved past at no cost, others may use up the next one. */
+const guessesMax = 8;
+
+/** How long one that is started anew is waited for. */
+const restartMs = 20_000;
+
 /** What is waited beyond that: clocks are read to the second. */
 const marginMs = 20;
 
 /** Sends requests over connections that are kept, waits where a rate says so, and takes trouble for an answer too. */
 export class Client {
-  readonly #pool: Pool;
+  #pool: Pool;
   readonly #options: ClientOptions;
   /** Troubles since the last answer. */
   #troubles = 0;
@@ -61,18 +76,23 @@ export class Client {
   /** When what was refused for longer than a request waits is given again, by the service's clock. */
   #owedUntilMs: number | undefined;
   #revival: Promise<boolean> | undefined;
+  readonly #lanes = new Lanes();
 
   constructor(options: ClientOptions) {
     this.#options = options;
-    this.#pool = new Pool(options.origin, {
-      connections: options.connections,
-      pipelining: 1,
-      connectTimeout: options.timeoutMs,
-      keepAliveTimeout: 2_000,
-      // The time of a whole answer is what counts.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
+    this.#pool = poolOf(options);
+  }
+
+  /** Begins anew with a service that was started anew, once it takes connections. @throws {Untestable} */
+  async renew(): Promise<void> {
+    const { origin, budget, clock } = this.#options;
+    await this.#pool.destroy();
+    this.#pool = poolOf(this.#options);
+    this.#troubles = 0;
+    this.#revival = undefined;
+    if (!(await listensWithin(origin, Math.min(restartMs, budget.leftMs('again')))))
+      throw new Untestable('the service took no connections after it was started anew');
+    await clock.renew?.();
   }
 
   /** Where everything is sent: scheme, host and port. */
@@ -100,30 +120,40 @@ export class Client {
     this.#owedUntilMs = undefined;
   }
 
-  /** @throws {Spent} */
-  async send(outgoing: Outgoing, { takesRefusalsOfRates = false, isOnTop = false }: Sending = {}): Promise<Answered> {
-    let guessMs = this.#options.rateWindowMs;
+  /** @throws {Spent} @throws {Untestable} where a stated rate leaves no room for it in time */
+  async send(outgoing: Outgoing, sending: Sending = {}): Promise<Answered> {
+    const { takesRefusalsOfRates = false, errand = 'trial', lanes = [], pausing = asItIs } = sending;
+    const isPaced = lanes.length > 0 && this.#options.clock.advance === undefined;
+    let guesses = this.#options.clock.advance === undefined ? 1 : guessesMax;
     for (let leftMs = waitMsMax; ; ) {
-      const answered = await this.#reaching(outgoing, isOnTop);
+      if (isPaced && !takesRefusalsOfRates) await this.#turn(lanes, errand, pausing);
+      this.#lanes.note(lanes, Date.now());
+      const answered = await this.#reaching(outgoing, errand);
       if (answered.status !== 429 || takesRefusalsOfRates) return answered;
       const toldMs = retryAfterMs(answered);
-      const waitMs = toldMs === undefined ? guessMs : toldMs + marginMs;
+      const waitMs = toldMs !== undefined ? toldMs + marginMs : guesses > 0 ? this.#options.rateWindowMs : undefined;
       if (waitMs === undefined) return answered;
       // Where that was not long enough, it was something else than a rate.
-      guessMs = undefined;
+      guesses -= 1;
       if (waitMs > leftMs) this.#owedUntilMs = Math.max(this.#owedUntilMs ?? 0, answered.toMs + waitMs);
-      if (waitMs > leftMs || !this.#canWait(waitMs, isOnTop)) return answered;
+      if (waitMs > leftMs || !this.#canWait(waitMs, errand)) return answered;
       leftMs -= waitMs;
       this.#waitedMs += waitMs;
-      await this.#wait(waitMs);
+      if (isPaced) this.#lanes.close(lanes, Date.now(), waitMs);
+      else await pausing(this.#wait(waitMs));
     }
   }
 
+  /** Counts a request that goes over a connection of its own. @throws {Spent} */
+  count({ errand = 'trial' }: Sending): void {
+    this.#options.budget.take(errand);
+  }
+
   /** What is no request is waited for no longer than there is time. @throws {Spent} */
-  async within<T>(act: Promise<T>, isOnTop = false): Promise<T> {
+  async within<T>(act: Promise<T>, errand: Errand = 'trial'): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
     const ends = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => reject(new Spent('the time is used up')), Math.max(0, this.#options.budget.leftMs(isOnTop)));
+      timer = setTimeout(() => reject(new Spent('the time is used up')), Math.max(0, this.#options.budget.leftMs(errand)));
     });
     return Promise.race([act, ends]).finally(() => clearTimeout(timer));
   }
@@ -147,25 +177,36 @@ export class Client {
     return this.#waiting;
   }
 
-  /** A clock that can be moved makes every wait short. */
-  #canWait(ms: number, isOnTop: boolean): boolean {
+  /** Waits until the stated rates that count a request let it through. @throws {Untestable} */
+  async #turn(lanes: readonly Lane[], errand: Errand, pausing: Pausing): Promise<void> {
     const { budget, clock } = this.#options;
-    return clock.advance !== undefined || ms < budget.leftMs(isOnTop);
+    for (;;) {
+      const ms = this.#lanes.waitMs(lanes, Date.now());
+      if (ms <= 0) return;
+      if (ms >= budget.leftMs(errand)) throw new Untestable('a stated rate leaves no room for it in the time that is left');
+      await pausing(clock.wait(ms));
+    }
+  }
+
+  /** A clock that can be moved makes every wait short. */
+  #canWait(ms: number, errand: Errand): boolean {
+    const { budget, clock } = this.#options;
+    return clock.advance !== undefined || ms < budget.leftMs(errand);
   }
 
   /** A service that starts again is waited for: what it took no connection for has not reached it. */
-  async #reaching(outgoing: Outgoing, isOnTop: boolean): Promise<Answered> {
-    const answered = await this.#once(outgoing, isOnTop);
+  async #reaching(outgoing: Outgoing, errand: Errand): Promise<Answered> {
+    const answered = await this.#once(outgoing, errand);
     if (answered.trouble?.kind !== 'refused' || !this.#hasAnswered) return answered;
     const { budget, origin } = this.#options;
-    this.#revival ??= listensWithin(origin, Math.min(revivalMs, budget.leftMs(isOnTop)));
-    return (await this.#revival) ? this.#once(outgoing, isOnTop) : answered;
+    this.#revival ??= listensWithin(origin, Math.min(revivalMs, budget.leftMs(errand)));
+    return (await this.#revival) ? this.#once(outgoing, errand) : answered;
   }
 
-  async #once(outgoing: Outgoing, isOnTop: boolean): Promise<Answered> {
+  async #once(outgoing: Outgoing, errand: Errand): Promise<Answered> {
     const { clock, budget, timeoutMs } = this.#options;
-    budget.take(isOnTop);
-    const leftMs = budget.leftMs(isOnTop);
+    budget.take(errand);
+    const leftMs = budget.leftMs(errand);
     const startMs = Date.now();
     const fromMs = clock.toService(startMs);
     const times = () => ({ fromMs, toMs: clock.latest(Date.now()) });
@@ -184,6 +225,21 @@ export class Client {
       return { status: 0, headers: {}, text: '', body: undefined, ...times(), trouble: troubleOf(error) };
     }
   }
+}
+
+/** Waits as it is. */
+const asItIs: Pausing = (wait) => wait;
+
+function poolOf({ origin, connections, timeoutMs }: ClientOptions): Pool {
+  return new Pool(origin, {
+    connections,
+    pipelining: 1,
+    connectTimeout: timeoutMs,
+    keepAliveTimeout: 2_000,
+    // The time of a whole answer is what counts.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
 }
 
 const decoder = new TextDecoder();

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Untestable } from '../untestable.ts';
-import type { Budget } from './budget.ts';
+import { type Budget, Spent } from './budget.ts';
 
 /** The service's clock, as far as it is known from here. */
 export interface ServiceClock {
@@ -14,6 +14,8 @@ export interface ServiceClock {
   wait(ms: number): Promise<void>;
   /** Moves the service's clock. Absent = it cannot be moved. */
   readonly advance?: (ms: number) => Promise<void>;
+  /** Asks what time it is at a service that was started anew. */
+  readonly renew?: () => Promise<void>;
   /** Learns from an answer's `Date` how far the clocks are apart. */
   learn(date: string | undefined, fromMs: number, toMs: number): void;
 }
@@ -30,7 +32,7 @@ export function ownClock({ leftMs }: Pick<Budget, 'leftMs'>, ended: AbortSignal)
     latest: (ms) => ms + offsetMs,
     toleranceMs: 2_000,
     async wait(ms) {
-      if (ms >= leftMs(true)) throw new Untestable(`it takes ${Math.ceil(ms / 1000)} s, and so much time is not left`);
+      if (ms >= leftMs('again')) throw new Untestable(`it takes ${Math.ceil(ms / 1000)} s, and so much time is not left`);
       await pause(ms, undefined, { signal: ended });
     },
     learn(date, fromMs, toMs) {
@@ -47,14 +49,19 @@ export function ownClock({ leftMs }: Pick<Budget, 'leftMs'>, ended: AbortSignal)
  * A clock that can be moved over HTTP (docs/verify-clock.md): GET gives `{ "now": "2026-06-01T09:00:00.000Z" }`, POST of
  * `{ "advance": "PT60S" }` moves it on and gives the same once what became due is done. It may go on by itself in between.
  */
-export async function movedClock(url: string, answerMs: number): Promise<ServiceClock> {
-  let offsetMs = (await told(url, answerMs)) - Date.now();
+export async function movedClock(url: string, answerMs: number, budget: Budget): Promise<ServiceClock> {
+  const tell = (advanceMs?: number) => {
+    budget.take('again');
+    return told(url, Math.max(1, Math.min(answerMs, budget.leftMs('last'))), advanceMs);
+  };
+  let offsetMs = (await tell()) - Date.now();
   let movingMs = 0;
   const advance = async (ms: number) => {
     movingMs += ms;
     try {
-      offsetMs = Math.max(offsetMs, (await told(url, answerMs, ms)) - Date.now());
+      offsetMs = Math.max(offsetMs, (await tell(ms)) - Date.now());
     } catch (error) {
+      if (error instanceof Spent) throw error;
       throw new Untestable(`the clock was not moved: ${error instanceof Error ? error.message : String(error)}`);
     } finally {
       movingMs -= ms;
@@ -66,6 +73,9 @@ export async function movedClock(url: string, answerMs: number): Promise<Service
     toleranceMs: 2_000,
     wait: advance,
     advance,
+    async renew() {
+      offsetMs = (await tell()) - Date.now();
+    },
     learn: () => {},
   };
 }
@@ -77,8 +87,22 @@ async function told(url: string, answerMs: number, advanceMs?: number): Promise<
     body: JSON.stringify({ advance: `PT${advanceMs / 1000}S` }),
   };
   const response = await fetch(url, { ...moving, redirect: 'error', signal: AbortSignal.timeout(answerMs) });
-  const body: unknown = await response.json();
+  const body: unknown = JSON.parse(await readBounded(response, answerLengthMax));
   const now = typeof body === 'object' && body !== null && 'now' in body ? Date.parse(String(body.now)) : Number.NaN;
   if (!response.ok || !Number.isFinite(now)) throw new Error(`the clock at ${url} does not say what time it is`);
   return now;
+}
+
+/** What a clock says is short. */
+const answerLengthMax = 65_536;
+
+/** The text of an answer, which is refused where it is longer than this. */
+async function readBounded({ body }: Response, most: number): Promise<string> {
+  let text = '';
+  // The cast holds: a body is a stream of bytes.
+  for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(piece).toString('latin1');
+    if (text.length > most) throw new Error('it says more than any clock has to');
+  }
+  return text;
 }

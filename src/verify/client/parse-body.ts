@@ -4,10 +4,21 @@ import type { Json } from '../../document/document.ts';
 export function parseBody(text: string, contentType: string | undefined): Json | undefined {
   if (text === '' || !isJsonType(contentType) || isTooDeep(text)) return undefined;
   try {
-    return JSON.parse(text) as Json;
+    return withoutPrototype(JSON.parse(text));
   } catch {
     return undefined;
   }
+}
+
+/** A value whose maps have no prototype: a field may be called `constructor`. */
+function withoutPrototype(value: unknown): Json {
+  if (Array.isArray(value)) for (const item of value) withoutPrototype(item);
+  else if (typeof value === 'object' && value !== null) {
+    Object.setPrototypeOf(value, null);
+    for (const item of Object.values(value)) if (typeof item === 'object') withoutPrototype(item);
+  }
+  // The cast holds: it is what JSON was parsed to.
+  return value as Json;
 }
 
 /** `application/json` and everything that ends in `+json` (RFC 6839 section 3.1). */

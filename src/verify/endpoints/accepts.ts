@@ -6,6 +6,7 @@ import { callersFor } from '../make/callers-for.ts';
 import { showsWhole } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
 import type { TrialRow } from '../make/row.ts';
+import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import { moot } from '../script/claim.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
@@ -23,7 +24,12 @@ export const accepts: Trial = {
   *cases(model) {
     for (const endpoint of reads(model)) {
       const facts = [{ kind: 'response payload shapes', subject: endpoint.key }];
-      yield { name: `${endpoint.key} as an image`, facts, run: (session) => askForImage(session, endpoint) };
+      if (isAcceptPromised(model, endpoint))
+        yield {
+          name: `${endpoint.key} as an image`,
+          facts: [factOfAccept(model, endpoint)],
+          run: (session) => askForImage(session, endpoint),
+        };
       const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
       const [update] = model.endpointsThat('update', resource);
       if (endpoint.etag === 'strong' && update) {
@@ -35,6 +41,12 @@ export const accepts: Trial = {
   },
 };
 
+/** Whether it is said what becomes of an `Accept` that cannot be met: HTTP lets a service answer as it can (RFC 9110 section 12.5.1). */
+function isAcceptPromised(model: Model, endpoint: Endpoint): boolean {
+  const stated = model.refusals.of('request.accept', model.operationOf(endpoint));
+  return model.isHeld('Accept of what cannot be given', endpoint) && (model.conventions || stated !== undefined);
+}
+
 function reads(model: Model): readonly Endpoint[] {
   return model.endpoints.filter((endpoint) => statedValue(endpoint.does)?.verb === 'read' && showsWhole(endpoint));
 }
@@ -43,15 +55,18 @@ async function rowOf(session: Session, endpoint: Endpoint): Promise<TrialRow> {
   return session.make(resourceOfEffect(statedValue(endpoint.does)) ?? '');
 }
 
+function factOfAccept(model: Model, endpoint: Endpoint): FactName {
+  const stated = model.refusals.of('request.accept', model.operationOf(endpoint));
+  return stated ? { kind: 'conditions', subject: stated.code.name } : { kind: 'response payload shapes', subject: endpoint.key };
+}
+
 async function askForImage(session: Session, endpoint: Endpoint): Promise<void> {
   const row = await rowOf(session, endpoint);
   const [caller] = callersFor(session, endpoint, row);
-  const done = await session.send(await requestAbout(session, row, endpoint, { caller, headers: { Accept: 'image/png' } }));
-  const stated = session.model.refusals.of('request.accept', session.model.operationOf(endpoint));
-  const fact = stated
-    ? { kind: 'conditions', subject: stated.code.name }
-    : { kind: 'response payload shapes', subject: endpoint.key };
-  claimRefused(session, done, { by: { when: 'request.accept' }, fact, reason: 'Accept', what: 'Accept: image/png' });
+  const control = await requestAbout(session, row, endpoint, { caller });
+  const done = await session.send({ ...control, headers: { ...control.headers, Accept: 'image/png' } });
+  const fact = factOfAccept(session.model, endpoint);
+  claimRefused(session, done, { by: { when: 'request.accept' }, fact, reason: 'Accept', what: 'Accept: image/png', control });
 }
 
 async function askAgain(session: Session, endpoint: Endpoint): Promise<void> {

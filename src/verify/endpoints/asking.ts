@@ -10,10 +10,13 @@ import { beginList } from '../make/own-list.ts';
 import { paginationOf } from '../make/pages.ts';
 import { pathValues } from '../make/request-about.ts';
 import type { TrialCaller } from '../model/callers.ts';
+import { isByRule } from '../model/promises.ts';
+import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import { NoValue } from '../values/no-value.ts';
 import { arbitraryValuesOf, Reference } from '../values/values.ts';
+import { arrange } from './begin-body.ts';
 
 /** Sends a request that is ready but for its query. */
 export type Ask = (query: Readonly<Record<string, Symbolic>>) => ReturnType<Session['send']>;
@@ -34,14 +37,18 @@ export function queryOf(session: Session, endpoint: Endpoint) {
 }
 
 /** Makes what a request that asks for something needs, and the query that it cannot do without. @throws {Untestable} */
-export async function beginAsking(
-  session: Session,
-  endpoint: Endpoint,
-): Promise<{ readonly ask: Ask; readonly valid: Record<string, Symbolic> }> {
+export async function beginAsking(session: Session, endpoint: Endpoint): Promise<Asking> {
   const { model } = session;
   const verb = statedValue(endpoint.does)?.verb;
   const valid = await neededQuery(session, endpoint);
-  if (verb === 'list') return { ask: (await beginList(session, endpoint, { bodies: [{}] })).ask, valid };
+  if (!isByRule(endpoint)) {
+    const { query: _needed, ...request } = await arrange(session, endpoint);
+    return asking(session, (query) => ({ ...request, query: { ...model.version().query, ...query } }), valid);
+  }
+  if (verb === 'list') {
+    const { plan } = await beginList(session, endpoint, { bodies: [{}] });
+    return asking(session, plan, valid);
+  }
   const resource = resourceOfEffect(statedValue(endpoint.does));
   const row = resource === undefined ? undefined : await session.make(resource);
   const isPublic = model.access.isPublic(model.operationOf(endpoint)) && model.callers[0]?.credential !== undefined;
@@ -51,7 +58,31 @@ export async function beginAsking(
     `nobody may call ${endpoint.key}`,
   );
   const path = row ? pathValues(endpoint, row) : (await session.parts(endpoint)).path;
-  return { ask: (query) => session.send(model.request(endpoint, { path, caller, query })), valid };
+  return asking(session, (query) => model.request(endpoint, { path, caller, query }), valid);
+}
+
+/** A request that is ready but for its query, and the query that it cannot do without. */
+export interface Asking {
+  readonly ask: Ask;
+  readonly valid: Record<string, Symbolic>;
+  /** The same without one of its parameters. */
+  without(name: string): ReturnType<Ask>;
+}
+
+function asking(
+  session: Session,
+  plan: (query: Readonly<Record<string, Symbolic>>) => RequestPlan,
+  valid: Asking['valid'],
+): Asking {
+  return {
+    valid,
+    ask: (query) => session.send(plan(query)),
+    without(name) {
+      const whole = plan(valid);
+      const { [name]: _left, ...query } = whole.query;
+      return session.send({ ...whole, query });
+    },
+  };
 }
 
 async function neededQuery(session: Session, endpoint: Endpoint): Promise<Record<string, Symbolic>> {

@@ -2,7 +2,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { machineOf } from '../../parts/states.ts';
-import { callersFor } from '../make/callers-for.ts';
+import { callerFor, callersFor } from '../make/callers-for.ts';
 import { requestAbout } from '../make/request-about.ts';
 import type { TrialRow } from '../make/row.ts';
 import type { TrialCaller } from '../model/callers.ts';
@@ -21,6 +21,8 @@ export interface Begun {
   /** Whether it makes something new, rather than change what is there. */
   readonly isNew: boolean;
   request(json: Symbolic): RequestPlan;
+  /** With its valid body: what is refused of another one is refused for that alone where this is accepted. */
+  readonly valid: RequestPlan;
   /** The same begun anew, where one can only succeed once. */
   again(): Promise<Begun>;
 }
@@ -28,7 +30,19 @@ export interface Begun {
 /** As `beginBody`, for an endpoint that may take none. @throws {Untestable} */
 export async function beginRequest(session: Session, endpoint: Endpoint): Promise<RequestPlan> {
   const begun = await begin(session, endpoint, 'plain');
-  return begun.json === undefined ? begun.bare : begun.request(begun.json);
+  return begun.valid;
+}
+
+/** A valid request to an endpoint, whatever is known of what it does, with what it is about made before. @throws {Untestable} */
+export async function arrange(session: Session, endpoint: Endpoint, style: SampleStyle = 'plain'): Promise<RequestPlan> {
+  const verb = statedValue(endpoint.does)?.verb;
+  if (verb !== undefined && verb !== 'list' && verb !== 'reply' && verb !== 'handler') {
+    return (await begin(session, endpoint, style)).valid;
+  }
+  const { path, json } = await session.parts(endpoint, { style });
+  const isPublic = session.model.access.isPublic(session.model.operationOf(endpoint));
+  const caller = isPublic ? undefined : callerFor(session, endpoint);
+  return session.model.request(endpoint, { path, caller, ...(json !== undefined && { json }) });
 }
 
 /** Makes everything that a request with a body needs: parents, references, the row in a state in which it may be changed. @throws {Untestable} */
@@ -42,7 +56,6 @@ export async function beginBody(session: Session, endpoint: Endpoint, style: Sam
 
 type BegunRequest = Omit<Begun, 'json' | 'again'> & {
   readonly json: Symbolic | undefined;
-  readonly bare: RequestPlan;
   /** Whether the same may be sent again and again. */
   readonly isRepeatable: boolean;
 };
@@ -56,10 +69,10 @@ async function begin(session: Session, endpoint: Endpoint, style: SampleStyle): 
     const parts = await session.parts(endpoint, { style });
     const [caller] = callersFor(session, endpoint);
     const request = (json: Symbolic) => model.request(endpoint, { path: parts.path, caller, json });
-    const bare = model.request(endpoint, { path: parts.path, caller });
+    const valid = model.request(endpoint, { path: parts.path, caller, ...(parts.json !== undefined && { json: parts.json }) });
     // A second row of the same body may be one too many: only one with another identity is sure to be taken.
     const isRepeatable = model.uniqueFields(resource ?? '').length === 0 && !model.isUniqueByReference(resource ?? '');
-    return { json: parts.json, caller, isNew, request, bare, isRepeatable };
+    return { json: parts.json, caller, isNew, request, valid, isRepeatable };
   }
   const row = await rowFor(session, endpoint, resource);
   const [caller] = callersFor(session, endpoint, row);
@@ -73,7 +86,7 @@ async function begin(session: Session, endpoint: Endpoint, style: SampleStyle): 
     ...plan,
     body: { value: body, type: plan.body?.type ?? 'application/json' },
   });
-  return { json, caller, row, isNew, request, bare: plan, isRepeatable: false };
+  return { json, caller, row, isNew, request, valid: plan, isRepeatable: false };
 }
 
 async function rowFor(session: Session, endpoint: Endpoint, resource: string): Promise<TrialRow> {

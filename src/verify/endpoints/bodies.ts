@@ -1,22 +1,28 @@
+import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { isStated, statedValue } from '../../parts/fact.ts';
+import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter } from '../../parts/payload.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { membersSent, type SentMember } from '../make/fields-sent.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
+import { plainValue } from '../model/needed.ts';
 import { pathFits } from '../model/path-fits.ts';
+import { isByRule } from '../model/promises.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
+import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
+import type { Symbolic } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
 import { hasWayTo, membersOf, withMember, withoutMember } from '../values/at-path.ts';
 import type { Variant } from '../values/variant.ts';
-import { breaksOf, edgesOf } from '../values/variants.ts';
+import { edgesOf } from '../values/variants.ts';
 import { type Begun, beginBody } from './begin-body.ts';
+import { breaksHeld } from './breaks.ts';
 
 /** Valid bodies over the whole of their shape are taken; a body with one thing wrong is refused, for that thing. */
 export const bodies: Trial = {
@@ -43,7 +49,7 @@ export const bodies: Trial = {
 
 function takesJson(model: Model, endpoint: Endpoint): boolean {
   const isJson = endpoint.consumes === undefined || endpoint.consumes[0] === 'application/json';
-  return isJson && isBodyPromised(model, endpoint) && statedValue(endpoint.does) !== undefined;
+  return isJson && isBodyPromised(model, endpoint);
 }
 
 /** Whether the document says which bodies an endpoint takes. What follows from an effect that nobody stated is no promise. */
@@ -58,7 +64,7 @@ function bodyFact({ key }: Endpoint): FactName {
 function factsOf(model: Model, endpoint: Endpoint): FactName[] {
   const caller = model.callers.find((one) => model.access.allows(model.operationOf(endpoint), one) === 'yes') ?? model.callers[0];
   const facts = membersSent(model, endpoint, caller).flatMap((member) => {
-    const kinds = new Set([...edgesOf(member.shape), ...breaksOf(member.shape)].map(({ kind }) => kind));
+    const kinds = new Set([...edgesOf(member.shape), ...breaksHeld(model, endpoint, member.shape)].map(({ kind }) => kind));
     return [...kinds, ...(member.isNeeded ? (['required flags'] as const) : [])].map((kind) => member.fact(kind));
   });
   return [bodyFact(endpoint), ...facts];
@@ -83,7 +89,10 @@ function claimTaken(session: Session, endpoint: Endpoint, done: Done<TrialExchan
     fact: bodyFact(endpoint),
     reason: 'drawn',
     of: [done] as const,
-    judge: (exchange: TrialExchange) => taken(session.model, exchange),
+    judge: (exchange: TrialExchange) =>
+      isDone(exchange) || isByRule(endpoint) || session.model.conventions
+        ? taken(session.model, exchange)
+        : moot('a rule that is not stated may be against it'),
   });
 }
 
@@ -91,7 +100,10 @@ function claimTaken(session: Session, endpoint: Endpoint, done: Done<TrialExchan
 async function sendEdges(session: Session, endpoint: Endpoint): Promise<void> {
   for await (const { begun, member } of membersBegun(session, endpoint)) {
     if (member.isImmutable && !begun.isNew) continue;
-    for (const edge of edgesOf(member.shape)) await sendEdge(session, begun, member, edge);
+    const edges = [...edgesOf(member.shape)];
+    // Where nobody states what the operation does, rules of its own may be against any body: one that is taken but for the edge has to be.
+    const base = edges.length > 0 && !isByRule(endpoint) ? await sendWith(session, begun, member) : undefined;
+    for (const edge of base && !isDone(base.value) ? [] : edges) await sendEdge(session, begun, member, edge);
   }
 }
 
@@ -103,17 +115,31 @@ async function* membersBegun(
   const plain = await beginBody(session, endpoint, 'plain');
   let whole: Begun | undefined;
   for (const member of membersSent(session.model, endpoint, plain.caller)) {
-    if (hasWayTo(plain.json, member.path)) yield { begun: plain, member };
+    const isThere = (begun: Begun) => hasWayTo(inBranch(session, begun.json, member), member.path);
+    if (isThere(plain)) yield { begun: plain, member };
     else {
       whole ??= await beginBody(session, endpoint, 'whole');
-      if (hasWayTo(whole.json, member.path)) yield { begun: whole, member };
+      if (isThere(whole)) yield { begun: whole, member };
     }
   }
 }
 
+/** A body in which the alternative that a member belongs to stands where it has to. */
+function inBranch(session: Session, json: Symbolic, { within }: SentMember): Symbolic {
+  if (!within) return json;
+  const value = plainValue(session.model.spec, within.shape);
+  return value === undefined ? json : withMember(json, within.path, value);
+}
+
+async function sendWith(session: Session, begun: Begun, member: SentMember): Promise<Done<TrialExchange>> {
+  const current = await begun.again();
+  return session.send(current.request(inBranch(session, current.json, member)));
+}
+
 async function sendEdge(session: Session, begun: Begun, member: SentMember, edge: Variant): Promise<void> {
   const current = await begun.again();
-  const done = await session.send(current.request(withMember(current.json, member.path, edge.value)));
+  const json = inBranch(session, current.json, member);
+  const done = await session.send(current.request(withMember(json, member.path, edge.value)));
   session.claim({
     fact: member.fact(edge.kind),
     reason: 'edge taken',
@@ -133,7 +159,9 @@ export function taken(model: Model, exchange: TrialExchange, what = 'the body'):
   const conditions = ['request.malformed', 'request.media', 'request.parameter', 'request.invalid', 'internal'] as const;
   const codes = conditions.flatMap((condition) => model.refusals.of(condition, operation)?.code.name ?? []);
   const isRefusedForIt =
-    code === undefined ? [400, 415, 422, 500].includes(exchange.status) : codes.includes(code) || exchange.status >= 500;
+    code === undefined
+      ? [400, 415, 422, ...(endpoint && isByRule(endpoint) ? [500] : [])].includes(exchange.status)
+      : codes.includes(code) || exchange.status >= 500;
   return isRefusedForIt
     ? { promised: `${what} is taken`, seen: `${exchange.status}${briefly(exchange)}` }
     : moot('something else stood in its way');
@@ -147,30 +175,75 @@ function isAboutAnother(model: Model, { endpoint, sent }: TrialExchange): boolea
   return last !== undefined && named !== undefined && named !== sent.path[last];
 }
 
-/** Whether what was sent fits the shape that the endpoint takes. */
+/** Whether what was sent fits the shape that the endpoint takes, and the row that comes of it. */
 export function isValid(model: Model, { endpoint, sent }: TrialExchange): boolean {
   const shape = endpoint && model.requestShape(endpoint);
   if (!shape || !isStated(shape) || sent.json === undefined) return false;
-  return model.schemas.of(shape.value, 'sent')(sent.json).length === 0;
+  if (asksForNoKind(model, endpoint, sent.json)) return false;
+  if (removesRequired(model, endpoint, sent.json) || model.schemas.of(shape.value, 'sent')(sent.json).length > 0) return false;
+  // A body that is stated says what may be sent; what is made of it is a row all the same.
+  const row = isStated(endpoint.request) ? model.rowShape(endpoint) : undefined;
+  return (
+    !row ||
+    model.schemas
+      .of(
+        row,
+        'sent',
+      )(sent.json)
+      .every(({ keyword }) => keyword.endsWith('Properties'))
+  );
+}
+
+/** Whether a subscriber asks for what is no kind of event, whatever its list takes. */
+function asksForNoKind(model: Model, endpoint: Endpoint, json: Json): boolean {
+  const { subscribers } = statedValue(model.spec.events.delivery)?.webhook ?? {};
+  if (subscribers?.events === undefined || resourceOfEffect(statedValue(endpoint.does)) !== subscribers.resource) return false;
+  const asked = isMap(json) ? json[subscribers.events] : undefined;
+  const kinds = entriesOf(model.spec.events.kinds).map(([name]) => name);
+  return Array.isArray(asked) && asked.some((one: Json) => one !== '*' && (typeof one !== 'string' || !kinds.includes(one)));
+}
+
+/** Null in a patch takes a member away (RFC 7396), and what is required has to be there. */
+function removesRequired(model: Model, endpoint: Endpoint, json: Json): boolean {
+  const effect = statedValue(endpoint.does);
+  const resource = effect?.verb === 'update' ? model.resource(effect.resource) : undefined;
+  return (
+    isMap(json) &&
+    entriesOf(resource?.fields ?? { standing: 'open', at: '' }).some(
+      ([name, { required }]) => Object.hasOwn(json, name) && json[name] === null && statedValue(required) === true,
+    )
+  );
 }
 
 async function sendBreaks(session: Session, endpoint: Endpoint): Promise<void> {
   for await (const { begun, member } of membersBegun(session, endpoint)) {
     if (member.isNeeded) await sendWithout(session, begun, member);
-    for (const broken of breaksOf(member.shape)) {
-      const done = await session.send(begun.request(withMember(begun.json, member.path, broken.value)));
+    const json = inBranch(session, begun.json, member);
+    for (const broken of member.isUnknown ? [unknown] : breaksHeld(session.model, endpoint, member.shape)) {
+      const done = await session.send(begun.request(withMember(json, member.path, broken.value)));
       const what = `${member.path.join('.')} ${broken.label}`;
-      claimInvalid(session, done, member.fact(broken.kind), what);
+      claimInvalid(session, done, member.fact(broken.kind), what, begun.request(json));
     }
   }
 }
 
+/** Any value will do of what must not be there at all. */
+const unknown: Variant = { label: 'which is not stated', value: 'x', kind: 'allowed values' };
+
 async function sendWithout(session: Session, begun: Begun, member: SentMember): Promise<void> {
-  const done = await session.send(begun.request(withoutMember(begun.json, member.path)));
-  claimInvalid(session, done, member.fact('required flags'), `a body without ${member.path.join('.')}`);
+  const json = inBranch(session, begun.json, member);
+  const done = await session.send(begun.request(withoutMember(json, member.path)));
+  claimInvalid(session, done, member.fact('required flags'), `a body without ${member.path.join('.')}`, begun.request(json));
 }
 
-function claimInvalid(session: Session, done: Done<TrialExchange>, fact: FactName, what: string): void {
+function claimInvalid(session: Session, done: Done<TrialExchange>, fact: FactName, what: string, control: RequestPlan): void {
   const isSo = (exchange: TrialExchange) => !isValid(session.model, exchange);
-  claimRefused(session, done, { by: { when: 'request.invalid' }, fact, reason: 'invalid refused', what, isSo });
+  claimRefused(session, done, {
+    by: { when: 'request.invalid' },
+    fact,
+    reason: 'invalid refused',
+    what,
+    isSo,
+    control,
+  });
 }

@@ -72,6 +72,7 @@ async function sendStale(session: Session, endpoint: Endpoint): Promise<void> {
     fact,
     reason: 'If-Match',
     what: 'an If-Match that does not match',
+    control: plan,
     at: `${endpoint.at}/if_match`,
   });
   await claimUnchanged(session, row, { before, attempt: done, fact });
@@ -87,6 +88,7 @@ async function sendWithout(session: Session, endpoint: Endpoint): Promise<void> 
     fact,
     reason: 'If-Match required',
     what: 'no If-Match',
+    control: plan,
     at: `${endpoint.at}/if_match`,
   });
 }

@@ -59,13 +59,16 @@ async function sendCursors(session: Session, endpoint: Endpoint): Promise<void> 
   const next = nextPage(model, first);
   session.need(next !== undefined, 'no page of the list told of another');
   for (const other of otherQueries(session, endpoint)) {
+    // A value that was drawn may be refused for itself.
+    const plain = await list.ask({ ...size, ...other });
     claimRefused(session, await list.ask({ ...size, ...other, ...next }), {
       by,
       fact,
       reason: 'a cursor of another query',
       what: `a cursor that was given without ${Object.keys(other).join()}`,
-      beside: [first],
-      isSo: ({ sent }, page) => page !== undefined && isDone(page) && isOfAnother(sent, page, place),
+      beside: [first, plain],
+      isSo: ({ sent }, page, alone) =>
+        page !== undefined && isDone(page) && alone !== undefined && isDone(alone) && isOfAnother(sent, page, place),
     });
   }
 }

@@ -5,13 +5,17 @@ import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { Parameter } from '../../parts/parameters.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { ready } from '../make/readied.ts';
-import type { TrialExchange } from '../script/exchange.ts';
+import type { FactName } from '../model/facts.ts';
+import { isByRule } from '../model/promises.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
 import type { Variant } from '../values/variant.ts';
-import { breaksOf, edgesOf } from '../values/variants.ts';
+import { edgesOf } from '../values/variants.ts';
 import { isBrokenWritten, isWritten } from './as-written.ts';
+import { arrange } from './begin-body.ts';
+import { breaksHeld } from './breaks.ts';
 import { takenAsValid } from './taken.ts';
 
 /** What handlers and replies are asked with beside a path and a query: headers, and what is not stated. */
@@ -25,9 +29,10 @@ export const handled: Trial = {
       const { parameters } = endpoint;
       const verb = statedValue(endpoint.does)?.verb;
       const isUnsure = parameters.standing === 'any' || (parameters.standing === 'open' && parameters.question !== undefined);
-      if ((verb !== 'handler' && verb !== 'reply') || isUnsure) continue;
+      if ((isByRule(endpoint) && verb !== 'handler' && verb !== 'reply') || isUnsure) continue;
       const facts = [{ kind: 'parameters', subject: endpoint.key }];
-      if (verb === 'reply' || endpoint.method !== 'GET')
+      const isClosed = model.isHeld('a query parameter that is not stated', endpoint);
+      if (isByRule(endpoint) && isClosed && (verb === 'reply' || endpoint.method !== 'GET'))
         yield { name: `${endpoint.key} with more`, facts, run: (session) => sendMore(session, endpoint) };
       for (const [name, parameter] of entriesOf(parameters)) {
         if (isStated(parameter.shape) && parameter.in === 'header')
@@ -38,6 +43,7 @@ export const handled: Trial = {
 };
 
 async function requestTo(session: Session, endpoint: Endpoint): Promise<RequestPlan> {
+  if (!isByRule(endpoint)) return arrange(session, endpoint);
   const { request } = await ready(session, endpoint);
   const { json } = await session.parts(endpoint);
   return json === undefined ? request : { ...request, body: { value: json, type: endpoint.consumes?.[0] ?? 'application/json' } };
@@ -56,12 +62,18 @@ async function sendMore(session: Session, endpoint: Endpoint): Promise<void> {
 }
 
 /** A parameter of a header at each edge of its shape, and just beyond. */
-async function sendValues(session: Session, endpoint: Endpoint, { name, at }: Parameter): Promise<void> {
+async function sendValues(session: Session, endpoint: Endpoint, parameter: Parameter): Promise<void> {
+  const { name, at } = parameter;
   const fact = { kind: 'parameters', subject: endpoint.key };
   const request = await requestTo(session, endpoint);
   const { properties } = paramsShape(session.model.spec, endpoint);
   const shape = isMap(properties) ? properties[name] : undefined;
   session.need(isMap(shape), `${name} has no shape`);
+  if (parameter.required && !parameter.default) await sendWithout(session, request, parameter, fact);
+  if (!isByRule(endpoint)) {
+    const plain = await session.send(request);
+    session.need(isDone(plain.value), `it is answered ${plain.value.status} as it is`);
+  }
   const fits = (variant: Variant) => isWritten(variant) && isCarried(String(variant.value));
   for (const edge of edgesOf(shape)) {
     if (!fits(edge)) continue;
@@ -69,7 +81,7 @@ async function sendValues(session: Session, endpoint: Endpoint, { name, at }: Pa
     const judge = (exchange: TrialExchange) => takenAsValid(session, exchange, `${name} ${edge.label}`);
     session.claim({ fact, reason: `${name} taken`, at, of: [done] as const, judge });
   }
-  for (const broken of breaksOf(shape)) {
+  for (const broken of breaksHeld(session.model, endpoint, shape)) {
     if (!fits(broken) || !isBrokenWritten(shape, broken)) continue;
     const done = await session.send(withValue(request, name, broken));
     claimRefused(session, done, {
@@ -81,6 +93,20 @@ async function sendValues(session: Session, endpoint: Endpoint, { name, at }: Pa
       isSo: ({ sent }) => String(sent.headers[name.toLowerCase()]) === String(broken.value),
     });
   }
+}
+
+/** A header that has to be sent is missed. */
+async function sendWithout(session: Session, request: RequestPlan, { name, at }: Parameter, fact: FactName): Promise<void> {
+  const { [name]: _left, ...headers } = request.headers;
+  const done = await session.send({ ...request, headers });
+  claimRefused(session, done, {
+    by: { when: 'request.parameter' },
+    fact,
+    reason: `${name} missed`,
+    what: `no ${name}`,
+    at,
+    isSo: ({ sent }) => !(name.toLowerCase() in sent.headers),
+  });
 }
 
 function withValue(request: RequestPlan, name: string, { value }: Variant): RequestPlan {

@@ -131,6 +131,7 @@ async function sendAnother(session: Session, endpoint: Endpoint): Promise<void> 
     fact,
     reason: 'key reused',
     what: 'a key that was used for another body',
+    control: withKey(begun.request(other.json), endpoint, freshText('nf-key-')),
     beside: [first],
     ...(at !== undefined && { at }),
     isSo: (exchange, before) =>
@@ -153,6 +154,7 @@ async function sendWithout(session: Session, endpoint: Endpoint): Promise<void> 
     fact,
     reason: 'key required',
     what: 'no idempotency key',
+    control: plan,
     ...(at !== undefined && { at }),
   });
 }

@@ -4,9 +4,9 @@ import { statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
-import { idIn } from '../model/row-shown.ts';
+import { idIn, rowIn } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { bodyFields, briefly, isDone, type TrialExchange } from '../script/exchange.ts';
+import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import { sending } from '../script/request.ts';
 import type { Session } from '../script/session.ts';
 import type { Done, Step } from '../script/step.ts';
@@ -98,7 +98,7 @@ function locationJudgement(model: Model, resource: string, made: TrialExchange, 
   const promised = `${location} is where the ${resource} that was made is`;
   if (!isDone(there)) return { promised, seen: `${there.status}${briefly(there)}` };
   const id = idIn(model, made);
-  const found = bodyFields(there)?.[model.identifierField(resource)];
+  const found = rowIn(there)?.[model.identifierField(resource)];
   if (id === undefined || found === undefined) return undefined;
   return isSame(String(id), String(found)) ? undefined : { promised, seen: oneLine(found) };
 }

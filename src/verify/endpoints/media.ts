@@ -1,6 +1,5 @@
 import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { statedValue } from '../../parts/fact.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { moot } from '../script/claim.ts';
 import type { TrialExchange } from '../script/exchange.ts';
@@ -24,7 +23,7 @@ export const media: Trial = {
         yield { name: `${endpoint.key} as ${type}`, facts, run: (session) => sendAs(session, endpoint, type) };
       }
       const isJson = endpoint.consumes === undefined || endpoint.consumes.every((type) => type === 'application/json');
-      if (!isJson || !isBodyPromised(model, endpoint) || !statedValue(endpoint.does)) continue;
+      if (!isJson || !isBodyPromised(model, endpoint)) continue;
       const facts = [{ kind: 'request payload shapes', subject: endpoint.key }];
       yield { name: endpoint.key, facts, run: (session) => sendUnreadable(session, endpoint) };
     }
@@ -69,13 +68,21 @@ async function sendUnreadable(session: Session, endpoint: Endpoint): Promise<voi
   const fact = { kind: 'request payload shapes', subject: endpoint.key };
   for (const { what, text } of unreadable) {
     const done = await session.send({ ...begun.request({}), body: { text, type: 'application/json' } });
-    claimRefused(session, done, { by: { when: 'request.malformed' }, fact, reason: 'malformed', what });
+    claimRefused(session, done, { by: { when: 'request.malformed' }, fact, reason: 'malformed', what, control: begun.valid });
   }
   const isSo = ({ sent }: TrialExchange) => sent.text === undefined || sent.text === '';
   if (endpoint.body !== 'optional') {
     const empty = await session.send(bodiless(begun));
-    claimRefused(session, empty, { by: { when: 'request.malformed' }, fact, reason: 'missing', what: 'no body at all', isSo });
+    claimRefused(session, empty, {
+      by: { when: 'request.malformed' },
+      fact,
+      reason: 'missing',
+      what: 'no body at all',
+      isSo,
+      control: begun.valid,
+    });
   }
+  if (!session.model.isHeld('a body of another media type', endpoint)) return;
   const text = await session.send({ ...begun.request({}), body: { value: begun.json, type: 'text/html' } });
   const isForeign = ({ sent }: TrialExchange) => sent.headers['content-type'] === 'text/html';
   claimRefused(session, text, {
@@ -84,6 +91,7 @@ async function sendUnreadable(session: Session, endpoint: Endpoint): Promise<voi
     reason: 'media type',
     what: 'a body of text/html',
     isSo: isForeign,
+    control: begun.valid,
   });
 }
 

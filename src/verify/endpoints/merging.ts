@@ -1,7 +1,7 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { isWritable, writableShape } from '../../parts/payload.ts';
 import type { Field } from '../../parts/resources.ts';
@@ -10,9 +10,10 @@ import { someInside } from '../../parts/shapes/inner.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { requestAbout } from '../make/request-about.ts';
 import type { Model } from '../model/model.ts';
-import { rowsShown } from '../model/row-shown.ts';
+import { mayHold, writesFields } from '../model/own-body.ts';
+import { rowIn, rowsShown } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { bodyFields, briefly, isDone, type TrialExchange } from '../script/exchange.ts';
+import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
@@ -29,11 +30,17 @@ export const merging: Trial = {
   *cases(model) {
     for (const endpoint of model.endpoints) {
       const resource = model.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
-      const isPatch = statedValue(endpoint.does)?.verb === 'update' && !endpoint.identity && !isStated(endpoint.request);
+      const isPatch = statedValue(endpoint.does)?.verb === 'update' && !endpoint.identity && writesFields(model, endpoint);
       if (!resource || !isPatch) continue;
       const facts = [{ kind: 'request payload shapes', subject: endpoint.key }];
       for (const [name, field] of entriesOf(resource.fields)) {
-        const isOurs = isWritable(model.spec, resource, field) && field.visible === undefined && field.writable === undefined;
+        const isMade = model.endpointsThat('create', resource.name).every((create) => mayHold(model, create, name));
+        const isOurs =
+          isMade &&
+          mayHold(model, endpoint, name) &&
+          isWritable(model.spec, resource, field) &&
+          field.visible === undefined &&
+          field.writable === undefined;
         const members = isOurs && !field.immutable && !field.writeOnly ? membersOf(model, field) : [];
         const [member, ...others] = members;
         if (member === undefined || others.length === 0) continue;
@@ -78,7 +85,7 @@ async function patchInside(session: Session, { endpoint, resource, field, member
   const body = { [field]: wholeValue(session, { endpoint, resource, field, members }) };
   const row = await session.make(resource, { body, ...(state !== undefined && { state }) });
   const { made } = row;
-  const value = made && bodyFields(made.value)?.[field];
+  const value = made && rowIn(made.value)?.[field];
   session.need(made !== undefined && isMap(value), `the ${resource} that was made has no ${field}`);
   const [member, ...others] = members.filter((name) => value[name] !== undefined && value[name] !== null);
   session.need(member !== undefined && others.length > 0, `the ${field} of the ${resource} has one member only`);
@@ -122,7 +129,7 @@ function mergedJudgement(
   was: TrialExchange,
   change: TrialExchange,
 ): Judgement {
-  const old = isDone(was) ? bodyFields(was)?.[field] : undefined;
+  const old = isDone(was) ? rowIn(was)?.[field] : undefined;
   const sent = isMap(change.sent.json) ? change.sent.json[field] : undefined;
   if (!isMap(old) || !isMap(sent) || Object.keys(change.sent.json ?? {}).length > 1)
     return moot('it is no part of what is there');

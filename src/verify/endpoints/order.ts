@@ -1,9 +1,10 @@
 import { isSame } from '../../document/values.ts';
+import { pageStyle } from '../../kinds/pages/all.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { idIn, rowsShown, type ShownFields, unexpanded } from '../model/row-shown.ts';
-import { type Judgement, moot } from '../script/claim.ts';
+import { isFlaw, type Judgement, moot } from '../script/claim.ts';
 import { isDone, isExchange, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import { compareValues } from './compare.ts';
@@ -21,8 +22,17 @@ export function pagesOf(answer: TrialExchange | readonly TrialExchange[]): reado
 
 /** Whether the rows of a page come in an order. */
 export function judgeOrder(session: Session, pages: readonly TrialExchange[], order: Endpoint['order']): Judgement {
-  const rows = pages.every(isDone) ? pages.flatMap((page) => rowsOf(session, page) ?? []) : undefined;
-  if (!rows || rows.length < 2) return moot('there are no two rows');
+  if (!pages.every(isDone)) return moot('there are no two rows');
+  const { model } = session;
+  const stated = pages[0]?.endpoint && (statedValue(pages[0].endpoint.pagination ?? model.spec.limits.pagination) ?? undefined);
+  const shown = pages.map((page) => rowsOf(session, page) ?? []);
+  // Where rows that others make move the pages on, only what stands on one page is in order.
+  const runs = stated && !pageStyle(stated.style).isSteady ? shown : [shown.flat()];
+  const judged = runs.filter((rows) => rows.length > 1).map((rows) => judgeRun(rows, order));
+  return judged.find(isFlaw) ?? (judged.length === 0 ? moot('there are no two rows') : judged.find((one) => one !== undefined));
+}
+
+function judgeRun(rows: readonly ShownFields[], order: Endpoint['order']): Judgement {
   for (const [at, row] of rows.slice(1).entries()) {
     const before = rows[at] ?? {};
     const verdict = inOrder(before, row, order);

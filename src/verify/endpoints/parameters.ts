@@ -7,6 +7,7 @@ import { identifierParameter, pathParameters } from '../../parts/payload.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { ready } from '../make/readied.ts';
 import type { Model } from '../model/model.ts';
+import { isByRule } from '../model/promises.ts';
 import { moot } from '../script/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
@@ -14,10 +15,11 @@ import type { Symbolic } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
 import { oneLine } from '../values/difference.ts';
 import type { Variant } from '../values/variant.ts';
-import { breaksOf, edgesOf } from '../values/variants.ts';
+import { edgesOf } from '../values/variants.ts';
 import { isBrokenWritten, isWritten } from './as-written.ts';
 import { type Ask, beginAsking, queryOf } from './asking.ts';
-import { beginRequest } from './begin-body.ts';
+import { arrange, beginRequest } from './begin-body.ts';
+import { breaksHeld } from './breaks.ts';
 import { takenAsValid } from './taken.ts';
 
 /** Parameters take what their shape admits and refuse the rest; one that is not stated is refused, one that is required is missed. */
@@ -30,19 +32,28 @@ export const parameters: Trial = {
   *cases(model) {
     for (const endpoint of model.endpoints) {
       const verb = statedValue(endpoint.does)?.verb;
-      if (verb === undefined || verb === 'reply' || endpoint.parameters.standing === 'any' || isOpen(endpoint)) continue;
+      const isRead = isByRule(endpoint);
+      if ((isRead && (verb === undefined || verb === 'reply')) || endpoint.parameters.standing === 'any' || isOpen(endpoint))
+        continue;
       const facts = [{ kind: 'parameters', subject: endpoint.key }];
       const isAsking =
-        verb === 'list' || (verb === 'read' && !endpoint.identity) || (verb === 'handler' && endpoint.method === 'GET');
+        (!isRead && hasQuery(endpoint)) ||
+        verb === 'list' ||
+        (verb === 'read' && !endpoint.identity) ||
+        (verb === 'handler' && endpoint.method === 'GET');
       if (pathOfParameters(model, endpoint).length > 0)
         yield { name: `${endpoint.key} in the path`, facts, run: (session) => sendPaths(session, endpoint) };
       if (isAsking) yield { name: endpoint.key, facts, run: (session) => sendParameters(session, endpoint) };
-      else if (verb !== 'handler' && verb !== 'read') {
+      else if (verb !== 'handler' && verb !== 'read' && model.isHeld('a query parameter that is not stated', endpoint)) {
         yield { name: `${endpoint.key} with more`, facts, run: (session) => sendMore(session, endpoint) };
       }
     }
   },
 };
+
+function hasQuery({ parameters: stated }: Endpoint): boolean {
+  return entriesOf(stated).some(([, parameter]) => parameter.in === 'query');
+}
 
 function isOpen({ parameters: { standing }, parameters: stated }: Endpoint): boolean {
   return standing === 'open' && 'question' in stated && stated.question !== undefined;
@@ -58,11 +69,12 @@ async function sendMore(session: Session, endpoint: Endpoint): Promise<void> {
     reason: 'unstated refused',
     what: 'a query parameter nf_not_stated',
     isSo: ({ sent }) => 'nf_not_stated' in sent.query,
+    control: plan,
   });
 }
 
 async function sendParameters(session: Session, endpoint: Endpoint): Promise<void> {
-  const { ask, valid } = await beginAsking(session, endpoint);
+  const { ask, valid, without } = await beginAsking(session, endpoint);
   const fact = { kind: 'parameters', subject: endpoint.key };
   const plain = await ask(valid);
   session.claim({
@@ -71,19 +83,22 @@ async function sendParameters(session: Session, endpoint: Endpoint): Promise<voi
     of: [plain] as const,
     judge: (exchange: TrialExchange) => takenAsValid(session, exchange),
   });
-  const unknown = await ask({ ...valid, nf_not_stated: 'x' });
-  claimRefused(session, unknown, {
-    by: { when: 'request.parameter' },
-    fact,
-    reason: 'unstated refused',
-    what: 'a query parameter nf_not_stated',
-    isSo: ({ sent }) => 'nf_not_stated' in sent.query,
-  });
+  if (session.model.isHeld('a query parameter that is not stated', endpoint)) {
+    const unknown = await ask({ ...valid, nf_not_stated: 'x' });
+    claimRefused(session, unknown, {
+      by: { when: 'request.parameter' },
+      fact,
+      reason: 'unstated refused',
+      what: 'a query parameter nf_not_stated',
+      isSo: ({ sent }) => 'nf_not_stated' in sent.query,
+    });
+  }
+  // What is refused as it is says nothing of the values of its parameters.
+  if (!isByRule(endpoint) && !isDone(plain.value)) return;
   await compareDefaults(session, endpoint, ask, valid);
   for (const { name, shape, isNeeded } of queryOf(session, endpoint)) {
     if (isNeeded) {
-      const { [name]: _left, ...rest } = valid;
-      const done = await ask(rest);
+      const done = await without(name);
       claimRefused(session, done, {
         by: { when: 'request.parameter' },
         fact,
@@ -93,9 +108,17 @@ async function sendParameters(session: Session, endpoint: Endpoint): Promise<voi
       });
     }
     for (const edge of edgesOf(shape)) if (isWritten(edge)) await sendEdge(session, endpoint, ask, valid, name, edge);
-    for (const broken of breaksOf(shape))
-      if (isWritten(broken) && isBrokenWritten(shape, broken)) await sendBreak(session, endpoint, ask, valid, name, broken);
+    for (const broken of breaksHeld(session.model, endpoint, shape)) {
+      if (!isWritten(broken) || !isBrokenWritten(shape, broken) || isOfField(endpoint, name, broken)) continue;
+      await sendBreak(session, endpoint, ask, valid, name, broken);
+    }
   }
+}
+
+/** Whether a bound is that of the field that a parameter filters by, which the parameter does not state: what lies beyond it may be asked for. */
+function isOfField(endpoint: Endpoint, name: string, { kind }: Variant): boolean {
+  const stated = entryOf(endpoint.parameters, name);
+  return stated?.filters !== undefined && stated.shape.standing === 'open' && kind !== 'types';
 }
 
 async function sendEdge(
@@ -195,7 +218,7 @@ function pathOfParameters(model: Model, endpoint: Endpoint) {
 
 /** Values of a path at the edges of their shapes, which are taken, and beyond them, which are not. @throws {Untestable} */
 async function sendPaths(session: Session, endpoint: Endpoint): Promise<void> {
-  const { request } = await ready(session, endpoint);
+  const request = isByRule(endpoint) ? (await ready(session, endpoint)).request : await arrange(session, endpoint);
   const fact = { kind: 'parameters', subject: endpoint.key };
   for (const { name, shape, at } of pathOfParameters(session.model, endpoint)) {
     const send = (value: Symbolic) => session.send({ ...request, path: { ...request.path, [name]: value } });
@@ -209,12 +232,13 @@ async function sendPaths(session: Session, endpoint: Endpoint): Promise<void> {
         judge: (exchange: TrialExchange) => takenAsValid(session, exchange, `${name} ${edge.label}`),
       });
     }
-    for (const broken of breaksOf(shape)) {
+    for (const broken of breaksHeld(session.model, endpoint, shape)) {
       if (!isWritten(broken) || !isBrokenWritten(shape, broken)) continue;
       session.claim({
         fact,
         at,
         reason: `${name} refused`,
+        control: request,
         of: [await send(broken.value)] as const,
         judge(exchange: TrialExchange) {
           if (String(exchange.sent.path[name]) !== String(broken.value)) return moot('it is not what has to be refused');

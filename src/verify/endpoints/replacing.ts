@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entryOf, isStated, statedValue } from '../../parts/fact.ts';
+import { entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { membersSent } from '../make/fields-sent.ts';
@@ -7,6 +7,7 @@ import { requestAbout } from '../make/request-about.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import { beforeFrom, expectedAfter } from '../model/expected.ts';
 import type { Model } from '../model/model.ts';
+import { mayHold, writesFields } from '../model/own-body.ts';
 import { rowsShown, unexpanded } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
@@ -31,7 +32,7 @@ export const replacing: Trial = {
   *cases(model) {
     for (const endpoint of model.endpoints) {
       const verb = statedValue(endpoint.does)?.verb;
-      if ((verb !== 'replace' && verb !== 'upsert') || endpoint.identity || isStated(endpoint.request)) continue;
+      if ((verb !== 'replace' && verb !== 'upsert') || endpoint.identity || !writesFields(model, endpoint)) continue;
       const request = { kind: 'request payload shapes', subject: endpoint.key };
       const response = { kind: 'response payload shapes', subject: endpoint.key };
       if (verb === 'replace')
@@ -77,7 +78,8 @@ function membersToLeaveOut(session: Session, endpoint: Endpoint, caller: TrialCa
     const field = resource && entryOf(resource.fields, name);
     const isFilled = field?.default !== undefined || field?.generate !== undefined || Object.keys(field?.set ?? {}).length > 0;
     const isSeen = field !== undefined && field.visible === undefined && field.writable === undefined && !field.writeOnly;
-    if (inside.length > 0 || isNeeded || isImmutable || isFilled || !isSeen) continue;
+    const isMade = model.endpointsThat('create', resource?.name ?? '').every((create) => mayHold(model, create, name));
+    if (inside.length > 0 || isNeeded || isImmutable || isFilled || !isSeen || !isMade) continue;
     // Values that name rows, or that no two rows may share, say nothing more here.
     const isPlain = !/"(?:ref|resource)":/.test(JSON.stringify(shape));
     if (!isPlain || model.uniqueFields(resource?.name ?? '').includes(name)) continue;

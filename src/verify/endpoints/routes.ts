@@ -29,7 +29,7 @@ export const routes: Trial = {
   *cases(model) {
     if (model.spec.endpoints.others) return;
     const patterns = patternsOf(model);
-    for (const [path, endpoints] of byPath(model)) {
+    for (const [path, endpoints] of model.isHeld('a method that is not stated') ? byPath(model) : []) {
       for (const method of methods) {
         if (endpoints.some((one) => one.method === method) || isMatched(patterns, method, path)) continue;
         yield {
@@ -39,6 +39,7 @@ export const routes: Trial = {
         };
       }
     }
+    if (!model.isHeld('a path that is not stated')) return;
     for (const endpoint of model.endpoints) {
       const isPlain =
         endpoint.method === 'GET' && pathParameters(endpoint.path).length === 0 && /^\/[\w/-]*\w$/.test(endpoint.path);
@@ -89,12 +90,14 @@ async function sendMethod(session: Session, method: string, endpoints: readonly 
   const { model } = session;
   const [endpoint] = endpoints;
   session.need(endpoint !== undefined, 'there is no such path');
-  const { endpoint: _stated, ...plan } =
+  const begun =
     (await aboutRow(session, method, endpoints)) ?? model.request(endpoint, { path: words(endpoint), caller: model.callers[0] });
+  const { endpoint: _stated, ...plan } = begun;
   const done = await session.send({ ...plan, method });
   const what = `${method} ${endpoint.path}`;
   const fact = { kind: 'methods', subject: 'service' };
-  claimRefused(session, done, { by: { when: 'method.unsupported' }, fact, reason: `${what} refused`, what });
+  claimRefused(session, done, { by: { when: 'method.unsupported' }, fact, reason: `${what} refused`, what, control: begun });
+  if (!model.isHeld('Allow with 405')) return;
   const allowed = endpoints.map((one) => one.method);
   session.claim({
     fact,
@@ -141,6 +144,8 @@ const kin: Readonly<Record<string, string>> = { PUT: 'PATCH', PATCH: 'PUT', POST
 
 async function sendPath(session: Session, method: string): Promise<void> {
   const { model } = session;
+  const plain = model.endpoints.find((one) => one.method === method && pathParameters(one.path).length === 0);
+  const control = plain && method === 'GET' ? model.request(plain, { caller: model.callers[0] }) : undefined;
   const version = model.version();
   const done = await session.send({
     method,
@@ -157,6 +162,7 @@ async function sendPath(session: Session, method: string): Promise<void> {
     fact,
     reason: `${method} elsewhere`,
     what: 'a path that is not stated',
+    ...(control && { control }),
   });
 }
 
@@ -166,7 +172,7 @@ async function sendSlash(session: Session, endpoint: Endpoint): Promise<void> {
   const { endpoint: _stated, ...plan } = model.request(endpoint, { caller: model.callers[0] });
   const done = await session.send({ ...plan, template: `${endpoint.path}/` });
   const fact = { kind: 'path shapes', subject: 'service' };
-  claimRefused(session, done, { by: { when: 'route.unknown' }, fact, reason: 'slash', what: `${endpoint.key}/` });
+  claimRefused(session, done, { by: { when: 'route.unknown' }, fact, reason: 'slash', what: `${endpoint.key}/`, control: plan });
 }
 
 /** A stated method of a stated path is never answered as if it were none. */
@@ -181,12 +187,9 @@ export const statedRoutes: Observer = {
 
 function* observeRoute(exchange: TrialExchange, endpoint: Endpoint, model: Model, status: number): Iterable<Observed> {
   const [method, path] = facts as [(typeof facts)[number], (typeof facts)[number]];
-  if (isDone(exchange)) {
-    yield { fact: method, reason: 'stated', judgement: undefined };
-    yield { fact: path, reason: 'stated', judgement: undefined };
-  }
   const flaw = { promised: `${endpoint.key} is there`, seen: `${status}${briefly(exchange)}` };
-  if (status === 405) yield { fact: method, reason: `${endpoint.key} stated`, judgement: flaw };
+  const reason = `${endpoint.key} stated`;
+  if (isDone(exchange) || status === 405) yield { fact: method, reason, judgement: status === 405 ? flaw : undefined };
   const code = model.refusals.codeIn(exchange);
   const unknown = model.refusals.of('route.unknown', undefined)?.code.name;
   const missing = model.refusals.of('resource.missing', model.operationOf(endpoint))?.code.name;
@@ -194,5 +197,5 @@ function* observeRoute(exchange: TrialExchange, endpoint: Endpoint, model: Model
   const isUnknown =
     status === 404 && code !== undefined && code === unknown && (code !== missing || pathParameters(endpoint.path).length === 0);
   const isPlain = endpoint.identity === undefined && exchange.sent.json === undefined;
-  if (isUnknown && isPlain) yield { fact: path, reason: `${endpoint.key} stated`, judgement: flaw };
+  if (isDone(exchange) || (isUnknown && isPlain)) yield { fact: path, reason, judgement: isDone(exchange) ? undefined : flaw };
 }

@@ -1,4 +1,5 @@
 import { pathFits } from '../model/path-fits.ts';
+import { isByRule } from '../model/promises.ts';
 import type { Judgement } from '../script/claim.ts';
 import { moot } from '../script/claim.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
@@ -13,6 +14,7 @@ export function takenAsValid(session: Session, exchange: TrialExchange, what = '
   const code = model.refusals.codeIn(exchange);
   const parameter = model.refusals.of('request.parameter', operation)?.code.name;
   const isRefused = code === undefined ? exchange.status === 400 : code === parameter;
-  if (!isRefused && exchange.status !== 500) return moot('something else stood in its way');
+  const isFailure = exchange.status === 500 && exchange.endpoint !== undefined && isByRule(exchange.endpoint);
+  if (!isRefused && !isFailure) return moot('something else stood in its way');
   return { promised: `${what} is taken`, seen: `${exchange.status} ${exchange.text}` };
 }

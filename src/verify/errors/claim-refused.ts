@@ -1,10 +1,14 @@
 import type { Pointer } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { ErrorCondition } from '../../parts/errors.ts';
+import { statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import { identifierParameter, pathParameters } from '../../parts/payload.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import { type StatedRefusal, statusFact } from '../model/refusals.ts';
-import { type Judgement, moot } from '../script/claim.ts';
+import { type Control, type Judgement, moot } from '../script/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
@@ -23,6 +27,7 @@ export interface Refusing {
   readonly isSo?: (exchange: TrialExchange, ...beside: readonly TrialExchange[]) => boolean;
   readonly beside?: readonly Done<TrialExchange>[];
   /** As a claim's. */
+  readonly control?: Control | undefined;
   readonly tries?: number;
 }
 
@@ -32,7 +37,7 @@ export interface Refusing {
  */
 export function claimRefused(session: Session, done: Done<TrialExchange>, refusing: Refusing): boolean {
   const { model } = session;
-  const { fact, reason, what, at } = refusing;
+  const { fact, reason, what, at, control } = refusing;
   const of: readonly [Done<TrialExchange>, ...Done<TrialExchange>[]] = [done, ...(refusing.beside ?? [])];
   const meant = (exchange: TrialExchange, beside: readonly TrialExchange[], isRefusal = false): Judgement => {
     if (model.refusals.isHurried(exchange)) return moot('the service had too much to do');
@@ -45,6 +50,7 @@ export function claimRefused(session: Session, done: Done<TrialExchange>, refusi
     fact,
     reason,
     of,
+    control,
     ...(at !== undefined && { at }),
     judge: (exchange: TrialExchange, ...beside: readonly TrialExchange[]) =>
       meant(exchange, beside, true) ??
@@ -71,7 +77,7 @@ function claimCode(
   session: Session,
   of: readonly [Done<TrialExchange>, ...Done<TrialExchange>[]],
   stated: StatedRefusal,
-  { what, tries }: Pick<Refusing, 'what' | 'tries'>,
+  { what, tries, control }: Pick<Refusing, 'what' | 'tries' | 'control'>,
   meant: (exchange: TrialExchange, beside: readonly TrialExchange[]) => Judgement,
 ): void {
   const { model } = session;
@@ -82,6 +88,7 @@ function claimCode(
       fact: { kind: 'conditions', subject: name },
       reason: 'code',
       of,
+      control,
       at: stated.rule.at,
       ...(tries !== undefined && { tries }),
       judge(exchange: TrialExchange, ...beside: readonly TrialExchange[]) {
@@ -105,6 +112,7 @@ function claimCode(
     fact: statusFact(stated),
     reason: 'status',
     of,
+    control,
     ...(tries !== undefined && { tries }),
     judge(exchange: TrialExchange, ...beside: readonly TrialExchange[]) {
       const code = model.refusals.codeIn(exchange);
@@ -128,9 +136,21 @@ function mayBeDenied(model: Model, exchange: TrialExchange, code: string): boole
   );
   const own = model.access.rules(operation, exchange.caller)?.flatMap((rule) => rule.else ?? []) ?? [];
   if (![...denials, ...own].includes(code)) return false;
+  const missing = model.refusals.of('resource.missing', operation)?.code.name;
+  if (code === missing && namesUnreadable(model, endpoint, exchange.caller)) return true;
   const request = sent.json === undefined ? {} : { request: sent.json };
   const context = { ...request, params: { ...sent.path, ...sent.query } };
   return model.access.allows(operation, exchange.caller, { context }) !== 'yes';
+}
+
+/** Whether a path names a row, or what is above it, that the caller may not be allowed to read: to that caller it is not there. */
+function namesUnreadable(model: Model, endpoint: Endpoint, caller: TrialCaller | undefined): boolean {
+  const last = identifierParameter(endpoint);
+  return pathParameters(endpoint.path).some((name) => {
+    const target = name === last ? resourceOfEffect(statedValue(endpoint.does)) : model.parentOf(endpoint, name);
+    const reads = target === undefined ? [] : model.endpointsThat('read', target);
+    return !reads.some((read) => model.access.allows(model.operationOf(read), caller) === 'yes');
+  });
 }
 
 function statedRefusal(model: Model, { by }: Pick<Refusing, 'by'>, endpoint: Endpoint | undefined): StatedRefusal | undefined {

@@ -15,6 +15,7 @@ import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Symbolic } from '../script/symbol.ts';
+import { bareMap } from '../values/bare-map.ts';
 
 export interface RefusedExchange {
   readonly resource: string;
@@ -63,7 +64,7 @@ function listFor(session: Session, { resource, request, marks }: RefusedExchange
   const body = membersOf(request);
   const caller: TrialCaller | undefined = request.caller;
   for (const endpoint of model.endpointsThat('list', resource)) {
-    const path: Record<string, Symbolic> = {};
+    const path: Record<string, Symbolic> = bareMap({});
     for (const name of pathParameters(endpoint.path)) {
       const value = request.path[name] ?? body[name];
       if (value !== undefined) path[name] = value;

@@ -1,4 +1,5 @@
 import type { Json } from '../../document/document.ts';
+import { isMap, isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, resourceOfEffect } from '../../parts/operations.ts';
@@ -15,13 +16,25 @@ import type { TrialExchange } from '../script/exchange.ts';
 /** Whether one of the service's own errors has to answer an exchange: yes, no, or not to be known from outside. */
 export function ownErrorOf(model: Model, stated: StatedRefusal, exchange: TrialExchange, beside: readonly TrialExchange[]) {
   const { endpoint } = exchange;
-  if (!endpoint) return 'unknown';
+  if (!endpoint || changesFixed(model, exchange, beside)) return 'unknown';
   const rules = ownRulesAt(model, endpoint);
   const place = rules.findIndex(({ rule }) => rule.at === stated.rule.at);
   // They are tried in the order of the document: one before it answers first.
   const earlier = rules.slice(0, place).map((rule) => holdsFor(model, rule, exchange, beside));
   if (place < 0 || earlier.some((answer) => answer !== 'no')) return 'unknown';
   return holdsFor(model, stated, exchange, beside);
+}
+
+/** Whether a change gives a field another value that it keeps for good: that is refused before. */
+function changesFixed(model: Model, exchange: TrialExchange, beside: readonly TrialExchange[]): boolean {
+  const { endpoint, sent } = exchange;
+  const resource = model.resource(resourceOfEffect(endpoint && statedValue(endpoint.does)) ?? '');
+  if (!resource || !isMap(sent.json)) return false;
+  const before = beforeOf(model, resource.name, exchange, beside);
+  const { json } = sent;
+  return entriesOf(resource.fields).some(
+    ([name, { immutable }]) => immutable && before && Object.hasOwn(json, name) && !isSame(json[name], before.fields[name]),
+  );
 }
 
 /** The own errors that can answer an endpoint, in the order in which they are tried. */

@@ -73,7 +73,11 @@ interface Own {
 }
 
 /** Asks for what the error refuses. */
-async function provoke(session: Session, { stated, endpoint, resource, fact }: Own, { slots, met }: Imagined): Promise<void> {
+async function provoke(
+  session: Session,
+  { stated, endpoint, resource, fact }: Own,
+  { slots, met, unmet }: Imagined,
+): Promise<void> {
   const { model } = session;
   const { request, beside, row, marks } = await stage(session, endpoint, slots, { scene: met, resource });
   const done = await session.send(request);
@@ -89,6 +93,7 @@ async function provoke(session: Session, { stated, endpoint, resource, fact }: O
     beside,
     isSo,
     what: stated.rule.if?.source ?? '',
+    ...(unmet && { control: async () => (await stage(session, endpoint, slots, { scene: unmet, resource })).request }),
   });
   const [before] = beside;
   if (row && before) await claimUnchanged(session, row, { before, attempt: done, fact });

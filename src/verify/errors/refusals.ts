@@ -14,7 +14,8 @@ export const refusals: Observer = {
     if (exchange.status < 400 || model.refusals.isOpen(exchange) || exchange.sent.method === 'HEAD') return;
     yield* observePayload(exchange, model);
     yield* observeCode(exchange, model);
-    yield observeLeak(exchange);
+    const isOurs = exchange.endpoint === undefined || model.isHeld('what a refusal tells of the inside', exchange.endpoint);
+    if (isOurs) yield observeLeak(exchange);
   },
 };
 
@@ -54,7 +55,7 @@ function hasItsOwn({ endpoint, status }: TrialExchange): boolean {
 }
 
 function isFor(stated: string, status: number): boolean {
-  return /^[45]XX$/i.test(stated) ? stated[0] === String(status)[0] : stated === String(status);
+  return stated === 'default' || /^[45]XX$/i.test(stated) ? stated[0] === String(status)[0] : stated === String(status);
 }
 
 /** RFC 9457 section 3.1, with the extension members of the language. */
@@ -103,16 +104,18 @@ function everyConditionHasCode(model: Model): boolean {
   return model.ledger.facts.every(({ kind, standing }) => kind !== 'conditions' || standing !== 'open');
 }
 
+/** What is looked for stands near the beginning, and every repeat ends: no text takes long to be looked through. */
 const leaks: readonly (readonly [what: string, pattern: RegExp])[] = [
-  ['a stack trace', /\n\s+at .+[:(]\d+|\bat [\w.<>$ ]+ \((?:[\w:/\\.-]+|node:[\w/]+):\d+:\d+\)/],
+  ['a stack trace', /\n\s{1,40}at .{1,400}[:(]\d|\bat [\w.<>$ ]{1,200} \((?:node:)?[\w:/\\.-]{1,200}:\d{1,7}:\d{1,7}\)/],
   ['a Python traceback', /Traceback \(most recent call last\)/],
-  ['a place in the source', /\b[\w/\\.-]+\.(?:js|ts|mjs|py|rb|php|go|java|rs):\d+/],
-  ['a database error', /SQLITE_[A-Z]+|SQLSTATE|syntax error at or near|ORA-\d{5}|\bSELECT .+ FROM .+ WHERE\b/],
-  ['a path of the machine', /(?:\/(?:home|usr|var|srv|opt|root|Users)\/[\w./-]+|[A-Z]:\\\\?[\w\\.-]+)/],
+  ['a place in the source', /\b[\w/\\.-]{1,200}\.(?:js|ts|mjs|py|rb|php|go|java|rs):\d/],
+  ['a database error', /SQLITE_[A-Z]|SQLSTATE|syntax error at or near|ORA-\d{5}|\bSELECT .{1,100} FROM .{1,100} WHERE\b/],
+  ['a path of the machine', /(?:\/(?:home|usr|var|srv|opt|root|Users)\/[\w./-]|[A-Z]:\\\\?[\w\\.-])/],
 ];
+const leakLengthMost = 65_536;
 
 function observeLeak(exchange: TrialExchange): Observed {
-  const told = unquoted(exchange);
+  const told = unquoted(exchange).slice(0, leakLengthMost);
   const [what] = leaks.find(([, pattern]) => pattern.test(told)) ?? [];
   const flaw =
     what === undefined ? undefined : { promised: 'a refusal tells nothing of the inside', seen: `${what}${briefly(exchange)}` };

@@ -125,7 +125,9 @@ function markOf(
     const isOurs = field.writable === undefined || (caller !== undefined && field.writable.includes(caller.user));
     if (!stated || !isText || !isLong || !isOurs || field.ref !== undefined || hidden.has(name) || bound.includes(name)) continue;
     const value =
-      name in taken || !isWritable(session.model.spec, stated, field) ? undefined : session.model.freshValue(resource, name);
+      Object.hasOwn(taken, name) || !isWritable(session.model.spec, stated, field)
+        ? undefined
+        : session.model.freshValue(resource, name);
     if (value !== undefined) return { [name]: value };
   }
   return {};

@@ -84,6 +84,11 @@ async function moveBack(session: Session, { resource, machine, rule, transition 
   const done = await session.send(await requestAbout(session, row, endpoint, { caller, headers, transition }));
   const code = model.refusals.of('resource.exists', model.operationOf(endpoint))?.code.name ?? '';
   const fact = { kind: 'conditions', subject: code };
+  const free = async () => {
+    const alone = await session.make(name, { state: from, caller: row.caller });
+    const tags = await session.preconditions(endpoint, alone, caller);
+    return requestAbout(session, alone, endpoint, { caller, headers: tags, transition });
+  };
   const isSo = (exchange: TrialExchange, was?: TrialExchange, taken?: TrialExchange): boolean => {
     const id = idIn(model, exchange);
     const old = was && rowWith(model, was, id);
@@ -101,6 +106,7 @@ async function moveBack(session: Session, { resource, machine, rule, transition 
     reason: `${transition.name} into what is taken`,
     at: rule.at,
     beside: [before, beside],
+    control: free,
     isSo,
     what: `${transition.name} of a ${name} with the ${rule.fields.join(' and ')} of another`,
   });

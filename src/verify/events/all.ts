@@ -1,6 +1,7 @@
 import type { Trial } from '../trial.ts';
 import { delivering } from './delivering.ts';
 import { disabling } from './disabling.ts';
+import { endingAll } from './ear.ts';
 import { emitting } from './emitting.ts';
 import { kept } from './kept.ts';
 import { later } from './later.ts';
@@ -8,5 +9,7 @@ import { refused } from './refused.ts';
 import { resuming } from './resuming.ts';
 import { unchangedIsSilent } from './unchanged.ts';
 
+const all = [emitting, refused, unchangedIsSilent, delivering, resuming, later, kept, disabling];
+
 /** The trials of part 6. */
-export const eventTrials: readonly Trial[] = [emitting, refused, unchangedIsSilent, delivering, resuming, later, kept, disabling];
+export const eventTrials: readonly Trial[] = all.map(endingAll);

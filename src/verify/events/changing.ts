@@ -3,6 +3,7 @@ import type { Operation } from '../../parts/operations.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import type { Session } from '../script/session.ts';
+import { Untestable } from '../untestable.ts';
 import type { Ear } from './ear.ts';
 import { openEar, streaming, streamOf } from './stream-ears.ts';
 import { subscribe, subscribersOf, subscribing } from './subscribing.ts';
@@ -31,8 +32,18 @@ export function changing(model: Model): Operation[] {
 export async function everybody(session: Session): Promise<Ear[]> {
   const { model } = session;
   const ears: Ear[] = [];
-  for (const maker of subscribing(model)) ears.push(await subscribe(session, maker, { events: ['*'] }));
+  let why: unknown = new Untestable('nobody can listen');
+  for (const maker of subscribing(model)) {
+    try {
+      ears.push(await subscribe(session, maker, { events: ['*'] }));
+    } catch (error) {
+      // A service may let only so many subscribe, or not everybody.
+      if (!(error instanceof Untestable)) throw error;
+      why = error;
+    }
+  }
   if (streamOf(model)) for (const caller of streaming(model)) ears.push(await openEar(session, caller));
+  if (ears.length === 0) throw why;
   return ears;
 }
 

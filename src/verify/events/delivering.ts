@@ -179,11 +179,11 @@ function switchedOff(model: Model, pair: Pair): Case {
 
 /** The kinds of what came, in order. */
 function kindsIn(model: Model, deliveries: readonly ReceivedDelivery[]): (string | undefined)[] {
-  return deliveries.map(({ body }) => toldIn(model.spec, body).kind);
+  return deliveries.map((one) => toldIn(model.spec, one).kind);
 }
 
 function ofFirst(model: Model, { first }: Pair, deliveries: readonly ReceivedDelivery[]): ReceivedDelivery[] {
-  return deliveries.filter(({ body }) => toldIn(model.spec, body).kind === first.name);
+  return deliveries.filter((one) => toldIn(model.spec, one).kind === first.name);
 }
 
 /** What was not accepted comes again. */
@@ -199,7 +199,7 @@ function retryJudgement(model: Model, pair: Pair, deliveries: readonly ReceivedD
 function oneIdJudgement(model: Model, pair: Pair, deliveries: readonly ReceivedDelivery[]): Judgement {
   const [first, second] = ofFirst(model, pair, deliveries);
   if (!first || !second || first.status < 300) return moot('it was not tried again');
-  const ids = [first, second].map(({ body, headers }) => toldIn(model.spec, body).id ?? headers['webhook-id']);
+  const ids = [first, second].map((one) => toldIn(model.spec, one).id ?? one.headers['webhook-id']);
   if (ids[0] !== ids[1]) return { promised: `every try has one id: ${ids[0]}`, seen: ids[1] ?? 'none' };
   const names = [first, second].map(({ headers }) => headers['webhook-id']);
   return names[0] === names[1] ? undefined : { promised: `every try has one webhook-id: ${names[0]}`, seen: names[1] ?? 'none' };

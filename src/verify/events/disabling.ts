@@ -21,6 +21,7 @@ export const disabling: Trial = {
   part: 'events',
   about: 'A subscriber with nothing but failures is disabled after the stated time, and not before half of it.',
   noise: 'loud',
+  movesClock: true,
   *cases(model) {
     const pair = pairOf(model);
     const afterMs = deliveryOf(model.spec)?.webhook?.disableAfterMs;
@@ -81,7 +82,6 @@ function caseOf(model: Model, pair: Pair, afterMs: number, enabled: string): Cas
           };
         },
       });
-      await ear.end(session);
     },
   };
 }

@@ -5,6 +5,8 @@ import type { TrialExchange } from '../script/exchange.ts';
 import type { ScriptRun } from '../script/run.ts';
 import type { Session } from '../script/session.ts';
 import type { Done, Step } from '../script/step.ts';
+import type { Trial } from '../trial.ts';
+import { ifTestable } from '../untestable.ts';
 import type { ReceivedDelivery } from './receiver.ts';
 
 /** What has come to somebody who listens. */
@@ -28,10 +30,10 @@ export interface Waiting {
 }
 
 /** How long is waited for what does not come: many times what the slowest took to come; when it is looked at again, which is often, four times. */
-export function msFor({ isOnTop, client }: Pick<ScriptRun, 'isOnTop' | 'client'>, { ms }: Waiting): number {
+export function msFor({ errand, client }: Pick<ScriptRun, 'errand' | 'client'>, { ms }: Waiting): number {
   const slowestMs = slowest.get(client);
   if (slowestMs === undefined) return ms;
-  return Math.min(ms, isOnTop === true ? Math.max(600, 4 * slowestMs) : Math.max(1_500, 12 * slowestMs));
+  return Math.min(ms, errand === 'again' ? Math.max(600, 4 * slowestMs) : Math.max(1_500, 12 * slowestMs));
 }
 
 const slowest = new WeakMap<Client, number>();
@@ -39,6 +41,34 @@ const slowest = new WeakMap<Client, number>();
 /** Notes how long it took until what was waited for had come. */
 export function noteArrival({ client }: Pick<ScriptRun, 'client'>, tookMs: number): void {
   slowest.set(client, Math.max(slowest.get(client) ?? 0, tookMs));
+}
+
+const listening = new WeakMap<Session, Set<Ear>>();
+
+/** Notes that somebody listens from now on, until a session ends them. */
+export function listenIn<T extends Ear>(session: Session, ear: T): T {
+  const known = listening.get(session) ?? new Set();
+  listening.set(session, known);
+  known.add(ear);
+  return ear;
+}
+
+/** Ends everybody who still listens in a session: a service may let only so many, and each is told of all that comes later. */
+export async function endAll(session: Session): Promise<void> {
+  for (const ear of listening.get(session) ?? []) {
+    listening.get(session)?.delete(ear);
+    await ifTestable(ear.end(session));
+  }
+}
+
+/** A trial each of whose cases ends those who listened in it, however it came out. */
+export function endingAll(trial: Trial): Trial {
+  return {
+    ...trial,
+    *cases(model) {
+      for (const one of trial.cases(model)) yield { ...one, run: (session) => one.run(session).finally(() => endAll(session)) };
+    },
+  };
 }
 
 /** Somebody who is told of events, by web hook or on the stream. */

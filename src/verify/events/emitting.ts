@@ -2,9 +2,11 @@ import { isMap, isSame } from '../../document/values.ts';
 import type { EventKind } from '../../parts/events.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
+import { creationsOf } from '../make/creations.ts';
 import { lookAt } from '../make/look.ts';
 import { type Readied, ready } from '../make/readied.ts';
 import type { Model } from '../model/model.ts';
+import { rowIn } from '../model/row-shown.ts';
 import type { Judgement } from '../script/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
@@ -14,7 +16,7 @@ import { resolve, type Symbolic } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
 import { Untestable } from '../untestable.ts';
 import { canListen, changing, deliveryFact, everybody, kindsFact } from './changing.ts';
-import { type Ear, eventMs, type Listening as Heard, type Waiting } from './ear.ts';
+import { type Ear, endAll, eventMs, type Listening as Heard, type Waiting } from './ear.ts';
 import { kindsOn } from './expected.ts';
 import {
   type ChangeHeard,
@@ -59,7 +61,9 @@ function caseOf(model: Model, operation: Operation, style: 'plain' | 'full'): Ca
     facts: [...facts, kindsFact, deliveryFact],
     async run(session: Session) {
       const { ears, shown, acted } = await carriedOut(session, operation, style);
-      const listenings = ears.map((ear) => ({ operation, kinds, ear, shown: shown?.done, acted }));
+      const row = { ...shown?.fields, ...(isDone(acted.value) ? rowIn(acted.value) : {}) };
+      const beside = creationsOf(session, operation.resource ?? '', row);
+      const listenings = ears.map((ear) => ({ operation, kinds, ear, shown: shown?.done, acted, beside }));
       const heard = await hearAll(
         session,
         listenings.map((one) => ({
@@ -69,7 +73,6 @@ function caseOf(model: Model, operation: Operation, style: 'plain' | 'full'): Ca
         })),
       );
       for (const [at, one] of listenings.entries()) judgeAll(session, one, heard[at] as Done<Heard>);
-      for (const ear of ears) await ear.end(session);
     },
   };
 }
@@ -90,7 +93,7 @@ async function carriedOut(session: Session, operation: Operation, style: 'plain'
     const ears = await everybody(session);
     const acted = await session.send(request);
     if (isDone(acted.value)) return { ears, shown, acted };
-    for (const ear of ears) await ear.end(session);
+    await endAll(session);
     why = `${name} was answered ${acted.value.status}${briefly(acted.value)}`;
   }
   throw new Untestable(why);
@@ -133,13 +136,15 @@ interface Listening {
   readonly ear: Ear;
   readonly shown: Done<TrialExchange> | undefined;
   readonly acted: Done<TrialExchange>;
+  readonly beside: readonly Done<TrialExchange>[];
 }
 
 /** A subscriber waits for what has to come, and listens a moment longer for what must not. */
-function waitingFor(model: Model, { operation, kinds, ear, shown, acted }: Listening): Waiting {
+function waitingFor(model: Model, { operation, kinds, ear, shown, acted, beside }: Listening): Waiting {
   const nothing = { deliveries: [], nowSeconds: undefined };
   const wanted = kinds.filter((kind) => {
-    const seen = { created: ear.opened.value, shown: shown?.value, acted: acted.value, heard: nothing };
+    const others = beside.map(({ value }) => value);
+    const seen = { created: ear.opened.value, shown: shown?.value, acted: acted.value, heard: nothing, beside: others };
     // Nothing has come yet, so what is missed by now is what has to come.
     const judged = emissionJudgement(model, operation, kind, ear.maker, seen);
     return judged !== undefined && 'promised' in judged;
@@ -151,23 +156,25 @@ function waitingFor(model: Model, { operation, kinds, ear, shown, acted }: Liste
   return { isEnough, ms: wanted.length === 0 ? 0 : eventMs, quietMs };
 }
 
+/** The exchange that subscribed, one that showed the row, the change, what was heard of it, and what made the row and those that it refers to. */
+type Seen = readonly [TrialExchange, TrialExchange, TrialExchange, Heard, ...TrialExchange[]];
+
 /** Holds what one subscriber was told of a change to everything that is stated of it. */
-function judgeAll(session: Session, { operation, kinds, ear, shown, acted }: Listening, heard: Done<Heard>): void {
+function judgeAll(session: Session, { operation, kinds, ear, shown, acted, beside }: Listening, heard: Done<Heard>): void {
   const { model } = session;
   const { maker, opened: created } = ear;
-  const of = [created, shown ?? created, acted, heard] as const;
-  const seenIn = (one: TrialExchange, look: TrialExchange, act: TrialExchange, come: Heard): ChangeHeard => ({
+  const of = [created, shown ?? created, acted, heard, ...beside] as const;
+  const seenIn = (...[one, look, act, come, ...others]: Seen): ChangeHeard => ({
     created: one,
     shown: shown && look,
     acted: act,
     heard: come,
+    beside: others,
   });
   for (const kind of kinds) {
-    const judge = (...all: readonly [TrialExchange, TrialExchange, TrialExchange, Heard]): Judgement =>
-      emissionJudgement(model, operation, kind, maker, seenIn(...all));
+    const judge = (...all: Seen): Judgement => emissionJudgement(model, operation, kind, maker, seenIn(...all));
     session.claim({ shrinkingRuns: 2, fact: { kind: 'emitting operations', subject: kind.name }, reason: 'emitted', of, judge });
-    const judgePayload = (...all: readonly [TrialExchange, TrialExchange, TrialExchange, Heard]): Judgement =>
-      payloadJudgement(model, operation, kind, maker, seenIn(...all));
+    const judgePayload = (...all: Seen): Judgement => payloadJudgement(model, operation, kind, maker, seenIn(...all));
     session.claim({
       shrinkingRuns: 2,
       fact: { kind: 'payload shapes', subject: kind.name },
@@ -176,8 +183,7 @@ function judgeAll(session: Session, { operation, kinds, ear, shown, acted }: Lis
       judge: judgePayload,
     });
   }
-  const judgeKinds = (...all: readonly [TrialExchange, TrialExchange, TrialExchange, Heard]) =>
-    kindsJudgement(model, seenIn(...all));
+  const judgeKinds = (...all: Seen) => kindsJudgement(model, seenIn(...all));
   session.claim({ shrinkingRuns: 2, fact: kindsFact, reason: 'kinds', of, judge: judgeKinds });
   const judgeDelivery = (one: TrialExchange, come: Heard) => ear.judge(one, come);
   session.claim({ shrinkingRuns: 2, fact: deliveryFact, reason: 'sent as stated', of: [created, heard], judge: judgeDelivery });

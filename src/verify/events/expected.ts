@@ -5,9 +5,13 @@ import { namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Allowed } from '../model/access.ts';
 import { callerContext } from '../model/access.ts';
 import type { TrialCaller } from '../model/callers.ts';
+import type { Before } from '../model/expectation.ts';
 import type { Known } from '../model/expressions.ts';
+import { followedIn } from '../model/followed.ts';
 import type { Model } from '../model/model.ts';
-import { bodyFields, type TrialExchange } from '../script/exchange.ts';
+import { hasMade, rowKnown } from '../model/row-known.ts';
+import { rowIn, showsResource } from '../model/row-shown.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 
 type Fields = Readonly<Record<string, Json>>;
 
@@ -21,6 +25,8 @@ export interface ObservedChange {
   readonly acted: TrialExchange;
   /** The fields that whoever looked was not shown. */
   readonly unseen: ReadonlySet<string>;
+  /** The exchanges that made the row and what it refers to, oldest first. */
+  readonly beside: readonly TrialExchange[];
 }
 
 /** The kinds of event that an operation may emit, whatever their conditions. */
@@ -34,25 +40,37 @@ export function kindsOn(model: Model, operation: Operation): EventKind[] {
 export function isEmitted(model: Model, kind: EventKind, change: ObservedChange): Allowed {
   if (!namesOperation(statedValue(kind.on) ?? [], change.operation, 'event')) return 'no';
   if (!kind.if) return 'yes';
-  const evaluated = model.expressions.evaluate(kind.if, change.operation.name, knownOf(change));
+  const evaluated = model.expressions.evaluate(kind.if, change.operation.name, knownOf(model, change));
   if (evaluated === 'unknown' || evaluated === 'failed') return 'unknown';
   return evaluated.value === true ? 'yes' : 'no';
 }
 
 /** What conditions and payloads can read of a change. */
-export function knownOf({ operation, before, after, acted, unseen }: ObservedChange): Known {
+export function knownOf(model: Model, change: ObservedChange): Known {
+  const { operation, before, after, acted, beside } = change;
   const { json, path, query } = acted.sent;
+  const was = before && rowOf(model, change, before);
+  const is = after && rowOf(model, change, after);
   return {
     context: {
       ...callerContext(acted.caller),
       operation: operation.name,
       params: { ...query, ...path },
-      ...(before && { resource: before }),
-      ...(after && { next: after }),
+      ...(was && { resource: was.fields }),
+      ...(is && { next: is.fields }),
+      ...(beside.length > 0 && { follow: followedIn(model, beside) }),
       request: json ?? {},
     },
-    unseen: { resource: unseen, next: unseen },
+    unseen: { ...(was && { resource: was.unseen }), ...(is && { next: is.unseen }) },
   };
+}
+
+/** A row of a change as conditions read it: with what its creation set for good where that is hidden. */
+function rowOf(model: Model, { operation, acted, beside, unseen }: ObservedChange, fields: Fields): Before {
+  const { resource = '' } = operation;
+  const id = fields[model.identifierField(resource)] ?? null;
+  const creation = [...beside, acted].find((exchange) => hasMade(model, exchange, resource, id));
+  return rowKnown(model, resource, { fields, unseen, creation });
 }
 
 /**
@@ -69,7 +87,7 @@ export function isHeardBy(
   const { operation } = change;
   const row = change.after ?? change.before;
   if (kind.to) {
-    const known = knownOf(change);
+    const known = knownOf(model, change);
     const context = { ...known.context, subscriber: subscription, ...callerContext(maker) };
     // Without an identifier of the maker's, `caller` would be that of the change.
     if (maker?.id === undefined && model.expressions.reads(kind.to, operation.name, 'caller')) return 'unknown';
@@ -78,7 +96,9 @@ export function isHeardBy(
     return typeof evaluated === 'string' ? 'unknown' : evaluated.value === true ? 'yes' : 'no';
   }
   if (operation.resource === undefined || !row) return 'unknown';
-  return mayRead(model, operation.resource, maker, { context: { resource: row }, unseen: { resource: change.unseen } });
+  const { fields, unseen } = rowOf(model, change, row);
+  const follow = change.beside.length > 0 ? { follow: followedIn(model, change.beside) } : {};
+  return mayRead(model, operation.resource, maker, { context: { resource: fields, ...follow }, unseen: { resource: unseen } });
 }
 
 /** Whether somebody may read a row: a rule of an operation that reads it holds, or of a list where none does. */
@@ -95,19 +115,23 @@ function mayRead(model: Model, resource: string, caller: TrialCaller | undefined
 export function changeIn(
   model: Model,
   operation: Operation,
-  shown: TrialExchange | undefined,
-  acted: TrialExchange,
+  {
+    shown,
+    acted,
+    beside = [],
+  }: { shown: TrialExchange | undefined; acted: TrialExchange; beside?: readonly TrialExchange[] | undefined },
 ): ObservedChange {
   const resource = operation.resource ?? '';
   const verb = operation.endpoint && statedValue(operation.endpoint.does)?.verb;
-  const isWhole = operation.endpoint?.response.standing === 'open';
+  const isWhole = operation.endpoint !== undefined && showsResource(operation.endpoint, resource, acted.status);
   const unseen = new Set([...model.unseenBy(resource, acted.caller), ...(shown ? model.unseenBy(resource, shown.caller) : [])]);
   return {
     operation,
     acted,
     unseen,
-    before: verb === 'create' ? undefined : shown && bodyFields(shown),
-    after: verb === 'delete' || !isWhole ? undefined : bodyFields(acted),
+    beside,
+    before: verb === 'create' ? undefined : shown && rowIn(shown),
+    after: verb === 'delete' || !isWhole ? undefined : rowIn(acted),
   };
 }
 

@@ -5,10 +5,11 @@ import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation, operationsOf } from '../../parts/operations.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
+import { rowIn } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Listening } from './ear.ts';
-import { toldIn } from './envelope.ts';
+import { showsKind, showsPayload, toldIn } from './envelope.ts';
 import { changeIn, isEmitted, isHeardBy, kindsOn, type ObservedChange } from './expected.ts';
 import { payloadFlaw } from './payloads.ts';
 import type { ReceivedDelivery } from './receiver.ts';
@@ -19,6 +20,8 @@ export interface ChangeHeard {
   readonly shown: TrialExchange | undefined;
   readonly acted: TrialExchange;
   readonly heard: Listening;
+  /** The exchanges that made the row and what it refers to, oldest first. */
+  readonly beside?: readonly TrialExchange[];
 }
 
 /** Different events that came, each once, however often it was delivered. */
@@ -28,12 +31,22 @@ export function eventsIn(
 ): (Told & { readonly delivery: ReceivedDelivery })[] {
   const known = new Set<string>();
   return deliveries.flatMap((delivery) => {
-    const told = toldIn(model.spec, delivery.body);
-    const id = told.id ?? delivery.headers['webhook-id'] ?? delivery.text;
+    const told = toldIn(model.spec, delivery);
+    const id = told.id ?? delivery.headers['webhook-id'] ?? delivery.headers.id ?? `${told.kind} ${delivery.text}`;
     if (known.has(id)) return [];
     known.add(id);
     return [{ ...told, delivery }];
   });
+}
+
+/** Why nothing is held against payloads of which an envelope shows pieces alone. */
+export const unshown = 'the envelope does not show the payload as it is';
+
+const nameless = 'what comes does not say of which kind it is';
+
+/** Whether something came that does not say its kind, and need not. */
+function isNameless(model: Model, events: readonly Told[]): boolean {
+  return !showsKind(model.spec) && events.some(({ kind }) => kind === undefined);
 }
 
 /** That a change emits exactly one event of a kind, or none, and that a subscriber hears of it, or does not. */
@@ -44,15 +57,17 @@ export function emissionJudgement(
   maker: TrialCaller | undefined,
   seen: ChangeHeard,
 ): Judgement {
-  const { created, shown, acted, heard } = seen;
+  const { created, acted, heard } = seen;
   if (!isDone(created) || !isDone(acted)) return moot('nobody subscribed, or the change was refused');
-  const change = changeIn(model, operation, shown, acted);
+  const change = changeIn(model, operation, seen);
   // What changes nothing stores and emits nothing, and whether it does is not always seen.
   if (isUnchanged(change)) return moot('nothing is seen to have changed');
   const emitted = isEmitted(model, kind, change);
-  const hears = emitted === 'no' ? 'no' : isHeardBy(model, kind, change, maker, bodyFields(created) ?? {});
+  const hears = emitted === 'no' ? 'no' : isHeardBy(model, kind, change, maker, rowIn(created) ?? {});
   if (emitted === 'unknown' || hears === 'unknown') return moot('it is not known whether it has to be told');
-  const count = eventsIn(model, heard.deliveries).filter((event) => event.kind === kind.name).length;
+  const events = eventsIn(model, heard.deliveries);
+  if (isNameless(model, events)) return moot(nameless);
+  const count = events.filter((event) => event.kind === kind.name).length;
   const who = maker === undefined ? 'the subscriber' : `a subscriber of ${maker.name}`;
   if (emitted === 'yes' && hears === 'yes') {
     if (count === 1) return undefined;
@@ -75,11 +90,12 @@ export function strangerJudgement(
   operation: Operation,
   kinds: readonly EventKind[],
   maker: TrialCaller | undefined,
-  { created, shown, acted, heard }: ChangeHeard,
+  seen: ChangeHeard,
 ): Judgement {
+  const { created, acted, heard } = seen;
   if (!isDone(created) || !isDone(acted)) return moot('nobody subscribed, or the change was refused');
-  const change = changeIn(model, operation, shown, acted);
-  const hidden = kinds.filter((kind) => isHeardBy(model, kind, change, maker, bodyFields(created) ?? {}) === 'no');
+  const change = changeIn(model, operation, seen);
+  const hidden = kinds.filter((kind) => isHeardBy(model, kind, change, maker, rowIn(created) ?? {}) === 'no');
   if (hidden.length === 0) return moot('nothing is hidden from the subscriber');
   const id = (change.after ?? change.before)?.[model.identifierField(operation.resource ?? '')];
   // Rows of others may be told of meanwhile.
@@ -107,7 +123,9 @@ export function silenceJudgement(
   { created, acted, heard }: Omit<ChangeHeard, 'shown'>,
 ): Judgement {
   if (!isDone(created) || acted.status < 400) return moot('nobody subscribed, or it was not refused');
-  const count = eventsIn(model, heard.deliveries).filter((event) => event.kind === kind.name).length;
+  const events = eventsIn(model, heard.deliveries);
+  if (isNameless(model, events)) return moot(nameless);
+  const count = events.filter((event) => event.kind === kind.name).length;
   return count === 0 ? undefined : { promised: `what is refused emits no ${kind.name}`, seen: `${count} came` };
 }
 
@@ -116,6 +134,7 @@ export function kindsJudgement(model: Model, { heard }: Pick<ChangeHeard, 'heard
   if (model.spec.events.others) return moot('there are other kinds');
   const told = eventsIn(model, heard.deliveries);
   if (told.length === 0) return moot('nothing came');
+  if (isNameless(model, told)) return moot(nameless);
   const stranger = told.find(({ kind }) => kind === undefined || entryOf(model.spec.events.kinds, kind) === undefined);
   const known = entriesOf(model.spec.events.kinds).map(([name]) => name);
   return (
@@ -134,13 +153,14 @@ export function payloadJudgement(
   maker: TrialCaller | undefined,
   seen: ChangeHeard,
 ): Judgement {
-  const { created, shown, acted, heard } = seen;
+  const { created, acted, heard } = seen;
   if (!isDone(created) || !isDone(acted)) return moot('nobody subscribed, or the change was refused');
   const events = eventsIn(model, heard.deliveries).filter((event) => event.kind === kind.name);
   const [event] = events;
   if (!event || events.length > 1 || isMadeByOthers(model, kind, operation))
     return moot('none came, or several, or others make them as well');
-  return payloadFlaw(model, kind, event.payload, changeIn(model, operation, shown, acted), maker);
+  if (!showsPayload(model.spec)) return moot(unshown);
+  return payloadFlaw(model, kind, event.payload, changeIn(model, operation, seen), maker);
 }
 
 /** Whether the clock or the service emits the same kind, so that it may have been they. */

@@ -1,8 +1,9 @@
 import { endsWithin } from '../authentication/ends.ts';
 import { ready } from '../make/readied.ts';
 import type { Model } from '../model/model.ts';
+import { rowIn } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Case, Trial } from '../trial.ts';
@@ -19,6 +20,7 @@ export const kept: Trial = {
   part: 'events',
   about: 'Just before the stated time is over, who comes back is told what was missed; afterwards, what is still kept.',
   noise: 'loud',
+  movesClock: true,
   *cases(model) {
     const pair = pairOf(model);
     const keepMs = streamOf(model)?.keepMs;
@@ -104,11 +106,11 @@ function claimOldest(session: Session, resource: string, of: Return): void {
 }
 
 function idsIn(model: Model, { deliveries }: Listening): (string | undefined)[] {
-  return deliveries.map(({ body }) => toldIn(model.spec, body).id);
+  return deliveries.map((one) => toldIn(model.spec, one).id);
 }
 
 /** Whether an event is about the row that was made. */
 function isOf(model: Model, resource: string, made: TrialExchange, { text }: Listening['deliveries'][number]): boolean {
-  const id = bodyFields(made)?.[model.identifierField(resource)];
+  const id = rowIn(made)?.[model.identifierField(resource)];
   return id !== undefined && text.includes(JSON.stringify(id));
 }

@@ -4,17 +4,19 @@ import { type Operation, operationsOf } from '../../parts/operations.ts';
 import { endsWithin } from '../authentication/ends.ts';
 import { identifierField } from '../authentication/identities.ts';
 import { lookAt } from '../make/look.ts';
+import type { TrialRow } from '../make/row.ts';
 import type { Model } from '../model/model.ts';
+import { rowIn } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
-import { anEar, canListen } from './changing.ts';
+import { anEar, canListen, kindsFact } from './changing.ts';
 import type { Listening } from './ear.ts';
 import { eventMs } from './ear.ts';
-import { toldIn } from './envelope.ts';
+import { showsPayload, toldIn } from './envelope.ts';
 import { kindsOn } from './expected.ts';
-import { eventsIn } from './heard.ts';
+import { eventsIn, kindsJudgement, unshown } from './heard.ts';
 import { payloadFlaw } from './payloads.ts';
 import { hear } from './reached.ts';
 
@@ -24,6 +26,7 @@ export const later: Trial = {
   part: 'events',
   about: 'A transition that the clock fires emits its events.',
   noise: 'loud',
+  movesClock: true,
   *cases(model) {
     if (!canListen(model)) return;
     for (const operation of operationsOf(model.spec)) {
@@ -45,10 +48,8 @@ function caseOf(model: Model, operation: Operation, kind: EventKind, afterMs: nu
         `it takes ${afterMs / 1000} s: say how the clock is moved with --clock`,
       );
       session.need(!endsWithin(model, session, afterMs), 'the tokens that were given end before that');
-      const { transition, resource = '' } = operation;
-      const from = transition?.from;
-      const state = from === undefined || from === '*' ? undefined : from[0];
-      const row = await session.make(resource, state === undefined ? {} : { state });
+      const { resource = '' } = operation;
+      const row = await rowBefore(session, operation);
       const ear = await anEar(session, row.caller);
       const waited = await session.wait(afterMs + 1_000);
       let look = await lookAt(session, row);
@@ -74,6 +75,8 @@ function caseOf(model: Model, operation: Operation, kind: EventKind, afterMs: nu
           return count === 1 ? undefined : { promised: `${operation.name} emits one ${kind.name}`, seen: `${count} came` };
         },
       });
+      const judgeKinds = (all: Listening) => kindsJudgement(model, { heard: all });
+      session.claim({ shrinkingRuns: 2, fact: kindsFact, reason: 'kinds', of: [heard], judge: judgeKinds });
       session.claim({
         shrinkingRuns: 2,
         fact: { kind: 'payload shapes', subject: kind.name },
@@ -83,7 +86,8 @@ function caseOf(model: Model, operation: Operation, kind: EventKind, afterMs: nu
           const [event] = eventsOf(model, kind, resource, shown, all);
           if (!isDone(opened) || !hasMoved(operation, shown) || !event) return moot('nothing came');
           const unseen = model.unseenBy(resource, shown.caller);
-          const change = { operation, before: undefined, after: bodyFields(shown), acted: shown, unseen };
+          const change = { operation, before: undefined, after: rowIn(shown), acted: shown, unseen, beside: [] };
+          if (!showsPayload(model.spec)) return moot(unshown);
           return payloadFlaw(model, kind, event.payload, change, ear.maker);
         },
       });
@@ -91,16 +95,23 @@ function caseOf(model: Model, operation: Operation, kind: EventKind, afterMs: nu
   };
 }
 
+/** A row in a state that the transition leaves. */
+function rowBefore(session: Session, { transition, resource = '' }: Operation): Promise<TrialRow> {
+  const from = transition?.from;
+  const state = from === undefined || from === '*' ? undefined : from[0];
+  return session.make(resource, state === undefined ? {} : { state });
+}
+
 /** The events of a kind about the row that was shown: the clock moves others too. */
 function eventsOf(model: Model, kind: EventKind, resource: string, shown: TrialExchange, { deliveries }: Listening) {
-  const id = bodyFields(shown)?.[identifierField(model, resource)];
-  return eventsIn(model, deliveries.filter(kindIn(model, kind))).filter(({ payload }) =>
-    JSON.stringify(payload ?? null).includes(String(id)),
+  const id = rowIn(shown)?.[identifierField(model, resource)];
+  return eventsIn(model, deliveries.filter(kindIn(model, kind))).filter(({ payload, delivery }) =>
+    (payload === undefined ? delivery.text : JSON.stringify(payload)).includes(String(id)),
   );
 }
 
 function kindIn(model: Model, kind: EventKind): (delivery: Listening['deliveries'][number]) => boolean {
-  return ({ body }) => toldIn(model.spec, body).kind === kind.name;
+  return (one) => toldIn(model.spec, one).kind === kind.name;
 }
 
 /** Whether a row is in a state that the transition leads to. */

@@ -7,6 +7,7 @@ import { isHiddenFrom } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
 import type { Flaw } from '../script/claim.ts';
 import { oneLine } from '../values/difference.ts';
+import { tellsPayload } from './envelope.ts';
 import { isPlainField, knownOf, type ObservedChange } from './expected.ts';
 
 /** What is wrong with the payload of an event about a change, as a subscriber's maker is told of it. */
@@ -18,7 +19,7 @@ export function payloadFlaw(
   maker: TrialCaller | undefined,
 ): Flaw | undefined {
   const shape = statedValue(kind.payload);
-  if (!shape) return undefined;
+  if (!shape || !tellsPayload(model.spec)) return undefined;
   if (payload === undefined) return { promised: `an event ${kind.name} has a payload`, seen: 'there is none' };
   const [misfit] = model.schemas.of(shape, 'shown')(payload);
   const seen = oneLine(payload);
@@ -46,7 +47,8 @@ function rowFlaw(
   change: ObservedChange,
   maker: TrialCaller | undefined,
 ): Flaw | undefined {
-  const row = change.after ?? change.before;
+  const effect = change.operation.endpoint && statedValue(change.operation.endpoint.does);
+  const row = change.after ?? (effect?.verb === 'delete' ? change.before : undefined);
   const stated = model.resource(resource);
   if (!row || !stated || !isMap(payload)) return undefined;
   for (const [name, field] of entriesOf(stated.fields)) {
@@ -64,7 +66,7 @@ function dataFlaw(model: Model, kind: EventKind, payload: Json, change: Observed
   for (const [name, expression] of Object.entries(data)) {
     // What refers to a whole row is held to its shape alone.
     if (['next', 'resource'].includes(expression.source.trim())) continue;
-    const evaluated = model.expressions.evaluate(expression, change.operation.name, knownOf(change));
+    const evaluated = model.expressions.evaluate(expression, change.operation.name, knownOf(model, change));
     if (typeof evaluated === 'string' || isSame(evaluated.value, payload[name])) continue;
     return { promised: `${name} is \`${expression.source}\`: ${oneLine(evaluated.value)}`, seen: oneLine(payload[name]) };
   }

@@ -9,7 +9,7 @@ import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { Untestable } from '../untestable.ts';
 import { changing, everybody } from './changing.ts';
-import { type Ear, type Listening, noteArrival, type Waiting } from './ear.ts';
+import { type Ear, endAll, type Listening, noteArrival, type Waiting } from './ear.ts';
 import { receiverOf } from './subscribing.ts';
 
 /** How long an event is waited for that only shows that events come. */
@@ -43,35 +43,41 @@ export async function hear(
 export async function hearAll(session: Session, listeners: readonly Listener[]): Promise<Done<Listening>[]> {
   const { client } = session.run;
   // Who has waited once for nothing does not wait again.
-  if (proofs.has(client) && !(await proofs.get(client))) throw nothingComes();
+  await needReached(proofs.get(client));
   const heard = await Promise.all(listeners.map(({ ear, after, waiting }) => session.do(ear.hearing(after, waiting))));
   if (!heard.some(({ value }) => value.isUnreached)) return heard;
-  const proof = proofs.get(client) ?? isReached(session);
+  // Nobody listens any more when others begin to.
+  await endAll(session);
+  const proof = proofs.get(client) ?? whyUnreached(session);
   proofs.set(client, proof);
-  if (!(await proof)) throw nothingComes();
+  await needReached(proof);
   return heard;
 }
 
-/** Whether anything comes to the receiver of a client, once that was in doubt. */
-const proofs = new WeakMap<Client, Promise<boolean>>();
+/** Why nothing comes to the receiver of a client, once that was in doubt; nothing where something does. */
+const proofs = new WeakMap<Client, Promise<string | undefined>>();
 
-function nothingComes(): Untestable {
-  return new Untestable(
-    'nothing ever came to the receiver on this machine: services may refuse to send web hooks to its addresses',
-  );
+async function needReached(proof: Promise<string | undefined> | undefined): Promise<void> {
+  const why = await proof;
+  if (why !== undefined) throw new Untestable(why);
 }
 
-/** Whether anything comes of operations that have to be told of. */
-async function isReached(session: Session): Promise<boolean> {
+/** Why nothing comes of operations that have to be told of; nothing where something does. */
+async function whyUnreached(session: Session): Promise<string | undefined> {
   const told = changing(session.model).filter((one) => isTold(session.model, one));
+  let why: string | undefined;
+  let isSilent = false;
   for (const operation of told.slice(0, proofsMax)) {
     try {
-      if (await tells(session, operation)) return true;
+      if (await tells(session, operation)) return undefined;
+      isSilent = true;
     } catch (error) {
       if (!(error instanceof Untestable)) throw error;
+      why = error.message;
     }
   }
-  return false;
+  const silence = 'nothing ever came to the receiver on this machine: services may refuse to send web hooks to its addresses';
+  return isSilent ? silence : (why ?? silence);
 }
 
 /** Whether an operation emits something whatever else is so. */
@@ -84,13 +90,13 @@ function isTold({ spec }: Model, operation: Operation): boolean {
 async function tells(session: Session, { endpoint }: Operation): Promise<boolean> {
   if (!endpoint) return false;
   const { request } = await ready(session, endpoint, { style: 'whole' });
-  const ears = await everybody(session);
+  await everybody(session);
   const acted = await session.send(request);
-  if (!isDone(acted.value)) return false;
+  session.need(isDone(acted.value), `${endpoint.key} was answered ${acted.value.status}`);
   const receiver = await receiverOf(session.run);
   const fromMs = Date.now();
   for (let waitedMs = 0; waitedMs < proofMs && receiver.connections === 0; waitedMs += 20) await pause(20);
   if (receiver.connections > 0) noteArrival(session.run, Date.now() - fromMs);
-  for (const ear of ears) await ear.end(session);
+  await endAll(session);
   return receiver.connections > 0;
 }

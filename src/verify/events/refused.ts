@@ -52,6 +52,7 @@ function caseOf(model: Model, operation: Operation): Case {
           shrinkingRuns: 2,
           fact,
           reason: 'refused',
+          control: request,
           of: [ear.opened, acted, heard],
           judge: (opened, act, come) => silenceJudgement(model, kind, { created: opened, acted: act, heard: come }),
         });

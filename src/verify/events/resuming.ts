@@ -39,11 +39,11 @@ function caseOf(model: Model, pair: Pair): Case {
         reason: 'resumed',
         of: [ear.opened, heard, again.opened, resumed],
         judge: (one: TrialExchange, before: Listening, other: TrialExchange, after: Listening): Judgement => {
-          const ids = before.deliveries.map(({ body }) => toldIn(model.spec, body).id);
+          const ids = before.deliveries.map((one) => toldIn(model.spec, one).id);
           if (![one, other].every(isDone) || ids.length < 2)
             return moot('the stream was not opened, or fewer than two events came');
           const missed = ids.slice(1);
-          const told = after.deliveries.map(({ body }) => toldIn(model.spec, body).id);
+          const told = after.deliveries.map((one) => toldIn(model.spec, one).id);
           if (missed.every((id, at) => told[at] === id)) return undefined;
           const named = (list: typeof told) => (list.length === 0 ? 'nothing' : list.join(', '));
           return { promised: `behind ${ids[0]} comes what was missed: ${named(missed)}`, seen: named(told) };

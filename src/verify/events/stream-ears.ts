@@ -11,7 +11,7 @@ import type { ScriptRun } from '../script/run.ts';
 import type { Session } from '../script/session.ts';
 import { curlOf } from '../script/shell.ts';
 import type { Done, Step } from '../script/step.ts';
-import { type Ear, eventMs, type Listening, msFor, noteArrival, type Waiting } from './ear.ts';
+import { type Ear, eventMs, type Listening, listenIn, msFor, noteArrival, type Waiting } from './ear.ts';
 import { deliveryOf, envelopeFlaw, toldIn } from './envelope.ts';
 import type { ReceivedDelivery } from './receiver.ts';
 
@@ -54,13 +54,13 @@ export async function openEar(
   opened += 1;
   const name = `stream ${opened}`;
   const done = await session.do(connecting(name, asked ? asked(plan) : plan, behind, streamKindOf(model)));
-  return {
+  return listenIn(session, {
     maker: caller,
     opened: done,
     hearing: (after, waiting) => listening(model, name, [done, ...after], waiting),
     end: async ({ run }) => connections.get(run)?.get(name)?.close(),
     judge: (one, heard) => streamJudgement(model, one, heard),
-  };
+  });
 }
 
 function planOf(model: Model, caller: TrialCaller | undefined): RequestPlan {
@@ -90,6 +90,7 @@ function connecting(
     ...(behind && { needs: [behind.step] }),
     async act(run) {
       const { outgoing, sent } = concrete(plan, run);
+      run.client.count(run);
       const fromMs = Date.now();
       const closing = new AbortController();
       const unanswered = setTimeout(() => closing.abort(), answerMs);
@@ -169,6 +170,7 @@ function read(response: Response, closing: AbortController, kind: StreamKind | u
 function listening(model: Model, name: string, after: readonly Done<unknown>[], waiting: Waiting): Step<Listening> {
   return {
     says: 'listen to the stream',
+    isWait: true,
     takes: [],
     needs: after.map(({ step }) => step),
     async act(run) {
@@ -182,7 +184,7 @@ function listening(model: Model, name: string, after: readonly Done<unknown>[], 
       return { deliveries: deliveries(), nowSeconds: run.clock.toService(Date.now()) / 1000 };
     },
     tell: ({ deliveries }) => {
-      const kinds = deliveries.map(({ body }) => toldIn(model.spec, body).kind);
+      const kinds = deliveries.map((one) => toldIn(model.spec, one).kind);
       return kinds.length === 0 ? 'nothing came' : kinds.join(', ');
     },
     shell: () => ['sleep 2'],
@@ -211,7 +213,7 @@ function streamJudgement(model: Model, opened: TrialExchange, { deliveries }: Li
   for (const { headers, body } of deliveries) {
     const flaw = envelopeFlaw(model.spec, body);
     if (flaw !== undefined) return { promised: 'the data of an event is the stated envelope', seen: flaw };
-    const { id, kind } = toldIn(model.spec, body);
+    const { id, kind } = toldIn(model.spec, { headers, body });
     if (id !== undefined && headers.id !== id)
       return { promised: `the id of a server-sent event is the event's: ${id}`, seen: headers.id || 'none' };
     if (kind !== undefined && headers.event !== kind)

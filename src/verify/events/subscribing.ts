@@ -6,16 +6,18 @@ import { entryOf } from '../../parts/fact.ts';
 import type { Client } from '../client/client.ts';
 import { remove } from '../make/remove.ts';
 import type { TrialRow } from '../make/row.ts';
+import { askedKinds } from '../model/asked-kinds.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
+import { rowIn } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { bodyFields, type TrialExchange } from '../script/exchange.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import type { ScriptRun } from '../script/run.ts';
 import type { Session } from '../script/session.ts';
 import type { Done, Step } from '../script/step.ts';
 import { Fresh, resolve, type Symbolic } from '../script/symbol.ts';
-import { Untestable } from '../untestable.ts';
-import { type Ear, eventMs, type Listening, msFor, noteArrival, type Waiting } from './ear.ts';
+import { ifTestable, Untestable } from '../untestable.ts';
+import { type Ear, eventMs, type Listening, listenIn, msFor, noteArrival, type Waiting } from './ear.ts';
 import { deliveryOf, envelopeFlaw, toldIn } from './envelope.ts';
 import { openReceiver, type React, type ReceivedDelivery, type Receiver } from './receiver.ts';
 
@@ -67,28 +69,26 @@ export async function subscribe(
   const url = await newAddress(session);
   if (given.react) await session.do(reacting(url, given.react));
   const body: Record<string, Symbolic> = { [stated.url]: url };
-  if (stated.events !== undefined && given.events) body[stated.events] = [...given.events];
+  const kinds = given.events && askedKinds(model, given.events);
+  if (stated.events !== undefined && kinds) body[stated.events] = [...kinds];
   if (stated.enabled !== undefined) body[stated.enabled] = given.enabled ?? true;
   const secret = secretToSend(model, stated);
   if (secret !== undefined && stated.secret !== undefined) body[stated.secret] = secret;
   const row = await session.make(stated.resource, { caller: maker, body });
   if (!row.made) throw new Untestable(`a ${stated.resource} was given, and none was made`);
-  return { row, ...earOf(model, url, row.made, maker), end: () => unsubscribe(session, row) };
+  return listenIn(session, { row, ...earOf(model, url, row.made, maker), end: () => unsubscribe(session, row) });
 }
 
 /** Takes a subscriber away where that can be: it would be told of everything that comes later. */
 export async function unsubscribe(session: Session, row: TrialRow): Promise<void> {
-  try {
-    await remove(session, row);
-  } catch (error) {
-    if (!(error instanceof Untestable)) throw error;
-  }
+  await ifTestable(remove(session, row));
 }
 
 /** A new address of the receiver's. */
 export async function newAddress(session: Session): Promise<Fresh> {
   const receiver = await receiverOf(session.run);
-  return new Fresh(({ uuid }) => `${receiver.origin}/${uuid()}`);
+  const shell = { variable: 'RECEIVER', rest: '/hook' };
+  return new Fresh(({ uuid }) => `${receiver.origin}/${uuid()}`, undefined, shell);
 }
 
 /** Somebody who has subscribed with an address of the receiver's. */
@@ -120,14 +120,26 @@ function reacting(url: Fresh, react: React): Step<true> {
       return true;
     },
     tell: () => '',
-    shell: () => [`# The receiver at the subscriber's address answers as the trial says: ninefold verify --replay has one.`],
+    shell: () => [`printf ${refusedFirst(react)} > "$RECEIVED.refuse"`],
   };
 }
+
+/** How many deliveries in a row are refused at first; many, where none is ever taken. */
+function refusedFirst(react: React): number {
+  const one: ReceivedDelivery = { headers: {}, text: '', body: undefined, method: 'POST', atMs: 0, status: 500 };
+  const taken = Array.from({ length: refusedMost }, (_, count) => Array.from({ length: count }, () => one)).findIndex(
+    (earlier) => react(one, earlier) < 300,
+  );
+  return taken < 0 ? 1_000 : taken;
+}
+
+const refusedMost = 10;
 
 /** The step that listens at a subscriber's address. `after` are the steps that have to come before it. */
 function hearing(url: Fresh, after: readonly Done<unknown>[], waiting: Waiting): Step<Listening> {
   return {
     says: 'listen at the address of the subscriber',
+    isWait: true,
     takes: [],
     needs: after.map(({ step }) => step),
     async act(run) {
@@ -142,7 +154,10 @@ function hearing(url: Fresh, after: readonly Done<unknown>[], waiting: Waiting):
     },
     tell: ({ deliveries }) =>
       deliveries.length === 0 ? 'nothing came' : deliveries.map(({ text }) => text.slice(0, 200)).join('; '),
-    shell: () => [`# What came to the subscriber's address is shown by: ninefold verify --replay`],
+    shell: () => [
+      `sleep ${Math.max(2, Math.ceil((waiting.ms + waiting.quietMs) / 1000))}`,
+      'echo "what was delivered:"; cat "$RECEIVED"',
+    ],
   };
 }
 
@@ -163,7 +178,7 @@ function deliveryJudgement(model: Model, created: TrialExchange, heard: Listenin
       return { promised: 'web hooks are JSON', seen: `Content-Type: ${headers['content-type'] ?? 'none'}` };
     const flaw = envelopeFlaw(model.spec, delivery.body);
     if (flaw !== undefined) return { promised: 'the stated envelope', seen: flaw };
-    const told = toldIn(model.spec, delivery.body);
+    const told = toldIn(model.spec, delivery);
     const received = { headers, text: delivery.text, id: told.id };
     const unsigned =
       webhook.signature &&
@@ -194,6 +209,6 @@ function secretIn({ spec }: Model, created: TrialExchange): string | undefined {
   if (field === undefined) return undefined;
   const sent =
     typeof created.sent.json === 'object' && created.sent.json !== null ? (created.sent.json as Record<string, Json>) : {};
-  const secret = bodyFields(created)?.[field] ?? sent[field];
+  const secret = rowIn(created)?.[field] ?? sent[field];
   return typeof secret === 'string' ? secret : undefined;
 }

@@ -9,8 +9,9 @@ import { type Look, lookAt } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
 import type { TrialRow } from '../make/row.ts';
 import type { Model } from '../model/model.ts';
+import { rowIn } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
@@ -100,7 +101,7 @@ function sameAgain(
 ): Symbolic | undefined {
   const properties = statedValue(requestShape(model.spec, endpoint))?.properties;
   const stated = model.resource(resource);
-  if (!fields || !stated || !isMap(properties) || bodyFields(done.value)?.[model.identifierField(resource)] === undefined)
+  if (!fields || !stated || !isMap(properties) || rowIn(done.value)?.[model.identifierField(resource)] === undefined)
     return undefined;
   const { caller } = done.value;
   const unseen = model.unseenBy(resource, caller);
@@ -116,11 +117,11 @@ function sameAgain(
 
 /** Whether a request sent just what was shown. */
 function isAsItWas(shown: TrialExchange, { sent: { json } }: TrialExchange): boolean {
-  const before = bodyFields(shown);
+  const before = rowIn(shown);
   if (!before || typeof json !== 'object' || json === null) return false;
   return Object.entries(json as Readonly<Record<string, Json>>).every(([name, value]) => isSame(before[name], value));
 }
 
 function idOf(model: Model, { resource }: TrialRow, act: TrialExchange): string {
-  return JSON.stringify(bodyFields(act)?.[model.identifierField(resource)] ?? null);
+  return JSON.stringify(rowIn(act)?.[model.identifierField(resource)] ?? null);
 }

@@ -31,7 +31,7 @@ export function burst(
       while (shots.length < most) {
         const { status, headers, text, fromMs, toMs } = await run.client.send(outgoing, {
           takesRefusalsOfRates: true,
-          isOnTop: run.isOnTop === true,
+          ...(run.errand && { errand: run.errand }),
         });
         shots.push({ status, headers, text, fromMs: run.clock.toService(fromMs), toMs: run.clock.toService(toMs) });
         if (status === untilStatus || status === 0) break;

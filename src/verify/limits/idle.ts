@@ -4,6 +4,7 @@ import { type Judgement, moot } from '../script/claim.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import { concrete } from '../script/request.ts';
 import type { Session } from '../script/session.ts';
+import { rawOf } from '../script/shell.ts';
 import type { Step } from '../script/step.ts';
 import type { Case } from '../trial.ts';
 import { doorOf } from '../versioning/versions.ts';
@@ -46,6 +47,9 @@ export function idleConnection(model: Model, idleMs: number, longestMs: number):
   };
 }
 
+/** More than this is read of no answer here. */
+const lengthMax = 65_536;
+
 /** The step that asks once, and then nothing more on the same connection. */
 function keeping(plan: RequestPlan, mostMs: number): Step<Kept> {
   return {
@@ -53,6 +57,7 @@ function keeping(plan: RequestPlan, mostMs: number): Step<Kept> {
     takes: [],
     act(run) {
       const { outgoing } = concrete(plan, run);
+      run.client.count(run);
       const { socket, host } = connectTo(run.client.origin);
       return new Promise((resolve) => {
         let text = '';
@@ -64,7 +69,7 @@ function keeping(plan: RequestPlan, mostMs: number): Step<Kept> {
         };
         const timer = setTimeout(() => done(undefined), mostMs);
         socket.on('data', (piece: Buffer) => {
-          text += piece.toString('latin1');
+          text = (text + piece.toString('latin1')).slice(0, lengthMax);
           answeredMs = Date.now();
         });
         socket.on('close', () => done(answeredMs === undefined ? 0 : Date.now() - answeredMs));
@@ -75,6 +80,6 @@ function keeping(plan: RequestPlan, mostMs: number): Step<Kept> {
       });
     },
     tell: ({ isKept, ms }) => (!isKept ? 'it was not kept' : ms === undefined ? 'it still stands' : `ended after ${ms} ms`),
-    shell: () => ['# One request is sent, and the connection is left open without another.'],
+    shell: (names) => rawOf(plan, names, { body: '', ms: mostMs }),
   };
 }

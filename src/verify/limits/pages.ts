@@ -99,6 +99,8 @@ function sizeJudgement(model: Model, endpoint: Endpoint, pagination: Pagination,
   const { size = '', max = 0, overMax } = pagination;
   const asked = Number(seen.sent.query[size]);
   if (Number.isNaN(asked) || !pathFits(model, seen)) return moot('no size is asked for of what may be asked');
+  // What this run has used up itself is nobody's fault.
+  if (seen.status === 429) return moot('a rate or a quota refused it');
   const refusal = refusalFor(model, 'limit.page', model.operationOf(endpoint));
   const told = `it was answered ${seen.status}`;
   if (asked > max && overMax === undefined) return moot('it is not stated what comes of more');

@@ -1,6 +1,8 @@
 import { rateKind } from '../../kinds/limits/all.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Rate } from '../../parts/limits.ts';
+import { namesOperation, type Operation } from '../../parts/operations.ts';
+import { parseBody } from '../client/parse-body.ts';
 import { claimRefusalIn } from '../errors/claim-refusal-in.ts';
 import { ready } from '../make/readied.ts';
 import type { Model } from '../model/model.ts';
@@ -57,9 +59,10 @@ async function reach(session: Session, rate: Rate, counted: CountedOperation): P
   const forgetMs = memoryOf(rate) + 250;
   const isRested = clock.advance !== undefined || forgetMs <= waitMsMost;
   const plan = (await ready(session, endpoint, { caller })).request;
-  const status = refusalFor(model, 'limit.rate', operation)?.status ?? 429;
+  const { code, status = 429 } = refusalFor(model, 'limit.rate', operation) ?? {};
   const rested = isRested ? await session.wait(Math.ceil(forgetMs)) : undefined;
   const shots = await session.do(burst(plan, most, status, rested ? [rested] : []));
+  session.need(!isOfQuota(model, operation, shots.value.at(-1)), 'a quota is used up before');
   const reached: ReachedRate = { rate, counted, cost, status, shots };
   claimRoom(session, reached, isRested);
   claimRefusalIn<readonly Shot[]>(session, {
@@ -67,12 +70,26 @@ async function reach(session: Session, rate: Rate, counted: CountedOperation): P
     when: 'limit.rate',
     operation,
     what: 'more than the rate allows',
-    answerIn: (all) => (all.at(-1)?.status === status ? all.at(-1) : undefined),
+    answerIn: (all) => {
+      const last = all.at(-1);
+      return last && (last.status === status || (code !== undefined && last.text.includes(JSON.stringify(code))))
+        ? last
+        : undefined;
+    },
   });
   claimRemaining(session, reached, ratesFor(model, operation, caller).length);
   if (isRested) await claimOthers(session, reached, plan);
   await claimWait(session, reached, plan, waitMsMost);
   session.need(isRested, `whether it refuses too early is seen after a rest of ${Math.ceil(forgetMs / 1000)} s`);
+}
+
+/** Whether a refusal is, or may be, that of a quota. */
+function isOfQuota(model: Model, operation: Operation, shot: Shot | undefined): boolean {
+  const quotas = statedValue(model.spec.limits.quota) ?? [];
+  if (!shot || shot.status < 400 || !quotas.some(({ on }) => on === undefined || namesOperation(on, operation))) return false;
+  const code = model.refusals.codeIn({ body: parseBody(shot.text, shot.headers['content-type']) });
+  const [quota, rate] = (['limit.quota', 'limit.rate'] as const).map((when) => refusalFor(model, when, operation)?.code);
+  return code === quota && code !== rate;
 }
 
 function claimRoom(session: Session, { rate, counted, cost, status, shots }: ReachedRate, isRested: boolean): void {

@@ -91,7 +91,7 @@ function bodyCase(model: Model, operation: Operation, bytes: number): Case {
 /** A valid body of the stated size is taken as it would be without the spaces: at least not as unreadable. */
 function takenJudgement(seen: TrialExchange, bytes: number): Judgement {
   if (isDone(seen)) return undefined;
-  return seen.status >= 500
+  return seen.status >= 500 && seen.status !== 501
     ? { promised: `a body of ${bytes} bytes is taken`, seen: `it was answered ${seen.status}` }
     : moot('it was refused for something else');
 }

@@ -9,6 +9,7 @@ import { type Judgement, moot } from '../script/claim.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import { concrete } from '../script/request.ts';
 import type { Session } from '../script/session.ts';
+import { rawOf } from '../script/shell.ts';
 import type { Step } from '../script/step.ts';
 import { capturesIn } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
@@ -92,6 +93,9 @@ function slowBody(model: Model, operation: Operation, requestMs: number): Case {
   };
 }
 
+/** More than this is read of no answer here. */
+const lengthMax = 65_536;
+
 /** The step that sends the head of a request, promises a body and sends one byte of it. */
 function stopping(plan: RequestPlan, mostMs: number): Step<Awaited> {
   return {
@@ -99,6 +103,7 @@ function stopping(plan: RequestPlan, mostMs: number): Step<Awaited> {
     takes: [...capturesIn(plan.path), ...(plan.body && 'value' in plan.body ? capturesIn(plan.body.value) : [])],
     act(run) {
       const { outgoing } = concrete(plan, run);
+      run.client.count(run);
       const { socket, host } = connectTo(run.client.origin);
       const startMs = run.clock.toService(Date.now());
       const waitedMs = () => run.clock.latest(Date.now()) - startMs;
@@ -112,7 +117,7 @@ function stopping(plan: RequestPlan, mostMs: number): Step<Awaited> {
         };
         const timer = setTimeout(() => done(undefined), mostMs);
         socket.on('data', (piece: Buffer) => {
-          text += piece.toString('latin1');
+          text = (text + piece.toString('latin1')).slice(0, lengthMax);
           // To be told to go on is no answer.
           text = text.replace(/^HTTP\/1\.1 100[\s\S]*?\r\n\r\n/, '');
           // The body of the answer is on its way by then.
@@ -131,7 +136,7 @@ function stopping(plan: RequestPlan, mostMs: number): Step<Awaited> {
     },
     tell: ({ ms, answer }) =>
       ms === undefined ? 'it still waits' : `${answer?.status ?? 'the connection was closed'} after ${ms} ms`,
-    shell: () => [`# A body of 64 bytes is announced, and one of them is sent.`],
+    shell: (names) => rawOf(plan, names, { length: 64, body: '{', ms: mostMs }),
   };
 }
 

@@ -1,18 +1,22 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { toJsonSchema } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { hasMeaning } from '../../parts/shapes/branches.ts';
 import { someInside } from '../../parts/shapes/inner.ts';
+import { askedKinds } from '../model/asked-kinds.ts';
+import { isSendable } from '../model/sendable.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
+import { bareMap } from '../values/bare-map.ts';
 import { NoValue } from '../values/no-value.ts';
 import type { SampleStyle } from '../values/style.ts';
 import { arbitraryValuesOf, type Draft, Reference } from '../values/values.ts';
+import { linkedShape } from './links.ts';
 import { readsThrough, refusedByOwn } from './own-rules.ts';
 import type { TrialRow, WantedRow } from './row.ts';
 
@@ -50,7 +54,7 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
 
 function drawn(session: Session, endpoint: Endpoint, shape: Shape, style: SampleStyle): Draft {
   try {
-    return session.chance.value(arbitraryValuesOf(session.model.spec, shape, style));
+    return session.chance.value(arbitraryValuesOf(session.model.spec, linkedShape(session.model, endpoint, shape), style));
   } catch (error) {
     if (error instanceof NoValue) throw new Untestable(`no body could be made for ${endpoint.key}: ${error.message}`);
     throw error;
@@ -93,7 +97,7 @@ function withWanted(
   const { model } = session;
   const name = resourceOfEffect(statedValue(endpoint.does)) ?? '';
   const effect = statedValue(endpoint.does);
-  const out: Record<string, Draft | Symbolic> = {};
+  const out: Record<string, Draft | Symbolic> = bareMap({});
   for (const [field, value] of Object.entries(draft)) if (!bound.has(field)) out[field] = value;
   if (effect?.verb !== undefined && ['create', 'upsert', 'replace', 'update'].includes(effect.verb)) {
     for (const field of model.uniqueFields(name)) {
@@ -102,13 +106,40 @@ function withWanted(
         out[field] = model.freshValue(name, field) ?? out[field] ?? null;
     }
   }
-  if (effect?.verb === 'update') withoutUnions(session, name, out);
+  if (effect?.verb === 'update') {
+    withoutUnions(session, name, out);
+    // What a row is called stays as it is.
+    delete out[model.identifierField(name)];
+  }
+  if (effect?.verb === 'transition') withUnique(session, endpoint, effect, out);
   if (changes) keepImmutable(session, name, changes, out);
   const { subscribers } = statedValue(model.spec.events.delivery)?.webhook ?? {};
   if (subscribers?.resource === name && subscribers.events !== undefined && subscribers.events in out)
-    out[subscribers.events] = ['*'];
-  for (const [field, row] of Object.entries(parents ?? {})) if (field in out) out[field] = row.id;
-  return { ...out, ...body };
+    out[subscribers.events] = askedKinds(model, ['*']) ?? out[subscribers.events] ?? [];
+  for (const [field, row] of Object.entries(parents ?? {}))
+    if (field in out || (isNew(effect?.verb) && !bound.has(field) && isSendable(model, name, field))) out[field] = row.id;
+  return bareMap({ ...out, ...body });
+}
+
+function isNew(verb: string | undefined): boolean {
+  return verb === 'create' || verb === 'upsert';
+}
+
+/** What a transition takes for a field that no two rows may share: another value each time. */
+function withUnique(
+  { model }: Session,
+  endpoint: Endpoint,
+  { resource: name, transition }: { readonly resource: string; readonly transition: string },
+  out: Record<string, Draft | Symbolic>,
+): void {
+  const resource = model.resource(name);
+  const properties = statedValue(model.requestShape(endpoint))?.properties;
+  for (const field of new Set((resource?.unique ?? []).flatMap(({ fields }) => fields))) {
+    const [, member = ''] =
+      /^request\.(\w+)$/.exec((resource && entryOf(resource.fields, field)?.set[transition]?.source.trim()) ?? '') ?? [];
+    const shape = isMap(properties) ? properties[member] : undefined;
+    if (member in out && isMap(shape)) out[member] = model.freshOf(shape) ?? out[member] ?? null;
+  }
 }
 
 /** A patch of one branch of a union, merged into another, fits neither. */
@@ -142,7 +173,7 @@ async function filled(draft: Draft | DraftMap, made: Made): Promise<Symbolic> {
     return items;
   }
   if (!isDraftMap(draft)) return draft as Json;
-  const out: Record<string, Symbolic> = {};
+  const out: Record<string, Symbolic> = bareMap({});
   for (const [name, item] of Object.entries(draft)) out[name] = await filled(item as Draft, made);
   return out;
 }

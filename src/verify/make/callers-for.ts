@@ -3,14 +3,13 @@ import type { TrialCaller } from '../model/callers.ts';
 import type { Session } from '../script/session.ts';
 import { Untestable } from '../untestable.ts';
 import type { TrialRow } from './row.ts';
+import { contextOfRow } from './row-context.ts';
 
 /** Those who may do something, about a row where one is given: the row's maker first, then those of whom it is certain. */
 export function callersFor(session: Session, endpoint: Endpoint, row?: TrialRow): TrialCaller[] {
   const { model } = session;
   const operation = model.operationOf(endpoint);
-  const known = row?.fields
-    ? { context: { resource: row.fields }, unseen: { resource: model.unseenBy(row.resource, row.caller) } }
-    : undefined;
+  const known = row && contextOfRow(session, row);
   const ranked = model.callers.flatMap((caller) => {
     const allowed = model.access.allows(operation, caller, known);
     if (allowed === 'no') return [];

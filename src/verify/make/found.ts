@@ -9,6 +9,7 @@ import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { Captured, resolve, type Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
+import { bareMap } from '../values/bare-map.ts';
 import { callersFor } from './callers-for.ts';
 import { paginationOf, widest } from './pages.ts';
 import type { TrialRow, WantedRow } from './row.ts';
@@ -51,7 +52,7 @@ async function pathOfList(
   wanted: WantedRow,
   depth: number,
 ): Promise<Readonly<Record<string, Symbolic>> | undefined> {
-  const path: Record<string, Symbolic> = {};
+  const path: Record<string, Symbolic> = bareMap({});
   for (const name of pathParameters(endpoint.path)) {
     const parent = session.model.parentOf(endpoint, name);
     if (parent === undefined || depth >= depthMax) return undefined;

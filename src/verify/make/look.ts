@@ -1,10 +1,11 @@
 import type { Json } from '../../document/document.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf } from '../../parts/fact.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import type { TrialCaller } from '../model/callers.ts';
-import { rowWith, unexpanded } from '../model/row-shown.ts';
-import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
+import { rowIn, rowWith, showsResource, unexpanded } from '../model/row-shown.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { resolve, type Symbolic } from '../script/symbol.ts';
@@ -36,7 +37,7 @@ async function readAgain(session: Session, row: TrialRow, wanted: TrialCaller | 
     const reader = readerFor(session, endpoint, row, wanted);
     if (!showsWhole(endpoint) || reader === undefined) continue;
     const done = await session.send(await requestAbout(session, row, endpoint, { caller: reader.caller }));
-    const body = isDone(done.value) ? bodyFields(done.value) : undefined;
+    const body = isDone(done.value) ? rowIn(done.value) : undefined;
     const fields = body && unexpanded(model, row.resource, body);
     remember(row, done, fields);
     return { done, fields };
@@ -122,5 +123,7 @@ function remember(row: TrialRow, done: Done<TrialExchange>, fields: Look['fields
 
 /** Whether an endpoint answers with the resource as it is, and says by its path which. */
 export function showsWhole(endpoint: Endpoint): boolean {
-  return endpoint.identity === undefined && endpoint.response.standing === 'open' && endpoint.produces === undefined;
+  const resource = resourceOfEffect(statedValue(endpoint.does));
+  if (endpoint.identity !== undefined || endpoint.produces !== undefined || resource === undefined) return false;
+  return showsResource(endpoint, resource, 200);
 }

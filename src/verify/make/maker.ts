@@ -5,15 +5,18 @@ import { entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { boundByPath, identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { TrialCaller } from '../model/callers.ts';
-import { bodyFields, briefly, isDone, type TrialExchange } from '../script/exchange.ts';
+import { rowIn, rowPlace } from '../model/row-shown.ts';
+import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { Captured, type Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
+import { bareMap } from '../values/bare-map.ts';
 import type { SampleStyle } from '../values/style.ts';
 import { arbitraryValuesOf, Reference } from '../values/values.ts';
 import { draftBody } from './body.ts';
+import { callersFor } from './callers-for.ts';
 import { findRow } from './found.ts';
 import { preconditions } from './preconditions.ts';
 import type { Parts, RowMaker, TrialRow, WantedRow } from './row.ts';
@@ -25,30 +28,40 @@ const styles = [undefined, 'full', 'full', 'plain'] as const;
 /** Rows that need each other in a circle cannot be made. */
 const depthMax = 6;
 
+/** Gives an address that takes whatever is sent to it. */
+type NewAddress = (session: Session) => Promise<Symbolic>;
+
 /** Makes rows through the service's own operations: what a row refers to first, then the row, then the transitions to its state. */
 export class Maker implements RowMaker {
   readonly #session: Session;
+  readonly #address: NewAddress | undefined;
 
-  constructor(session: Session) {
+  constructor(session: Session, address?: NewAddress) {
     this.#session = session;
+    this.#address = address;
   }
 
   async make(resource: string, wanted: WantedRow, depth = 0): Promise<TrialRow> {
     if (depth > depthMax) throw new Untestable(`a row of ${resource} needs rows that need rows, without an end`);
-    if (this.#session.run.isReadOnly) return findRow(this.#session, resource, wanted);
+    if (this.#session.run.isReadOnly) return this.#found(resource, wanted);
     const row = await this.#create(resource, wanted, depth);
-    if (wanted.state !== undefined) await walkTo(this.#session, row, wanted.state);
+    if (wanted.state !== undefined) await walkTo(this.#session, row, wanted.state, wanted.byClock);
     return row;
   }
 
   /** Everything that a request to an endpoint needs to be valid but for the row it is about: parents, and a body with its references. */
-  async parts(endpoint: Endpoint, wanted: WantedRow, depth = 0): Promise<Parts> {
-    const path: Record<string, Symbolic> = {};
+  async parts(endpoint: Endpoint, given: WantedRow, depth = 0): Promise<Parts> {
+    if (needsTag(endpoint) && !given.changes) throw new Untestable(`${endpoint.key} asks for the tag of what is there`);
+    // Whoever is going to ask makes what is asked about: another's it need not be shown.
+    const asking = given.caller ?? given.for ?? callersFor(this.#session, endpoint)[0];
+    const wanted = await this.#heardHere(endpoint, { ...given, ...(asking && { for: asking }) });
+    const path: Record<string, Symbolic> = bareMap({});
     const last = identifierParameter(endpoint);
     for (const name of pathParameters(endpoint.path)) {
       if (name !== last) path[name] = await this.#parent(endpoint, name, wanted, depth);
     }
-    const make = (target: string, style: SampleStyle) => this.make(target, { style }, depth + 1).then(({ id }) => id);
+    const make = (target: string, style: SampleStyle) =>
+      this.make(target, { style, for: wanted.caller ?? wanted.for }, depth + 1).then(({ id }) => id);
     const bound = new Set(boundByPath(this.#session.model.spec, endpoint));
     const json = await draftBody(this.#session, endpoint, { ...wanted, bound, make });
     if (last !== undefined && statedValue(endpoint.does)?.verb === 'upsert') path[last] = this.#ownIdentifier(endpoint, json);
@@ -58,7 +71,7 @@ export class Maker implements RowMaker {
   async creation(resource: string, wanted: WantedRow): Promise<RequestPlan> {
     const [way] = waysToCreate(this.#session, resource, wanted.caller);
     if (!way) throw new Untestable(`nobody who can be spoken for may create a ${resource}`);
-    const { path, json } = await this.parts(way.endpoint, wanted);
+    const { path, json } = await this.parts(way.endpoint, { ...wanted, caller: way.caller });
     return this.#session.model.request(way.endpoint, { path, caller: way.caller, ...(json !== undefined && { json }) });
   }
 
@@ -68,24 +81,48 @@ export class Maker implements RowMaker {
 
   async #create(resource: string, wanted: WantedRow, depth: number): Promise<TrialRow> {
     const { model } = this.#session;
-    const given = model.seeds.take(resource, wanted);
+    const given = model.seeds.isNeeded(resource) ? model.seeds.take(resource, wanted) : undefined;
     if (given) return given;
-    const ways = waysToCreate(this.#session, resource, wanted.caller);
-    if (ways.length === 0) throw new Untestable(`nobody who can be spoken for may create a ${resource}`);
+    const own = wanted.for && !wanted.caller ? waysToCreate(this.#session, resource, wanted.for) : [];
+    const ways = own.length > 0 ? own : waysToCreate(this.#session, resource, wanted.caller);
+    if (ways.length === 0) return this.#given(resource, wanted, `nobody who can be spoken for may create a ${resource}`);
     let refused = '';
     // The service's own rules may refuse what is valid: other draws may pass them.
-    const tries = ways.slice(0, 4).flatMap((way) => styles.map((style) => ({ ...way, style: style ?? wanted.style })));
+    const tries = ways.slice(0, 4).flatMap((way) => styles.map((style, at) => ({ ...way, style: style ?? wanted.style, at })));
+    const isPlain = (wanted.style ?? 'plain') === 'plain' && !this.#isSubscriber(resource);
     const hopeless = new Set<string>();
-    for (const { endpoint, caller, style } of tries) {
-      if (hopeless.has(`${endpoint.key} ${caller?.name}`)) continue;
-      const { path, json } = await this.parts(endpoint, { ...wanted, ...(style && { style }) }, depth);
+    for (const { endpoint, caller, style, at } of tries) {
+      const isLast = at === styles.length - 1;
+      // What is refused for anything else than a rule of the service's own may be taken with little, and else never.
+      if (hopeless.has(`${endpoint.key} ${caller?.name}`) && (!isLast || isPlain)) continue;
+      // A service may refuse to send anything to this machine.
+      const drawn = { ...wanted, ...(style && { style }), ...(caller && { caller }), isElsewhere: isLast };
+      const { path, json } = await this.parts(endpoint, drawn, depth);
       const request = model.request(endpoint, { path, caller, ...(json !== undefined && { json }) });
       const done = await this.#session.send(request);
       if (isDone(done.value)) return rowOf(this.#session, { resource, endpoint, done, caller, path, json });
       if (!this.#isOwnRefusal(endpoint, done.value)) hopeless.add(`${endpoint.key} ${caller?.name}`);
       refused ||= `${endpoint.key} as ${caller?.name ?? 'nobody'} was answered ${done.value.status}${briefly(done.value)}`;
     }
-    throw new Untestable(`no ${resource} could be made: ${refused}`);
+    return this.#given(resource, wanted, `no ${resource} could be made: ${refused}`);
+  }
+
+  /** A row that somebody gave, where none can be made. @throws {Untestable} */
+  #given(resource: string, wanted: WantedRow, why: string): TrialRow {
+    const { seeds } = this.#session.model;
+    seeds.needs(resource);
+    const row = seeds.take(resource, wanted);
+    if (!row) throw new Untestable(why);
+    return row;
+  }
+
+  async #found(resource: string, wanted: WantedRow): Promise<TrialRow> {
+    try {
+      return await findRow(this.#session, resource, wanted);
+    } catch (error) {
+      if (!(error instanceof Untestable)) throw error;
+      return this.#given(resource, wanted, error.message);
+    }
   }
 
   /** Whether a refusal is by a rule of the service's own, and not for anything that all services refuse. */
@@ -94,6 +131,19 @@ export class Maker implements RowMaker {
     const code = refusals.codeIn(exchange);
     const stated = code === undefined ? undefined : refusals.named(code, this.#session.model.operationOf(endpoint));
     return stated !== undefined && stated.rule.when.standing === 'open';
+  }
+
+  /** A subscriber that is told at an address of ours: elsewhere nobody is, and every event would be tried again and again. */
+  async #heardHere(endpoint: Endpoint, wanted: WantedRow): Promise<WantedRow> {
+    const { url } = statedValue(this.#session.model.spec.events.delivery)?.webhook?.subscribers ?? {};
+    const effect = statedValue(endpoint.does);
+    const isNew = (effect?.verb === 'create' || effect?.verb === 'upsert') && this.#isSubscriber(effect.resource);
+    if (!isNew || url === undefined || !this.#address || wanted.isElsewhere) return wanted;
+    return { ...wanted, body: { [url]: await this.#address(this.#session), ...wanted.body } };
+  }
+
+  #isSubscriber(resource: string): boolean {
+    return statedValue(this.#session.model.spec.events.delivery)?.webhook?.subscribers?.resource === resource;
   }
 
   /** The identifier that a caller chooses: the body's, where that has one. */
@@ -114,18 +164,26 @@ export class Maker implements RowMaker {
     if (known) return known.id;
     const { model } = this.#session;
     const target = model.parentOf(endpoint, name);
-    if (target !== undefined) return (await this.make(target, {}, depth + 1)).id;
+    if (target !== undefined) return (await this.make(target, { for: wanted.caller ?? wanted.for }, depth + 1)).id;
     const properties = paramsShape(model.spec, endpoint).properties;
     const shape = isMap(properties) ? properties[name] : undefined;
     const draft = this.#session.chance.value(arbitraryValuesOf(model.spec, isMap(shape) ? shape : { type: 'string' }, 'plain'));
-    return draft instanceof Reference ? (await this.make(draft.resource, {}, depth + 1)).id : (draft as Symbolic);
+    return draft instanceof Reference
+      ? (await this.make(draft.resource, { for: wanted.caller ?? wanted.for }, depth + 1)).id
+      : (draft as Symbolic);
   }
+}
+
+/** Whether only what is there can be put, since its tag has to be sent. */
+function needsTag(endpoint: Endpoint): boolean {
+  return statedValue(endpoint.does)?.verb === 'upsert' && endpoint.ifMatch === 'required';
 }
 
 /** Who can create a row by which endpoint, those first who may also read it. */
 function waysToCreate(session: Session, resource: string, wanted: TrialCaller | undefined) {
   const { model } = session;
-  const endpoints = [...model.endpointsThat('create', resource), ...model.endpointsThat('upsert', resource)];
+  const upserts = model.endpointsThat('upsert', resource).filter((endpoint) => !needsTag(endpoint));
+  const endpoints = [...model.endpointsThat('create', resource), ...upserts];
   const reads = [...model.endpointsThat('read', resource), ...model.endpointsThat('list', resource)];
   const callers: readonly (TrialCaller | undefined)[] = wanted ? [wanted] : model.callers;
   const ways = endpoints.flatMap((endpoint) => {
@@ -155,23 +213,25 @@ function rowOf(
 ): TrialRow {
   const { resource, endpoint, done, caller, path, json } = made;
   const { model } = session;
-  const fields = bodyFields(done.value);
+  const fields = rowIn(done.value);
+  const place = rowPlace(endpoint, resource, done.value.status) ?? [];
   const identifier = statedValue(model.resource(resource)?.identifier ?? { standing: 'open', at: '' });
   const field = identifier?.field ?? 'id';
   const last = identifierParameter(endpoint);
   const isShown = fields?.[field] !== undefined;
-  const sent =
-    typeof json === 'object' && json !== null && field in json ? (json as Readonly<Record<string, Symbolic>>)[field] : undefined;
+  // What is sent names the row only where it is for the caller to say.
+  const isChosen = identifier?.generate === 'client' && typeof json === 'object' && json !== null && field in json;
+  const sent = isChosen ? (json as Readonly<Record<string, Symbolic>>)[field] : undefined;
   const inPath = last === undefined ? undefined : path[last];
-  const id = isShown ? session.captured(done, field) : (inPath ?? sent);
+  const id = isShown ? session.captured(done, ...place, field) : (inPath ?? sent);
   if (id === undefined)
     throw new Untestable(`the answer to ${endpoint.key} shows no ${field}, so that what it made cannot be named`);
-  const known: Record<string, Symbolic> = { ...path };
+  const known: Record<string, Symbolic> = bareMap(path);
   const stated = model.resource(resource);
   for (const [name, value] of Object.entries(fields ?? {})) {
     const target = isMap(value) && stated ? entryOf(stated.fields, name)?.ref : undefined;
     // An expanded reference is named by the identifier in it.
-    const pointer = target === undefined ? [name] : [name, model.identifierField(target)];
+    const pointer = [...place, name, ...(target === undefined ? [] : [model.identifierField(target)])];
     known[name] = new Captured(done.step, { in: 'body', pointer });
   }
   return { resource, id, known, made: done, caller, shown: fields ? done : undefined, fields };

@@ -60,12 +60,15 @@ export async function beginList(session: Session, endpoint: Endpoint, listing: O
     if (target !== undefined) parents[name] = await session.make(target);
   }
   const narrowing = listing.narrowedBut && (await narrow(session, endpoint, listing.narrowedBut, own));
+  const makers: TrialCaller[] = [];
   const wanted = (at: number, body: Query = {}): WantedRow => ({
+    // Who sees the first of them sees all of them.
+    ...(makers[0] && { caller: makers[0] }),
     style: listing.style ?? 'plain',
     parents: { ...parents, ...narrowing?.parents },
     body: { ...(narrowing?.field !== undefined && { [narrowing.field]: own.with('', `r${at}`) }), ...body },
   });
-  const rows = await makeRows(session, resource, listing.bodies, wanted);
+  const rows = await makeRows(session, resource, listing.bodies, { wanted, makers });
   const [row] = rows;
   session.need(row !== undefined, `no ${resource} is there`);
   const isPublic = model.access.isPublic(model.operationOf(endpoint)) && model.callers[0]?.credential !== undefined;
@@ -95,7 +98,7 @@ async function makeRows(
   session: Session,
   resource: string,
   bodies: readonly Query[],
-  wanted: OwnList['wanted'],
+  { wanted, makers }: { readonly wanted: OwnList['wanted']; readonly makers: TrialCaller[] },
 ): Promise<readonly TrialRow[]> {
   const rows: TrialRow[] = [];
   let isAsWanted = true;
@@ -107,6 +110,7 @@ async function makeRows(
       isAsWanted = false;
       rows.push(await session.make(resource, wanted(at)));
     }
+    makers.push(...rows.slice(-1).flatMap(({ caller }) => caller ?? []));
   }
   return rows;
 }

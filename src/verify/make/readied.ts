@@ -15,7 +15,6 @@ import { Untestable } from '../untestable.ts';
 import type { SampleStyle } from '../values/style.ts';
 import { arbitraryValuesOf, Reference } from '../values/values.ts';
 import { callerFor } from './callers-for.ts';
-import { Maker } from './maker.ts';
 import { requestAbout } from './request-about.ts';
 import type { TrialRow } from './row.ts';
 
@@ -70,7 +69,7 @@ export async function ready(session: Session, endpoint: Endpoint, readying: Read
 async function making(session: Session, endpoint: Endpoint, readying: Readying): Promise<Readied> {
   const { model } = session;
   const caller = readying.caller ?? callerFor(session, endpoint);
-  const { path, json } = await new Maker(session).parts(endpoint, { style: readying.style ?? 'plain', caller });
+  const { path, json } = await session.parts(endpoint, { style: readying.style ?? 'plain', caller });
   const last = identifierParameter(endpoint);
   const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
   const identifier = statedValue(model.resource(resource)?.identifier ?? { standing: 'open', at: '' });

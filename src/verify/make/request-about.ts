@@ -6,6 +6,7 @@ import { outcomeOf } from '../model/outcome.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import { resolve, type Symbolic } from '../script/symbol.ts';
+import { bareMap } from '../values/bare-map.ts';
 import type { SampleStyle } from '../values/style.ts';
 import { draftBody } from './body.ts';
 import type { TrialRow } from './row.ts';
@@ -37,7 +38,7 @@ export async function requestAbout(session: Session, row: TrialRow, endpoint: En
 /** The values of a path's parameters for a row: its identifier, and the fields that the others name. */
 export function pathValues(endpoint: Endpoint, row: TrialRow): Record<string, Symbolic> {
   const last = identifierParameter(endpoint);
-  const path: Record<string, Symbolic> = {};
+  const path: Record<string, Symbolic> = bareMap({});
   for (const name of pathParameters(endpoint.path)) {
     const value = name === last ? row.id : row.known[name];
     if (value !== undefined) path[name] = value;
@@ -49,7 +50,8 @@ const draws = 24;
 
 /** A body under which the transition's condition holds and the state is the wanted one, as far as that can be reckoned. */
 async function bodyFor(session: Session, endpoint: Endpoint, row: TrialRow, about: About): Promise<Symbolic | undefined> {
-  const make = (resource: string, referred: SampleStyle) => session.make(resource, { style: referred }).then(({ id }) => id);
+  const make = (resource: string, referred: SampleStyle) =>
+    session.make(resource, { style: referred, for: about.caller }).then(({ id }) => id);
   const drafting = { bound: new Set<string>(), make };
   const style = about.style ?? 'plain';
   const { transition, target } = about;

@@ -1,19 +1,22 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
-import { bodyFields, type TrialExchange } from '../script/exchange.ts';
+import { rowIn, rowPlace } from '../model/row-shown.ts';
+import type { TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { Captured, type Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
+import { bareMap } from '../values/bare-map.ts';
 import type { TrialRow } from './row.ts';
 
 /** The row that an answer to a creation shows. @throws {Untestable} where it shows no identifier. */
 export function rowFrom(session: Session, resource: string, endpoint: Endpoint, made: Done<TrialExchange>): TrialRow {
   const field = statedValue(session.model.resource(resource)?.identifier ?? { standing: 'open', at: '' })?.field ?? 'id';
-  const fields = bodyFields(made.value);
+  const fields = rowIn(made.value);
+  const place = rowPlace(endpoint, resource, made.value.status) ?? [];
   if (fields?.[field] === undefined)
     throw new Untestable(`the answer to ${endpoint.key} shows no ${field}, so that what it made cannot be named`);
-  const known: Record<string, Symbolic> = { ...made.value.sent.path };
-  for (const name of Object.keys(fields)) known[name] = new Captured(made.step, { in: 'body', pointer: [name] });
-  return { resource, id: session.captured(made, field), known, made, caller: made.value.caller, shown: made, fields };
+  const known: Record<string, Symbolic> = bareMap(made.value.sent.path);
+  for (const name of Object.keys(fields)) known[name] = new Captured(made.step, { in: 'body', pointer: [...place, name] });
+  return { resource, id: session.captured(made, ...place, field), known, made, caller: made.value.caller, shown: made, fields };
 }

@@ -26,8 +26,12 @@ export interface TrialRow {
 export interface WantedRow {
   /** The state that it is to be in. */
   readonly state?: string;
+  /** Whether the clock may be moved to bring it there, which others would see too. */
+  readonly byClock?: boolean;
   /** Who is to make it; anybody who may, unless said. */
   readonly caller?: TrialCaller | undefined;
+  /** Who is to refer to it, and makes it where it may: of another's it need not know. */
+  readonly for?: TrialCaller | undefined;
   /** Members of the body that are to be so. */
   readonly body?: Readonly<Record<string, Symbolic>>;
   /** The values of path parameters and references that are to be so. */
@@ -36,6 +40,8 @@ export interface WantedRow {
   readonly changes?: TrialRow;
   /** `full`: everything that the shape admits is drawn. */
   readonly style?: SampleStyle;
+  /** Whether a subscriber is told at any address, and not at one of ours. */
+  readonly isElsewhere?: boolean;
 }
 
 /** The values of a path's parameters, and a body. */

@@ -2,18 +2,20 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
 import type { TrialCaller } from '../model/callers.ts';
-import { bodyFields, briefly, isDone, type TrialExchange } from '../script/exchange.ts';
+import { rowIn } from '../model/row-shown.ts';
+import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { Untestable } from '../untestable.ts';
 import { callersFor } from './callers-for.ts';
+import { lookAt } from './look.ts';
 import { requestAbout } from './request-about.ts';
 import type { TrialRow } from './row.ts';
 
 const attemptsMax = 4;
 
-/** Fires transitions until a row is in a state, by the shortest way that the machine allows. @throws {Untestable} */
-export async function walkTo(session: Session, row: TrialRow, state: string): Promise<void> {
+/** Fires transitions until a row is in a state, by the shortest way that the machine allows, and lets time go by for those of the clock where it may. @throws {Untestable} */
+export async function walkTo(session: Session, row: TrialRow, state: string, byClock = false): Promise<void> {
   const machine = machineOf(session.model.spec.states, row.resource);
   if (!machine) throw new Untestable(`${row.resource} has no machine`);
   const tried = new Set<string>();
@@ -21,8 +23,14 @@ export async function walkTo(session: Session, row: TrialRow, state: string): Pr
     const now = stateOf(row, machine);
     if (now === undefined) throw new Untestable(`the state of a ${row.resource} is not shown`);
     if (now === state) return;
-    const [next] = wayTo(session, machine, now, state, tried);
+    const [next] = wayTo(session, machine, now, state, { tried, byClock });
     if (!next) throw new Untestable(`no caller can bring a ${row.resource} from ${now} to ${state}`);
+    if (!next.endpoint) {
+      await session.wait((next.transition.after?.ms ?? 0) + 1_000);
+      await lookAt(session, row);
+      if (stateOf(row, machine) !== next.to) tried.add(`${now} ${next.transition.name} ${next.to}`);
+      continue;
+    }
     const done = await fireOnRow(session, row, next.endpoint, next.transition, next.to);
     if (stateOf(row, machine) !== next.to) tried.add(`${now} ${next.transition.name} ${next.to}`);
     if (!isDone(done.value) && tried.size > attemptsMax) {
@@ -58,7 +66,7 @@ export async function fireOnRow(
     ...(target !== undefined && { target }),
   });
   const done = await session.send(request);
-  const fields = bodyFields(done.value);
+  const fields = rowIn(done.value);
   const machine = machineOf(session.model.spec.states, row.resource);
   if (isDone(done.value) && fields && machine && fields[machine.field] !== undefined) {
     row.fields = fields;
@@ -69,27 +77,37 @@ export async function fireOnRow(
 
 interface Leg {
   readonly transition: Transition;
-  readonly endpoint: Endpoint;
+  /** Absent where the clock fires it. */
+  readonly endpoint: Endpoint | undefined;
   readonly to: string;
 }
 
 /** The shortest way between two states over transitions that callers can fire. */
-function wayTo(session: Session, machine: Machine, from: string, to: string, tried: ReadonlySet<string>): readonly Leg[] {
+function wayTo(
+  session: Session,
+  machine: Machine,
+  from: string,
+  to: string,
+  { tried, byClock }: { readonly tried: ReadonlySet<string>; readonly byClock: boolean },
+): readonly Leg[] {
   const ways = new Map<string, readonly Leg[]>([[from, []]]);
   // Entries that are added while the map is gone through are gone through as well: breadth first.
   for (const [state, way] of ways) {
     if (state === to) return way;
-    for (const leg of legsFrom(session, machine, state)) {
+    for (const leg of legsFrom(session, machine, state, byClock)) {
       if (!tried.has(`${state} ${leg.transition.name} ${leg.to}`) && !ways.has(leg.to)) ways.set(leg.to, [...way, leg]);
     }
   }
   return [];
 }
 
-function legsFrom(session: Session, machine: Machine, state: string): Leg[] {
-  return entriesOf(machine.transitions).flatMap(([name, transition]) => {
+function legsFrom(session: Session, machine: Machine, state: string, byClock: boolean): Leg[] {
+  return entriesOf(machine.transitions).flatMap(([name, transition]): Leg[] => {
     if (transition.from !== '*' && !transition.from.includes(state)) return [];
     const endpoint = session.model.endpointOfTransition(machine.resource, name);
+    const [target] = transition.to;
+    if (byClock && transition.after && !transition.if && target && !target.if && session.run.clock.advance)
+      return [{ transition, endpoint: undefined, to: target.state }];
     if (!endpoint || callersFor(session, endpoint).length === 0) return [];
     return transition.to.map(({ state: to }) => ({ transition, endpoint, to }));
   });

@@ -1,4 +1,5 @@
 import type { Json, Pointer } from '../../document/document.ts';
+import type { EvaluationContext } from '../../parts/expressions/frame.ts';
 
 /** What a field has to be after a change, and which word of the document says so. */
 export type Expectation = { readonly because: Because; readonly at: Pointer } & (
@@ -19,3 +20,6 @@ export interface Before {
   readonly fields: RowFields;
   readonly unseen: ReadonlySet<string>;
 }
+
+/** How an expression reads the row that a reference leads to. */
+export type Follow = NonNullable<EvaluationContext['follow']>;

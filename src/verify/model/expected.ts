@@ -2,7 +2,8 @@ import type { Json } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
 import { readTemplate } from '../../kinds/generators/template.ts';
 import type { Effect } from '../../parts/effects.ts';
-import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { boundByPath, identifierParameter, isWritable, pathParameters } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
@@ -10,9 +11,10 @@ import { identifierType } from '../../parts/schemas.ts';
 import { machineOf } from '../../parts/states.ts';
 import { mergeJson } from '../../parts/versions/older-values.ts';
 import type { TrialExchange } from '../script/exchange.ts';
-import type { Before, Expectation, RowFields } from './expectation.ts';
-import type { Follow } from './followed.ts';
+import { bareMap } from '../values/bare-map.ts';
+import type { Before, Expectation, Follow, RowFields } from './expectation.ts';
 import type { Model } from './model.ts';
+import { mayHold, writesFields } from './own-body.ts';
 import { firstTarget, fromExpression } from './reckoned.ts';
 
 /** What every field of a row has to be after an exchange that created, updated, replaced or moved it; where what it refers to is known, that too is read. */
@@ -26,14 +28,17 @@ export function expectedAfter(
   const resource = model.resource(resourceOfEffect(effect) ?? '');
   if (!effect || !resource || !change.endpoint) return new Map();
   const plain = beforeSet(model, resource, change, { before, followed });
-  const next: Record<string, Json> = {};
+  const next: Record<string, Json> = bareMap({});
   for (const [name, expectation] of plain) if (expectation.is === 'value') next[name] = expectation.value;
   const unseenNext = new Set([...plain].filter(([, one]) => one.is === 'unknown' || one.is === 'pattern').map(([name]) => name));
   const isIdle = effect.verb !== 'transition' && before !== undefined && isUnchanged(next, before);
   const mayBeIdle =
     isIdle &&
     before !== undefined &&
-    Object.keys(sentFields(model, resource, change) ?? {}).some((name) => before.unseen.has(name));
+    // Null and nothing are one to read; whether putting the one for the other is a change is not said.
+    Object.entries(sentFields(model, resource, change) ?? {}).some(
+      ([name, value]) => before.unseen.has(name) || value === null || before.fields[name] === null,
+    );
   if (effect.verb === 'upsert' && !before && change.status !== 201) return new Map();
   const words = wordsOf(effect, change.endpoint.operation, before !== undefined);
   const out = new Map(plain);
@@ -76,9 +81,18 @@ function beforeSet(
       out.set(name, before ? kept : initialState(model, resource, field, change, { sent, bound, followed }));
     else if (bound.has(name)) out.set(name, { is: 'value', value: bound.get(name) ?? null, because: 'path', at: field.at });
     else if (verb === 'update') out.set(name, updated(name, field, before, sent, kept));
-    else out.set(name, written(resource, name, field, before, sent, kept));
+    else out.set(name, written(resource, name, field, before, isOpenTo(model, change, name) ? sent : undefined, kept));
   }
   return out;
+}
+
+/** Whether what was not sent of a field says something: of a body that is stated and has defaults of its own, or leaves the field out, it does not. */
+function isOpenTo(model: Model, { endpoint, sent }: TrialExchange, name: string): boolean {
+  if (!endpoint || !isStated(endpoint.request)) return true;
+  return (
+    (isMap(sent.json) && sent.json[name] !== undefined) ||
+    (mayHold(model, endpoint, name) && !('default' in endpoint.request.value))
+  );
 }
 
 function keptValue(name: string, field: Field, before: Before | undefined): Expectation {
@@ -120,6 +134,8 @@ function written(
   if (name === identifier?.field && identifier.generate !== 'client') return generated(identifier.generate, field);
   if (field.generate !== undefined && !before) return generated(field.generate, field);
   if (!sent) return { is: 'unknown', because: 'sent', at: field.at };
+  // What is hidden stays as it is, whatever is sent.
+  if (before?.unseen.has(name)) return { is: 'unknown', because: 'kept', at: field.at };
   const value = field.readOnly ? undefined : sent[name];
   if (value !== undefined && value !== null) return { is: 'value', value, because: 'sent', at: field.at };
   if (before && (field.immutable || field.visible !== undefined || field.writable !== undefined))
@@ -157,7 +173,7 @@ function initialState(
   },
 ): Expectation {
   const machine = machineOf(model.spec.states, resource.name);
-  const next = { ...defaultsOf(resource), ...sent, ...Object.fromEntries(bound) };
+  const next = bareMap({ ...defaultsOf(resource), ...sent, ...Object.fromEntries(bound) });
   return firstTarget(
     model,
     machine?.initial ?? [],
@@ -190,8 +206,9 @@ function defaultsOf(resource: Resource): RowFields {
 /** Whether an update or replacement leaves everything as it was, as far as it can be seen. */
 function isUnchanged(next: RowFields, before: Before): boolean {
   return (
-    Object.entries(next).every(([name, value]) => before.unseen.has(name) || isSame(value, before.fields[name])) &&
-    Object.keys(before.fields).every((name) => before.fields[name] === null || Object.hasOwn(next, name))
+    Object.entries(next).every(
+      ([name, value]) => before.unseen.has(name) || isSame(value ?? null, before.fields[name] ?? null),
+    ) && Object.entries(before.fields).every(([name, value]) => value === null || Object.hasOwn(next, name))
   );
 }
 
@@ -203,7 +220,7 @@ export function beforeFrom(model: Model, resource: string, shown: TrialExchange)
 /** The fields that a body sets, as its caller may write them; nothing where the body has a shape of its own, or is no JSON. */
 function sentFields(model: Model, resource: Resource, exchange: TrialExchange): Readonly<Record<string, Json>> | undefined {
   const { endpoint, sent } = exchange;
-  const isOwn = endpoint !== undefined && (endpoint.request.standing !== 'open' || endpoint.request.question !== undefined);
+  const isOwn = endpoint !== undefined && (isUnstated(endpoint.request) || !writesFields(model, endpoint));
   if (isOwn || !isMap(sent.json) || !isJson(sent.headers['content-type'])) return undefined;
   const caller = model.readerOf(exchange);
   const fields = Object.entries(sent.json).filter(([name]) => {
@@ -211,7 +228,14 @@ function sentFields(model: Model, resource: Resource, exchange: TrialExchange): 
     if (!field || !isWritable(model.spec, resource, field)) return false;
     return field.writable === undefined || (caller !== undefined && field.writable.includes(caller.user));
   });
-  return Object.fromEntries(fields);
+  return bareMap(Object.fromEntries(fields));
+}
+
+/** Whether it is said that the body is none, or of no promised shape. */
+function isUnstated({ standing, ...request }: Endpoint['request']): boolean {
+  return (
+    standing === 'none' || standing === 'any' || (standing === 'open' && 'question' in request && request.question !== undefined)
+  );
 }
 
 function isJson(type: string | undefined): boolean {

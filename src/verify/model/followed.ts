@@ -1,24 +1,25 @@
 import type { Json } from '../../document/document.ts';
-import type { EvaluationContext } from '../../parts/expressions/frame.ts';
 import type { TrialExchange } from '../script/exchange.ts';
+import type { Follow } from './expectation.ts';
 import { NotSeen } from './expressions.ts';
 import type { Model } from './model.ts';
+import { hasMade, rowKnown } from './row-known.ts';
 import { rowsShown, rowWith, type ShownFields } from './row-shown.ts';
-
-/** How an expression reads the row that a reference leads to. */
-export type Follow = NonNullable<EvaluationContext['follow']>;
 
 /**
  * Reads rows through references: those that exchanges have shown, each as it was shown last. It throws NotSeen for a row that none
- * showed, and for a field that its reader was not shown.
+ * showed, and for a field that its reader was not shown, unless one of them made the row and set it for good.
  */
 export function followedIn(model: Model, exchanges: readonly TrialExchange[]): Follow {
-  const resources = exchanges.map((exchange) => rowsShown(model, exchange)?.resource);
+  let resources: readonly (string | undefined)[] = [];
   return (resource, id) => {
+    if (resources.length === 0) resources = exchanges.map((exchange) => rowsShown(model, exchange)?.resource);
     const shown = exchanges.findLast((exchange, at) => resources[at] === resource && rowWith(model, exchange, id));
     const row = shown && rowWith(model, shown, id);
     if (!row) throw new NotSeen(`no ${resource} ${id} was shown`);
-    return watched(row, model.unseenBy(resource, model.readerOf(shown)));
+    const creation = exchanges.find((exchange) => hasMade(model, exchange, resource, id));
+    const known = rowKnown(model, resource, { fields: row, unseen: model.unseenBy(resource, model.readerOf(shown)), creation });
+    return watched(known.fields, known.unseen);
   };
 }
 

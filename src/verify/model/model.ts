@@ -15,10 +15,13 @@ import { Fresh, freshText, type Symbolic } from '../script/symbol.ts';
 import { NoValue } from '../values/no-value.ts';
 import { arbitraryValuesOf } from '../values/values.ts';
 import { ExpectedAccess } from './access.ts';
+import { byRule } from './by-rule.ts';
 import type { TrialCaller } from './callers.ts';
 import { Expressions } from './expressions.ts';
 import { Facts } from './facts.ts';
 import { fieldsHiddenFrom, uniqueFields } from './fields.ts';
+import { type NeededParameters, neededParameters, resourceByPath } from './needed.ts';
+import { type HeldRule, heldRules, isByRule } from './promises.ts';
 import { Refusals } from './refusals.ts';
 import { Schemas } from './schemas.ts';
 import { type GivenRows, Seeds } from './seeds.ts';
@@ -32,6 +35,12 @@ interface RequestParts {
   readonly json?: Symbolic;
   readonly body?: SentBody;
   readonly caller?: TrialCaller | undefined;
+}
+
+/** What is known beside the document, and how strictly it is meant. */
+interface Given {
+  readonly rows?: GivenRows | undefined;
+  readonly conventions?: boolean | undefined;
 }
 
 /** The document as a model of the service: what can be asked, by whom, and what has to come of it. */
@@ -48,17 +57,24 @@ export class Model {
   readonly access: ExpectedAccess;
   readonly refusals: Refusals;
   readonly seeds: Seeds;
+  /** Whether the service is held to what is usual as well, and to what a tool read off. */
+  readonly conventions: boolean;
   /** What stands before every path: that of the base address, and the version where it is chosen by path. */
   readonly prefix: string;
   /** The prefix of the base address alone. */
   readonly basePath: string;
+  readonly #needed = new WeakMap<Endpoint, NeededParameters>();
   readonly #requestShapes = new WeakMap<Endpoint, Fact<Shape>>();
+  readonly #rowShapes = new WeakMap<Endpoint, Fact<Shape>>();
 
-  constructor(spec: Spec, callers: readonly TrialCaller[], basePath: string, rows: GivenRows = {}) {
+  constructor(stated: Spec, callers: readonly TrialCaller[], basePath: string, { rows = {}, conventions = false }: Given = {}) {
+    const spec = byRule(stated);
+    this.conventions = conventions;
     this.seeds = new Seeds(spec, rows);
     this.spec = spec;
-    this.ledger = ledgerOf(spec);
-    this.facts = new Facts(this.ledger);
+    // What is counted is what stands there.
+    this.ledger = ledgerOf(stated);
+    this.facts = new Facts(this.ledger, spec, conventions);
     this.callers = callers.filter(({ bad }) => bad === undefined);
     this.strangers = callers.filter(({ bad }) => bad !== undefined);
     this.operations = callableOperations(spec);
@@ -74,11 +90,27 @@ export class Model {
     return entriesOf(this.spec.endpoints.all).map(([, endpoint]) => endpoint);
   }
 
+  /** Whether the service is held to a rule, at an endpoint or as a whole: it is promised there, or conventions are asked for. */
+  isHeld(rule: HeldRule, endpoint?: Endpoint): boolean {
+    const isRule = endpoint ? isByRule(endpoint) : this.endpoints.some(isByRule);
+    return this.conventions || heldRules[rule][isRule ? 'stated' : 'readOff'] === 'promise';
+  }
+
   /** What an endpoint takes; the same object each time, so that what is made of it is made once. */
   requestShape(endpoint: Endpoint): Fact<Shape> {
     const known = this.#requestShapes.get(endpoint) ?? requestShape(this.spec, endpoint);
     this.#requestShapes.set(endpoint, known);
     return known;
+  }
+
+  /** What an endpoint would take if it stated no request: what the row that it makes or changes is made of. */
+  rowShape(endpoint: Endpoint): Shape | undefined {
+    const effect = statedValue(endpoint.does);
+    if (!effect || !['create', 'update', 'replace', 'upsert'].includes(effect.verb)) return undefined;
+    const known =
+      this.#rowShapes.get(endpoint) ?? requestShape(this.spec, { ...endpoint, request: { standing: 'open', at: endpoint.at } });
+    this.#rowShapes.set(endpoint, known);
+    return statedValue(known);
   }
 
   resource(name: string): Resource | undefined {
@@ -117,7 +149,7 @@ export class Model {
     const resource = this.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
     const field = resource && entryOf(resource.fields, parameter);
     const stated = entryOf(endpoint.parameters, parameter);
-    return field?.ref ?? (stated && statedValue(stated.shape)?.ref);
+    return field?.ref ?? (stated && statedValue(stated.shape)?.ref) ?? resourceByPath(this.endpoints, endpoint, parameter);
   }
 
   /** A value that no other row has for a field. */
@@ -125,6 +157,11 @@ export class Model {
     const stated = entryOf(this.resource(resource)?.fields ?? { standing: 'open', at: '' }, field);
     const shape = stated && statedValue(stated.shape);
     return shape && freshOf(this.spec, shape);
+  }
+
+  /** A value of a shape that hardly comes twice. */
+  freshOf(shape: Shape): Fresh | undefined {
+    return freshOf(this.spec, shape);
   }
 
   uniqueFields(resource: string): readonly string[] {
@@ -160,7 +197,13 @@ export class Model {
   readerOf({ endpoint, caller }: Pick<TrialExchange, 'endpoint' | 'caller'>): TrialCaller | undefined {
     return endpoint && this.access.isPublic(this.operationOf(endpoint)) && this.spec.authentication.schemes.standing !== 'none'
       ? undefined
-      : caller;
+      : (caller ?? this.#anybody);
+  }
+
+  /** Where nobody shows who it is, whoever asks is the same. */
+  get #anybody(): TrialCaller | undefined {
+    const [first] = this.callers;
+    return first?.credential === undefined ? first : undefined;
   }
 
   /** A request to an endpoint, in the newest version, with what the endpoint asks of every request. */
@@ -169,17 +212,25 @@ export class Model {
     const body = parts.body ?? (parts.json === undefined ? undefined : { value: parts.json, type });
     const key = endpoint.idempotency?.required ? { [endpoint.idempotency.header]: freshText('key-') } : {};
     const version = this.version();
+    const needed = this.#neededBy(endpoint);
     return {
       method: endpoint.method,
       template: endpoint.path,
       prefix: this.prefix,
       path: parts.path ?? {},
-      query: { ...version.query, ...parts.query },
-      headers: { ...version.headers, ...key, ...parts.headers },
+      query: { ...version.query, ...needed.query, ...parts.query },
+      headers: { ...version.headers, ...needed.header, ...key, ...parts.headers },
       ...(body && { body }),
       ...(parts.caller && { caller: parts.caller }),
       endpoint,
     };
+  }
+
+  /** Values for the parameters that a request cannot do without, beside its path. */
+  #neededBy(endpoint: Endpoint): NeededParameters {
+    const known = this.#needed.get(endpoint) ?? neededParameters(this.spec, endpoint);
+    this.#needed.set(endpoint, known);
+    return known;
   }
 
   /** The version that everything is asked in: the current one, named wherever a request can name it. */

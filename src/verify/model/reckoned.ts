@@ -4,8 +4,7 @@ import { type Expression, statedValue } from '../../parts/fact.ts';
 import type { Field } from '../../parts/resources.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import { callerContext } from './access.ts';
-import type { Before, Expectation, RowFields } from './expectation.ts';
-import type { Follow } from './followed.ts';
+import type { Before, Expectation, Follow, RowFields } from './expectation.ts';
 import { currentVersion, type Model } from './model.ts';
 
 /** The state that the first target leads to whose condition holds. */

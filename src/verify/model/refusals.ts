@@ -49,6 +49,15 @@ export class Refusals {
     return this.#rules();
   }
 
+  /** An answer with the code and the status of each rule, as far as they are stated. */
+  examples(): Pick<TrialExchange, 'status' | 'headers' | 'body' | 'text'>[] {
+    const headers = { 'content-type': 'application/problem+json' };
+    return this.#rules().map(({ code, status = 400 }) => {
+      const body = [...(this.#codeAt ?? ['code'])].reverse().reduce<Json>((inner, name) => ({ [name]: inner }), code.name);
+      return { status, headers, body, text: JSON.stringify(body) };
+    });
+  }
+
   /** The code that a refusal shows. */
   codeIn({ body }: Pick<TrialExchange, 'body'>): string | undefined {
     if (!this.#codeAt || body === undefined) return undefined;

@@ -1,10 +1,11 @@
 import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { type Expression, entriesOf, isStated, type Named, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter } from '../../parts/payload.ts';
 import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
+import { bareMap } from '../values/bare-map.ts';
 import type { Model } from './model.ts';
 
 export type ShownFields = Readonly<Record<string, Json>>;
@@ -27,20 +28,42 @@ export function rowsShown(
   )
     return undefined;
   if (effect.verb !== 'list') {
-    const row = bodyFields(exchange);
+    const row = rowIn(exchange);
     return row && { resource, rows: [row] };
   }
   const items = itemsOf(model, exchange);
   return items && { resource, rows: items };
 }
 
-/** Whether an answer shows the resource as it is: by rule, or because it is stated so. */
-function showsResource(endpoint: Endpoint, resource: string, status: number): boolean {
-  const { response, does } = endpoint;
-  if (response.standing === 'open') return response.question === undefined;
-  if (!isStated(response) || statedValue(does)?.verb === 'list') return false;
+/** Whether an answer shows the resource as it is: by rule, because it is stated so, or in one member of it. */
+export function showsResource(endpoint: Endpoint, resource: string, status: number): boolean {
+  return rowPlace(endpoint, resource, status) !== undefined;
+}
+
+/** Where an answer shows a row as it is: nowhere, as its whole body, or in the member that is stated to be what came out. */
+export function rowPlace({ response, does }: Endpoint, resource: string, status: number): readonly string[] | undefined {
+  if (response.standing === 'open') return response.question === undefined ? [] : undefined;
+  if (!isStated(response) || statedValue(does)?.verb === 'list') return undefined;
   const own = response.value.filter((answer) => answer.status === String(status));
-  return own.length > 0 && own.every(({ shape, data }) => data === undefined && statedValue(shape)?.resource === resource);
+  const places = own.map(({ shape, data }) => {
+    if (data === undefined) return statedValue(shape)?.resource === resource ? '' : undefined;
+    if (typeof data.source === 'string') return undefined;
+    return Object.entries(data as Named<Expression>).find(([, { source }]) => source.trim() === 'result')?.[0];
+  });
+  const [first] = places;
+  if (first === undefined || places.some((one) => one !== first)) return undefined;
+  return first === '' ? [] : [first];
+}
+
+/** The row that an answer shows as it is, by itself or in a member; whatever is there where nothing says that it is a row. */
+export function rowIn(exchange: TrialExchange): ShownFields | undefined {
+  const { endpoint, status } = exchange;
+  const resource = resourceOfEffect(endpoint && statedValue(endpoint.does));
+  const body = bodyFields(exchange);
+  const [member] = (endpoint && resource !== undefined && rowPlace(endpoint, resource, status)) || [];
+  if (member === undefined) return body;
+  const inner = body?.[member];
+  return isMap(inner) ? inner : undefined;
 }
 
 /** The items of a list's answer, in the envelope that its pagination states. */
@@ -56,9 +79,9 @@ export function itemsOf(model: Model, exchange: TrialExchange): readonly ShownFi
 export function unexpanded(model: Model, resource: string, row: ShownFields): ShownFields {
   const stated = model.resource(resource);
   if (!stated) return row;
-  const out: Record<string, Json> = { ...row };
+  const out: Record<string, Json> = bareMap(row);
   for (const [name, field] of entriesOf(stated.fields)) {
-    const value = row[name];
+    const value = out[name];
     if (field.ref === undefined || !isMap(value)) continue;
     const inner = value[model.identifierField(field.ref)];
     if (inner === undefined) delete out[name];
@@ -85,6 +108,6 @@ export function idIn(model: Model, exchange: TrialExchange): Json | undefined {
   const last = identifierParameter(endpoint);
   if (last !== undefined) return sent.path[last];
   const field = model.identifierField(resource);
-  const own = bodyFields(exchange)?.[field];
+  const own = rowIn(exchange)?.[field];
   return own ?? (isMap(sent.json) ? sent.json[field] : undefined);
 }

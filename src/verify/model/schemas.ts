@@ -3,9 +3,12 @@ import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Json, JsonMap } from '../../document/document.ts';
 import { keyOfFragmentStep, pathOf } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
+import { entryOf, isStated } from '../../parts/fact.ts';
+import { compilePattern } from '../../parts/patterns/pattern.ts';
 import { type SchemaUse, toJsonSchema } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { newAjv } from '../../parts/shapes/validators.ts';
+import { fitsAll } from '../../parts/shapes/compose.ts';
+import { newAjv, standardTest } from '../../parts/shapes/validators.ts';
 import type { Spec } from '../../parts/spec.ts';
 
 /** One way in which a value does not fit its shape. */
@@ -34,10 +37,37 @@ export class Schemas {
   /** The same by what they say: a shape may be put together anew. */
   readonly #written = new Map<string, FindMisfits>();
   readonly #named = new Set<string>();
+  /** The patterns that some text took too long to be held to. */
+  readonly unjudged = new Set<string>();
 
   constructor(spec: Spec) {
     this.#spec = spec;
-    this.#ajv = newAjv({ allErrors: true, ownProperties: true, inlineRefs: false });
+    const regExp = Object.assign((pattern: string, flags: string) => this.#patternOf(pattern, flags), { code: '' });
+    this.#ajv = newAjv({ allErrors: true, ownProperties: true, inlineRefs: false, code: { regExp } });
+    for (const [name, most] of slowFormats) {
+      const test = standardTest(name);
+      this.#ajv.addFormat(name, (text: string) => text.length > most || test(text));
+    }
+    this.#ajv.removeKeyword('uniqueItems');
+    this.#ajv.addKeyword({
+      keyword: 'uniqueItems',
+      type: 'array',
+      validate: areUnique,
+      error: { message: 'must NOT have duplicate items' },
+    });
+  }
+
+  /** A pattern whose test ends; ajv knows one from another by its text. */
+  #patternOf(pattern: string, flags: string): { readonly test: (text: string) => boolean; readonly toString: () => string } {
+    const compiled = compilePattern(pattern);
+    if (!compiled) throw new SyntaxError(`${pattern} is no pattern`);
+    const test = (text: string) => {
+      const isFound = compiled.test(text);
+      // What nobody can say is not held against the service.
+      if (isFound === undefined) this.unjudged.add(pattern);
+      return isFound ?? true;
+    };
+    return { test, toString: () => `/${pattern}/${flags}` };
   }
 
   /** The validator of a shape, compiled on its first use. */
@@ -51,7 +81,8 @@ export class Schemas {
 
   #alike(shape: Shape, use: SchemaUse): FindMisfits {
     const written = `${use}${JSON.stringify(shape)}`;
-    const known = this.#written.get(written) ?? this.#compile(toJsonSchema(this.#spec, shape, use), use);
+    const known =
+      this.#written.get(written) ?? this.#compile(withUnions(this.#spec, toJsonSchema(this.#spec, shape, use), use), use);
     this.#written.set(written, known);
     return known;
   }
@@ -73,6 +104,53 @@ export class Schemas {
     }
     return (value) => (validate(value) ? [] : misfits(validate.errors ?? []));
   }
+}
+
+/** Formats whose test is worse than linear, with the longest text that is worth it; what is longer is let pass. */
+const slowFormats: readonly (readonly [string, number])[] = [
+  ['url', 2_048],
+  ['regex', 4_096],
+];
+
+/** Whether no two items are alike, in time linear in the list. */
+function areUnique(stated: unknown, items: readonly Json[]): boolean {
+  return stated !== true || new Set(items.map((item) => JSON.stringify(sorted(item)))).size === items.length;
+}
+
+/** A value with the members of its maps in one order. */
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return value.map((item: Json) => sorted(item));
+  if (!isMap(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([name, item]) => [name, sorted(item as Json)]),
+  );
+}
+
+/**
+ * A schema in which resources that come in several forms have to be one of these, where the forms are stated and the fields of all of them were
+ * put together by a tool: together they say less than each form does.
+ */
+function withUnions(spec: Spec, { $defs, ...schema }: JsonMap, use: SchemaUse): JsonMap {
+  if (!isMap($defs)) return schema;
+  const definitions: Record<string, Json> = { ...$defs };
+  for (let todo = Object.keys($defs); todo.length > 0; ) {
+    const known = todo;
+    todo = [];
+    for (const name of known) {
+      const resource = entryOf(spec.resources.all, name);
+      if (!resource?.shape || !isStated(resource.shape) || !isStated(resource.fields)) continue;
+      const { $defs: more, ...form } = toJsonSchema(spec, resource.shape.value, use);
+      definitions[name] = fitsAll([definitions[name] ?? {}, form]);
+      for (const [inner, definition] of Object.entries(isMap(more) ? more : {})) {
+        if (Object.hasOwn(definitions, inner)) continue;
+        definitions[inner] = definition as Json;
+        todo.push(inner);
+      }
+    }
+  }
+  return { ...schema, $defs: definitions };
 }
 
 function misfits(errors: readonly ErrorObject[]): Misfit[] {

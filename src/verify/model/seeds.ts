@@ -12,10 +12,31 @@ export class Seeds {
   readonly #spec: Spec;
   readonly #rows: GivenRows;
   readonly #next = new Map<string, number>();
+  /** The resources of which the service would not make a row. */
+  readonly #needed = new Set<string>();
 
   constructor(spec: Spec, rows: GivenRows) {
     this.#spec = spec;
     this.#rows = rows;
+  }
+
+  /** Whether a row has to be a given one: none can be made, as far as is known. */
+  isNeeded(resource: string): boolean {
+    return this.#needed.has(resource);
+  }
+
+  needs(resource: string): void {
+    if (this.#rows[resource] !== undefined) this.#needed.add(resource);
+  }
+
+  /** The resources of the given rows that a value names. */
+  resourcesOf(id: Json): string[] {
+    return Object.keys(this.#rows).filter((resource) => this.isGiven(resource, id));
+  }
+
+  isGiven(resource: string, id: Json): boolean {
+    const field = this.#identifierOf(resource);
+    return (this.#rows[resource] ?? []).some((row) => row[field] !== undefined && String(row[field]) === String(id));
   }
 
   /** A given row, where some are and one is in the wanted state. */
@@ -28,8 +49,11 @@ export class Seeds {
     const at = this.#next.get(resource) ?? 0;
     this.#next.set(resource, at + 1);
     const row = rows[at % rows.length] ?? {};
-    const field =
-      statedValue(entryOf(this.#spec.resources.all, resource)?.identifier ?? { standing: 'open', at: '' })?.field ?? 'id';
-    return { resource, id: row[field] ?? null, known: row, caller: wanted.caller, shown: undefined, fields: row };
+    const id = row[this.#identifierOf(resource)] ?? null;
+    return { resource, id, known: row, caller: wanted.caller, shown: undefined, fields: row };
+  }
+
+  #identifierOf(resource: string): string {
+    return statedValue(entryOf(this.#spec.resources.all, resource)?.identifier ?? { standing: 'open', at: '' })?.field ?? 'id';
   }
 }

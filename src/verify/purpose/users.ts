@@ -1,7 +1,8 @@
 import { entriesOf } from '../../parts/fact.ts';
 import { pathParameters } from '../../parts/payload.ts';
 import { isUnknownCaller } from '../authentication/carriers.ts';
-import { type Door, guardedDoors, knocking } from '../authentication/knocking.ts';
+import { acceptable, type Door, guardedDoors, knocking } from '../authentication/knocking.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
@@ -35,24 +36,27 @@ function caseOf(model: Model, user: string): Case {
       const caller = model.callers.find((one) => one.user === user);
       session.need(caller !== undefined, `no credential of a ${user} was given`);
       const doors = guardedDoors(model)
-        .filter(({ operation, endpoint }) => endpoint.method === 'GET' && model.access.allows(operation, caller) === 'yes')
-        .sort((one, other) => pathParameters(one.endpoint.path).length - pathParameters(other.endpoint.path).length);
-      session.need(doors.length > 0, `no operation that changes nothing is allowed to a ${user}`);
+        .filter(({ operation, endpoint }) => isOpenTo(session, { operation, endpoint }, caller))
+        .sort((one, other) => effortOf(model, one, caller) - effortOf(model, other, caller));
+      session.need(doors.length > 0, `no operation is allowed to a ${user}`);
       const tried: Done<TrialExchange>[] = [];
       const asked: Door[] = doors.slice(0, triesMost);
-      for (const { endpoint } of asked) {
-        const done = await session.send(knocking(model, endpoint, caller));
+      for (const door of asked) {
+        const isPlain = door.endpoint.method === 'GET' && pathParameters(door.endpoint.path).length === 0;
+        const request = isPlain ? undefined : await acceptable(session, door, caller);
+        const done = await session.send(request ?? knocking(model, door.endpoint, caller));
         tried.push(done);
         if (isDone(done.value)) break;
       }
       session.claim({
         fact,
         reason: user,
-        of: tried,
+        of: tried.filter(({ value }) => isDone(value) || !tried.some((one) => isDone(one.value))),
         judge: (...all: readonly TrialExchange[]): Judgement => {
           if (all.some(isDone)) return undefined;
-          const isLeftOut = (seen: TrialExchange, at: number) => isNobody(model, asked[at] as Door, seen);
-          if (!all.every(isLeftOut)) return moot('what it asked for was refused for something else');
+          const outcomes = new Set(all.map((seen) => outcomeOf(model, seen, caller)));
+          if (!outcomes.has('left out') || outcomes.has('something else'))
+            return moot('what it asked for was refused for something else');
           return {
             promised: `a ${user} can call ${asked.map(({ operation }) => operation.name).join(', ')}`,
             seen: 'it is not known at any of them',
@@ -63,9 +67,23 @@ function caseOf(model: Model, user: string): Case {
   };
 }
 
-/** Whether an answer says that it is not known who is calling, or that whoever it is may not do this. */
-function isNobody(model: Model, { operation }: Door, seen: TrialExchange): boolean {
-  if (!isRefused(model, seen)) return false;
+/** What is allowed whatever the row comes first, then what changes nothing, and what needs no row. */
+function effortOf(model: Model, { operation, endpoint }: Door, caller: TrialCaller): number {
+  const isSure = model.access.allows(operation, caller) === 'yes';
+  return (isSure ? 0 : 100) + (endpoint.method === 'GET' ? 0 : 10) + pathParameters(endpoint.path).length;
+}
+
+/** Whether a caller may be let in, and is asked for no more than may be sent. */
+function isOpenTo({ model, run }: Session, { operation, endpoint }: Door, caller: TrialCaller): boolean {
+  return model.access.allows(operation, caller) !== 'no' && (endpoint.method === 'GET' || !run.isReadOnly);
+}
+
+/** What an answer says of who asked: not known, or known and not let in; or something about what was asked. */
+function outcomeOf(model: Model, seen: TrialExchange, caller: TrialCaller): 'left out' | 'row' | 'something else' {
+  const operation = seen.endpoint && model.operationOf(seen.endpoint);
+  if (!operation || !isRefused(model, seen)) return 'something else';
+  if (isUnknownCaller(model, operation, seen)) return 'left out';
   const forbidden = refusalFor(model, 'caller.forbidden', operation);
-  return isUnknownCaller(model, operation, seen) || (forbidden !== undefined && isRefusal(model, seen, forbidden));
+  if (!forbidden || !isRefusal(model, seen, forbidden)) return 'something else';
+  return model.access.allows(operation, caller) === 'yes' ? 'left out' : 'row';
 }

@@ -1,17 +1,19 @@
 import type { Json } from '../../document/document.ts';
 import { isSame } from '../../document/values.ts';
-import { entryOf } from '../../parts/fact.ts';
-import { boundByPath } from '../../parts/payload.ts';
+import { entryOf, statedValue } from '../../parts/fact.ts';
+import { boundByPath, isWritable } from '../../parts/payload.ts';
 import type { Resource, Unique } from '../../parts/resources.ts';
 import type { TrialRow, WantedRow } from '../make/row.ts';
 import type { Before } from '../model/expectation.ts';
 import { expectedAfter } from '../model/expected.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
+import { rowKnown } from '../model/row-known.ts';
 import { rowsShown, type ShownFields, unexpanded } from '../model/row-shown.ts';
 import { bodyFields, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import { Fresh, resolve, type Symbolic } from '../script/symbol.ts';
+import { bareMap } from '../values/bare-map.ts';
 
 /** The fact that says that values are unique: what is allowed of the last of them. */
 export function uniqueFact(resource: string, fields: readonly string[]): FactName {
@@ -26,7 +28,7 @@ export async function freshValues(
 ): Promise<Required<Pick<WantedRow, 'body' | 'parents'>>> {
   const { model } = session;
   const bound = new Set(model.endpointsThat('create', resource.name).flatMap((endpoint) => boundByPath(model.spec, endpoint)));
-  const body: Record<string, Symbolic> = {};
+  const body: Record<string, Symbolic> = bareMap({});
   const parents: Record<string, TrialRow> = {};
   for (const name of fields) {
     const field = entryOf(resource.fields, name);
@@ -74,14 +76,24 @@ function isAbout(model: Model, resource: Resource, rule: Unique, row: ShownField
   return typeof holds === 'object' && holds.value === true;
 }
 
-/** A row as a change that made it or moved it was sent and answered: what its reader was not shown is as it was sent. */
+/** A row as a change that made it or moved it was sent and answered: what its reader was not shown is as it was sent, or set for good. */
 export function rowAfter(model: Model, resource: Resource, change: TrialExchange): ShownFields {
   const [shown] = rowsShown(model, change)?.rows ?? [];
-  return { ...bodyFields({ body: change.sent.json }), ...(shown && unexpanded(model, resource.name, shown)) };
+  const fields = bareMap({ ...bodyFields({ body: change.sent.json }), ...(shown && unexpanded(model, resource.name, shown)) });
+  const isNew = change.endpoint && statedValue(change.endpoint.does)?.verb === 'create';
+  const unseen = model.unseenBy(resource.name, model.readerOf(change));
+  return isNew ? rowKnown(model, resource.name, { fields, unseen, creation: change }).fields : fields;
 }
 
 /** The row that a request would have made of nothing, or of another row, as far as it can be reckoned; whatever was answered. */
 export function rowMeant(model: Model, request: TrialExchange, before?: Before): ShownFields {
   const expected = expectedAfter(model, { ...request, status: 201 }, before);
-  return Object.fromEntries([...expected].flatMap(([name, one]) => (one.is === 'value' ? [[name, one.value]] : [])));
+  return bareMap(Object.fromEntries([...expected].flatMap(([name, one]) => (one.is === 'value' ? [[name, one.value]] : []))));
+}
+
+/** Whether a change can give a field of a row another value that its caller chooses. */
+export function isChangeable(model: Model, resource: Resource, name: string): boolean {
+  const field = entryOf(resource.fields, name);
+  const isOwn = field !== undefined && isWritable(model.spec, resource, field) && !field.immutable;
+  return isOwn && statedValue(resource.identifier)?.field !== name && Object.keys(field.set).length === 0;
 }

@@ -1,9 +1,12 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
+import { machineOf } from '../../parts/states.ts';
 import { endsWithin } from '../authentication/ends.ts';
 import { beginBody } from '../endpoints/begin-body.ts';
 import { lookAt } from '../make/look.ts';
+import type { Model } from '../model/model.ts';
+import { writesFields } from '../model/own-body.ts';
 import { isDone } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
@@ -21,7 +24,7 @@ export const changedLater: Trial = {
     for (const endpoint of model.endpoints) {
       const effect = statedValue(endpoint.does);
       const resource = model.resource(resourceOfEffect(effect) ?? '');
-      if (!resource || (effect?.verb !== 'update' && effect?.verb !== 'replace') || isStated(endpoint.request)) continue;
+      if (!resource || (effect?.verb !== 'update' && effect?.verb !== 'replace') || !writesFields(model, endpoint)) continue;
       const set = entriesOf(resource.fields).filter(([, { set: by }]) => 'write' in by || effect.verb in by);
       if (set.length === 0) continue;
       const facts = set.map(([field]) => ({ kind: 'allowed values', subject: `${resource.name}.${field}` }));
@@ -30,14 +33,24 @@ export const changedLater: Trial = {
   },
 };
 
+/** Whether the clock alone may take a row of a resource to another state. */
+function movesByClock({ spec }: Model, resource: string): boolean {
+  const machine = machineOf(spec.states, resource);
+  return (machine ? entriesOf(machine.transitions) : []).some(
+    ([, { after, atTime }]) => after !== undefined || atTime !== undefined,
+  );
+}
+
 async function changeLater(session: Session, endpoint: Endpoint): Promise<void> {
   session.need(session.run.clock.advance !== undefined, 'it takes a minute: say how the clock is moved with --clock');
   session.need(!endsWithin(session.model, session, waitMs), 'the tokens that were given end before that');
   const begun = await beginBody(session, endpoint, 'full');
   const { row } = begun;
   session.need(row !== undefined, `${endpoint.key} is about no row`);
-  const before = (await lookAt(session, row)).done;
+  let before = (await lookAt(session, row)).done;
   await session.wait(waitMs);
+  // What the clock does by itself meanwhile is no doing of the change.
+  if (movesByClock(session.model, row.resource)) before = (await lookAt(session, row)).done;
   const done = await session.send(begun.request(begun.json));
   if (!isDone(done.value)) return;
   claimRow(session, { resource: row.resource, before, change: done, seen: done, reason: 'answered' });

@@ -1,12 +1,13 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { boundByPath, isWritable } from '../../parts/payload.ts';
-import type { Field } from '../../parts/resources.ts';
+import type { Field, Resource } from '../../parts/resources.ts';
 import { beginBody } from '../endpoints/begin-body.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { lookAt } from '../make/look.ts';
 import type { Model } from '../model/model.ts';
+import { mayHold, writesFields } from '../model/own-body.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
@@ -27,19 +28,20 @@ export const fixedFields: Trial = {
       const resource = model.resource(resourceOfEffect(effect) ?? '');
       const writes = ['create', 'update', 'replace', 'upsert'].includes(effect?.verb ?? '');
       const isJson = endpoint.consumes === undefined || endpoint.consumes[0] === 'application/json';
-      if (!resource || !writes || !isJson || isStated(endpoint.request) || !isStated(resource.fields)) continue;
-      if (!resource.additionalProperties) {
+      if (!resource || !writes || !isJson || !writesFields(model, endpoint) || !isStated(resource.fields)) continue;
+      if (!resource.additionalProperties && !isStated(endpoint.request)) {
         const fact = { kind: 'field names', subject: resource.name };
         yield {
           name: `${endpoint.key} with a field that is not stated`,
           facts: [fact],
-          run: (session) => sendUnstated(session, endpoint, resource.name),
+          run: (session) => sendUnstated(session, endpoint, resource.name, ['nf_not_stated', ...olderNames(model, resource)]),
         };
       }
       if (effect?.verb !== 'update' && effect?.verb !== 'replace') continue;
       const bound = new Set(boundByPath(model.spec, endpoint));
       for (const [name, field] of entriesOf(resource.fields)) {
-        if (!field.immutable || bound.has(name) || !isWritable(model.spec, resource, field)) continue;
+        if (!field.immutable || bound.has(name) || !mayHold(model, endpoint, name) || !isWritable(model.spec, resource, field))
+          continue;
         const fact = { kind: 'allowed values', subject: `${resource.name}.${name}` };
         yield {
           name: `${endpoint.key} with another ${name}`,
@@ -51,19 +53,32 @@ export const fixedFields: Trial = {
   },
 };
 
-async function sendUnstated(session: Session, endpoint: Endpoint, resource: string): Promise<void> {
+/** What fields of a resource were called in older versions, and those that are gone: names that its newest version does not know. */
+function olderNames({ spec }: Model, { name, fields }: Resource): string[] {
+  const changes = entriesOf(spec.versioning.changes).flatMap(([, stated]) => statedValue(stated) ?? []);
+  const older = changes.flatMap((change) =>
+    (change.kind === 'rename' || change.kind === 'remove') && change.resource === name ? [change.field] : [],
+  );
+  return [...new Set(older)].filter((field) => entryOf(fields, field) === undefined).slice(0, olderMost);
+}
+
+const olderMost = 4;
+
+async function sendUnstated(session: Session, endpoint: Endpoint, resource: string, names: readonly string[]): Promise<void> {
   const begun = await beginBody(session, endpoint, 'plain');
-  const name = 'nf_not_stated';
-  const done = await session.send(begun.request(withMember(begun.json, [name], 'x')));
-  const isSo = ({ sent }: TrialExchange) => typeof sent.json === 'object' && sent.json !== null && name in sent.json;
   const fact = { kind: 'field names', subject: resource };
-  claimRefused(session, done, {
-    by: { when: 'request.invalid' },
-    fact,
-    reason: 'unstated refused',
-    what: `a field ${name}`,
-    isSo,
-  });
+  for (const name of names) {
+    const done = await session.send(begun.request(withMember(begun.json, [name], 'x')));
+    const isSo = ({ sent }: TrialExchange) => typeof sent.json === 'object' && sent.json !== null && name in sent.json;
+    claimRefused(session, done, {
+      by: { when: 'request.invalid' },
+      fact,
+      reason: 'unstated refused',
+      what: `a field ${name}`,
+      control: begun.valid,
+      isSo,
+    });
+  }
 }
 
 async function sendAnother(
@@ -90,6 +105,7 @@ async function sendAnother(
     beside: [before],
     isSo,
     what: `another ${field.name}`,
+    control: begun.valid,
   });
   await claimUnchanged(session, row, { before, attempt: done, fact });
 }

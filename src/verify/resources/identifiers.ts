@@ -71,6 +71,7 @@ async function deleteAndMake(session: Session, resource: string, identifier: Ide
   const row = await session.make(resource);
   const { made } = row;
   session.need(made !== undefined, `rows of ${resource} are given, not made`);
+  await lookAt(session, row);
   const done = await remove(session, row);
   session.need(isDone(done.value), `it could not be deleted: ${done.value.status}`);
   const after = (await lookAt(session, row)).done;

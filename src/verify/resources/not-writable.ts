@@ -8,6 +8,7 @@ import { rowFrom } from '../make/row-from.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import { isHiddenFrom } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
+import { writesFields } from '../model/own-body.ts';
 import { isDone } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
@@ -42,7 +43,9 @@ export const notWritable: Trial = {
 
 function writersOf(model: Model, resource: string): Endpoint[] {
   const verbs = ['create', 'update', 'replace', 'upsert'];
-  return verbs.flatMap((verb) => model.endpointsThat(verb, resource)).filter((endpoint) => !isStated(endpoint.request));
+  return verbs
+    .flatMap((verb) => model.endpointsThat(verb, resource))
+    .filter((endpoint) => !isStated(endpoint.request) && writesFields(model, endpoint));
 }
 
 /** The users who may call an endpoint, and not write the field. */

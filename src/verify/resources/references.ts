@@ -1,13 +1,15 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { boundByPath, isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { identifierType } from '../../parts/schemas.ts';
 import { beginBody } from '../endpoints/begin-body.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { lookAt } from '../make/look.ts';
+import { ready } from '../make/readied.ts';
 import { remove } from '../make/remove.ts';
 import type { Model } from '../model/model.ts';
+import { mayHold, writesFields } from '../model/own-body.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import { moot } from '../script/claim.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
@@ -55,7 +57,8 @@ function takers(model: Model, resource: Resource, field: Field, verbs = ['create
     .flatMap((verb) => model.endpointsThat(verb, resource.name))
     .filter(
       (endpoint) =>
-        !isStated(endpoint.request) &&
+        writesFields(model, endpoint) &&
+        mayHold(model, endpoint, field.name) &&
         !boundByPath(model.spec, endpoint).includes(field.name) &&
         isWritable(model.spec, resource, field),
     );
@@ -79,6 +82,7 @@ async function sendNothing(
     fact,
     reason: 'reference',
     what: `a ${field.name} that is not there`,
+    control: begun.valid,
   });
 }
 
@@ -101,6 +105,7 @@ async function deleteParent(
   const { made } = child;
   session.need(made !== undefined, `rows of ${resource.name} are given, not made`);
   if (onDelete === 'restrict') {
+    const { endpoint } = done.value;
     const isSo = (_exchange: TrialExchange, was?: TrialExchange, creation?: TrialExchange) =>
       was !== undefined && creation !== undefined && rowWith(model, was, idIn(model, creation))?.[field.name] !== undefined;
     claimRefused(session, done, {
@@ -111,6 +116,7 @@ async function deleteParent(
       isSo,
       at: `${field.at}/onDelete`,
       what: `deleting a ${target} that a ${resource.name} refers to`,
+      ...(endpoint && { control: async () => (await ready(session, endpoint)).request }),
     });
     return;
   }

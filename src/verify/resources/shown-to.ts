@@ -112,6 +112,9 @@ function claimListed(
     reason: 'listed',
     of: [made, read, seen] as const,
     judge(creation: TrialExchange, reading: TrialExchange, listing: TrialExchange) {
+      const hides = (one: TrialExchange) => model.unseenBy(resource, model.readerOf(one)).has(name);
+      // A public read may show nobody in particular less than a list shows its caller.
+      if (hides(reading) !== hides(listing)) return moot('it is shown to other readers');
       const id = isDone(creation) ? idIn(model, creation) : undefined;
       const one = rowWith(model, reading, id);
       const other = rowWith(model, listing, id);

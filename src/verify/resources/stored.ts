@@ -1,11 +1,12 @@
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { boundByPath, isWritable } from '../../parts/payload.ts';
 import type { Resource } from '../../parts/resources.ts';
+import { taken } from '../endpoints/bodies.ts';
 import { lookAt } from '../make/look.ts';
 import { isShownToSomebody } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
 import { moot } from '../script/claim.ts';
-import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
+import { bodyFields, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { Fresh, type Symbolic } from '../script/symbol.ts';
@@ -44,7 +45,7 @@ export const stored: Trial = {
       ] as const) {
         const body = textsOf(model, resource, text);
         const named = seen
-          .filter(([field]) => field in body)
+          .filter(([field]) => Object.hasOwn(body, field))
           .map(([field]) => ({ kind: 'allowed values', subject: `${name}.${field}` }));
         if (named.length > 0)
           yield { name: `${name}, ${what}`, facts: named, run: (session) => createAndLook(session, name, 'plain', body) };
@@ -115,7 +116,9 @@ function claimLeftOut(session: Session, name: string, change: Done<TrialExchange
       of: [change] as const,
       judge(exchange: TrialExchange) {
         const sent = bodyFields({ body: exchange.sent.json });
-        return isDone(exchange) && sent?.[field] === undefined ? undefined : moot('it was not left out');
+        return sent?.[field] === undefined
+          ? taken(session.model, exchange, `a body without ${field}`)
+          : moot('it was not left out');
       },
     });
   }

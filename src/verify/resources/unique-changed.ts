@@ -1,6 +1,5 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
-import { isWritable } from '../../parts/payload.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Resource, Unique } from '../../parts/resources.ts';
 import { isValid } from '../endpoints/bodies.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
@@ -9,14 +8,14 @@ import { lookAt } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
 import type { TrialRow } from '../make/row.ts';
 import { beforeFrom } from '../model/expected.ts';
-import type { Model } from '../model/model.ts';
+import { writesFields } from '../model/own-body.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import { claimUnchanged } from '../states/transitions.ts';
 import type { Trial } from '../trial.ts';
-import { areAlike, freshValues, rowAfter, rowMeant, uniqueFact } from './alike.ts';
+import { areAlike, freshValues, isChangeable, rowAfter, rowMeant, uniqueFact } from './alike.ts';
 
 /** A row cannot be changed into one that is not unique. */
 export const uniqueChanged: Trial = {
@@ -30,7 +29,7 @@ export const uniqueChanged: Trial = {
       for (const endpoint of [...model.endpointsThat('update', name), ...model.endpointsThat('replace', name)]) {
         for (const rule of resource.unique) {
           const changing = rule.fields.filter((field) => isChangeable(model, resource, field));
-          if (isStated(endpoint.request) || changing.length === 0) continue;
+          if (!writesFields(model, endpoint) || changing.length === 0) continue;
           const facts = [uniqueFact(name, rule.fields)];
           const by = `${endpoint.key} by ${rule.fields.join(' and ')}`;
           yield { name: by, facts, run: (session) => changeIntoOther(session, endpoint, { resource, rule, changing }) };
@@ -39,12 +38,6 @@ export const uniqueChanged: Trial = {
     }
   },
 };
-
-function isChangeable(model: Model, resource: Resource, name: string): boolean {
-  const field = entryOf(resource.fields, name);
-  const isOwn = field !== undefined && isWritable(model.spec, resource, field) && !field.immutable;
-  return isOwn && statedValue(resource.identifier)?.field !== name && Object.keys(field.set).length === 0;
-}
 
 interface Changing {
   readonly resource: Resource;
@@ -68,7 +61,7 @@ async function changeIntoOther(session: Session, endpoint: Endpoint, { resource,
   });
   const before = (await lookAt(session, other)).done;
   const values = Object.fromEntries(
-    changing.flatMap((field) => (field in taken.body ? [[field, taken.body[field] ?? null]] : [])),
+    changing.flatMap((field) => (Object.hasOwn(taken.body, field) ? [[field, taken.body[field] ?? null]] : [])),
   );
   const done = await session.send(await changeTo(session, endpoint, other, values));
   const fact = uniqueFact(name, rule.fields);
@@ -78,6 +71,7 @@ async function changeIntoOther(session: Session, endpoint: Endpoint, { resource,
     reason: 'unique, changed',
     at: rule.at,
     beside: [one.shown, before],
+    control: () => changeTo(session, endpoint, other, free.body),
     what: `${endpoint.key} with the ${changing.join(' and ')} of another ${name}`,
     isSo: (exchange, first, was) => {
       const old = was && rowWith(model, was, idIn(model, exchange));

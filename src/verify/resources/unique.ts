@@ -59,6 +59,11 @@ async function makeTwice(session: Session, resource: Resource, rule: Unique, fie
     beside: [made],
     reason: field === undefined ? 'unique' : 'unique, other letters',
     ...(isIdentifier ? {} : { at: rule.at }),
+    async control() {
+      const free = await freshValues(session, resource, rule.fields);
+      const { path, json } = await session.parts(endpoint, { ...free, caller });
+      return model.request(endpoint, { path, caller, ...(json !== undefined && { json }) });
+    },
     what: `a second ${name} with the same ${rule.fields.join(' and ')}${field === undefined ? '' : ' in other letters'}`,
     isSo: (exchange, before) =>
       before !== undefined && isDone(before) && isValid(model, exchange) && isSecond(model, resource, rule, { before, exchange }),

@@ -36,7 +36,8 @@ async function send(plan: RequestPlan, run: ScriptRun): Promise<TrialExchange> {
   if (run.isReadOnly && mayChange(plan)) throw new Untestable(`${plan.method} ${plan.template} is not sent with --read-only`);
   if (plan.afterMs !== undefined) await pause(plan.afterMs);
   const { outgoing, sent } = concrete(plan, run);
-  const answer = await run.client.send(outgoing, run);
+  if (mayChange(plan)) await run.guard?.(plan, sent, run);
+  const answer = await run.client.send(outgoing, run.lanesOf ? { ...run, lanes: run.lanesOf(plan) } : run);
   const exchange: TrialExchange = {
     ...(plan.endpoint && { endpoint: plan.endpoint }),
     ...(plan.caller && { caller: plan.caller }),

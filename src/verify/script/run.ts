@@ -1,6 +1,8 @@
 import type { Client, Sending } from '../client/client.ts';
 import type { ServiceClock } from '../client/clock.ts';
-import type { TrialExchange } from './exchange.ts';
+import type { Lane } from '../client/lanes.ts';
+import type { Sent, TrialExchange } from './exchange.ts';
+import type { RequestPlan } from './plan.ts';
 import type { Values } from './symbol.ts';
 
 /** One execution of a script: its first, or a replay from a clean start. */
@@ -13,4 +15,8 @@ export interface ScriptRun extends Values, Sending {
   readonly note: (exchange: TrialExchange) => void;
   /** Whether another run has made a row. */
   readonly isOthers?: TrialExchange['isOthers'];
+  /** The stated rates that count a request. */
+  readonly lanesOf?: (plan: RequestPlan) => readonly Lane[];
+  /** Asked before anything is sent that may change something. @throws {Untestable} for what is somebody's own and must stay as it is */
+  readonly guard?: (plan: RequestPlan, sent: Sent, run: ScriptRun) => Promise<void>;
 }

@@ -1,5 +1,6 @@
 import type { Json } from '../../document/document.ts';
 import type { TrialCaller } from '../model/callers.ts';
+import type { Model } from '../model/model.ts';
 import type { StepTold } from '../report.ts';
 import type { Replayed, Suspect } from './replay.ts';
 import { concrete } from './request.ts';
@@ -15,18 +16,18 @@ export function tellSteps({ steps }: Suspect, { results }: Replayed): StepTold[]
 }
 
 /**
- * The steps as commands for a POSIX shell with curl and Node. A value of an earlier answer is a variable that is read off that
- * answer; credentials are variables that whoever runs it sets.
+ * The steps as commands for a POSIX shell with curl and Node, from nothing on. A value of an earlier answer is a variable that is read
+ * off that answer; a credential is a variable that whoever runs it sets; what is sent by web hook is received by a few lines of Node.
  */
-export function shellScript(suspect: Suspect, { run }: Replayed, origin: string): string[] {
+export function shellScript(suspect: Suspect, { run }: Replayed, model: Model, origin: string): string[] {
   const wanted = variablesOf(suspect);
-  const callers = new Set<string>();
+  const credentials = new Map<string, string>();
   const names: ShellNames = {
     captured: ({ step, spot }) => wanted.get(step)?.get(keyOf(spot)) ?? 'unknown',
     valueOf: (value) => resolve(value, run) as Json,
     credential(caller: TrialCaller) {
-      const name = caller.name.toUpperCase().replaceAll(/\W/g, '_');
-      callers.add(name);
+      const { name, about } = credentialVariable(caller, model);
+      credentials.set(name, about);
       return name;
     },
     written: (plan) => concrete(plan, run).outgoing,
@@ -43,14 +44,56 @@ export function shellScript(suspect: Suspect, { run }: Replayed, origin: string)
       ),
     ];
   });
-  const usesFresh = lines.some((line) => line.includes('"$N"'));
+  const uses = (variable: string) => lines.some((line) => line.includes(`"${variable}`));
   return [
     `URL=${origin}`,
-    ...[...callers].map((name) => `: "\${${name}:?the credential, as it stands in the request}"`),
-    ...(usesFresh ? ['N=$(date +%s)$$'] : []),
+    ...[...credentials].map(([name, about]) => `: "\${${name}:?${about}}"`),
+    ...(uses('$N"') ? ['N=$(date +%s)$$'] : []),
+    ...(uses('$RECEIVE') ? receiver : []),
     ...lines,
   ];
 }
+
+/** A variable for a credential, and what it is to be set to: whole, as it stands in the request. */
+function credentialVariable(
+  { name, credential }: TrialCaller,
+  { callers }: Model,
+): { readonly name: string; readonly about: string } {
+  const variable = name.toUpperCase().replaceAll(/\W/g, '_');
+  if (!credential) return { name: variable, about: 'a credential' };
+  const { in: place, carrier, value, scheme } = credential;
+  const prefix = /^[A-Za-z]+ +/.exec(value)?.[0] ?? '';
+  const where = `the value of the ${place} ${carrier}${prefix === '' ? '' : `, with ${prefix.trim()} in front`}`;
+  const owner = callers.find((caller) => caller.credential?.value === value);
+  const about = owner
+    ? `${where}: the credential of ${owner.name}`
+    : `${where}: a credential of the scheme ${scheme.name} that is not good (${name})`;
+  return { name: variable, about: about.replaceAll(/["$`\\}]/g, ' ') };
+}
+
+/**
+ * Receives web hooks on this machine, and writes each down as a line; the first so many as the file beside it says are answered 500. The
+ * address is there once it listens.
+ */
+const receiver: readonly string[] = [
+  'RECEIVED=$(mktemp)',
+  `node -e '`,
+  'const fs = require("fs"), file = process.argv[1];',
+  'let left = -1;',
+  'require("http").createServer((request, response) => {',
+  '  let body = "";',
+  '  request.on("data", (piece) => { body += piece; }).on("end", () => {',
+  '    if (left < 0) left = fs.existsSync(file + ".refuse") ? Number(fs.readFileSync(file + ".refuse")) : 0;',
+  '    response.writeHead(left > 0 ? 500 : 204).end();',
+  '    fs.appendFileSync(file, [request.method, request.url, response.statusCode, JSON.stringify(request.headers), body].join(" ") + "\\n");',
+  '    if (left > 0) left -= 1;',
+  '  });',
+  '}).listen(0, "127.0.0.1", function () { fs.writeFileSync(file + ".at", "http://127.0.0.1:" + this.address().port); });',
+  `' "$RECEIVED" &`,
+  `trap "kill $! 2>/dev/null" EXIT`,
+  'until [ -s "$RECEIVED.at" ]; do sleep 1; done',
+  'RECEIVER=$(cat "$RECEIVED.at")',
+];
 
 /** The variables that later steps need of each step's answer. */
 function variablesOf({ steps }: Suspect): Map<number, Map<string, string>> {

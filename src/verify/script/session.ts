@@ -7,7 +7,7 @@ import { Untestable } from '../untestable.ts';
 import type { Draws } from '../values/chance.ts';
 import { carriedOut } from './carried-out.ts';
 import { type Claim, isFlaw, type Judgement } from './claim.ts';
-import type { TrialExchange } from './exchange.ts';
+import { isExchange, type TrialExchange } from './exchange.ts';
 import type { RequestPlan } from './plan.ts';
 import { sending } from './request.ts';
 import type { ScriptRun } from './run.ts';
@@ -60,6 +60,11 @@ export class Session {
     this.#rows = given.rows(this);
   }
 
+  /** Everything that it has sent so far, and what came of it. */
+  get exchanges(): readonly TrialExchange[] {
+    return this.run.results.filter((result) => isExchange(result));
+  }
+
   /** Does a step and keeps it in the script. */
   async do<T>(step: Step<T>): Promise<Done<T>> {
     const number = this.script.length;
@@ -108,6 +113,7 @@ export class Session {
   wait(ms: number): Promise<Done<null>> {
     return this.do({
       says: `wait ${ms} ms`,
+      isWait: true,
       takes: [],
       act: async (run) => run.clock.wait(ms).then(() => null),
       tell: () => '',
@@ -178,6 +184,7 @@ export class Session {
           fact,
           reason,
           of: [done],
+          isOfForm: true,
           judge: (seen) => judgementAgain(observer, seen, this.model, { fact, reason }),
         };
         this.#settle(claim as unknown as Claim, judgement);

@@ -18,6 +18,46 @@ export interface ShellNames {
 
 /** One curl command. Credentials and earlier values are variables; the last header line of an answer is shown with `-i`. */
 export function curlOf(plan: RequestPlan, names: ShellNames): string[] {
+  const { marks, marked } = markedOf(plan, names);
+  const headers = Object.entries(marked.headers).map(([name, value]) => ` \\\n  -H ${marks.quoted(`${name}: ${value}`)}`);
+  const text = marked.body === undefined ? undefined : new TextDecoder().decode(marked.body);
+  const body = text === undefined ? '' : ` \\\n  --data-binary ${marks.quoted(text)}`;
+  // Without a media type curl sends that of a form, and it tidies paths up and reads brackets as many addresses.
+  const bare = text !== undefined && marked.headers['content-type'] === undefined ? ` \\\n  -H Content-Type:` : '';
+  const asItIs = /\/\.\.?(?:\/|\?|$)/.test(marked.target) ? ' --path-as-is' : '';
+  const unread = /[[\]{}]/.test(marked.target) ? ' -g' : '';
+  const method = marked.method === 'HEAD' ? '-I' : `-X ${marked.method}`;
+  return [`curl -s -i${unread}${asItIs} ${method} "$URL"${marks.quoted(marked.target)}${headers.join('')}${bare}${body}`];
+}
+
+/**
+ * A command that writes the head of a request on a connection of its own, and so much of a body, and prints what comes and when the
+ * connection is closed: what curl cannot be made to do.
+ */
+export function rawOf(
+  plan: RequestPlan,
+  names: ShellNames,
+  more: { readonly length?: number; readonly body: string; readonly ms: number },
+): string[] {
+  const { marks, marked } = markedOf(plan, names);
+  const headers = { ...marked.headers, ...(more.length !== undefined && { 'content-length': String(more.length) }) };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);
+  const head = `${marked.method} ${marked.target} HTTP/1.1\n${lines.join('')}`;
+  return [
+    `node -e '`,
+    'const [address, head, body, ms] = process.argv.slice(1), url = new URL(address), from = Date.now();',
+    'const isSecure = url.protocol === "https:", port = Number(url.port || (isSecure ? 443 : 80));',
+    'const socket = require(isSecure ? "tls" : "net").connect({ host: url.hostname, port, servername: url.hostname });',
+    'socket.write((head + "host: " + url.host + "\\n\\n").replaceAll("\\n", "\\r\\n") + body);',
+    'socket.on("data", (piece) => process.stdout.write(piece)).on("error", () => {});',
+    'const timer = setTimeout(() => { console.log("still open after " + ms + " ms"); process.exit(); }, Number(ms));',
+    'socket.on("close", () => { clearTimeout(timer); console.log("closed after " + (Date.now() - from) + " ms"); });',
+    `' "$URL" ${marks.quoted(head)} ${singleQuoted(more.body)} ${more.ms}`,
+  ];
+}
+
+/** A request with a mark in place of every value that has a variable. */
+function markedOf(plan: RequestPlan, names: ShellNames): { readonly marks: Marks; readonly marked: Outgoing } {
   const marks = new Marks(names);
   const marked = names.written({
     ...plan,
@@ -27,11 +67,7 @@ export function curlOf(plan: RequestPlan, names: ShellNames): string[] {
     ...(plan.body && 'value' in plan.body && { body: { ...plan.body, value: marks.mark(plan.body.value) } }),
     ...(plan.caller && { caller: withVariable(plan.caller, marks, names) }),
   });
-  const headers = Object.entries(marked.headers).map(([name, value]) => ` \\\n  -H ${marks.quoted(`${name}: ${value}`)}`);
-  const text = marked.body === undefined ? undefined : new TextDecoder().decode(marked.body);
-  const body = text === undefined ? '' : ` \\\n  --data-binary ${marks.quoted(text)}`;
-  const method = marked.method === 'HEAD' ? '-I' : `-X ${marked.method}`;
-  return [`curl -s -i ${method} "$URL"${marks.quoted(marked.target)}${headers.join('')}${body}`];
+  return { marks, marked };
 }
 
 /** Each value that has a variable is written as a mark that survives JSON and percent-encoding, and found again afterwards. */
@@ -48,6 +84,7 @@ class Marks {
       return this.add(`$${this.#names.captured(value)}`, typeof this.#names.valueOf(value) === 'string');
     }
     if (value instanceof Fresh) {
+      if (value.shell) return `${this.add(`$${value.shell.variable}`, true)}${value.shell.rest}`;
       return value.prefix === undefined ? this.#names.valueOf(value) : `${value.prefix}${this.add('$N', true)}`;
     }
     if (isList(value)) return value.map((item) => this.mark(item));
@@ -84,5 +121,5 @@ function withVariable(caller: TrialCaller, marks: Marks, names: ShellNames): Tri
 
 /** A word for a POSIX shell, in quotes where it needs them. */
 function singleQuoted(word: string): string {
-  return /^[\w\-./:@%+,=]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  return word !== '' && /^[\w\-./:@%+,=]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

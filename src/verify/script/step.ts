@@ -19,6 +19,8 @@ export interface Step<T> {
   smaller?(): Iterable<Step<T>>;
   /** Whether its result may be judged at all: an exchange without an answer is not. */
   readonly isRequest?: boolean;
+  /** Whether it does nothing but wait, so that others may go on meanwhile. */
+  readonly isWait?: boolean;
 }
 
 /** A step that was done, and what it gave in the session's own run. */

@@ -24,9 +24,12 @@ export class Fresh {
   readonly prefix: string | undefined;
   /** Made from chance, or from other new values of the same run. */
   readonly make: (draw: Draw, run: Values) => Json;
-  constructor(make: (draw: Draw, run: Values) => Json, prefix?: string) {
+  /** What a shell has in its place, where that is a variable and more: an address of the receiver that the script starts. */
+  readonly shell: { readonly variable: string; readonly rest: string } | undefined;
+  constructor(make: (draw: Draw, run: Values) => Json, prefix?: string, shell?: Fresh['shell']) {
     this.make = make;
     this.prefix = prefix;
+    this.shell = shell;
   }
 }
 

@@ -8,8 +8,8 @@ import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
 import { carryOut, refuseFiring } from './fired.ts';
 import { attempt } from './in-states.ts';
-import { shortestWays } from './pairs.ts';
 import { factsOfMachine, fireable } from './transitions.ts';
+import { shortestWays } from './ways.ts';
 
 /** What can be done in the states that only the clock leads to. */
 export const afterTime: Trial = {
@@ -17,6 +17,7 @@ export const afterTime: Trial = {
   part: 'states',
   about: 'In a state that the clock alone leads to, the legal transitions are taken and the others refused.',
   noise: 'loud',
+  movesClock: true,
   *cases(model) {
     for (const [resource] of entriesOf(model.spec.resources.all)) {
       const machine = machineOf(model.spec.states, resource);

@@ -93,7 +93,12 @@ interface Blocked {
   readonly done: Done<TrialExchange>;
 }
 
-async function claimBlocked(session: Session, row: TrialRow, { machine, transition, before, done }: Blocked): Promise<void> {
+/** Claims of a transition whose condition does not hold that it was refused, and changed nothing. */
+export async function claimBlocked(
+  session: Session,
+  row: TrialRow,
+  { machine, transition, before, done }: Blocked,
+): Promise<void> {
   const { model } = session;
   const fact = { kind: 'transitions', subject: machine.resource };
   const isSo = (exchange: TrialExchange, was?: TrialExchange) =>

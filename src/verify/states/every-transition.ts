@@ -1,6 +1,8 @@
+import type { TrialRow } from '../make/row.ts';
 import { statesOf } from '../make/walk.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
+import { Untestable } from '../untestable.ts';
 import { carryOut, refuseFiring } from './fired.ts';
 import { factsOfFiring, fireable } from './transitions.ts';
 
@@ -17,7 +19,8 @@ export const transitions: Trial = {
       for (const state of statesOf(machine)) {
         const isLegal = transition.from === '*' || transition.from.includes(state);
         const name = `${transition.name} ${machine.resource} from ${state}`;
-        const make = (session: Session) => session.make(machine.resource, { state, ...(isLegal && { style: 'full' }) });
+        const make = (session: Session) =>
+          isLegal ? fullest(session, machine.resource, state) : session.make(machine.resource, { state });
         if (!isLegal) {
           yield {
             name,
@@ -40,3 +43,13 @@ export const transitions: Trial = {
     }
   },
 };
+
+/** A row with all that it can have, or with less where that is more than the service's own rules allow. @throws {Untestable} */
+async function fullest(session: Session, resource: string, state: string): Promise<TrialRow> {
+  try {
+    return await session.make(resource, { state, style: 'full' });
+  } catch (error) {
+    if (!(error instanceof Untestable)) throw error;
+    return session.make(resource, { state });
+  }
+}

@@ -9,6 +9,7 @@ import { idIn, rowWith } from '../model/row-shown.ts';
 import { claimRow, gapMinMs } from '../resources/claim-row.ts';
 import { moot } from '../script/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
+import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { outcomeFor } from './outcome-for.ts';
@@ -27,7 +28,8 @@ export interface FiredTransition {
 export async function carryOut(session: Session, row: TrialRow, firing: FiredTransition): Promise<void> {
   const { machine } = firing;
   const before = (await lookAt(session, row)).done;
-  const done = await shoot(session, row, firing);
+  // The time of the change is another one than that of the change before.
+  const done = await session.send({ ...(await firingOf(session, row, firing)), afterMs: 2 * gapMinMs });
   claimTaken(session, firing, { before, done });
   if (!isDone(done.value)) return;
   claimRow(session, { resource: machine.resource, before, change: done, seen: done, reason: 'answered' });
@@ -36,18 +38,21 @@ export async function carryOut(session: Session, row: TrialRow, firing: FiredTra
   claimMoved(session, firing, { before, done, after: after.done });
 }
 
-async function shoot(
-  session: Session,
-  row: TrialRow,
-  { machine, transition, target }: FiredTransition,
-): Promise<Done<TrialExchange>> {
+async function firingOf(session: Session, row: TrialRow, { machine, transition, target }: FiredTransition): Promise<RequestPlan> {
   const endpoint = session.model.endpointOfTransition(machine.resource, transition.name);
   session.need(endpoint !== undefined, 'no caller can fire it');
   const [caller] = callersFor(session, endpoint, row);
   const headers = await session.preconditions(endpoint, row, caller);
   const about = { caller, headers, transition, ...(target !== undefined && { target }) };
-  // The time of the change is another one than that of the change before.
-  return session.send({ ...(await requestAbout(session, row, endpoint, about)), afterMs: 2 * gapMinMs });
+  return requestAbout(session, row, endpoint, about);
+}
+
+/** The same transition in a state that allows it. */
+async function legal(session: Session, firing: FiredTransition): Promise<RequestPlan> {
+  const { machine, transition } = firing;
+  const [state] = transition.from === '*' ? [] : transition.from;
+  const row = await session.make(machine.resource, { style: 'full', ...(state !== undefined && { state }) });
+  return firingOf(session, row, firing);
 }
 
 /** A legal transition is not refused for its state; what else stands in its way is another matter. */
@@ -119,7 +124,7 @@ export async function refuseFiring(session: Session, row: TrialRow, firing: Fire
   const { machine, transition, state } = firing;
   const { model } = session;
   const before = (await lookAt(session, row)).done;
-  const done = await shoot(session, row, firing);
+  const done = await session.send(await firingOf(session, row, firing));
   const fact = { kind: 'transitions', subject: machine.resource };
   claimRefused(session, done, {
     by: transition.else === undefined ? { when: 'transition.illegal' } : { code: transition.else },
@@ -128,6 +133,7 @@ export async function refuseFiring(session: Session, row: TrialRow, firing: Fire
     at: transition.at,
     beside: [before],
     what: `${transition.name} in ${state}`,
+    control: () => legal(session, firing),
     isSo: (exchange, was) => was !== undefined && rowWith(model, was, idIn(model, exchange))?.[machine.field] === state,
   });
   await claimUnchanged(session, row, { before, attempt: done, fact });

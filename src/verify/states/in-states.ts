@@ -10,6 +10,7 @@ import type { TrialRow } from '../make/row.ts';
 import { statesOf } from '../make/walk.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import type { TrialExchange } from '../script/exchange.ts';
+import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
 import { claimUnchanged } from './transitions.ts';
@@ -48,10 +49,13 @@ export async function attempt(
   const { resource } = row;
   const machine = machineOf(model.spec.states, resource);
   const before = (await lookAt(session, row)).done;
-  const [caller] = callersFor(session, endpoint, row);
-  session.need(caller !== undefined, `nobody may call ${endpoint.key}`);
-  const headers = await session.preconditions(endpoint, row, caller);
-  const done = await session.send(await requestAbout(session, row, endpoint, { caller, headers, style: 'full' }));
+  const asking = async (one: TrialRow): Promise<RequestPlan> => {
+    const [caller] = callersFor(session, endpoint, one);
+    session.need(caller !== undefined, `nobody may call ${endpoint.key}`);
+    const headers = await session.preconditions(endpoint, one, caller);
+    return requestAbout(session, one, endpoint, { caller, headers, style: 'full' });
+  };
+  const done = await session.send(await asking(row));
   const fact = { kind: 'states', subject: resource };
   const isSo = (exchange: TrialExchange, was?: TrialExchange) =>
     was !== undefined && rowWith(model, was, idIn(model, exchange))?.[machine?.field ?? ''] === state;
@@ -62,6 +66,7 @@ export async function attempt(
     reason: `${endpoint.key} refused`,
     what,
     isSo,
+    control: async () => asking(await session.make(resource, { state: endpoint.in?.[0] ?? state })),
     beside: [before],
     at: `${endpoint.at}/in`,
   });

@@ -25,6 +25,7 @@ export const timed: Trial = {
   part: 'states',
   about: 'A transition of the clock comes when it is due, and not before.',
   noise: 'loud',
+  movesClock: true,
   *cases(model) {
     for (const [resource] of entriesOf(model.spec.resources.all)) {
       const machine = machineOf(model.spec.states, resource);

@@ -56,10 +56,11 @@ export async function claimUnchanged(
       if (tried.status < 400 || !old) return moot('it was not refused');
       if (!isDone(is) && is.status !== 404 && is.status !== 410) return moot('whether it is still there was not answered');
       const now = rowWith(model, is, id);
-      const isSame =
-        now !== undefined &&
-        Object.keys({ ...old, ...now }).every((name) => JSON.stringify(old[name]) === JSON.stringify(now[name]));
-      return isSame
+      // What one of the two readers is not shown says nothing.
+      const unseen = [was, is].flatMap((shown) => [...model.unseenBy(row.resource, model.readerOf(shown))]);
+      const names = Object.keys({ ...old, ...now }).filter((name) => !unseen.includes(name));
+      const isAlike = now !== undefined && names.every((name) => JSON.stringify(old[name]) === JSON.stringify(now[name]));
+      return isAlike
         ? undefined
         : { promised: `what was refused changes nothing: ${JSON.stringify(old)}`, seen: JSON.stringify(now ?? null) };
     },

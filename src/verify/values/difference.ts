@@ -10,7 +10,6 @@ export function difference(promised: Json | undefined, seen: Json | undefined, w
 
 /** A value on one line. */
 export function oneLine(value: Json | undefined): string {
-  if (value === undefined) return 'nothing';
-  const text = JSON.stringify(value);
+  const text = JSON.stringify(value) ?? 'nothing';
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import type { JsonMap } from '../../document/document.ts';
 import { formatNamed, standsFor } from '../../kinds/formats/all.ts';
 import type { Format } from '../../kinds/formats/kind.ts';
+import { compilePattern } from '../../parts/patterns/pattern.ts';
 import { standardExamples } from '../../parts/samples/formats.ts';
 import { fitting, NoValue } from './no-value.ts';
 import type { SampleStyle } from './style.ts';
@@ -59,9 +60,13 @@ function ofPattern(pattern: string, format: unknown, least: number, most: number
   try {
     const expression = new RegExp(pattern, 'u');
     const size = Number.isFinite(most) ? { size: 'medium' as const } : {};
-    const made = fc.stringMatching(expression, size).filter((text) => expression.test(text) && !/[\p{Cc}\p{Cs}]/u.test(text));
+    const compiled = compilePattern(pattern);
+    const made = fitting(
+      fc.stringMatching(expression, size),
+      (text) => compiled?.test(text) === true && !/[\p{Cc}\p{Cs}]/u.test(text),
+    );
     const kind = formatNamed(format);
-    return kind ? made.filter((text) => kind.test(text)) : made.filter((text) => text.length >= least || least === 0);
+    return fitting(made, (text) => (kind ? kind.test(text) : text.length >= least || least === 0));
   } catch {
     throw new NoValue(`texts of the pattern ${pattern} are not made here`);
   }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { Json, JsonMap } from '../../document/document.ts';
-import { isMap } from '../../document/values.ts';
-import { entryOf } from '../../parts/fact.ts';
+import { isMap, isSame } from '../../document/values.ts';
+import { entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { writableShape } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { conjunctsOf, type Union, unionOf, without, withoutConjunction } from '../../parts/shapes/branches.ts';
@@ -47,7 +47,9 @@ export function arbitraryValuesOf(spec: Spec, shape: Shape | JsonMap, style: Sam
 function ofResource(spec: Spec, name: string, style: SampleStyle, depth: number): fc.Arbitrary<Draft> {
   const resource = entryOf(spec.resources.all, name);
   if (!resource || depth > depthMax) throw new NoValue(`the resource ${name} is not stated, or goes too deep`);
-  return arbitraryValuesOf(spec, writableShape(spec, resource, []), style, depth + 1);
+  const own = resource.shape && statedValue(resource.shape);
+  const isValue = own !== undefined && !isStated(resource.fields);
+  return arbitraryValuesOf(spec, isValue ? own : writableShape(spec, resource, []), style, depth + 1);
 }
 
 function ofBranches(spec: Spec, shape: JsonMap, union: Union<Json>, style: SampleStyle, depth: number): fc.Arbitrary<Draft> {
@@ -116,12 +118,9 @@ function maps(spec: Spec, shape: JsonMap, style: SampleStyle, depth: number): fc
     const isEnough = Object.keys(model).length >= least;
     if (!isNeeded && isEnough && (style === 'plain' || depth >= depthMax)) continue;
     try {
-      model[name] = arbitraryValuesOf(
-        spec,
-        isMap(inner) ? inner : {},
-        style === 'whole' ? insideWhole(isNeeded) : style,
-        depth + 1,
-      );
+      const shapeOfIt = isMap(inner) ? inner : {};
+      const values = arbitraryValuesOf(spec, shapeOfIt, style === 'whole' ? insideWhole(isNeeded) : style, depth + 1);
+      model[name] = style === 'whole' ? butDefault(shapeOfIt, values) : values;
     } catch (error) {
       if (!(error instanceof NoValue) || isNeeded) throw error;
     }
@@ -130,6 +129,14 @@ function maps(spec: Spec, shape: JsonMap, style: SampleStyle, depth: number): fc
     (name) => style === 'whole' || required.includes(name) || Object.keys(model).length <= least,
   );
   return fitting(fc.record(model, { requiredKeys: needed, noNullPrototype: true }), (map) => Object.keys(map).length >= least);
+}
+
+/** Another value than the default, where one is found: what goes back to its default is seen then. */
+function butDefault({ default: usual }: JsonMap, values: fc.Arbitrary<Draft>): fc.Arbitrary<Draft> {
+  if (usual === undefined) return values;
+  const several = fc.array(values, { minLength: 8, maxLength: 8 });
+  // The cast holds: none of them is undefined, for the list has eight.
+  return several.map((drawn) => drawn.find((one) => !isSame(one as Json, usual)) ?? (drawn[0] as Draft));
 }
 
 function insideWhole(isNeeded: boolean): SampleStyle {

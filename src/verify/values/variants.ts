@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
+import { compilePattern } from '../../parts/patterns/pattern.ts';
 import { branchesOf } from '../../parts/shapes/branches.ts';
 import { boundsOf } from './numbers.ts';
 import type { Variant } from './variant.ts';
@@ -157,11 +158,8 @@ function fitsLength({ minLength, maxLength }: JsonMap, text: string): boolean {
 }
 
 function matches(pattern: string, text: string): boolean {
-  try {
-    return new RegExp(pattern, 'u').test(text);
-  } catch {
-    return true;
-  }
+  // What nobody can say, or what is no pattern, is nothing to try.
+  return compilePattern(pattern)?.test(text) ?? true;
 }
 
 /** The types that a shape names; none where it is a union, a resource or says nothing. */

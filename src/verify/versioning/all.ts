@@ -1,7 +1,8 @@
+import { endingAll } from '../events/ear.ts';
 import type { Trial } from '../trial.ts';
 import { eventVersions } from './events.ts';
 import { selecting } from './selecting.ts';
 import { shapes } from './shapes.ts';
 
 /** The trials of part 9. */
-export const versioningTrials: readonly Trial[] = [selecting, shapes, eventVersions];
+export const versioningTrials: readonly Trial[] = [selecting, shapes, endingAll(eventVersions)];

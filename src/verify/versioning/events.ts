@@ -5,7 +5,7 @@ import { statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import type { Carries } from '../../parts/versions/carries.ts';
 import { changing } from '../events/changing.ts';
-import { type Ear, eventMs, type Listening } from '../events/ear.ts';
+import { type Ear, endAll, eventMs, type Listening, listenIn } from '../events/ear.ts';
 import { toldIn } from '../events/envelope.ts';
 import { sureKind } from '../events/pair.ts';
 import { hear } from '../events/reached.ts';
@@ -14,9 +14,11 @@ import { earOf, newAddress, subscribersOf, subscribing, unsubscribe } from '../e
 import { callerFor, callersFor } from '../make/callers-for.ts';
 import { ready } from '../make/readied.ts';
 import { rowFrom } from '../make/row-from.ts';
+import { askedKinds } from '../model/asked-kinds.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
+import { rowIn } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
@@ -77,7 +79,7 @@ function caseOf(model: Model, told: Creation, version: string, carries: Carries,
       const { endpoint } = operation;
       session.need(endpoint !== undefined, `no caller reaches ${operation.name}`);
       const { ear, made } = await created(session, told, version, who);
-      const isEnough = (all: Listening['deliveries']) => all.some(({ body }) => toldIn(model.spec, body).kind === kind.name);
+      const isEnough = (all: Listening['deliveries']) => all.some((one) => toldIn(model.spec, one).kind === kind.name);
       const heard = await hear(session, ear, [made], { isEnough, ms: eventMs, quietMs: 0 });
       session.claim({
         shrinkingRuns: 2,
@@ -86,14 +88,13 @@ function caseOf(model: Model, told: Creation, version: string, carries: Carries,
         of: [ear.opened, made, heard],
         judge: (opened: TrialExchange, one: TrialExchange, all: Listening): Judgement => {
           const event = all.deliveries
-            .map(({ body }) => toldIn(model.spec, body))
+            .map((one) => toldIn(model.spec, one))
             .find((come) => come.kind === kind.name && isAbout(model, told.resource, one, come.payload));
-          const row = isDone(one) ? bodyFields(one) : undefined;
+          const row = isDone(one) ? rowIn(one) : undefined;
           if (!isDone(opened) || !row || !event) return moot('nobody listened, or nothing came');
           return downJudgement(model, told.resource, carries, row, event.payload, version);
         },
       });
-      await ear.end(session);
     },
   };
 }
@@ -113,7 +114,7 @@ async function created(session: Session, { operation, resource }: Creation, vers
       who === 'the stream' ? await openEar(session, maker, inOlder(model, version)) : await subscribeIn(session, maker, version);
     const made = await session.send(request);
     if (isDone(made.value)) return { ear, made };
-    await ear.end(session);
+    await endAll(session);
     why = `to create a ${resource} was answered ${made.value.status}`;
   }
   throw new Untestable(why);
@@ -125,7 +126,7 @@ function inOlder(model: Model, version: string): Parameters<typeof openEar>[2] {
 
 /** Whether a payload is that of the row, and not of one that somebody else makes. */
 function isAbout(model: Model, resource: string, made: TrialExchange, payload: Json | undefined): boolean {
-  const id = bodyFields(made)?.[model.identifierField(resource)];
+  const id = rowIn(made)?.[model.identifierField(resource)];
   return id !== undefined && JSON.stringify(payload ?? null).includes(JSON.stringify(id));
 }
 
@@ -161,10 +162,13 @@ async function subscribeIn(session: Session, maker: TrialCaller | undefined, ver
   session.need(endpoint !== undefined, 'nobody can subscribe');
   const { request } = await ready(session, endpoint, { caller: maker });
   const url = await newAddress(session);
-  const body: Readonly<Record<string, Symbolic>> = { [field]: url, ...(events !== undefined && { [events]: ['*'] }) };
+  const body: Readonly<Record<string, Symbolic>> = {
+    [field]: url,
+    ...(events !== undefined && { [events]: [...(askedKinds(model, ['*']) ?? [])] }),
+  };
   const type = request.body?.type ?? 'application/json';
   const created = await session.send(inVersion(model, { ...request, body: { value: body, type } }, version));
   session.need(isDone(created.value), `to subscribe in ${version} was answered ${created.value.status}`);
   const row = rowFrom(session, resource, endpoint, created);
-  return { ...earOf(model, url, created, maker), end: () => unsubscribe(session, row) };
+  return listenIn(session, { ...earOf(model, url, created, maker), end: () => unsubscribe(session, row) });
 }

@@ -1,7 +1,8 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
+import type { Operation } from '../../parts/operations.ts';
 import type { Deprecation, Version } from '../../parts/versioning.ts';
-import { claimArises } from '../errors/claim-arises.ts';
+import { claimRefusedAs } from '../errors/claim-refused.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
@@ -38,6 +39,13 @@ export const selecting: Trial = {
   },
 };
 
+type VersionRefusal = 'version.unknown' | 'version.sunset';
+
+function isAnswered(model: Model, operation: Operation, when: VersionRefusal, seen: TrialExchange): boolean {
+  const refusal = refusalFor(model, when, operation);
+  return refusal !== undefined && isRefused(model, seen) && isRefusal(model, seen, refusal);
+}
+
 function versionCase(model: Model, versions: RequestVersions, version: Version): Case {
   const rules: FactName = { kind: 'deprecation rules', subject: version.name };
   return {
@@ -47,39 +55,39 @@ function versionCase(model: Model, versions: RequestVersions, version: Version):
       const door = doorOf(model);
       session.need(door !== undefined, 'no operation can be asked in every version');
       const { endpoint, operation, caller } = door;
-      const { endpoint: _endpoint, ...plan } = inVersion(model, model.request(endpoint, { caller }), version.name);
+      const control = model.request(endpoint, { caller });
+      const { endpoint: _endpoint, ...plan } = inVersion(model, control, version.name);
       // What every answer of an endpoint is held to is the newest shape.
       const done = await session.send(version.name === versions.history.current ? { ...plan, endpoint } : plan);
-      const is = (seen: TrialExchange, when: 'version.unknown' | 'version.sunset') => {
-        const refusal = refusalFor(model, when, operation);
-        return refusal !== undefined && isRefused(model, seen) && isRefusal(model, seen, refusal);
-      };
+      const is = (seen: TrialExchange, when: VersionRefusal) => isAnswered(model, operation, when, seen);
       const asked = `${operation.name} in ${version.name}`;
       session.claim({
         fact: rules,
         reason: 'sunset',
         of: [done],
+        control,
         judge: (seen: TrialExchange): Judgement => {
           const over = isOver(version, seen.toMs);
           const sunset = statedValue(version.deprecation)?.sunset;
           if (over === undefined) return moot('its last day is about now');
-          const told = { seen: `it was answered ${seen.status}` };
-          if (over && !is(seen, 'version.sunset'))
-            return { promised: `${asked} is gone since ${sunset}: \`version.sunset\``, ...told };
-          if (!over && is(seen, 'version.sunset'))
-            return { promised: `${asked} is served${sunset === undefined ? '' : ` until ${sunset}`}`, ...told };
+          const promised = over
+            ? `${asked} is gone since ${sunset}: \`version.sunset\``
+            : `${asked} is served${sunset === undefined ? '' : ` until ${sunset}`}`;
+          if (over !== is(seen, 'version.sunset')) return { promised, seen: `it was answered ${seen.status}` };
           return over || sunset !== undefined ? undefined : moot('it has no last day');
         },
       });
-      if (isOver(version, done.value.toMs)) claimArises(session, done, 'version.sunset', operation);
+      if (isOver(version, done.value.toMs))
+        claimRefusedAs(session, done, { by: { when: 'version.sunset' }, what: asked, control });
       session.claim({
         fact: identifiersFact,
         reason: 'listed',
         of: [done],
+        control,
         judge: (seen: TrialExchange): Judgement => {
           if (is(seen, 'version.unknown') && !is(seen, 'version.sunset'))
             return { promised: `${version.name} is listed, and served`, seen: `it was answered ${seen.status}` };
-          return isDone(seen) ? undefined : moot('it was refused for something else');
+          return isDone(seen) || is(seen, 'version.sunset') ? undefined : moot('it was refused for something else');
         },
       });
       session.claim({
@@ -107,13 +115,15 @@ function unknownCase(model: Model): Case {
       session.need(door !== undefined, 'no operation can be asked in every version');
       session.need(model.spec.versioning.others === undefined, 'there are other versions than the listed ones');
       const { endpoint, operation, caller } = door;
-      const { endpoint: _endpoint, ...plan } = inVersion(model, model.request(endpoint, { caller }), 'ninefold-verify');
+      const control = model.request(endpoint, { caller });
+      const { endpoint: _endpoint, ...plan } = inVersion(model, control, 'ninefold-verify');
       const done = await session.send(plan);
-      claimArises(session, done, 'version.unknown', operation);
+      claimRefusedAs(session, done, { by: { when: 'version.unknown' }, what: 'a version that there is not', control });
       session.claim({
         fact: selectionFact,
         reason: 'unknown',
         of: [done],
+        control,
         judge: (seen: TrialExchange): Judgement => {
           const refusal = refusalFor(model, 'version.unknown', operation);
           const isGood = refusal ? isRefused(model, seen) && isRefusal(model, seen, refusal) : isRefused(model, seen);
@@ -148,7 +158,7 @@ function defaultCase(model: Model, { all, history }: RequestVersions): Case {
           const unknown = refusalFor(model, 'version.unknown', operation);
           const isUnknown = unknown !== undefined && isRefused(model, seen) && isRefusal(model, seen, unknown);
           if (select?.default === 'none')
-            return isUnknown
+            return isUnknown || (!unknown && isRefused(model, seen))
               ? undefined
               : { promised: 'a request has to say its version', seen: `it was answered ${seen.status}` };
           if (isUnknown)
@@ -191,9 +201,9 @@ function nameJudgement(model: Model, version: string, seen: TrialExchange): Judg
   const select = statedValue(model.spec.versioning.select);
   if (select?.by !== 'header' || !isDone(seen)) return moot('no header names it, or it was refused');
   const named = seen.headers[select.carrier.toLowerCase()];
-  return named === version
-    ? undefined
-    : { promised: `an answer names its version: ${select.carrier}: ${version}`, seen: named ?? `no ${select.carrier}` };
+  // That an answer names it at all is nowhere stated.
+  if (named === undefined) return moot('the answer does not name its version');
+  return named === version ? undefined : { promised: `an answer names its version: ${select.carrier}: ${version}`, seen: named };
 }
 
 /** A version that is deprecated says so in its answers, and one that is not does not. */

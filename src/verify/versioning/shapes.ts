@@ -1,5 +1,6 @@
 import type { Json } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { ResourceCarry } from '../../parts/versions/carry.ts';
 import { isServed } from '../../parts/versions/spec-in-version.ts';
@@ -14,9 +15,9 @@ import type { FactName } from '../model/facts.ts';
 import { isKept } from '../model/judge-field.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
-import { unexpanded } from '../model/row-shown.ts';
+import { rowIn, unexpanded } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import { resolve, type Symbolic } from '../script/symbol.ts';
@@ -43,7 +44,7 @@ export const shapes: Trial = {
       for (const [resource] of entriesOf(model.spec.resources.all)) {
         // What a row shows of others may have changed where it has not itself.
         const carry = carries.resource(resource) ?? carries.expanding.resource(resource);
-        if (!carry || !model.endpointsThat('read', resource).some(showsWhole)) continue;
+        if (!carry || !model.endpointsThat('read', resource).some(showsPlain)) continue;
         const shown = carries.expanding.resource(resource) ?? carry;
         for (const body of bodiesFor(model, versions, name, resource, carry))
           yield rowCase(model, versions, { version: name, resource, body, carry, shown });
@@ -75,7 +76,7 @@ function rowCase(model: Model, versions: RequestVersions, older: Older): Case {
       const row = await session.make(resource, { style: 'whole', ...(body && { body }) });
       const look = await looking(session, row);
       const newest = await session.send(look);
-      const read = await session.send(bare(inVersion(model, look, version)));
+      const read = await session.send(bareMap(inVersion(model, look, version)));
       session.claim({
         fact,
         reason: `${resource} is read`,
@@ -83,13 +84,13 @@ function rowCase(model: Model, versions: RequestVersions, older: Older): Case {
         judge: (one: TrialExchange, other: TrialExchange) => readJudgement(model, older.shown, version, one, other),
       });
       if (isUsual(model) && version !== versions.history.current) {
-        const unsaid = await session.send(bare(inVersion(model, look, undefined)));
+        const unsaid = await session.send(bareMap(inVersion(model, look, undefined)));
         session.claim({
           fact: selectionFact,
           reason: 'default shape',
           of: [newest, unsaid],
           judge: (one: TrialExchange, other: TrialExchange): Judgement => {
-            const [wanted, seen] = [rowIn(one), rowIn(other)];
+            const [wanted, seen] = [rowDone(one), rowDone(other)];
             if (!wanted || !seen) return moot('one of them shows no row');
             return isSame(wanted, seen) ? undefined : { promised: `who says no version reads ${told(wanted)}`, seen: told(seen) };
           },
@@ -108,7 +109,7 @@ function readJudgement(
   newest: TrialExchange,
   older: TrialExchange,
 ): Judgement {
-  const [whole, seen] = [rowIn(newest), rowIn(older)];
+  const [whole, seen] = [rowDone(newest), rowDone(older)];
   if (!whole || !isDone(newest)) return moot('the newest version shows no row');
   if (isRefused(model, older) && older.status !== 404) return moot(`it was answered ${older.status}`);
   if (!seen) return { promised: `${version} shows the same row`, seen: `it was answered ${older.status}` };
@@ -135,7 +136,7 @@ async function written(session: Session, model: Model, { version, resource, body
   if (!body || !('value' in body) || !body.type.includes('json')) return;
   const sent = olderBody(session, carry, body.value, given ?? {});
   if (!sent) return;
-  const made = await session.send(bare(inVersion(model, { ...request, body: { ...body, value: sent } }, version)));
+  const made = await session.send(bareMap(inVersion(model, { ...request, body: { ...body, value: sent } }, version)));
   if (!isDone(made.value)) return;
   const row = rowFrom(session, resource, endpoint, made);
   const read = await session.send(await looking(session, { ...row, fields: undefined }));
@@ -144,7 +145,7 @@ async function written(session: Session, model: Model, { version, resource, body
     reason: `${resource} is written`,
     of: [made, read],
     judge: (one: TrialExchange, other: TrialExchange): Judgement => {
-      const [said, row] = [one.sent.json, rowIn(other)];
+      const [said, row] = [one.sent.json, rowDone(other)];
       const seen = row && unexpanded(model, resource, row);
       if (!isDone(one) || !seen || typeof said !== 'object' || said === null) return moot('it was not made, or is not shown');
       const wanted = carried(() => carry.up(said));
@@ -190,10 +191,15 @@ function olderBody(
   return sent;
 }
 
+/** Whether an endpoint answers with the row itself: what an older version makes of an answer around it is stated nowhere. */
+function showsPlain(endpoint: Endpoint): boolean {
+  return showsWhole(endpoint) && endpoint.response.standing === 'open';
+}
+
 /** A look at a row by somebody who may. */
 async function looking(session: Session, row: TrialRow): Promise<RequestPlan> {
   const { model } = session;
-  for (const endpoint of model.endpointsThat('read', row.resource).filter(showsWhole)) {
+  for (const endpoint of model.endpointsThat('read', row.resource).filter(showsPlain)) {
     const isPublic = model.access.isPublic(model.operationOf(endpoint));
     const [caller] = callersFor(session, endpoint, row);
     if (isPublic || caller) return requestAbout(session, row, endpoint, { caller: isPublic ? undefined : caller });
@@ -201,8 +207,8 @@ async function looking(session: Session, row: TrialRow): Promise<RequestPlan> {
   session.need(false, `nobody who can be spoken for may read a ${row.resource}`);
 }
 
-function rowIn(exchange: TrialExchange): Readonly<Record<string, Json>> | undefined {
-  return isDone(exchange) ? bodyFields(exchange) : undefined;
+function rowDone(exchange: TrialExchange): Readonly<Record<string, Json>> | undefined {
+  return isDone(exchange) ? rowIn(exchange) : undefined;
 }
 
 const absenceFact = { kind: 'version identifiers', subject: 'service' };
@@ -218,7 +224,7 @@ function absentCase(model: Model, versions: RequestVersions, version: string, ke
       session.need(endpoint !== undefined, 'it is no endpoint');
       const operation = model.operationOf(endpoint);
       const [caller] = callersFor(session, endpoint);
-      const done = await session.send(bare(inVersion(model, knocking(model, endpoint, caller), version)));
+      const done = await session.send(bareMap(inVersion(model, knocking(model, endpoint, caller), version)));
       session.claim({
         fact: absenceFact,
         reason: `${key} is not there`,
@@ -237,7 +243,7 @@ function absentCase(model: Model, versions: RequestVersions, version: string, ke
 }
 
 /** Without its endpoint, whose shapes are those of the newest version. */
-function bare(plan: RequestPlan): RequestPlan {
+function bareMap(plan: RequestPlan): RequestPlan {
   const { endpoint: _endpoint, ...rest } = plan;
   return rest;
 }

@@ -15,6 +15,9 @@ export const quiet: Readonly<Record<string, readonly string[]>> = {
     'resources: { note: { fields: !open "", unique: null } }',
     'versioning: { changes: { "2026-06-01": none } }',
   ],
+  'patterns that could be slow and are not, and a slow one of short texts': [
+    'resources: { note: { fields: { trap: { pattern: "^([a-z]+)+$" }, long: { pattern: "^(?=.*[A-Z]).{8,}$" }, short: { pattern: "^([\'!]).*\\\\1$", maxLength: 40 } } } }',
+  ],
   'fields without a type': ['resources: { note: { fields: { size: { readOnly: false }, kind: !open "which?" } } }'],
   'a resource that takes any field': [
     'resources: { note: { additionalProperties: true, unique: [[owner, serial]] } }',

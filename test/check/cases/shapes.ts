@@ -118,4 +118,13 @@ export const shapesCases: readonly Case[] = [
     snippets: ['resources: { label: { fields: { under: label }, required: [name, under] } }'],
     finds: ['shapes/never-ends @ /resources/label/fields/under'],
   },
+  {
+    snippets: [
+      'resources: { note: { fields: { mark: { pattern: "^([\'!]).*\\\\1$" }, extra: { type: object, patternProperties: { "^(([a-z]+)+)\\\\2$": string } } } } }',
+    ],
+    finds: [
+      'shapes/slow-pattern @ /resources/note/fields/mark/pattern',
+      'shapes/slow-pattern @ /resources/note/fields/extra/patternProperties/^(([a-z]+)+)\\2$',
+    ],
+  },
 ];

@@ -161,10 +161,11 @@ function readHeaders(headers: Json | undefined, reading: SchemaReading): JsonMap
   const out = newMap();
   for (const [name, header] of isMap(headers) ? Object.entries(headers) : []) {
     if (!isMap(header) || header.$ref !== undefined || isFollowing(header)) continue;
-    const data = header['x-ninefold-data'];
+    const { 'x-ninefold-data': data, 'x-ninefold-required': required } = header;
     const shape = followingWords(header).includes('schema') ? undefined : readStated(header.schema ?? {}, reading);
     const isExpression = header[formKey] !== 'full' && data !== undefined && shape === undefined;
-    out[name] = isExpression ? data : { ...(shape !== undefined && { shape }), ...(data !== undefined && { data }) };
+    const beside = { ...(data !== undefined && { data }), ...(required !== undefined && { required }) };
+    out[name] = isExpression ? data : { ...(shape !== undefined && { shape }), ...beside };
   }
   return Object.keys(out).length > 0 ? out : undefined;
 }

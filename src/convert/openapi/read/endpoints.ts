@@ -122,33 +122,43 @@ function writeResponse(response: Response, at: Pointer, shapes: Shapes, trail: T
   const main = mainContent(response.content);
   const shape = main && shapes.of(main.schema);
   const headers: OpenMap = newMap();
-  for (const { name, map, schema } of response.headers) {
+  for (const { name, map, schema, required } of response.headers) {
     const place = below(below(at, 'headers'), name);
     trail.from(below(place, 'shape'), schema.at);
     trail.from(below(below(place, 'shape'), 'description'), below(map.at, 'description'));
     const written = shapes.of(schema);
     const description = reader.text(map, 'description');
     if (description !== undefined && description !== '') leaveInner(schema, map, reader);
-    headers[name] = { shape: withDescription(written === undefined || written === false ? newMap() : written, description) };
+    const shapeOfHeader = withDescription(written === undefined || written === false ? newMap() : written, description);
+    headers[name] = { shape: shapeOfHeader, ...(!required && { required: false }) };
   }
   trail.prose(at, response.map.at, reader.text(response.map, 'description'));
   if (main) mediaTypes(response.content, main, reader);
-  const hasHeaders = Object.keys(headers).length > 0;
+  const produces = ownTypes(response);
+  const beside = { ...(Object.keys(headers).length > 0 && { headers }), ...(produces && { produces }) };
+  const isFull = Object.keys(beside).length > 0;
   if (shape === undefined || shape === false) {
     const example = main?.map && exampleOf(main.map, reader);
     if (example !== undefined) {
       trail.from(below(at, 'example'), example.at);
-      return { example: example.value ?? null, ...(hasHeaders && { headers }) };
+      return { example: example.value ?? null, ...beside };
     }
     const written = main === undefined ? 'none' : newMap();
-    return hasHeaders ? { shape: written, headers } : written;
+    return isFull ? { shape: written, ...beside } : written;
   }
   trail.from(below(at, 'shape'), main?.schema.at ?? response.map.at);
-  if (typeof shape === 'string' && !hasHeaders) {
+  if (typeof shape === 'string' && !isFull) {
     trail.from(at, main?.schema.at ?? response.map.at);
     return shape;
   }
-  return { shape, ...(hasHeaders && { headers }) };
+  return { shape, ...beside };
+}
+
+/** The media types of an answer that is none of success, where they are more than JSON. */
+function ownTypes({ status, content }: Response): string[] | undefined {
+  const types = content.map(({ type }) => type);
+  const isUsual = types.every((type) => type === 'application/json');
+  return /^[23]/.test(status) || isUsual ? undefined : types;
 }
 
 /** The first example of a media type that has no schema: all that is known of such an answer. */

@@ -2,6 +2,7 @@ import type { Json, JsonMap } from '../../../document/document.ts';
 import { isOfType, jsonTypes } from '../../../document/json-type.ts';
 import { isMap } from '../../../document/values.ts';
 import { timeFormat } from '../../../kinds/formats/all.ts';
+import { compilePattern } from '../../../parts/patterns/pattern.ts';
 
 /** Whether a value fits the keywords of a shape that speak of single values; what holds others is not gone into. */
 export function fitsSchema(shape: JsonMap, value: Json): boolean {
@@ -15,7 +16,7 @@ export function fitsSchema(shape: JsonMap, value: Json): boolean {
     const { length } = [...value];
     if (typeof minLength === 'number' && length < minLength) return false;
     if (typeof maxLength === 'number' && length > maxLength) return false;
-    if (typeof pattern === 'string' && isPattern(pattern) && !new RegExp(pattern, 'u').test(value)) return false;
+    if (typeof pattern === 'string' && isPattern(pattern) && compilePattern(pattern)?.test(value) === false) return false;
     // Formats differ in what they admit; a default is held to those that a reader is held to.
     return (
       !(shape.format === 'uuid' || shape.format === timeFormat || shape.format === 'uri' || shape.format === 'email') ||

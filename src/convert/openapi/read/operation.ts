@@ -54,6 +54,8 @@ interface Header {
   readonly name: string;
   readonly map: MapAt;
   readonly schema: At;
+  /** Whether every answer has it. */
+  readonly required: boolean;
 }
 
 /** The content in the media type that says most: JSON, else the first with a schema. */
@@ -72,7 +74,8 @@ export function headersOf(response: MapAt, reader: SourceReader): Header[] {
   return reader.maps(response, 'headers').map(([name, map]) => {
     reader.mark(response.value, 'headers');
     const isOld = reader.dialect === '2.0';
-    return { name, map, schema: isOld ? { value: map.value, at: map.at } : schemaOfParameter(map, reader) };
+    const required = reader.flag(map, isOld ? 'x-required' : 'required');
+    return { name, map, required, schema: isOld ? { value: map.value, at: map.at } : schemaOfParameter(map, reader) };
   });
 }
 

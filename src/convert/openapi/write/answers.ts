@@ -7,6 +7,7 @@ import { isStated, statedValue } from '../../../parts/fact.ts';
 import { isCut, type Pagination } from '../../../parts/limits.ts';
 import { type Operation, resourceOfEffect } from '../../../parts/operations.ts';
 import { fitsAny } from '../../../parts/shapes/compose.ts';
+import { mayBeUntold } from '../../../parts/untold.ts';
 import { followsKey, formKey, prefix, statedKey } from '../own/words.ts';
 import type { ExampleAct } from './examples.ts';
 import { paginationFor } from './following-parameters.ts';
@@ -67,11 +68,13 @@ function withHeaders(value: Json, operation: Operation, status: string, writing:
 function headerObject(stated: Json, writing: ExportWriting): JsonMap {
   if (!isMap(stated) || isStanding(stated))
     return { schema: { type: 'string' }, [`${prefix}data`]: stated, [followsKey]: ['schema'] };
-  const { shape, data } = stated;
+  const { shape, data, required } = stated;
   const schema = shape === undefined ? { type: 'string' } : statedSchema(shape, writing, 'answer');
   return present({
+    required: shape !== undefined && data === undefined && required !== false ? true : undefined,
     schema,
     [`${prefix}data`]: data,
+    [`${prefix}required`]: required,
     [followsKey]: shape === undefined ? ['schema'] : undefined,
     [formKey]: 'full',
   });
@@ -103,12 +106,14 @@ function singleAnswer(value: Json, answer: Answer | undefined, endpoint: Endpoin
   for (const [word, inner] of Object.entries(words))
     if (word !== 'example' && !(word === 'headers' && isMap(inner) && !isStanding(inner))) out[`${prefix}${word}`] = inner;
   if (full && Object.keys(words).length === 0) out[formKey] = 'full';
+  const types = answer?.produces ?? endpoint.produces;
   const isBodiless = shape === undefined || isStanding(shape) || shape === 'none' || shape === 'any';
   if (isBodiless && shape !== undefined) out[`${prefix}shape`] = shape;
   const ownExample = words.example;
   const example = ownExample ?? exampleOfAnswer(answer, writing);
-  if (!isBodiless) out.content = contentOf(statedSchema(shape, writing, 'answer'), endpoint, example, ownExample === undefined);
-  else if (ownExample !== undefined) out.content = contentOf({ [followsKey]: true }, endpoint, ownExample, false);
+  if (!isBodiless)
+    out.content = contentOf(statedSchema(shape, writing, 'answer'), { produces: types }, example, ownExample === undefined);
+  else if (ownExample !== undefined) out.content = contentOf({ [followsKey]: true }, { produces: types }, ownExample, false);
   return out;
 }
 
@@ -119,7 +124,7 @@ function isFull(value: Json): value is JsonMap {
   return keys.includes('shape') || keys.includes('data') || (keys.length > 0 && keys.every((key) => answerWords.has(key)));
 }
 
-const answerWords: ReadonlySet<string> = new Set(['shape', 'data', 'headers', 'if', 'example']);
+const answerWords: ReadonlySet<string> = new Set(['shape', 'data', 'headers', 'produces', 'if', 'example']);
 
 function besideShape(answer: JsonMap): JsonMap {
   const words = newMap();
@@ -133,7 +138,12 @@ function exampleOfAnswer(answer: Answer | undefined, { examples }: ExportWriting
 }
 
 /** A body in each media type that the endpoint gives. */
-function contentOf(schema: JsonMap, { produces }: Endpoint, example: Json | undefined, isMade: boolean): JsonMap {
+function contentOf(
+  schema: JsonMap,
+  { produces }: { readonly produces?: readonly string[] | undefined },
+  example: Json | undefined,
+  isMade: boolean,
+): JsonMap {
   const body = present({ schema, example, [followsKey]: example !== undefined && isMade ? ['example'] : undefined });
   return Object.fromEntries((produces ?? ['application/json']).map((media) => [media, body]));
 }
@@ -161,6 +171,7 @@ function effectResponses(operation: Operation, endpoint: Endpoint, writing: Expo
   const { resource } = effect;
   const shown = writing.schemas.resource(resource, 'answer');
   const made = () => whole(writing.schemas.created(resource), writing.examples.ofResource(resource, 'answer'));
+  const untold = mayBeUntold(writing.spec, endpoint) ? [answer('204')] : [];
   switch (effect.verb) {
     case 'delete':
       return new Map([answer('204')]);
@@ -169,9 +180,13 @@ function effectResponses(operation: Operation, endpoint: Endpoint, writing: Expo
     case 'create':
       return new Map([answer('201', made())]);
     case 'upsert':
-      return new Map([answer('200', whole(shown, writing.examples.ofResource(resource, 'answer'))), answer('201', made())]);
+      return new Map([
+        answer('200', whole(shown, writing.examples.ofResource(resource, 'answer'))),
+        answer('201', made()),
+        ...untold,
+      ]);
     default:
-      return new Map([answer('200', whole(shown, writing.examples.ofResource(resource, 'answer', actOf(operation))))]);
+      return new Map([answer('200', whole(shown, writing.examples.ofResource(resource, 'answer', actOf(operation)))), ...untold]);
   }
 }
 
@@ -185,7 +200,10 @@ function actOf({ name, transition, endpoint }: Operation): ExampleAct {
 function descriptionOf(endpoint: Endpoint, status: string): string {
   const effect = statedValue(endpoint.does);
   const thing = (resourceOfEffect(effect) ?? '').replaceAll('_', ' ');
-  if (status === '204') return effect?.verb === 'delete' ? `The ${thing} is gone.` : phraseOf(status);
+  if (status === '204') {
+    if (effect?.verb === 'delete') return `The ${thing} is gone.`;
+    return thing === '' ? phraseOf(status) : `The ${thing} is changed, and is not shown to who may not read it.`;
+  }
   if (thing === '') return phraseOf(status);
   if (effect?.verb === 'list') return `A page of ${thing} rows.`;
   if (status === '201') return `The new ${thing}.`;

@@ -56,13 +56,14 @@ export function envelopeOf(pagination: Pagination | undefined, items: readonly F
 type Links = (page: Page, call: Call) => string | undefined;
 
 /** The `Link` header of pages (RFC 8288), where they are told by it: the caller's own query with the paging parameters changed. */
-export function compileLinks(pagination: Pagination | undefined): Links {
+export function compileLinks(pagination: Pagination | undefined, secrets: readonly string[] = []): Links {
   if (!isCut(pagination) || !pagination.isToldInLink) return () => undefined;
   const style = pageStyle(pagination.style);
   const names = parametersOf(style, pagination);
   const forward = names.find(({ parameter }) => parameter.leads !== 'back')?.name;
   const backward = names.find(({ parameter }) => parameter.leads !== 'forward')?.name;
-  const own = names.map(({ name }) => name);
+  // A credential in the query is not said again: whoever follows a link shows it anew.
+  const own = [...names.map(({ name }) => name), ...secrets];
   const link = (call: Call, rel: string, name: string | undefined, value: string | number | undefined) =>
     `<${withParameter(call, own, name, value)}>; rel="${rel}"`;
   // An identifier tells what stands after it, and not whether it is the first.

@@ -1,0 +1,91 @@
+import type { Json } from '../../document/document.ts';
+import { isMap, isSame } from '../../document/values.ts';
+import { statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import { machineOf } from '../../parts/states.ts';
+import type { Model } from '../model/model.ts';
+import { idIn, rowWith } from '../model/row-shown.ts';
+import type { Control } from '../script/claim.ts';
+import type { TrialExchange } from '../script/exchange.ts';
+import type { HeldClaim } from './obligation.ts';
+
+/** Everything that a case sent, and of it what was sent as a control alone. */
+export interface CaseSent {
+  readonly exchanges: readonly TrialExchange[];
+  readonly controls: ReadonlyMap<Control, TrialExchange | undefined>;
+}
+
+/**
+ * Whether what was refused shows anything: beside one of the refusals that a claim is about stands a request that was accepted
+ * and differs only in what is refused. A claim about no refusal, or about the form of answers, needs none.
+ */
+export function isControlled(model: Model, { claim, exchanges }: HeldClaim, { exchanges: session, controls }: CaseSent): boolean {
+  const refused = exchanges.filter(isRefusal);
+  if (claim.isOfForm || refused.length === 0) return true;
+  const own = claim.control && controls.get(claim.control);
+  if (own && isAccepted(own)) return true;
+  return refused.some((one) => session.some((other) => isAccepted(other) && differences(model, one, other, session) <= 1));
+}
+
+function isRefusal({ status }: TrialExchange): boolean {
+  return status >= 400 && status < 500;
+}
+
+function isAccepted({ status }: TrialExchange): boolean {
+  return status >= 200 && status < 400;
+}
+
+/** In how many things two requests differ: method, row, caller, each query parameter, header and member of the body. */
+function differences(model: Model, refused: TrialExchange, accepted: TrialExchange, session: readonly TrialExchange[]): number {
+  const [one, other] = [refused.sent, accepted.sent];
+  const isOtherPath = pathIn(one.target) !== pathIn(other.target);
+  const isOtherRow = isOtherPath && !areAlike(model, refused, accepted, session);
+  return [
+    one.method !== other.method,
+    isOtherRow,
+    refused.caller?.credential?.value !== accepted.caller?.credential?.value,
+    ...differing(one.query, other.query),
+    ...differing(toldIn(refused, isOtherPath), toldIn(accepted, isOtherPath)),
+    ...bodiesDiffer(one, other),
+  ].filter(Boolean).length;
+}
+
+function pathIn(target: string): string {
+  return target.split('?')[0] ?? '';
+}
+
+/** Whether two requests to one endpoint are about rows that were in one state then, as they were shown. */
+function areAlike(model: Model, one: TrialExchange, other: TrialExchange, session: readonly TrialExchange[]): boolean {
+  if (!one.endpoint || one.endpoint !== other.endpoint) return false;
+  const [state, another] = [one, other].map((exchange) => stateBefore(model, exchange, session));
+  return state !== undefined && state === another;
+}
+
+function stateBefore(model: Model, exchange: TrialExchange, session: readonly TrialExchange[]): Json | undefined {
+  const resource = resourceOfEffect(exchange.endpoint && statedValue(exchange.endpoint.does)) ?? '';
+  const field = machineOf(model.spec.states, resource)?.field ?? '';
+  const id = idIn(model, exchange);
+  const at = session.indexOf(exchange);
+  const row = session
+    .slice(0, at < 0 ? session.length : at)
+    .map((seen) => rowWith(model, seen, id))
+    .findLast((found) => found !== undefined);
+  return row && (row[field] ?? 'there');
+}
+
+/** The headers that say something of their own; keys are new each time, and another row has another tag. */
+function toldIn({ sent, caller, endpoint }: TrialExchange, isOtherPath: boolean): Readonly<Record<string, Json>> {
+  const left = new Set(['authorization', 'cookie', 'content-length', caller?.credential?.carrier.toLowerCase()]);
+  const anew = new Set([endpoint?.idempotency?.header.toLowerCase(), ...(isOtherPath ? ['if-match', 'if-none-match'] : [])]);
+  const told = Object.entries(sent.headers).filter(([name]) => !left.has(name));
+  return Object.fromEntries(told.map(([name, value]) => [name, anew.has(name) ? 'anew' : value]));
+}
+
+function bodiesDiffer(one: TrialExchange['sent'], other: TrialExchange['sent']): boolean[] {
+  if (isMap(one.json) && isMap(other.json)) return differing(one.json, other.json);
+  return [one.text !== other.text];
+}
+
+function differing(one: Readonly<Record<string, Json>>, other: Readonly<Record<string, Json>>): boolean[] {
+  return [...new Set([...Object.keys(one), ...Object.keys(other)])].map((name) => !isSame(one[name], other[name]));
+}

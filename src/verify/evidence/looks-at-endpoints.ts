@@ -1,0 +1,63 @@
+import { isMap } from '../../document/values.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import type { LedgerFact } from '../../parts/facts/ledger.ts';
+import type { Model } from '../model/model.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
+import type { Obligation } from './obligation.ts';
+
+/** An answer with a status of 4xx among those of a claim. */
+export function looksAtRefused(name: string, isMeant: (exchange: TrialExchange) => boolean = () => true): Obligation {
+  return { name, isMetBy: ({ exchanges }) => exchanges.some((one) => one.status >= 400 && one.status < 500 && isMeant(one)) };
+}
+
+function looksAtDone(name: string, isMeant: (exchange: TrialExchange) => boolean = () => true): Obligation {
+  return { name, isMetBy: ({ exchanges }) => exchanges.some((one) => isDone(one) && isMeant(one)) };
+}
+
+/** Each stated endpoint, and something that is not stated. */
+export function looksAtRoutes({ endpoints, spec }: Model, { kind }: LedgerFact): Obligation[] {
+  // Only of what needs neither a parameter nor a body it can be told that it is the path that is not there.
+  const told = endpoints.filter(({ method, path }) => kind === 'methods' || (method === 'GET' && !path.includes('{')));
+  const stated = told.map(({ key }) => looksAtDone(key, ({ endpoint }) => endpoint?.key === key));
+  if (spec.endpoints.others) return stated;
+  return [looksAtRefused('one that is not stated, refused', ({ endpoint }) => endpoint === undefined), ...stated];
+}
+
+/** Each stated parameter, in a request that was accepted. */
+export function looksAtParameters(model: Model, { subject }: LedgerFact): Obligation[] {
+  const endpoint = endpointOf(model, subject);
+  return (endpoint ? entriesOf(endpoint.parameters) : []).map(([name]) =>
+    looksAtDone(`${name} is taken`, ({ sent }) =>
+      [sent.query, sent.path, sent.headers].some(
+        (given) => Object.hasOwn(given, name) || Object.hasOwn(given, name.toLowerCase()),
+      ),
+    ),
+  );
+}
+
+/** A body that is taken, and one that is not. */
+export function looksAtBody(model: Model, { subject }: LedgerFact): Obligation[] {
+  const endpoint = endpointOf(model, subject);
+  const shape = endpoint && statedValue(model.requestShape(endpoint));
+  if (!shape) return [];
+  const isNarrow = isMap(shape) && Object.keys(shape).length > 0;
+  return [looksAtDone('a body that is taken'), ...(isNarrow ? [looksAtRefused('one that is refused')] : [])];
+}
+
+/** Each status that it may succeed with. */
+export function looksAtSuccess(model: Model, { subject }: LedgerFact): Obligation[] {
+  const endpoint = endpointOf(model, subject);
+  const statuses =
+    endpoint && isStated(endpoint.response)
+      ? endpoint.response.value.map(({ status }) => status).filter((one) => /^2\d\d$/.test(one))
+      : [];
+  const own = [...new Set(statuses)];
+  return own.length > 1
+    ? own.map((status) => looksAtDone(`an answer with ${status}`, (exchange) => String(exchange.status) === status))
+    : [looksAtDone('an answer that succeeds')];
+}
+
+function endpointOf(model: Model, key: string): Endpoint | undefined {
+  return model.endpoints.find((endpoint) => endpoint.key === key);
+}

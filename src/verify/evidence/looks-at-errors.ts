@@ -1,0 +1,68 @@
+import type { ErrorCondition, ErrorRule } from '../../parts/errors.ts';
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import type { LedgerFact } from '../../parts/facts/ledger.ts';
+import type { Model } from '../model/model.ts';
+import type { Obligation } from './obligation.ts';
+
+/** What a service comes to by itself, or in a moment that nobody can choose. */
+const inward: ReadonlySet<string> = new Set<ErrorCondition>([
+  'internal',
+  'service.unavailable',
+  'write.conflict',
+  'idempotency.busy',
+]);
+
+const whyInward = 'nobody can bring it about from outside';
+
+/** Each code, in a refusal. */
+export function looksAtCodes(model: Model): Obligation[] {
+  return entriesOf(model.spec.errors.codes).map(([name, { rules }]) => ({
+    ...showing(model, name, name),
+    ...(rules.every(isInward) ? { why: whyInward } : {}),
+  }));
+}
+
+/** The code, in a refusal. */
+export function looksAtStatus(model: Model, { subject }: LedgerFact): Obligation[] {
+  return [showing(model, subject, 'a refusal with the code')];
+}
+
+/** The code for each rule that it is given by. */
+export function looksAtCondition(model: Model, { subject }: LedgerFact): Obligation[] {
+  const rules = entryOf(model.spec.errors.codes, subject)?.rules ?? [];
+  if (rules.length < 2) return [showing(model, subject, 'a refusal with the code')];
+  return rules.map((rule) => {
+    const shown = showing(model, subject, nameOf(rule));
+    return {
+      ...shown,
+      ...(isInward(rule) ? { why: whyInward } : {}),
+      isMetBy: (one) => (one.claim.at === undefined || one.claim.at === rule.at) && shown.isMetBy(one),
+    };
+  });
+}
+
+/** Whether no request can bring a rule about. */
+export function isInward(rule: ErrorRule): boolean {
+  const conditions = statedValue(rule.when) ?? [];
+  return rule.if === undefined && conditions.length > 0 && conditions.every((condition) => inward.has(condition));
+}
+
+function nameOf({ when, on, if: condition }: ErrorRule): string {
+  const named = condition?.source ?? (statedValue(when) ?? []).join(' or ');
+  return on === undefined ? named : `${named} at ${on.join(' or ')}`;
+}
+
+function showing(model: Model, code: string, name: string): Obligation {
+  return {
+    name,
+    isMetBy: ({ exchanges, values }) => exchanges.some((one) => model.refusals.codeIn(one) === code) || inOther(values, code),
+  };
+}
+
+/** What came in answer to something else than one request shows its code in a text. */
+function inOther(values: readonly unknown[], code: string): boolean {
+  return values.some((value) => {
+    const text = typeof value === 'object' && value !== null && !('sent' in value) ? JSON.stringify(value) : '';
+    return text.includes(code);
+  });
+}

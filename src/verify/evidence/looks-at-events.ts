@@ -1,0 +1,47 @@
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import type { LedgerFact } from '../../parts/facts/ledger.ts';
+import { namesOperation } from '../../parts/operations.ts';
+import { eventsIn } from '../events/heard.ts';
+import type { Model } from '../model/model.ts';
+import { isDone } from '../script/exchange.ts';
+import { isHeard } from './alterations.ts';
+import type { HeldClaim, Obligation } from './obligation.ts';
+
+/** Each kind of event, received. */
+export function looksAtKinds(model: Model): Obligation[] {
+  return entriesOf(model.spec.events.kinds).map(([kind]) => received(model, kind, kind));
+}
+
+/** An event of the kind, received. */
+export function looksAtPayload(model: Model, { subject }: LedgerFact): Obligation[] {
+  return [received(model, subject, 'an event of it')];
+}
+
+/** An event of each operation that emits it, and none without a cause. */
+export function looksAtEmission(model: Model, { subject }: LedgerFact): Obligation[] {
+  const kind = entryOf(model.spec.events.kinds, subject);
+  const names = (kind && statedValue(kind.on)) ?? [];
+  const emitting = model.operations.filter((operation) => operation.endpoint && namesOperation(names, operation, 'event'));
+  const emitted = emitting.map(({ name, endpoint }): Obligation => {
+    const came = received(model, subject, `one of ${name}`);
+    return {
+      ...came,
+      isMetBy: (shown) =>
+        came.isMetBy(shown) && shown.exchanges.some((one) => isDone(one) && one.endpoint?.key === endpoint?.key),
+    };
+  });
+  const none: Obligation = {
+    name: 'none without a cause',
+    isMetBy: (shown) => shown.values.some(isHeard) && !hasKind(model, shown, subject),
+  };
+  // What only the clock or the service causes comes of nothing that a caller does.
+  return emitted.length > 0 ? [...emitted, none] : [received(model, subject, 'an event of it')];
+}
+
+function received(model: Model, kind: string, name: string): Obligation {
+  return { name, isMetBy: (shown) => hasKind(model, shown, kind) };
+}
+
+function hasKind(model: Model, { values }: HeldClaim, kind: string): boolean {
+  return values.filter(isHeard).some(({ deliveries }) => eventsIn(model, deliveries).some((event) => event.kind === kind));
+}

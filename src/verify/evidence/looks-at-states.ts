@@ -1,0 +1,72 @@
+import { entriesOf, statedValue } from '../../parts/fact.ts';
+import type { LedgerFact } from '../../parts/facts/ledger.ts';
+import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
+import type { Model } from '../model/model.ts';
+import { idIn, rowsShown, rowWith } from '../model/row-shown.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
+import type { Obligation } from './obligation.ts';
+
+/** Each state, in a row that was shown. */
+export function looksAtStates(model: Model, { subject }: LedgerFact): Obligation[] {
+  const machine = machineOf(model.spec.states, subject);
+  const states = (machine && statedValue(machine.states)) ?? [];
+  return states.map((state) => ({
+    name: state,
+    isMetBy: ({ exchanges }) =>
+      exchanges.some((one) => rowsShown(model, one)?.rows.some((row) => row[machine?.field ?? ''] === state)),
+  }));
+}
+
+/** Each transition from each of its states, and one refused elsewhere. */
+export function looksAtTransitions(model: Model, { subject }: LedgerFact): Obligation[] {
+  const machine = machineOf(model.spec.states, subject);
+  if (!machine) return [];
+  return entriesOf(machine.transitions).flatMap(([, transition]) =>
+    model.endpointOfTransition(subject, transition.name)
+      ? looksAtFiring(model, machine, transition)
+      : [looksAtClock(model, machine, transition)],
+  );
+}
+
+function looksAtFiring(model: Model, machine: Machine, transition: Transition): Obligation[] {
+  const states = statedValue(machine.states) ?? [];
+  const from = transition.from === '*' ? states.filter((state) => !isLast(machine, state)) : transition.from;
+  const fired = from.map(
+    (state): Obligation => ({
+      name: `${transition.name} from ${state}`,
+      isMetBy: ({ exchanges }) =>
+        exchanges.some((one) => isDone(one) && isFiring(one, transition) && wasIn(model, machine, one, exchanges, state)),
+    }),
+  );
+  if (states.every((state) => transition.from === '*' || transition.from.includes(state))) return fired;
+  const elsewhere: Obligation = {
+    name: `${transition.name} refused in a wrong state`,
+    isMetBy: ({ exchanges }) => exchanges.some((one) => one.status >= 400 && one.status < 500 && isFiring(one, transition)),
+  };
+  return [...fired, elsewhere];
+}
+
+function isLast(machine: Machine, state: string): boolean {
+  return entriesOf(machine.transitions).every(([, { from }]) => from === '*' || !from.includes(state));
+}
+
+function isFiring({ endpoint }: TrialExchange, { name }: Transition): boolean {
+  const effect = endpoint && statedValue(endpoint.does);
+  return effect?.verb === 'transition' && effect.transition === name;
+}
+
+function wasIn(model: Model, machine: Machine, fired: TrialExchange, seen: readonly TrialExchange[], state: string): boolean {
+  const id = idIn(model, fired);
+  return seen.some((one) => one !== fired && rowWith(model, one, id)?.[machine.field] === state);
+}
+
+/** What the clock or the service fires is seen in the row alone. */
+function looksAtClock(model: Model, machine: Machine, { name, to, by }: Transition): Obligation {
+  const targets = to.map(({ state }) => state);
+  return {
+    name: `${name}, by the ${by ?? 'clock'}`,
+    isMetBy: ({ claim, exchanges }) =>
+      claim.reason.startsWith(`${name} `) &&
+      exchanges.some((one) => rowsShown(model, one)?.rows.some((row) => targets.includes(String(row[machine.field])))),
+  };
+}

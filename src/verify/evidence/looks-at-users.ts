@@ -1,0 +1,74 @@
+import { entriesOf, statedValue } from '../../parts/fact.ts';
+import type { LedgerFact } from '../../parts/facts/ledger.ts';
+import type { Operation } from '../../parts/operations.ts';
+import type { TrialCaller } from '../model/callers.ts';
+import type { Model } from '../model/model.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
+import { looksAtRefused } from './looks-at-endpoints.ts';
+import type { Obligation } from './obligation.ts';
+
+/** Each user, in something that was done for one of them. */
+export function looksAtUsers({ spec, callers }: Model): Obligation[] {
+  return entriesOf(spec.purpose.users).map(([user]) => ({
+    name: `a ${user}`,
+    ...(callers.some((caller) => caller.user === user) ? {} : { why: `no credential of a ${user} was given` }),
+    isMetBy: ({ exchanges }) => exchanges.some((one) => isDone(one) && one.caller?.user === user),
+  }));
+}
+
+/** A good credential of each scheme. */
+export function looksAtSchemes({ spec, callers }: Model): Obligation[] {
+  const { accept, schemes } = spec.authentication;
+  const accepted = entriesOf(schemes).filter(([name]) => accept === undefined || accept.includes(name));
+  return accepted.map(([name]) => ({
+    name: `a credential of the scheme ${name}`,
+    ...(callers.some(({ credential }) => credential?.scheme.name === name) ? {} : { why: 'none was given' }),
+    isMetBy: ({ exchanges }) => exchanges.some((one) => isDone(one) && one.caller?.credential?.scheme.name === name),
+  }));
+}
+
+/** Each user who may, one who may not, a row that a rule is not about, and nobody. */
+export function looksAtRules(model: Model, { subject }: LedgerFact): Obligation[] {
+  const operation = model.operations.find(({ name }) => name === subject);
+  const { endpoint } = operation ?? {};
+  if (!operation || !endpoint) return [];
+  const isAt = (exchange: TrialExchange) => exchange.endpoint?.key === endpoint.key;
+  const given = model.callers.filter(({ credential }) => credential !== undefined);
+  const looks = usersNamed(model, operation).map((user): Obligation => {
+    const isKnown = given.some((caller) => caller.user === user && model.access.allows(operation, caller) !== 'no');
+    return {
+      name: `a ${user}, let in`,
+      ...(isKnown ? {} : { why: `no credential of a ${user} who may was given` }),
+      isMetBy: ({ exchanges }) => exchanges.some((one) => isAt(one) && isDone(one) && one.caller?.user === user),
+    };
+  });
+  const excluded = given.filter((caller) => model.access.rules(operation, caller)?.length === 0);
+  if (excluded.length > 0) looks.push(refusedTo(model, operation, excluded));
+  if (given.length > 0 && !isForAnyone(model, operation))
+    looks.push(looksAtRefused('nobody, refused', (one) => isAt(one) && one.caller?.user === undefined));
+  return looks;
+}
+
+function refusedTo(model: Model, operation: Operation, excluded: readonly TrialCaller[]): Obligation {
+  const users = new Set(excluded.map(({ user }) => user));
+  return looksAtRefused(
+    `a ${[...users].join(' or ')}, refused`,
+    ({ endpoint, caller }) =>
+      endpoint?.key === operation.endpoint?.key && caller !== undefined && model.access.rules(operation, caller)?.length === 0,
+  );
+}
+
+/** The users that rules name for an operation. */
+function usersNamed(model: Model, operation: Operation): string[] {
+  const stated = entriesOf(model.spec.purpose.users).map(([user]) => user);
+  const users = stated.length > 0 ? stated : model.callers.map(({ user }) => user);
+  const unscoped = (user: string): TrialCaller => ({ name: user, user });
+  return [...new Set(users)].filter((user) =>
+    (model.access.rules(operation, unscoped(user)) ?? []).some(({ to }) => to !== 'anyone'),
+  );
+}
+
+function isForAnyone({ spec, access }: Model, operation: Operation): boolean {
+  const rules = access.rules(operation, undefined) ?? [];
+  return access.isPublic(operation) || rules.length > 0 || statedValue(spec.authentication.schemes) === undefined;
+}

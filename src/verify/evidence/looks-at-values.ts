@@ -1,0 +1,72 @@
+import type { Json } from '../../document/document.ts';
+import { isMap } from '../../document/values.ts';
+import { entryOf, statedValue } from '../../parts/fact.ts';
+import type { LedgerFact } from '../../parts/facts/ledger.ts';
+import { boundByPath, isEverShown, isWritable } from '../../parts/payload.ts';
+import type { Field, Resource } from '../../parts/resources.ts';
+import type { Shape } from '../../parts/shape.ts';
+import { machineOf } from '../../parts/states.ts';
+import type { Model } from '../model/model.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
+import { breaksOf } from '../values/variants.ts';
+import type { Obligation } from './obligation.ts';
+
+/** A value that is shown or taken, each member of an enumeration among them, and one beyond the shape that is refused. */
+export function looksAtValues(model: Model, { kind, subject }: LedgerFact): Obligation[] {
+  const at = subject.lastIndexOf('.');
+  const resource = model.resource(subject.slice(0, at));
+  const field = resource && entryOf(resource.fields, subject.slice(at + 1));
+  const shape = field && statedValue(field.shape);
+  if (!resource || !field || !shape) return [];
+  const looks: Obligation[] = kind === 'allowed values' ? membersOf(model, resource, field, shape) : [];
+  if (looks.length === 0) looks.push({ name: 'a value of it', isMetBy: ({ exchanges }) => exchanges.some(isDone) });
+  const isBroken = [...breaksOf(shape)].some((variant) => variant.kind === kind);
+  if (isBroken && isTaken(model, resource, field))
+    looks.push({
+      name: 'a wrong value, refused',
+      isMetBy: ({ exchanges }) => exchanges.some((one) => isRefusalOf(one, field.name)),
+    });
+  return looks;
+}
+
+/** States are looked at as such. */
+function membersOf({ spec }: Model, { name }: Resource, field: Field, shape: Shape): Obligation[] {
+  if (machineOf(spec.states, name)?.field === field.name) return [];
+  const items = isMap(shape.items) ? shape.items : undefined;
+  const members = Array.isArray(shape.enum) ? shape.enum : Array.isArray(items?.enum) ? items.enum : [];
+  return (members as readonly Json[])
+    .filter((member) => member !== null)
+    .map((member) => ({
+      name: JSON.stringify(member),
+      isMetBy: ({ exchanges }) =>
+        exchanges.some((one) => isDone(one) && [one.body, one.sent.json].some((json) => hasValue(json, field.name, member, 0))),
+    }));
+}
+
+const depthMax = 6;
+
+/** Whether a member of that name has a value, or a list with it, anywhere in JSON. */
+function hasValue(json: Json | undefined, name: string, value: Json, depth: number): boolean {
+  if (depth > depthMax || typeof json !== 'object' || json === null) return false;
+  if (Array.isArray(json)) return json.some((item: Json) => hasValue(item, name, value, depth + 1));
+  return Object.entries(json).some(([key, own]: [string, Json]) =>
+    key === name && (own === value || (Array.isArray(own) && own.includes(value))) ? true : hasValue(own, name, value, depth + 1),
+  );
+}
+
+/** Whether some operation takes the field in a body that its resource shapes. */
+function isTaken(model: Model, resource: Resource, field: Field): boolean {
+  if (!isWritable(model.spec, resource, field) || !isEverShown(field)) return false;
+  return ['create', 'upsert', 'update', 'replace']
+    .flatMap((verb) => model.endpointsThat(verb, resource.name))
+    .some(
+      (endpoint) =>
+        endpoint.request.standing === 'open' &&
+        (endpoint.consumes === undefined || endpoint.consumes[0] === 'application/json') &&
+        !boundByPath(model.spec, endpoint).includes(field.name),
+    );
+}
+
+function isRefusalOf({ status, sent }: TrialExchange, name: string): boolean {
+  return status >= 400 && status < 500 && isMap(sent.json) && JSON.stringify(sent.json).includes(`${JSON.stringify(name)}:`);
+}

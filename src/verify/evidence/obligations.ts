@@ -1,0 +1,104 @@
+import { entriesOf, statedValue } from '../../parts/fact.ts';
+import type { LedgerFact } from '../../parts/facts/ledger.ts';
+import { namesOperation } from '../../parts/operations.ts';
+import type { Model } from '../model/model.ts';
+import { rowsShown } from '../model/row-shown.ts';
+import { isDone } from '../script/exchange.ts';
+import { looksAtBody, looksAtParameters, looksAtRefused, looksAtRoutes, looksAtSuccess } from './looks-at-endpoints.ts';
+import { looksAtCodes, looksAtCondition, looksAtStatus } from './looks-at-errors.ts';
+import { looksAtEmission, looksAtKinds, looksAtPayload } from './looks-at-events.ts';
+import { looksAtStates, looksAtTransitions } from './looks-at-states.ts';
+import { looksAtRules, looksAtSchemes, looksAtUsers } from './looks-at-users.ts';
+import { looksAtValues } from './looks-at-values.ts';
+import type { HeldClaim, Obligation } from './obligation.ts';
+
+/** So many looks are asked for of one fact; what is cut is told. */
+export const looksMost = 24;
+
+/** What has to have been looked at before a fact is held, as the document and the callers that were given have it. */
+export function obligationsOf(model: Model, fact: LedgerFact): readonly Obligation[] {
+  const looks = byKind[fact.kind]?.(model, fact) ?? [];
+  return looks.length > 0 ? looks : [{ name: 'an answer that could have shown otherwise', isMetBy: () => true }];
+}
+
+type Obligations = (model: Model, fact: LedgerFact) => readonly Obligation[];
+
+const byKind: Readonly<Record<string, Obligations>> = {
+  functions: looksAtFunctions,
+  users: looksAtUsers,
+  'base address': looksAtBaseAddress,
+  resources: looksAtResources,
+  types: looksAtValues,
+  formats: looksAtValues,
+  'allowed values': looksAtValues,
+  states: looksAtStates,
+  transitions: looksAtTransitions,
+  methods: looksAtRoutes,
+  'path shapes': looksAtRoutes,
+  parameters: looksAtParameters,
+  'request payload shapes': looksAtBody,
+  'response payload shapes': looksAtSuccess,
+  schemes: looksAtSchemes,
+  'permission rules': looksAtRules,
+  'kinds of event': looksAtKinds,
+  'payload shapes': looksAtPayload,
+  'emitting operations': looksAtEmission,
+  'error codes': looksAtCodes,
+  'status codes': looksAtStatus,
+  'error payload shapes': () => [looksAtRefused('a refusal')],
+  conditions: looksAtCondition,
+  'rate limits': ({ spec }) =>
+    looksAtEach(statedValue(spec.limits.rate) ?? [], (rate) => `${rate.limit} in ${rate.windowMs / 1000} s per ${rate.per}`),
+  quotas: ({ spec }) =>
+    looksAtEach(statedValue(spec.limits.quota) ?? [], (quota) => `${quota.limit} in a ${quota.window} per ${quota.per}`),
+  'version identifiers': looksAtVersions,
+};
+
+/** Each operation of each function was done. */
+function looksAtFunctions(model: Model): Obligation[] {
+  const named = entriesOf(model.spec.purpose.functions).flatMap(([, names]) => names);
+  return model.operations
+    .filter((operation) => operation.endpoint && namesOperation(named, operation))
+    .map(({ name, endpoint }) => ({
+      name: `${name} is done`,
+      isMetBy: ({ exchanges }) => exchanges.some((one) => isDone(one) && one.endpoint?.key === endpoint?.key),
+    }));
+}
+
+function looksAtBaseAddress({ basePath }: Model): Obligation[] {
+  const below: Obligation = { name: 'an answer below it', isMetBy: ({ exchanges }) => exchanges.length === 1 };
+  const beside: Obligation = { name: 'none without it', isMetBy: ({ exchanges }) => exchanges.length > 1 };
+  return basePath === '' ? [below] : [below, beside];
+}
+
+/** Each resource whose rows somebody can be shown. */
+function looksAtResources(model: Model): Obligation[] {
+  const named = entriesOf(model.spec.resources.all).map(([name]) => name);
+  const shown = named.filter((name) => ['read', 'list', 'create'].some((verb) => model.endpointsThat(verb, name).length > 0));
+  return shown.map((name) => ({
+    name: `a ${name}`,
+    isMetBy: ({ exchanges }) => exchanges.some((one) => rowsShown(model, one)?.resource === name),
+  }));
+}
+
+/** Each limit of several, by the place that its claims name. */
+function looksAtEach<T extends { readonly at: string }>(limits: readonly T[], nameOf: (limit: T) => string): Obligation[] {
+  return limits.map((limit) => ({
+    name: nameOf(limit),
+    isMetBy: ({ claim }: HeldClaim) => claim.at === limit.at,
+  }));
+}
+
+/** Each version that a request can name. */
+function looksAtVersions({ spec }: Model, { subject }: LedgerFact): Obligation[] {
+  const select = statedValue(spec.versioning.select);
+  if (subject !== 'service' || !select || select.by === 'pin') return [];
+  const carrier = select.carrier.toLowerCase();
+  return entriesOf(spec.versioning.versions).map(([, { name }]) => ({
+    name: `version ${name}`,
+    isMetBy: ({ exchanges }) =>
+      exchanges.some(
+        ({ sent }) => sent.headers[carrier] === name || new RegExp(`[/=]${RegExp.escape(name)}(?![\\w.-])`).test(sent.target),
+      ),
+  }));
+}

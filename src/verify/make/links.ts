@@ -1,0 +1,44 @@
+import type { Json, JsonMap } from '../../document/document.ts';
+import { isMap } from '../../document/values.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
+import { writableShape } from '../../parts/payload.ts';
+import type { Shape } from '../../parts/shape.ts';
+import type { Model } from '../model/model.ts';
+import { isByRule } from '../model/promises.ts';
+
+/**
+ * The shape of a body in which members that are called like a resource, and may be its identifier, refer to it: `berth`, `berth_id`.
+ * It is a guess that draws better bodies, and no claim is founded on it; the shape as it is where somebody stated what the operation does.
+ */
+export function linkedShape(model: Model, endpoint: Endpoint, shape: Shape): Shape {
+  if (isByRule(endpoint)) return shape;
+  const named = typeof shape.resource === 'string' ? model.resource(shape.resource) : undefined;
+  const whole: Shape = named && isStated(named.fields) ? writableShape(model.spec, named, []) : shape;
+  if (!isMap(whole.properties)) return shape;
+  let isLinked = false;
+  const properties = Object.entries(whole.properties).map(([name, inner]): [string, Json] => {
+    const target = isMap(inner) ? linkOf(model, name, inner) : undefined;
+    isLinked ||= target !== undefined;
+    return [name, target === undefined ? inner : { ref: target }];
+  });
+  return isLinked ? { ...whole, properties: Object.fromEntries(properties) } : shape;
+}
+
+/** The resource that a member is called after, where rows of it can be made and its identifier is of the member's type. */
+function linkOf(model: Model, name: string, shape: JsonMap): string | undefined {
+  const word = plain(name.replace(/[_-]?(?:id|uuid|ref)$/i, ''));
+  if (word === '' || shape.enum !== undefined) return undefined;
+  const found = entriesOf(model.spec.resources.all).find(([resource, { identifier }]) => {
+    const isMade = statedValue(identifier) !== undefined && model.endpointsThat('create', resource).length > 0;
+    return isMade && plain(resource) === word;
+  });
+  if (!found) return undefined;
+  const [resource, { fields }] = found;
+  const own = entryOf(fields, model.identifierField(resource));
+  return own && statedValue(own.shape)?.type === shape.type ? resource : undefined;
+}
+
+function plain(name: string): string {
+  return name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
+}

@@ -1,0 +1,20 @@
+import type { Known } from '../model/expressions.ts';
+import { followedIn } from '../model/followed.ts';
+import { rowKnown } from '../model/row-known.ts';
+import { isExchange } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { TrialRow } from './row.ts';
+
+/** What is known of a row, and of the rows that it refers to, for conditions; nothing where it was never shown. */
+export function contextOfRow(session: Session, row: TrialRow): Known | undefined {
+  const { model, run } = session;
+  if (!row.fields) return undefined;
+  const reader = row.shown ? model.readerOf(row.shown.value) : row.caller;
+  const hidden = model.unseenBy(row.resource, reader);
+  const { fields, unseen } = rowKnown(model, row.resource, { fields: row.fields, unseen: hidden, creation: row.made?.value });
+  const follow = followedIn(
+    model,
+    run.results.filter((result) => isExchange(result)),
+  );
+  return { context: { resource: fields, follow }, unseen: { resource: unseen } };
+}

@@ -1,0 +1,25 @@
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import type { Model } from './model.ts';
+
+/** The kinds as a subscriber may ask for them: every one by `*` where its field's shape takes that, else those of them that it takes; nothing where it takes none. */
+export function askedKinds(model: Model, kinds: readonly string[]): readonly string[] | undefined {
+  const { subscribers } = statedValue(model.spec.events.delivery)?.webhook ?? {};
+  const resource = model.resource(subscribers?.resource ?? '');
+  const shape =
+    resource && statedValue(entryOf(resource.fields, subscribers?.events ?? '')?.shape ?? { standing: 'open', at: '' });
+  if (!shape) return kinds;
+  const fits = (list: readonly string[]) => model.schemas.of(shape, 'sent')([...list]).length === 0;
+  if (fits(kinds)) return kinds;
+  const names = kinds.includes('*') ? entriesOf(model.spec.events.kinds).map(([name]) => name) : kinds;
+  // Of each alone only what is wrong with the item counts: a list of one may be too short.
+  const single = names.filter((name) =>
+    model.schemas
+      .of(
+        shape,
+        'sent',
+      )([name])
+      .every(({ path }) => path.length === 0),
+  );
+  for (let count = single.length; count > 0; count--) if (fits(single.slice(0, count))) return single.slice(0, count);
+  return undefined;
+}

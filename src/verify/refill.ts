@@ -1,0 +1,52 @@
+import type { Client, Pausing } from './client/client.ts';
+import type { ServiceClock } from './client/clock.ts';
+
+/** Lets long windows go by, such as the day of a quota that is used up, while nothing is under way that time could change. */
+export class Refill {
+  readonly #client: Client;
+  readonly #clock: ServiceClock;
+  readonly #mayWait: (ms: number) => boolean;
+  #underWay = 0;
+  #idle: (() => void) | undefined;
+  #refilling: Promise<void> | undefined;
+
+  constructor(client: Client, clock: ServiceClock, mayWait: (ms: number) => boolean) {
+    this.#client = client;
+    this.#clock = clock;
+    this.#mayWait = mayWait;
+  }
+
+  /** Whether something was refused until a time that is further off than anybody waits for in a request, and that can be come to. */
+  get isDue(): boolean {
+    const ms = this.#client.owedMs;
+    return ms !== undefined && this.#clock.advance !== undefined && this.#mayWait(ms);
+  }
+
+  /** Carries out a case, after what is due; who waits for that keeps nobody from coming to an end. */
+  async around<T>(run: () => Promise<T>, pausing: Pausing = (wait) => wait): Promise<T> {
+    while (this.#refilling || this.isDue) {
+      this.#refilling ??= this.#refill();
+      await pausing(this.#refilling);
+    }
+    this.#underWay += 1;
+    try {
+      return await run();
+    } finally {
+      this.#underWay -= 1;
+      if (this.#underWay === 0) this.#idle?.();
+    }
+  }
+
+  async #refill(): Promise<void> {
+    if (this.#underWay > 0) {
+      await new Promise<void>((resolve) => {
+        this.#idle = resolve;
+      });
+    }
+    this.#idle = undefined;
+    const ms = this.#client.owedMs;
+    this.#client.forgiveOwed();
+    if (ms !== undefined) await this.#clock.wait(ms).catch(() => undefined);
+    this.#refilling = undefined;
+  }
+}

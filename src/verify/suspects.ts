@@ -1,0 +1,135 @@
+import { baselineKey, type PlannedCase } from './asked.ts';
+import { causesOf } from './causes.ts';
+import { cleanUp } from './clean-up.ts';
+import { Spent } from './client/budget.ts';
+import { type Confirming, confirm, proved } from './confirm.ts';
+import type { GivenKept } from './given.ts';
+import type { Made } from './made.ts';
+import { crashKind } from './model/facts.ts';
+import type { Model } from './model/model.ts';
+import type { VerifyOptions } from './options.ts';
+import type { Breach, Reproduced, Unsteady, VerifyReport } from './report.ts';
+import type { Suspect } from './script/replay.ts';
+import type { ScriptRun } from './script/run.ts';
+import type { Session, Suspicion } from './script/session.ts';
+import type { Skips } from './skips.ts';
+import type { Tally } from './tally.ts';
+
+interface SuspectsGiven {
+  readonly model: Model;
+  readonly seed: number;
+  readonly tally: Tally;
+  readonly skips: Skips;
+  readonly options: VerifyOptions;
+  readonly made: Made;
+  readonly given: GivenKept;
+  readonly origin: string;
+  readonly startRun: () => ScriptRun;
+  /** A session that holds answers to nothing. */
+  readonly bareSession: () => Session;
+  /** Why something came to nothing, by what was thrown. */
+  readonly whyOf: (error: unknown, trial: string) => string;
+}
+
+/** A breach, the script that shows it, and how it is run again. */
+interface Found {
+  readonly breach: Breach;
+  readonly suspect: Suspect;
+  readonly confirming: Confirming;
+}
+
+/** A claim that was seen to fail and did not fail again is looked at so often; then it is unsteady. */
+const suspicionsMax = 3;
+
+/** What looked broken, and what came of looking again. */
+export class Suspects {
+  readonly #given: SuspectsGiven;
+  readonly #found = new Map<string, Found>();
+  readonly #unsteady = new Map<string, Unsteady>();
+  readonly #suspected = new Map<string, number>();
+  readonly #witnesses = new Map<string, number>();
+  /** What looked broken when there was no time left to look again. */
+  readonly #unsettled = new Set<string>();
+
+  constructor(given: SuspectsGiven) {
+    this.#given = given;
+  }
+
+  get broken(): number {
+    return this.#found.size;
+  }
+
+  /** Looks at a failed claim again, from a clean start; one fact is reported once for one reason. Whether that is what was looked for. */
+  async settle({ trial, testCase }: PlannedCase, session: Session, suspicion: Suspicion): Promise<boolean> {
+    const { tally, seed, startRun, model, origin, options, skips } = this.#given;
+    const { fact, reason } = suspicion.claim;
+    if (skips.ofFact(fact) !== undefined) return false;
+    const key = baselineKey({ ...fact, reason });
+    this.#witnesses.set(key, (this.#witnesses.get(key) ?? 0) + 1);
+    const looked = this.#suspected.get(key) ?? 0;
+    if (this.#found.has(key) || looked >= suspicionsMax) return false;
+    this.#suspected.set(key, looked + 1);
+    const found = `${trial.name}@${testCase.name}`;
+    const id = `${fact.kind}:${fact.subject}:${reason}@${found}@${seed}`;
+    const { pausing } = session.run;
+    const start = (): ScriptRun => ({ ...startRun(), errand: 'again', ...(pausing && { pausing }) });
+    const confirming = { session, suspicion, start, clear: (run: ScriptRun) => this.#clear(run), model, origin, id, found };
+    const confirmed = await session.run.client.within(confirm(confirming), 'again').catch((error: unknown) => {
+      const why = this.#given.whyOf(error, trial.name);
+      if (error instanceof Spent) this.#unsettled.add(`${fact.kind}:${fact.subject}`);
+      tally.doubted(fact, `it looked broken once, and could not be looked at again: ${why}`);
+      return undefined;
+    });
+    if (!confirmed) return false;
+    if ('unsteady' in confirmed) {
+      const { unsteady } = confirmed;
+      this.#unsteady.set(key, unsteady);
+      tally.doubted(fact, `it is unsteady: broken in ${unsteady.seenTimes} of ${unsteady.tries} tries`);
+      return false;
+    }
+    tally.broken(fact);
+    this.#unsteady.delete(key);
+    // Nothing waits for its turn in the end: what is proved then goes alone.
+    this.#found.set(key, { ...confirmed, confirming: { ...confirming, start: () => ({ ...startRun(), errand: 'again' }) } });
+    return options.until?.(confirmed.breach) === true;
+  }
+
+  /** Runs each breach's script again once nothing else goes on, from a clean start, or from a service that was started anew; gives a note where that could not be. */
+  async prove(restart: (() => Promise<void>) | undefined): Promise<string | undefined> {
+    const from: Reproduced['from'] = restart ? 'restarted' : 'alone';
+    for (const [key, found] of this.#found) {
+      try {
+        const breach = await proved(found, found.confirming, from, restart ?? (async () => {}));
+        this.#found.set(key, { ...found, breach });
+      } catch (error) {
+        const why = this.#given.whyOf(error, found.breach.found);
+        return `Not every reproduction was run again ${restart ? 'from a new start of the service' : 'alone'}: ${why}.`;
+      }
+    }
+    return undefined;
+  }
+
+  told(): Pick<VerifyReport, 'breaches' | 'crashes' | 'causes' | 'unsteady'> & { readonly notes: readonly string[] } {
+    const known = new Set(this.#given.options.baseline ?? []);
+    const found = [...this.#found].map(([key, { breach }]) => ({
+      ...breach,
+      witnesses: this.#witnesses.get(key) ?? 1,
+      ...(known.has(key) && { isKnown: true }),
+    }));
+    const unsettled = [...this.#unsettled].join(', ');
+    const breaches = found.filter(({ kind }) => kind !== crashKind);
+    return {
+      breaches,
+      crashes: found.filter(({ kind }) => kind === crashKind),
+      causes: causesOf(breaches),
+      unsteady: [...this.#unsteady.values()],
+      notes: unsettled === '' ? [] : [`No time was left to look again at what looked broken once: ${unsettled}.`],
+    };
+  }
+
+  async #clear(run: ScriptRun): Promise<void> {
+    const { made, bareSession, given } = this.#given;
+    await cleanUp(made, bareSession, run.results);
+    await given.putBack(run.results);
+  }
+}

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
+import { test } from 'node:test';
+import { startBudget } from '../src/verify/client/budget.ts';
+import { Lanes } from '../src/verify/client/lanes.ts';
+import { inOrderOfWorth } from '../src/verify/order.ts';
+import { CaseSlots } from '../src/verify/slots.ts';
+import type { Trial } from '../src/verify/trial.ts';
+import { smallService } from './verify/small-service.ts';
+import { openStand } from './verify/stand.ts';
+import { assertWhole, openTrouble, verdictsOn } from './verify/trouble.ts';
+
+const text = (body: string, status = '200 OK') =>
+  `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+
+/** A service that makes whatever it is asked for, wrongly, and counts what it is asked. */
+function counting() {
+  let asked = 0;
+  return {
+    answer(socket: Socket, request: string) {
+      asked += request.split(/^(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|[A-Z]{3,}) [^ ]+ HTTP\/1\.1/m).length - 1;
+      socket.write(request.startsWith('POST') ? text(`{"id":"n${asked}","text":7}`, '201 Created') : text('{}'));
+    },
+    get asked() {
+      return asked;
+    },
+  };
+}
+
+for (const requests of [1, 10, 400]) {
+  test(`no more than ${requests} requests are sent, whatever they are sent for`, async () => {
+    const service = counting();
+    const report = await verdictsOn((socket, request) => service.answer(socket, request), { requests, answerMs: 2_000 });
+    assertWhole(report);
+    assert.ok(service.asked <= requests, `${service.asked} were sent`);
+    assert.equal(report.requests, service.asked);
+    assert.match(report.stopped ?? '', /requests are used up/);
+  });
+}
+
+test('floods and the moved clock count too', async () => {
+  let [asked, moved] = [0, 0];
+  const stand = await openStand(smallService, {
+    bend: () => {
+      asked += 1;
+      return {};
+    },
+  });
+  const clock = globalThis.fetch;
+  globalThis.fetch = (input, init) => {
+    if (String(input).startsWith(stand.clockUrl)) moved += 1;
+    return clock(input, init);
+  };
+  try {
+    await stand.verify({ requests: 60, only: ['limits'] });
+    assert.ok(moved > 0);
+    assert.ok(asked + moved <= 60, `${asked} and ${moved} were sent`);
+  } finally {
+    globalThis.fetch = clock;
+    await stand.close();
+  }
+});
+
+test('what would have sufficed is said where the requests did not', async () => {
+  const stand = await openStand(smallService);
+  try {
+    const report = await stand.verify({ requests: 300 });
+    assert.match(report.stopped ?? '', /requests are used up/);
+    assert.ok((report.sufficing?.requests ?? 0) > 300);
+    assert.ok((report.sufficing?.timeMs ?? 0) > 0);
+  } finally {
+    await stand.close();
+  }
+});
+
+test('a run that ends early has looked at every part that has something to look at', async () => {
+  const stand = await openStand(smallService);
+  try {
+    const report = await stand.verify({ requests: 600 });
+    const looked = new Set(report.facts.filter(({ shown }) => Object.keys(shown).length > 0).map(({ part }) => part));
+    assert.ok(report.stopped !== undefined);
+    assert.deepEqual(
+      Object.keys(report.parts).filter((part) => looked.has(part as never)),
+      ['purpose', 'resources', 'states', 'endpoints', 'authentication', 'events', 'errors', 'limits', 'versioning'],
+    );
+  } finally {
+    await stand.close();
+  }
+});
+
+test('what is owed for cleaning up is kept back from trials and from looking again', () => {
+  const budget = startBudget(100, 60_000);
+  let owed = 0;
+  budget.owes(() => owed);
+  for (let sent = 0; sent < 60; sent++) budget.take('trial');
+  owed = 20;
+  for (let sent = 60; sent < 63; sent++) budget.take('trial');
+  assert.throws(() => budget.take('trial'), /used up/);
+  for (let sent = 63; sent < 75; sent++) budget.take('again');
+  assert.throws(() => budget.take('again'), /used up/);
+  for (let sent = 75; sent < 100; sent++) budget.take('last');
+  assert.throws(() => budget.take('last'), /used up/);
+  assert.equal(budget.requests, 100);
+});
+
+test('a rate that has refused lets no more be sent than it allows, and holds nothing up that it does not count', () => {
+  const lanes = new Lanes();
+  const [list, all] = [
+    { key: 'list', limit: 2, windowMs: 1_000 },
+    { key: 'all', limit: 100, windowMs: 1_000 },
+  ];
+  for (const ms of [0, 10, 20]) lanes.note([all, list], ms);
+  lanes.close([all, list], 30, 500);
+  assert.equal(lanes.waitMs([all], 30), 0);
+  assert.equal(lanes.waitMs([all, list], 30), 980);
+  assert.equal(lanes.waitMs([list], 1_005), 5);
+  assert.equal(lanes.waitMs([list], 1_010), 0);
+});
+
+test('a case that waits lets another one go on', async () => {
+  const slots = new CaseSlots(1);
+  const first = await slots.begin();
+  const waits = Promise.withResolvers<void>();
+  const waited = first.pausing(waits.promise);
+  const second = await slots.begin();
+  waits.resolve();
+  let isBack = false;
+  const back = waited.then(() => {
+    isBack = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(isBack, false);
+  second.end();
+  await back;
+  first.end();
+  (await slots.begin()).end();
+});
+
+test('cases come by what they show that nothing before them shows, parts in turn', () => {
+  const trial = (name: string, part: Trial['part']): Trial => ({ name, part, about: '', noise: 'quiet', cases: () => [] });
+  const [shape, code] = [trial('resources/a', 'resources'), trial('errors/b', 'errors')];
+  const one = (of: Trial, name: string, ...subjects: string[]) => ({
+    trial: of,
+    testCase: { name, facts: subjects.map((subject) => ({ kind: 'types', subject })), run: async () => {} },
+  });
+  const cases = [
+    one(shape, 'x', 'x'),
+    one(shape, 'x again', 'x'),
+    one(shape, 'x, y and z', 'x', 'y', 'z'),
+    one(code, 'v', 'v'),
+    one(code, 'v and w', 'v', 'w'),
+  ];
+  assert.deepEqual(
+    inOrderOfWorth(cases).map(({ testCase }) => testCase.name),
+    ['x, y and z', 'v', 'x', 'v and w', 'x again'],
+  );
+});
+
+test('a service that nobody listens at any more is told of by a clock that cannot be reached', async () => {
+  const { url, close } = await openTrouble((socket) => socket.end(text('{"now":"never"}')));
+  try {
+    await assert.rejects(
+      verdictsOn((socket) => socket.write(text('{}')), { clockUrl: url }),
+      /cannot be used/,
+    );
+  } finally {
+    close();
+  }
+});

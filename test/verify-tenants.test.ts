@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { oneOfEach } from './long.ts';
+import { albums } from './verify/albums.ts';
+import { openStand } from './verify/stand.ts';
+
+const owns = ', if: "resource.owner == caller.id" }';
+
+/** A rule that is served without its condition, and the trial that sees it, though nobody is shown whose a row is. */
+const rules: readonly (readonly [operation: string, stated: string, trial: string])[] = [
+  ['read album', `[read album], to: member${owns}`, 'authentication/rows'],
+  ['update album', `[update album], to: member${owns}`, 'authentication/rows'],
+  ['delete album', `[delete album], to: member${owns}`, 'authentication/rows'],
+  ['close album', `[close album, reopen album], to: member${owns}`, 'authentication/rows'],
+  ['list album', `[list album], to: member${owns}`, 'authentication/lists'],
+  ['create photo', '[create photo], to: member, if: "next.album.owner == caller.id" }', 'authentication/referring'],
+  ['read photo', '[read photo], to: member, if: "resource.album.owner == caller.id" }', 'authentication/rows'],
+  ['update photo', '[update photo], to: member, if: "resource.album.owner == caller.id" }', 'authentication/rows'],
+];
+
+for (const [operation, stated, trial] of oneOfEach(rules, ([, , by]) => by)) {
+  test(`${trial} finds it where ${operation} asks nothing of the row`, async () => {
+    assert.ok(albums.includes(stated), 'the document states it');
+    // What may be created below a row has to be readable, and the row with it.
+    const served = albums
+      .replace(stated, () => stated.replace(/, if: .*/, ' }'))
+      .replace(operation === 'create photo' ? `[read album], to: member${owns}` : '~', '[read album], to: member }');
+    const stand = await openStand(albums, { served, inPairs: true });
+    try {
+      const { breaches } = await stand.verify({ only: [trial] });
+      const told = breaches.map(({ kind, subject }) => `${kind}:${subject}`);
+      assert.ok(told.includes(`permission rules:${operation}`), told.join('; '));
+    } finally {
+      await stand.close();
+    }
+  });
+}
+
+test('a row of another that a filter lets through is seen', async () => {
+  let keys: readonly string[] = [];
+  const stand = await openStand(albums, {
+    inPairs: true,
+    // Whoever asks for a mood gets the albums of whoever made the first.
+    bend: ({ method, target, headers }) => {
+      const own = String(headers['x-key']);
+      if (method === 'POST' && target.endsWith('/albums') && !keys.includes(own)) keys = [...keys, own];
+      return target.includes('mood=') && keys[0] !== undefined ? { headers: { ...headers, 'x-key': keys[0] } } : {};
+    },
+  });
+  try {
+    const { breaches } = await stand.verify({ only: ['authentication/lists'] });
+    const told = breaches.map(({ kind, subject, reason }) => `${kind}:${subject} ${reason}`);
+    assert.ok(told.includes('permission rules:list album leaks'), told.join('; '));
+  } finally {
+    await stand.close();
+  }
+});
+
+test('of rows that belong to whom nobody is shown, nothing is said to be broken where nothing is', async () => {
+  const stand = await openStand(albums, { inPairs: true });
+  try {
+    const { breaches, unsteady, facts } = await stand.verify({ only: ['authentication', 'resources', 'states'] });
+    assert.deepEqual([...breaches, ...unsteady], []);
+    // What cannot be told from another refusal is held in part; that nobody knows whose a row is has to be the reason of none.
+    const untested = facts.filter(
+      ({ kind, why = '' }) => kind === 'permission rules' && /could be known|not known|is known/.test(why),
+    );
+    assert.deepEqual(
+      untested.map(({ subject, why }) => `${subject}: ${why}`),
+      [],
+    );
+  } finally {
+    await stand.close();
+  }
+});
