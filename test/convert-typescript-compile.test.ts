@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { writtenTypeName } from '../src/convert/spec/names.ts';
 import { toTypescript } from '../src/convert/typescript.ts';
 import type { Json } from '../src/document/document.ts';
 import { parseDocument } from '../src/document/read/parse.ts';
@@ -539,6 +540,27 @@ test('whatever a document holds, its module can be read and is the same again', 
     }),
     { numRuns: times(60, 600) },
   );
+});
+
+test('a name of any letter is an identifier to every compiler, whatever the year of its Unicode', () => {
+  const names = Array.from({ length: 0x32000 }, (_, code) => writtenTypeName(`x ${String.fromCodePoint(code)}`)).concat(
+    Array.from({ length: 0x32000 }, (_, code) => writtenTypeName(String.fromCodePoint(code))),
+  );
+  const unique = [...new Set(names)];
+  assert.ok(unique.length > 20_000, String(unique.length));
+  const module = unique.map((name) => `export type ${name} = 1;`).join('\n');
+  assert.doesNotThrow(() => stripTypeScriptTypes(module));
+  const folder = mkdtempSync(join(tmpdir(), 'ninefold-letters-'));
+  try {
+    writeFileSync(join(folder, 'letters.ts'), module);
+    writeFileSync(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions: { noEmit: true, types: [] }, files: ['letters.ts'] }),
+    );
+    assert.equal(compile(folder, 'tsconfig.json'), '');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 function moduleOf(tree: Json): string {

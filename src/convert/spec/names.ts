@@ -57,18 +57,28 @@ export class TypeNames {
   }
 }
 
+/**
+ * The letters of a type's name: those of the scripts in wide use that every compiler knows. Each tool has the Unicode of its own year;
+ * a letter that this Node takes for one may be a lexing error elsewhere.
+ */
+const letters =
+  /[[A-Za-z\u00aa-\u0527\u0531-\u0586\u05d0-\u05ea\u0620-\u06d3\u0904-\u0939\u0985-\u09b9\u0a05-\u0a39\u0a85-\u0ab9\u0b05-\u0b39\u0b83-\u0bb9\u0c05-\u0c39\u0c85-\u0cb9\u0d05-\u0d39\u0d85-\u0dc6\u0e01-\u0e46\u0f40-\u0f6c\u1000-\u102a\u10d0-\u10f0\u1200-\u135a\u1780-\u17b3\u1e00-\u1fff\u3041-\u3096\u30a1-\u30fa\u3105-\u312c\u3400-\u4db5\u4e00-\u9fa5\uac00-\ud7a3]&&\p{ID_Start}]/v
+    .source;
+const word = new RegExp(`(?:${letters}|[0-9])+`, 'gv');
+const lettersOnly = new RegExp(`^${letters}+$`, 'v');
+
 /** `create parcel` and `create_parcel` are `CreateParcel`; what begins with a digit gets a line before it. */
 export function writtenTypeName(text: string): string {
-  const words = text.normalize('NFC').match(/[\p{ID_Start}\p{Nd}]+/gu) ?? [];
+  const words = text.normalize('NFC').match(word) ?? [];
   const name = words.map((piece) => capital(piece)).join('');
   if (name === '') return 'Unnamed';
-  return /^\p{Nd}/u.test(name) ? `_${name}` : name;
+  return /^[0-9]/.test(name) ? `_${name}` : name;
 }
 
 function capital(piece: string): string {
   const [first = '', ...rest] = piece;
   const upper = first.toUpperCase();
-  return (/^\p{L}+$/u.test(upper) ? upper : first) + rest.join('');
+  return (lettersOnly.test(upper) ? upper : first) + rest.join('');
 }
 
 /** A property's name as it stands in a type: bare where it may. */
