@@ -133,6 +133,7 @@ function closing(service: Service, store: Store): Service {
     get basePath() {
       return service.basePath;
     },
+    workbench: service.workbench,
     coverage: () => service.coverage(),
     settled: () => service.settled(),
     close: () => service.close().finally(() => store.close()),

@@ -31,6 +31,8 @@ export interface Contents {
   readonly credentials: CredentialTable;
   readonly outbox: OutboxReads;
   readonly sequence: Statement<[number]>;
+  /** Empties every table of what clients made. */
+  readonly clear: () => void;
 }
 
 /** Reads what the connection sees: committed rows, and inside a change those that it has written. */
@@ -149,6 +151,10 @@ export class SqliteTransaction extends SqliteReader implements Transaction {
 
   removeCredential(name: string, serial: number): void {
     this.#write(() => this.contents.credentials.remove(name, serial));
+  }
+
+  clear(): void {
+    this.#write(() => this.contents.clear());
   }
 
   override get outbox(): Outbox {

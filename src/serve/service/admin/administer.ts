@@ -2,6 +2,7 @@ import type { Json, JsonMap } from '../../../document/document.ts';
 import { type AdminCommand, type Administered, Unfit } from './command.ts';
 import { deliveryCommands } from './deliveries.ts';
 import { keyCommands } from './keys.ts';
+import { workbenchCommands } from './workbench.ts';
 
 /** Carries out a command by its name. @throws {Unfit} */
 export type Administer = (command: string, input: JsonMap) => Promise<Json>;
@@ -16,4 +17,4 @@ export function compileAdmin(over: Administered): Administer {
 }
 
 /** Every command of the administrator's. */
-export const adminCommands: readonly AdminCommand[] = [...keyCommands, ...deliveryCommands];
+export const adminCommands: readonly AdminCommand[] = [...keyCommands, ...deliveryCommands, ...workbenchCommands];
