@@ -167,7 +167,7 @@ export interface Steps {
   readonly start: (call: Call, reached: Reached) => Exchange;
   /** A version that is not listed, or gone. */
   readonly version: (routed: Routed) => Refusal | undefined;
-  /** Rates per address and for everyone, failed logins included. */
+  /** Rates that count failed logins too: per address, and for everyone where it is stated so. */
   readonly ratesOfAddress: ((exchange: Exchange) => Refusal | undefined) | undefined;
   readonly identify: (exchange: Exchange) => PromiseOrValue<Identified>;
   /** Where a call leads in the version that its caller is pinned to; nothing where nobody is. */
