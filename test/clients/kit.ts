@@ -1,4 +1,12 @@
 import assert from 'node:assert/strict';
+import { inspect } from 'node:util';
+
+/** A header with a credential: its name in lower case, the word before the credential (`Bearer`) or nothing, the credential. */
+export interface PrintedHeader {
+  readonly name: string;
+  readonly word: string;
+  readonly value: string;
+}
 
 /** Where a stand-in listens, and what it prints for its callers. */
 export interface Place {
@@ -7,8 +15,8 @@ export interface Place {
   /** Its address and the path all of its operations begin with, without a slash at the end. */
   readonly base: string;
   readonly port: number;
-  /** The printed headers of a working caller by name in lower case, without the word of a scheme (`Bearer`, `Basic`). */
-  readonly credentials: ReadonlyMap<string, string>;
+  /** The headers of working callers that it printed, in its order. */
+  readonly printed: readonly PrintedHeader[];
 }
 
 /** What earlier steps of a flow found out, for later ones. Reading what none of them gave fails the step. */
@@ -24,13 +32,22 @@ export type Flow<Client> = (client: Client, state: State, another: (token: strin
 export interface Vendor<Client> {
   /** The description's place in the corpus. */
   readonly document: string;
-  /** The header in which the client sends its credential. */
+  /** The header in which the client sends its credential, and the word it puts before it; none where it sends it bare. */
   readonly header: string;
+  readonly word?: string;
   /** The credential when none is printed. */
   readonly made: string;
   readonly client: (place: Place, token: string) => Client;
+  /** Flows for which the service asks for its own credentials, even where it prints none that the client could send. */
+  readonly strict?: readonly string[];
   readonly flows: Readonly<Record<string, Flow<Client>>>;
 }
+
+/** The printed credentials that a vendor's client could send, in the order of their printing. */
+export const fitting = (place: Place, vendor: Pick<Vendor<unknown>, 'header' | 'word'>): string[] =>
+  place.printed
+    .filter(({ name, word }) => name === vendor.header.toLowerCase() && word === (vendor.word ?? ''))
+    .map(({ value }) => value);
 
 /** A state in which what is not known cannot be read. */
 export const blank = (): State =>
@@ -76,7 +93,9 @@ export async function refused(call: Promise<unknown>, ...statuses: readonly numb
       status,
     });
   }
-  throw new Error(`not refused, but answered ${JSON.stringify(answer)?.slice(0, 60)}`);
+  throw new Error(
+    `not refused, but answered ${inspect(answer, { depth: 2, breakLength: Number.POSITIVE_INFINITY }).slice(0, 60)}`,
+  );
 }
 
 /** Every one of these is there, and exactly once. */

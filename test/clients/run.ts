@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { blank, type Place, statusOf, type Vendor } from './kit.ts';
+import { blank, fitting, type Place, type PrintedHeader, statusOf, type Vendor } from './kit.ts';
 
 const here = import.meta.dirname;
 const root = join(here, '../..');
@@ -44,17 +44,16 @@ async function within<T>(limit: number, work: Promise<T>): Promise<T> {
 }
 
 /** The place a stand-in prints at its start, as far as it has printed it. */
-function placeOf(printed: string): Place | undefined {
-  const url = /^\s+address\s+(\S+)$/m.exec(printed)?.[1]?.replace(/\/$/, '');
-  if (url === undefined || !printed.includes('curl ')) return undefined;
-  const base = /^\s+base\s+(\S+)$/m.exec(printed)?.[1]?.replace(/\/$/, '') ?? url;
-  const credentials = new Map<string, string>();
-  const block = /^\s+credentials[^\n]*\n((?:[ \t]+[^\n]*\n)*)/m.exec(printed)?.[1] ?? '';
-  for (const [, name, value] of block.matchAll(/^\s+([\w-]+): (?:Bearer |Basic )?(\S+)\s*$/gm)) {
-    if (name !== undefined && value !== undefined && !credentials.has(name.toLowerCase()))
-      credentials.set(name.toLowerCase(), value);
+function placeOf(text: string): Place | undefined {
+  const url = /^\s+address\s+(\S+)$/m.exec(text)?.[1]?.replace(/\/$/, '');
+  if (url === undefined || !text.includes('curl ')) return undefined;
+  const base = /^\s+base\s+(\S+)$/m.exec(text)?.[1]?.replace(/\/$/, '') ?? url;
+  const printed: PrintedHeader[] = [];
+  const block = /^\s+credentials[^\n]*\n((?:[ \t]+[^\n]*\n)*)/m.exec(text)?.[1] ?? '';
+  for (const [, name = '', word = '', value = ''] of block.matchAll(/^\s+([\w-]+): (?:([\w-]+) )?(\S+)[ \t]*$/gm)) {
+    printed.push({ name: name.toLowerCase(), word, value });
   }
-  return { url, base, port: Number(new URL(url).port), credentials };
+  return { url, base, port: Number(new URL(url).port), printed };
 }
 
 interface Server {
@@ -95,17 +94,22 @@ async function start(document: string, flags: readonly string[]): Promise<Server
 
 const brief = (text: string): string => text.replaceAll(/\s+/g, ' ').trim().slice(0, 120);
 
-/** What a client threw, in one line: its status, if it has one, and at most 120 characters of its message. */
-function reasonOf(thrown: unknown): string {
-  const status = statusOf(thrown);
-  const message = thrown instanceof Error ? thrown.message : JSON.stringify(thrown);
-  return `${status ?? '-'} ${brief(message ?? String(thrown))}`;
+/** An error's own words, those of what caused it, or else what it holds. */
+function wordsOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return JSON.stringify(thrown) ?? String(thrown);
+  const { cause, validationError } = thrown as { cause?: unknown; validationError?: unknown };
+  const under = cause ?? validationError;
+  const own = thrown.message || `${thrown.constructor.name} ${JSON.stringify(thrown)}`;
+  return under instanceof Error ? `${own}: ${under.message}` : own;
 }
+
+/** What a client threw, in one line: its status, if it has one, and at most 120 characters of its words. */
+const reasonOf = (thrown: unknown): string => `${statusOf(thrown) ?? '-'} ${brief(wordsOf(thrown))}`;
 
 async function runFlow(vendor: Vendor<unknown>, name: string, server: Server): Promise<FlowEnd> {
   const { place } = server;
   const client = (token: string): unknown => vendor.client(place, token);
-  const token = place.credentials.get(vendor.header.toLowerCase()) ?? vendor.made;
+  const token = fitting(place, vendor)[0] ?? vendor.made;
   const steps = vendor.flows[name]!(client(token), blank(), client, place);
   const ends: StepEnd[] = [];
   for (const [step, work] of Object.entries(steps)) {
@@ -128,9 +132,9 @@ async function runVendor(name: string, corpus: string): Promise<VendorEnd> {
   try {
     const first = await start(document, flags);
     await first.stop();
-    if (!first.place.credentials.has(vendor.header.toLowerCase())) flags = ['--relax', 'auth'];
+    if (fitting(first.place, vendor).length === 0) flags = ['--relax', 'auth'];
     for (const flow of Object.keys(vendor.flows)) {
-      const server = await start(document, flags);
+      const server = await start(document, vendor.strict?.includes(flow) ? [] : flags);
       try {
         flows.push(await runFlow(vendor, flow, server));
       } finally {

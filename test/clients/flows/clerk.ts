@@ -23,6 +23,7 @@ const team = async (clerk: ClerkClient, name: string): Promise<string> =>
 export const vendor: Vendor<ClerkClient> = {
   document: 'clerk/bapi-2026-05-12.yml',
   header: 'Authorization',
+  word: 'Bearer',
   made: 'sk_test_madeup',
   client: connect,
   flows: {

@@ -24,6 +24,7 @@ const team = async (api: NetlifyAPI): Promise<{ id: string; slug: string }> => {
 export const vendor: Vendor<NetlifyAPI> = {
   document: 'netlify/swagger.yml',
   header: 'Authorization',
+  word: 'Bearer',
   made: '1234myAccessToken',
   client: connect,
   flows: {

@@ -21,6 +21,7 @@ const nowhere = '0c940186-ab70-4351-bb34-2d16f0635d49';
 export const vendor: Vendor<Client> = {
   document: 'notion/notion-openapi.json',
   header: 'Authorization',
+  word: 'Bearer',
   made: 'ntn_madeup',
   client: connect,
   flows: {
