@@ -9,6 +9,7 @@ import type { Spec } from '../../parts/spec.ts';
 import { type Exchange, type Plan, type Refusal, refusalReply } from '../exchange/exchange.ts';
 import type { Reply } from '../http/call.ts';
 import { encodeReply } from '../operations/answers.ts';
+import { problem } from '../operations/error-payloads.ts';
 import { nameOf, sampledHeader } from '../resources/stand-in/sampled-names.ts';
 import type { AnswerInput } from './scenario.ts';
 
@@ -46,8 +47,7 @@ export class StatedAnswers {
     // One of the three is always there.
     const wanted = status as number;
     if (body !== undefined) return withHeaders(encodeReply(wanted, {}, body, mediaOf(exchange, wanted)), headers);
-    if (wanted >= 400)
-      return withHeaders({ ...this.#refuse(this.#refusalOf(wanted, exchange), exchange), status: wanted }, headers);
+    if (wanted >= 400) return withHeaders(this.#fail(wanted, exchange), headers);
     const made = this.#succeed(wanted, exchange);
     return typeof made === 'string' ? made : withHeaders(made, headers);
   }
@@ -57,10 +57,13 @@ export class StatedAnswers {
   }
 
   /** The stated error of a status, else the condition that is usually answered so. */
-  #refusalOf(status: number, { plan }: Exchange): Refusal {
+  #fail(status: number, exchange: Exchange): Reply {
+    const { plan } = exchange;
     const code = this.#codes.find((one) => isOf(one, plan) && statusesOf(one, plan).includes(String(status)));
-    if (code) return { code: code.name };
-    return { when: usual[status] ?? (status < 500 ? 'request.malformed' : 'internal'), status };
+    if (code) return this.#refuse({ code: code.name }, exchange);
+    const when = usual[status];
+    if (!when) return problem({ status, detail: 'This is played.', request_id: exchange.requestId() });
+    return { ...this.#refuse({ when, status }, exchange), status };
   }
 
   #example(name: string, status: number | undefined, exchange: Exchange): Reply {

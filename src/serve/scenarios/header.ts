@@ -30,5 +30,5 @@ export function readScenarioHeader(text: string): Asked {
       );
   }
   if (Object.keys(answer).length > 0) scenario.answer = answer;
-  return { own: readScenario(scenario, 'Ninefold-Scenario') };
+  return { own: { ...readScenario(scenario, 'Ninefold-Scenario'), name: parts.join('; ') } };
 }

@@ -17,5 +17,6 @@ export interface Workbench {
   emit(kind: string, data?: Json): Promise<Json>;
   /** The clock, where it can be set. */
   readonly clock: SettableClock | undefined;
+  /** Resolves once what is due is done; a receiver that does not answer is not waited for. */
   settled(): Promise<void>;
 }

@@ -38,6 +38,7 @@ import { notesOf } from './notes.ts';
 import { rearm } from './rearm.ts';
 import { seedRows } from './seed.ts';
 import type { ServeOptions, Service } from './service.ts';
+import { settledSoon } from './settled-soon.ts';
 import { startWorkbench } from './start-workbench.ts';
 import { compileServe } from './steps.ts';
 import { startTimers, type Timers } from './timers.ts';
@@ -153,7 +154,7 @@ function workbenchOf(
     stage,
     engine,
     fire,
-    settled,
+    settled: () => settledSoon({ settled }),
     clock: 'set' in clock ? (clock as SettableClock) : undefined,
     rows: options.rows,
     async emptied() {

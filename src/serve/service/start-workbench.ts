@@ -26,6 +26,7 @@ export function startWorkbench({ engine, rows: first, emptied, ...bench }: Bench
       return made;
     },
     async reset() {
+      await bench.settled();
       await engine().store.change((rows) => rows.clear());
       bench.stage.rewind();
       await emptied();

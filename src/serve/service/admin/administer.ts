@@ -1,6 +1,7 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { type AdminCommand, type Administered, Unfit } from './command.ts';
 import { deliveryCommands } from './deliveries.ts';
+import { eraseCommands } from './erase.ts';
 import { keyCommands } from './keys.ts';
 import { workbenchCommands } from './workbench.ts';
 
@@ -17,4 +18,9 @@ export function compileAdmin(over: Administered): Administer {
 }
 
 /** Every command of the administrator's. */
-export const adminCommands: readonly AdminCommand[] = [...keyCommands, ...deliveryCommands, ...workbenchCommands];
+export const adminCommands: readonly AdminCommand[] = [
+  ...keyCommands,
+  ...deliveryCommands,
+  ...eraseCommands,
+  ...workbenchCommands,
+];
