@@ -22,15 +22,16 @@ export function fetchDoor(
   const address = options.address ?? '127.0.0.1';
   return async (request) => {
     const call = callOf(request, address);
+    let reply: Reply;
     try {
-      const reply = await answer(call);
-      return reply.broken ? await broken(reply, reply.broken, request) : responseOf(reply, request.method);
+      reply = await answer(call);
+      if (!reply.broken) return responseOf(reply, request.method);
     } catch (failure) {
-      if (failure instanceof BrokenOff) throw failure;
       if (failure instanceof ClientGone) throw failure;
       options.onFailure?.(failure);
       return internal(call, options);
     }
+    return broken(reply, reply.broken, request);
   };
 }
 

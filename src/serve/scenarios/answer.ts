@@ -90,7 +90,7 @@ export class StatedAnswers {
     const names: string[] = [];
     const made = this.#samples
       .of(shape)
-      .make({ seed: '', identifierOf: () => undefined, sampled: (path) => names.push(nameOf(path)) }, '');
+      .complete(undefined, { seed: '', identifierOf: () => undefined, sampled: (path) => names.push(nameOf(path)) }, '');
     if (made === nothing) return `nothing can be made up that fits the answer ${status}; give it a body`;
     const headers: Record<string, string> = names.length > 0 ? { 'ninefold-sampled': sampledHeader(names) } : {};
     return encodeReply(status, headers, made, mediaOf(exchange, status));

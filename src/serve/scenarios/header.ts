@@ -2,7 +2,7 @@ import type { Json } from '../../document/document.ts';
 import { BadScenario, readScenario, type Scenario } from './scenario.ts';
 
 /** What a request asks for in `Ninefold-Scenario`: a scenario of its own, or one by its name. */
-export type Asked = { readonly own: Scenario } | { readonly name: string };
+type AskedScenario = { readonly own: Scenario } | { readonly name: string };
 
 const lengthMost = 1000;
 
@@ -10,7 +10,7 @@ const lengthMost = 1000;
  * Reads `Ninefold-Scenario`: the name of a scenario, or parts with semicolons between them, such as `status=503; delay=200ms`,
  * `error=sold_out`, `example=empty`, `fault=truncate`, `force`. @throws {BadScenario}
  */
-export function readScenarioHeader(text: string): Asked {
+export function readScenarioHeader(text: string): AskedScenario {
   if (text.length > lengthMost) throw new BadScenario(`Ninefold-Scenario is longer than ${lengthMost} characters.`);
   const parts = text.split(';').map((part) => part.trim());
   const [first = ''] = parts;
