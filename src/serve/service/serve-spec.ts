@@ -1,5 +1,5 @@
 import type { Json } from '../../document/document.ts';
-import { entriesOf } from '../../parts/fact.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { basePath } from '../../parts/purpose.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { openSqlite } from '../../store/sqlite/sqlite.ts';
@@ -9,12 +9,14 @@ import { Development } from '../callers/development.ts';
 import { compileTargets } from '../callers/vary.ts';
 import { startEvents } from '../events/events.ts';
 import type { GivenWebhook } from '../events/subscribers.ts';
+import type { WebhookTargets } from '../events/targets.ts';
 import { compileVersionList } from '../exchange/versions.ts';
 import type { Call } from '../http/call.ts';
 import { type Clock, type Entropy, type SettableClock, systemChance, systemClock } from '../http/clock.ts';
 import { fetchDoor } from '../http/fetch.ts';
 import { type DoorRefusal, doorRefusals, type RefuseRaw } from '../http/refusals.ts';
 import { createListener, listen } from '../http/socket.ts';
+import { connectionKey } from '../limits/address.ts';
 import { compileLimits, type LimitsSetting } from '../limits/limits.ts';
 import { RateCounters } from '../limits/rate-counters.ts';
 import { statedBounds } from '../limits/stated-bounds.ts';
@@ -71,7 +73,7 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   const logged = options.onExchange && compileNote(options.onExchange, clock, (call) => served.target(call));
   const note = noteBoth(count, logged);
   const webhooks = await givenWebhooks(options.webhooks ?? [], store, chance);
-  const events = startEvents(engine, { webhooks, allowsPrivate: options.allowPrivateWebhooks ?? false });
+  const events = startEvents(engine, { webhooks, targets: webhookTargets(options) });
   const credentials = new Credentials(store, chance);
   const development = options.development ? new Development(credentials, clock, chance) : undefined;
   const counters = new RateCounters(systemChance);
@@ -218,7 +220,10 @@ function doorsOf(served: () => Served): Pick<Service, 'listener' | 'fetch' | 'li
   return {
     listener: createListener(answer, { ...bounds(), ...options }),
     fetch: fetchDoor(answer),
-    listen: (at) => listen(answer, { ...bounds(), ...options, host: '127.0.0.1', ...at }),
+    listen: (at) => {
+      const countedAs = connectionKey(statedValue(served().engine.compilation.spec.limits.trustProxies) ?? []);
+      return listen(answer, { ...bounds(), ...options, countedAs, host: '127.0.0.1', ...at });
+    },
   };
 }
 
@@ -269,6 +274,12 @@ async function startEngine(spec: Spec, store: Store, lasting: Lasting, options: 
     onFailure,
     limits: compileLimits(spec.limits, { clock, counters, onFailure }),
   };
+}
+
+/** Where webhooks may go that rows ask for. */
+function webhookTargets(options: ServeOptions): WebhookTargets {
+  const { allowPrivateWebhooks: allowsPrivate = false, webhookHosts: hosts, httpsWebhooks: isHttpsOnly = false } = options;
+  return { allowsPrivate, hosts, isHttpsOnly, refusesPrivate: options.production === true && !allowsPrivate };
 }
 
 /** The addresses given at the start, each with a secret that stays the same from start to start. */

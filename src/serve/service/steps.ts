@@ -75,6 +75,7 @@ function asking(
       exchange.view = views.of(bad ? undefined : caller?.user, version);
       if (bad) return bad;
       exchange.caller = caller;
+      exchange.mayNotWrite = 'mayNotWrite' in who;
       exchange.pathParams = found.params;
       exchange.params = found.params;
       return undefined;
