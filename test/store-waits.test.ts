@@ -199,6 +199,7 @@ test('the log tells of the run that counted, not of an earlier one that saw less
       timers: store.timers.bind(store),
       tablesBeside: store.tablesBeside.bind(store),
       copyTo: store.copyTo.bind(store),
+      compact: () => store.compact(),
       setting: store.setting.bind(store),
       change: store.change.bind(store),
       close: store.close.bind(store),

@@ -4,6 +4,7 @@ import type { Migration, Reader, Renewal, Store, StoredTable, TableSpec, Timer, 
 import { type BatchOutcome, Changes } from './changes.ts';
 import { copyInto } from './copies.ts';
 import { CredentialTable } from './credentials.ts';
+import { compactDatabase, eraseFrom } from './erasing.ts';
 import { type ColumnsOf, dropTable, migrateTable, renameTable, storedTables } from './migration.ts';
 import { type OpenDatabase, openDatabase, type SqliteOptions } from './open.ts';
 import { OutboxReads } from './outbox.ts';
@@ -47,6 +48,7 @@ class SqliteStore implements Store {
       counters: new CounterTable(database),
       credentials: new CredentialTable(database),
       outbox: new OutboxReads(database),
+      erase: (erasure) => eraseFrom(database, erasure),
       sequence: statement(
         database,
         'INSERT INTO ninefold_sequences (name, last) VALUES (?, 1) ON CONFLICT DO UPDATE SET last = last + 1 RETURNING last',
@@ -134,6 +136,12 @@ class SqliteStore implements Store {
     const made = make();
     statement(this.#database, 'INSERT INTO ninefold_settings (name, value) VALUES (?, ?)').get(name, made);
     return made;
+  }
+
+  async compact(): Promise<void> {
+    await this.#changes.drain();
+    this.#checkFree();
+    compactDatabase(this.#database);
   }
 
   close(): Promise<void> {
