@@ -1,5 +1,5 @@
 import { statedValue } from '../../parts/fact.ts';
-import { CommitFailed } from '../../store/store.ts';
+import { CommitFailed } from '../../store/failures.ts';
 import { compileAuthentication, type Identify } from '../callers/authentication.ts';
 import { withCors } from '../callers/cors.ts';
 import { after, afterFor } from '../exchange/after.ts';
