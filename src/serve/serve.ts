@@ -120,7 +120,7 @@ export function changeRows(
 function actOn(work: Work, exchange: Exchange, act: Act, hook: Hook | undefined): Outcome | Pause {
   const found = act.find(work, exchange); //              10. RFC 9110 sections 15.5.4 and 15.5.5
   if ('refusal' in found) return found;
-  const failed = act.precondition?.(exchange, found.row); // 11. RFC 9110 section 13.2.2
+  const failed = act.precondition?.(work, exchange, found); // 11. RFC 9110 section 13.2.2
   if (failed) return { refusal: found.pass.conceal(failed) };
   const taken = act.take(work, exchange, found); //       12. RFC 9110 section 15.5.21
   if ('refusal' in taken) return { refusal: found.pass.conceal(taken.refusal) };
@@ -167,7 +167,7 @@ export interface Steps {
   readonly start: (call: Call, reached: Reached) => Exchange;
   /** A version that is not listed, or gone. */
   readonly version: (routed: Routed) => Refusal | undefined;
-  /** Rates per address and for everyone, failed logins included. */
+  /** Rates that count failed logins too: per address, and for everyone where it is stated so. */
   readonly ratesOfAddress: ((exchange: Exchange) => Refusal | undefined) | undefined;
   readonly identify: (exchange: Exchange) => PromiseOrValue<Identified>;
   /** Where a call leads in the version that its caller is pinned to; nothing where nobody is. */

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { CommitFailed, type Migration, type Reader, type Store, type TableSpec, type Timer, type Transaction } from '../store.ts';
 import { CredentialTable } from './credentials.ts';
+import { compactDatabase, eraseFrom } from './erasing.ts';
 import { type ColumnsOf, migrateTable } from './migration.ts';
 import { openDatabase, type SqliteOptions } from './open.ts';
 import { OutboxReads } from './outbox.ts';
@@ -42,6 +43,7 @@ class SqliteStore implements Store {
       counters: new CounterTable(database),
       credentials: new CredentialTable(database),
       outbox: new OutboxReads(database),
+      erase: (erasure) => eraseFrom(database, erasure),
       sequence: statement(
         database,
         'INSERT INTO ninefold_sequences (name, last) VALUES (?, 1) ON CONFLICT DO UPDATE SET last = last + 1 RETURNING last',
@@ -97,6 +99,12 @@ class SqliteStore implements Store {
     const made = make();
     statement(this.#database, 'INSERT INTO ninefold_settings (name, value) VALUES (?, ?)').get(name, made);
     return made;
+  }
+
+  async compact(): Promise<void> {
+    await this.#changes.drain();
+    this.#checkFree();
+    compactDatabase(this.#database);
   }
 
   close(): Promise<void> {

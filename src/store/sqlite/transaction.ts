@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { Erased, Erasure } from '../erasure.ts';
 import type { Outbox, OutboxReader } from '../outbox.ts';
 import {
   type CredentialSearch,
@@ -30,6 +31,7 @@ export interface Contents {
   readonly counters: CounterTable;
   readonly credentials: CredentialTable;
   readonly outbox: OutboxReads;
+  readonly erase: (erasure: Erasure) => Erased;
   readonly sequence: Statement<[number]>;
 }
 
@@ -149,6 +151,10 @@ export class SqliteTransaction extends SqliteReader implements Transaction {
 
   removeCredential(name: string, serial: number): void {
     this.#write(() => this.contents.credentials.remove(name, serial));
+  }
+
+  erase(erasure: Erasure): Erased {
+    return this.#write(() => this.contents.erase(erasure));
   }
 
   override get outbox(): Outbox {

@@ -1,6 +1,7 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { type AdminCommand, type Administered, Unfit } from './command.ts';
 import { deliveryCommands } from './deliveries.ts';
+import { eraseCommands } from './erase.ts';
 import { keyCommands } from './keys.ts';
 
 /** Carries out a command by its name. @throws {Unfit} */
@@ -16,4 +17,4 @@ export function compileAdmin(over: Administered): Administer {
 }
 
 /** Every command of the administrator's. */
-export const adminCommands: readonly AdminCommand[] = [...keyCommands, ...deliveryCommands];
+export const adminCommands: readonly AdminCommand[] = [...keyCommands, ...deliveryCommands, ...eraseCommands];
