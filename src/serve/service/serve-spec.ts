@@ -10,7 +10,6 @@ import { Development } from '../callers/development.ts';
 import { compileTargets } from '../callers/vary.ts';
 import { startEvents } from '../events/events.ts';
 import type { GivenWebhook } from '../events/subscribers.ts';
-import type { WebhookTargets } from '../events/targets.ts';
 import { compileVersionList } from '../exchange/versions.ts';
 import type { Call } from '../http/call.ts';
 import { type Clock, type Entropy, type SettableClock, systemChance, systemClock } from '../http/clock.ts';
@@ -35,6 +34,7 @@ import { compileAdmin } from './admin/administer.ts';
 import { openAdmin } from './admin/door.ts';
 import { CoverageCount } from './coverage.ts';
 import { quietly } from './failures.ts';
+import { givenWebhooks, webhookTargets } from './given-webhooks.ts';
 import { compileNote, noteBoth } from './note-exchange.ts';
 import { notesOf } from './notes.ts';
 import { rearm } from './rearm.ts';
@@ -293,23 +293,4 @@ async function startEngine(
 function lastingMigration({ migration }: ServeOptions): MigrationOptions {
   const { before, progress } = migration ?? {};
   return { ...(before && { before }), ...(progress && { progress }) };
-}
-
-/** Where webhooks may go that rows ask for. */
-function webhookTargets(options: ServeOptions): WebhookTargets {
-  const { allowPrivateWebhooks: allowsPrivate = false, webhookHosts: hosts, httpsWebhooks: isHttpsOnly = false } = options;
-  return { allowsPrivate, hosts, isHttpsOnly, refusesPrivate: options.production === true && !allowsPrivate };
-}
-
-/** The addresses given at the start, each with a secret that stays the same from start to start. */
-async function givenWebhooks(
-  given: readonly { readonly url: string; readonly secret?: string }[],
-  store: Store,
-  chance: Entropy,
-): Promise<GivenWebhook[]> {
-  const made = () => `whsec_${Buffer.from(chance.bytes(32)).toString('base64')}`;
-  const webhooks: GivenWebhook[] = [];
-  for (const { url, secret } of given)
-    webhooks.push({ url, secret: secret ?? (await store.setting(`webhook secret ${url}`, made)) });
-  return webhooks;
 }
