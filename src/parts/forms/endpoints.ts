@@ -54,6 +54,7 @@ export const FullAnswerForm = keys({
   produces: Words,
   if: cel('when this is the answer'),
   example: Type.Unknown(),
+  examples: namedForm(Type.Unknown(), 'Whole bodies as they may be answered, by name; a stand-in shows them.'),
 });
 
 const endpointWords = {

@@ -157,13 +157,13 @@ export function compileMissingReference(compilation: ViewCompilation): MissingRe
 function missingAmong(
   work: Work<Reader>,
   references: readonly FoundReference[],
-  { access, user }: ViewCompilation,
+  { access, user, standIn }: ViewCompilation,
 ): Refusal | undefined {
   const isThere = ({ id, target }: FoundReference): boolean => {
     const model = work.models.get(target);
     if (!model) return true;
     const row = work.rows.get(target, id);
-    if (!row) return false;
+    if (!row) return standIn?.given.mayBeNamed(work.rows, target, id) ?? false;
     const reading = access.reading(target, user);
     return reading.isFree || reading.allows(work.scope, model.parse(row));
   };

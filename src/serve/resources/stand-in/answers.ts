@@ -1,20 +1,27 @@
 import type { Json } from '../../../document/document.ts';
 import type { Effect } from '../../../parts/effects.ts';
+import type { Named } from '../../../parts/fact.ts';
 import { nothing } from '../../../parts/samples/sampler.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { isPlainMap } from '../../../parts/source.ts';
 import { after, type PromiseOrValue } from '../../exchange/after.ts';
-import { type Fields, type Value, warn } from '../../exchange/exchange.ts';
+import { type Exchange, type Fields, type Value, warn } from '../../exchange/exchange.ts';
 import type { Call } from '../../http/call.ts';
 import { isFields } from '../body.ts';
 import type { CompleteAnswer } from '../stand-in.ts';
+import { compileOpenAnswer } from './open-answers.ts';
 import { nameOf, tellSampled } from './sampled-names.ts';
 import { groundOf } from './sampled-rows.ts';
 import type { Sampling } from './sampling.ts';
 
 /** Compiles the completing of what came out to the shape that an answer states, naming what had to be made up. */
-export function compileCompletion(shape: Shape, does: Effect | undefined, sampling: Sampling): CompleteAnswer {
+export function compileCompletion(
+  shape: Shape,
+  examples: Named<Json>,
+  does: Effect | undefined,
+  sampling: Sampling,
+): CompleteAnswer {
   const samples = sampling.shown;
   const sampler = samples.of(shape);
   const members = samples.membersOf(shape);
@@ -24,18 +31,30 @@ export function compileCompletion(shape: Shape, does: Effect | undefined, sampli
     if (does?.verb === 'delete' && isFields(value)) return remainsOf(value, members, samples);
     return rowsAt !== undefined && Array.isArray(value) ? { [rowsAt]: value } : value;
   };
-  return (given, exchange, work) => {
+  const answerOpenly = compileOpenAnswer(shape, examples, samples);
+  return (given, exchange, work, sent) => {
     const value = asGiven(given);
     const told: string[] = [];
     const ground = groundOf(sampling, work, `${exchange.call.method} ${exchange.call.path}`, (path) => told.push(path));
-    const whole = sampler.complete(value, ground, '');
+    const whole = sent ? answerOpenly(sent, { ...ground, isFull: true }) : sampler.complete(value, ground, '');
     if (whole === nothing) {
       warn(exchange, ['nothing can be made up that fits the response']);
-      return value;
+      return sent ? {} : value;
     }
     tellSampled(exchange, told.map(nameOf));
     return whole;
   };
+}
+
+/** The example that a request asks for by its name: in `Prefer` (RFC 7240) as Prism has it, or in a header of ours. */
+export function exampleAsked({ call }: Exchange, examples: Named<Json>): { readonly value: Json } | undefined {
+  const own = call.headers['ninefold-example'];
+  const prefer = call.headers.prefer;
+  if (own === undefined && prefer === undefined) return undefined;
+  const named = /(?:^|[;,]\s*)example\s*=\s*"?([^";,]+)"?/i.exec(String(prefer ?? ''))?.[1];
+  const name = own === undefined ? named?.trim() : String(own);
+  const value = name !== undefined && Object.hasOwn(examples, name) ? examples[name] : undefined;
+  return value === undefined ? undefined : { value };
 }
 
 /** What an answer says of a row that is gone: the fields that it names, and that it is deleted. */
