@@ -68,7 +68,7 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: ViewComp
     ? compilePrune(compilation.spec, answer.shape.value, { user: compilation.user, reveals: true })
     : undefined;
   const complete = isStated(answer.shape)
-    ? compilation.standIn?.compileCompletion(answer.shape.value, answer.examples, statedValue(endpoint.does))
+    ? compilation.standIn?.compileCompletion(answer.shape.value, answer, statedValue(endpoint.does))
     : undefined;
   const carry = compilation.version?.carries.expanding.shape(shapeOf(answer, endpoint));
   const hasBody = status !== 204 && status !== 304 && answer.shape.standing !== 'none';
@@ -148,10 +148,13 @@ function compileBody(
     };
   }
   if (answer.example) return () => answer.example?.value;
+  const isCompleted = compilation.standIn !== undefined && isStated(answer.shape);
   const properties =
     isStated(answer.shape) && isPlainMap(answer.shape.value.properties) ? Object.keys(answer.shape.value.properties) : undefined;
   return (scope) => {
     const value = scope.result ?? scope.items;
+    // A stand-in puts what came out where the shape has a place for it.
+    if (isCompleted) return value;
     if (!properties || typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     // An object that is no list: fields.
     const fields = value as Fields;

@@ -46,6 +46,21 @@ export function compileSent(
     return { fields };
   }
 
+  /** The row stands inside what is sent: the whole is held to the stated shape, and what the row cannot have is dropped. */
+  function enclosed(exchange: Exchange): Sent {
+    fill?.(exchange.request);
+    const found = validate(exchange.request);
+    const violations = forgive ? forgive(exchange, found) : found;
+    if (violations.length > 0) return invalid(violations);
+    const inner = takenOf(endpoint, exchange.request);
+    const fields: Fields = isFields(inner) ? withoutPrototype(inner) : new Bare();
+    const disagreements = bindPath(fields, exchange, model, locator);
+    if (disagreements.length > 0) return invalid(disagreements);
+    const own = onlyOwn(model, withoutKeys(fields, dropped));
+    const unfit = validateRow?.(own) ?? [];
+    return unfit.length > 0 ? invalid(unfit) : { fields: own };
+  }
+
   /** What an older version cannot see stays as it is in the row that is replaced. */
   function raised({ older: body, request }: Exchange, before: Fields | undefined): Value {
     if (!older || !body || !before) return request;
@@ -56,6 +71,7 @@ export function compileSent(
   return (exchange, before) => {
     const misfits = exchange.older?.violations ?? [];
     if (misfits.length > 0) return { refusal: { ...invalid(misfits).refusal, inVersion: true } };
+    if (endpoint.takes) return enclosed(exchange);
     const sent = raised(exchange, before);
     if (!isFields(sent)) return isOwnShape ? valueAsRequest(exchange) : invalid(validate(sent));
     const fields: Fields = isOwnShape ? withoutPrototype(sent) : withoutKeys(sent, dropped);
@@ -72,6 +88,13 @@ export function compileSent(
     const unfit = validateRow?.(own) ?? [];
     return unfit.length > 0 ? invalid(unfit) : { fields: own };
   };
+}
+
+/** The part of a body that is the row: the whole, or the member that the endpoint names. */
+export function takenOf({ takes = [] }: Pick<Endpoint, 'takes'>, request: Value): Value {
+  let value = request;
+  for (const name of takes) value = isFields(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  return value;
 }
 
 /** Compiles what the members of a row have to be, whichever of them a stated body brings. */

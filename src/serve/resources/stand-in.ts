@@ -1,4 +1,5 @@
 import type { Json } from '../../document/document.ts';
+import type { Answer } from '../../parts/answers.ts';
 import type { Effect } from '../../parts/effects.ts';
 import type { Endpoint, Idempotency } from '../../parts/endpoints.ts';
 import type { ErrorCondition } from '../../parts/errors.ts';
@@ -61,7 +62,7 @@ export interface StandIn {
   /** Tells in the header fields of an answer what was made up, and what was let pass. */
   tell(exchange: Exchange, headers: Record<string, string>): void;
   /** Completes what came out to the shape that an answer states, in the likeness of its examples. */
-  compileCompletion(shape: Shape, examples: Named<Json>, does: Effect | undefined): CompleteAnswer;
+  compileCompletion(shape: Shape, answer: Pick<Answer, 'examples' | 'data'>, does: Effect | undefined): CompleteAnswer;
   /** The example that a request asks for by its name; nothing where it names none of them. */
   exampleAsked(exchange: Exchange, examples: Named<Json>): { readonly value: Json } | undefined;
   /** Gives refusals the shape of the errors that an endpoint states. */

@@ -31,7 +31,7 @@ export function startStandIn(spec: Spec, seed: string, isStrict: boolean): Stand
       if (sampled) headers['ninefold-sampled'] = sampledHeader(sampled);
       if (warnings) headers['ninefold-warning'] = warningHeader(warnings);
     },
-    compileCompletion: (shape, examples, does) => compileCompletion(shape, examples, does, sampling),
+    compileCompletion: (shape, answer, does) => compileCompletion(shape, answer, does, sampling),
     exampleAsked,
     compileErrors: (endpoint) => compileErrorAnswers(endpoint, sampling),
     compilePayload: (shape) => compilePayloadCompletion(shape, sampling),
