@@ -139,3 +139,68 @@ test('rows that were stored under numbers of their own do not stand in the way o
     assert.deepEqual((await ask('POST', '/tickets', { title: 'x' })).json, { id: 2, title: 'x' });
   });
 });
+
+test('a row that stands in one member of what is sent is kept as it is sent, changed and replaced too', async () => {
+  const board = object({ id: string, name: string, note: string }, ['id']);
+  const enclosed = (inner: unknown) => object({ data: inner }, ['data']);
+  const given = sends(enclosed(object({ name: string, note: string })));
+  const shown = answers(enclosed(ref('Board')));
+  const paths = {
+    '/boards': { post: { ...given, ...shown } },
+    '/boards/{boardId}': { ...within('boardId'), get: shown, patch: { ...given, ...shown }, put: { ...given, ...shown } },
+  };
+  await standIn(paths, { Board: board }, async (ask) => {
+    const { json: made } = await ask('POST', '/boards', { data: { name: 'B', note: 'n' } });
+    const { id } = made.data;
+    assert.deepEqual(made, { data: { id, name: 'B', note: 'n' } });
+    assert.deepEqual((await ask('PATCH', `/boards/${id}`, { data: { name: 'C' } })).json.data, { id, name: 'C', note: 'n' });
+    assert.deepEqual((await ask('PUT', `/boards/${id}`, { data: { name: 'D' } })).json.data, { id, name: 'D' });
+    assert.deepEqual((await ask('GET', `/boards/${id}`)).json, { data: { id, name: 'D' } });
+    assert.equal((await ask('POST', '/boards', { name: 'B' })).status, 422);
+  });
+});
+
+test('things that answers do not tell apart are known by their names in the path, or by what is sent', async () => {
+  const info = object({ status: { enum: ['green', 'red'] }, size: integer }, ['status']);
+  const done = answers(object({ result: { type: 'boolean' } }, ['result']));
+  const any = answers({ type: 'object' });
+  const paths = {
+    '/indexes/{indexName}': {
+      ...within('indexName'),
+      get: answers(object({ result: ref('Info') })),
+      put: { ...sends(object({ size: integer })), ...done },
+      delete: done,
+    },
+    '/notes': { post: { ...sends(object({ text: string })), ...any } },
+    '/notes/{noteId}': { ...within('noteId'), get: any, patch: { ...sends(object({ text: string })), ...any } },
+  };
+  await standIn(paths, { Info: info }, async (ask) => {
+    assert.equal((await ask('GET', '/indexes/a')).status, 404);
+    assert.deepEqual((await ask('PUT', '/indexes/a', { size: 4 })).json, { result: true });
+    assert.deepEqual((await ask('GET', '/indexes/a')).json, { result: { status: 'green', size: 4 } });
+    assert.equal((await ask('DELETE', '/indexes/a')).status, 200);
+    assert.equal((await ask('GET', '/indexes/a')).status, 404);
+    const { json: note } = await ask('POST', '/notes', { text: 'x' });
+    assert.deepEqual((await ask('PATCH', `/notes/${note.id}`, { text: 'y' })).json, { id: note.id, text: 'y' });
+    assert.equal((await ask('GET', '/notes/other')).status, 404);
+  });
+});
+
+test('a list of errors says what is wrong', async () => {
+  const errors = object({ errors: list(object({ message: string, code: string }, ['message', 'code'])) }, ['errors']);
+  const paths = {
+    '/toys': { post: { ...sends(object({ name: string })), ...answers(ref('Toy')) } },
+    '/toys/{toyId}': {
+      ...within('toyId'),
+      get: { responses: { ...(answers(ref('Toy')).responses as Words), '404': { description: 'no', ...json(errors) } } },
+    },
+  };
+  await standIn(paths, { Toy: toy }, async (ask) => {
+    const { status, json: refused } = await ask('GET', '/toys/none');
+    assert.equal(status, 404);
+    assert.deepEqual(
+      refused.errors.map(({ message }: { message: string }) => message),
+      ['There is no such thing.'],
+    );
+  });
+});

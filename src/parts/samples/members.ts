@@ -36,7 +36,9 @@ export function compileObject(shape: Shape, of: SamplerOf): SampleMeans {
       if (Object.hasOwn(out, name)) continue;
       const place = below(path, name);
       const member = memberOf(name);
-      const value = isAsked || Number.isFinite(member.cost) ? member.make(quietly(ground), place) : nothing;
+      const end = isOfPages(name) ? [null, ''].find((last) => member.fits(last)) : undefined;
+      const value =
+        end !== undefined ? end : isAsked || Number.isFinite(member.cost) ? member.make(quietly(ground), place) : nothing;
       if (value !== nothing) {
         out[name] = value;
         if (!member.isFixed) ground.sampled(place);

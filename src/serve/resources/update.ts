@@ -19,7 +19,6 @@ import {
   invalid,
   isFields,
   ownFields,
-  takenOf,
   unknownField,
   withoutKeys,
 } from './body.ts';
@@ -28,6 +27,7 @@ import { compileLocator, type Locator } from './locate.ts';
 import { identifierValue, type RowModel } from './model.ts';
 import { compileOlderUpdate } from './older-body.ts';
 import { compilePrecondition } from './precondition.ts';
+import { takenOf } from './taken.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
 /** Compiles `update RESOURCE`: JSON Merge Patch (RFC 7396). */

@@ -26,13 +26,18 @@ export function compileCompletion(
   const samples = sampling.shown;
   const sampler = samples.of(shape);
   const members = samples.membersOf(shape);
+  const identifier = does && 'resource' in does ? sampling.identifierOf(does.resource) : undefined;
+  // An answer that is no row, and does not even say which one is meant, has nothing of it.
+  const isOther = shape.properties !== undefined;
+  const isSaid = does?.verb === 'list' || (identifier !== undefined && Object.hasOwn(members, identifier));
+  const shared = isSaid ? Object.entries(members) : [];
   const place = does && 'resource' in does && !data ? placeOfRow(shape, does.resource, does.verb === 'list', samples) : undefined;
   /** What is given, as the answer can hold it: of a row that is gone what is named, and a row or rows where they stand. */
   const asGiven = (value: Value): Value => {
     if (does?.verb === 'delete' && isFields(value) && !place) return remainsOf(value, members, samples);
     const isPlaced = does?.verb === 'list' ? Array.isArray(value) : isFields(value);
     if (place && isPlaced) return place.reduceRight((inner, name): Value => ({ [name]: inner }), value);
-    return data || !isFields(value) || shape.properties === undefined ? value : ownFields(new Map(Object.entries(members)), value);
+    return data || !isFields(value) || !isOther ? value : ownFields(new Map(shared), value);
   };
   const answerOpenly = compileOpenAnswer(shape, examples, samples);
   return (given, exchange, work, sent) => {

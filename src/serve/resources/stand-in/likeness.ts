@@ -1,5 +1,6 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
+import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../../parts/fact.ts';
 import { resourceOfEffect } from '../../../parts/operations.ts';
 import { requestShape } from '../../../parts/payload.ts';
@@ -65,18 +66,22 @@ export class Likeness {
     return this.#sendable.get(resource)?.has(field) ?? false;
   }
 
-  /** The fields that some request for a resource may hold, by resource. */
+  /** The fields that the making of a resource may hold, by resource; where nothing makes it, its other requests. */
   #findSendable(): ReadonlyMap<string, ReadonlySet<string>> {
     const sendable = new Map<string, Set<string>>();
+    const making = new Map<string, Set<string>>();
     for (const [, endpoint] of entriesOf(this.#spec.endpoints.all)) {
       const resource = resourceOfEffect(statedValue(endpoint.does));
       const shape = resource === undefined ? undefined : statedValue(requestShape(this.#spec, endpoint));
       if (resource === undefined || !shape) continue;
-      const known = sendable.get(resource) ?? new Set();
-      for (const name of Object.keys(this.#samples.membersOf(shape))) known.add(name);
-      sendable.set(resource, known);
+      const verb = statedValue(endpoint.does)?.verb;
+      const isMaking = verb === 'create' || verb === 'upsert';
+      const kept = isMaking ? making : sendable;
+      const known = kept.get(resource) ?? new Set();
+      for (const name of Object.keys(this.#samples.membersOf(rowIn(shape, endpoint, this.#samples)))) known.add(name);
+      kept.set(resource, known);
     }
-    return sendable;
+    return new Map([...sendable, ...making]);
   }
 
   #findExamples(): ReadonlyMap<string, JsonMap> {
@@ -110,6 +115,16 @@ export class Likeness {
       if (isPlainMap(member) && inner !== undefined) this.#gather(member, inner, depth + 1, found);
     }
   }
+}
+
+/** The shape of the row inside that of a body. */
+function rowIn(shape: Shape, { takes = [] }: Endpoint, samples: Samples): Shape {
+  let inner = shape;
+  for (const name of takes) {
+    const member = samples.membersOf(inner)[name];
+    inner = isPlainMap(member) ? member : {};
+  }
+  return inner;
 }
 
 /** How deep rows are looked for in an example. */

@@ -1,3 +1,4 @@
+import { entryOf, statedValue } from '../../../parts/fact.ts';
 import { type Chance, chanceOf } from '../../../parts/samples/chance.ts';
 import { Samples } from '../../../parts/samples/samples.ts';
 import type { Spec } from '../../../parts/spec.ts';
@@ -13,11 +14,20 @@ export class Sampling {
   readonly likeness: Likeness;
   readonly #identifiers = new Map<string, ReturnType<Samples['identifiers']>>();
 
+  readonly #spec: Spec;
+
   constructor(spec: Spec, seed: string) {
+    this.#spec = spec;
     this.samples = new Samples(spec);
     this.shown = new Samples(spec, { size: 'ordinary', showsWhole: true });
     this.seed = seed;
     this.likeness = new Likeness(spec, this.samples);
+  }
+
+  /** The field by which rows of a resource are told apart. */
+  identifierOf(resource: string): string | undefined {
+    const stated = entryOf(this.#spec.resources.all, resource);
+    return stated && statedValue(stated.identifier)?.field;
   }
 
   /** The chance of one place. */
