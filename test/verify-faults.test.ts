@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { oneOfEach } from './long.ts';
+import type { Breach } from '../src/verify/report.ts';
+import { isLong, oneOfEach } from './long.ts';
 import { notes } from './verify/notes.ts';
 import { openStand, type StandOptions } from './verify/stand.ts';
 
@@ -443,14 +444,18 @@ const faults: readonly Fault[] = [
   ],
 ];
 
+/** Where these are faulty much else is broken too, each of which is looked at again: the long run waits for that. */
+const slow = ['resources/identifiers', 'states/in states', 'states/races', 'states/transitions', 'endpoints/media'];
+
 for (const [what, trial, fault, fact, reason] of oneOfEach(faults, ([, trial]) => trial)) {
+  if (!isLong && slow.includes(trial)) continue;
   test(`${trial} finds it where ${what}`, async () => {
     const stand = await openStand(notes, fault);
     try {
-      const { breaches, unsteady, notes: told } = await stand.verify({ only: [trial] });
+      const until = (one: Breach) => `${one.kind} ${one.subject}` === fact && reason.test(one.reason);
+      const { breaches, unsteady, notes: told } = await stand.verify({ only: [trial], until });
       const named = [...breaches, ...unsteady].map((one) => `${one.kind} ${one.subject}: ${one.reason}`);
-      const isFound = breaches.some((one) => `${one.kind} ${one.subject}` === fact && reason.test(one.reason));
-      assert.ok(isFound, `${fact} is not among ${named.join('; ') || 'nothing'}`);
+      assert.ok(breaches.some(until), `${fact} is not among ${named.join('; ') || 'nothing'}`);
       assert.deepEqual(
         told.filter((text) => text.includes('fault')),
         [],

@@ -127,7 +127,7 @@ const rows: readonly (readonly [what: string, bend: (passing: Passing) => unknow
 ];
 
 describe('a service', { concurrency: 2 }, () => {
-  for (const [what, bend] of isLong ? rows : rows.slice(0, 4)) {
+  for (const [what, bend] of isLong ? rows : rows.slice(1, 3)) {
     test(`that ${what} is not said to break what it keeps`, { timeout }, async () => {
       const report = await verdictsBehind(bend);
       assertWhole(report);

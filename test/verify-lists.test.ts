@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Breach } from '../src/verify/report.ts';
 import { isLong, oneOfEach } from './long.ts';
 import { boxes } from './verify/boxes.ts';
 import { type Bent, openStand, type Passing, type StandOptions } from './verify/stand.ts';
@@ -188,10 +189,10 @@ for (const [what, wrong, fact, reason] of oneOfEach(faults, ([, , fact]) => fact
   test(`it is found where ${what}`, async () => {
     const stand = await openStand(boxes, { handlers, ...wrong });
     try {
-      const { breaches, unsteady, notes } = await stand.verify({ only: [keyOf(fact)], beside: 1 });
+      const until = (one: Breach) => `${one.kind} ${one.subject}` === fact && reason.test(one.reason);
+      const { breaches, unsteady, notes } = await stand.verify({ only: [keyOf(fact)], beside: 1, until });
       const named = [...breaches, ...unsteady].map((one) => `${one.kind} ${one.subject}: ${one.reason}`);
-      const isFound = breaches.some((one) => `${one.kind} ${one.subject}` === fact && reason.test(one.reason));
-      assert.ok(isFound, `${fact} is not among ${named.join('; ') || 'nothing'}`);
+      assert.ok(breaches.some(until), `${fact} is not among ${named.join('; ') || 'nothing'}`);
       assert.deepEqual(notes, []);
     } finally {
       await stand.close();

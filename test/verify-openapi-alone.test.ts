@@ -2,27 +2,29 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { type JsonMap, type VerifyReport, verify } from '../src/index.ts';
+import { type JsonMap, type VerifyOptions, type VerifyReport, verify } from '../src/index.ts';
 import { isFailed } from '../src/verify/failed.ts';
-import { oneOfEach } from './long.ts';
+import type { Breach } from '../src/verify/report.ts';
+import { isLong, oneOfEach } from './long.ts';
 import { harbourDocument } from './verify/harbour/openapi.ts';
 import { openHarbour, pass } from './verify/harbour/service.ts';
 
-async function hold(fault: string, seed = 1): Promise<VerifyReport> {
+async function hold(fault: string, seed = 1, until?: VerifyOptions['until']): Promise<VerifyReport> {
   const harbour = await openHarbour(fault);
   try {
     const callers = [{ user: 'anyone', credential: pass }];
-    return await verify(harbourDocument, { url: harbour.url, seed, callers });
+    return await verify(harbourDocument, { url: harbour.url, seed, callers, ...(until && { until }) });
   } finally {
     await harbour.close();
   }
 }
 
-const told = ({ breaches, crashes, unsteady }: VerifyReport) =>
-  [...breaches, ...crashes, ...unsteady].map(({ kind, subject, reason, seen }) => `${kind} of ${subject}, ${reason}: ${seen}`);
+type Told = Pick<Breach, 'kind' | 'subject' | 'reason' | 'seen'>;
+const lineOf = ({ kind, subject, reason, seen }: Told) => `${kind} of ${subject}, ${reason}: ${seen}`;
+const told = ({ breaches, crashes, unsteady }: VerifyReport) => [...breaches, ...crashes, ...unsteady].map(lineOf);
 
 // It takes unknown query parameters, answers `Accept: image/png` with JSON, takes formats for notes, and says 404 before 401.
-for (const seed of [1, 2, 3]) {
+for (const seed of isLong ? [1, 2, 3] : [1]) {
   test(`a service that keeps its OpenAPI, and has ways of its own where that says nothing, breaks nothing (seed ${seed})`, async () => {
     const report = await hold('none', seed);
     assert.deepEqual(told(report), []);
@@ -84,9 +86,16 @@ const faults: readonly (readonly [fault: string, told: RegExp])[] = [
   ['tides crash', /crash of GET \/tides/],
 ];
 
-for (const [fault, meant] of oneOfEach(faults, ([, { source }]) => source.split(',').at(-1) ?? '')) {
+/** What of a report tells a fault, without where that is: `refused`, of a parameter or a body. */
+function sortOf(source: string): string {
+  return source.startsWith('/crash') || source.startsWith('crash')
+    ? 'crash'
+    : (source.split(', ').at(-1)?.split(/[ :]/).at(-1) ?? '');
+}
+
+for (const [fault, meant] of oneOfEach(faults, ([, { source }]) => sortOf(source))) {
   test(`from OpenAPI alone: ${fault}`, async () => {
-    const report = await hold(fault);
+    const report = await hold(fault, 1, (breach) => meant.test(lineOf(breach)));
     assert.ok(
       told(report).some((line) => meant.test(line)),
       told(report).join('\n'),

@@ -1,43 +1,72 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { after, test } from 'node:test';
 import type { JsonMap } from '../src/document/document.ts';
-import { check, parseDocument } from '../src/index.ts';
+import { check, type Document, parseDocument, readDocument } from '../src/index.ts';
 import { isLong } from './long.ts';
 import { textOf } from './strange/hold.ts';
 import { plainTree, rewritings } from './strange/rewriting.ts';
 import { notes } from './verify/notes.ts';
 import { openStand } from './verify/stand.ts';
+import { workshop } from './verify/workshop.ts';
 
-const own = [{ name: 'notes', document: plainTree(parseDocument(notes, 'notes.yaml')) }];
-/** What is taken at once; the long run takes every way. */
-const atOnce: readonly string[] = ['with requests stated', 'with responses stated'];
-const known = new Map<JsonMap, Promise<Map<string, string>>>();
+const folder = mkdtempSync(join(tmpdir(), 'ninefold-rewriting-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
 
-for (const { name, document } of own)
-  for (const rewriting of rewritings.filter((one) => isLong || atOnce.includes(one.name))) {
-    const rewritten = rewriting.rewrite(document);
-    if (rewriting.name !== 'as JSON' && textOf(rewritten) === textOf(document)) continue;
-    test(`${name}, written ${rewriting.name}, has the verdicts that it has otherwise`, async () => {
-      assertSound(rewritten);
-      const before = known.get(document) ?? verdictsOf(document);
-      known.set(document, before);
-      const [one, other] = [await before, await verdictsOf(rewritten)];
+const own = { notes, workshop };
+const known = new Map<string, Promise<Map<string, string>>>();
+
+for (const [name, text] of Object.entries(own)) {
+  const document = plainTree(parseDocument(text, `${name}.yaml`));
+  const whole = textOf(document);
+  const ways: { readonly way: string; readonly given: string }[] = [
+    ...rewritings.map((one) => ({ way: one.name, given: textOf(one.rewrite(document)) })),
+    { way: 'with requests and responses stated', given: textOf(rewrittenBy(document, ['requests', 'responses'])) },
+    { way: 'in a file for each part', given: splitOverFiles(name, document) },
+  ];
+  for (const { way, given } of ways) {
+    // One way is taken at once, which says the most otherwise; the long run takes all of them.
+    if (!isLong && (name !== 'notes' || way !== 'with requests and responses stated')) continue;
+    if (way !== 'as JSON' && given === whole) continue;
+    test(`${name}, written ${way}, has the verdicts that it has otherwise`, async () => {
+      assertSound(given.includes('\n') ? parseDocument(given, 'rewritten.json') : await readDocument(given));
+      const before = known.get(name) ?? verdictsOf(whole);
+      known.set(name, before);
+      const [one, other] = [await before, await verdictsOf(given)];
       // What is stated otherwise may be said to be so by other facts, but none of those that both have may change.
       for (const [fact, verdict] of one) if (other.has(fact)) assert.equal(`${fact}: ${other.get(fact)}`, `${fact}: ${verdict}`);
     });
   }
+}
 
-function assertSound(document: JsonMap): void {
-  const { findings } = check(parseDocument(textOf(document), 'rewritten.json'));
+function rewrittenBy(document: JsonMap, words: readonly string[]): JsonMap {
+  const meant = rewritings.filter(({ name }) => words.some((word) => name.includes(word)));
+  assert.equal(meant.length, words.length);
+  return meant.reduce((rewritten, { rewrite }) => rewrite(rewritten), document);
+}
+
+/** Writes each part into a file of its own; gives the path of the one that names them. */
+function splitOverFiles(name: string, { title = '', ...parts }: JsonMap): string {
+  for (const [part, stated] of Object.entries(parts))
+    writeFileSync(join(folder, `${name}-${part}.json`), textOf({ [part]: stated }));
+  const path = join(folder, `${name}.json`);
+  writeFileSync(path, textOf({ title, include: Object.keys(parts).map((part) => `${name}-${part}.json`) }));
+  return path;
+}
+
+function assertSound(document: Document): void {
+  const errors = check(document).findings.filter(({ severity }) => severity === 'error');
   assert.deepEqual(
-    findings.filter(({ severity }) => severity === 'error').map(({ message }) => message),
+    errors.map(({ message }) => message),
     [],
   );
 }
 
 /** The verdict of each fact of our own service, under one seed. */
-async function verdictsOf(document: JsonMap): Promise<Map<string, string>> {
-  const stand = await openStand(textOf(document));
+async function verdictsOf(given: string): Promise<Map<string, string>> {
+  const stand = await openStand(given.includes('\n') ? given : relative(join(import.meta.dirname, '..'), given));
   try {
     const report = await stand.verify({ seed: 3, timeMs: 300_000 });
     return new Map(report.facts.map(({ kind, subject, verdict }) => [`${kind}: ${subject}`, verdict]));

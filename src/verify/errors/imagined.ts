@@ -1,5 +1,5 @@
 import type { Json } from '../../document/document.ts';
-import { isMap } from '../../document/values.ts';
+import { isMap, isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
@@ -49,7 +49,9 @@ export function* imagine(
     ]);
     if (seen.has(inStates) || holds(scene) !== true || !canBe(scene)) continue;
     seen.add(inStates);
-    yield { slots, ...sharpened(slots, scene, (one) => (canBe(one) ? holds(one) : undefined), hints) };
+    const asked = (one: Scene) => (canBe(one) ? holds(one) : undefined);
+    const { met, unmet } = sharpened(slots, scene, asked, hints);
+    yield { slots, met, unmet: unmet ?? spared(session, slots, met, states, asked) };
   }
 }
 
@@ -133,6 +135,37 @@ function sharpened(
     }
   }
   return { met, unmet: undefined };
+}
+
+/** The scene with one state or member otherwise, so that its condition does not hold. */
+function spared(
+  session: Session,
+  slots: readonly ConditionSubject[],
+  met: Scene,
+  states: readonly (string | undefined)[],
+  holds: (scene: Scene) => boolean | undefined,
+): Scene | undefined {
+  const inStates = slots.flatMap(({ key, machine }) =>
+    (machine?.states ?? []).map((state) => withMember(met, key, machine?.field ?? '', state)),
+  );
+  const ofRow = states.map((state) => ({ ...met, state }));
+  const members = slots.flatMap((slot) =>
+    [...slot.reads].filter((name) => name !== slot.machine?.field).flatMap((name) => withOthers(session, slot, name, met)),
+  );
+  return [...inStates, ...ofRow, ...members].find((scene) => holds(scene) === false);
+}
+
+/** A member's other values are those of so many bodies. */
+const othersMost = 20;
+
+/** The scene with a member of one slot as other bodies have it. */
+function withOthers(session: Session, slot: ConditionSubject, name: string, met: Scene): Scene[] {
+  return slot.drafts.slice(0, othersMost).flatMap((draft) => {
+    const value = draft[name];
+    if (value === undefined || isSame(value, met.values.get(slot.key)?.[name])) return [];
+    const scene = withMember(met, slot.key, name, value);
+    return isFit(session, slot, scene.values.get(slot.key) ?? {}) ? [scene] : [];
+  });
 }
 
 function withMember({ values, state }: Scene, key: string, name: string, value: Json): Scene {

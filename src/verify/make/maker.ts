@@ -93,7 +93,7 @@ export class Maker implements RowMaker {
     const hopeless = new Set<string>();
     for (const { endpoint, caller, style, at } of tries) {
       const isLast = at === styles.length - 1;
-      // What is refused for anything else than a rule of the service's own may be taken with little, and else never.
+      // What is refused for anything that other values do not change may be taken with little, and else never.
       if (hopeless.has(`${endpoint.key} ${caller?.name}`) && (!isLast || isPlain)) continue;
       // A service may refuse to send anything to this machine.
       const drawn = { ...wanted, ...(style && { style }), ...(caller && { caller }), isElsewhere: isLast };
@@ -101,7 +101,7 @@ export class Maker implements RowMaker {
       const request = model.request(endpoint, { path, caller, ...(json !== undefined && { json }) });
       const done = await this.#session.send(request);
       if (isDone(done.value)) return rowOf(this.#session, { resource, endpoint, done, caller, path, json });
-      if (!this.#isOwnRefusal(endpoint, done.value)) hopeless.add(`${endpoint.key} ${caller?.name}`);
+      if (!this.#isOfValues(endpoint, done.value)) hopeless.add(`${endpoint.key} ${caller?.name}`);
       refused ||= `${endpoint.key} as ${caller?.name ?? 'nobody'} was answered ${done.value.status}${briefly(done.value)}`;
     }
     return this.#given(resource, wanted, `no ${resource} could be made: ${refused}`);
@@ -125,12 +125,13 @@ export class Maker implements RowMaker {
     }
   }
 
-  /** Whether a refusal is by a rule of the service's own, and not for anything that all services refuse. */
-  #isOwnRefusal(endpoint: Endpoint, exchange: TrialExchange): boolean {
+  /** Whether a refusal is by a rule of the service's own, or since another row has these values, and not for anything that all services refuse. */
+  #isOfValues(endpoint: Endpoint, exchange: TrialExchange): boolean {
     const { refusals } = this.#session.model;
     const code = refusals.codeIn(exchange);
     const stated = code === undefined ? undefined : refusals.named(code, this.#session.model.operationOf(endpoint));
-    return stated !== undefined && stated.rule.when.standing === 'open';
+    const { when } = stated?.rule ?? {};
+    return when !== undefined && (when.standing === 'open' || (statedValue(when) ?? []).includes('resource.exists'));
   }
 
   /** A subscriber that is told at an address of ours: elsewhere nobody is, and every event would be tried again and again. */

@@ -255,6 +255,9 @@ function versionPath(spec: Spec): string {
 }
 
 /** A value of a shape that no other row has, as far as chance can see to it; nothing where the shape is beyond us. */
+/** Of few values there are, one that this run has not had yet is drawn for so often. */
+const anewMost = 30;
+
 function freshOf(spec: Spec, shape: Shape): Fresh | undefined {
   const isText = shape.type === 'string' && shape.enum === undefined && shape.const === undefined && shape.pattern === undefined;
   if (isText && (shape.format === undefined || (formatNamed(shape.format)?.covers ?? shape.format) === 'email')) {
@@ -267,9 +270,15 @@ function freshOf(spec: Spec, shape: Shape): Fresh | undefined {
   try {
     // What is drawn with a bias towards bounds comes twice before long.
     const values = fc.noBias(arbitraryValuesOf(spec, shape, 'full'));
-    return new Fresh((draw) => {
-      const [value] = fc.sample(values, { seed: Buffer.from(draw.bytes(4)).readInt32BE(), numRuns: 1 });
-      return (value ?? null) as Json;
+    return new Fresh((draw, { fresh }) => {
+      const known = new Set(fresh.values());
+      const one = (): Json => {
+        const [value] = fc.sample(values, { seed: Buffer.from(draw.bytes(4)).readInt32BE(), numRuns: 1 });
+        return (value ?? null) as Json;
+      };
+      let value = one();
+      for (let again = 0; again < anewMost && known.has(value); again++) value = one();
+      return value;
     });
   } catch (error) {
     if (error instanceof NoValue) return undefined;
