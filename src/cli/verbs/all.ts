@@ -19,6 +19,8 @@ export const verbs: readonly Verb[] = [
         many: true,
         help: 'fail on open facts of these parts, as in --require endpoints,errors',
       },
+      security: { help: 'ask what a reviewer of its security would ask too, and fail where that is neither answered nor waived' },
+      waive: { value: 'FILE', help: 'leave out warnings that are meant: a YAML or JSON list of { finding, at, reason, until }' },
       watch: { help: 'check again whenever the document or a file that it includes changes' },
     },
     load: async () => (await import('./check.ts')).runCheck,
