@@ -435,11 +435,8 @@ test('a cursor tells nothing of a hidden field that a list is ordered by', async
   const next = async (who: typeof ann, more = '') =>
     ((await service.as(who, 'GET', `/notes?limit=1${more}`)).json as { next: string }).next;
   const holds = (cursor: string) => Buffer.from(cursor.slice(0, cursor.indexOf('.')), 'base64url').toString('latin1');
-  const plain = holds(await next(ann));
-  assert.equal(JSON.parse(plain).at(-1), 5, 'who sees the rank may find it');
   const sealed = await next(eve);
-  assert.match(sealed, /^~/);
-  assert.notEqual(holds(sealed.slice(1)), plain);
+  for (const cursor of [await next(ann), sealed]) assert.throws(() => JSON.parse(holds(cursor)), cursor);
   const page = (await service.as(eve, 'GET', `/notes?limit=1&cursor=${encodeURIComponent(sealed)}`)).json as {
     data: { id: string }[];
   };
@@ -455,18 +452,6 @@ test('a cursor tells nothing of a hidden field that a list is ordered by', async
     ],
     [eve, 'GET /notes?limit=1&cursor=~.', '416 bad_page'],
   ]);
-});
-
-test('a cursor is sealed although only one of the fields that order the list is hidden', async () => {
-  for (const order of ['[-rank, id]', '[id, -rank]']) {
-    const service = await tellService(deskWith('{ allow: [list note], to: anyone }').replace('order: -rank', `order: ${order}`), {
-      rows: { folder: folders, note: notes },
-    });
-    services.push(service);
-    const next = async (who: typeof ann) => ((await service.as(who, 'GET', '/notes?limit=1')).json as { next: string }).next;
-    assert.match(await next(eve), /^~/, `${order}, to whom the rank is hidden`);
-    assert.doesNotMatch(await next(ann), /^~/, `${order}, to who sees it`);
-  }
 });
 
 test('a page that begins after a row begins after one that its caller is shown', async () => {

@@ -198,7 +198,7 @@ limited(
 
 limited(
   'of several rates the strictest answers, and a refused request is counted in none',
-  `{ rate: [{ per: address, kind: fixed, limit: 2, window: 10s }, { per: everyone, kind: fixed, limit: 3, window: 1m }, { per: caller, kind: fixed, limit: 2, window: 1h, on: [list parcel] }], ${trusted} }`,
+  `{ rate: [{ per: address, kind: fixed, limit: 2, window: 10s }, { per: everyone, before: credentials, kind: fixed, limit: 3, window: 1m }, { per: caller, kind: fixed, limit: 2, window: 1h, on: [list parcel] }], ${trusted} }`,
   async ({ send, statuses, clock }) => {
     const [one, other] = [{ from: '10.0.0.1' }, { from: '10.0.0.2' }];
     assert.deepEqual(await statuses(2, list, one), [200, 200]);
@@ -235,7 +235,25 @@ limited(
   },
 );
 
-test('failed logins count for their address and for everyone', async () => {
+for (const [before, known] of [
+  ['', [200, 200, 429]],
+  [', before: credentials', [429, 429, 429]],
+] as const) {
+  test(`what strangers with bad credentials send uses up what everyone has ${before ? 'where that is stated' : 'never'}`, async () => {
+    const { send, close } = await serveWith(`{ rate: [{ per: everyone, limit: 2, window: 1m${before} }], ${trusted} }`);
+    try {
+      for (let at = 0; at < 20; at++)
+        assert.match(String((await send(list, { as: '', from: `10.0.0.${at}` })).status), /401|429/);
+      const statuses = [];
+      for (let at = 0; at < 3; at++) statuses.push((await send(list)).status);
+      assert.deepEqual(statuses, known);
+    } finally {
+      await close();
+    }
+  });
+}
+
+test('failed logins count for their address', async () => {
   const { send, close } = await serveWith(
     `{ rate: [{ per: address, limit: 2, window: 1m }, { per: caller, limit: 1, window: 1m }], ${trusted} }`,
     { identify: undefined } as never,

@@ -196,6 +196,7 @@ test('the log tells of the run that counted, not of an earlier one that saw less
       prepare: store.prepare.bind(store),
       due: store.due.bind(store),
       nextDue: store.nextDue.bind(store),
+      compact: () => store.compact(),
       setting: store.setting.bind(store),
       change: store.change.bind(store),
       close: store.close.bind(store),

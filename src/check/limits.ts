@@ -126,6 +126,17 @@ export const limitsRules: readonly Rule[] = [
       return [{ message: `A file of ${file} bytes never fits into a body of ${body}.`, at: below(spec.limits.size.at, 'file') }];
     },
   ),
+  error(
+    'limits/before-credentials',
+    'A rate is to be counted before it is known who calls, and counts callers, users or one user alone.',
+    'Take `before` out: rates per address are always counted before, and only those for everyone have the choice.',
+    ({ spec }) =>
+      (statedValue(spec.limits.rate) ?? []).flatMap(({ at, per, to, isBeforeCredentials }) =>
+        isBeforeCredentials && (to !== undefined || (per !== 'everyone' && per !== 'address'))
+          ? [{ message: 'Before credentials are looked at nobody knows who calls.', at: below(at, 'before') }]
+          : [],
+      ),
+  ),
   error('limits/proxy', 'A trusted proxy is no address.', 'Write an IP address or a range: `10.0.0.0/8`.', (subject) => {
     const { trustProxies } = subject.spec.limits;
     const list = statedValue(trustProxies) ?? [];

@@ -27,6 +27,8 @@ export interface Rate extends StatedRate {
   readonly at: Pointer;
   readonly kind: RateWord;
   readonly per: Per;
+  /** Whether what counts everybody counts also those who turn out to be nobody: before credentials are looked at. */
+  readonly isBeforeCredentials?: true;
   readonly to?: readonly string[];
   /** The operations it counts; absent = all. */
   readonly on?: readonly string[];
@@ -110,6 +112,7 @@ function readRate(source: Source): Rate[] {
     {
       at: source.at,
       ...readScope(source),
+      ...(source.get('before').text() === 'credentials' && { isBeforeCredentials: true as const }),
       kind,
       limit: source.get('limit').number() ?? Number.NaN,
       windowMs: durationMs(source.get('window').text() ?? '') ?? Number.NaN,

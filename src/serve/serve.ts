@@ -1,5 +1,5 @@
 import type { Reader, Transaction } from '../store/store.ts';
-import { afterFor, type PromiseOrValue } from './exchange/after.ts';
+import { after, afterFor, type PromiseOrValue } from './exchange/after.ts';
 import {
   type Exchange,
   type Fields,
@@ -59,10 +59,17 @@ export function compileRoad(steps: Steps): AnswerCall {
     );
   }
 
-  /** The steps over the caller, up to what was sent. */
+  /** A trial may have an answer of its own, or a delay, once it is known who calls. */
   function enter(exchange: Exchange, routed: Reached, who: Identified): PromiseOrValue<Reply> {
+    const refusal = steps.caller(exchange, routed, who); // 4. RFC 9110 section 15.5.2
+    if (!steps.play) return ask(exchange, refusal);
+    return after(steps.play(exchange), (played) => (played ? steps.finish(exchange, played) : ask(exchange, refusal)));
+  }
+
+  /** The steps over the caller, up to what was sent. */
+  function ask(exchange: Exchange, unknown: Refusal | undefined): PromiseOrValue<Reply> {
     const refusal =
-      steps.caller(exchange, routed, who) ?? //           4. RFC 9110 section 15.5.2
+      unknown ??
       steps.ratesOfCaller?.(exchange) ?? //               5. RFC 6585 section 4
       exchange.plan.forbids(exchange) ?? //               6. RFC 9110 section 15.5.4
       steps.openFacts(exchange.plan) ?? //                7. RFC 9110 section 15.6.2
@@ -120,7 +127,7 @@ export function changeRows(
 function actOn(work: Work, exchange: Exchange, act: Act, hook: Hook | undefined): Outcome | Pause {
   const found = act.find(work, exchange); //              10. RFC 9110 sections 15.5.4 and 15.5.5
   if ('refusal' in found) return found;
-  const failed = act.precondition?.(exchange, found.row); // 11. RFC 9110 section 13.2.2
+  const failed = act.precondition?.(work, exchange, found); // 11. RFC 9110 section 13.2.2
   if (failed) return { refusal: found.pass.conceal(failed) };
   const taken = act.take(work, exchange, found); //       12. RFC 9110 section 15.5.21
   if ('refusal' in taken) return { refusal: found.pass.conceal(taken.refusal) };
@@ -167,13 +174,15 @@ export interface Steps {
   readonly start: (call: Call, reached: Reached) => Exchange;
   /** A version that is not listed, or gone. */
   readonly version: (routed: Routed) => Refusal | undefined;
-  /** Rates per address and for everyone, failed logins included. */
+  /** Rates that count failed logins too: per address, and for everyone where it is stated so. */
   readonly ratesOfAddress: ((exchange: Exchange) => Refusal | undefined) | undefined;
   readonly identify: (exchange: Exchange) => PromiseOrValue<Identified>;
   /** Where a call leads in the version that its caller is pinned to; nothing where nobody is. */
   readonly pin: ((call: Call, routed: Routed, who: Identified) => PromiseOrValue<Routed>) | undefined;
   /** Lets a caller in, at the endpoint of its version. */
   readonly caller: (exchange: Exchange, reached: Reached, who: Identified) => Refusal | undefined;
+  /** What is played in a trial: an answer, or nothing where the service goes on. */
+  readonly play: ((exchange: Exchange) => PromiseOrValue<Reply | undefined>) | undefined;
   readonly ratesOfCaller: ((exchange: Exchange) => Refusal | undefined) | undefined;
   /** Facts without which nothing can be done at this endpoint, and handlers that are missing. */
   readonly openFacts: (plan: Plan) => Refusal | undefined;

@@ -1,3 +1,4 @@
+import type { Erased, Erasure } from './erasure.ts';
 import type { Outbox, OutboxReader } from './outbox.ts';
 
 /**
@@ -168,7 +169,11 @@ export interface Transaction extends Reader {
   next(sequence: string): number;
   /** Keeps a credential; one of the same name and serial is replaced. */
   putCredential(credential: StoredCredential): void;
+  /** Removes all rows, timers, records, counters, sequences and events with what is to be sent of them; credentials and settings stay. */
+  clear(): void;
   removeCredential(name: string, serial: number): void;
+  /** Takes out whatever tells of somebody beside rows: events with their deliveries, kept answers, counters. It looks through all of them. */
+  erase(erasure: Erasure): Erased;
   readonly outbox: Outbox;
 }
 
@@ -273,6 +278,8 @@ export interface Store {
   nextDue(): number | undefined | Promise<number | undefined>;
   /** A small named value that outlives a restart, such as a signing key. Whoever asks first has it made; all get the same. */
   setting(name: string, make: () => string): string | Promise<string>;
+  /** Waits for the changes under way, then sees to it that nothing deleted is left in any file of the store. Takes as long as copying it. */
+  compact(): Promise<void>;
   /** Waits for the changes under way, then closes. Later calls fail. */
   close(): Promise<void>;
 }

@@ -61,6 +61,7 @@ export function reluctant(store: Store, seed = 1): Store & { readonly reluctance
     due: (nowMs, most) => later(() => store.due(nowMs, most)),
     nextDue: () => later(() => store.nextDue()),
     setting: (name, make) => later(() => store.setting(name, make)),
+    compact: () => later(() => store.compact()),
     read: (body) =>
       counted(async () => {
         await pause();

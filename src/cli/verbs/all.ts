@@ -63,6 +63,14 @@ export const verbs: readonly Verb[] = [
         value: 'PORT',
         help: 'for trials: open a door on this port of 127.0.0.1 by which the clock is set forward (0 takes a free one); never in production',
       },
+      scenarios: {
+        value: 'FILE',
+        help: 'for trials: play these, a YAML or JSON list of answers, delays and faults; never in production',
+      },
+      workbench: {
+        value: 'PORT',
+        help: 'for trials: open the workbench on this port of 127.0.0.1: scenarios, rows, reset, events, clock (0 takes a free one)',
+      },
       log: { value: 'FORM', help: 'pretty or json (pretty in a terminal; elsewhere only failures)' },
     },
     load: async () => (await import('./serve.ts')).runServe,
@@ -143,6 +151,26 @@ export const verbs: readonly Verb[] = [
       json: { help: 'write what is told as JSON' },
     },
     load: async () => (await import('./administer.ts')).runDeliveries,
+  },
+  {
+    name: 'erase',
+    summary: 'take a person out of the data for good',
+    about: [
+      'Works on the data in --store FILE, through the service that runs over it or, where none does, in the file itself. Without --yes it',
+      "says what would go: the person's rows with what goes with them, events and deliveries that tell of it, answers under idempotency keys,",
+      'counters, keys; and which rows of others name it still. With --yes all of that goes, and the file is written anew, so that its',
+      'bytes are nowhere in it. Nothing is emitted. Exits with 1 if that cannot be done as asked, and with 2 if the command is misspelt.',
+    ].join('\n'),
+    options: {
+      store: { value: 'FILE', help: 'the SQLite file that the service keeps its data in' },
+      user: { value: 'USER', help: "the person's user (any)" },
+      id: { value: 'ID', help: "the person's identifier as a caller" },
+      row: { value: 'RESOURCE/ID', many: true, help: 'a row of the person, where the document does not say that it is' },
+      text: { value: 'TEXT', many: true, help: 'what the person is also known by, looked for in events and kept answers' },
+      yes: { help: 'do it' },
+      json: { help: 'write what is told as JSON' },
+    },
+    load: async () => (await import('./erase.ts')).runErase,
   },
   {
     name: 'coverage',

@@ -51,6 +51,12 @@ export function standsFor(word: unknown, what: NonNullable<Format['standsFor']>)
   return formatNamed(word)?.standsFor === what;
 }
 
+/** Whether a value of this format tells by itself whose it is, such as a mail address. */
+export function isPersonal(word: unknown): boolean {
+  if (typeof word !== 'string') return false;
+  return formats.some((format: Format) => format.isPersonal === true && (format.word === word || format.covers === word));
+}
+
 /** How a later format stands to an earlier one, for those who send values of it. */
 export function compareFormats(before: string, after: string): Comparison {
   return compareBy(before, after, (inner, outer) => inner === outer || formatNamed(inner)?.within?.includes(outer) === true);

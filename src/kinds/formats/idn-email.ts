@@ -7,6 +7,7 @@ export const idnEmail = {
   meaning: 'a mail address',
   example: 'jörg@example.com',
   covers: 'email',
+  isPersonal: true,
   test: (value) => typeof value === 'string' && value.length <= 254 && ADDRESS.test(value),
 } as const satisfies Format;
 

@@ -14,6 +14,8 @@ export interface Format {
   readonly standsFor?: 'bytes' | 'digits' | 'wide integer';
   /** A value as a point in time, and the other way round, where that is what it stands for. */
   readonly time?: FormatOfTime;
+  /** Whether a value tells by itself whose it is, wherever it stands. */
+  readonly isPersonal?: true;
   /** A text that is nearly of it, and that whoever looks at it refuses. */
   readonly nearMiss?: string;
   /** The format of JSON Schema whose values are all of it too, so that values of it can be made as those are. */

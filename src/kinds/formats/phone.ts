@@ -4,6 +4,7 @@ import type { Format } from './kind.ts';
 export const phone = {
   word: 'phone',
   type: 'string',
+  isPersonal: true,
   meaning: 'a telephone number in full, such as +4930901820',
   example: '+4930901820',
   schema: { pattern: '^\\+[1-9]\\d{6,14}$' },

@@ -29,6 +29,7 @@ const scope = { per, to: Words, on: Words };
 /** A rate without the words that belong to its kinds. */
 export const RateForm = keys({
   ...scope,
+  before: value(Type.Literal('credentials'), 'Counts before it is known who calls, failed logins included; for `per: everyone`.'),
   kind: ref<string>('rateKind'),
   limit: Type.Number({ minimum: 0 }),
   window: value(text, 'A duration: 1s, 5m, 24h.'),

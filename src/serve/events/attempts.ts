@@ -6,8 +6,8 @@ import type { Fields } from '../exchange/exchange.ts';
 import type { Entropy } from '../http/clock.ts';
 import { drawOnce, follower, type Work } from '../resources/act.ts';
 import { applySetters, updateRow } from '../resources/create.ts';
+import { webhookOf } from './event-kinds.ts';
 import type { Posted } from './posts.ts';
-import { webhookOf } from './row-image.ts';
 import type { EventsSetting } from './setting.ts';
 import type { Subscribers } from './subscribers.ts';
 

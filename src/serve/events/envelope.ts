@@ -8,8 +8,8 @@ import { type Evaluate, EvaluationFailure, isFailed } from '../exchange/compilat
 import type { Fields, Value } from '../exchange/exchange.ts';
 import { compilePrune, type Prune } from '../exchange/visibility.ts';
 import { parseStored, toJson } from '../http/json.ts';
+import { webhookOf } from './event-kinds.ts';
 import type { Post } from './posts.ts';
-import { webhookOf } from './row-image.ts';
 import type { EventsSetting } from './setting.ts';
 import type { Subscriber } from './subscribers.ts';
 

@@ -6,18 +6,16 @@ import { isFailed } from '../exchange/compilation.ts';
 import type { Caller, Recorded, Value } from '../exchange/exchange.ts';
 import { toJson } from '../http/json.ts';
 import type { StoredChange, Work } from '../resources/act.ts';
+import { compileKinds, type Kinds, type RecordedKind, webhookOf } from './event-kinds.ts';
 import {
-  compileChains,
-  compileKinds,
   compileMayRead,
+  compileNeeds,
   type Image,
   imageOf,
   isStillKnown,
-  type Kinds,
   type MayRead,
-  type RecordedKind,
+  type NeedsOf,
   scopeKept,
-  webhookOf,
   writeImage,
 } from './row-image.ts';
 import type { Emitted, EventsSetting } from './setting.ts';
@@ -63,7 +61,7 @@ class Recorder implements Recording {
   readonly kinds: Kinds;
   readonly mayRead: MayRead;
   readonly #engine: EventsSetting;
-  readonly #chains: ReturnType<typeof compileChains>;
+  readonly #needs: NeedsOf;
   readonly #subscriberModel: string | undefined;
   readonly #hasSubscribers: boolean;
   readonly #isOrdered: boolean;
@@ -73,8 +71,8 @@ class Recorder implements Recording {
     const webhook = webhookOf(engine);
     this.#engine = engine;
     this.kinds = compileKinds(engine, hasGiven || delivery?.webhook !== undefined || delivery?.stream !== undefined);
-    this.mayRead = compileMayRead(engine);
-    this.#chains = compileChains(engine);
+    this.#needs = compileNeeds(engine);
+    this.mayRead = compileMayRead(engine, this.#needs);
     this.#subscriberModel = webhook?.subscribers?.resource;
     this.#hasSubscribers = hasGiven || this.#subscriberModel !== undefined;
     this.#isOrdered = webhook?.order !== 'any';
@@ -98,7 +96,7 @@ class Recorder implements Recording {
       const scope = { ...work.scope, operation: change.operation, resource: change.before, next: change.after, event };
       if (!kind.holds(change.operation, scope)) continue;
       const occasion: Occasion = { operation: change.operation, change, scope };
-      this.#add(work, kind, event.id, kind.make(change, scope), imageOf(work, change, this.#chains), occasion, reaching);
+      this.#add(work, kind, event.id, kind.make(change, scope), imageOf(work, change, this.#needs), occasion, reaching);
     }
   }
 
@@ -110,7 +108,7 @@ class Recorder implements Recording {
     const operation = String(work.scope.operation);
     const change = rowOf(work, this.#engine, kind, data, operation);
     const occasion: Occasion = { operation, change, scope: { ...work.scope, event } };
-    this.#add(work, kind, event.id, data, change && imageOf(work, change, this.#chains), occasion, reaching);
+    this.#add(work, kind, event.id, kind.seen(data), change && imageOf(work, change, this.#needs), occasion, reaching);
   }
 
   #add(
@@ -133,9 +131,9 @@ class Recorder implements Recording {
       resource: change?.model.name ?? null,
       row: change?.id ?? null,
       image: kind.to
-        ? writeImage({ ...(image ?? nothing), scope: scopeKept(work.scope, change) }, payload)
+        ? writeImage({ ...(image ?? nothing), scope: scopeKept(work.scope, change, kind.asked) }, value)
         : image
-          ? writeImage(image, payload)
+          ? writeImage(image, value)
           : null,
     };
     const seq = work.rows.outbox.addEvent(recorded);

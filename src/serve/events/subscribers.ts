@@ -4,7 +4,7 @@ import { after, type PromiseOrValue } from '../exchange/after.ts';
 import { type Caller, type Fields, Refused, type Value } from '../exchange/exchange.ts';
 import { describeValue } from '../http/violation.ts';
 import type { StoredChange, Work } from '../resources/act.ts';
-import { type Kinds, matches, webhookOf } from './row-image.ts';
+import { type Kinds, matches, webhookOf } from './event-kinds.ts';
 import type { EventsSetting } from './setting.ts';
 
 /** Who is sent webhooks: a row of the subscribers' resource, or an address given at the start. */

@@ -28,6 +28,15 @@ export function compileForgetting(spec: Spec, shape: Shape): Prune | undefined {
   return compileRemoval(spec, shape, 'stored', (field) => !field.stored);
 }
 
+/** Compiles what is taken out of a value that is kept for readers of every user: what none of them is ever shown again. */
+export function compileUnseen(spec: Spec, shape: Shape): Prune | undefined {
+  return compileRemoval(spec, shape, 'unseen', isNeverShown);
+}
+
+function isNeverShown({ writeOnly, reveal, visible, stored }: Field): boolean {
+  return writeOnly || reveal === 'once' || !stored || visible?.length === 0;
+}
+
 /** What is removed for one reader, named, is found once for all the shapes of a document. */
 function compileRemoval(spec: Spec, shape: Shape, name: string, removes: (field: Field) => boolean): Prune | undefined {
   const pruners = prunersBySpec.get(spec) ?? new Map<string, Pruner>();

@@ -3,12 +3,12 @@ import { hash } from 'node:crypto';
 /** What the preconditions of a request come to: go on, answer 304, or answer 412. */
 type PreconditionResult = 'pass' | 'not-modified' | 'failed';
 
-/** A request's preconditions, and what they are about: the current representation's tag as it is sent, if there is one. */
+/** A request's preconditions, and what they are about: the tags of the current representations as they are sent, if there are any. */
 interface Preconditions {
   readonly method: string;
   readonly ifMatch: string | undefined;
   readonly ifNoneMatch: string | undefined;
-  readonly current: string | undefined;
+  readonly current: readonly string[];
 }
 
 /**
@@ -34,12 +34,12 @@ function weakMatch(a: EntityTag, b: EntityTag): boolean {
   return a.opaque === b.opaque;
 }
 
-function matches(header: string, current: string | undefined, compare: (a: EntityTag, b: EntityTag) => boolean): boolean {
-  if (current === undefined) return false;
+function matches(header: string, current: readonly string[], compare: (a: EntityTag, b: EntityTag) => boolean): boolean {
+  if (current.length === 0) return false;
   const tags = parseEntityTags(header);
   if (tags === '*') return true;
-  const [tag] = asList(parseEntityTags(current));
-  return tag !== undefined && asList(tags).some((one) => compare(one, tag));
+  const own = current.flatMap((tag) => asList(parseEntityTags(tag)));
+  return asList(tags).some((one) => own.some((tag) => compare(one, tag)));
 }
 
 function asList(tags: readonly EntityTag[] | '*' | undefined): readonly EntityTag[] {
@@ -69,9 +69,4 @@ export function parseEntityTags(header: string): readonly EntityTag[] | '*' | un
 /** The tag of a representation by its bytes: any difference in what is sent is a difference here. */
 export function contentTag(body: string | Uint8Array): string {
   return `"${hash('sha1', body, 'base64url')}"`;
-}
-
-/** The tag of a row's revision as one reader sees it; `view` tells version, visibility and expansion apart, and is printable ASCII without quotes. */
-export function revisionTag(revision: number | string, view = ''): string {
-  return view === '' ? `"${revision}"` : `"${revision}-${view}"`;
 }

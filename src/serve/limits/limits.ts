@@ -30,7 +30,7 @@ export interface LimitsSetting {
 
 /** What the limits part does on a request's road; what is not there costs nothing. */
 export interface CompiledLimits {
-  /** Step 3: rates per address and for everyone, failed logins included. */
+  /** Step 3: rates that count failed logins too: per address, and for everyone where it is stated so. */
   readonly first:
     | ((counting: Counting & Pick<Exchange, 'nowMs'> & { readonly plan: Pick<Plan, 'operation'> }) => Refusal | undefined)
     | undefined;

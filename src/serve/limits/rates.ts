@@ -12,9 +12,9 @@ export type Counting = Pick<Exchange, 'call' | 'counted'>;
 
 /** The rates that count one operation's calls, in the two steps of the order of refusals. */
 export interface OperationRates {
-  /** Step 3: per address and for everyone, whoever calls. */
+  /** Step 3: per address, and for everyone where it is stated so, whoever calls. */
   first(counting: Counting, nowMs: number): Refusal | undefined;
-  /** Step 5: per caller and user, and those for some users alone. A refusal takes back what step 3 counted. */
+  /** Step 5: per caller and user, for everyone, and those for some users alone. A refusal takes back what step 3 counted. */
   second(counting: Counting, caller: Caller | undefined, nowMs: number): Refusal | undefined;
 }
 
@@ -127,9 +127,9 @@ export function rateHeaders(counted: Counted): Record<string, string> {
   return { ratelimit: rateLimitField(counted.rates), 'ratelimit-policy': counted.policy };
 }
 
-/** Whether it can be decided before the caller is known. */
+/** Whether it is decided before the caller is known. What counts everybody is not, unless it says so: strangers would use it up. */
 function isEarly({ one: { rate } }: OperationRate): boolean {
-  return (rate.per === 'address' || rate.per === 'everyone') && isFor(rate, undefined);
+  return (rate.per === 'address' || (rate.per === 'everyone' && rate.isBeforeCredentials === true)) && isFor(rate, undefined);
 }
 
 function isFor({ to }: Rate, user: string | undefined): boolean {

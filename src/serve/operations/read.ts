@@ -3,12 +3,12 @@ import type { Operation } from '../../parts/operations.ts';
 import type { Reader, Row } from '../../store/store.ts';
 import { type Exchange, type Fields, type OperationRun, type Refusal, refusalReply } from '../exchange/exchange.ts';
 import type { Reply } from '../http/call.ts';
-import { evaluateConditions } from '../http/conditions.ts';
+import { contentTag, evaluateConditions } from '../http/conditions.ts';
 import { compileOwnErrors, type Drawn, readFor, type Work, workFor } from '../resources/act.ts';
 import { compileLocator } from '../resources/locate.ts';
 import type { RowModel } from '../resources/model.ts';
-import { rowTag } from '../resources/precondition.ts';
 import { compileRepresentation } from '../resources/representation.ts';
+import { tagAs } from '../resources/row-tag.ts';
 import type { Engine } from './engine.ts';
 import { compileRowReply } from './row-reply.ts';
 
@@ -21,8 +21,7 @@ export function compileRead(operation: Operation, endpoint: Endpoint, model: Row
   const representation = compileRepresentation(model, endpoint, models, compilation, false);
   const { lowered } = representation;
   const isDirect = (representation.isPlain || lowered) && locator.isDirect && !ownErrors && endpoint.response.standing === 'open';
-  const tag = endpoint.etag ? rowTag(endpoint.etag, compilation) : undefined;
-  const { cache } = endpoint;
+  const { cache, etag } = endpoint;
 
   function direct(rows: Reader, exchange: Exchange, draw: Drawn): Reply {
     const found = locator.isGuarded ? guarded(rows, exchange, draw) : plainly(rows, exchange);
@@ -31,7 +30,7 @@ export function compileRead(operation: Operation, endpoint: Endpoint, model: Row
     compilation.standIn?.tellRow(exchange, rows, model, idIn(exchange));
     const body = lowered ? lowered(found.fields ?? model.parse(row)) : row.doc;
     const headers: Record<string, string> = { 'content-type': 'application/json' };
-    if (tag) headers.etag = tag(row);
+    if (etag) headers.etag = tagAs(etag, contentTag(body));
     if (cache !== undefined) headers['cache-control'] = cache;
     return unlessFresh(exchange, { status: 200, headers, body });
   }
@@ -70,7 +69,7 @@ export function unlessFresh(exchange: Exchange, reply: Reply): Reply {
   const noneMatch = exchange.call.headers['if-none-match'];
   const tag = reply.headers.etag;
   if (noneMatch === undefined || tag === undefined) return reply;
-  const verdict = evaluateConditions({ method: 'GET', ifMatch: undefined, ifNoneMatch: String(noneMatch), current: tag });
+  const verdict = evaluateConditions({ method: 'GET', ifMatch: undefined, ifNoneMatch: String(noneMatch), current: [tag] });
   if (verdict !== 'not-modified') return reply;
   const { 'content-type': _type, ...headers } = reply.headers;
   return { status: 304, headers, body: undefined };

@@ -7,8 +7,8 @@ import type { Reply } from '../http/call.ts';
 import { contentTag } from '../http/conditions.ts';
 import type { AnsweredOutcome, Work } from '../resources/act.ts';
 import type { RowModel } from '../resources/model.ts';
-import { rowTag } from '../resources/precondition.ts';
 import { compileRepresentation } from '../resources/representation.ts';
+import { compileRowTag, tagAs, tagWithin } from '../resources/row-tag.ts';
 import { compileAnswers, type MakeAnswer } from './answers.ts';
 import type { Engine } from './engine.ts';
 
@@ -32,7 +32,8 @@ export function compileRowReply(endpoint: Endpoint, model: RowModel, engine: Eng
   const answers: MakeAnswer | undefined = compileAnswers(endpoint, compilation);
   const location = compileLocation(model, engine);
   const reading = compilation.access.reading(model.name, compilation.user);
-  const tag = endpoint.etag ? rowTag(endpoint.etag, compilation) : undefined;
+  const { etag } = endpoint;
+  const ownTag = compileRowTag(model, compilation, compilation.user);
   const isRowTold = (statedValue(endpoint.response) ?? []).some(({ shape, data }) => isStated(shape) && data === undefined);
   const differs = reveals && [...model.fields.values()].some((field) => field.reveal === 'once');
 
@@ -55,7 +56,7 @@ export function compileRowReply(endpoint: Endpoint, model: RowModel, engine: Eng
       const shown = isTold ? representation.show(work, exchange, row.doc) : undefined;
       const made = answers(exchange, { status, scope: { ...work.scope, result: shown, resource: fields }, work });
       if ('refusal' in made) return made;
-      if (tag && did !== 'deleted') headers.etag = tag(row);
+      if (etag && did !== 'deleted') headers.etag = tagAs(etag, tagWithin(ownTag(row), made.reply.body));
       return { reply: { ...made.reply, headers: { ...headers, ...made.reply.headers } } };
     }
     if (did === 'deleted') return { reply: { status, headers, body: undefined } };
@@ -64,7 +65,11 @@ export function compileRowReply(endpoint: Endpoint, model: RowModel, engine: Eng
       return { reply: { status: 204, headers, body: undefined } };
     headers['content-type'] = 'application/json';
     const body = representation.isPlain ? row.doc : representation.text(work, exchange, row.doc);
-    if (tag) headers.etag = representation.isExpanded(exchange) ? contentTag(body) : tag(row);
+    if (etag) {
+      const isOwn = !isRevealed && !representation.mayExpand;
+      const own = isOwn ? contentTag(body) : ownTag(row);
+      headers.etag = tagAs(etag, representation.isExpanded(exchange) ? tagWithin(own, body) : own);
+    }
     return { reply: { status, headers, body } };
   }
 

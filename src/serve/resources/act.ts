@@ -104,8 +104,8 @@ export interface Changing {
   store(work: Work, found: Found, taken: TakenRow, fields: Fields): Outcome;
 }
 
-/** Whether a request's If-Match and If-None-Match let it change this row (RFC 9110 section 13.1); no row = there is none. */
-export type Precondition = (exchange: Exchange, row: Row | undefined) => Refusal | undefined;
+/** Whether a request's If-Match and If-None-Match let it change what was found (RFC 9110 section 13.1). */
+export type Precondition = (work: Work, exchange: Exchange, found: Found) => Refusal | undefined;
 
 /** Where a `before` handler stands: the act stops with what it would store, and is run again with what the handler made of it. */
 export interface Hook {

@@ -24,7 +24,7 @@ export function compileDelete(
   return {
     model,
     find: (work, exchange) => locator.find(work, exchange),
-    precondition: compilePrecondition(endpoint, compilation),
+    precondition: compilePrecondition(endpoint, model, compilation),
     take(work, exchange, { fields }) {
       const bad = badBody(work, exchange);
       return bad ? { refusal: bad } : { next: { ...fields } };

@@ -1,17 +1,30 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { statedValue } from '../../parts/fact.ts';
-import type { Row } from '../../store/store.ts';
-import type { Compilation } from '../exchange/compilation.ts';
-import { evaluateConditions, revisionTag } from '../http/conditions.ts';
-import type { Precondition } from './act.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import { evaluateConditions } from '../http/conditions.ts';
+import type { Found, Precondition, Work } from './act.ts';
+import type { RowModel } from './model.ts';
+import { compileRowTag, ownTagsIn } from './row-tag.ts';
+import type { ViewCompilation } from './view-compilation.ts';
 
-/** Compiles If-Match and If-None-Match of an endpoint; nothing where it takes neither. */
-export function compilePrecondition(endpoint: Endpoint, compilation: Compilation): Precondition | undefined {
+/**
+ * Compiles If-Match and If-None-Match of an endpoint; nothing where it takes neither. A tag is good that the caller was given, or that anybody is
+ * given who is not known: what is public may be read without a credential and changed with one.
+ */
+export function compilePrecondition(endpoint: Endpoint, model: RowModel, compilation: ViewCompilation): Precondition | undefined {
   const { ifMatch } = endpoint;
   if (ifMatch !== 'required' && ifMatch !== 'accepted') return undefined;
+  const { user } = compilation;
+  const reading = compilation.access.reading(model.name, user);
   // What an endpoint says weakly stands for no bytes, and lets nobody change anything (RFC 9110 section 13.1.1).
-  const tag = rowTag('strong', compilation);
-  return ({ call }, row) => {
+  const tags = [...new Set([user, undefined])].map((one) => compileRowTag(model, compilation, one));
+
+  /** Nobody finds out by guessing what stands in a row that it may not read. */
+  function currentTags(work: Work, { row, fields }: Found): readonly string[] {
+    if (!row) return [];
+    return reading.isFree || reading.allows(work.scope, fields ?? {}) ? tags.map((tag) => tag(row)) : [unmatched];
+  }
+
+  return (work, { call }: Exchange, found) => {
     const match = call.headers['if-match'];
     const noneMatch = call.headers['if-none-match'];
     if (match === undefined && noneMatch === undefined)
@@ -20,28 +33,16 @@ export function compilePrecondition(endpoint: Endpoint, compilation: Compilation
       method: call.method,
       ifMatch: headerText(match),
       ifNoneMatch: headerText(noneMatch),
-      current: row && tag(row),
+      current: currentTags(work, found),
     });
     return verdict === 'pass' ? undefined : { when: 'precondition.failed' };
   };
 }
 
+/** Something is there, and no tag is its. */
+const unmatched = '" "';
+
 function headerText(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value.join(', ') : value;
-}
-
-/**
- * The entity tag of a row as a caller reads it (RFC 9110 section 8.8): its revision and the view, so that another user's
- * view never matches.
- */
-export function rowTag(etag: 'strong' | 'weak', compilation: Compilation): (row: Pick<Row, 'rev'>) => string {
-  const view = viewOf(compilation);
-  return (row) => (etag === 'weak' ? `W/${revisionTag(row.rev, view)}` : revisionTag(row.rev, view));
-}
-
-/** A short name of who is looking, at which version: the place of its user among the stated ones, and of an older version. */
-function viewOf({ spec, user, version }: Compilation): string {
-  const users = Object.keys(statedValue(spec.purpose.users) ?? {});
-  const index = user === undefined ? -1 : users.indexOf(user);
-  return `${index < 0 ? '' : index.toString(36)}${version ? `v${version.index}` : ''}`;
+  const text = Array.isArray(value) ? value.join(', ') : value;
+  return text === undefined ? undefined : ownTagsIn(text);
 }

@@ -16,7 +16,9 @@ import type { ViewCompilation } from './view-compilation.ts';
 interface Representation {
   /** Whether the stored text may be sent as it is. */
   readonly isPlain: boolean;
-  /** Whether an answer depends on other rows too. */
+  /** Whether an answer can depend on other rows too. */
+  readonly mayExpand: boolean;
+  /** Whether this one does. */
   readonly isExpanded: (exchange: Exchange) => boolean;
   /** The text of stored fields as shown, where nothing but the version makes it another one; the fields are not touched. */
   readonly lowered: ((fields: Fields) => string) | undefined;
@@ -59,6 +61,7 @@ export function compileRepresentation(
   }
   return {
     isPlain,
+    mayExpand,
     lowered: carry && !prune && !mayExpand ? (fields) => toJson(carry.down(fields)) : undefined,
     isExpanded: (exchange) => always || asked(exchange).length > 0,
     show,

@@ -26,7 +26,7 @@ export function compileTransitionAct(
   return {
     model,
     find: (work, exchange) => locator.find(work, exchange),
-    precondition: compilePrecondition(endpoint, compilation),
+    precondition: compilePrecondition(endpoint, model, compilation),
     take(work, exchange, found) {
       const bad = badBody(work, exchange);
       return bad ? { refusal: bad } : firing.take(work, found);

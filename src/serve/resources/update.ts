@@ -55,7 +55,7 @@ export function compileUpdate(
   return {
     model,
     find: (work, exchange) => locator.find(work, exchange),
-    precondition: compilePrecondition(endpoint, compilation),
+    precondition: compilePrecondition(endpoint, model, compilation),
     take(work, exchange, { row, fields }) {
       // An update is of a row that was found.
       const before = fields!;
@@ -108,7 +108,7 @@ export function compileReplace(
   const replacing: Act = {
     model,
     find: (work, exchange) => locator.find(work, exchange),
-    precondition: compilePrecondition(endpoint, compilation),
+    precondition: compilePrecondition(endpoint, model, compilation),
     take(work, exchange, { row, fields: before }) {
       // The path names the identifier, of a row or of the one that is made.
       const id = locator.idOf(work, exchange) as string;

@@ -1,11 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { CommitFailed, type Migration, type Reader, type Store, type TableSpec, type Timer, type Transaction } from '../store.ts';
 import { CredentialTable } from './credentials.ts';
+import { compactDatabase, eraseFrom } from './erasing.ts';
 import { type ColumnsOf, migrateTable } from './migration.ts';
 import { openDatabase, type SqliteOptions } from './open.ts';
 import { OutboxReads } from './outbox.ts';
 import { CounterTable, Records, Revisions, TimerRecords } from './records.ts';
-import { isOfDisk, statement } from './statement.ts';
+import { isOfDisk, quote, rowsTable, statement } from './statement.ts';
 import { Tables } from './tables.ts';
 import { type Contents, Savepoints, SqliteReader, SqliteTransaction } from './transaction.ts';
 
@@ -42,10 +43,12 @@ class SqliteStore implements Store {
       counters: new CounterTable(database),
       credentials: new CredentialTable(database),
       outbox: new OutboxReads(database),
+      erase: (erasure) => eraseFrom(database, erasure),
       sequence: statement(
         database,
         'INSERT INTO ninefold_sequences (name, last) VALUES (?, 1) ON CONFLICT DO UPDATE SET last = last + 1 RETURNING last',
       ),
+      clear: () => clearTables(database),
     };
     this.#reader = new SqliteReader(this.#contents);
     this.#changes = new Changes({
@@ -99,6 +102,12 @@ class SqliteStore implements Store {
     return made;
   }
 
+  async compact(): Promise<void> {
+    await this.#changes.drain();
+    this.#checkFree();
+    compactDatabase(this.#database);
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#changes.drain().then(() => this.#database.close());
     return this.#closed;
@@ -138,6 +147,14 @@ class SqliteStore implements Store {
     if (this.#changes.running) throw new Error('inside a change, use the transaction that it was given');
     if (this.#closed) throw new Error(`${this.#path} is closed`);
   }
+}
+
+/** Empties what clients made, also the rows of resources that the document no longer has. */
+function clearTables(database: DatabaseSync): void {
+  const rows = statement<[name: string]>(database, 'SELECT name FROM ninefold_tables').all();
+  for (const [name] of rows) statement(database, `DELETE FROM ${quote(rowsTable(name))}`).get();
+  for (const name of ['records', 'counters', 'sequences', 'timers', 'attempts', 'deliveries', 'events', 'subscribers'])
+    statement(database, `DELETE FROM ninefold_${name}`).get();
 }
 
 function checkSettled<T>(value: T): T {

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { Erased, Erasure } from '../erasure.ts';
 import type { Outbox, OutboxReader } from '../outbox.ts';
 import {
   type CredentialSearch,
@@ -30,7 +31,10 @@ export interface Contents {
   readonly counters: CounterTable;
   readonly credentials: CredentialTable;
   readonly outbox: OutboxReads;
+  readonly erase: (erasure: Erasure) => Erased;
   readonly sequence: Statement<[number]>;
+  /** Empties every table of what clients made. */
+  readonly clear: () => void;
 }
 
 /** Reads what the connection sees: committed rows, and inside a change those that it has written. */
@@ -149,6 +153,14 @@ export class SqliteTransaction extends SqliteReader implements Transaction {
 
   removeCredential(name: string, serial: number): void {
     this.#write(() => this.contents.credentials.remove(name, serial));
+  }
+
+  clear(): void {
+    this.#write(() => this.contents.clear());
+  }
+
+  erase(erasure: Erasure): Erased {
+    return this.#write(() => this.contents.erase(erasure));
   }
 
   override get outbox(): Outbox {

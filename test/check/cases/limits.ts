@@ -44,6 +44,10 @@ export const limitsCases: readonly Case[] = [
     finds: ['limits/idle-burst @ /limits/rate/0/burst'],
   },
   { snippets: ['limits: { size: { file: 1MiB } }'], finds: ['limits/file-above-body @ /limits/size/file'] },
+  {
+    snippets: ['limits: { rate: [{ per: caller, before: credentials, limit: 5, window: 1s }] }'],
+    finds: ['limits/before-credentials @ /limits/rate/0/before'],
+  },
   { snippets: ['limits: { trust_proxies: [10.0.0.0/8, gateway] }'], finds: ['limits/proxy @ /limits/trust_proxies/1'] },
   { snippets: ['limits: { pagination: { default: 200 } }'], finds: ['limits/page-default @ /limits/pagination/default'] },
   { snippets: ['limits: { pagination: { style: null } }'], finds: ['limits/page-style @ /limits/pagination'] },

@@ -9,10 +9,9 @@ export interface Position {
   readonly back: boolean;
 }
 
-/** Opaque, signed cursors, each bound to the query that it was given for. */
+/** Opaque, signed cursors, each bound to the query that it was given for. Nobody but us can read what one holds. */
 export interface Cursors {
-  /** `isSealed` = nobody but us can read what it holds. */
-  write(position: Position, query: string, isSealed?: boolean): string;
+  write(position: Position, query: string): string;
   /** Nothing where the cursor is not ours, or was given for another query. */
   read(cursor: string, query: string): Position | undefined;
 }
@@ -27,12 +26,13 @@ export function compileCursors(secret: string): Cursors {
   const seal = (bytes: Buffer, signature: string) =>
     createCipheriv('aes-256-ctr', sealKey, Buffer.from(signature, 'base64url')).update(bytes);
   return {
-    write(position, query, isSealed = false) {
+    write(position, query) {
       const { keys, seq, back } = position;
-      const bytes = Buffer.from(JSON.stringify([seq, back ? 1 : 0, ...keys.map(writeKey)]));
-      const payload = bytes.toString('base64url');
-      const signature = sign(payload, query);
-      const cursor = isSealed ? `~${seal(bytes, signature).toString('base64url')}.${signature}` : `${payload}.${signature}`;
+      const text = JSON.stringify([seq, back ? 1 : 0, ...keys.map(writeKey)]);
+      const length = Buffer.byteLength(text);
+      const bytes = Buffer.from(text + ' '.repeat(Math.ceil(length / blockBytes) * blockBytes - length));
+      const signature = sign(bytes.toString('base64url'), query);
+      const cursor = `${seal(bytes, signature).toString('base64url')}.${signature}`;
       lately.keep(cursor, query, position);
       return cursor;
     },
@@ -42,7 +42,7 @@ export function compileCursors(secret: string): Cursors {
       const dot = cursor.indexOf('.');
       const sent = cursor.slice(dot + 1);
       if (dot < 1 || !/^[\w-]{22}$/.test(sent)) return undefined;
-      const payload = cursor.startsWith('~') ? unseal(cursor.slice(1, dot), sent) : cursor.slice(0, dot);
+      const payload = unseal(cursor.slice(0, dot), sent);
       if (payload === undefined || !isSame(sent, sign(payload, query))) return undefined;
       // The signature proves that this was written above.
       const [seq, back, ...keys] = JSON.parse(Buffer.from(payload, 'base64url').toString()) as [number, number, ...unknown[]];
@@ -56,6 +56,9 @@ export function compileCursors(secret: string): Cursors {
     return bytes.toString('base64url') === text ? seal(bytes, signature).toString('base64url') : undefined;
   }
 }
+
+/** Cursors come in steps of so many bytes, so that not even their length tells how large a number is in them. */
+const blockBytes = 24;
 
 /** How many cursors are remembered, twice over, and how long each of them may be. */
 const latelyMost = 512;

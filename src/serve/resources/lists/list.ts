@@ -15,7 +15,7 @@ import type { RowModel } from '../model.ts';
 import type { ViewCompilation } from '../view-compilation.ts';
 import type { Cursors, Position } from './cursor.ts';
 import { findRows, findTexts, type Page, type PageQuery, tellsPrevious } from './envelope.ts';
-import { hiddenFields, isSealed, orderOf, unseenFilter } from './order.ts';
+import { hiddenFields, orderOf, unseenFilter } from './order.ts';
 import { compilePaging, type PageAsked, type Paging, refusePage, unpagedMost } from './paging.ts';
 import { Questions, type SortKey, type Test, valuesOf } from './query.ts';
 
@@ -73,9 +73,7 @@ export function compileList(
     const goesBack = isPreviousTold && (start !== undefined || (offset ?? 0) > 0);
     const found = joins && isBounded && !isReversed ? findTexts(work.rows, wanted, goesBack) : findRows(work.rows, wanted);
     if (paging.isOpen && found.isMore) return { tooMany: true };
-    const step = stepper(asked, style, (row, back) =>
-      cursors.write({ keys: row.keys ?? [], seq: row.seq, back }, query, isSealed(order, hidden)),
-    );
+    const step = stepper(asked, style, (row, back) => cursors.write({ keys: row.keys ?? [], seq: row.seq, back }, query));
     const total = wantsTotal ? countOf(work.rows, wanted) : undefined;
     return pageOf(found, isReversed, goesBack, step, { total, size, isOpen: paging.isOpen });
   }

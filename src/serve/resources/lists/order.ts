@@ -37,11 +37,6 @@ export function orderOf(
   return [...keys.values()];
 }
 
-/** The order that a list states may lie by a field that this caller does not see: its cursors must not tell of it. */
-export function isSealed(order: readonly SortKey[], hidden: ReadonlySet<string>): boolean {
-  return hidden.size > 0 && order.some(({ column }) => hidden.has(column));
-}
-
 export function hiddenFields(model: RowModel, user: string | undefined): ReadonlySet<string> {
   const fields = [...model.fields.values()].filter((field) => isHidden(field, { user, reveals: false }));
   return new Set(fields.map(({ name }) => name));
