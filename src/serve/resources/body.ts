@@ -209,7 +209,7 @@ export function isFields(value: Value): value is Fields {
 
 function onlyOwn(model: RowModel, fields: Fields): Fields {
   if (model.resource.additionalProperties) return fields;
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => model.fields.has(name)));
+  return withoutKeys(fields, new Set(Object.keys(fields).filter((name) => !model.fields.has(name))));
 }
 
 export function withoutKeys(fields: Fields, dropped: ReadonlySet<string>): Fields {
