@@ -77,7 +77,7 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   timers.changed();
   await events.resume();
 
-  const administer = compileAdmin({ store, clock, chance, credentials, spec: () => engine().compilation.spec, engine });
+  const administer = compileAdmin({ store, clock, chance, credentials, spec: () => engine().compilation.spec, engine, timers });
   return {
     ...doorsOf(() => served),
     fire: async (resource, id, transition) => (await timers.fire(resource, id, transition)) as Json,
