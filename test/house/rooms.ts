@@ -78,6 +78,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/serve/service',
     'src/serve/service/admin',
     'src/serve/service/stored',
+    'src/serve/scenarios',
     'src/serve/operations',
     'src/serve/events',
     'src/serve/resources/stand-in',

@@ -4,6 +4,7 @@ import { deliveryCommands } from './deliveries.ts';
 import { eraseCommands } from './erase.ts';
 import { keyCommands } from './keys.ts';
 import { timerCommands } from './timers.ts';
+import { workbenchCommands } from './workbench.ts';
 
 /** Carries out a command by its name. @throws {Unfit} */
 export type Administer = (command: string, input: JsonMap) => Promise<Json>;
@@ -18,4 +19,10 @@ export function compileAdmin(over: Administered): Administer {
 }
 
 /** Every command of the administrator's. */
-export const adminCommands: readonly AdminCommand[] = [...keyCommands, ...deliveryCommands, ...eraseCommands, ...timerCommands];
+export const adminCommands: readonly AdminCommand[] = [
+  ...keyCommands,
+  ...deliveryCommands,
+  ...eraseCommands,
+  ...timerCommands,
+  ...workbenchCommands,
+];

@@ -4,6 +4,7 @@ import type { Store, Timer } from '../../../store/store.ts';
 import type { Credentials } from '../../callers/credentials.ts';
 import type { Clock, Entropy } from '../../http/clock.ts';
 import type { Engine } from '../../operations/engine.ts';
+import type { Workbench } from '../../scenarios/workbench.ts';
 
 /** What an administrator's command works on: a service that runs, or its data while none does. */
 export interface Administered {
@@ -17,6 +18,8 @@ export interface Administered {
   readonly engine?: () => Engine;
   /** What the clock fires in it. */
   readonly timers?: TimersAtHand;
+  /** What trials do to a service that runs; nothing where others rely on it. */
+  readonly workbench?: Workbench | undefined;
 }
 
 /** What a person may do with the timers of a service that runs. */
