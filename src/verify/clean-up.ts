@@ -3,7 +3,7 @@ import { entriesOf } from '../parts/fact.ts';
 import { identifierParameter } from '../parts/payload.ts';
 import { machineOf } from '../parts/states.ts';
 import { Spent } from './client/budget.ts';
-import { madeKey, type Made, type MadeRow } from './made.ts';
+import { type Made, type MadeRow, madeKey } from './made.ts';
 import { callersFor } from './make/callers-for.ts';
 import { lookAt } from './make/look.ts';
 import { pathValues } from './make/request-about.ts';

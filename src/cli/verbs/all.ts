@@ -161,6 +161,25 @@ export const verbs: readonly Verb[] = [
     load: async () => (await import('./administer.ts')).runDeliveries,
   },
   {
+    name: 'timers',
+    summary: 'list the transitions that the clock is to fire, fire one now, or drop it',
+    about: [
+      'Works on the data in --store FILE, through the service that runs over it or, where none does, in the file itself. list shows what is',
+      'due first, at most 500; of a service that runs also what failed, how often and why. fire does now what the clock would do;',
+      'drop lets a timer never fire for what it was set for. Exits with 1 if that cannot be done as asked, and with 2 if the',
+      'command is misspelt.',
+    ].join('\n'),
+    actions: ['list', 'fire', 'drop'],
+    options: {
+      store: { value: 'FILE', help: 'the SQLite file that the service keeps its data in' },
+      row: { value: 'RESOURCE/ID', help: 'list: the timers of this row; fire, drop: the row' },
+      timer: { value: 'TRANSITION', help: 'fire, drop: the transition' },
+      failing: { help: 'list: those that failed and have not fired since' },
+      json: { help: 'write what is told as JSON' },
+    },
+    load: async () => (await import('./timers.ts')).runTimers,
+  },
+  {
     name: 'store',
     summary: 'look after the data in a file: bring it up to a document, copy it, put a copy back',
     about: [
