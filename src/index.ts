@@ -32,6 +32,14 @@ export type {
   HandlerStore,
   Handlers,
 } from './serve/operations/handlers.ts';
+export {
+  type AnswerInput as ScenarioAnswer,
+  BadScenario,
+  type Fault as ScenarioFault,
+  type ScenarioInput as Scenario,
+} from './serve/scenarios/scenario.ts';
+export type { Scenarios, ToldScenario } from './serve/scenarios/stage.ts';
+export type { Workbench } from './serve/scenarios/workbench.ts';
 export { Unfit } from './serve/service/admin/command.ts';
 export type { Coverage, EndpointCoverage, OpenCoverage } from './serve/service/coverage.ts';
 export { openStore } from './serve/service/serve-spec.ts';
@@ -133,6 +141,7 @@ function closing(service: Service, store: Store): Service {
     get basePath() {
       return service.basePath;
     },
+    workbench: service.workbench,
     coverage: () => service.coverage(),
     settled: () => service.settled(),
     close: () => service.close().finally(() => store.close()),

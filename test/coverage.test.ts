@@ -116,6 +116,12 @@ const misuses: readonly (readonly [words: readonly string[], says: RegExp])[] = 
   [['serve', 'a.yaml', '--seed-value', '7'], /--seed-value is for stand-ins/],
   [['serve', 'a.yaml', '--relax', 'all'], /--relax all: write auth/],
   [['serve', 'a.yaml', '--production', '--sample'], /--production and --sample do not go together/],
+  [['serve', 'a.yaml', '--production', '--workbench', '0'], /--production and --workbench do not go together/],
+  [['serve', 'a.yaml', '--production', '--scenarios', 'a'], /--production and --scenarios do not go together/],
+  [
+    ['serve', join(import.meta.dirname, '../examples/parcels.md'), '--scenarios', 'nowhere.yaml'],
+    /nowhere\.yaml cannot be read: there is no such file/,
+  ],
   [['serve', 'a.yaml', '--production', '--relax', 'auth'], /--production and --relax do not go together/],
 ];
 

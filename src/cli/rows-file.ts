@@ -1,15 +1,10 @@
-import { readFile } from 'node:fs/promises';
-import type { Document, Json } from '../document/document.ts';
-import { renderFinding } from '../document/frame.ts';
-import { readJson } from '../document/json.ts';
+import type { Json } from '../document/document.ts';
 import { nearest } from '../document/nearest.ts';
-import { newReadContext } from '../document/read-context.ts';
-import { snippetOf, sourceOf } from '../document/source.ts';
 import { isMap } from '../document/values.ts';
-import { readYaml } from '../document/yaml/yaml.ts';
 import { entriesOf, isStated } from '../parts/fact.ts';
 import type { Spec } from '../parts/spec.ts';
 import type { ServeOptions } from '../serve/service/service.ts';
+import { readDataFile } from './data-file.ts';
 import { Misuse } from './verb.ts';
 
 export type StartingRows = NonNullable<ServeOptions['rows']>;
@@ -19,7 +14,7 @@ export type StartingRows = NonNullable<ServeOptions['rows']>;
  * @throws {Misuse} where the file cannot be read, is neither, or names a resource that the document does not have.
  */
 export async function readRows(path: string, spec: Spec): Promise<StartingRows> {
-  const content = parsed(path, await readText(path));
+  const content = await readDataFile(path);
   if (!isMap(content)) throw new Misuse(`${path} holds no map from resource to list of rows, as in \`parcel: [{ … }]\`.`);
   const resources = entriesOf(spec.resources.all).flatMap(([name, { identifier }]) => (isStated(identifier) ? [name] : []));
   const rows: Record<string, readonly Readonly<Record<string, Json>>[]> = Object.create(null);
@@ -32,26 +27,6 @@ export async function readRows(path: string, spec: Spec): Promise<StartingRows> 
     });
   }
   return rows;
-}
-
-/** The value of a file of rows, read as strictly as a document. */
-function parsed(path: string, text: string): Json | undefined {
-  const gathering = newReadContext(() => false);
-  const read = /\.json$/i.test(path) ? readJson : readYaml;
-  const located = read(snippetOf(sourceOf(path, text), [[0, text.length]]), '', 0, gathering);
-  const wrong = gathering.findings.find(({ severity }) => severity === 'error');
-  if (wrong === undefined) return located?.value;
-  const sources: Document['sources'] = new Map([[path, text]]);
-  throw new Misuse(`${path} cannot be used.\n${renderFinding(sources, wrong, { colour: false })}`, { cause: wrong });
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    throw new Misuse(`${path} cannot be read: ${isMissing ? 'there is no such file' : String(error)}.`, { cause: error });
-  }
 }
 
 function unknownResource(path: string, word: string, resources: readonly string[]): Misuse {

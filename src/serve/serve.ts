@@ -1,5 +1,5 @@
 import type { Reader, Transaction } from '../store/store.ts';
-import { afterFor, type PromiseOrValue } from './exchange/after.ts';
+import { after, afterFor, type PromiseOrValue } from './exchange/after.ts';
 import {
   type Exchange,
   type Fields,
@@ -59,10 +59,17 @@ export function compileRoad(steps: Steps): AnswerCall {
     );
   }
 
-  /** The steps over the caller, up to what was sent. */
+  /** A trial may have an answer of its own, or a delay, once it is known who calls. */
   function enter(exchange: Exchange, routed: Reached, who: Identified): PromiseOrValue<Reply> {
+    const refusal = steps.caller(exchange, routed, who); // 4. RFC 9110 section 15.5.2
+    if (!steps.play) return ask(exchange, refusal);
+    return after(steps.play(exchange), (played) => (played ? steps.finish(exchange, played) : ask(exchange, refusal)));
+  }
+
+  /** The steps over the caller, up to what was sent. */
+  function ask(exchange: Exchange, unknown: Refusal | undefined): PromiseOrValue<Reply> {
     const refusal =
-      steps.caller(exchange, routed, who) ?? //           4. RFC 9110 section 15.5.2
+      unknown ??
       steps.ratesOfCaller?.(exchange) ?? //               5. RFC 6585 section 4
       exchange.plan.forbids(exchange) ?? //               6. RFC 9110 section 15.5.4
       steps.openFacts(exchange.plan) ?? //                7. RFC 9110 section 15.6.2
@@ -174,6 +181,8 @@ export interface Steps {
   readonly pin: ((call: Call, routed: Routed, who: Identified) => PromiseOrValue<Routed>) | undefined;
   /** Lets a caller in, at the endpoint of its version. */
   readonly caller: (exchange: Exchange, reached: Reached, who: Identified) => Refusal | undefined;
+  /** What is played in a trial: an answer, or nothing where the service goes on. */
+  readonly play: ((exchange: Exchange) => PromiseOrValue<Reply | undefined>) | undefined;
   readonly ratesOfCaller: ((exchange: Exchange) => Refusal | undefined) | undefined;
   /** Facts without which nothing can be done at this endpoint, and handlers that are missing. */
   readonly openFacts: (plan: Plan) => Refusal | undefined;

@@ -169,6 +169,8 @@ export interface Transaction extends Reader {
   next(sequence: string): number;
   /** Keeps a credential; one of the same name and serial is replaced. */
   putCredential(credential: StoredCredential): void;
+  /** Removes all rows, timers, records, counters, sequences and events with what is to be sent of them; credentials and settings stay. */
+  clear(): void;
   removeCredential(name: string, serial: number): void;
   /** Takes out whatever tells of somebody beside rows: events with their deliveries, kept answers, counters. It looks through all of them. */
   erase(erasure: Erasure): Erased;

@@ -77,6 +77,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   'src/serve': [
     'src/serve/service',
     'src/serve/service/admin',
+    'src/serve/scenarios',
     'src/serve/operations',
     'src/serve/events',
     'src/serve/resources/stand-in',

@@ -19,11 +19,13 @@ export interface Announced {
   readonly credentials: readonly DevelopmentCredential[];
   /** Where trials move its clock. */
   readonly clock?: string;
+  /** Where trials do what no client may. */
+  readonly workbench?: string;
 }
 
 /** Says what is served, where, over which data, what it does not do, and how to ask it. */
 export function announce(announced: Announced, log: Log, terminal: Terminal): void {
-  const { report, document, store, basePath, notes, credentials, clock } = announced;
+  const { report, document, store, basePath, notes, credentials, clock, workbench } = announced;
   const url = announced.url.replace(/\/$/, '');
   const curl = curlLines(report.spec, `${url}${basePath}`, url, credentials);
   const fields = {
@@ -38,12 +40,13 @@ export function announce(announced: Announced, log: Log, terminal: Terminal): vo
     credentials,
     curl,
     ...(clock !== undefined && { clock }),
+    ...(workbench !== undefined && { workbench }),
   };
   log.event('listening', fields, announcementText(announced, url, curl, terminal));
 }
 
 function announcementText(announced: Announced, url: string, curl: readonly string[], terminal: Terminal): string {
-  const { report, document, store, basePath, notes, credentials, clock } = announced;
+  const { report, document, store, basePath, notes, credentials, clock, workbench } = announced;
   const warnings = report.findings.length;
   const data = store === inMemory ? 'in memory, forgotten at the end; --store FILE keeps it' : store;
   const rows: readonly (readonly [string, string])[] = [
@@ -54,6 +57,7 @@ function announcementText(announced: Announced, url: string, curl: readonly stri
     ['openapi', `${url}${basePath}/openapi.json`],
     ['data', data],
     ...(clock === undefined ? [] : [['clock', `${clock}; {"advance":"PT1H"} sets it forward`] as const]),
+    ...(workbench === undefined ? [] : [['bench', `${workbench}/ lists what trials can do`] as const]),
   ];
   return [
     ...(report.title === '' ? [] : [paint(terminal, 'bold', printable(report.title))]),

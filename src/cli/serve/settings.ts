@@ -24,6 +24,8 @@ export interface ServeSettings {
   readonly isProduction: boolean;
   /** The port of the door by which trials move the clock. */
   readonly clockPort?: number;
+  /** The port of the workbench of trials. */
+  readonly workbenchPort?: number;
 }
 
 /** How a stand-in makes up what is open, and what it lets pass. */
@@ -37,6 +39,7 @@ export function readSettings(asked: VerbCall, terminal: Pick<Terminal, 'isTTY'>)
   const store = asked.value('store') ?? inMemory;
   const standIn = readStandIn(asked);
   const clock = asked.value('clock');
+  const workbench = asked.value('workbench');
   return {
     port: readPort('port', asked.value('port') ?? String(usualPort)),
     host: readHost(asked.value('host') ?? '127.0.0.1'),
@@ -48,6 +51,7 @@ export function readSettings(asked: VerbCall, terminal: Pick<Terminal, 'isTTY'>)
     coverage: asked.value('coverage') ?? (standIn && coverageBeside(store)),
     isProduction: readProduction(asked),
     ...(clock !== undefined && { clockPort: readPort('clock', clock) }),
+    ...(workbench !== undefined && { workbenchPort: readPort('workbench', workbench) }),
   };
 }
 
@@ -58,10 +62,10 @@ function readStandIn(asked: VerbCall): StandInSettings | undefined {
   return undefined;
 }
 
-/** A stand-in, a service that takes any credential, or one whose clock can be moved is never one that others rely on. */
+/** A stand-in, a service that takes any credential, or one whose clock can be moved or that plays scenarios is never one that others rely on. */
 function readProduction(asked: VerbCall): boolean {
   if (!asked.has('production')) return false;
-  for (const option of ['sample', 'relax', 'clock'])
+  for (const option of ['sample', 'relax', 'clock', 'workbench', 'scenarios'])
     if (asked.has(option)) throw new Misuse(`--production and --${option} do not go together.`);
   return true;
 }

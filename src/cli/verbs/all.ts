@@ -63,6 +63,14 @@ export const verbs: readonly Verb[] = [
         value: 'PORT',
         help: 'for trials: open a door on this port of 127.0.0.1 by which the clock is set forward (0 takes a free one); never in production',
       },
+      scenarios: {
+        value: 'FILE',
+        help: 'for trials: play these, a YAML or JSON list of answers, delays and faults; never in production',
+      },
+      workbench: {
+        value: 'PORT',
+        help: 'for trials: open the workbench on this port of 127.0.0.1: scenarios, rows, reset, events, clock (0 takes a free one)',
+      },
       log: { value: 'FORM', help: 'pretty or json (pretty in a terminal; elsewhere only failures)' },
     },
     load: async () => (await import('./serve.ts')).runServe,

@@ -1,15 +1,18 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import type { JsonMap } from '../../document/document.ts';
 import { readBeside } from '../../document/read/read.ts';
 import { settableClock } from '../../serve/http/clock.ts';
 import { type Moved, openClock } from '../../serve/service/clock-door.ts';
 import { BadRows } from '../../serve/service/seed.ts';
 import { openStore, serveSpec } from '../../serve/service/serve-spec.ts';
 import { Misfits, type ServeOptions, type Service } from '../../serve/service/service.ts';
+import { openWorkbench } from '../../serve/service/workbench-door.ts';
 import { findingLines, summary } from '../check-text.ts';
 import { ImportCache } from '../import-cache.ts';
 import { reportOnServed } from '../reading.ts';
 import { readRows } from '../rows-file.ts';
+import { readScenariosFile } from '../scenarios-file.ts';
 import { openAdminFile } from '../serve/admin-file.ts';
 import { announce } from '../serve/announcement.ts';
 import { keepCoverage } from '../serve/coverage-file.ts';
@@ -41,11 +44,15 @@ export const runServe: VerbRun = async (asked, terminal) => {
   const code = liveCode();
   if (handlers !== undefined) code.become(await loadHandlers(handlers, report.spec));
   const rows = asked.value('rows');
-  const clock = settings.clockPort === undefined ? undefined : settableClock();
+  const isTrial = settings.workbenchPort !== undefined || settings.clockPort !== undefined;
+  const clock = isTrial ? settableClock() : undefined;
+  const scenarios = asked.value('scenarios');
   const options: ServeOptions = {
     ...(clock && { clock }),
     ...(handlers !== undefined && { handlers: code.handlers, before: code.before }),
     ...(rows !== undefined && { rows: await readRows(rows, report.spec) }),
+    ...(scenarios !== undefined && { scenarios: await readScenariosFile(scenarios) }),
+    ...(settings.workbenchPort !== undefined && { trials: true }),
     ...means,
     ...optionsOf(asked, settings, log),
   };
@@ -82,11 +89,16 @@ async function runUntilStopped({ asked, terminal, settings, log, report, readMs,
   const { url } = server;
   const { basePath, notes, credentials } = service;
   const admin = await openAdminFile(service, settings.store);
-  const clockDoor = clock && (await openClockDoor({ clock, settled: () => service.settled() }, settings));
+  const clockDoor =
+    clock && settings.clockPort !== undefined
+      ? await openClockDoor({ clock, settled: () => service.settled() }, settings)
+      : undefined;
+  const workbench = await openBench(service, settings);
   const stopped = new Promise<NodeJS.Signals>(onStop);
   giveBackMemory();
   const served = { report, document: asked.document, store: settings.store, url, basePath, notes, credentials };
-  announce({ ...served, ...(clockDoor && { clock: clockDoor.url }) }, log, terminal);
+  const doors = { ...(clockDoor && { clock: clockDoor.url }), ...(workbench && { workbench: workbench.url }) };
+  announce({ ...served, ...doors }, log, terminal);
   const reloading = { document: asked.document, report, readMs, handlers: asked.value('handlers'), code, service, settings };
   const watch = asked.has('watch') ? startReload(reloading, log, terminal) : undefined;
   const signal = await stopped;
@@ -95,6 +107,7 @@ async function runUntilStopped({ asked, terminal, settings, log, report, readMs,
   await server.close();
   await admin.close();
   await clockDoor?.close();
+  await workbench?.close();
 }
 
 function optionsOf(asked: VerbCall, settings: ServeSettings, log: Log): ServeOptions {
@@ -163,6 +176,15 @@ function listen(service: Service, { port, host }: ServeSettings): ReturnType<Ser
 
 function openClockDoor(moved: Moved, { clockPort = 0 }: ServeSettings): ReturnType<typeof openClock> {
   return listeningOn(`127.0.0.1:${clockPort}`, () => openClock(moved, clockPort));
+}
+
+async function openBench(
+  service: Service,
+  { workbenchPort }: ServeSettings,
+): Promise<Awaited<ReturnType<typeof openWorkbench>> | undefined> {
+  if (workbenchPort === undefined) return undefined;
+  const administer = (command: string, input: JsonMap) => service.administer(command, input);
+  return listeningOn(`127.0.0.1:${workbenchPort}`, () => openWorkbench(administer, workbenchPort));
 }
 
 async function listeningOn<Door>(address: string, open: () => Promise<Door>): Promise<Door> {

@@ -3,7 +3,7 @@ import type { Decision } from '../../kinds/limits/kind.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { ErrorCondition } from '../../parts/errors.ts';
 import type { Operation } from '../../parts/operations.ts';
-import type { Call, Reply } from '../http/call.ts';
+import type { Broken, Call, Reply } from '../http/call.ts';
 import type { Negotiate } from '../http/media-type.ts';
 import type { RouteMatch } from '../http/route.ts';
 import type { Violation } from '../http/violation.ts';
@@ -234,6 +234,8 @@ export interface Exchange {
   deadline: Deadline | undefined;
   /** What its change recorded of events, for whoever delivers them once it is committed. */
   recorded: Recorded | undefined;
+  /** What a trial has made of it: the scenario, as it is told, and how its answer fails to arrive. */
+  scenario: { readonly name: string; readonly broken: Broken | undefined } | undefined;
 }
 
 const unread = Object.freeze({});
@@ -264,6 +266,7 @@ export function startExchange({ call, routed, nowMs, view }: Start, newRequestId
     refusedWith: undefined,
     deadline: undefined,
     recorded: undefined,
+    scenario: undefined,
     requestId: () => {
       requestId ??= newRequestId();
       return requestId;

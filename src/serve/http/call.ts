@@ -28,7 +28,12 @@ export interface Reply {
   readonly bodyLength?: number;
   /** In place of a body: one that goes on. */
   readonly stream?: ReplyStream;
+  /** How it fails to arrive, where a trial asks for that. */
+  readonly broken?: Broken;
 }
+
+/** `cut`: the connection ends in place of it. `truncated`: in its middle. `silent`: nothing comes for as long as the client waits. */
+export type Broken = 'cut' | 'truncated' | 'silent';
 
 /** A body that is written as it comes, for as long as somebody reads it. */
 export interface ReplyStream {

@@ -1,8 +1,8 @@
 import { BodyBytes } from './bounds.ts';
-import type { Call, Reply } from './call.ts';
+import type { Broken, Call, Reply } from './call.ts';
 import { ClientGone } from './disconnect.ts';
 import { ownDoorReply, type RefuseRaw } from './refusals.ts';
-import { headerList, streamBody } from './send.ts';
+import { halfOf, headerList, streamBody } from './send.ts';
 import { splitTarget } from './socket-door.ts';
 
 export interface FetchDoorOptions {
@@ -22,14 +22,42 @@ export function fetchDoor(
   const address = options.address ?? '127.0.0.1';
   return async (request) => {
     const call = callOf(request, address);
+    let reply: Reply;
     try {
-      return responseOf(await answer(call), request.method);
+      reply = await answer(call);
+      if (!reply.broken) return responseOf(reply, request.method);
     } catch (failure) {
       if (failure instanceof ClientGone) throw failure;
       options.onFailure?.(failure);
       return internal(call, options);
     }
+    return broken(reply, reply.broken, request);
   };
+}
+
+/** What `fetch` rejects with where a connection ends (Fetch section 4.8): a `TypeError`. */
+class BrokenOff extends TypeError {
+  constructor() {
+    super('fetch failed', { cause: new Error('the connection was ended in a trial') });
+  }
+}
+
+/** A reply that fails to arrive: the promise rejects, or its body does; silence lasts until the request is aborted. */
+function broken(reply: Reply, how: Broken, { method, signal }: Request): Promise<Response> | Response {
+  if (how === 'silent') {
+    return new Promise((_, reject) => {
+      if (signal.aborted) reject(signal.reason);
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    });
+  }
+  const half = how === 'truncated' && !reply.stream && method !== 'HEAD' && halfOf(reply);
+  if (!half) throw new BrokenOff();
+  const body = new ReadableStream({
+    start: (controller) => controller.enqueue(half),
+    pull: (controller) => controller.error(new BrokenOff()),
+  });
+  const { status, headers } = responseOf({ ...reply, body: undefined }, 'HEAD');
+  return new Response(body, { status, headers });
 }
 
 function internal(call: Call, { refuseRaw, onFailure }: FetchDoorOptions): Response {

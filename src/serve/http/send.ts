@@ -39,6 +39,12 @@ function byteLength(body: Reply['body']): number {
   return body === undefined ? 0 : body.byteLength;
 }
 
+/** The first half of a reply's body; nothing where there are not two bytes to part. */
+export function halfOf({ body }: Reply): Uint8Array | undefined {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  return bytes && bytes.byteLength > 1 ? bytes.subarray(0, bytes.byteLength >> 1) : undefined;
+}
+
 /** The header fields of a reply whose length nobody knows. */
 function endlessHeaders(reply: Reply): (string | number)[] {
   return headerList(reply).slice(0, -2);

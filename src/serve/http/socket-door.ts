@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BodyBytes, type SocketBounds, type SomeBounds, settleBounds } from './bounds.ts';
-import type { Call, Reply, ReplyStream } from './call.ts';
+import type { Broken, Call, Reply, ReplyStream } from './call.ts';
 import { ClientGone, endAfterBody } from './disconnect.ts';
 import { type DoorRefusal, ownDoorReply, type RefuseRaw } from './refusals.ts';
-import { send, streamTo } from './send.ts';
+import { halfOf, headerList, send, streamTo } from './send.ts';
 
 /** What stands behind a door. */
 export type Answering = (call: Call) => Reply | Promise<Reply>;
@@ -23,6 +23,7 @@ export class SocketDoor {
   readonly #answer: Answering;
   readonly #options: DoorOptions;
   readonly #streams = new Set<ServerResponse>();
+  readonly #silent = new Set<ServerResponse>();
 
   constructor(answer: Answering, options: DoorOptions) {
     this.#answer = answer;
@@ -68,6 +69,10 @@ export class SocketDoor {
     const { response, unreadBytes } = call;
     // The connection was refused or has ended in the meantime.
     if (response.headersSent || response.destroyed) return;
+    if (reply.broken) {
+      this.#break(response, reply, reply.broken);
+      return;
+    }
     if (reply.stream) {
       this.#stream(call, reply, reply.stream);
       return;
@@ -90,9 +95,27 @@ export class SocketDoor {
     if (this.isClosing) response.end();
   }
 
-  /** Ends the replies that would go on. */
+  /** Fails to bring a reply to its client, as it was asked to. */
+  #break(response: ServerResponse, reply: Reply, broken: Broken): void {
+    if (broken === 'silent') {
+      this.#silent.add(response);
+      response.once('close', () => this.#silent.delete(response));
+      if (this.isClosing) response.destroy();
+      return;
+    }
+    const half = broken === 'truncated' && !reply.stream && halfOf(reply);
+    if (!half) {
+      response.destroy();
+      return;
+    }
+    response.writeHead(reply.status, headerList(reply));
+    response.write(half, () => response.destroy());
+  }
+
+  /** Ends the replies that would go on, and those that would never come. */
   endStreams(): void {
     for (const response of this.#streams) response.end();
+    for (const response of this.#silent) response.destroy();
   }
 
   #fail(call: SocketCall, failure: unknown): void {

@@ -41,6 +41,11 @@ export class RateCounters {
     return tables;
   }
 
+  /** What was counted is counted no more; whoever has these tables asks for them anew. */
+  forget(): void {
+    this.#byRate = new Map();
+  }
+
   #make(rate: Rate): RateTables {
     const kind = rateKind(rate.kind);
     const capacity = kind.capacity(rate);

@@ -39,7 +39,7 @@ export function handlerContext(
 }
 
 /** An event that a handler emits has to be of a stated kind, and to carry what that one states. */
-function emittable({ compilation }: Engine, kind: string, data: Json): Emitted {
+export function emittable({ compilation }: Pick<Engine, 'compilation'>, kind: string, data: Json): Emitted {
   const stated = entryOf(compilation.spec.events.kinds, kind);
   if (!stated) throw new Error(`A handler emitted "${kind}", which is no kind of event of this document.`);
   const copy = structuredClone(data);

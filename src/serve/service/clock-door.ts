@@ -5,6 +5,7 @@ import { isOnLoopback } from '../callers/loopback.ts';
 import type { Call, Reply } from '../http/call.ts';
 import type { SettableClock } from '../http/clock.ts';
 import { listen } from '../http/socket.ts';
+import { settledSoon } from './settled-soon.ts';
 
 /** What a clock door needs of the service whose clock it moves. */
 export interface Moved {
@@ -40,17 +41,6 @@ async function answer(call: Call, moved: Moved): Promise<Reply> {
   clock.set(target);
   await settledSoon(moved);
   return reply(200, timeOf(clock));
-}
-
-/** Waits until what is due is done, but not for receivers of web hooks that do not answer. */
-function settledSoon(moved: Moved): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const enough = setTimeout(resolve, 300);
-    moved
-      .settled()
-      .then(resolve, reject)
-      .finally(() => clearTimeout(enough));
-  });
 }
 
 function timeOf(clock: SettableClock): { readonly now: string } {

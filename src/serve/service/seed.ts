@@ -1,7 +1,8 @@
 import type { Json } from '../../document/document.ts';
+import type { Transaction } from '../../store/store.ts';
 import { type Fields, Refused } from '../exchange/exchange.ts';
 import type { Engine } from '../operations/engine.ts';
-import { drawOnce, follower, type Work } from '../resources/act.ts';
+import { type Drawn, drawOnce, follower, type Models, type Work } from '../resources/act.ts';
 import { insertRow } from '../resources/create.ts';
 import { identifierValue, type RowModel } from '../resources/model.ts';
 import { misfitOf } from './migrate.ts';
@@ -17,15 +18,7 @@ export async function seedRows(
   const nowMs = engine.clock.now();
   const draw = drawOnce(engine.chance, nowMs);
   return engine.store.change((tx) => {
-    draw.restart();
-    const work: Work = {
-      rows: tx,
-      models: engine.models,
-      nowMs,
-      draw,
-      scope: { now: nowMs, operation: 'start', version: '', follow: follower(tx, engine.models) },
-      stored: [],
-    };
+    const work = ownWork(tx, engine.models, draw, 'start');
     let made = 0;
     for (const [resource, list] of Object.entries(rows)) {
       const model = engine.models.get(resource);
@@ -36,6 +29,14 @@ export async function seedRows(
     demandReferences(work, rows);
     return made;
   });
+}
+
+/** A change that the service itself makes, and no caller. */
+export function ownWork(rows: Transaction, models: Models, draw: Drawn, operation: string): Work {
+  const { nowMs } = draw;
+  draw.restart();
+  const scope = { now: nowMs, operation, version: '', follow: follower(rows, models) };
+  return { rows, models, nowMs, draw, scope, stored: [] };
 }
 
 function seedRow(work: Work, model: RowModel, row: Fields, place: string): boolean {

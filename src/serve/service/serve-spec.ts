@@ -9,10 +9,9 @@ import { Development } from '../callers/development.ts';
 import { compileTargets } from '../callers/vary.ts';
 import { startEvents } from '../events/events.ts';
 import type { GivenWebhook } from '../events/subscribers.ts';
-import type { Exchange, Refusal } from '../exchange/exchange.ts';
 import { compileVersionList } from '../exchange/versions.ts';
-import type { Call, Reply } from '../http/call.ts';
-import { type Entropy, systemChance, systemClock } from '../http/clock.ts';
+import type { Call } from '../http/call.ts';
+import { type Clock, type Entropy, type SettableClock, systemChance, systemClock } from '../http/clock.ts';
 import { fetchDoor } from '../http/fetch.ts';
 import { type DoorRefusal, doorRefusals, type RefuseRaw } from '../http/refusals.ts';
 import { createListener, listen } from '../http/socket.ts';
@@ -25,18 +24,25 @@ import { compileCursors } from '../resources/lists/cursor.ts';
 import { compileModels } from '../resources/model.ts';
 import { startStandIn } from '../resources/stand-in/start.ts';
 import { startViewCompilation } from '../resources/view-compilation.ts';
+import { BadScenario } from '../scenarios/scenario.ts';
+import { Stage } from '../scenarios/stage.ts';
+import type { Workbench } from '../scenarios/workbench.ts';
 import type { AnswerCall } from '../serve.ts';
 import { compileAdmin } from './admin/administer.ts';
 import { openAdmin } from './admin/door.ts';
 import { CoverageCount } from './coverage.ts';
 import { quietly } from './failures.ts';
 import { migrate } from './migrate.ts';
+import { compileNote, noteBoth } from './note-exchange.ts';
 import { notesOf } from './notes.ts';
 import { rearm } from './rearm.ts';
 import { seedRows } from './seed.ts';
-import type { ExchangeEntry, ServeOptions, Service } from './service.ts';
+import type { ServeOptions, Service } from './service.ts';
+import { settledSoon } from './settled-soon.ts';
+import { startWorkbench } from './start-workbench.ts';
 import { compileServe } from './steps.ts';
-import { startTimers } from './timers.ts';
+import { startTimers, type Timers } from './timers.ts';
+
 import { compileUnroutedRefusals, type Note, refuseCall } from './unrouted.ts';
 
 /** Opens a SQLite file, or `:memory:`. @throws {Locked} where another process holds it. */
@@ -60,6 +66,7 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   const chance = options.chance ?? systemChance;
   const engine = () => served.engine;
   const timers = startTimers(engine);
+  const stage = stageOf(options);
   const count = options.coverage ? new CoverageCount() : undefined;
   const logged = options.onExchange && compileNote(options.onExchange, clock, (call) => served.target(call));
   const note = noteBoth(count, logged);
@@ -70,44 +77,98 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   const counters = new RateCounters(systemChance);
   const timersChanged = () => timers.changed();
   const onFailure = quietly(options.onFailure ?? (() => {}), clock);
-  const lasting = { inFlight: new Set<string>(), counters, timersChanged, events, credentials, development, onFailure };
+  const lasting = { inFlight: new Set<string>(), counters, timersChanged, events, credentials, development, onFailure, stage };
   let served = await startServed(spec, store, lasting, note, options);
   if (options.rows) await seedRows(served.engine, options.rows);
   timers.changed();
   await events.resume();
 
-  const administer = compileAdmin({ store, clock, chance, credentials, spec: () => engine().compilation.spec, engine });
+  async function replace(next: Spec): Promise<void> {
+    served = await startServed(next, store, lasting, note, options);
+    timers.changed();
+    await events.resume();
+  }
+
+  const own = { store, clock, chance, timers, events, credentials, counters, development, count, webhooks, stage };
+  return serviceOf({ ...own, served: () => served, replace, options });
+}
+
+/** What a service that runs is made of. */
+interface Parts extends Pick<Lasting, 'counters' | 'credentials' | 'development' | 'events' | 'stage'> {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly chance: Entropy;
+  readonly timers: Timers;
+  readonly count: CoverageCount | undefined;
+  readonly webhooks: readonly GivenWebhook[];
+  readonly served: () => Served;
+  readonly replace: (spec: Spec) => Promise<void>;
+  readonly options: ServeOptions;
+}
+
+/** The service as whoever runs it holds it. */
+function serviceOf(parts: Parts): Service {
+  const { store, clock, chance, timers, events, credentials, served, replace } = parts;
+  const engine = () => served().engine;
+  const spec = () => engine().compilation.spec;
+  const fire = async (resource: string, id: string, transition: string) => (await timers.fire(resource, id, transition)) as Json;
+  const settled = () => settle(timers, events);
+  const workbench = workbenchOf(parts, fire, settled);
+  const administer = compileAdmin({ store, clock, chance, credentials, spec, engine, workbench });
   return {
-    ...doorsOf(() => served),
-    fire: async (resource, id, transition) => (await timers.fire(resource, id, transition)) as Json,
-    async replace(next) {
-      served = await startServed(next, store, lasting, note, options);
-      timers.changed();
-      await events.resume();
-    },
+    ...doorsOf(served),
+    fire,
+    replace,
+    workbench,
     administer,
     openAdmin: () => openAdmin(administer, chance),
     get credentials() {
-      return development?.made ?? [];
+      return parts.development?.made ?? [];
     },
     get notes() {
-      return [
-        ...served.rearmed,
-        ...notesOf(engine()),
-        ...webhooks.map(({ url, secret }) => `Every event goes to ${url}, signed with ${secret}.`),
-      ];
+      const given = parts.webhooks.map(({ url, secret }) => `Every event goes to ${url}, signed with ${secret}.`);
+      return [...served().rearmed, ...notesOf(engine()), ...given];
     },
     get basePath() {
       return engine().basePath;
     },
-    coverage: () => count?.of(engine().compilation.spec, engine().compilation.ledger().total.open),
-    settled: () => settle(timers, events),
+    coverage: () => parts.count?.of(spec(), engine().compilation.ledger().total.open),
+    settled,
     async close() {
       await timers.stop();
       await events.stop();
-      if (!options.store) await store.close();
+      if (!parts.options.store) await store.close();
     },
   };
+}
+
+/** What trials may do to the service; nothing where nothing is played. */
+function workbenchOf(
+  { stage, served, clock, counters, replace, options }: Parts,
+  fire: Workbench['fire'],
+  settled: Workbench['settled'],
+): Workbench | undefined {
+  if (!stage) return undefined;
+  const engine = () => served().engine;
+  return startWorkbench({
+    stage,
+    engine,
+    fire,
+    settled: () => settledSoon({ settled }),
+    clock: 'set' in clock ? (clock as SettableClock) : undefined,
+    rows: options.rows,
+    async emptied() {
+      counters.forget();
+      await replace(engine().compilation.spec);
+    },
+  });
+}
+
+/** A stage where trials may play: given scenarios, a stand-in, or `trials`, and never in production. */
+function stageOf({ scenarios, sample, trials, production, seedValue }: ServeOptions): Stage | undefined {
+  if (production && (scenarios || trials)) throw new BadScenario('Scenarios are for trials: nothing is played in production.');
+  const isWanted = scenarios !== undefined || sample === true || trials === true;
+  return isWanted && !production ? new Stage(seedValue ?? '', scenarios) : undefined;
 }
 
 /** What is fired emits, and what is sent can disable a subscriber, which emits too. */
@@ -140,7 +201,7 @@ async function startServed(
   return {
     engine,
     rearmed,
-    road: compileServe(engine, note),
+    road: compileServe(engine, note, lasting.stage),
     refuseRaw: compileRawRefusals(engine),
     target: compileTargets(spec),
   };
@@ -161,46 +222,19 @@ function doorsOf(served: () => Served): Pick<Service, 'listener' | 'fetch' | 'li
   };
 }
 
-/** What is done with an answered exchange: it is counted, and logged, where either is asked for. */
-function noteBoth(count: CoverageCount | undefined, logged: Note | undefined): Note | undefined {
-  if (!count) return logged;
-  return (call, exchange, reply, refusal) => {
-    count.note(call, exchange, reply, refusal);
-    logged?.(call, exchange, reply, refusal);
-  };
-}
-
 /** Refusals of what never becomes a call: the parser's own, in the stated shape. */
 function compileRawRefusals(engine: Engine): RefuseRaw {
   const table = compileUnroutedRefusals(engine);
   return (kind, path) => refuseCall(table, { path }, doorRefusals[kind], `req_${engine.chance.uuid()}`);
 }
 
-function compileNote(onExchange: (entry: ExchangeEntry) => void, clock: { now(): number }, target: (call: Call) => string): Note {
-  return (call: Call, exchange: Exchange | undefined, reply: Reply, refusal: Refusal | undefined) => {
-    const now = clock.now();
-    const open = refusal?.open ?? exchange?.accepted;
-    const code = refusal && (refusal.code ?? refusal.when ?? (refusal.unsupported ? 'unsupported' : undefined));
-    onExchange({
-      at: new Date(now).toISOString(),
-      requestId: exchange?.requestId() ?? '',
-      method: call.method,
-      target: target(call),
-      status: reply.status,
-      operation: exchange?.plan.operation.name,
-      ms: exchange ? now - exchange.nowMs : 0,
-      ...(code !== undefined && { refused: code }),
-      ...(exchange?.sampled && { sampled: exchange.sampled }),
-      ...(exchange?.warnings && { warnings: exchange.warnings }),
-      ...(open && { open: open.map(({ kind, subject }) => `${kind} (${subject})`) }),
-    });
-  };
-}
-
 /** What outlasts a document that is served in place of another. */
 interface Lasting
   extends Pick<Engine, 'inFlight' | 'timersChanged' | 'events' | 'credentials' | 'development' | 'onFailure'>,
-    Pick<LimitsSetting, 'counters'> {}
+    Pick<LimitsSetting, 'counters'> {
+  /** What trials play; nothing where others rely on the service. */
+  readonly stage: Stage | undefined;
+}
 
 /** Compiles a document over a store. @throws {Misfits} where stored rows do not fit it. */
 async function startEngine(spec: Spec, store: Store, lasting: Lasting, options: ServeOptions): Promise<Engine> {
@@ -211,7 +245,7 @@ async function startEngine(spec: Spec, store: Store, lasting: Lasting, options: 
   await migrate(store, models, compilation, options.acceptMisfits ?? false);
   const clock = options.clock ?? systemClock;
   const secret = await store.setting('cursor key', () => Buffer.from(chance.bytes(32)).toString('base64url'));
-  const { counters, onFailure, ...own } = lasting;
+  const { counters, onFailure, stage: _stage, ...own } = lasting;
   return {
     compilation,
     store,

@@ -7,6 +7,8 @@ import type { Caller } from '../exchange/exchange.ts';
 import type { Call } from '../http/call.ts';
 import type { Clock, Entropy } from '../http/clock.ts';
 import type { GivenHandlers } from '../operations/handlers.ts';
+import type { ScenarioInput } from '../scenarios/scenario.ts';
+import type { RowsByResource, Workbench } from '../scenarios/workbench.ts';
 import type { Coverage } from './coverage.ts';
 
 /** How a service is run. What is not given is the machine's own clock and chance, and a store in memory. */
@@ -19,7 +21,7 @@ export interface ServeOptions {
   /** What stands in front of a stated operation, by operation name. */
   readonly before?: GivenHandlers;
   /** Rows to start with, by resource; they are made where no row has their identifier yet. */
-  readonly rows?: Readonly<Record<string, readonly Readonly<Record<string, Json>>[]>>;
+  readonly rows?: RowsByResource;
   /** Where no scheme is stated: the user that every caller is taken for; the first stated one unless given. */
   readonly as?: string;
   /** Who calls, found out by somebody else, such as a gateway in front or a test, at once or later; nothing for nobody. Credentials are not looked at then. */
@@ -52,6 +54,10 @@ export interface ServeOptions {
   readonly acceptMisfits?: boolean;
   /** Count what clients touch, for `coverage`. */
   readonly coverage?: boolean;
+  /** What is played in trials in place of, or besides, what the document says. Never in production. */
+  readonly scenarios?: readonly ScenarioInput[];
+  /** Whether trials may play scenarios and use the workbench; a stand-in and `scenarios` imply it. Never in production. */
+  readonly trials?: boolean;
   /** Called for each exchange; absent = nothing is noted down. */
   readonly onExchange?: (entry: ExchangeEntry) => void;
   /** Called for failures, which callers see as `internal` alone. */
@@ -74,6 +80,8 @@ export interface ExchangeEntry {
   readonly sampled?: readonly string[];
   /** What was let pass although the document says otherwise. */
   readonly warnings?: readonly string[];
+  /** What a trial had played. */
+  readonly scenario?: string;
 }
 
 /** A running service: one set of plans behind two doors. */
@@ -93,6 +101,8 @@ export interface Service {
   replace(spec: Spec): Promise<void>;
   /** Those that were made for this run, where `development` asked for them. */
   readonly credentials: readonly DevelopmentCredential[];
+  /** What trials may do: scenarios, rows, transitions, events, the clock. Nothing where there is none of it. */
+  readonly workbench: Workbench | undefined;
   /** Carries out a command of the administrator's, such as `keys add`. @throws {Unfit} where it cannot be. */
   administer(command: string, input: JsonMap): Promise<Json>;
   /** Opens the administrator's own door on a loopback address, for whoever has its token. */

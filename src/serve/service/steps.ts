@@ -12,11 +12,13 @@ import { bodyBytesMaxOf } from '../limits/stated-bounds.ts';
 import type { Engine } from '../operations/engine.ts';
 import { plansOf, startViews, type Views } from '../operations/plans.ts';
 import { type CompiledVersions, compileVersions } from '../operations/versioning.ts';
+import { compilePlay } from '../scenarios/play.ts';
+import type { Stage } from '../scenarios/stage.ts';
 import { type AnswerCall, compileRoad, type Steps } from '../serve.ts';
 import { compileUnrouted, type Note } from './unrouted.ts';
 
 /** Compiles a document into the road that every request takes. */
-export function compileServe(engine: Engine, note: Note | undefined): AnswerCall {
+export function compileServe(engine: Engine, note: Note | undefined, stage: Stage | undefined): AnswerCall {
   const views = startViews(engine);
   const identify = compileAuthentication(engine);
   const versions = compileVersions(engine, plansOf(engine, views));
@@ -25,6 +27,7 @@ export function compileServe(engine: Engine, note: Note | undefined): AnswerCall
     ...routing(engine, versions, views),
     ...asking(engine, identify, versions, views),
     ...reading(engine),
+    play: stage && compilePlay(stage, engine),
     ...answering(engine, versions, note),
   });
   return withCors(engine.compilation.spec, road);
@@ -152,9 +155,11 @@ function answering(
     if (limits.headers) addHeaders(headers, limits.headers(exchange));
     if (exchange.accepted) headers['ninefold-open'] = nameFacts(exchange.accepted);
     standIn?.tell(exchange, headers);
+    if (exchange.scenario) headers['ninefold-scenario'] = exchange.scenario.name;
     if (exchange.refusedWith) reportRefusal(exchange);
     note?.(exchange.call, exchange, reply, exchange.refusedWith);
-    return reply;
+    const broken = exchange.scenario?.broken;
+    return broken ? { ...reply, broken } : reply;
   }
 
   /** A failure is ours: it is noted down with the request's identifier, and the caller learns nothing else. */

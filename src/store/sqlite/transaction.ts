@@ -33,6 +33,8 @@ export interface Contents {
   readonly outbox: OutboxReads;
   readonly erase: (erasure: Erasure) => Erased;
   readonly sequence: Statement<[number]>;
+  /** Empties every table of what clients made. */
+  readonly clear: () => void;
 }
 
 /** Reads what the connection sees: committed rows, and inside a change those that it has written. */
@@ -151,6 +153,10 @@ export class SqliteTransaction extends SqliteReader implements Transaction {
 
   removeCredential(name: string, serial: number): void {
     this.#write(() => this.contents.credentials.remove(name, serial));
+  }
+
+  clear(): void {
+    this.#write(() => this.contents.clear());
   }
 
   erase(erasure: Erasure): Erased {

@@ -3,6 +3,7 @@ import { type AdminCommand, type Administered, Unfit } from './command.ts';
 import { deliveryCommands } from './deliveries.ts';
 import { eraseCommands } from './erase.ts';
 import { keyCommands } from './keys.ts';
+import { workbenchCommands } from './workbench.ts';
 
 /** Carries out a command by its name. @throws {Unfit} */
 export type Administer = (command: string, input: JsonMap) => Promise<Json>;
@@ -17,4 +18,9 @@ export function compileAdmin(over: Administered): Administer {
 }
 
 /** Every command of the administrator's. */
-export const adminCommands: readonly AdminCommand[] = [...keyCommands, ...deliveryCommands, ...eraseCommands];
+export const adminCommands: readonly AdminCommand[] = [
+  ...keyCommands,
+  ...deliveryCommands,
+  ...eraseCommands,
+  ...workbenchCommands,
+];

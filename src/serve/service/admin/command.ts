@@ -4,6 +4,7 @@ import type { Store } from '../../../store/store.ts';
 import type { Credentials } from '../../callers/credentials.ts';
 import type { Clock, Entropy } from '../../http/clock.ts';
 import type { Engine } from '../../operations/engine.ts';
+import type { Workbench } from '../../scenarios/workbench.ts';
 
 /** What an administrator's command works on: a service that runs, or its data while none does. */
 export interface Administered {
@@ -15,6 +16,8 @@ export interface Administered {
   readonly spec: () => Spec;
   /** The service, where one runs. */
   readonly engine?: () => Engine;
+  /** What trials do to a service that runs; nothing where others rely on it. */
+  readonly workbench?: Workbench | undefined;
 }
 
 /** Something that an administrator can have done, by name: `keys add`. What goes in and what comes out are plain values. */

@@ -1,0 +1,164 @@
+import { hash } from 'node:crypto';
+import type { JsonMap } from '../../document/document.ts';
+import { nearest } from '../../document/nearest.ts';
+import type { Exchange, Plan } from '../exchange/exchange.ts';
+import { readScenarioHeader } from './header.ts';
+import { BadScenario, readScenario, readScenarios, type Scenario, type ScenarioInput, scenariosMost } from './scenario.ts';
+
+/** A scenario as it is told: what was written, and what became of it. */
+export interface ToldScenario extends ScenarioInput {
+  readonly name: string;
+  /** For how many requests it was meant so far, and how many of them it changed. */
+  readonly met: number;
+  readonly played: number;
+}
+
+/** The scenarios of a service by name, which its library, its files and its workbench share. They outlive the document that is served. */
+export interface Scenarios {
+  list(): readonly ToldScenario[];
+  /** Puts these in the place of all. @throws {BadScenario} */
+  replace(scenarios: readonly ScenarioInput[]): void;
+  /** Adds one before the others; one of the same name goes. Gives its name. @throws {BadScenario} */
+  add(scenario: ScenarioInput): string;
+  /** Takes one away; whether it was there. */
+  remove(name: string): boolean;
+}
+
+/** What is played for one request. */
+export interface Played {
+  readonly name: string;
+  readonly scenario: Scenario;
+  /** The n-th request that it was meant for. */
+  readonly met: number;
+}
+
+interface Standing {
+  readonly scenario: Scenario;
+  met: number;
+  played: number;
+}
+
+/** Finds what is to be played for a request, and counts it. */
+export class Stage implements Scenarios {
+  readonly #seed: string;
+  #standing: Standing[] = [];
+  #byPlan = new WeakMap<Plan, readonly Standing[]>();
+  #number = 0;
+  readonly #asked = new Map<string, Scenario>();
+
+  constructor(seed: string, scenarios: readonly ScenarioInput[] = []) {
+    this.#seed = seed;
+    this.replace(scenarios);
+  }
+
+  list(): readonly ToldScenario[] {
+    return this.#standing.map(({ scenario, met, played }) => ({
+      ...(scenario.written as ScenarioInput),
+      name: scenario.name,
+      met,
+      played,
+    }));
+  }
+
+  replace(scenarios: readonly ScenarioInput[]): void {
+    this.#become(readScenarios(structuredClone(scenarios) as unknown as JsonMap[]).map(standing));
+  }
+
+  add(input: ScenarioInput): string {
+    this.#number += 1;
+    const scenario = readScenario(structuredClone(input) as unknown as JsonMap, `scenario ${this.#number}`);
+    const others = this.#standing.filter((one) => one.scenario.name !== scenario.name);
+    if (others.length >= scenariosMost)
+      throw new BadScenario(`There are ${scenariosMost} scenarios, which are the most; remove some first.`);
+    this.#become([standing(scenario), ...others]);
+    return scenario.name;
+  }
+
+  remove(name: string): boolean {
+    const others = this.#standing.filter((one) => one.scenario.name !== name);
+    const isThere = others.length < this.#standing.length;
+    if (isThere) this.#become(others);
+    return isThere;
+  }
+
+  /** Counts begin anew. */
+  rewind(): void {
+    for (const one of this.#standing) {
+      one.met = 0;
+      one.played = 0;
+    }
+  }
+
+  /** What is played for a request; nothing for most. @throws {BadScenario} where it asks for what cannot be. */
+  find(exchange: Exchange): Played | undefined {
+    const asked = exchange.call.headers['ninefold-scenario'];
+    if (asked !== undefined) return this.#find(exchange, String(asked));
+    if (this.#standing.length === 0) return undefined;
+    for (const one of this.#of(exchange.plan)) {
+      if (one.scenario.asked || !isFor(one.scenario, exchange)) continue;
+      const played = this.#count(one);
+      if (played) return played;
+    }
+    return undefined;
+  }
+
+  #find(exchange: Exchange, text: string): Played | undefined {
+    const own = this.#asked.get(text);
+    if (own) return { name: own.name, scenario: own, met: 1 };
+    const asked = readScenarioHeader(text);
+    if ('own' in asked) {
+      if (this.#asked.size >= askedMost) this.#asked.clear();
+      this.#asked.set(text, asked.own);
+      return { name: asked.own.name, scenario: asked.own, met: 1 };
+    }
+    const found = this.#standing.find(({ scenario }) => scenario.name === asked.name);
+    if (found) return isFor(found.scenario, exchange) && this.#of(exchange.plan).includes(found) ? this.#count(found) : undefined;
+    const names = this.#standing.map(({ scenario }) => scenario.name);
+    const meant = nearest(asked.name, names);
+    const known = names.length === 0 ? 'there are none' : `there are ${names.slice(0, 12).join(', ')}`;
+    throw new BadScenario(
+      `There is no scenario "${asked.name}"; ${meant === undefined ? known : `did you mean "${meant}"?`} Or write parts such as status=503; delay=200ms.`,
+    );
+  }
+
+  #count(one: Standing): Played | undefined {
+    const { calls, share, name } = one.scenario;
+    one.met += 1;
+    if (calls && (one.met < calls.from || one.met > calls.to)) return undefined;
+    if (share !== undefined && chance(`${this.#seed}\n${name}\n${one.met}`) >= share) return undefined;
+    one.played += 1;
+    return { name, scenario: one.scenario, met: one.met };
+  }
+
+  /** Those that are for an operation, found once. */
+  #of(plan: Plan): readonly Standing[] {
+    const known = this.#byPlan.get(plan);
+    if (known) return known;
+    const names = [plan.operation.name, plan.endpoint.key];
+    const found = this.#standing.filter(({ scenario: { on } }) => on?.some((one) => names.includes(one)) ?? true);
+    this.#byPlan.set(plan, found);
+    return found;
+  }
+
+  #become(standing: Standing[]): void {
+    this.#standing = standing;
+    this.#byPlan = new WeakMap();
+  }
+}
+
+/** So many different texts of the header are remembered as they were read. */
+const askedMost = 100;
+
+function standing(scenario: Scenario): Standing {
+  return { scenario, met: 0, played: 0 };
+}
+
+function isFor({ caller, row }: Scenario, exchange: Exchange): boolean {
+  if (caller !== undefined && exchange.caller?.id !== caller) return false;
+  return row === undefined || Object.values(exchange.pathParams).includes(row);
+}
+
+/** A number from 0 to 1 that follows from a text. */
+export function chance(text: string): number {
+  return Number.parseInt(hash('sha256', text, 'hex').slice(0, 12), 16) / 2 ** 48;
+}
