@@ -32,7 +32,7 @@ type Stage = { readonly title: string } & (
 );
 
 const asksHowLong = /from '(?:\.\.?\/)+long\.ts'/;
-const everyFile = globSync('test/**/*.test.ts')
+const everyFile = globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'] })
   .map((file) => file.replaceAll(sep, '/'))
   .sort();
 /** Every fault and every seed of `verify` takes longer than all the rest: they are tried where they are asked for, `-- verify`. */
