@@ -222,6 +222,47 @@ const trials: Readonly<Record<string, Trial>> = {
     ),
     infers: { '/states/Pet': { field: 'status', states: ['free', 'sold'] } },
   },
+  'deletion-keeps-row': {
+    source: service({
+      '/pets/{petId}': {
+        ...one['/pets/{petId}'],
+        delete: { operationId: 'archivePet', ...answers(ref('Pet')) },
+      },
+    }),
+    infers: { [endpoint('DELETE /pets/{petId}', 'does')]: 'update Pet' },
+  },
+  'action-moves-state': {
+    source: service(
+      {
+        '/orders/{id}': { parameters: [{ ...id[0], name: 'id' }], get: answers(ref('Order')) },
+        '/orders/{id}/cancel': {
+          parameters: [{ ...id[0], name: 'id' }],
+          post: { operationId: 'cancelOrder', ...answers(ref('Order')) },
+        },
+        '/orders/{id}/unlock': {
+          parameters: [{ ...id[0], name: 'id' }],
+          post: { operationId: 'unlockOrder', ...answers(ref('Order')) },
+        },
+        '/orders/{id}/print': {
+          parameters: [{ ...id[0], name: 'id' }],
+          post: { operationId: 'printOrder', ...answers(ref('Order')) },
+        },
+      },
+      {},
+      {
+        Order: {
+          type: 'object',
+          required: ['id'],
+          properties: { id: string, status: { type: 'string', enum: ['open', 'cancelled'] }, locked: { type: 'boolean' } },
+        },
+      },
+    ),
+    infers: {
+      '/states/Order/transitions/cancel': { from: ['open', 'cancelled'], to: 'cancelled' },
+      '/resources/Order/fields/locked/set': { unlockOrder: 'false' },
+    },
+    leaves: ['/states/Order/transitions/print'],
+  },
   'expandable-fields': {
     source: service(
       {

@@ -204,3 +204,42 @@ test('a list of errors says what is wrong', async () => {
     );
   });
 });
+
+test('an answer comes as a stream of events or lines where the source states one and a request asks for it', async () => {
+  const chunk = object({ data: object({ text: string }, ['text']) }, ['data']);
+  const whole = object({ text: string }, ['text']);
+  const content = { 'application/json': { schema: whole }, 'text/event-stream': { schema: chunk } };
+  const paths = {
+    '/chat': {
+      post: { ...sends(object({ stream: { type: 'boolean' } })), responses: { '200': { description: 'ok', content } } },
+    },
+    '/log': { get: { responses: { '200': { description: 'ok', content: { 'application/x-ndjson': { schema: whole } } } } } },
+  };
+  const service = await serve(take({ paths }), { sample: true });
+  const text = async (path: string, init: RequestInit) => {
+    const response = await service.fetch(new Request(`http://127.0.0.1${path}`, init));
+    return [response.headers.get('content-type'), await response.text()] as const;
+  };
+  try {
+    const post = (body: unknown, accept: string) =>
+      text('/chat', { method: 'POST', headers: { 'content-type': 'application/json', accept }, body: JSON.stringify(body) });
+    const [type, events] = await post({ stream: true }, 'application/json');
+    assert.deepEqual([type, events.split('\n\n').length], ['text/event-stream', 4]);
+    assert.match(events, /^data: \{"text":"[^"]+"\}\n\n/);
+    assert.equal((await post({}, 'text/event-stream'))[0], 'text/event-stream');
+    assert.equal((await post({ stream: false }, '*/*'))[0], 'application/json');
+    const [lines, log] = await text('/log', {});
+    assert.deepEqual(
+      [
+        lines,
+        log
+          .trimEnd()
+          .split('\n')
+          .map((line) => Object.keys(JSON.parse(line))[0]),
+      ],
+      ['application/x-ndjson', ['text', 'text', 'text']],
+    );
+  } finally {
+    await service.close();
+  }
+});

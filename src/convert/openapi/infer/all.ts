@@ -1,5 +1,6 @@
+import { actionChangesRow, actionMovesState, deletionKeepsRow } from './actions.ts';
 import type { InferenceContext, InferenceRule } from './context.ts';
-import { actionChangesRow, deleteDeletes, getManyLists, getOneReads, patchUpdates, postCreates, putReplaces } from './effects.ts';
+import { deleteDeletes, getManyLists, getOneReads, patchUpdates, postCreates, putReplaces } from './effects.ts';
 import { eventEnvelope, listEnvelope, rowEnvelope } from './envelopes.ts';
 import { errorCodesRule, errorPayloadRule } from './errors.ts';
 import { expandableFieldsRule, fieldsOfUnion } from './fields.ts';
@@ -22,6 +23,7 @@ export const effectInferences: readonly InferenceRule[] = [
   postCreates,
   patchUpdates,
   putReplaces,
+  deletionKeepsRow,
   deleteDeletes,
   actionChangesRow,
   methodNames,
@@ -37,6 +39,7 @@ export const otherRules: readonly InferenceRule[] = [
   rowEnvelope,
   generatedIdentifier,
   statusStates,
+  actionMovesState,
   expandableFieldsRule,
   valueWithoutIdentifier,
   errorPayloadRule,
