@@ -39,6 +39,14 @@ const trials: Readonly<Record<string, Trial>> = {
     source: service({ '/toys/{toyId}': { get: answers({ type: 'object', properties: { toyId: string, price: string } }) } }),
     infers: { '/resources/toy': { fields: { price: 'string' } } },
   },
+  'made-and-listed': {
+    source: service({
+      '/pets': { post: { ...sends(ref('Pet')), ...answers(ref('Pet')) }, get: answers(list(ref('Pet'))) },
+      '/owners': { post: { ...sends(ref('Pet')), ...answers(ref('Pet')) }, get: answers(list(string)) },
+    }),
+    infers: { [endpoint('GET /pets', 'does')]: 'list Pet', [endpoint('POST /pets', 'does')]: 'create Pet' },
+    leaves: [endpoint('POST /owners', 'does')],
+  },
   'things-of-methods': {
     source: service({
       '/pets.info': { get: answers({ type: 'object', properties: { ok: { enum: [true] }, pet: ref('Pet') } }) },
@@ -196,6 +204,23 @@ const trials: Readonly<Record<string, Trial>> = {
         has_more: 'has_more',
       },
     },
+  },
+  'filters-by-field': {
+    source: service({
+      ...one,
+      '/pets': {
+        get: {
+          parameters: [
+            { name: 'name', in: 'query', schema: { type: 'string', enum: ['all', 'Rex'] } },
+            { name: 'id', in: 'query', schema: list(string) },
+          ],
+          ...answers(list(ref('Pet'))),
+        },
+      },
+      '/pets/named': { get: { parameters: [{ name: 'name', in: 'query', schema: string }], ...answers(list(ref('Pet'))) } },
+    }),
+    infers: { [endpoint('GET /pets', 'parameters/name/filters')]: 'none', [endpoint('GET /pets', 'parameters/id/op')]: 'in' },
+    leaves: [endpoint('GET /pets/named', 'parameters/name/filters')],
   },
   'row-envelope': {
     source: service({

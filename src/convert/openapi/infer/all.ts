@@ -4,7 +4,9 @@ import { deleteDeletes, getManyLists, getOneReads, patchUpdates, postCreates, pu
 import { eventEnvelope, listEnvelope, rowEnvelope } from './envelopes.ts';
 import { errorCodesRule, errorPayloadRule } from './errors.ts';
 import { expandableFieldsRule, fieldsOfUnion } from './fields.ts';
+import { filtersByField } from './filters.ts';
 import { generatedIdentifier, identifier, valueWithoutIdentifier } from './identifiers.ts';
+import { madeAndListed } from './made-and-listed.ts';
 import { methodNames, thingsOfMethods } from './method-names.ts';
 import { pageParameters } from './page-parameters.ts';
 import { requestEnvelope } from './request-envelope.ts';
@@ -15,6 +17,7 @@ import { statusStates } from './status-states.ts';
 /** The rules that say what the paths are about and what is done there, each after those whose findings it reads. */
 export const effectInferences: readonly InferenceRule[] = [
   resourceBehindPath,
+  madeAndListed,
   thingsOfMethods,
   fieldsOfUnion,
   identifier,
@@ -36,6 +39,7 @@ export const otherRules: readonly InferenceRule[] = [
   requestEnvelope,
   listEnvelope,
   pageParameters,
+  filtersByField,
   rowEnvelope,
   generatedIdentifier,
   statusStates,
