@@ -19,7 +19,10 @@ const depthMax = 32;
 
 class Filler {
   readonly #spec: Spec;
-  readonly #byResource = new Map<string, { fill: Fill | undefined }>();
+  readonly #byResource = new Map<string, { readonly fill: Fill | undefined }>();
+  /** What was filled for a resource since the first of them was begun. */
+  #filled = new WeakMap<object, Set<string>>();
+  #depth = 0;
 
   constructor(spec: Spec) {
     this.#spec = spec;
@@ -53,8 +56,25 @@ class Filler {
     if (known) return (value) => known.fill?.(value);
     const entry: { fill: Fill | undefined } = { fill: undefined };
     this.#byResource.set(name, entry);
-    entry.fill = this.#ofLevel(levelOf(this.#spec, { resource: name }), depth);
+    const fill = this.#ofLevel(levelOf(this.#spec, { resource: name }), depth);
+    entry.fill = fill && ((value) => this.#once(name, value, fill));
     return entry.fill;
+  }
+
+  /** However many parts name a resource, a value is filled for it once. */
+  #once(name: string, value: unknown, fill: Fill): void {
+    if (typeof value !== 'object' || value === null) return;
+    if (this.#depth === 0) this.#filled = new WeakMap();
+    const names = this.#filled.get(value) ?? new Set<string>();
+    this.#filled.set(value, names);
+    if (names.has(name)) return;
+    names.add(name);
+    this.#depth += 1;
+    try {
+      fill(value);
+    } finally {
+      this.#depth -= 1;
+    }
   }
 }
 
