@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { movableClock, type ServeOptions, type Service, serve } from '../src/index.ts';
 import { openSqlite } from '../src/store/sqlite/sqlite.ts';
-import { CommitFailed, type Store } from '../src/store/store.ts';
+import { CommitFailed } from '../src/store/failures.ts';
+import type { Store } from '../src/store/store.ts';
 
 const document = {
   title: 'Bells',

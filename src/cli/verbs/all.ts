@@ -48,6 +48,12 @@ export const verbs: readonly Verb[] = [
         help: 'send every event to this address, for development; its secret is told at the start',
       },
       'allow-private-webhooks': { help: 'send webhooks to addresses of this machine and its network too' },
+      'webhook-hosts': {
+        value: 'HOSTS',
+        many: true,
+        help: 'send webhooks of subscribers to these hosts alone, as in --webhook-hosts hooks.example.com,*.partner.example',
+      },
+      'https-webhooks': { help: 'send webhooks of subscribers by https alone' },
       open: { value: 'accept', help: 'let requests in doubt pass, naming the open facts in Ninefold-Open' },
       sample: {
         help: "be a stand-in for somebody else's service: make up what only open facts leave undetermined, named in Ninefold-Sampled",
@@ -151,6 +157,28 @@ export const verbs: readonly Verb[] = [
       json: { help: 'write what is told as JSON' },
     },
     load: async () => (await import('./administer.ts')).runDeliveries,
+  },
+  {
+    name: 'store',
+    summary: 'look after the data in a file: bring it up to a document, copy it, put a copy back',
+    about: [
+      'check says what serving the document would do to the rows in --store FILE, whether all of them would fit, and whether the',
+      'file is whole; nothing is changed. migrate does it, in one transaction, after a copy of the file beside it. Rows of older',
+      'versions are carried by the changes of the document, and required fields that rows lack get their defaults. backup copies the',
+      'file whole, also while a service runs over it; restore puts a copy in its place and keeps what was there. Exits with 1 if rows do not',
+      'fit, which are named, and with 2 if the command is misspelt or the file cannot be used.',
+    ].join('\n'),
+    actions: ['check', 'migrate', 'backup', 'restore'],
+    takes: '[DOC]',
+    options: {
+      store: { value: 'FILE', help: 'the SQLite file that the service keeps its data in' },
+      copy: { value: 'FILE', help: 'backup: the file to make; restore: the file to put in place' },
+      from: { value: 'VERSION', help: 'check, migrate: the version that the rows are of, where the file does not say' },
+      rename: { value: 'OLD=NEW', many: true, help: 'check, migrate: the rows of this resource become rows of that one' },
+      drop: { value: 'RESOURCE', many: true, help: 'check, migrate: give up the rows of this resource' },
+      json: { help: 'write what is told as JSON' },
+    },
+    load: async () => (await import('./store.ts')).runStore,
   },
   {
     name: 'erase',

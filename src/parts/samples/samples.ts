@@ -13,6 +13,7 @@ import { compileLeaf, compileSmallestLeaf, examplesIn, typeMade } from './leaves
 import type { Manner } from './manner.ts';
 import { compileListSampler, compileObject } from './members.ts';
 import { type Ground, nothing, type SampleMeans, type Sampler } from './sampler.ts';
+import { StepBudget } from './step-budget.ts';
 import { WholeShapes } from './whole-shape.ts';
 
 /** Makes values of shapes: compiled once for each shape, when it is first asked for, and pure. */
@@ -23,13 +24,14 @@ export class Samples {
   readonly #whole: WholeShapes;
   readonly #costs: Costs;
   readonly #known = new WeakMap<JsonMap, Map<string, Sampler>>();
+  readonly #budget = new StepBudget(stepsMost);
 
   constructor(spec: Spec, manner: Manner = { size: 'ordinary' }) {
     this.#spec = spec;
     this.#manner = manner;
     this.#whole = new WholeShapes(spec, manner.isSent);
     this.#costs = new Costs(this.#whole);
-    this.fitting = new Fitting(this.#whole, manner.showsWhole ?? false);
+    this.fitting = new Fitting(this.#whole, manner.showsWhole ?? false, this.#budget);
   }
 
   /** The sampler of a shape; the name of its field tells what a text without a format is like. */
@@ -104,7 +106,9 @@ export class Samples {
     const fits = this.fitting.of(stated);
     const cost = this.#costs.of(stated);
     const { make, complete } = this.#means(shape, name);
-    const surely = (ground: Ground, path: string): unknown => {
+    const budget = this.#budget;
+    const surely = (ground: Ground, path: string): unknown => budget.step<unknown>(nothing, () => makeOne(ground, path));
+    const makeOne = (ground: Ground, path: string): unknown => {
       if (!Number.isFinite(cost)) return nothing;
       const there = thingThere(stated, ground, path);
       if (there !== undefined && fits(there)) return there;
@@ -125,7 +129,8 @@ export class Samples {
         if (given !== undefined && fits(given)) return given;
         const meant = rowMeant(stated, given, ground);
         if (fits(meant)) return meant;
-        const completed = meant === undefined || meant === null ? nothing : complete(meant, ground, path);
+        const completed =
+          meant === undefined || meant === null ? nothing : budget.step<unknown>(nothing, () => complete(meant, ground, path));
         if (completed !== nothing) return completed;
         const made = surely(ground, path);
         if (made !== nothing) ground.sampled(path);
@@ -190,6 +195,8 @@ export class Samples {
 const anything: JsonMap = Object.freeze({});
 const impossible: JsonMap = Object.freeze({ not: {} });
 const triesMost = 12;
+/** What takes more steps to make, or to hold to its shape, is not made: it would be no sample that anybody reads. */
+const stepsMost = 200_000;
 
 /** The chance of one place. */
 function chanceAt({ seed }: Pick<Ground, 'seed'>, path: string): Chance {

@@ -146,8 +146,11 @@ export interface Routed {
 /** A call that leads to an endpoint. */
 export type Reached = Routed & { readonly found: Extract<RouteMatch<Planned>, { readonly kind: 'found' }> };
 
-/** Who is calling, as step 4 finds out. Nobody, where the operation asks for no credential and none is looked at. */
-export type Identified = { readonly caller: Caller | undefined } | { readonly refusal: Refusal };
+/**
+ * Who is calling, as step 4 finds out. Nobody, where the operation asks for no credential and none is looked at. `mayNotWrite`: a page of
+ * another site asks, with what its browser sends by itself.
+ */
+export type Identified = { readonly caller: Caller | undefined; readonly mayNotWrite?: true } | { readonly refusal: Refusal };
 
 /** A body in the words of an older version, and what is wrong with it there. */
 export interface OlderRequest {
@@ -204,6 +207,7 @@ export interface Exchange {
   /** Of the current version until the caller is known, and of the one that it is pinned to from then on. */
   plan: Plan;
   caller: Caller | undefined;
+  mayNotWrite: boolean;
   /** Which plans are meant: those of this user and version. */
   view: View;
   pathParams: Readonly<Record<string, string>>;
@@ -222,7 +226,6 @@ export interface Exchange {
   keyed: Keyed | undefined;
   /** The identifier of this request, made when it is first asked for. */
   requestId(): string;
-  /** What it was refused with, for the log. */
   refusedWith: Refusal | undefined;
   /** Facts that were taken as they came, under `--open accept`. */
   accepted: OpenFact[] | undefined;
@@ -240,7 +243,6 @@ export interface Exchange {
 
 const unread = Object.freeze({});
 
-/** What is known of an exchange when it starts. */
 export type Start = Pick<Exchange, 'call' | 'routed' | 'nowMs' | 'view'>;
 
 /** An exchange at the start of its road; its identifier is made when it is first asked for. */
@@ -251,6 +253,7 @@ export function startExchange({ call, routed, nowMs, view }: Start, newRequestId
     routed,
     plan: routed.found.value.plan,
     caller: undefined,
+    mayNotWrite: false,
     view,
     pathParams: unread,
     nowMs,
@@ -286,12 +289,6 @@ export function refusalReply(exchange: Exchange, refusal: Refusal): Reply {
   });
   exchange.refusedWith = refusal;
   return reply;
-}
-
-/** Notes down a refusal that is a failure of ours, once the exchange is over. */
-export function reportRefusal({ refusedWith, plan, requestId }: Exchange): void {
-  if (refusedWith?.when === 'internal' && refusedWith.message !== undefined)
-    plan.onFailure(new Error(refusedWith.message), requestId());
 }
 
 /** Notes down what was let pass. */

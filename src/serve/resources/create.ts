@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
-import { Duplicate, type NewRow, type Row } from '../../store/store.ts';
+import { Duplicate } from '../../store/failures.ts';
+import type { NewRow, Row } from '../../store/store.ts';
 import { EvaluationFailure } from '../exchange/compilation.ts';
 import { type Fields, type Refusal, Refused, type Value } from '../exchange/exchange.ts';
 import { Bare, copy, toJson, withoutPrototype } from '../http/json.ts';

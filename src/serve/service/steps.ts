@@ -1,9 +1,9 @@
 import { statedValue } from '../../parts/fact.ts';
-import { CommitFailed } from '../../store/store.ts';
+import { CommitFailed } from '../../store/failures.ts';
 import { compileAuthentication, type Identify } from '../callers/authentication.ts';
 import { withCors } from '../callers/cors.ts';
 import { after, afterFor } from '../exchange/after.ts';
-import { type Exchange, type Refusal, refusalReply, reportRefusal, startExchange } from '../exchange/exchange.ts';
+import { type Exchange, type Refusal, refusalReply, startExchange } from '../exchange/exchange.ts';
 import { nameFacts } from '../exchange/open.ts';
 import type { Reply } from '../http/call.ts';
 import { ClientGone } from '../http/disconnect.ts';
@@ -75,6 +75,7 @@ function asking(
       exchange.view = views.of(bad ? undefined : caller?.user, version);
       if (bad) return bad;
       exchange.caller = caller;
+      exchange.mayNotWrite = 'mayNotWrite' in who;
       exchange.pathParams = found.params;
       exchange.params = found.params;
       return undefined;
@@ -186,4 +187,10 @@ function answering(
     failed,
     finish,
   };
+}
+
+/** Notes down a refusal that is a failure of ours, once the exchange is over. */
+function reportRefusal({ refusedWith, plan, requestId }: Exchange): void {
+  if (refusedWith?.when === 'internal' && refusedWith.message !== undefined)
+    plan.onFailure(new Error(refusedWith.message), requestId());
 }

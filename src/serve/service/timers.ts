@@ -1,5 +1,6 @@
 import { type Operation, operationsOf } from '../../parts/operations.ts';
-import { CommitFailed, type Row, type Timer, type Transaction } from '../../store/store.ts';
+import { CommitFailed } from '../../store/failures.ts';
+import type { Row, Timer, Transaction } from '../../store/store.ts';
 import { freePass } from '../callers/operation-access.ts';
 import { after } from '../exchange/after.ts';
 import { type Fields, type Recorded, Refused } from '../exchange/exchange.ts';
