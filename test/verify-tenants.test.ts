@@ -14,7 +14,8 @@ resources:
   album:
     identifier: { field: id, generate: uuid }
     fields: { id: string, company: { type: string, readOnly: true, set: { create: caller.claims.company } } }
-endpoints: { GET /albums/{id}: { does: read album } }
+endpoints:
+  GET /albums/{id}: { does: read album }
 authentication:
   schemes:
     token: { type: jwt, header: Authorization, prefix: Bearer, algorithms: [HS256], secret_env: SECRET, caller: { user: "'member'" } }
