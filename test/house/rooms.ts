@@ -51,6 +51,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/check': [
     'src/check',
+    'src/check/security',
     'src/check/versioning',
     'src/check/authentication',
     'src/check/endpoints',
@@ -77,8 +78,8 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   'src/serve': [
     'src/serve/service',
     'src/serve/service/admin',
-    'src/serve/service/stored',
     'src/serve/scenarios',
+    'src/serve/service/stored',
     'src/serve/operations',
     'src/serve/events',
     'src/serve/resources/stand-in',

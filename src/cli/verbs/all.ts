@@ -19,6 +19,8 @@ export const verbs: readonly Verb[] = [
         many: true,
         help: 'fail on open facts of these parts, as in --require endpoints,errors',
       },
+      security: { help: 'ask what a reviewer of its security would ask too, and fail where that is neither answered nor waived' },
+      waive: { value: 'FILE', help: 'leave out warnings that are meant: a YAML or JSON list of { finding, at, reason, until }' },
       watch: { help: 'check again whenever the document or a file that it includes changes' },
     },
     load: async () => (await import('./check.ts')).runCheck,
@@ -48,6 +50,12 @@ export const verbs: readonly Verb[] = [
         help: 'send every event to this address, for development; its secret is told at the start',
       },
       'allow-private-webhooks': { help: 'send webhooks to addresses of this machine and its network too' },
+      'webhook-hosts': {
+        value: 'HOSTS',
+        many: true,
+        help: 'send webhooks of subscribers to these hosts alone, as in --webhook-hosts hooks.example.com,*.partner.example',
+      },
+      'https-webhooks': { help: 'send webhooks of subscribers by https alone' },
       open: { value: 'accept', help: 'let requests in doubt pass, naming the open facts in Ninefold-Open' },
       sample: {
         help: "be a stand-in for somebody else's service: make up what only open facts leave undetermined, named in Ninefold-Sampled",

@@ -129,6 +129,10 @@ function optionsOf(asked: VerbCall, settings: ServeSettings, log: Log): ServeOpt
     ...(coverage !== undefined && { coverage: true }),
     ...(asked.has('webhook') && { webhooks: asked.values('webhook').map((url) => ({ url })) }),
     ...(asked.has('allow-private-webhooks') && { allowPrivateWebhooks: true }),
+    ...(asked.has('webhook-hosts') && {
+      webhookHosts: asked.values('webhook-hosts').flatMap((value) => value.split(',').map((host) => host.trim())),
+    }),
+    ...(asked.has('https-webhooks') && { httpsWebhooks: true }),
     development: !isProduction,
     production: isProduction,
     openapi: async (spec) => JSON.stringify((await import('../../convert/openapi.ts')).toOpenApi(spec)),

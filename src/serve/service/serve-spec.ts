@@ -1,5 +1,5 @@
 import type { Json } from '../../document/document.ts';
-import { entriesOf } from '../../parts/fact.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { basePath } from '../../parts/purpose.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { Locked } from '../../store/failures.ts';
@@ -16,6 +16,7 @@ import { type Clock, type Entropy, type SettableClock, systemChance, systemClock
 import { fetchDoor } from '../http/fetch.ts';
 import { type DoorRefusal, doorRefusals, type RefuseRaw } from '../http/refusals.ts';
 import { createListener, listen } from '../http/socket.ts';
+import { connectionKey } from '../limits/address.ts';
 import { compileLimits, type LimitsSetting } from '../limits/limits.ts';
 import { RateCounters } from '../limits/rate-counters.ts';
 import { statedBounds } from '../limits/stated-bounds.ts';
@@ -33,6 +34,7 @@ import { compileAdmin } from './admin/administer.ts';
 import { openAdmin } from './admin/door.ts';
 import { CoverageCount } from './coverage.ts';
 import { quietly } from './failures.ts';
+import { givenWebhooks, webhookTargets } from './given-webhooks.ts';
 import { compileNote, noteBoth } from './note-exchange.ts';
 import { notesOf } from './notes.ts';
 import { rearm } from './rearm.ts';
@@ -71,7 +73,7 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   const logged = options.onExchange && compileNote(options.onExchange, clock, (call) => served.target(call));
   const note = noteBoth(count, logged);
   const webhooks = await givenWebhooks(options.webhooks ?? [], store, chance);
-  const events = startEvents(engine, { webhooks, allowsPrivate: options.allowPrivateWebhooks ?? false });
+  const events = startEvents(engine, { webhooks, targets: webhookTargets(options) });
   const credentials = new Credentials(store, chance);
   const development = options.development ? new Development(credentials, clock, chance) : undefined;
   const counters = new RateCounters(systemChance);
@@ -218,7 +220,10 @@ function doorsOf(served: () => Served): Pick<Service, 'listener' | 'fetch' | 'li
   return {
     listener: createListener(answer, { ...bounds(), ...options }),
     fetch: fetchDoor(answer),
-    listen: (at) => listen(answer, { ...bounds(), ...options, host: '127.0.0.1', ...at }),
+    listen: (at) => {
+      const countedAs = connectionKey(statedValue(served().engine.compilation.spec.limits.trustProxies) ?? []);
+      return listen(answer, { ...bounds(), ...options, countedAs, host: '127.0.0.1', ...at });
+    },
   };
 }
 
@@ -282,17 +287,4 @@ async function startEngine(
     limits: compileLimits(spec.limits, { clock, counters, onFailure }),
   };
   return { engine, migrated };
-}
-
-/** The addresses given at the start, each with a secret that stays the same from start to start. */
-async function givenWebhooks(
-  given: readonly { readonly url: string; readonly secret?: string }[],
-  store: Store,
-  chance: Entropy,
-): Promise<GivenWebhook[]> {
-  const made = () => `whsec_${Buffer.from(chance.bytes(32)).toString('base64')}`;
-  const webhooks: GivenWebhook[] = [];
-  for (const { url, secret } of given)
-    webhooks.push({ url, secret: secret ?? (await store.setting(`webhook secret ${url}`, made)) });
-  return webhooks;
 }

@@ -39,6 +39,10 @@ export interface ServeOptions {
   readonly webhooks?: readonly { readonly url: string; readonly secret?: string }[];
   /** Whether webhooks may go to this machine and its network; not unless this says so. */
   readonly allowPrivateWebhooks?: boolean;
+  /** The hosts that webhooks may go to, `*.example.com` for all below one; all unless given. */
+  readonly webhookHosts?: readonly string[];
+  /** Whether webhooks go by https alone. */
+  readonly httpsWebhooks?: boolean;
   /** `accept`: let a request in doubt pass where the service can act at all, naming the facts in `Ninefold-Open`. */
   readonly open?: 'refuse' | 'accept';
   /** Be a stand-in for somebody else's service: what only an open fact leaves undetermined is made up, and named in `Ninefold-Sampled`. It implies `open: 'accept'`. */
