@@ -73,7 +73,7 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   const webhooks = await givenWebhooks(options.webhooks ?? [], store, chance);
   const events = startEvents(engine, { webhooks, allowsPrivate: options.allowPrivateWebhooks ?? false });
   const credentials = new Credentials(store, chance);
-  const development = options.development ? new Development(credentials, clock, chance) : undefined;
+  const development = options.development ? new Development(credentials, clock, chance, signsAll(options)) : undefined;
   const counters = new RateCounters(systemChance);
   const timersChanged = () => timers.changed();
   const onFailure = quietly(options.onFailure ?? (() => {}), clock);
@@ -265,10 +265,16 @@ async function startEngine(spec: Spec, store: Store, lasting: Lasting, options: 
     basePath: basePath(spec.purpose),
     acceptsOpen: options.open === 'accept' || standIn !== undefined,
     relaxesAuth: options.relax === 'auth',
+    signsAll: signsAll(options),
     isProduction: options.production ?? false,
     onFailure,
     limits: compileLimits(spec.limits, { clock, counters, onFailure }),
   };
+}
+
+/** A stand-in gives out tokens itself where its document says nobody's keys. */
+function signsAll({ development, sample }: ServeOptions): boolean {
+  return development === true && sample === true;
 }
 
 /** The addresses given at the start, each with a secret that stays the same from start to start. */
