@@ -195,3 +195,76 @@ test('a name and its password are sent by a browser without being asked, as a co
   assert.equal((await guarded.ask({ authorization, ...evil })).status, 200, 'reading changes nothing');
   assert.equal((await guarded.ask({ authorization }, 'POST /notes', { id: 'b1' })).status, 201);
 });
+
+const evil = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
+
+test('a handler at a GET that a page of another site asks by cookie may look, and is refused when it writes', async () => {
+  let made: string | undefined;
+  const guarded = await guard(notes('schemes: { session: { type: api_key, cookie: session } }'), {
+    handlers: {
+      who: ({ caller, store }: { caller: unknown; store: { create(resource: string, row: object): void } }) => {
+        if (made !== undefined) store.create('note', { id: made });
+        return { caller };
+      },
+    } as never,
+  });
+  open.push(guarded);
+  const { secret } = await addKey(guarded, { scheme: 'session' });
+  const cookie = `session=${secret}`;
+  assert.equal((await guarded.ask({ cookie, ...evil })).status, 200);
+  made = 'n1';
+  assert.equal((await guarded.ask({ cookie, ...evil })).status, 403);
+  assert.equal((await guarded.ask({ cookie }, 'GET /notes/n1')).status, 404, 'nothing of it was stored');
+  assert.equal((await guarded.ask({ cookie })).status, 200);
+  assert.equal((await guarded.ask({ cookie }, 'GET /notes/n1')).status, 200);
+  assert.deepEqual(guarded.failures, []);
+});
+
+test('what is open to this machine is not open to the pages that its browsers show', async () => {
+  for (const authentication of [
+    'authentication: none',
+    '',
+    `authentication: { schemes: none, permissions: none, origins: ["${app}"] }`,
+  ]) {
+    const guarded = await start(`title: T
+purpose: { purpose: P, base_url: none, users: { a: A }, functions: none }
+resources: { note: { identifier: { field: id, generate: client }, fields: { id: string }, required: [id] } }
+endpoints: { POST /notes: { does: create note }, GET /notes: { does: list note } }
+${authentication}
+`);
+    const write = (headers: Readonly<Record<string, string>>, id: string) => guarded.ask(headers, 'POST /notes', { id });
+    assert.equal((await write(evil, 'a')).status, 403, authentication);
+    assert.equal((await write({ origin: 'null' }, 'b')).status, 403);
+    assert.equal((await write({}, 'c')).status, 201);
+    assert.equal((await write({ 'sec-fetch-site': 'same-origin', origin: 'http://127.0.0.1' }, 'd')).status, 201);
+    assert.equal((await guarded.ask(evil, 'GET /notes')).status, 200, 'looking is for the browser to forbid');
+    const stated = await write({ 'sec-fetch-site': 'cross-site', origin: app }, 'e');
+    assert.equal(stated.status, authentication.includes(app) ? 201 : 403);
+  }
+});
+
+test('a name of elsewhere that was made to lead to this machine is refused, but in production', async () => {
+  const { request: send } = await import('node:http');
+  const text = `title: T
+purpose: { purpose: P, base_url: none, users: { a: A }, functions: none }
+endpoints: { GET /hello: { does: reply, as: hello, response: { 200: { shape: { type: string, example: hello } } } } }
+authentication: none
+`;
+  for (const production of [false, true]) {
+    const guarded = await guard(text, { production });
+    open.push(guarded);
+    const { port, close } = await guarded.service.listen({ port: 0 });
+    const status = (host: string, more: Readonly<Record<string, string>> = {}) =>
+      new Promise<number>((resolve, reject) => {
+        const asked = send({ host: '127.0.0.1', port, path: '/hello', headers: { host, ...more } }, (answer) => {
+          answer.resume();
+          resolve(answer.statusCode ?? 0);
+        });
+        asked.on('error', reject).end();
+      });
+    assert.equal(await status(`localhost:${port}`), 200);
+    assert.equal(await status('evil.example'), production ? 200 : 403);
+    assert.equal(await status('api.example', { 'x-forwarded-for': '192.0.2.1' }), 200, 'what a proxy brings comes by any name');
+    await close();
+  }
+});

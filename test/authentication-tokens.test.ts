@@ -255,3 +255,15 @@ test('what a document leaves out of the mapping is what the standards say, and t
   const { id, user, scopes } = said.body.caller as { id: string; user: string; scopes: string[] };
   assert.deepEqual([id, user, scopes], ['u1', 'reader', ['a', 'b']]);
 });
+
+test('a scheme that says how long tokens hold refuses those without an end, and those that end later', async () => {
+  const own = await start(`schemes: { ${scheme.replace('type: jwt,', 'type: jwt, lifetime: 1h,')} }`);
+  const status = async (claims: Readonly<Record<string, unknown>>) => (await own.ask(bearer(await ours.sign(claims)))).status;
+  assert.equal(await status({ exp: undefined }), 401);
+  assert.equal(await status({ iat: startSeconds - 1800, exp: startSeconds + 1800 }), 200);
+  assert.equal(await status({ iat: startSeconds - 1800, exp: startSeconds + 1900 }), 401);
+  assert.equal(await status({ iat: undefined, exp: startSeconds + 3500 }), 200);
+  assert.equal(await status({ iat: undefined, exp: startSeconds + 4000 }), 401);
+  const free = await start(`schemes: { ${scheme} }`);
+  assert.equal((await free.ask(bearer(await ours.sign({ exp: undefined })))).status, 200);
+});

@@ -757,6 +757,7 @@ test('the bounds are told in words', () => {
     'The headers of a request have 1500 ms to arrive, the whole request 120 s (408).',
     'A reply that is not taken for 120 s is cut off.',
     'A connection on which nothing is asked for 60 s is closed.',
+    '16,384 connections are open at a time, 1,024 of them from one address; more are closed.',
     'Of a body that is refused, up to 16 MiB are read away before the connection is closed.',
   ]);
   assert.match(doorBounds()[0]!, /^The target and the headers take up to 16 KiB/);

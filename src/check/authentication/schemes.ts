@@ -8,6 +8,7 @@ import { isToken } from '../../kinds/http-token.ts';
 import { acceptedNames } from '../../parts/accepted.ts';
 import { kindOfScheme, type Scheme, type SchemeSet, schemePrefix } from '../../parts/authentication.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { notADuration } from '../subject/data.ts';
 import { listed, unstated } from '../subject/names.ts';
 import { itemPlace } from '../subject/operation-names.ts';
 import { problemsOf } from '../subject/problems.ts';
@@ -181,6 +182,12 @@ export const tokenRules: readonly Rule[] = [
         const meant = nearest(name, algorithms);
         return [{ message: `\`${name}\` is not known.`, ...(meant !== undefined && { remedy: `Write \`${meant}\`.` }), at }];
       }),
+  ),
+  error(
+    'authentication/lifetime',
+    'How long a token holds at most is no duration.',
+    'Write a number and a unit: `15m`, `1h`, `12h`.',
+    (subject) => eachScheme(subject.spec, ({ at }) => notADuration(subject, below(at, 'lifetime'))),
   ),
   error(
     'authentication/algorithm-without-key',

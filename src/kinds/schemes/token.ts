@@ -10,6 +10,12 @@ import { breaking, ofKey, ofText } from './near-misses.ts';
 export const tokenMembers = {
   issuer: { form: { type: 'string', description: 'Who signs the tokens.' } },
   audience: { form: { type: 'string', description: 'For whom they are.' } },
+  lifetime: {
+    form: {
+      type: 'string',
+      description: 'How long a token holds at most, from when it was made: 1h. One that says no end is refused then.',
+    },
+  },
   algorithms: {
     form: {
       anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],

@@ -1,8 +1,7 @@
 import { acceptedSets } from '../../parts/accepted.ts';
 import type { SchemeSet } from '../../parts/authentication.ts';
-import type { Endpoint } from '../../parts/endpoints.ts';
 import { isCallerKnown } from '../../parts/expressions/operation-scope.ts';
-import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { entriesOf, isStated } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
 import type { Compilation } from '../exchange/compilation.ts';
@@ -11,8 +10,9 @@ import type { Call } from '../http/call.ts';
 import { type Accepted, acceptedSchemes, unsupportedBy } from './accepted-schemes.ts';
 import { usersOf } from './callers.ts';
 import { type Challenges, compileChallenges } from './challenges.ts';
-import { isOnLoopback } from './loopback.ts';
+import { isLedHere, isOnLoopback } from './loopback.ts';
 import { compileCarriers, compileProof, type Means, type Presented, type ProofOutcome, type Prove } from './proofs.ts';
+import { isCrossSite, isWrite, statedOrigins } from './sites.ts';
 
 /** Step 4: finds out who is calling. */
 export type Identify = (call: Call, plan: { readonly operation: Operation }) => PromiseOrValue<Identified>;
@@ -21,6 +21,8 @@ export type Identify = (call: Call, plan: { readonly operation: Operation }) => 
 export interface AuthenticationSetting extends Means {
   /** Who calls, where somebody else finds it out. */
   readonly identify: ((call: Call) => PromiseOrValue<Caller | undefined>) | undefined;
+  /** Whether others rely on it, under whatever name leads here. */
+  readonly isProduction: boolean;
 }
 
 const nobody: Identified = Object.freeze({ caller: undefined });
@@ -29,7 +31,9 @@ const nobody: Identified = Object.freeze({ caller: undefined });
 export function compileAuthentication(engine: AuthenticationSetting): Identify {
   const { compilation, identify } = engine;
   if (identify) return (call, { operation }) => after(identify(call), (caller) => identifiedBy(caller, operation, compilation));
-  return isStated(compilation.spec.authentication.schemes) ? withSchemes(engine) : withoutSchemes(compilation);
+  return isStated(compilation.spec.authentication.schemes)
+    ? withSchemes(engine)
+    : withoutSchemes(compilation, engine.isProduction);
 }
 
 /** No credential is looked at where an operation is public; nobody may call where each rule is for callers that are known. */
@@ -39,17 +43,32 @@ function identifiedBy(caller: Caller | undefined, operation: Operation, { spec }
   return { caller };
 }
 
-/** Everybody is taken for the same user. Where schemes and permissions are both open, that is for callers on this machine alone. */
-function withoutSchemes({ spec, facts, user }: Compilation): Identify {
+/**
+ * Everybody is taken for the same user. Where schemes and permissions are both open, that is for callers on this machine alone; and what is
+ * open to this machine is not open to the pages that its browsers show, whatever name they have made lead here.
+ */
+function withoutSchemes({ spec, facts, user }: Compilation, isProduction: boolean): Identify {
   const { schemes, permissions } = spec.authentication;
   const local: Identified = { caller: { id: 'local', user: user ?? '', scopes: [] } };
-  if (schemes.standing !== 'open' || permissions.standing !== 'open') return () => local;
+  const origins = statedOrigins(spec.authentication);
+  const isUndecided = schemes.standing === 'open' && permissions.standing === 'open';
   return (call, { operation }) => {
-    if (isOnLoopback(call)) return local;
+    if (isOnLoopback(call)) {
+      if (!isCrossSite(call, origins)) return local;
+      return isWrite(call, operation.endpoint) ? foreignWrite : { ...local, mayNotWrite: true };
+    }
+    if (!isUndecided) return !isProduction && isLedHere(call) ? foreignName : local;
     const open = [...facts.about('schemes', 'service'), ...facts.about('permission rules', operation.name)];
     return { refusal: { open } };
   };
 }
+
+const foreignName: Identified = {
+  refusal: {
+    when: 'caller.forbidden',
+    message: 'From this machine the service answers to localhost; start it with --production to answer to any name.',
+  },
+};
 
 /** What step 4 asks at one operation. */
 interface Asks {
@@ -190,8 +209,7 @@ function compileConclusion(engine: Means): Conclude {
   const { compilation, relaxesAuth } = engine;
   const users = usersOf(compilation);
   const isStatedUser = users ? new Set(users) : undefined;
-  const { authentication } = compilation.spec;
-  const origins = new Set((statedValue(authentication.origins) ?? []).map((origin) => origin.toLowerCase()));
+  const origins = statedOrigins(compilation.spec.authentication);
   return (call, asks, presented, proven) => {
     const { challenges, sets, missing } = asks.door;
     const outcomes = proven.map(({ outcome }) => outcome);
@@ -209,11 +227,18 @@ function compileConclusion(engine: Means): Conclude {
     const caller = relaxesAuth ? joined(callers) : together(callers);
     if (!caller || (isStatedUser && !isStatedUser.has(caller.user)))
       return { refusal: challenges.bad(presented.flatMap(({ around }) => around)) };
-    if (isWrite(call, asks.operation.endpoint) && presented.some(isAmbient) && isCrossSite(call, origins))
-      return { refusal: { when: 'caller.forbidden' } };
+    if (presented.some(isAmbient) && isCrossSite(call, origins))
+      return isWrite(call, asks.operation.endpoint) ? foreignWrite : { caller, mayNotWrite: true };
     return outcomes.length === 1 && isGood(outcomes[0]) ? outcomes[0] : { caller };
   };
 }
+
+const foreignWrite: Identified = {
+  refusal: {
+    when: 'caller.forbidden',
+    message: 'A page of another site may not change anything here; the service can state its origin.',
+  },
+};
 
 /** Whether a browser sends a credential by itself, whatever page asks for it: a cookie, and a name with its password. */
 function isAmbient({ schemes }: Presented): boolean {
@@ -254,32 +279,4 @@ function refuseUnsupported(schemes: readonly Accepted[], means: Means): { readon
 
 function unsupported(detail: string): Refusal {
   return { unsupported: { type: 'urn:ninefold:unsupported', detail } };
-}
-
-/** Methods that change nothing (RFC 9110 section 9.2.1, RFC 10008). */
-const safe = new Set(['GET', 'HEAD', 'OPTIONS', 'QUERY']);
-const looking = new Set(['read', 'list', 'handler', 'reply']);
-
-/** Whether a call may change something: by its method, or by what the endpoint does. */
-function isWrite({ method }: Call, endpoint: Endpoint | undefined): boolean {
-  const verb = endpoint && statedValue(endpoint.does)?.verb;
-  return !safe.has(method) || (verb !== undefined && !looking.has(verb));
-}
-
-/**
- * Whether a browser sends a call on behalf of another site: by `Sec-Fetch-Site` (W3C Fetch Metadata), where a browser is too
- * old for it by `Origin` against `Host`. What neither header is on does not come from a browser's page. The stated origins may.
- */
-function isCrossSite({ headers }: Call, origins: ReadonlySet<string>): boolean {
-  const { origin, host } = headers;
-  const site = headers['sec-fetch-site'];
-  if (site === 'same-origin' || site === 'none') return false;
-  if (site === undefined && origin === undefined) return false;
-  if (typeof origin === 'string' && origins.has(origin.toLowerCase())) return false;
-  return site !== undefined || typeof origin !== 'string' || hostOf(origin) !== host?.toString().toLowerCase();
-}
-
-function hostOf(origin: string): string | undefined {
-  const match = /^https?:\/\/([^/]+)$/i.exec(origin);
-  return match?.[1]?.toLowerCase();
 }

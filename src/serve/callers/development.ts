@@ -11,6 +11,7 @@ import { type Accepted, acceptedSchemes, algorithmsOf, unsupportedBy } from './a
 import { type CallerOf, compileCaller, usersOf } from './callers.ts';
 import { type Credentials, newKey } from './credentials.ts';
 import { fixedKeys, type KeySet } from './key-set.ts';
+import { lifetimeMsOf } from './tokens.ts';
 
 /** A credential that was made for one run of a service, ready to be sent. */
 export interface DevelopmentCredential {
@@ -157,7 +158,7 @@ export class Development {
     const { SignJWT } = await import('jose');
     const seconds = Math.floor(this.#clock.now() / 1000);
     const token = new SignJWT({ ...claims }).setProtectedHeader({ alg: algorithm, kid }).setIssuedAt(seconds);
-    token.setExpirationTime(seconds + tokenMs / 1000);
+    token.setExpirationTime(seconds + Math.floor(Math.min(tokenMs, lifetimeMsOf(scheme) ?? tokenMs) / 1000));
     if (scheme.issuer !== undefined) token.setIssuer(scheme.issuer);
     if (scheme.audience !== undefined) token.setAudience(scheme.audience);
     return token.sign(privateKey);

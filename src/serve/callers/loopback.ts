@@ -13,7 +13,24 @@ export function isLoopback(host: string): boolean {
  * what a proxy of this machine passes on comes from wherever it came from.
  */
 export function isOnLoopback({ address, headers }: Call): boolean {
-  if (passedOn.some((name) => headers[name] !== undefined)) return false;
-  const host = typeof headers.host === 'string' ? headers.host.toLowerCase() : '';
-  return isLoopback(address) && isLoopback(host.replace(/:\d*$/, '').replace(/^\[(.*)\]$/, '$1'));
+  return !isPassedOn(headers) && isLoopback(address) && isLoopback(hostOf(headers));
+}
+
+/**
+ * Whether a call came by a socket of this machine, and to a name of elsewhere: a page made that name lead here. Names without a point are of
+ * this network, and an address leads where it says.
+ */
+export function isLedHere({ address, headers, isDirect }: Call): boolean {
+  if (isDirect !== true || isPassedOn(headers) || !isLoopback(address)) return false;
+  const host = hostOf(headers);
+  return host.includes('.') && !/^[\d.]+$/.test(host) && !host.endsWith('.localhost');
+}
+
+function isPassedOn(headers: Call['headers']): boolean {
+  return passedOn.some((name) => headers[name] !== undefined);
+}
+
+function hostOf({ host }: Call['headers']): string {
+  const name = typeof host === 'string' ? host.toLowerCase() : '';
+  return name.replace(/:\d*$/, '').replace(/^\[(.*)\]$/, '$1');
 }

@@ -10,7 +10,7 @@ import { compileCaller } from './callers.ts';
 import type { Credentials } from './credentials.ts';
 import { type Development, scopesOf } from './development.ts';
 import { fixedKeys, type KeySet, startKeySet } from './key-set.ts';
-import { compileTokens } from './tokens.ts';
+import { compileTokens, lifetimeMsOf } from './tokens.ts';
 
 /** Who shows a credential: nobody where it is not good; or why nobody can tell. */
 export type ProofOutcome = { readonly caller: Caller } | undefined | 'unavailable' | 'busy' | 'unsupported';
@@ -52,6 +52,7 @@ export function compileProof({ scheme, kind }: Accepted, means: Means): Prove {
   return compileTokens({
     issuer: scheme.issuer,
     audience: scheme.audience,
+    lifetimeMs: lifetimeMsOf(scheme),
     algorithms: algorithmsOf(scheme, means.signsAll ?? false),
     keysOf(kid, algorithm) {
       const own = means.development?.keysOf(scheme.name, kid);

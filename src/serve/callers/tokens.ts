@@ -2,6 +2,8 @@ import { hash } from 'node:crypto';
 import type * as Jose from 'jose';
 import type { CryptoKey, JWTPayload } from 'jose';
 import type { JsonMap } from '../../document/document.ts';
+import { durationMs } from '../../kinds/durations.ts';
+import type { Scheme } from '../../parts/authentication.ts';
 import type { Caller } from '../exchange/exchange.ts';
 import { Remembered } from './credentials.ts';
 import type { KeySet, PublicKey } from './key-set.ts';
@@ -10,6 +12,8 @@ import type { KeySet, PublicKey } from './key-set.ts';
 export interface TokenRules {
   readonly issuer: string | undefined;
   readonly audience: string | undefined;
+  /** How long one holds at most; then it has to say its end. */
+  readonly lifetimeMs: number | undefined;
   /** Those that the document names, and no other. */
   readonly algorithms: readonly string[];
   /** The keys that may have signed it; of those that were made for this run, the name is known. */
@@ -19,6 +23,11 @@ export interface TokenRules {
 
 /** Who shows a token: nobody where it is not good, `unavailable` where its issuer's keys cannot be had. */
 export type Shown = { readonly caller: Caller } | undefined | 'unavailable';
+
+/** How long tokens of a scheme hold at most, in milliseconds; nothing where it does not say. */
+export function lifetimeMsOf({ own: { lifetime } }: Pick<Scheme, 'own'>): number | undefined {
+  return typeof lifetime === 'string' ? durationMs(lifetime) : undefined;
+}
 
 /** Verifies a token once, and knows it again until it ends or its key goes. */
 export type VerifyToken = (token: string, nowMs: number) => Shown | Promise<Shown>;
@@ -51,7 +60,7 @@ export function compileTokens(rules: TokenRules): VerifyToken {
     for (const key of found.slice(0, triesMost)) {
       const claims = await claimsOf(token, key, header.alg, nowMs);
       if (claims === 'another key') continue;
-      const caller = claims && rules.callerOf(claims as JsonMap, nowMs);
+      const caller = claims && isWithin(claims, rules.lifetimeMs, nowMs) && rules.callerOf(claims as JsonMap, nowMs);
       if (!claims || !caller) return undefined;
       const shown = { caller };
       const untilMs = claims.exp === undefined ? Number.POSITIVE_INFINITY : (claims.exp + leewaySeconds) * 1000;
@@ -68,6 +77,12 @@ export function compileTokens(rules: TokenRules): VerifyToken {
     if (known) remembered.delete(mark);
     return verify(token, nowMs, mark);
   };
+}
+
+/** Whether a token ends soon enough, counted from when it was made or, where it does not say that, from now (RFC 7519 sections 4.1.4 and 4.1.6). */
+function isWithin({ exp, iat }: JWTPayload, lifetimeMs: number | undefined, nowMs: number): boolean {
+  if (lifetimeMs === undefined) return true;
+  return exp !== undefined && (exp - leewaySeconds) * 1000 - (iat === undefined ? nowMs : iat * 1000) <= lifetimeMs;
 }
 
 /** What a token says, if this key has signed it and it is for us and for now. */

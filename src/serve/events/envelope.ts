@@ -12,6 +12,7 @@ import { webhookOf } from './event-kinds.ts';
 import type { Post } from './posts.ts';
 import type { EventsSetting } from './setting.ts';
 import type { Subscriber } from './subscribers.ts';
+import { targetFlaw, type WebhookTargets } from './targets.ts';
 
 /** For whom an event is written: what a user may not see is left out, and a version has its own shape. */
 export interface Audience {
@@ -166,12 +167,14 @@ export interface Signing {
 // These belong to the connection.
 const framing = ['connection', 'content-length', 'host', 'keep-alive', 'transfer-encoding', 'upgrade', 'expect'];
 
-export function compileSigning(engine: EventsSetting, wrapping: Wrapping, allowsPrivate: boolean): Signing {
+export function compileSigning(engine: EventsSetting, wrapping: Wrapping, targets: WebhookTargets): Signing {
   const signature = signatureOf(webhookOf(engine)?.signature);
   const { user } = engine.compilation;
   return {
     post(event, subscriber, nowMs) {
       const { maker, version, url, fields } = subscriber;
+      const flaw = fields === undefined ? undefined : targetFlaw(url, targets);
+      if (flaw !== undefined) return { wrong: `Its url is not ${flaw}.` };
       const body = wrapping.body(event, { user: fields === undefined ? user : maker?.user, version });
       if (typeof body !== 'string') return body;
       const own = wrapping.headers(event, subscriber);
@@ -181,7 +184,7 @@ export function compileSigning(engine: EventsSetting, wrapping: Wrapping, allows
       const headers: Record<string, string> = { 'content-type': 'application/json', 'user-agent': 'ninefold', ...own };
       for (const name of framing) delete headers[name];
       // Whoever starts the service chooses where it sends; a row's address is somebody else's choice.
-      const isPrivate = allowsPrivate || fields === undefined;
+      const isPrivate = targets.allowsPrivate || fields === undefined;
       return { url, headers: { ...headers, ...signed }, body, isPrivate };
     },
   };

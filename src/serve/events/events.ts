@@ -9,13 +9,13 @@ import { isStillKnown } from './row-image.ts';
 import type { Events, EventsSetting } from './setting.ts';
 import { Streams } from './stream.ts';
 import { type GivenWebhook, Subscribers } from './subscribers.ts';
+import type { WebhookTargets } from './targets.ts';
 
 /** Where events go besides those who ask for them. */
 interface EventsOptions {
   /** Addresses that receive everything, for development. */
   readonly webhooks: readonly GivenWebhook[];
-  /** Whether webhooks may go to addresses that are not public. */
-  readonly allowsPrivate: boolean;
+  readonly targets: WebhookTargets;
 }
 
 interface Compiled {
@@ -26,7 +26,7 @@ interface Compiled {
 
 /** Starts the events part: records with changes, delivers by webhook, and tells those who listen to the stream. */
 export function startEvents(engine: () => EventsSetting, options: EventsOptions): Events {
-  const subscribers = new Subscribers(options.webhooks);
+  const subscribers = new Subscribers(options.webhooks, options.targets);
   const current = compileCurrent(engine, options, subscribers);
   const deliveries = new Deliveries(engine, () => current().rules, subscribers);
   const streams = new Streams(engine, () => current().stream);
@@ -75,7 +75,7 @@ export function startEvents(engine: () => EventsSetting, options: EventsOptions)
 /** What the document that is served now asks of events, compiled when it is first asked for. */
 function compileCurrent(
   engine: () => EventsSetting,
-  { webhooks, allowsPrivate }: EventsOptions,
+  { webhooks, targets }: EventsOptions,
   subscribers: Subscribers,
 ): () => Compiled {
   const compiled = new WeakMap<EventsSetting, Compiled>();
@@ -83,7 +83,7 @@ function compileCurrent(
     const now = engine();
     let made = compiled.get(now);
     if (!made) {
-      made = compile(now, webhooks.length > 0, allowsPrivate);
+      made = compile(now, webhooks.length > 0, targets);
       compiled.set(now, made);
       subscribers.forget();
     }
@@ -122,7 +122,7 @@ class Looking {
   }
 }
 
-function compile(engine: EventsSetting, hasGiven: boolean, allowsPrivate: boolean): Compiled {
+function compile(engine: EventsSetting, hasGiven: boolean, targets: WebhookTargets): Compiled {
   const recording = compileRecording(engine, hasGiven);
   const wrapping = compileWrapping(engine);
   const stated = statedValue(engine.compilation.spec.events.delivery)?.stream?.format;
@@ -130,7 +130,7 @@ function compile(engine: EventsSetting, hasGiven: boolean, allowsPrivate: boolea
   const kind = streamKind(stated) ?? streamKinds[0];
   return {
     recording,
-    rules: { schedule: compileSchedule(engine), signing: compileSigning(engine, wrapping, allowsPrivate) },
+    rules: { schedule: compileSchedule(engine), signing: compileSigning(engine, wrapping, targets) },
     stream: {
       recording,
       wrapping,

@@ -3,7 +3,7 @@ import type { Credentials } from '../callers/credentials.ts';
 import type { PromiseOrValue } from '../exchange/after.ts';
 import type { Caller, Exchange, Recorded } from '../exchange/exchange.ts';
 import type { Versions } from '../exchange/versions.ts';
-import type { Reply } from '../http/call.ts';
+import type { Call, Reply } from '../http/call.ts';
 import type { Surroundings } from '../http/clock.ts';
 import type { Stored, Work } from '../resources/act.ts';
 import type { ViewCompilation } from '../resources/view-compilation.ts';
@@ -16,6 +16,7 @@ export interface EventsSetting extends Surroundings, Stored {
   readonly events: Events;
   /** The keys that were given out, of which a subscriber's maker may have lost its own. */
   readonly credentials: Credentials;
+  readonly limits: { readonly addressOf: (call: Call) => string };
   /** Whether requests in doubt are let through. */
   readonly acceptsOpen: boolean;
 }

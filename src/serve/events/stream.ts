@@ -40,8 +40,10 @@ export class Streams {
   readonly open = (exchange: Exchange): PromiseOrValue<Reply> => {
     const { caller, call, view } = exchange;
     const { kind } = this.#rules();
-    // Whoever nobody knows is many.
-    if (caller && this.#openOf(caller) >= streamsMostOfOne)
+    const from = this.#engine().limits.addressOf(call);
+    if (this.#count >= streamsMost)
+      return refusalReply(exchange, { when: 'service.unavailable', headers: { 'retry-after': '60' } });
+    if (this.#openOf(caller, from) >= (caller ? streamsMostOfOne : streamsMostOfAddress))
       return refusalReply(exchange, { when: 'limit.rate', headers: { 'retry-after': '60' } });
     const last = call.headers[kind.resumeHeader];
     const lastId = typeof last === 'string' && last !== '' ? last : undefined;
@@ -49,7 +51,7 @@ export class Streams {
       this.#engine().store.read(({ outbox }) =>
         lastId === undefined ? outbox.lastEvent() : (outbox.eventNamed(lastId)?.seq ?? 0),
       ),
-      (position) => streamReply(kind, (sink) => this.#start(sink, caller, view.version ?? '', position)),
+      (position) => streamReply(kind, (sink) => this.#start(sink, caller, view.version ?? '', position, from)),
     );
   };
 
@@ -83,13 +85,13 @@ export class Streams {
     this.#live = 0;
   }
 
-  #start(sink: ReplySink, caller: Caller | undefined, version: string, position: number): ReplyReader {
+  #start(sink: ReplySink, caller: Caller | undefined, version: string, position: number, from: string): ReplyReader {
     if (this.#isStopped) {
       sink.end();
       return { drained: () => {}, gone: () => {} };
     }
     const group = this.#groupOf(caller, version);
-    const connection: Connection = { group, sink, position, isLive: false, resume: undefined };
+    const connection: Connection = { group, sink, position, from, isLive: false, resume: undefined };
     group.connections.add(connection);
     this.#count += 1;
     if (this.#count === 1) this.#heartbeat.set(this.#engine().clock.now() + heartbeatMs);
@@ -104,10 +106,13 @@ export class Streams {
     };
   }
 
-  #openOf(caller: Caller): number {
+  /** How many a caller has open; of those that nobody knows, how many come from there. */
+  #openOf(caller: Caller | undefined, from: string): number {
     let count = 0;
-    for (const { caller: other, connections } of this.#groups.values())
-      if (other?.id === caller.id && other.user === caller.user) count += connections.size;
+    for (const { caller: other, connections } of this.#groups.values()) {
+      if (caller && other?.id === caller.id && other.user === caller.user) count += connections.size;
+      if (!caller && !other) for (const one of connections) if (one.from === from) count += 1;
+    }
     return count;
   }
 
@@ -247,6 +252,8 @@ export class Streams {
 
 /** How many streams one caller may have open. */
 const streamsMostOfOne = 32;
+const streamsMostOfAddress = 128; // By callers that nobody knows.
+const streamsMost = 8192; // Over all.
 
 /** Some of what was recorded. */
 interface Page {
@@ -261,6 +268,8 @@ interface Page {
 interface Connection {
   readonly group: Group;
   readonly sink: ReplySink;
+  /** The address that it is counted under. */
+  readonly from: string;
   /** The last event that was looked at for it. */
   position: number;
   isLive: boolean;
@@ -285,9 +294,7 @@ function streamReply({ mediaType }: StreamKind, start: ReplyStream['start']): Re
   return { status: 200, headers, body: undefined, stream: { start } };
 }
 
-const keepMsUnstated = 86_400_000;
-
-/** How far back a reader can resume. */
+/** How far back a reader can resume: a day where the document does not say. */
 function keptMs({ compilation }: EventsSetting): number {
-  return statedValue(compilation.spec.events.delivery)?.stream?.keepMs ?? keepMsUnstated;
+  return statedValue(compilation.spec.events.delivery)?.stream?.keepMs ?? 86_400_000;
 }

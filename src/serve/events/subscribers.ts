@@ -6,6 +6,7 @@ import { describeValue } from '../http/violation.ts';
 import type { StoredChange, Work } from '../resources/act.ts';
 import { type Kinds, matches, webhookOf } from './event-kinds.ts';
 import type { EventsSetting } from './setting.ts';
+import { targetFlaw, type WebhookTargets } from './targets.ts';
 
 /** Who is sent webhooks: a row of the subscribers' resource, or an address given at the start. */
 export interface Subscriber {
@@ -41,6 +42,9 @@ interface State {
   readonly disabled?: boolean;
 }
 
+/** How many subscribers one caller may have; those that nobody knows are one. */
+const subscribersMostOfOne = 256;
+
 /** How long a secret is good beside the one that took its place. */
 const rotationMs = 86_400_000;
 
@@ -50,12 +54,14 @@ const rotationMs = 86_400_000;
  */
 export class Subscribers {
   readonly #given: readonly Subscriber[];
+  readonly #targets: WebhookTargets;
   #rows: Map<string, Subscriber> | undefined;
   /** Those that have changed since they were read. */
   readonly #stale = new Set<string>();
   #changes = 0;
 
-  constructor(given: readonly GivenWebhook[]) {
+  constructor(given: readonly GivenWebhook[], targets: WebhookTargets) {
+    this.#targets = targets;
     this.#given = given.map(({ url, secret }) => ({
       id: `given ${url}`,
       url,
@@ -129,6 +135,8 @@ export class Subscribers {
       return;
     }
     if (fields.events !== undefined) demandKnown(after, before, fields.events, kinds);
+    if (fields.url !== undefined) demandTarget(after, before, fields.url, this.#targets);
+    if (!before) this.#demandRoom(work, engine, caller);
     const { version } = work.scope;
     if (!before) {
       const made: State = { ...(caller && { maker: caller }), ...(typeof version === 'string' && version !== '' && { version }) };
@@ -147,6 +155,14 @@ export class Subscribers {
     const { failingMs, ...rest } = state;
     const next: State = { ...rest, ...(!isAgain && failingMs !== undefined && { failingMs }), ...(previous && { previous }) };
     work.rows.outbox.keepSubscriber(id, JSON.stringify(next));
+  }
+
+  /** @throws {Refused} `limit.quota` where a caller has as many subscribers as one may have. */
+  #demandRoom(work: Work, engine: EventsSetting, caller: Caller | undefined): void {
+    let own = 0;
+    for (const { maker, fields } of this.#seen(work.rows, engine, []).values())
+      if (fields && maker?.id === caller?.id && maker?.user === caller?.user) own += 1;
+    if (own >= subscribersMostOfOne) throw new Refused({ when: 'limit.quota', message: `${own} subscribers are yours already.` });
   }
 
   /** Remembers since when nothing but failures came of what was sent; nothing = the last was taken. */
@@ -224,6 +240,18 @@ function subscriberOf(id: string, row: Fields, state: State, names: NonNullable<
     failingMs: state.failingMs,
     fields: row,
   };
+}
+
+/** Something can be sent to a subscriber. @throws {Refused} `request.invalid` where nothing can, unless it stood there before. */
+function demandTarget(after: Fields, before: Fields | undefined, field: string, targets: WebhookTargets): void {
+  const url = after[field];
+  if (typeof url !== 'string' || url === before?.[field]) return;
+  const expected = targetFlaw(url, targets);
+  if (expected === undefined) return;
+  throw new Refused({
+    when: 'request.invalid',
+    violations: [{ in: 'body', path: `/${field}`, found: describeValue(url), expected }],
+  });
 }
 
 /** A subscriber lists kinds that there are. @throws {Refused} `request.invalid` where it lists others, unless it did before. */

@@ -1,5 +1,4 @@
 import type { JsonMap } from '../../document/document.ts';
-import type { Decision } from '../../kinds/limits/kind.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { ErrorCondition } from '../../parts/errors.ts';
 import type { Operation } from '../../parts/operations.ts';
@@ -8,6 +7,7 @@ import type { Negotiate } from '../http/media-type.ts';
 import type { RouteMatch } from '../http/route.ts';
 import type { Violation } from '../http/violation.ts';
 import type { PromiseOrValue } from './after.ts';
+import type { Counted } from './counted.ts';
 import type { OpenFact } from './open.ts';
 
 /** Who is asking. */
@@ -146,30 +146,16 @@ export interface Routed {
 /** A call that leads to an endpoint. */
 export type Reached = Routed & { readonly found: Extract<RouteMatch<Planned>, { readonly kind: 'found' }> };
 
-/** Who is calling, as step 4 finds out. Nobody, where the operation asks for no credential and none is looked at. */
-export type Identified = { readonly caller: Caller | undefined } | { readonly refusal: Refusal };
+/**
+ * Who is calling, as step 4 finds out. Nobody, where the operation asks for no credential and none is looked at. `mayNotWrite`: a page of
+ * another site asks, with what its browser sends by itself.
+ */
+export type Identified = { readonly caller: Caller | undefined; readonly mayNotWrite?: true } | { readonly refusal: Refusal };
 
 /** A body in the words of an older version, and what is wrong with it there. */
 export interface OlderRequest {
   readonly body: Value;
   readonly violations: readonly Violation[];
-}
-
-/** What the rates have made of a request so far. */
-export interface Counted {
-  /** The rates that counted it, or that refused it, with what they said. */
-  rates: RateUse[];
-  /** The `RateLimit-Policy` of these rates. */
-  policy: string;
-}
-
-/** One rate's decision about one request. */
-export interface RateUse {
-  /** How the rate begins in the `RateLimit` field, and how many of its units one request is. */
-  readonly rate: { readonly label: string; readonly unit: number };
-  readonly decision: Decision;
-  /** Takes it out again. */
-  giveBack(nowMs: number): void;
 }
 
 /** One request's idempotency key, and what it stands for. */
@@ -204,6 +190,7 @@ export interface Exchange {
   /** Of the current version until the caller is known, and of the one that it is pinned to from then on. */
   plan: Plan;
   caller: Caller | undefined;
+  mayNotWrite: boolean;
   /** Which plans are meant: those of this user and version. */
   view: View;
   pathParams: Readonly<Record<string, string>>;
@@ -240,7 +227,6 @@ export interface Exchange {
 
 const unread = Object.freeze({});
 
-/** What is known of an exchange when it starts. */
 export type Start = Pick<Exchange, 'call' | 'routed' | 'nowMs' | 'view'>;
 
 /** An exchange at the start of its road; its identifier is made when it is first asked for. */
@@ -251,6 +237,7 @@ export function startExchange({ call, routed, nowMs, view }: Start, newRequestId
     routed,
     plan: routed.found.value.plan,
     caller: undefined,
+    mayNotWrite: false,
     view,
     pathParams: unread,
     nowMs,
@@ -286,12 +273,6 @@ export function refusalReply(exchange: Exchange, refusal: Refusal): Reply {
   });
   exchange.refusedWith = refusal;
   return reply;
-}
-
-/** Notes down a refusal that is a failure of ours, once the exchange is over. */
-export function reportRefusal({ refusedWith, plan, requestId }: Exchange): void {
-  if (refusedWith?.when === 'internal' && refusedWith.message !== undefined)
-    plan.onFailure(new Error(refusedWith.message), requestId());
 }
 
 /** Notes down what was let pass. */

@@ -11,6 +11,10 @@ export interface SocketBounds {
   readonly requestTimeoutMs: number;
   /** How long a connection stays open with nothing asked. */
   readonly keepAliveTimeoutMs: number;
+  /** How many connections are open at a time, over all. */
+  readonly connectionsMax: number;
+  /** How many of them come from one address; from this machine, where a proxy may stand, as many as there are. */
+  readonly connectionsOfOneMax: number;
   /** How much of a body that nobody wants is read away so that the connection, or at least the reply, gets through. */
   readonly drainBytesMax: number;
   /** How long a connection that is to be closed is still read from, for the same reason. */
@@ -28,6 +32,8 @@ export const ownBounds: SocketBounds = {
   headersTimeoutMs: 30_000,
   requestTimeoutMs: 120_000,
   keepAliveTimeoutMs: 60_000,
+  connectionsMax: 16_384,
+  connectionsOfOneMax: 1_024,
   drainBytesMax: 16 * 1024 * 1024,
   lingerMs: 5_000,
 };
@@ -41,6 +47,8 @@ export function settleBounds(given: SomeBounds): SocketBounds {
     headersTimeoutMs: Math.min(given.headersTimeoutMs ?? ownBounds.headersTimeoutMs, requestTimeoutMs),
     requestTimeoutMs,
     keepAliveTimeoutMs: given.keepAliveTimeoutMs ?? ownBounds.keepAliveTimeoutMs,
+    connectionsMax: given.connectionsMax ?? ownBounds.connectionsMax,
+    connectionsOfOneMax: given.connectionsOfOneMax ?? ownBounds.connectionsOfOneMax,
     drainBytesMax: given.drainBytesMax ?? ownBounds.drainBytesMax,
     lingerMs: given.lingerMs ?? ownBounds.lingerMs,
   };
@@ -56,6 +64,7 @@ export function doorBounds(given: SomeBounds = {}): string[] {
     `The headers of a request have ${time(bounds.headersTimeoutMs)} to arrive, the whole request ${time(bounds.requestTimeoutMs)} (408).`,
     `A reply that is not taken for ${time(bounds.requestTimeoutMs)} is cut off.`,
     `A connection on which nothing is asked for ${time(bounds.keepAliveTimeoutMs)} is closed.`,
+    `${bounds.connectionsMax.toLocaleString('en')} connections are open at a time, ${bounds.connectionsOfOneMax.toLocaleString('en')} of them from one address; more are closed.`,
     `Of a body that is refused, up to ${size(bounds.drainBytesMax)} are read away before the connection is closed.`,
   ];
 }

@@ -12,6 +12,8 @@ export interface Call {
   /** The size of the header block in bytes, roughly as sent. */
   readonly headerBytes: number;
   readonly address: string;
+  /** Whether it came by a socket that is listened on here. */
+  readonly isDirect?: true;
   /** Reads the body, up to a number of bytes; `too large` beyond it. */
   body(bytesMax: number): Promise<Buffer | 'too large'> | Buffer;
   readonly hasBody: boolean;

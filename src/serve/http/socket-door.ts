@@ -138,6 +138,7 @@ class SocketCall implements Call {
   readonly query: string;
   readonly headers: Call['headers'];
   readonly hasBody: boolean;
+  readonly isDirect = true;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** Whether the client waits to be told to send its body (RFC 9110 section 10.1.1). */

@@ -1,5 +1,6 @@
 import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { SocketBounds } from './bounds.ts';
 import { underWay } from './disconnect.ts';
 import { refuseConnection, refuseTunnel } from './malformed-requests.ts';
 import { createServer } from './node-http.ts';
@@ -10,6 +11,8 @@ export interface ListenOptions extends DoorOptions {
   readonly host: string;
   /** How long running requests have to finish at `close`; 10 s unless given. */
   readonly graceMs?: number | undefined;
+  /** Under what the connections of an address are counted; nothing where they are of many, such as those of a proxy. */
+  readonly countedAs?: ((address: string) => string | undefined) | undefined;
 }
 
 /** Where a service listens. */
@@ -30,7 +33,7 @@ export function createListener(answer: Answering, options: DoorOptions = {}): Re
 export function listen(answer: Answering, options: ListenOptions): Promise<Listening> {
   const door = new SocketDoor(answer, options);
   const server = serverOf(door);
-  const connections = keepConnections(server, door.bounds.requestTimeoutMs);
+  const connections = keepConnections(server, door.bounds, options.countedAs ?? (() => undefined));
   const close = (): Promise<void> => {
     door.isClosing = true;
     door.endStreams();
@@ -86,12 +89,31 @@ interface Connections {
   close(graceMs: number): Promise<void>;
 }
 
-/** Keeps count of a server's connections, and cuts those off whose clients take nothing for so long. */
-function keepConnections(server: Server, untakenMs: number): Connections {
+/** Keeps count of a server's connections, overall and by address, and cuts those off whose clients take nothing for so long. */
+function keepConnections(
+  server: Server,
+  { requestTimeoutMs: untakenMs, connectionsMax, connectionsOfOneMax }: SocketBounds,
+  countedAs: (address: string) => string | undefined,
+): Connections {
   const sockets = new Set<Socket>();
+  const byAddress = new Map<string, number>();
+  server.maxConnections = connectionsMax;
   server.on('connection', (socket: Socket) => {
+    const from = countedAs(socket.remoteAddress ?? '');
+    const own = from === undefined ? 0 : (byAddress.get(from) ?? 0) + 1;
+    if (own > connectionsOfOneMax) {
+      socket.destroy();
+      return;
+    }
+    if (from !== undefined) byAddress.set(from, own);
     sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+    socket.once('close', () => {
+      sockets.delete(socket);
+      if (from === undefined) return;
+      const left = (byAddress.get(from) ?? 1) - 1;
+      if (left > 0) byAddress.set(from, left);
+      else byAddress.delete(from);
+    });
   });
   // node:http takes a connection for idle while its last reply is still being sent.
   server.closeIdleConnections = () => {};

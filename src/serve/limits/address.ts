@@ -37,6 +37,18 @@ export function addressName({ high, low }: AddressBits): string {
   return `${words.map((word) => word.toString(16)).join(':')}::/64`;
 }
 
+/**
+ * Under what the connections of an address are counted, each with those of its network of IPv6; nothing for this machine's own, and for all
+ * where the document trusts proxies, which bring many.
+ */
+export function connectionKey(trusted: readonly string[]): (address: string) => string | undefined {
+  if (trusted.length > 0) return () => undefined;
+  return (address) => {
+    const name = addressName(addressBits(address));
+    return name.startsWith('127.') || address === '::1' ? undefined : name;
+  };
+}
+
 /** An IPv4 address as a number, or -1: by hand, since every request needs it. */
 function v4Number(text: string): number {
   let value = 0;

@@ -115,7 +115,9 @@ function compileAttempt(
     const value = await handler(context);
     const reply = answer(exchange, value, makesSecret(collected, engine));
     const again = keyed ? answer(exchange, value, false) : reply;
-    if (collected.writes.length === 0 && collected.emitted.length === 0 && !keyed && !spend) return reply;
+    const isWriting = collected.writes.length > 0 || collected.emitted.length > 0;
+    if (isWriting && exchange.mayNotWrite) return refusalReply(exchange, { when: 'caller.forbidden' });
+    if (!isWriting && !keyed && !spend) return reply;
     return changeFor(engine, exchange, (rows, draw) => {
       exchange.deadline?.apply();
       const replayed = keyed && replay(rows, keyed, exchange.nowMs);

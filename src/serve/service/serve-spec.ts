@@ -1,9 +1,10 @@
 import type { Json } from '../../document/document.ts';
-import { entriesOf } from '../../parts/fact.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { basePath } from '../../parts/purpose.ts';
 import type { Spec } from '../../parts/spec.ts';
+import { Locked } from '../../store/failures.ts';
 import { openSqlite } from '../../store/sqlite/sqlite.ts';
-import { Locked, type Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { Credentials } from '../callers/credentials.ts';
 import { Development } from '../callers/development.ts';
 import { compileTargets } from '../callers/vary.ts';
@@ -15,6 +16,7 @@ import { type Clock, type Entropy, type SettableClock, systemChance, systemClock
 import { fetchDoor } from '../http/fetch.ts';
 import { type DoorRefusal, doorRefusals, type RefuseRaw } from '../http/refusals.ts';
 import { createListener, listen } from '../http/socket.ts';
+import { connectionKey } from '../limits/address.ts';
 import { compileLimits, type LimitsSetting } from '../limits/limits.ts';
 import { RateCounters } from '../limits/rate-counters.ts';
 import { statedBounds } from '../limits/stated-bounds.ts';
@@ -32,7 +34,7 @@ import { compileAdmin } from './admin/administer.ts';
 import { openAdmin } from './admin/door.ts';
 import { CoverageCount } from './coverage.ts';
 import { quietly } from './failures.ts';
-import { migrate } from './migrate.ts';
+import { givenWebhooks, webhookTargets } from './given-webhooks.ts';
 import { compileNote, noteBoth } from './note-exchange.ts';
 import { notesOf } from './notes.ts';
 import { rearm } from './rearm.ts';
@@ -41,8 +43,8 @@ import type { ServeOptions, Service } from './service.ts';
 import { settledSoon } from './settled-soon.ts';
 import { startWorkbench } from './start-workbench.ts';
 import { compileServe } from './steps.ts';
+import { lastingOf, type Migrated, migrate } from './stored/migrate.ts';
 import { startTimers, type Timers } from './timers.ts';
-
 import { compileUnroutedRefusals, type Note, refuseCall } from './unrouted.ts';
 
 /** Opens a SQLite file, or `:memory:`. @throws {Locked} where another process holds it. */
@@ -71,7 +73,7 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   const logged = options.onExchange && compileNote(options.onExchange, clock, (call) => served.target(call));
   const note = noteBoth(count, logged);
   const webhooks = await givenWebhooks(options.webhooks ?? [], store, chance);
-  const events = startEvents(engine, { webhooks, allowsPrivate: options.allowPrivateWebhooks ?? false });
+  const events = startEvents(engine, { webhooks, targets: webhookTargets(options) });
   const credentials = new Credentials(store, chance);
   const development = options.development ? new Development(credentials, clock, chance, signsAll(options)) : undefined;
   const counters = new RateCounters(systemChance);
@@ -84,7 +86,7 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   await events.resume();
 
   async function replace(next: Spec): Promise<void> {
-    served = await startServed(next, store, lasting, note, options);
+    served = await startServed(next, store, lasting, note, { ...options, migration: lastingOf(options.migration) });
     timers.changed();
     await events.resume();
   }
@@ -114,7 +116,7 @@ function serviceOf(parts: Parts): Service {
   const fire = async (resource: string, id: string, transition: string) => (await timers.fire(resource, id, transition)) as Json;
   const settled = () => settle(timers, events);
   const workbench = workbenchOf(parts, fire, settled);
-  const administer = compileAdmin({ store, clock, chance, credentials, spec, engine, workbench });
+  const administer = compileAdmin({ store, clock, chance, credentials, spec, engine, timers, workbench });
   return {
     ...doorsOf(served),
     fire,
@@ -127,7 +129,7 @@ function serviceOf(parts: Parts): Service {
     },
     get notes() {
       const given = parts.webhooks.map(({ url, secret }) => `Every event goes to ${url}, signed with ${secret}.`);
-      return [...served().rearmed, ...notesOf(engine()), ...given];
+      return [...served().carried, ...notesOf(engine()), ...given];
     },
     get basePath() {
       return engine().basePath;
@@ -179,8 +181,8 @@ async function settle(...parts: readonly { settled(): Promise<void> }[]): Promis
 /** A document as it is served: all of this changes at once where another one takes its place. */
 interface Served {
   readonly engine: Engine;
-  /** What became of the timers of stored rows, in words. */
-  readonly rearmed: readonly string[];
+  /** What became of stored rows and their timers, in words. */
+  readonly carried: readonly string[];
   readonly road: AnswerCall;
   readonly refuseRaw: RefuseRaw;
   /** What of a call's target the log may show. */
@@ -195,12 +197,12 @@ async function startServed(
   note: Note | undefined,
   options: ServeOptions,
 ): Promise<Served> {
-  const engine = await startEngine(spec, store, lasting, options);
+  const { engine, migrated } = await startEngine(spec, store, lasting, options);
   const rearmed = await rearm(engine);
   await lasting.development?.issue(engine.compilation);
   return {
     engine,
-    rearmed,
+    carried: [...migrated.done, ...rearmed],
     road: compileServe(engine, note, lasting.stage),
     refuseRaw: compileRawRefusals(engine),
     target: compileTargets(spec),
@@ -218,7 +220,10 @@ function doorsOf(served: () => Served): Pick<Service, 'listener' | 'fetch' | 'li
   return {
     listener: createListener(answer, { ...bounds(), ...options }),
     fetch: fetchDoor(answer),
-    listen: (at) => listen(answer, { ...bounds(), ...options, host: '127.0.0.1', ...at }),
+    listen: (at) => {
+      const countedAs = connectionKey(statedValue(served().engine.compilation.spec.limits.trustProxies) ?? []);
+      return listen(answer, { ...bounds(), ...options, countedAs, host: '127.0.0.1', ...at });
+    },
   };
 }
 
@@ -237,16 +242,28 @@ interface Lasting
 }
 
 /** Compiles a document over a store. @throws {Misfits} where stored rows do not fit it. */
-async function startEngine(spec: Spec, store: Store, lasting: Lasting, options: ServeOptions): Promise<Engine> {
+async function startEngine(
+  spec: Spec,
+  store: Store,
+  lasting: Lasting,
+  options: ServeOptions,
+): Promise<{ readonly engine: Engine; readonly migrated: Migrated }> {
   const standIn = options.sample ? startStandIn(spec, options.seedValue ?? '', options.strict ?? false) : undefined;
   const compilation = startViewCompilation(spec, options.as ?? entriesOf(spec.purpose.users)[0]?.[0], standIn);
   const models = compileModels(compilation, compilation.access);
   const chance = options.chance ?? systemChance;
-  await migrate(store, models, compilation, options.acceptMisfits ?? false);
   const clock = options.clock ?? systemClock;
+  const migrated = await migrate({
+    store,
+    models,
+    compilation,
+    acceptMisfits: options.acceptMisfits ?? false,
+    options: options.migration ?? {},
+    now: () => clock.now(),
+  });
   const secret = await store.setting('cursor key', () => Buffer.from(chance.bytes(32)).toString('base64url'));
   const { counters, onFailure, stage: _stage, ...own } = lasting;
-  return {
+  const engine: Engine = {
     compilation,
     store,
     models,
@@ -270,22 +287,10 @@ async function startEngine(spec: Spec, store: Store, lasting: Lasting, options: 
     onFailure,
     limits: compileLimits(spec.limits, { clock, counters, onFailure }),
   };
+  return { engine, migrated };
 }
 
 /** A stand-in gives out tokens itself where its document says nobody's keys. */
 function signsAll({ development, sample }: ServeOptions): boolean {
   return development === true && sample === true;
-}
-
-/** The addresses given at the start, each with a secret that stays the same from start to start. */
-async function givenWebhooks(
-  given: readonly { readonly url: string; readonly secret?: string }[],
-  store: Store,
-  chance: Entropy,
-): Promise<GivenWebhook[]> {
-  const made = () => `whsec_${Buffer.from(chance.bytes(32)).toString('base64')}`;
-  const webhooks: GivenWebhook[] = [];
-  for (const { url, secret } of given)
-    webhooks.push({ url, secret: secret ?? (await store.setting(`webhook secret ${url}`, made)) });
-  return webhooks;
 }

@@ -10,6 +10,7 @@ import type { GivenHandlers } from '../operations/handlers.ts';
 import type { ScenarioInput } from '../scenarios/scenario.ts';
 import type { RowsByResource, Workbench } from '../scenarios/workbench.ts';
 import type { Coverage } from './coverage.ts';
+import type { MigrationOptions } from './stored/migrate.ts';
 
 /** How a service is run. What is not given is the machine's own clock and chance, and a store in memory. */
 export interface ServeOptions {
@@ -38,6 +39,10 @@ export interface ServeOptions {
   readonly webhooks?: readonly { readonly url: string; readonly secret?: string }[];
   /** Whether webhooks may go to this machine and its network; not unless this says so. */
   readonly allowPrivateWebhooks?: boolean;
+  /** The hosts that webhooks may go to, `*.example.com` for all below one; all unless given. */
+  readonly webhookHosts?: readonly string[];
+  /** Whether webhooks go by https alone. */
+  readonly httpsWebhooks?: boolean;
   /** `accept`: let a request in doubt pass where the service can act at all, naming the facts in `Ninefold-Open`. */
   readonly open?: 'refuse' | 'accept';
   /** Be a stand-in for somebody else's service: what only an open fact leaves undetermined is made up, and named in `Ninefold-Sampled`. It implies `open: 'accept'`. */
@@ -52,6 +57,8 @@ export interface ServeOptions {
   readonly openapi?: (spec: Spec) => string | Promise<string>;
   /** Start although stored rows do not fit the document any more. */
   readonly acceptMisfits?: boolean;
+  /** How stored rows are brought up to the document. */
+  readonly migration?: MigrationOptions;
   /** Count what clients touch, for `coverage`. */
   readonly coverage?: boolean;
   /** What is played in trials in place of, or besides, what the document says. Never in production. */
@@ -117,14 +124,4 @@ export interface Service {
   settled(): Promise<void>;
   /** Settles what is under way and closes the store where this service opened it. */
   close(): Promise<void>;
-}
-
-/** Rows that do not fit the document, counted and named; serving does not start over them unless told to. */
-export class Misfits extends Error {
-  readonly rows: readonly { readonly resource: string; readonly count: number; readonly examples: readonly string[] }[];
-  constructor(rows: Misfits['rows']) {
-    const list = rows.map(({ resource, count, examples }) => `${count} of ${resource} (${examples.join('; ')})`);
-    super(`Stored rows do not fit this document: ${list.join(', ')}.`);
-    this.rows = rows;
-  }
 }

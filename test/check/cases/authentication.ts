@@ -57,6 +57,10 @@ export const authenticationCases: readonly Case[] = [
     finds: ['authentication/algorithm-without-key @ /authentication/schemes/token/algorithms/1'],
   },
   {
+    snippets: ['authentication: { schemes: { token: { lifetime: soon } } }'],
+    finds: ['authentication/lifetime @ /authentication/schemes/token/lifetime'],
+  },
+  {
     snippets: ['authentication: { public: [handler count, handler cuont] }'],
     finds: ['authentication/unknown-operation @ /authentication/public/1'],
   },
