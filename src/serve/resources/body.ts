@@ -212,7 +212,7 @@ export function isFields(value: Value): value is Fields {
 /** Of a stand-in no field that its resource does not name: what a vendor takes and never shows is not to be shown either. */
 function onlyOwn(model: RowModel, fields: Fields, isNamed: boolean): Fields {
   if (model.resource.additionalProperties && !isNamed) return fields;
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => model.fields.has(name)));
+  return withoutKeys(fields, new Set(Object.keys(fields).filter((name) => !model.fields.has(name))));
 }
 
 export function withoutKeys(fields: Fields, dropped: ReadonlySet<string>): Fields {

@@ -43,7 +43,7 @@ import type { ServeOptions, Service } from './service.ts';
 import { settledSoon } from './settled-soon.ts';
 import { startWorkbench } from './start-workbench.ts';
 import { compileServe } from './steps.ts';
-import { type Migrated, type MigrationOptions, migrate } from './stored/migrate.ts';
+import { lastingOf, type Migrated, migrate } from './stored/migrate.ts';
 import { startTimers, type Timers } from './timers.ts';
 import { compileUnroutedRefusals, type Note, refuseCall } from './unrouted.ts';
 
@@ -86,7 +86,7 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   await events.resume();
 
   async function replace(next: Spec): Promise<void> {
-    served = await startServed(next, store, lasting, note, { ...options, migration: lastingMigration(options) });
+    served = await startServed(next, store, lasting, note, { ...options, migration: lastingOf(options.migration) });
     timers.changed();
     await events.resume();
   }
@@ -116,7 +116,7 @@ function serviceOf(parts: Parts): Service {
   const fire = async (resource: string, id: string, transition: string) => (await timers.fire(resource, id, transition)) as Json;
   const settled = () => settle(timers, events);
   const workbench = workbenchOf(parts, fire, settled);
-  const administer = compileAdmin({ store, clock, chance, credentials, spec, engine, workbench });
+  const administer = compileAdmin({ store, clock, chance, credentials, spec, engine, timers, workbench });
   return {
     ...doorsOf(served),
     fire,
@@ -287,10 +287,4 @@ async function startEngine(
     limits: compileLimits(spec.limits, { clock, counters, onFailure }),
   };
   return { engine, migrated };
-}
-
-/** What is said of one migration is not said of the next. */
-function lastingMigration({ migration }: ServeOptions): MigrationOptions {
-  const { before, progress } = migration ?? {};
-  return { ...(before && { before }), ...(progress && { progress }) };
 }
