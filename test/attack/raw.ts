@@ -1,8 +1,26 @@
 /** Requests that are nearly right, drawn from a seed: bytes changed, cut, doubled and put in the wrong place. */
-export function* rawRequests(seed: number): Generator<Buffer> {
+export function* rawRequests(seed: number, key: string): Generator<Buffer> {
   const draw = chanceOf(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(draw() * list.length)] as T;
+  /** One that a parser takes, so that what stands behind it has to: a known caller, a body of its length, one thing that is strange. */
+  const mild = (): Buffer => {
+    const body = pick(bodies);
+    const strange = draw() < 0.5 ? '' : `${pick(names.slice(3, 21))}: ${pick(values).replace(/[\0\r\n]/g, '')}\r\n`;
+    const known = draw() < 0.8 ? `X-Key: ${key}\r\n` : '';
+    const length = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
+    const target = pick(targets.slice(0, -2)).replace(/ /g, '');
+    return Buffer.from(
+      `${pick(methods.slice(0, 7))} ${target} HTTP/1.1\r\nHost: a\r\n${known}${strange}${length}\r\n${body}`,
+      'latin1',
+    );
+  };
   for (;;) {
+    if (draw() < 0.7) {
+      const bytes = mild();
+      if (draw() < 0.3 && bytes.length > 0) bytes[Math.floor(draw() * bytes.length)] = Math.floor(draw() * 256);
+      yield bytes;
+      continue;
+    }
     const lines = [
       `${pick(methods)}${pick(blanks)}${pick(targets)}${pick(blanks)}${pick(versions)}`,
       ...Array.from(

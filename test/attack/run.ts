@@ -23,13 +23,13 @@ export async function runAttacks(target: Target): Promise<Came[]> {
   return all;
 }
 
-/** How many connections are attacked by at a time, and how long one waits for more to come. */
+/** How many connections are attacked by at a time, and how long one waits for more of an answer that goes on. */
 const atOnce = 64;
-const quietMs = 20;
+const quietMs = 1000;
 
 /** Sends so many requests that are nearly right, and says how much memory the service took before, half-way and at the end. */
 export async function runRaw(target: Target, most: number, seed: number): Promise<readonly Health[]> {
-  const drawn = rawRequests(seed);
+  const drawn = rawRequests(seed, target.keys.ann ?? '');
   const health: Health[] = [await target.health()];
   for (const share of [0.5, 1]) {
     let left = Math.round(most * share) - Math.round(most * (share - 0.5));
@@ -37,7 +37,7 @@ export async function runRaw(target: Target, most: number, seed: number): Promis
       while (left > 0) {
         left -= 1;
         const { value } = drawn.next();
-        await target.raw(value as Buffer, quietMs);
+        await target.raw(value as Buffer, quietMs, true);
       }
     };
     await Promise.all(Array.from({ length: atOnce }, one));

@@ -34,8 +34,8 @@ export interface Target {
     path: string,
     options?: { readonly as?: string; readonly headers?: Record<string, string>; readonly body?: unknown },
   ): Promise<Got>;
-  /** Sends bytes as they are, and gives what comes back until the connection ends or nothing has come for `quietMs`. */
-  raw(bytes: string | Uint8Array | readonly (string | Uint8Array)[], quietMs?: number): Promise<string>;
+  /** Sends bytes as they are, and gives what comes back until the connection ends or nothing has come for `quietMs`; `isAll` says that no more will come. */
+  raw(bytes: string | Uint8Array | readonly (string | Uint8Array)[], quietMs?: number, isAll?: boolean): Promise<string>;
   health(): Promise<Health>;
   stop(): Promise<void>;
 }
@@ -73,8 +73,8 @@ export async function startTarget(): Promise<Target> {
       note(answer.status);
       return { status: answer.status, headers: answer.headers, text: await answer.text() };
     },
-    async raw(bytes, quietMs = 250) {
-      const text = await sendRaw(port, bytes, quietMs);
+    async raw(bytes, quietMs = 250, isAll = false) {
+      const text = await sendRaw(port, bytes, quietMs, isAll);
       for (const [, status] of text.matchAll(/^HTTP\/1\.1 (\d{3})/gm)) note(Number(status));
       return text;
     },
@@ -94,12 +94,18 @@ export async function startTarget(): Promise<Target> {
   };
 }
 
-function sendRaw(port: number, bytes: string | Uint8Array | readonly (string | Uint8Array)[], quietMs: number): Promise<string> {
+function sendRaw(
+  port: number,
+  bytes: string | Uint8Array | readonly (string | Uint8Array)[],
+  quietMs: number,
+  isAll: boolean,
+): Promise<string> {
   return new Promise((resolve) => {
     const pieces: Buffer[] = [];
     const socket = connect(port, '127.0.0.1', () => {
       const list = typeof bytes === 'string' || bytes instanceof Uint8Array ? [bytes] : bytes;
       for (const piece of list) socket.write(typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece);
+      if (isAll) socket.end();
     });
     const end = () => {
       socket.destroy();

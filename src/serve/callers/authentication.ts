@@ -157,6 +157,7 @@ function compileConclusion(compilation: Compilation, challenges: Challenges): Co
     const bad = presented.filter((_one, index) => outcomes[index] === undefined);
     if (bad.length > 0) return { refusal: challenges.bad(bad.flatMap(({ around }) => around)) };
     if (outcomes.includes('unsupported')) return refuseUnsupported(presented.flatMap(({ schemes }) => schemes));
+    if (outcomes.includes('hurried')) return hurried;
     if (!outcomes.every(isGood)) return { refusal: { when: 'service.unavailable' } };
     const caller = together(outcomes.map((outcome) => outcome.caller));
     if (!caller || (isStatedUser && !isStatedUser.has(caller.user)))
@@ -166,6 +167,8 @@ function compileConclusion(compilation: Compilation, challenges: Challenges): Co
     return outcomes.length === 1 && isGood(outcomes[0]) ? outcomes[0] : { caller };
   };
 }
+
+const hurried: Identified = { refusal: { when: 'limit.rate', headers: { 'retry-after': '60' } } };
 
 const foreignWrite: Identified = {
   refusal: {
