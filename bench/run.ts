@@ -74,6 +74,14 @@ const benches = new Map<string, Bench>([
     },
   ],
   [
+    'infer',
+    {
+      about: 'how often what is inferred of an operation is right, held to operations labelled by hand (about 20 seconds)',
+      options: '--corpus DIR  --list  --markdown  --strict',
+      load: () => import('./infer.ts'),
+    },
+  ],
+  [
     'faults',
     {
       about: 'which faults of two services written by hand `verify` finds, and that it finds none where there is none',

@@ -44,7 +44,7 @@ export { Unfit } from './serve/service/admin/command.ts';
 export type { Coverage, EndpointCoverage, OpenCoverage } from './serve/service/coverage.ts';
 export { openStore } from './serve/service/serve-spec.ts';
 export type { ExchangeEntry, Service } from './serve/service/service.ts';
-export { Misfits } from './serve/service/service.ts';
+export { Misfits } from './serve/service/stored/misfits.ts';
 export { NoScheme, NoUser } from './verify/model/callers.ts';
 export type { Progress, VerifyOptions } from './verify/options.ts';
 export { CannotRun } from './verify/options.ts';

@@ -136,6 +136,18 @@ const trials: Readonly<Record<string, Trial>> = {
     ),
     infers: { '/resources/Pet/fields/owner': { ref: 'Owner', visible: 'none' } },
   },
+  'request-envelope': {
+    source: service({
+      ...one,
+      '/pets': { post: { ...sends({ type: 'object', properties: { data: ref('Pet') } }), ...answers(ref('Pet'), '201') } },
+      '/pets/{petId}': {
+        ...one['/pets/{petId}'],
+        patch: { ...sends({ type: 'object', properties: { name: string } }), ...answers(ref('Pet')) },
+      },
+    }),
+    infers: { [endpoint('POST /pets', 'takes')]: 'data' },
+    leaves: [endpoint('PATCH /pets/{petId}', 'takes')],
+  },
   'list-envelope': {
     source: service({
       ...one,

@@ -29,3 +29,18 @@ test('one that is optional need not be, and is taken where it is', async () => {
   assert.deepEqual(await post({ body: 'optional' }), [201, undefined]);
   assert.deepEqual(await post({ body: 'optional' }, '{ "text": "a" }'), [201, 'a']);
 });
+
+test('a field that a stated body leaves out has its default, also one with a name that every object answers to', async () => {
+  const fields = { id: 'string', text: 'string', toString: { type: 'string', default: 'p' } };
+  const service = await serve({
+    title: 'Notes',
+    authentication: 'none',
+    resources: { note: { ...resources.note, fields } },
+    endpoints: { 'POST /notes': { does: 'create note', request: { type: 'object', properties: { text: { type: 'string' } } } } },
+  });
+  const headers = { 'content-type': 'application/json' };
+  const response = await service.fetch(new Request('http://localhost/notes', { method: 'POST', headers, body: '{}' }));
+  const made: unknown = await response.json();
+  await service.close();
+  assert.equal(Object.entries(made as object).find(([name]) => name === 'toString')?.[1], 'p');
+});

@@ -9,8 +9,9 @@ import { shareProcesses } from './run/processes.ts';
 import { chooseStore } from './stores/chosen.ts';
 
 /**
- * `npm test`: everything that has to hold, stage by stage, stopping at the first stage that fails.
- * `npm run test:long`: what takes longer than one who changes something waits (`test/long.ts`).
+ * `npm test`: what whoever changes something waits for, stage by stage, stopping at the first stage that fails.
+ * `npm run test:long`: the files that take longer (`leftToLong`), the laws of the others at length (`test/long.ts`), and all on a
+ * store that waits. Continuous integration runs both.
  * `NINEFOLD_TEST_STORE=reluctant npm test`: the same on a store that answers later and runs every body twice.
  * With `-- word …` both run only the stages and test files whose names contain a word, or else the tests whose names do.
  */
@@ -28,16 +29,27 @@ type Stage = { readonly title: string } & (
       readonly files: readonly string[];
       /** Whether it runs on a store that answers later and runs every body twice. */
       readonly isReluctant?: true;
+      /** Whether it is as short in the long run as in the other. */
+      readonly isShort?: boolean;
     }
 );
 
 const asksHowLong = /from '(?:\.\.?\/)+long\.ts'/;
-const everyFile = globSync('test/**/*.test.ts')
+const everyFile = globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'] })
   .map((file) => file.replaceAll(sep, '/'))
   .sort();
-/** Every fault and every seed of `verify` takes longer than all the rest: they are tried where they are asked for, `-- verify`. */
-const isAskedFor = (file: string) => words.length > 0 || !file.startsWith('test/verify-');
-const files = everyFile.filter((file) => !isLong || (asksHowLong.test(readFileSync(file, 'utf8')) && isAskedFor(file)));
+/** Whole files that take seconds each: trials of services from end to end, processes that are started and killed, clients of others, the corpus. */
+const leftToLong = [
+  /^test\/verify-(?:bounds|changes|cli|endpoints|engine|examples|faults|flaky|hostile|listeners|lists|no-credentials|openapi-alone|own-rows)\./,
+  /^test\/verify-(?:read-only|refill|reproductions|rewriting|rows|seeded|silence|skips|stand-ins|stated|strange|tenants|trouble|workshop)\./,
+  /^test\/(?:clients\/|crash\.|cli-running\.|authentication-cli\.|faults-(?:calm|hunts|rooms|shop)\.)/,
+  /^test\/(?:export-openapi-(?:corpus|edits|words)|import-corpus|bench-drawn|bounded-memory|kinds-toys-delivered)\./,
+];
+const isLeft = (file: string) => leftToLong.some((pattern) => pattern.test(file));
+const isOfVerify = (file: string) => file.startsWith('test/verify-');
+const isChosen = (file: string) => (isLong ? isLeft(file) || asksHowLong.test(readFileSync(file, 'utf8')) : !isLeft(file));
+// What is named is run whatever it takes.
+const files = everyFile.filter((file) => words.length > 0 || isChosen(file));
 const takes = (pattern: RegExp, from = files) => from.filter((file) => pattern.test(file));
 const isApart = (file: string) => Object.values(apart).some((pattern) => pattern.test(file));
 const apart = {
@@ -59,7 +71,9 @@ const commands: readonly Stage[] = [
 const stages: readonly Stage[] = [
   ...(isLong ? [] : commands),
   { title: 'walls', files: takes(apart.walls) },
-  { title: 'unit tests', files: files.filter((file) => !isApart(file)) },
+  { title: 'unit tests', files: files.filter((file) => !isApart(file) && !(isLong && isOfVerify(file))) },
+  // Every fault and every seed takes longer than all the rest: they are tried where they are asked for, `npm run test:long -- verify`.
+  { title: 'verify', files: isLong ? files.filter((file) => isOfVerify(file)) : [], isShort: words.length === 0 },
   { title: 'stories', files: takes(apart.stories) },
   {
     title: 'on a reluctant store',
@@ -114,17 +128,19 @@ function runCommand([script, ...args]: readonly string[]): boolean {
   return status === 0;
 }
 
-/** On the reluctant store each case is tried once for every sort, also in the long run. */
+/** On the reluctant store, as in a short stage, each case is tried once for every sort, also in the long run. */
 async function runStage(stage: Extract<Stage, { files: unknown }>, names: readonly string[]): Promise<boolean> {
-  if (!stage.isReluctant) return runTests(stage.files, names);
-  const { NODE_OPTIONS, NINEFOLD_LONG } = process.env;
-  process.env.NINEFOLD_TEST_STORE = 'reluctant';
-  chooseStore(process.env);
+  if (!stage.isReluctant && !stage.isShort) return runTests(stage.files, names);
+  const { NODE_OPTIONS, NINEFOLD_LONG, NINEFOLD_TEST_STORE } = process.env;
+  if (stage.isReluctant) {
+    process.env.NINEFOLD_TEST_STORE = 'reluctant';
+    chooseStore(process.env);
+  }
   delete process.env.NINEFOLD_LONG;
   try {
     return await runTests(stage.files, names);
   } finally {
-    for (const [name, value] of Object.entries({ NODE_OPTIONS, NINEFOLD_LONG, NINEFOLD_TEST_STORE: undefined })) {
+    for (const [name, value] of Object.entries({ NODE_OPTIONS, NINEFOLD_LONG, NINEFOLD_TEST_STORE })) {
       if (value === undefined) delete process.env[name];
       else process.env[name] = value;
     }

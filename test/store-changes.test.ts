@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Duplicate, type Store, type Transaction } from '../src/store/store.ts';
+import { Duplicate } from '../src/store/failures.ts';
+import type { Store, Transaction } from '../src/store/store.ts';
 import { engines, noRows, row, table } from './store-engines.ts';
 
 const parcels = table('parcel', ['slug:text'], { unique: ['slug'] });

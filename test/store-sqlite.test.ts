@@ -5,12 +5,13 @@ import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { Locked } from '../src/store/failures.ts';
 import { openSqlite } from '../src/store/sqlite/sqlite.ts';
-import { Locked, type QuerySpec } from '../src/store/store.ts';
+import type { QuerySpec } from '../src/store/store.ts';
 import { folder, noRows, row, table } from './store-engines.ts';
 
 const rows = table('row', ['n:integer'], { unique: ['n'], indexes: [['n']] });
-const modules = ['sqlite/sqlite', 'store'].map((name) => import.meta.resolve(`../src/store/${name}.ts`));
+const modules = ['sqlite/sqlite', 'failures'].map((name) => import.meta.resolve(`../src/store/${name}.ts`));
 const start = (code: string) =>
   `import { openSqlite } from ${JSON.stringify(modules[0])}; import { CommitFailed } from ${JSON.stringify(modules[1])};
    const store = openSqlite(process.argv[1]); store.prepare([${JSON.stringify(rows)}], () => [null]); ${code}`;

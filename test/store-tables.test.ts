@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Duplicate, type Row, type Scalar, type Store, type TableSpec } from '../src/store/store.ts';
+import { Duplicate } from '../src/store/failures.ts';
+import type { Row, Scalar, Store, TableSpec } from '../src/store/store.ts';
 import { engines, noRows, row, table } from './store-engines.ts';
 
 /** Column values taken from the row's document by name, as serving does it. */
@@ -24,15 +25,15 @@ for (const engine of engines) {
   it('preparing says what it added, and nothing the second time', async (store, again) => {
     const before = table('parcel', ['a:text']);
     const after = table('parcel', ['b:integer', 'a:text'], { unique: ['b'], indexes: [['a', 'b']] });
-    assert.deepEqual(await store.prepare([before], noRows), { added: ['parcel'], refilled: 0 });
+    assert.deepEqual(await store.prepare([before], noRows), { added: ['parcel'], refilled: 0, renewed: 0 });
     await add(store, 'parcel', { id: '1', a: 'x', b: 5 }, 'x');
     await add(store, 'parcel', { id: '2', a: 'y' }, 'y');
-    assert.deepEqual(await store.prepare([after], columnsOf(after)), { added: ['parcel.b'], refilled: 2 });
+    assert.deepEqual(await store.prepare([after], columnsOf(after)), { added: ['parcel.b'], refilled: 2, renewed: 0 });
     assert.equal(await holder(store, 'b', 5), '1');
     assert.equal(await holder(store, 'a', 'y'), '2');
-    assert.deepEqual(await store.prepare([after], noRows), { added: [], refilled: 0 });
+    assert.deepEqual(await store.prepare([after], noRows), { added: [], refilled: 0, renewed: 0 });
     const opened = await again();
-    assert.deepEqual(await opened.prepare([after], noRows), { added: [], refilled: 0 });
+    assert.deepEqual(await opened.prepare([after], noRows), { added: [], refilled: 0, renewed: 0 });
     await assert.rejects(add(opened, 'parcel', { id: '3' }, 5, 'x'), Duplicate);
   });
 
@@ -41,13 +42,13 @@ for (const engine of engines) {
     const text = table('parcel', ['a:text'], { unique: ['a'] });
     await store.prepare([number], noRows);
     await add(store, 'parcel', { id: '1', a: 'x' }, 5);
-    assert.deepEqual(await store.prepare([text], columnsOf(text)), { added: ['parcel.a'], refilled: 1 });
+    assert.deepEqual(await store.prepare([text], columnsOf(text)), { added: ['parcel.a'], refilled: 1, renewed: 0 });
     assert.equal(await holder(store, 'a', 'x'), '1');
     const folded = { ...text, columns: [{ name: 'a', type: 'text', made: 'in upper case' } as const] };
-    assert.deepEqual(await store.prepare([folded], () => ['X']), { added: [], refilled: 1 });
+    assert.deepEqual(await store.prepare([folded], () => ['X']), { added: [], refilled: 1, renewed: 0 });
     assert.equal(await holder(store, 'a', 'x'), undefined);
     assert.equal(await holder(store, 'a', 'X'), '1');
-    assert.deepEqual(await store.prepare([folded], noRows), { added: [], refilled: 0 });
+    assert.deepEqual(await store.prepare([folded], noRows), { added: [], refilled: 0, renewed: 0 });
     await store.prepare([number], () => [6]);
     assert.equal(await holder(store, 'a', 6), '1');
   });
@@ -58,7 +59,11 @@ for (const engine of engines) {
     await add(store, 'parcel', { id: '1' }, 'x');
     await add(store, 'parcel', { id: '2' }, 'y');
     const turned = { ...spec, columns: [{ name: 'a', type: 'text', made: 'turned' } as const] };
-    assert.deepEqual(await store.prepare([turned], (_, { id }) => [id === '1' ? 'y' : 'x']), { added: [], refilled: 2 });
+    assert.deepEqual(await store.prepare([turned], (_, { id }) => [id === '1' ? 'y' : 'x']), {
+      added: [],
+      refilled: 2,
+      renewed: 0,
+    });
     assert.deepEqual([await holder(store, 'a', 'x'), await holder(store, 'a', 'y')], ['2', '1']);
     await assert.rejects(add(store, 'parcel', { id: '3' }, 'x'), Duplicate);
   });
@@ -72,7 +77,7 @@ for (const engine of engines) {
     await store.change((tx) => tx.update('parcel', { ...row('1'), doc: '{"id":"1","a":"y"}' }));
     await store.change((tx) => tx.update('parcel', { ...row('2'), doc: '{"id":"2","a":"x"}' }));
     await add(store, 'parcel', { id: '3' });
-    assert.deepEqual(await store.prepare([spec], columnsOf(spec)), { added: [], refilled: 3 });
+    assert.deepEqual(await store.prepare([spec], columnsOf(spec)), { added: [], refilled: 3, renewed: 0 });
     assert.deepEqual([await holder(store, 'a', 'x'), await holder(store, 'a', 'y')], ['2', '1']);
   });
 
@@ -83,7 +88,7 @@ for (const engine of engines) {
     await store.prepare([table('person', [])], noRows);
     await assert.rejects(async () => store.read((reader) => reader.get('parcel', '1')), /no table parcel/);
     const opened = await again();
-    assert.deepEqual(await opened.prepare([spec], noRows), { added: [], refilled: 0 });
+    assert.deepEqual(await opened.prepare([spec], noRows), { added: [], refilled: 0, renewed: 0 });
     assert.equal(await holder(opened, 'a', 'x'), '1');
   });
 
@@ -95,9 +100,9 @@ for (const engine of engines) {
     await add(store, 'parcel', { id: '2', a: 'x' }, 'b');
     const prepare = async () => store.prepare([table('person', []), after], columnsOf(after));
     await assert.rejects(prepare, (error) => error instanceof Duplicate && error.table === 'parcel' && error.column === 'a');
-    assert.deepEqual(await store.prepare([before], noRows), { added: [], refilled: 0 });
+    assert.deepEqual(await store.prepare([before], noRows), { added: [], refilled: 0, renewed: 0 });
     await store.change((tx) => tx.update('parcel', { ...row('2'), columns: ['c'] }));
-    assert.deepEqual(await prepare(), { added: ['person', 'parcel.a'], refilled: 2 });
+    assert.deepEqual(await prepare(), { added: ['person', 'parcel.a'], refilled: 2, renewed: 0 });
   });
 
   it('an error while columns are filled leaves the store as before', async (store) => {
@@ -105,7 +110,11 @@ for (const engine of engines) {
     await add(store, 'parcel', { id: '1' });
     await assert.rejects(async () => store.prepare([table('parcel', ['a:text'])], noRows), /no row was expected/);
     assert.equal(await store.read((reader) => reader.get('parcel', '1')?.id), '1');
-    assert.deepEqual(await store.prepare([table('parcel', ['a:text'])], () => [null]), { added: ['parcel.a'], refilled: 1 });
+    assert.deepEqual(await store.prepare([table('parcel', ['a:text'])], () => [null]), {
+      added: ['parcel.a'],
+      refilled: 1,
+      renewed: 0,
+    });
   });
 
   it('a column is unique no longer when it is not asked for', async (store) => {
@@ -163,7 +172,7 @@ for (const engine of engines) {
       );
     await write(store, '1');
     const opened = await again();
-    assert.deepEqual(await opened.prepare(specs, noRows), { added: [], refilled: 0 });
+    assert.deepEqual(await opened.prepare(specs, noRows), { added: [], refilled: 0, renewed: 0 });
     await write(opened, '2');
     for (const name of words) {
       for (const column of words) {

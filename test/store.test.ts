@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Duplicate, type QuerySpec, type Store, type Transaction } from '../src/store/store.ts';
+import { Duplicate } from '../src/store/failures.ts';
+import type { QuerySpec, Store, Transaction } from '../src/store/store.ts';
 import { engines, noRows, row, table } from './store-engines.ts';
 
 const parcels = table('parcel', ['slug:text', 'weight:integer'], { unique: ['slug'], indexes: [['weight']] });

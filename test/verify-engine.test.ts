@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ServeOptions } from '../src/index.ts';
-import { Duplicate, type NewRow } from '../src/store/store.ts';
+import { Duplicate } from '../src/store/failures.ts';
+import type { NewRow } from '../src/store/store.ts';
 import { isLong, oneOfEach } from './long.ts';
 import { brokenStore, type StoreFault } from './verify/broken-store.ts';
 import { notes } from './verify/notes.ts';

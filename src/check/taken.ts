@@ -1,6 +1,6 @@
 import type { Document, Finding, Json, JsonMap, Pointer } from '../document/document.ts';
 import { placeOf, valueAt } from '../document/place.ts';
-import { above, below, pathOf, pointerOf } from '../document/pointer.ts';
+import { above, pathOf } from '../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../document/values.ts';
 
 /** What is wrong with a document by the rules that find something of these codes. */
@@ -13,9 +13,9 @@ interface Found {
 }
 
 /** How often what is left of a document is looked at again. */
-const roundsMax = 16;
+const roundsMost = 16;
 /** How many inferences around an error are tried, the least sure first. */
-const inferencesMax = 6;
+const inferencesMost = 6;
 
 /**
  * A document that was taken over from another language, without what contradicts itself in it: that is left open. What a tool inferred
@@ -24,14 +24,15 @@ const inferencesMax = 6;
  */
 export function withoutContradictions({ spec: { document }, findings }: Found, judge: Judge): Document {
   const seen = new Map<string, Yielding>();
+  const inferences = inferencesOf(document.tree);
   let left = document;
   let errors = findings.filter(isError);
   const codes = new Set(errors.map(({ code }) => code));
-  for (let round = 0; round < roundsMax && errors.length > 0; round++) {
+  for (let round = 0; round < roundsMost && errors.length > 0; round++) {
     for (const finding of errors) {
       const known = seen.get(keyOf(finding));
       if (known) known.next += 1;
-      else seen.set(keyOf(finding), { finding, ways: waysOut(document, finding), next: 0 });
+      else seen.set(keyOf(finding), { finding, ways: waysOut(inferences, finding), next: 0 });
     }
     left = without(
       document,
@@ -65,27 +66,40 @@ function keyOf({ code, at, message }: Finding): string {
 }
 
 /** What may be left out for an error: inferences about it or around it, what it is about, then what stands around that. */
-function waysOut({ tree }: Document, { at }: Finding): Pointer[] {
+function waysOut(inferences: Inferences, { at }: Finding): Pointer[] {
   if (at === undefined || at === '') return [];
-  const rows = inferencesOf(tree);
+  const entity = entityOf(at);
+  const rows = inferences.get(entity) ?? [];
   const about = rows.filter(({ fact }) => isWithin(at, fact)).map(({ fact }) => fact);
-  const entity = pointerOf(pathOf(at).slice(0, 2));
-  const around = rows.filter(({ fact }) => isWithin(fact, entity) && !about.includes(fact)).map(({ fact }) => fact);
+  const around: Pointer[] = [];
+  for (const { fact } of rows) {
+    if (around.length >= inferencesMost) break;
+    if (isWithin(fact, entity) && !isWithin(at, fact)) around.push(fact);
+  }
   const outward: Pointer[] = [];
   // The whole of a part is never left out for one error.
   for (let place: Pointer | undefined = at; place !== undefined && pathOf(place).length > 1; place = above(place))
     outward.push(place);
-  return [...new Set([...about, ...around.slice(0, inferencesMax), ...outward])];
+  return [...new Set([...about, ...around, ...outward])];
 }
 
-/** The facts that a tool inferred, the least sure first, and of two as sure the innermost. */
-function inferencesOf(tree: JsonMap): { readonly fact: Pointer; readonly confidence: number }[] {
+/** The resource, endpoint or other entry of a part that a place lies in. */
+function entityOf(at: Pointer): Pointer {
+  const end = at.indexOf('/', at.indexOf('/', 1) + 1);
+  return end > 0 && at.indexOf('/', 1) > 0 ? at.slice(0, end) : at;
+}
+
+/** The facts that a tool inferred, by what they are about: the least sure first, and of two as sure the innermost. */
+type Inferences = ReadonlyMap<Pointer, readonly { readonly fact: Pointer; readonly confidence: number }[]>;
+
+function inferencesOf(tree: JsonMap): Inferences {
   const rows = Array.isArray(tree.evidence) ? (tree.evidence as readonly Json[]) : [];
-  return rows
+  const sorted = rows
     .flatMap((row) =>
       isMap(row) && typeof row.fact === 'string' ? [{ fact: row.fact, confidence: Number(row.confidence ?? 1) }] : [],
     )
     .sort((one, other) => one.confidence - other.confidence || other.fact.length - one.fact.length);
+  return Map.groupBy(sorted, ({ fact }) => entityOf(fact));
 }
 
 function isWithin(at: Pointer, outer: Pointer): boolean {
@@ -94,8 +108,7 @@ function isWithin(at: Pointer, outer: Pointer): boolean {
 
 /** A document without the values at some places, and without the rows of evidence about them. */
 function without(document: Document, places: readonly Pointer[]): Document {
-  const gone = new Set(places);
-  const pruned = prune(document.tree, '', gone);
+  const pruned = prune(document.tree, goneOf(places));
   const tree = isMap(pruned) ? pruned : document.tree;
   if (!Array.isArray(tree.evidence)) return { ...document, tree };
   const evidence = (tree.evidence as readonly Json[]).filter(
@@ -104,21 +117,38 @@ function without(document: Document, places: readonly Pointer[]): Document {
   return { ...document, tree: { ...tree, evidence } };
 }
 
-/** Only what lies around a place is made anew. */
-function prune(value: Json, at: Pointer, gone: ReadonlySet<Pointer>): Json {
-  if (![...gone].some((place) => place !== at && isWithin(place, at))) return value;
-  if (Array.isArray(value)) {
-    return (value as readonly Json[]).flatMap((item, index) => {
-      const inner = below(at, index);
-      return gone.has(inner) ? [] : [prune(item, inner, gone)];
-    });
+/** What is to be left out below a place: all of it, or what stands under some of its keys. */
+interface Gone {
+  isWhole: boolean;
+  readonly below: Map<string, Gone>;
+}
+
+function goneOf(places: readonly Pointer[]): Gone {
+  const root: Gone = { isWhole: false, below: new Map() };
+  for (const place of places) {
+    let at = root;
+    for (const key of pathOf(place)) {
+      const inner = at.below.get(key) ?? { isWhole: false, below: new Map() };
+      at.below.set(key, inner);
+      at = inner;
+    }
+    at.isWhole = at !== root;
   }
+  return root;
+}
+
+/** Only what lies around a place is made anew. */
+function prune(value: Json, gone: Gone): Json {
+  if (gone.below.size === 0) return value;
+  const inner = (item: Json, key: string): Json[] => {
+    const below = gone.below.get(key);
+    if (below === undefined) return [item];
+    return below.isWhole ? [] : [prune(item, below)];
+  };
+  if (Array.isArray(value)) return (value as readonly Json[]).flatMap((item, index) => inner(item, String(index)));
   if (!isMap(value)) return value;
   const kept: OpenMap = newMap();
-  for (const [key, item] of Object.entries(value)) {
-    const inner = below(at, key);
-    if (!gone.has(inner)) kept[key] = prune(item, inner, gone);
-  }
+  for (const [key, item] of Object.entries(value)) for (const left of inner(item, key)) kept[key] = left;
   return kept;
 }
 

@@ -22,9 +22,11 @@ export interface Answer {
   readonly headerShapes: Named<Shape>;
   readonly if?: Expression;
   readonly example?: { readonly value: Json };
+  /** Whole bodies as they may be answered, by name: they explain, and a stand-in shows them. */
+  readonly examples: Named<Json>;
 }
 
-const answerWords = ['shape', 'data', 'headers', 'produces', 'if', 'example'] as const;
+const answerWords = ['shape', 'data', 'headers', 'produces', 'if', 'example', 'examples'] as const;
 
 /** One status may have several answers, told apart by `if`. */
 export function readAnswers(source: Source): Answer[] {
@@ -78,5 +80,13 @@ function readAnswer(status: string, source: Source): Answer {
     ...(isFull && source.has('produces') && { produces: source.get('produces').words() }),
     ...(condition && { if: condition }),
     ...(isFull && source.has('example') && { example: { value: source.get('example').value as Json } }),
+    examples: named(
+      isFull && source.get('examples').isMap
+        ? source
+            .get('examples')
+            .entries()
+            .map(([name, entry]) => [name, entry.value as Json] as const)
+        : [],
+    ),
   };
 }

@@ -33,6 +33,8 @@ export interface Endpoint {
   readonly identity?: Expression;
   /** The stated request body. Open where nothing is stated: then it follows from the effect, or is open with it. */
   readonly request: Fact<Shape>;
+  /** The members that lead from the stated body to the fields of the row; absent = the body is the row. */
+  readonly takes?: readonly string[];
   /** Whether a request may go without its body. */
   readonly body?: 'optional';
   /** The stated answers. Open where nothing is stated: then they follow from the effect, or are open with it. */
@@ -100,6 +102,7 @@ function readEndpoint(key: string, source: Source): Endpoint {
   const ifMatch = source.get('if_match').text();
   const etag = source.get('etag').text();
   const cache = source.get('cache').text();
+  const takes = source.get('takes').text();
   return {
     key,
     at: source.at,
@@ -112,6 +115,7 @@ function readEndpoint(key: string, source: Source): Endpoint {
       .fact((value) => named(value.entries().map(([name, entry]) => [name, readParameter(name, entry, does, path)] as const))),
     ...(identity && { identity }),
     request: source.get('request').fact((value) => readShape(value)),
+    ...(takes !== undefined && { takes: takes.split('.') }),
     ...(source.get('body').text() === 'optional' && { body: 'optional' as const }),
     response: source.get('response').fact((value) => readAnswers(value)),
     ...(source.has('consumes') && { consumes: source.get('consumes').words() }),

@@ -207,6 +207,12 @@ export interface StoredRecord {
   readonly expiresMs: number;
 }
 
+/** Which timers are meant: from the first, after one, or of a row. */
+export interface TimerSearch {
+  readonly after?: Timer;
+  readonly row?: { readonly resource: string; readonly id: string };
+}
+
 /** A change that is due at a time. One exists for each (resource, id, name). */
 export interface Timer {
   readonly resource: string;
@@ -217,30 +223,28 @@ export interface Timer {
   readonly token: string;
 }
 
-/** A unique value that another row holds. */
-export class Duplicate extends Error {
-  readonly table: string;
-  /** The unique column, or `id`. */
-  readonly column: string;
-  constructor(table: string, column: string) {
-    super(`${table}.${column} holds this value already`);
-    this.table = table;
-    this.column = column;
-  }
+/** What a stored row becomes. `columns` follows the order of the table's `columns`. */
+export type RenewedRow = Pick<NewRow, 'doc' | 'columns'>;
+
+/** What becomes of stored rows while tables are brought up: all of it or, where anything throws, none. */
+export interface Renewal {
+  /** Tables that are called otherwise from now on, with their rows and timers. */
+  readonly renamed?: readonly { readonly from: string; readonly to: string }[];
+  /** Tables that go, with their rows and timers. */
+  readonly dropped?: readonly string[];
+  /** By table, what each of its rows becomes; nothing where it stays as it is. A row that becomes another gets its next `rev`. */
+  readonly rows?: ReadonlyMap<string, (row: Row) => RenewedRow | undefined>;
+  /** Told now and then how many rows were gone through. */
+  readonly progress?: (table: string, done: number) => void;
+  /** Called when all is done but the commit, with the rows as they are then; gives what is to be remembered with it. */
+  readonly settle?: (rows: Reader) => Iterable<readonly [key: string, record: StoredRecord]>;
 }
 
-/** Another process holds the store. */
-export class Locked extends Error {
-  constructor(path: string, options?: ErrorOptions) {
-    super(`${path} is in use by another process; stop that one, or serve from another file`, options);
-  }
-}
-
-/** The changes of a batch could not be written to disk; none of them is stored. `cause` says why. */
-export class CommitFailed extends Error {
-  constructor(path: string, cause: unknown) {
-    super(`nothing was stored in ${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
-  }
+/** A table with rows that nobody asked for. */
+export interface StoredTable {
+  readonly name: string;
+  /** How many rows, where there are at most 100,000. */
+  readonly count: number;
 }
 
 /** What bringing a store up to a document's tables did. */
@@ -249,6 +253,8 @@ export interface Migration {
   readonly added: readonly string[];
   /** How many rows had columns filled. */
   readonly refilled: number;
+  /** How many rows became others. */
+  readonly renewed: number;
 }
 
 export interface Store {
@@ -257,12 +263,17 @@ export interface Store {
    * for stays. `columnsOf` gives the column values of rows that were stored before a column existed, or while it was not
    * asked for, had another type or was made otherwise. Without an error all of it is done, with one nothing.
    * Once it is done, later calls of `read` and `change` use these tables.
-   * @throws {Duplicate} when existing rows break a new unique column; the store is as it was then.
+   * @throws {Duplicates} when existing rows break a new unique column; the store is as it was then.
    */
   prepare(
     tables: readonly TableSpec[],
     columnsOf: (table: string, row: Row) => readonly Scalar[],
+    renewal?: Renewal,
   ): Migration | Promise<Migration>;
+  /** The tables with rows, but for these. */
+  tablesBeside(known: readonly string[]): readonly StoredTable[] | Promise<readonly StoredTable[]>;
+  /** Writes what is committed into a new file, which is there once it is whole and on disk. A file of that name is not touched. */
+  copyTo(path: string): void | Promise<void>;
   /** What the body makes of the committed rows. */
   read<T>(body: (reader: Reader) => T): T | Promise<T>;
   /**
@@ -274,6 +285,8 @@ export interface Store {
   change<T>(body: (transaction: Transaction) => T): Promise<T>;
   /** Timers due at or before the time, earliest first. */
   due(nowMs: number, most: number): Timer[] | Promise<Timer[]>;
+  /** Timers that are set, earliest first: all after one of them, or those of a row. */
+  timers(most: number, search: TimerSearch): Timer[] | Promise<Timer[]>;
   /** When the earliest timer is due. */
   nextDue(): number | undefined | Promise<number | undefined>;
   /** A small named value that outlives a restart, such as a signing key. Whoever asks first has it made; all get the same. */

@@ -1,13 +1,15 @@
 import type { Endpoint } from '../parts/endpoints.ts';
+import { entriesOf } from '../parts/fact.ts';
 import { identifierParameter } from '../parts/payload.ts';
 import { machineOf } from '../parts/states.ts';
 import { Spent } from './client/budget.ts';
-import type { Made, MadeRow } from './made.ts';
+import { type Made, type MadeRow, madeKey } from './made.ts';
 import { callersFor } from './make/callers-for.ts';
 import { lookAt } from './make/look.ts';
 import { pathValues } from './make/request-about.ts';
 import type { TrialRow } from './make/row.ts';
 import { stateOf, walkTo } from './make/walk.ts';
+import type { Model } from './model/model.ts';
 import type { Leftover } from './report.ts';
 import { isDone } from './script/exchange.ts';
 import type { Session } from './script/session.ts';
@@ -21,21 +23,32 @@ const beside = 8;
 /** Who has not answered so often in a row is asked no more. */
 const troublesMax = 40;
 
-/** Removes what was made, or what one run made, where the document has a way, through the states that a deletion asks for; says what stays. */
+/**
+ * Removes what was made, or what one run made, where the document has a way, through the states that a deletion asks for; says what stays.
+ * Nothing is asked for a row that another one holds for as long as that one stays, nor, but in the end, for one that was refused before and is
+ * held by nothing less since.
+ */
 export async function cleanUp(made: Made, start: () => Session, owner?: unknown): Promise<Leftover[]> {
   const whys = new Map<MadeRow, string>();
-  for (let pass = 0, before = Number.POSITIVE_INFINITY; pass < passesMax && made.left.length < before; pass++) {
-    before = made.left.length;
-    const queue = made.left.filter(
-      (row) => (owner === undefined || row.owner === owner) && start().model.endpointsThat('delete', row.resource).length > 0,
-    );
+  const { model, run } = start();
+  const isEnd = run.errand === 'last';
+  for (let pass = 0, before = Number.POSITIVE_INFINITY; pass < passesMax; pass++) {
+    const queue = made.left.filter((row) => row.isRemovable && (owner === undefined || row.owner === owner));
+    if (queue.length >= before) break;
+    before = queue.length;
+    const held = holdersIn(made.left, model);
+    const whyNot = async (row: MadeRow): Promise<string> => {
+      const holder = held.get(madeKey(row))?.find((one) => made.has(one));
+      if (holder) return `a ${holder.resource} refers to it`;
+      const known = isEnd ? undefined : made.refusedBefore(row);
+      if (known !== undefined) return known;
+      const session = start();
+      if (session.run.client.troublesInARow >= troublesMax) return 'the service no longer answers';
+      return (await remove(row, made, session)) ?? '';
+    };
     await Promise.all(
       Array.from({ length: beside }, async () => {
-        for (let row = queue.shift(); row; row = queue.shift()) {
-          const session = start();
-          const isSilent = session.run.client.troublesInARow >= troublesMax;
-          whys.set(row, isSilent ? 'the service no longer answers' : ((await remove(row, made, session)) ?? ''));
-        }
+        for (let row = queue.shift(); row; row = queue.shift()) whys.set(row, await whyNot(row));
       }),
     );
   }
@@ -46,6 +59,21 @@ export async function cleanUp(made: Made, start: () => Session, owner?: unknown)
     staying.set(row.resource, { count: (known?.count ?? 0) + 1, why: known?.why ?? why });
   }
   return [...staying].map(([resource, { count, why }]) => ({ resource, count, why }));
+}
+
+/** The rows that keep others from being removed, by what they refer to, as far as their creations show it. */
+function holdersIn(rows: readonly MadeRow[], model: Model): ReadonlyMap<string, readonly MadeRow[]> {
+  const holders = new Map<string, MadeRow[]>();
+  for (const row of rows) {
+    const stated = model.resource(row.resource);
+    for (const [name, { ref, onDelete }] of stated ? entriesOf(stated.fields) : []) {
+      const id = row.fields?.[name] ?? row.path[name];
+      if (ref === undefined || onDelete !== 'restrict' || id === undefined || id === null) continue;
+      const key = madeKey({ resource: ref, id });
+      holders.set(key, [...(holders.get(key) ?? []), row]);
+    }
+  }
+  return holders;
 }
 
 /** Why a row stays; nothing where it is gone. */
@@ -64,6 +92,7 @@ async function remove(given: MadeRow, made: Made, session: Session): Promise<str
           return undefined;
         }
         why = `${endpoint.key} was answered ${value.status}`;
+        if (!model.refusals.isHurried(value)) made.refuse(given, why, resourcesReferringTo(model, given.resource));
       }
     } catch (error) {
       if (![Untestable, Missing, NoValue, Spent].some((known) => error instanceof known)) throw error;
@@ -71,6 +100,12 @@ async function remove(given: MadeRow, made: Made, session: Session): Promise<str
     }
   }
   return why;
+}
+
+/** The resources whose rows may keep one of this from being removed. */
+function resourcesReferringTo(model: Model, resource: string): string[] {
+  const all = entriesOf(model.spec.resources.all);
+  return all.flatMap(([name, { fields }]) => (entriesOf(fields).some(([, { ref }]) => ref === resource) ? [name] : []));
 }
 
 /** Brings a row to a state in which it may be deleted. */

@@ -23,6 +23,9 @@ export interface MadeRow {
 /** Everything that was made at the service and is still there, as far as its answers tell. */
 export class Made {
   readonly #rows = new Map<string, MadeRow>();
+  /** How many rows of each resource were removed. */
+  readonly #removed = new Map<string, number>();
+  readonly #refused = new Map<MadeRow, { readonly why: string; readonly holders: readonly string[]; readonly removed: number }>();
   #owed = 0;
 
   /** Notes what an exchange made or removed. */
@@ -31,7 +34,8 @@ export class Made {
     const resource = resourceOfEffect(effect);
     if (!exchange.endpoint || resource === undefined || !isDone(exchange)) return;
     const last = identifierParameter(exchange.endpoint);
-    if (effect?.verb === 'delete' && last !== undefined) this.#remove(keyOf(resource, exchange.sent.path[last] ?? null));
+    if (effect?.verb === 'delete' && last !== undefined)
+      this.#remove(madeKey({ resource, id: exchange.sent.path[last] ?? null }));
     if (effect?.verb !== 'create' && !(effect?.verb === 'upsert' && exchange.status === 201)) return;
     const field = statedValue(model.resource(resource)?.identifier ?? { standing: 'open', at: '' })?.field ?? 'id';
     const id = rowIn(exchange)?.[field] ?? (last === undefined ? undefined : exchange.sent.path[last]);
@@ -54,23 +58,47 @@ export class Made {
 
   /** Whether another run than this has made a row, so that what is seen of it does not come of what this one did. */
   isOthers(resource: string, id: Json, owner: unknown): boolean {
-    const row = this.#rows.get(keyOf(resource, id));
+    const row = this.#rows.get(madeKey({ resource, id }));
     return row !== undefined && row.owner !== owner;
   }
 
-  forget({ resource, id }: MadeRow): void {
-    this.#remove(keyOf(resource, id));
+  forget(row: MadeRow): void {
+    this.#remove(madeKey(row));
+  }
+
+  /** Whether it is still there, as far as is known. */
+  has(row: MadeRow): boolean {
+    return this.#rows.get(madeKey(row)) === row;
+  }
+
+  /** Notes that a row could not be removed, and of which resources there may be rows that hold it. */
+  refuse(row: MadeRow, why: string, holders: readonly string[]): void {
+    this.#refused.set(row, { why, holders, removed: this.#removedOf(holders) });
+  }
+
+  /** Why a row could not be removed, where nothing that may hold it was removed since. */
+  refusedBefore(row: MadeRow): string | undefined {
+    const refused = this.#refused.get(row);
+    return refused && refused.removed === this.#removedOf(refused.holders) ? refused.why : undefined;
+  }
+
+  #removedOf(resources: readonly string[]): number {
+    return resources.reduce((sum, name) => sum + (this.#removed.get(name) ?? 0), 0);
   }
 
   #add(row: MadeRow): void {
-    const key = keyOf(row.resource, row.id);
+    const key = madeKey(row);
     this.#remove(key);
     this.#rows.set(key, row);
     if (row.isRemovable) this.#owed += 1;
   }
 
   #remove(key: string): void {
-    if (this.#rows.get(key)?.isRemovable) this.#owed -= 1;
+    const row = this.#rows.get(key);
+    if (!row) return;
+    if (row.isRemovable) this.#owed -= 1;
+    this.#removed.set(row.resource, (this.#removed.get(row.resource) ?? 0) + 1);
+    this.#refused.delete(row);
     this.#rows.delete(key);
   }
 
@@ -80,6 +108,7 @@ export class Made {
   }
 }
 
-function keyOf(resource: string, id: Json): string {
+/** What a row is told apart from all others by. */
+export function madeKey({ resource, id }: Pick<MadeRow, 'resource' | 'id'>): string {
   return `${resource}\n${String(id)}`;
 }

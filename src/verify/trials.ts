@@ -22,7 +22,6 @@ import { parameters } from './endpoints/parameters.ts';
 import { replacing } from './endpoints/replacing.ts';
 import { replies } from './endpoints/replies.ts';
 import { routes, statedRoutes } from './endpoints/routes.ts';
-import { unknownThings } from './endpoints/unknown.ts';
 import { crashes } from './errors/crashes.ts';
 import { ownErrors } from './errors/own.ts';
 import { refusals } from './errors/refusals.ts';
@@ -80,7 +79,6 @@ export const trials: readonly Trial[] = [
   sequences,
   called,
   available,
-  unknownThings,
   routes,
   replies,
   computed,

@@ -35,6 +35,8 @@ export interface Vendor<Client> {
   /** The header in which the client sends its credential, and the word it puts before it; none where it sends it bare. */
   readonly header: string;
   readonly word?: string;
+  /** Other headers in which it sends what has to be right, as a project's key. */
+  readonly also?: readonly string[];
   /** The credential when none is printed. */
   readonly made: string;
   readonly client: (place: Place, token: string) => Client;
@@ -48,6 +50,10 @@ export const fitting = (place: Place, vendor: Pick<Vendor<unknown>, 'header' | '
   place.printed
     .filter(({ name, word }) => name === vendor.header.toLowerCase() && word === (vendor.word ?? ''))
     .map(({ value }) => value);
+
+/** Whether the stand-in printed all that the client has to send. */
+export const told = (place: Place, vendor: Vendor<unknown>): boolean =>
+  fitting(place, vendor).length > 0 && (vendor.also ?? []).every((also) => place.printed.some(({ name }) => name === also));
 
 /** A state in which what is not known cannot be read. */
 export const blank = (): State =>

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { blank, fitting, type Place, type PrintedHeader, statusOf, type Vendor } from './kit.ts';
+import { blank, fitting, type Place, type PrintedHeader, statusOf, told, type Vendor } from './kit.ts';
 
 const here = import.meta.dirname;
 const root = join(here, '../..');
@@ -50,7 +50,7 @@ function placeOf(text: string): Place | undefined {
   const base = /^\s+base\s+(\S+)$/m.exec(text)?.[1]?.replace(/\/$/, '') ?? url;
   const printed: PrintedHeader[] = [];
   const block = /^\s+credentials[^\n]*\n((?:[ \t]+[^\n]*\n)*)/m.exec(text)?.[1] ?? '';
-  for (const [, name = '', word = '', value = ''] of block.matchAll(/^\s+([\w-]+): (?:([\w-]+) )?(\S+)[ \t]*$/gm)) {
+  for (const [, name = '', word = '', value = ''] of block.matchAll(/\s([\w-]+): (?:([\w-]+) )?(\S+)[ \t]*$/gm)) {
     printed.push({ name: name.toLowerCase(), word, value });
   }
   return { url, base, port: Number(new URL(url).port), printed };
@@ -132,7 +132,7 @@ async function runVendor(name: string, corpus: string): Promise<VendorEnd> {
   try {
     const first = await start(document, flags);
     await first.stop();
-    if (fitting(first.place, vendor).length === 0) flags = ['--relax', 'auth'];
+    if (!told(first.place, vendor)) flags = ['--relax', 'auth'];
     for (const flow of Object.keys(vendor.flows)) {
       const server = await start(document, vendor.strict?.includes(flow) ? [] : flags);
       try {

@@ -79,6 +79,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/serve/service',
     'src/serve/service/admin',
     'src/serve/scenarios',
+    'src/serve/service/stored',
     'src/serve/operations',
     'src/serve/events',
     'src/serve/resources/stand-in',
@@ -117,8 +118,8 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
 export const filePowers: Readonly<Record<string, readonly Power[]>> = {
   'src/document/read/read.ts': ['machine', 'streams'],
   'src/serve/http/clock.ts': ['clock'],
-  // Makes the file of a store for its owner alone, which the driver cannot.
-  'src/store/sqlite/open.ts': ['machine'],
+  // Makes the files of a store for their owner alone, and puts whole ones in their place, which the driver cannot.
+  'src/store/sqlite/files.ts': ['machine'],
   // Nothing but `node:http`, loaded without what an import of it brings along.
   'src/serve/http/node-http.ts': ['machine'],
 };

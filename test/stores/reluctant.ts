@@ -57,7 +57,10 @@ export function reluctant(store: Store, seed = 1): Store & { readonly reluctance
 
   return {
     reluctance: done,
-    prepare: (tables, columnsOf) => later(() => store.prepare(tables, columnsOf)),
+    prepare: (tables, columnsOf, renewal) => later(() => store.prepare(tables, columnsOf, renewal)),
+    tablesBeside: (known) => later(() => store.tablesBeside(known)),
+    copyTo: (path) => later(() => store.copyTo(path)),
+    timers: (most, search) => later(() => store.timers(most, search)),
     due: (nowMs, most) => later(() => store.due(nowMs, most)),
     nextDue: () => later(() => store.nextDue()),
     setting: (name, make) => later(() => store.setting(name, make)),

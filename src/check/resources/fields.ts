@@ -18,11 +18,11 @@ export const fieldRules: readonly Rule[] = [
       [...subject.resources.values()].flatMap((resource) => {
         const at = below(resource.at, 'required');
         const list = valueAt(subject.spec.document.tree, at);
+        const fields = fieldVocabulary(resource);
         const words = Array.isArray(list) ? list : typeof list === 'string' && list !== 'none' && list !== 'any' ? [list] : [];
+        const texts = words.map(String);
         return words.flatMap((word: unknown, index) =>
-          typeof word === 'string'
-            ? unstated(fieldVocabulary(resource), word, itemPlace(subject, at, words.map(String), index))
-            : [],
+          typeof word === 'string' ? unstated(fields, word, itemPlace(subject, at, texts, index)) : [],
         );
       }),
   ),

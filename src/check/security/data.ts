@@ -14,8 +14,7 @@ export const dataRules: readonly Rule[] = [
     'Make it `writeOnly: true`, `reveal: once` or `stored: false`, or say by `visible` who sees it.',
     (subject) =>
       eachField(subject, (field) =>
-        /(?:^|_)(?:password|passwd|secret|private_key|token|pin|ssn|cvc|cvv|card_number)$/i.test(field.name) &&
-        isShown(field)
+        /(?:^|_)(?:password|passwd|secret|private_key|token|pin|ssn|cvc|cvv|card_number)$/i.test(field.name) && isShown(field)
           ? [{ message: `\`${field.name}\` is shown.`, at: field.at, onKey: true }]
           : [],
       ),

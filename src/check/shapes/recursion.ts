@@ -17,32 +17,49 @@ export const recursionRules: readonly Rule[] = [
 
 function neverEnding({ resources }: Subject): Wrong[] {
   const endless = endlessOf(resources);
-  return [...endless].flatMap((name) => {
-    const resource = resources.get(name) as Resource;
-    return requiredFields(resource)
-      .filter((field) => {
-        const held = heldBy(field, endless);
-        return held.length > 0 && held.some((inner) => inner === name || reaches(inner, name, resources, endless));
-      })
-      .map((field) => ({
+  if (endless.size === 0) return [];
+  const needs = new Map([...endless].map((name) => [name, fieldsHolding(resources.get(name), endless)] as const));
+  const rings = ringsOf(new Map([...needs].map(([name, fields]) => [name, fields.flatMap(({ held }) => held)])));
+  return [...needs].flatMap(([name, fields]) =>
+    fields
+      .filter(({ held }) => held.some((inner) => rings.get(inner) === rings.get(name)))
+      .map(({ field }) => ({
         message: `Every \`${name}\` holds another one in \`${field.name}\`, without an end.`,
         at: field.at,
         onKey: true,
-      }));
+      })),
+  );
+}
+
+/** The required fields of a resource whose values hold endless ones, and which. */
+function fieldsHolding(
+  resource: Resource | undefined,
+  endless: ReadonlySet<string>,
+): { readonly field: Field; readonly held: readonly string[] }[] {
+  if (resource === undefined) return [];
+  return requiredFields(resource).flatMap((field) => {
+    const held = heldBy(field, endless);
+    return held.length > 0 ? [{ field, held }] : [];
   });
 }
 
-/** The resources that are left when those that can end are taken away, over and over. */
+/** The resources that are left when those that can end are taken away; when one is, those that name it are looked at again. */
 function endlessOf(resources: ReadonlyMap<string, Resource>): ReadonlySet<string> {
   const endless = new Set(resources.keys());
-  for (let changed = true; changed; ) {
-    changed = false;
-    for (const name of endless) {
-      const resource = resources.get(name) as Resource;
-      if (requiredFields(resource).some((field) => heldBy(field, endless).length > 0)) continue;
-      endless.delete(name);
-      changed = true;
+  const named = new Map<string, string[]>();
+  const fields = new Map([...resources].map(([name, resource]) => [name, requiredFields(resource)] as const));
+  for (const [name, required] of fields) {
+    for (const inner of new Set(required.flatMap((field) => heldBy(field, endless)))) {
+      const known = named.get(inner);
+      if (known) known.push(name);
+      else named.set(inner, [name]);
     }
+  }
+  const queue = [...resources.keys()];
+  for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
+    if (!endless.has(name) || fields.get(name)?.some((field) => heldBy(field, endless).length > 0)) continue;
+    endless.delete(name);
+    queue.push(...(named.get(name) ?? []).filter((one) => endless.has(one)));
   }
   return endless;
 }
@@ -51,17 +68,43 @@ function requiredFields(resource: Resource): Field[] {
   return entriesOf(resource.fields).flatMap(([, field]) => (statedValue(field.required) === true ? [field] : []));
 }
 
-function reaches(from: string, to: string, resources: ReadonlyMap<string, Resource>, endless: ReadonlySet<string>): boolean {
-  const seen = new Set<string>();
-  const queue = [from];
-  for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
-    if (name === to) return true;
-    if (seen.has(name)) continue;
-    seen.add(name);
-    const resource = resources.get(name);
-    if (resource) queue.push(...requiredFields(resource).flatMap((field) => heldBy(field, endless)));
+/** Which ring each name is in, by a number: two names of one ring lead to each other (Tarjan's strongly connected components). */
+function ringsOf(needs: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, number> {
+  const rings = new Map<string, number>();
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const open: string[] = [];
+  for (const start of needs.keys()) {
+    if (order.has(start)) continue;
+    const path: { readonly name: string; next: number }[] = [];
+    const enter = (name: string): void => {
+      order.set(name, order.size);
+      lowest.set(name, order.size - 1);
+      open.push(name);
+      path.push({ name, next: 0 });
+    };
+    enter(start);
+    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+      const { name } = top;
+      const inner = needs.get(name)?.[top.next];
+      top.next += 1;
+      if (inner !== undefined) {
+        if (!order.has(inner)) enter(inner);
+        else if (!rings.has(inner)) lower(lowest, name, order.get(inner));
+        continue;
+      }
+      path.pop();
+      const around = path.at(-1)?.name;
+      if (around !== undefined) lower(lowest, around, lowest.get(name));
+      if (lowest.get(name) !== order.get(name)) continue;
+      for (const one of open.splice(open.lastIndexOf(name))) rings.set(one, order.get(name) ?? 0);
+    }
   }
-  return false;
+  return rings;
+}
+
+function lower(lowest: Map<string, number>, name: string, to: number | undefined): void {
+  if (to !== undefined && to < (lowest.get(name) ?? 0)) lowest.set(name, to);
 }
 
 /** The endless resources that every value of a field holds. */

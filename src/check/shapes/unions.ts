@@ -55,13 +55,49 @@ function kindOf(alternative: Json, resources: Subject['resources']): Kind | unde
 }
 
 function alike(kinds: readonly (Kind | undefined)[], at: string): Wrong[] {
+  const word = tellingWord(kinds);
+  const byValue = new Map<string, number[]>();
+  const without: number[] = [];
+  let left = comparisonsMost;
   return kinds.flatMap((one, index) => {
-    const first = kinds.findIndex((other, before) => before < index && one && other && !isApart(one, other));
-    const other = kinds[first];
-    if (!one || !other) return [];
+    if (one === undefined) return [];
+    const values = word === undefined ? undefined : tellingValues(one, word);
+    const before = values ? [...values.flatMap((value) => byValue.get(value) ?? []), ...without] : range(index);
+    const first = before
+      .toSorted((a, b) => a - b)
+      .find((place) => {
+        const other = kinds[place];
+        left -= 1;
+        return left >= 0 && other !== undefined && !isApart(one, other);
+      });
+    if (values === undefined) without.push(index);
+    for (const value of values ?? []) byValue.set(value, [...(byValue.get(value) ?? []), index]);
+    const other = first === undefined ? undefined : kinds[first];
+    if (first === undefined || other === undefined) return [];
     const message = `Nothing tells this alternative, ${one.name}, from ${other.name}, the ${ordinal(first)}.`;
     return [{ message, at: below(at, index), also: [{ message: 'It may also be this one.', at: below(at, first) }] }];
   });
+}
+
+/** Each alternative of a union is held to the others; of one with thousands that nothing tells apart, not to all. */
+const comparisonsMost = 100_000;
+
+/** The required member whose listed values tell most alternatives: only those that share a value of it have to be held to each other. */
+function tellingWord(kinds: readonly (Kind | undefined)[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const kind of kinds) {
+    for (const word of kind?.required ?? [])
+      if (valuesOf(kind?.properties.get(word))) counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0];
+}
+
+function tellingValues(kind: Kind, word: string): string[] | undefined {
+  return kind.required.has(word) ? valuesOf(kind.properties.get(word)) : undefined;
+}
+
+function range(length: number): number[] {
+  return Array.from({ length }, (_, index) => index);
 }
 
 function ordinal(index: number): string {

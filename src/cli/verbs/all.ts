@@ -161,6 +161,47 @@ export const verbs: readonly Verb[] = [
     load: async () => (await import('./administer.ts')).runDeliveries,
   },
   {
+    name: 'timers',
+    summary: 'list the transitions that the clock is to fire, fire one now, or drop it',
+    about: [
+      'Works on the data in --store FILE, through the service that runs over it or, where none does, in the file itself. list shows what is',
+      'due first, at most 500; of a service that runs also what failed, how often and why. fire does now what the clock would do;',
+      'drop lets a timer never fire for what it was set for. Exits with 1 if that cannot be done as asked, and with 2 if the',
+      'command is misspelt.',
+    ].join('\n'),
+    actions: ['list', 'fire', 'drop'],
+    options: {
+      store: { value: 'FILE', help: 'the SQLite file that the service keeps its data in' },
+      row: { value: 'RESOURCE/ID', help: 'list: the timers of this row; fire, drop: the row' },
+      timer: { value: 'TRANSITION', help: 'fire, drop: the transition' },
+      failing: { help: 'list: those that failed and have not fired since' },
+      json: { help: 'write what is told as JSON' },
+    },
+    load: async () => (await import('./timers.ts')).runTimers,
+  },
+  {
+    name: 'store',
+    summary: 'look after the data in a file: bring it up to a document, copy it, put a copy back',
+    about: [
+      'check says what serving the document would do to the rows in --store FILE, whether all of them would fit, and whether the',
+      'file is whole; nothing is changed. migrate does it, in one transaction, after a copy of the file beside it. Rows of older',
+      'versions are carried by the changes of the document, and required fields that rows lack get their defaults. backup copies the',
+      'file whole, also while a service runs over it; restore puts a copy in its place and keeps what was there. Exits with 1 if rows do not',
+      'fit, which are named, and with 2 if the command is misspelt or the file cannot be used.',
+    ].join('\n'),
+    actions: ['check', 'migrate', 'backup', 'restore'],
+    takes: '[DOC]',
+    options: {
+      store: { value: 'FILE', help: 'the SQLite file that the service keeps its data in' },
+      copy: { value: 'FILE', help: 'backup: the file to make; restore: the file to put in place' },
+      from: { value: 'VERSION', help: 'check, migrate: the version that the rows are of, where the file does not say' },
+      rename: { value: 'OLD=NEW', many: true, help: 'check, migrate: the rows of this resource become rows of that one' },
+      drop: { value: 'RESOURCE', many: true, help: 'check, migrate: give up the rows of this resource' },
+      json: { help: 'write what is told as JSON' },
+    },
+    load: async () => (await import('./store.ts')).runStore,
+  },
+  {
     name: 'erase',
     summary: 'take a person out of the data for good',
     about: [

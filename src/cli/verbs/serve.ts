@@ -2,14 +2,18 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { JsonMap } from '../../document/document.ts';
 import { readBeside } from '../../document/read/read.ts';
+import type { Store } from '../../index.ts';
 import { settableClock } from '../../serve/http/clock.ts';
 import { type Moved, openClock } from '../../serve/service/clock-door.ts';
 import { BadRows } from '../../serve/service/seed.ts';
 import { openStore, serveSpec } from '../../serve/service/serve-spec.ts';
-import { Misfits, type ServeOptions, type Service } from '../../serve/service/service.ts';
+import type { ServeOptions, Service } from '../../serve/service/service.ts';
+import type { MigrationOptions } from '../../serve/service/stored/migrate.ts';
+import { Misfits } from '../../serve/service/stored/misfits.ts';
 import { openWorkbench } from '../../serve/service/workbench-door.ts';
 import { findingLines, summary } from '../check-text.ts';
 import { ImportCache } from '../import-cache.ts';
+import { copyBefore, misfitsText, planText } from '../migration.ts';
 import { reportOnServed } from '../reading.ts';
 import { readRows } from '../rows-file.ts';
 import { readScenariosFile } from '../scenarios-file.ts';
@@ -19,9 +23,9 @@ import { keepCoverage } from '../serve/coverage-file.ts';
 import { loadHandlers } from '../serve/handlers-file.ts';
 import { createLog, type Log } from '../serve/log.ts';
 import { liveCode, startReload } from '../serve/reload.ts';
-import { checkExposure, checkKeys, checkUser, readSettings, type ServeSettings } from '../serve/settings.ts';
+import { checkExposure, checkKeys, checkUser, inMemory, readSettings, type ServeSettings } from '../serve/settings.ts';
 import { onStop } from '../signals.ts';
-import { counted, type Terminal } from '../terminal.ts';
+import type { Terminal } from '../terminal.ts';
 import { Misuse, type VerbCall, type VerbRun } from '../verb.ts';
 
 /** `ninefold serve DOC`. */
@@ -57,7 +61,11 @@ export const runServe: VerbRun = async (asked, terminal) => {
     ...optionsOf(asked, settings, log),
   };
   return overStore(settings.store, async (store) => {
-    const service = await started(serveSpec(report.spec, { ...options, store }), rows, log);
+    const service = await started(
+      serveSpec(report.spec, { ...options, store, migration: migrationOf(store, settings, log) }),
+      rows,
+      log,
+    );
     if (service === undefined) return 1;
     const coverage = settings.coverage === undefined ? undefined : keepCoverage(service, asked.document, settings.coverage);
     try {
@@ -150,6 +158,16 @@ async function overStore(path: string, run: (store: ReturnType<typeof openStore>
   }
 }
 
+/** What is told before stored rows become others, after a copy of them. */
+function migrationOf(store: Store, { store: path }: ServeSettings, log: Log): MigrationOptions {
+  return {
+    async before(plan) {
+      const copy = path === inMemory ? undefined : await copyBefore(store, path);
+      log.event('migrating', { plan, ...(copy !== undefined && { copy }) }, planText(plan, path, copy));
+    },
+  };
+}
+
 /** The service, or nothing where stored rows, or those to start with, do not fit the document, which is told. */
 async function started(starting: Promise<Service>, rows: string | undefined, log: Log): Promise<Service | undefined> {
   try {
@@ -164,12 +182,8 @@ async function started(starting: Promise<Service>, rows: string | undefined, log
       return undefined;
     }
     if (!(error instanceof Misfits)) throw error;
-    const lines = error.rows.flatMap(({ resource, count, examples }) => [
-      `  ${counted(count, 'row')} of ${resource}`,
-      ...examples.map((example) => `    ${example}`),
-    ]);
     const help = 'Change the document or the rows, or serve with --accept-misfits. Nothing was changed, and nothing is served.';
-    log.event('misfits', { rows: error.rows }, ['Stored rows do not fit this document:', ...lines, help].join('\n'));
+    log.event('misfits', { rows: error.rows, reasons: error.reasons }, `${misfitsText(error)}\n${help}`);
     return undefined;
   }
 }

@@ -74,7 +74,6 @@ export const foreignFindings = [
     'Two things that the source says exclude each other.',
     'Correct one of the two; the one that is marked was left out.',
   ),
-  warning('too-deep', 'Schemas are nested deeper than the importer follows.', 'Name the inner schema, and refer to it.'),
   warning(
     'parameter-twice',
     'Two parameters of one operation have the same name in different places.',

@@ -54,6 +54,7 @@ export const FullAnswerForm = keys({
   produces: Words,
   if: cel('when this is the answer'),
   example: Type.Unknown(),
+  examples: namedForm(Type.Unknown(), 'Whole bodies as they may be answered, by name; a stand-in shows them.'),
 });
 
 const endpointWords = {
@@ -65,6 +66,9 @@ const endpointWords = {
   parameters: fact(namedForm(value(ParameterForm)), 'Its parameters.'),
   identity: cel('the identifier of the row that is meant'),
   request: fact(Type.Unsafe<unknown>({ ...shapeRef }), 'The shape of the request body.'),
+  takes: Type.String({
+    description: 'The member of the stated body that holds the fields of the row: `data`, `data.attributes`.',
+  }),
   body: Type.Union([Type.Literal('required'), Type.Literal('optional')], {
     description: 'Whether a request may go without its stated body; required unless said.',
   }),

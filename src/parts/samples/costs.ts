@@ -54,7 +54,8 @@ export class Costs {
     for (const name of own) this.#ofResources.set(name, Number.POSITIVE_INFINITY);
     for (let changed = true; changed; ) {
       changed = false;
-      for (const name of own) {
+      // Those met last are needed by those met first, so most are known after one round.
+      for (const name of [...own].reverse()) {
         const cost = this.#measure(this.#whole.ofResource(name), new Set());
         if (cost >= (this.#ofResources.get(name) ?? 0)) continue;
         this.#ofResources.set(name, cost);

@@ -8,6 +8,7 @@ import { conjunctionOf, unionsOf } from '../shapes/branches.ts';
 import { keywords } from '../shapes/keywords.ts';
 import { isPlainMap } from '../source.ts';
 import { formatOf } from './formats.ts';
+import type { StepBudget } from './step-budget.ts';
 import type { WholeShapes } from './whole-shape.ts';
 
 /** Whether a value surely is of a shape. Where a keyword is beyond these means, none is. */
@@ -18,12 +19,14 @@ export class Fitting {
   readonly #whole: WholeShapes;
   readonly #known = new WeakMap<JsonMap, Fits>();
   readonly #resources = new Map<string, Fits>();
+  readonly #budget: StepBudget;
 
   /** In answers a reference may be shown whole. */
   readonly #showsWhole: boolean;
 
-  constructor(whole: WholeShapes, showsWhole: boolean) {
+  constructor(whole: WholeShapes, showsWhole: boolean, budget: StepBudget) {
     this.#whole = whole;
+    this.#budget = budget;
     this.#showsWhole = showsWhole;
   }
 
@@ -35,7 +38,8 @@ export class Fitting {
     let compiled: Fits | undefined;
     const later: Fits = (value) => {
       compiled ??= this.#compile(shape);
-      return compiled(value);
+      const test = compiled;
+      return this.#budget.step(false, () => test(value));
     };
     this.#known.set(shape, later);
     return later;
@@ -189,7 +193,9 @@ function compileScalar(shape: Shape): Fits[] {
   if (shape.const !== undefined) tests.push((value) => isSame(value, shape.const));
   if (Array.isArray(shape.enum)) {
     const listed: readonly Json[] = shape.enum;
-    tests.push((value) => listed.some((one) => isSame(value, one)));
+    const words: ReadonlySet<unknown> = new Set(listed.filter((one) => typeof one === 'string'));
+    const others = listed.filter((one) => typeof one !== 'string');
+    tests.push((value) => words.has(value) || others.some((one) => isSame(value, one)));
   }
   number(tests, shape.minimum, (value, bound) => value >= bound);
   number(tests, shape.maximum, (value, bound) => value <= bound);

@@ -12,7 +12,8 @@ import { compileIdentifiers, type MakeIdentifier } from './identifiers.ts';
 import { compileLeaf, compileSmallestLeaf, examplesIn, typeMade } from './leaves.ts';
 import type { Manner } from './manner.ts';
 import { compileListSampler, compileObject } from './members.ts';
-import { type Ground, nothing, type SampleMeans, type Sampler } from './sampler.ts';
+import { type Ground, nothing, type SampleBudget, type SampleMeans, type Sampler } from './sampler.ts';
+import { StepBudget } from './step-budget.ts';
 import { WholeShapes } from './whole-shape.ts';
 
 /** Makes values of shapes: compiled once for each shape, when it is first asked for, and pure. */
@@ -23,13 +24,14 @@ export class Samples {
   readonly #whole: WholeShapes;
   readonly #costs: Costs;
   readonly #known = new WeakMap<JsonMap, Map<string, Sampler>>();
+  readonly #budget = new StepBudget(stepsMost);
 
   constructor(spec: Spec, manner: Manner = { size: 'ordinary' }) {
     this.#spec = spec;
     this.#manner = manner;
     this.#whole = new WholeShapes(spec, manner.isSent);
     this.#costs = new Costs(this.#whole);
-    this.fitting = new Fitting(this.#whole, manner.showsWhole ?? false);
+    this.fitting = new Fitting(this.#whole, manner.showsWhole ?? false, this.#budget);
   }
 
   /** The sampler of a shape; the name of its field tells what a text without a format is like. */
@@ -58,13 +60,15 @@ export class Samples {
     return this.#whole.of(shape);
   }
 
-  /** Makes identifiers for a resource that does not say how. */
-  identifiers(name: string): MakeIdentifier {
+  /** Makes identifiers for a resource that does not say how; `like` is a row of it, if one is known. */
+  identifiers(name: string, like: JsonMap = {}): MakeIdentifier {
     const resource = entryOf(this.#spec.resources.all, name);
-    const field = resource && entryOf(resource.fields, statedValue(resource.identifier)?.field ?? 'id');
+    const called = (resource && statedValue(resource.identifier)?.field) ?? 'id';
+    const field = resource && entryOf(resource.fields, called);
+    const known = Object.hasOwn(like, called) ? [like[called] as Json] : [];
     const shape = this.#whole.of((field && statedValue(field.shape)) ?? { type: 'string' });
     const fits = this.fitting.of(shape);
-    const makers = this.#alternatives(shape).map((one) => compileIdentifiers(name, one, examplesIn(one), fits));
+    const makers = this.#alternatives(shape).map((one) => compileIdentifiers(name, one, [...examplesIn(one), ...known], fits));
     return (chance, sequence) => {
       for (const make of makers) {
         const made = make(chance, sequence);
@@ -104,10 +108,15 @@ export class Samples {
     const fits = this.fitting.of(stated);
     const cost = this.#costs.of(stated);
     const { make, complete } = this.#means(shape, name);
-    const surely = (ground: Ground, path: string): unknown => {
-      if (!Number.isFinite(cost)) return nothing;
-      const there = thingThere(stated, ground, path);
+    const budget = this.#budget;
+    const surely = (ground: Ground, path: string): unknown => budget.step<unknown>(nothing, () => makeOne(ground, path));
+    const makeOne = (wished: Ground, path: string): unknown => {
+      if (!Number.isFinite(cost) || !isWithin(wished.budget)) return nothing;
+      const there = thingThere(stated, wished, path);
       if (there !== undefined && fits(there)) return there;
+      const shown = wished.isFull ? make(wished, path) : nothing;
+      if (shown !== nothing && fits(shown)) return shown;
+      const ground = wished.isFull ? { ...wished, isFull: false } : wished;
       const first = make(ground, path);
       if (first === nothing || fits(first) || !this.fitting.decides(stated)) return first;
       for (let again = 1; again <= triesMost; again++) {
@@ -125,7 +134,8 @@ export class Samples {
         if (given !== undefined && fits(given)) return given;
         const meant = rowMeant(stated, given, ground);
         if (fits(meant)) return meant;
-        const completed = meant === undefined || meant === null ? nothing : complete(meant, ground, path);
+        const completed =
+          meant === undefined || meant === null ? nothing : budget.step<unknown>(nothing, () => complete(meant, ground, path));
         if (completed !== nothing) return completed;
         const made = surely(ground, path);
         if (made !== nothing) ground.sampled(path);
@@ -187,9 +197,18 @@ export class Samples {
   }
 }
 
+/** Takes one value off a budget; false where nothing is left. */
+function isWithin(budget: SampleBudget | undefined): boolean {
+  if (budget === undefined) return true;
+  budget.left -= 1;
+  return budget.left >= 0;
+}
+
 const anything: JsonMap = Object.freeze({});
 const impossible: JsonMap = Object.freeze({ not: {} });
 const triesMost = 12;
+/** What takes more steps to make, or to hold to its shape, is not made: it would be no sample that anybody reads. */
+const stepsMost = 200_000;
 
 /** The chance of one place. */
 function chanceAt({ seed }: Pick<Ground, 'seed'>, path: string): Chance {

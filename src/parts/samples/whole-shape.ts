@@ -15,6 +15,7 @@ const depthMost = 32;
 export class WholeShapes {
   readonly #spec: Spec;
   readonly #ofResources = new Map<string, Shape>();
+  readonly #written = new Map<string, Shape>();
   readonly #isSent: boolean;
 
   /** `isSent`: a resource is what a caller may send of it. */
@@ -28,12 +29,23 @@ export class WholeShapes {
     if (depth > depthMost) return {};
     if (typeof shape.resource === 'string') {
       const { resource, ...rest } = shape;
-      const own = this.ofResource(resource);
-      return Object.keys(rest).length === 0 ? this.of(own, depth + 1) : this.of(fitsAll<Json>([own, rest]), depth + 1);
+      const own = this.#ofName(resource, depth);
+      return Object.keys(rest).length === 0 ? own : this.of(fitsAll<Json>([own, rest]), depth + 1);
     }
     if (!hasMeaning(shape, 'conjunction')) return shape;
     const parts = conjunctsOf(shape).map((part) => this.of(part, depth + 1));
     return mergeShapes([...parts, withoutConjunction(shape)]);
+  }
+
+  /** A resource written out once, however many shapes name it. */
+  #ofName(name: string, depth: number): Shape {
+    const known = this.#written.get(name);
+    if (known) return known;
+    // What is made of itself says nothing by that.
+    this.#written.set(name, {});
+    const written = this.of(this.ofResource(name), depth + 1);
+    this.#written.set(name, written);
+    return written;
   }
 
   /** What a resource is: a shape of its own, or a row with every field that it has to have. A state that is known to come first is the only one. */
@@ -78,7 +90,7 @@ export class WholeShapes {
  */
 function mergeShapes(shapes: readonly Shape[]): Shape {
   let merged: Record<string, Json> = Object.create(null);
-  for (const shape of shapes) merged = { ...merged, ...mergedKeywords(merged, shape) };
+  for (const shape of new Set(shapes)) merged = { ...merged, ...mergedKeywords(merged, shape) };
   return merged;
 }
 
@@ -110,7 +122,8 @@ function mergedMembers(known: JsonMap, value: JsonMap): JsonMap {
   const members: Record<string, Json> = { ...known };
   for (const [name, shape] of Object.entries(value)) {
     const before = members[name];
-    members[name] = before !== undefined && isPlainMap(before) && isPlainMap(shape) ? fitsAll([before, shape]) : shape;
+    const isBoth = before !== undefined && before !== shape && isPlainMap(before) && isPlainMap(shape);
+    members[name] = isBoth ? fitsAll([before, shape]) : shape;
   }
   return members;
 }

@@ -275,12 +275,6 @@ export function refusalReply(exchange: Exchange, refusal: Refusal): Reply {
   return reply;
 }
 
-/** Notes down a refusal that is a failure of ours, once the exchange is over. */
-export function reportRefusal({ refusedWith, plan, requestId }: Exchange): void {
-  if (refusedWith?.when === 'internal' && refusedWith.message !== undefined)
-    plan.onFailure(new Error(refusedWith.message), requestId());
-}
-
 /** Notes down what was let pass. */
 export function warn(exchange: Exchange, warnings: readonly string[]): void {
   exchange.warnings = [...new Set([...(exchange.warnings ?? []), ...warnings])];

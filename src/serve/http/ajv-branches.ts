@@ -16,21 +16,24 @@ export type WireError = ErrorObject;
  * right type with the fewest errors. Ajv leaves all branches' errors in front of the union's own; each branch is validated again
  * alone, which gives both its errors and how many to take away.
  */
-export function reduceErrors(errors: readonly WireError[], branches: Branches): WireError[] {
+export function reduceErrors(errors: readonly WireError[], branches: Branches, depth = 0): WireError[] {
   const reduced: WireError[] = [];
   for (let i = errors.length - 1; i >= 0; i--) {
     const error = errors[i];
     if (error === undefined || noise.has(error.keyword)) continue;
-    const tried = tryBranches(error, branches);
+    const tried = depth < depthMost ? tryBranches(error, branches) : undefined;
     if (tried === undefined) {
       reduced.push(error);
       continue;
     }
     i -= tried.reduce((sum, { length }) => sum + length, 0);
-    reduced.push(...choose(error, tried, branches).toReversed());
+    reduced.push(...choose(error, tried, branches, depth).toReversed());
   }
   return reduced.reverse();
 }
+
+/** Unions within each other that are looked into. */
+const depthMost = 4;
 
 /** Errors that only say that others follow from them. */
 const noise = new Set(['if', 'propertyNames']);
@@ -50,14 +53,14 @@ function tryBranches(error: WireError, branches: Branches): WireError[][] | unde
   return schema.slice(0, met).map((_, i) => errorsOf(`${keyword}/${i}`, data));
 }
 
-function choose(error: WireError, tried: readonly WireError[][], branches: Branches): WireError[] {
+function choose(error: WireError, tried: readonly WireError[][], branches: Branches, depth: number): WireError[] {
   if (tried.some((errors) => errors.length === 0)) return [error];
   const candidates = tried.filter((errors) => !errors.some(isWrongType));
   if (candidates.length === 0) return [error];
   const constant = sharedConstant(candidates);
   if (constant !== undefined && candidates.length > 1) return [inside(error, constant)];
   const ranked = candidates.toSorted((a, b) => constantsOf(a).length - constantsOf(b).length || a.length - b.length);
-  return reduceErrors(ranked[0] ?? [], branches).map((one) => inside(error, one));
+  return reduceErrors(ranked[0] ?? [], branches, depth + 1).map((one) => inside(error, one));
 }
 
 function isWrongType({ keyword, instancePath }: WireError): boolean {

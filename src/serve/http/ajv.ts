@@ -8,6 +8,7 @@ import { type Branches, reduceErrors } from './ajv-branches.ts';
 import { correctEvaluation } from './ajv-evaluated.ts';
 import { addKeywords, capFormats } from './ajv-keywords.ts';
 import { holdsBigInt } from './json.ts';
+import { NamedCalls } from './named-calls.ts';
 import type { Schema } from './schema.ts';
 import { type PreparedSchema, prepareSchema, usesInheritedNames } from './schema-prepare.ts';
 import { noViolations, type Violation, violationsMax } from './violation.ts';
@@ -42,6 +43,7 @@ export function createValidator(options: ValidatorOptions = {}): Validator {
   const engines = new Map<string, SchemaEngine>();
   const unknown = new Set<string>();
   const doubt = new Doubt();
+  const calls = new NamedCalls();
   const shared = options.shared ?? {};
   const sharedInherits = Object.values(shared).some(usesInheritedNames);
   const onUnknownFormat = (format: string) => {
@@ -53,7 +55,7 @@ export function createValidator(options: ValidatorOptions = {}): Validator {
     const key = `${exact} ${own}`;
     const engine =
       engines.get(key) ??
-      new SchemaEngine({ shared, onUnknownFormat, exact, own, named: (name) => compileNamed(name, exact), doubt });
+      new SchemaEngine({ shared, onUnknownFormat, exact, own, named: (name) => compileNamed(name, exact), doubt, calls });
     engines.set(key, engine);
     return engine.compile(schema);
   };
@@ -66,7 +68,14 @@ export function createValidator(options: ValidatorOptions = {}): Validator {
   };
   return {
     compile: (schema, placeOf) =>
-      compileLazily((exact) => compileWith(typeof schema === 'function' ? schema() : schema, exact), placeOf, doubt),
+      compileLazily(
+        (exact) => compileWith(typeof schema === 'function' ? schema() : schema, exact),
+        (compiled, value) =>
+          calls.during(() => {
+            const violations = judge(compiled, value, placeOf, doubt);
+            return calls.isTooDeep ? beyondDepth(placeOf) : violations;
+          }),
+      ),
   };
 }
 
@@ -86,19 +95,22 @@ class Doubt {
   }
 }
 
+/** Holds a value to a schema that is compiled. */
+type Hold = (compiled: CompiledSchema, value: unknown) => readonly Violation[];
+
 type PlaceOf = ((name: string) => Violation['in']) | undefined;
 
-function compileLazily(compile: (exact: boolean) => CompiledSchema, placeOf: PlaceOf, doubt: Doubt): Validate {
+function compileLazily(compile: (exact: boolean) => CompiledSchema, hold: Hold): Validate {
   let ordinary: CompiledSchema | undefined;
   let exact: CompiledSchema | undefined;
   const validateExactly = (value: unknown) => {
     exact ??= compile(true);
-    return judge(exact, value, placeOf, doubt);
+    return hold(exact, value);
   };
   return (value) => {
     ordinary ??= compile(false);
     if (ordinary.searchFirst && holdsBigInt(value)) return validateExactly(value);
-    const violations = judge(ordinary, value, placeOf, doubt);
+    const violations = hold(ordinary, value);
     return violations.length > 0 && holdsBigInt(value) ? validateExactly(value) : violations;
   };
 }
@@ -113,6 +125,18 @@ function judge(compiled: CompiledSchema, value: unknown, placeOf: PlaceOf, doubt
 /** A name or a text that no pattern could be told of, so that what depends on it may not have been asked. */
 function tooLong(placeOf: PlaceOf): Violation[] {
   return [{ in: placeOf?.('') ?? 'body', path: '', found: 'a text that is too long for its pattern', expected: 'shorter texts' }];
+}
+
+/** A value whose schema leads through so many others that it was not asked to its end. */
+function beyondDepth(placeOf: PlaceOf): Violation[] {
+  return [
+    {
+      in: placeOf?.('') ?? 'body',
+      path: '',
+      found: 'a value of a schema that leads through hundreds of others',
+      expected: 'no such',
+    },
+  ];
 }
 
 function report({ engine, validate }: CompiledSchema, placeOf: PlaceOf): Violation[] {
@@ -143,6 +167,7 @@ interface EngineOptions {
   /** Compiles the schema that others name so. */
   readonly named: (name: string) => CompiledSchema;
   readonly doubt: Doubt;
+  readonly calls: NamedCalls;
   /** Whether inherited members are told from own ones, which costs. */
   readonly own: boolean;
 }
@@ -157,7 +182,7 @@ class SchemaEngine implements Branches {
   private sharedSearchFirst = false;
   private compiled = 0;
 
-  constructor({ shared, onUnknownFormat, exact, own, named, doubt }: EngineOptions) {
+  constructor({ shared, onUnknownFormat, exact, own, named, doubt, calls }: EngineOptions) {
     this.exact = exact;
     this.onUnknownFormat = onUnknownFormat;
     this.ajv = newAjv({ allErrors: true, verbose: true, ownProperties: own }, doubt.raise);
@@ -165,7 +190,7 @@ class SchemaEngine implements Branches {
     addKeywords(this.ajv);
     correctEvaluation(this.ajv);
     boundErrors(this.ajv);
-    addNamed(this.ajv, (name) => named(name).validate);
+    addNamed(this.ajv, (name) => named(name).validate, calls);
     for (const [name, schema] of Object.entries(shared)) {
       const prepared = this.prepare(schema, name);
       if (prepared.searchFirst) this.sharedSearchFirst = true;
@@ -219,29 +244,14 @@ function asObject(schema: Record<string, unknown> | boolean): Record<string, unk
  * Adds `wireNamed`, which holds a value to a schema that is compiled when the first value comes to it. Ajv compiles whatever a
  * `$ref` leads to at once: of hundreds of schemas that refer to each other, all.
  */
-function addNamed(ajv: Ajv, compile: (name: string) => ValidateFunction): void {
+function addNamed(ajv: Ajv, compile: (name: string) => ValidateFunction, calls: NamedCalls): void {
   ajv.addKeyword({
     keyword: 'wireNamed',
     schemaType: 'string',
     code(cxt) {
       // The schema type is checked by ajv.
       const name = cxt.schema as string;
-      callRef(cxt, cxt.gen.scopeValue('validate', { ref: later(() => compile(name)) }));
+      callRef(cxt, cxt.gen.scopeValue('validate', { ref: calls.of(() => compile(name)) }));
     },
   });
-}
-
-/** A validating function that is made when it is first called; what it finds stands on it, as on any of ajv's. */
-function later(make: () => ValidateFunction): Partial<ValidateFunction> & ((...values: Parameters<ValidateFunction>) => boolean) {
-  let made: ValidateFunction | undefined;
-  const validate: ReturnType<typeof later> = (...values) => {
-    made ??= make();
-    const isValid = made(...values);
-    validate.errors = made.errors ?? null;
-    if (made.evaluated) validate.evaluated = made.evaluated;
-    // Only a schema with `$async` gives a promise, and that keyword is dropped.
-    return isValid as boolean;
-  };
-  validate.evaluated = { dynamicProps: false, dynamicItems: false };
-  return validate;
 }

@@ -19,23 +19,43 @@ export function isSchema(value: unknown): value is Schema {
  * The JSON types that a schema admits: those it states, else those of its enum, const, branches or of what its `$ref`
  * names, else what its keywords are about. Undefined where it says nothing.
  */
-export function schemaTypesOf(schema: Schema, resolve: Resolve, depth = 0): ReadonlySet<string> | undefined {
-  if (depth > 16) return undefined;
+export function schemaTypesOf(schema: Schema, resolve: Resolve): ReadonlySet<string> | undefined {
+  return typesIn(schema, { resolve, known: new Map() }, 0);
+}
+
+/** One look for types, and what it has found of each schema on its way: however often schemas name each other, each is looked at once. */
+interface Look {
+  readonly resolve: Resolve;
+  readonly known: Map<Schema, ReadonlySet<string> | undefined>;
+}
+
+function typesIn(schema: Schema, look: Look, depth: number): ReadonlySet<string> | undefined {
+  const { known } = look;
+  if (known.has(schema)) return known.get(schema);
+  known.set(schema, undefined);
+  const types = depth > depthMost ? undefined : ownTypes(schema, look, depth);
+  known.set(schema, types);
+  return types;
+}
+
+const depthMost = 64;
+
+function ownTypes(schema: Schema, look: Look, depth: number): ReadonlySet<string> | undefined {
   const { type } = schema;
   if (typeof type === 'string') return new Set([type]);
   if (Array.isArray(type)) return new Set(type.map(String));
   if (Array.isArray(schema.enum)) return new Set(schema.enum.map(jsonTypeOf));
   if (schema.const !== undefined) return new Set([jsonTypeOf(schema.const)]);
   if (typeof schema.$ref === 'string') {
-    const named = resolve(schema.$ref);
-    return named && schemaTypesOf(named, resolve, depth + 1);
+    const named = look.resolve(schema.$ref);
+    return named && typesIn(named, look, depth + 1);
   }
-  const every = conjunctsOf(schema).map((branch) => schemaTypesOf(branch, resolve, depth + 1));
+  const every = conjunctsOf(schema).map((branch) => typesIn(branch, look, depth + 1));
   const stated = every.find((types) => types !== undefined);
   if (stated !== undefined) return stated;
   const branches = alternativesOf(schema);
   if (branches.length > 0) {
-    const types = branches.map((branch) => schemaTypesOf(branch, resolve, depth + 1));
+    const types = branches.map((branch) => typesIn(branch, look, depth + 1));
     return types.every((one) => one !== undefined) ? new Set(types.flatMap((one) => [...one])) : undefined;
   }
   if (isSchema(schema.properties)) return new Set(['object']);

@@ -1,20 +1,18 @@
-import type { Json, JsonMap } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { requestShape } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
-import { type Level, levelOf } from '../../parts/shape-level.ts';
-import type { Spec } from '../../parts/spec.ts';
 import type { Reader } from '../../store/store.ts';
-import { constantsOf, fitsBranch } from '../exchange/branches.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
-import { Bare, copy, withoutPrototype } from '../http/json.ts';
+import { Bare, withoutPrototype } from '../http/json.ts';
 import { describeValue, type Violation } from '../http/violation.ts';
 import { refuse, type Work } from './act.ts';
+import { compileDefaults } from './defaults.ts';
 import { boundValue, type Locator } from './locate.ts';
 import type { RowModel } from './model.ts';
 import { compileReferences, type FoundReference } from './references.ts';
+import { takenOf } from './taken.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
 /** What a caller sent of a resource, ready to become a row: what it cannot write dropped, what the path binds set, defaults applied. */
@@ -28,6 +26,7 @@ export function compileSent(
   compilation: ViewCompilation,
 ): (exchange: Exchange, before?: Fields) => Sent {
   const { spec } = compilation;
+  if (endpoint.takes) return compileEnclosed(endpoint, model, locator, compilation);
   const shape: Shape = shapeSent(endpoint, model, compilation);
   const isOwnShape = isStated(endpoint.request);
   const validate = compilation.validate(shape, 'sent');
@@ -68,6 +67,7 @@ export function compileSent(
     if (violations.length > 0) return invalid(violations);
     if (!isOwnShape) return { fields: compilation.standIn ? onlyOwn(model, fields) : fields };
     const own = onlyOwn(model, withoutKeys(fields, dropped));
+    bindPath(own, exchange, model, locator);
     // What a stated body lets pass becomes a row, which has a shape of its own.
     const unfit = validateRow?.(own) ?? [];
     return unfit.length > 0 ? invalid(unfit) : { fields: own };
@@ -79,6 +79,27 @@ function compileRowShape(endpoint: Endpoint, compilation: ViewCompilation) {
   const byRule = requestShape(compilation.spec, { ...endpoint, request: { standing: 'open', at: endpoint.at } });
   const shape = statedValue(byRule);
   return shape && compilation.validate({ ...shape, required: [] }, 'sent');
+}
+
+/** Compiles the taking of a body in which the row is one member: the whole is held to the stated shape, and what the row cannot have is dropped. */
+function compileEnclosed(endpoint: Endpoint, model: RowModel, locator: Locator, compilation: ViewCompilation) {
+  const { spec, standIn } = compilation;
+  const shape: Shape = statedValue(endpoint.request) ?? {};
+  const validate = compilation.validate(shape, 'sent');
+  const validateRow = standIn ? undefined : compileRowShape(endpoint, compilation);
+  const fill = compileDefaults(spec, shape);
+  const dropped = droppedFor(model, compilation);
+  return (exchange: Exchange): Sent => {
+    fill?.(exchange.request);
+    const found = validate(exchange.request);
+    const violations = standIn ? standIn.forgive(exchange, found) : found;
+    if (violations.length > 0) return invalid(violations);
+    const inner = takenOf(endpoint, exchange.request);
+    const own = onlyOwn(model, withoutKeys(isFields(inner) ? inner : {}, dropped));
+    const disagreements = bindPath(own, exchange, model, locator);
+    const unfit = disagreements.length > 0 ? disagreements : (validateRow?.(own) ?? []);
+    return unfit.length > 0 ? invalid(unfit) : { fields: own };
+  };
 }
 
 /** What has to be sent; of a stand-in no identifier, where it is open who makes it. */
@@ -157,13 +178,13 @@ export function compileMissingReference(compilation: ViewCompilation): MissingRe
 function missingAmong(
   work: Work<Reader>,
   references: readonly FoundReference[],
-  { access, user }: ViewCompilation,
+  { access, user, standIn }: ViewCompilation,
 ): Refusal | undefined {
   const isThere = ({ id, target }: FoundReference): boolean => {
     const model = work.models.get(target);
     if (!model) return true;
     const row = work.rows.get(target, id);
-    if (!row) return false;
+    if (!row) return standIn?.given.mayBeNamed(work.rows, target, id) ?? false;
     const reading = access.reading(target, user);
     return reading.isFree || reading.allows(work.scope, model.parse(row));
   };
@@ -188,7 +209,7 @@ export function isFields(value: Value): value is Fields {
 
 function onlyOwn(model: RowModel, fields: Fields): Fields {
   if (model.resource.additionalProperties) return fields;
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => model.fields.has(name)));
+  return withoutKeys(fields, new Set(Object.keys(fields).filter((name) => !model.fields.has(name))));
 }
 
 export function withoutKeys(fields: Fields, dropped: ReadonlySet<string>): Fields {
@@ -210,90 +231,4 @@ export function changedField(name: string, value: Value): Violation {
 /** Of what was sent, the fields that a resource has. */
 export function ownFields(known: ReadonlyMap<string, unknown>, fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => known.has(name)));
-}
-
-/** Fills in, in place, the defaults of members that a value leaves out, at every depth at which objects are stated. */
-type Fill = (value: Value) => void;
-
-/** Compiles it for a shape; nothing where no default stands in it. */
-export function compileDefaults(spec: Spec, shape: Shape): Fill | undefined {
-  return new Filler(spec).ofShape(shape, 0);
-}
-
-/** Shapes can be recursive: values deeper than this get no defaults. */
-const depthMax = 32;
-
-class Filler {
-  readonly #spec: Spec;
-  readonly #byResource = new Map<string, { fill: Fill | undefined }>();
-
-  constructor(spec: Spec) {
-    this.#spec = spec;
-  }
-
-  ofShape(shape: JsonMap, depth: number): Fill | undefined {
-    if (depth > depthMax) return undefined;
-    if (typeof shape.resource === 'string') return this.#ofResource(shape.resource, depth);
-    return this.#ofLevel(levelOf(this.#spec, shape), depth);
-  }
-
-  #ofLevel(level: Level, depth: number): Fill | undefined {
-    const members = level.members.map(({ name, shape, field }): Member => {
-      const value = field ? field.default?.value : shape.default;
-      return { name, value, fill: this.ofShape(shape, depth + 1) };
-    });
-    const items = level.items && this.ofShape(level.items, depth + 1);
-    return inTurn([combine(members, items), ...level.branches.map((branch) => this.#ofBranch(branch, depth))]);
-  }
-
-  /** A branch of a union fills what its constants do not rule out. */
-  #ofBranch(branch: JsonMap, depth: number): Fill | undefined {
-    const fill = this.ofShape(branch, depth + 1);
-    if (!fill) return undefined;
-    const constants = constantsOf(this.#spec, branch);
-    return (value) => (fitsBranch(value, constants) ? fill(value) : undefined);
-  }
-
-  #ofResource(name: string, depth: number): Fill | undefined {
-    const known = this.#byResource.get(name);
-    if (known) return (value) => known.fill?.(value);
-    const entry: { fill: Fill | undefined } = { fill: undefined };
-    this.#byResource.set(name, entry);
-    entry.fill = this.#ofLevel(levelOf(this.#spec, { resource: name }), depth);
-    return entry.fill;
-  }
-}
-
-interface Member {
-  readonly name: string;
-  readonly value: Json | undefined;
-  readonly fill: Fill | undefined;
-}
-
-function combine(members: readonly Member[], items: Fill | undefined): Fill | undefined {
-  const busy = members.filter(({ value, fill }) => value !== undefined || fill !== undefined);
-  if (busy.length === 0 && !items) return undefined;
-  return (value) => {
-    if (Array.isArray(value)) {
-      if (items) for (const item of value) items(item);
-      return;
-    }
-    if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
-    // Not null and no list: an object.
-    const fields = value as Fields;
-    for (const member of busy) {
-      const present = fields[member.name];
-      if (present === undefined && member.value !== undefined)
-        fields[member.name] = typeof member.value === 'object' ? copy(member.value) : member.value;
-      else if (present !== undefined) member.fill?.(present);
-    }
-  };
-}
-
-function inTurn(fills: readonly (Fill | undefined)[]): Fill | undefined {
-  const busy = fills.filter((fill) => fill !== undefined);
-  if (busy.length < 2) return busy[0];
-  return (value) => {
-    for (const fill of busy) fill(value);
-  };
 }

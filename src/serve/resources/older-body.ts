@@ -11,7 +11,8 @@ import type { Compilation } from '../exchange/compilation.ts';
 import type { Exchange, Fields, OlderRequest, Value } from '../exchange/exchange.ts';
 import type { OlderVersion } from '../exchange/versions.ts';
 import { describeValue, type Violation } from '../http/violation.ts';
-import { changedField, compileDefaults, unknownField } from './body.ts';
+import { changedField, unknownField } from './body.ts';
+import { compileDefaults } from './defaults.ts';
 import type { RowModel } from './model.ts';
 
 /** A body as its version has it, held to its version's shape, and what the newest makes of it. */

@@ -1,4 +1,4 @@
-import { CommitFailed } from '../../store/store.ts';
+import { CommitFailed } from '../../store/failures.ts';
 import type { Clock } from '../http/clock.ts';
 
 type OnFailure = (failure: unknown, requestId: string) => void;

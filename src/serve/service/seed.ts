@@ -5,7 +5,7 @@ import type { Engine } from '../operations/engine.ts';
 import { type Drawn, drawOnce, follower, type Models, type Work } from '../resources/act.ts';
 import { insertRow } from '../resources/create.ts';
 import { identifierValue, type RowModel } from '../resources/model.ts';
-import { misfitOf } from './migrate.ts';
+import { misfitOf } from './stored/misfits.ts';
 
 /** Rows that cannot be made as they are given; the message names the resource, the row and the field. */
 export class BadRows extends Error {}

@@ -2,14 +2,14 @@ import type { Json } from '../../document/document.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { basePath } from '../../parts/purpose.ts';
 import type { Spec } from '../../parts/spec.ts';
+import { Locked } from '../../store/failures.ts';
 import { openSqlite } from '../../store/sqlite/sqlite.ts';
-import { Locked, type Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { Credentials } from '../callers/credentials.ts';
 import { Development } from '../callers/development.ts';
 import { compileTargets } from '../callers/vary.ts';
 import { startEvents } from '../events/events.ts';
 import type { GivenWebhook } from '../events/subscribers.ts';
-import type { WebhookTargets } from '../events/targets.ts';
 import { compileVersionList } from '../exchange/versions.ts';
 import type { Call } from '../http/call.ts';
 import { type Clock, type Entropy, type SettableClock, systemChance, systemClock } from '../http/clock.ts';
@@ -34,7 +34,7 @@ import { compileAdmin } from './admin/administer.ts';
 import { openAdmin } from './admin/door.ts';
 import { CoverageCount } from './coverage.ts';
 import { quietly } from './failures.ts';
-import { migrate } from './migrate.ts';
+import { givenWebhooks, webhookTargets } from './given-webhooks.ts';
 import { compileNote, noteBoth } from './note-exchange.ts';
 import { notesOf } from './notes.ts';
 import { rearm } from './rearm.ts';
@@ -43,8 +43,8 @@ import type { ServeOptions, Service } from './service.ts';
 import { settledSoon } from './settled-soon.ts';
 import { startWorkbench } from './start-workbench.ts';
 import { compileServe } from './steps.ts';
+import { lastingOf, type Migrated, migrate } from './stored/migrate.ts';
 import { startTimers, type Timers } from './timers.ts';
-
 import { compileUnroutedRefusals, type Note, refuseCall } from './unrouted.ts';
 
 /** Opens a SQLite file, or `:memory:`. @throws {Locked} where another process holds it. */
@@ -86,7 +86,7 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   await events.resume();
 
   async function replace(next: Spec): Promise<void> {
-    served = await startServed(next, store, lasting, note, options);
+    served = await startServed(next, store, lasting, note, { ...options, migration: lastingOf(options.migration) });
     timers.changed();
     await events.resume();
   }
@@ -116,7 +116,7 @@ function serviceOf(parts: Parts): Service {
   const fire = async (resource: string, id: string, transition: string) => (await timers.fire(resource, id, transition)) as Json;
   const settled = () => settle(timers, events);
   const workbench = workbenchOf(parts, fire, settled);
-  const administer = compileAdmin({ store, clock, chance, credentials, spec, engine, workbench });
+  const administer = compileAdmin({ store, clock, chance, credentials, spec, engine, timers, workbench });
   return {
     ...doorsOf(served),
     fire,
@@ -129,7 +129,7 @@ function serviceOf(parts: Parts): Service {
     },
     get notes() {
       const given = parts.webhooks.map(({ url, secret }) => `Every event goes to ${url}, signed with ${secret}.`);
-      return [...served().rearmed, ...notesOf(engine()), ...given];
+      return [...served().carried, ...notesOf(engine()), ...given];
     },
     get basePath() {
       return engine().basePath;
@@ -181,8 +181,8 @@ async function settle(...parts: readonly { settled(): Promise<void> }[]): Promis
 /** A document as it is served: all of this changes at once where another one takes its place. */
 interface Served {
   readonly engine: Engine;
-  /** What became of the timers of stored rows, in words. */
-  readonly rearmed: readonly string[];
+  /** What became of stored rows and their timers, in words. */
+  readonly carried: readonly string[];
   readonly road: AnswerCall;
   readonly refuseRaw: RefuseRaw;
   /** What of a call's target the log may show. */
@@ -197,12 +197,12 @@ async function startServed(
   note: Note | undefined,
   options: ServeOptions,
 ): Promise<Served> {
-  const engine = await startEngine(spec, store, lasting, options);
+  const { engine, migrated } = await startEngine(spec, store, lasting, options);
   const rearmed = await rearm(engine);
   await lasting.development?.issue(engine.compilation);
   return {
     engine,
-    rearmed,
+    carried: [...migrated.done, ...rearmed],
     road: compileServe(engine, note, lasting.stage),
     refuseRaw: compileRawRefusals(engine),
     target: compileTargets(spec),
@@ -242,16 +242,28 @@ interface Lasting
 }
 
 /** Compiles a document over a store. @throws {Misfits} where stored rows do not fit it. */
-async function startEngine(spec: Spec, store: Store, lasting: Lasting, options: ServeOptions): Promise<Engine> {
+async function startEngine(
+  spec: Spec,
+  store: Store,
+  lasting: Lasting,
+  options: ServeOptions,
+): Promise<{ readonly engine: Engine; readonly migrated: Migrated }> {
   const standIn = options.sample ? startStandIn(spec, options.seedValue ?? '', options.strict ?? false) : undefined;
   const compilation = startViewCompilation(spec, options.as ?? entriesOf(spec.purpose.users)[0]?.[0], standIn);
   const models = compileModels(compilation, compilation.access);
   const chance = options.chance ?? systemChance;
-  await migrate(store, models, compilation, options.acceptMisfits ?? false);
   const clock = options.clock ?? systemClock;
+  const migrated = await migrate({
+    store,
+    models,
+    compilation,
+    acceptMisfits: options.acceptMisfits ?? false,
+    options: options.migration ?? {},
+    now: () => clock.now(),
+  });
   const secret = await store.setting('cursor key', () => Buffer.from(chance.bytes(32)).toString('base64url'));
   const { counters, onFailure, stage: _stage, ...own } = lasting;
-  return {
+  const engine: Engine = {
     compilation,
     store,
     models,
@@ -274,23 +286,5 @@ async function startEngine(spec: Spec, store: Store, lasting: Lasting, options: 
     onFailure,
     limits: compileLimits(spec.limits, { clock, counters, onFailure }),
   };
-}
-
-/** Where webhooks may go that rows ask for. */
-function webhookTargets(options: ServeOptions): WebhookTargets {
-  const { allowPrivateWebhooks: allowsPrivate = false, webhookHosts: hosts, httpsWebhooks: isHttpsOnly = false } = options;
-  return { allowsPrivate, hosts, isHttpsOnly, refusesPrivate: options.production === true && !allowsPrivate };
-}
-
-/** The addresses given at the start, each with a secret that stays the same from start to start. */
-async function givenWebhooks(
-  given: readonly { readonly url: string; readonly secret?: string }[],
-  store: Store,
-  chance: Entropy,
-): Promise<GivenWebhook[]> {
-  const made = () => `whsec_${Buffer.from(chance.bytes(32)).toString('base64')}`;
-  const webhooks: GivenWebhook[] = [];
-  for (const { url, secret } of given)
-    webhooks.push({ url, secret: secret ?? (await store.setting(`webhook secret ${url}`, made)) });
-  return webhooks;
+  return { engine, migrated };
 }

@@ -10,6 +10,7 @@ import type { GivenHandlers } from '../operations/handlers.ts';
 import type { ScenarioInput } from '../scenarios/scenario.ts';
 import type { RowsByResource, Workbench } from '../scenarios/workbench.ts';
 import type { Coverage } from './coverage.ts';
+import type { MigrationOptions } from './stored/migrate.ts';
 
 /** How a service is run. What is not given is the machine's own clock and chance, and a store in memory. */
 export interface ServeOptions {
@@ -56,6 +57,8 @@ export interface ServeOptions {
   readonly openapi?: (spec: Spec) => string | Promise<string>;
   /** Start although stored rows do not fit the document any more. */
   readonly acceptMisfits?: boolean;
+  /** How stored rows are brought up to the document. */
+  readonly migration?: MigrationOptions;
   /** Count what clients touch, for `coverage`. */
   readonly coverage?: boolean;
   /** What is played in trials in place of, or besides, what the document says. Never in production. */
@@ -121,14 +124,4 @@ export interface Service {
   settled(): Promise<void>;
   /** Settles what is under way and closes the store where this service opened it. */
   close(): Promise<void>;
-}
-
-/** Rows that do not fit the document, counted and named; serving does not start over them unless told to. */
-export class Misfits extends Error {
-  readonly rows: readonly { readonly resource: string; readonly count: number; readonly examples: readonly string[] }[];
-  constructor(rows: Misfits['rows']) {
-    const list = rows.map(({ resource, count, examples }) => `${count} of ${resource} (${examples.join('; ')})`);
-    super(`Stored rows do not fit this document: ${list.join(', ')}.`);
-    this.rows = rows;
-  }
 }

@@ -1,9 +1,9 @@
-import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { Locked } from '../store.ts';
+import { Damaged, Locked } from '../failures.ts';
 import { CREDENTIAL_TABLES } from './credentials.ts';
+import { makePrivate, sizeOf } from './files.ts';
 import { OUTBOX_TABLES } from './outbox.ts';
-import { BUSY, errorNumber, NOT_A_DATABASE } from './statement.ts';
+import { BUSY, CANNOT_OPEN, CORRUPT, errorNumber, NOT_A_DATABASE, quote, READ_ONLY, statement } from './statement.ts';
 
 /** What can be chosen when a store is opened. */
 export interface SqliteOptions {
@@ -20,48 +20,113 @@ export interface SqliteOptions {
 const APPLICATION = 0x4e39464c;
 const FORMAT = 1;
 
+/** A database that this process has, and what lets go of it once it is closed. */
+export interface OpenDatabase {
+  readonly database: DatabaseSync;
+  readonly release: () => void;
+}
+
 /**
- * Opens the file for this process alone, with every commit on disk before it returns.
- * @throws {Locked} when another process has it open.
+ * Opens the file as the one process that writes to it, with every commit on disk before it returns. Others may read it meanwhile, by
+ * SQLite's own tools too.
+ * @throws {Locked} when another process has it open, {Damaged} when what it holds is broken.
  */
-export function openDatabase(path: string, options: SqliteOptions): DatabaseSync {
+export function openDatabase(path: string, options: SqliteOptions): OpenDatabase {
+  const release = takeLock(path, options.lockMs ?? 1000);
   let database: DatabaseSync | undefined;
   try {
     if (path !== ':memory:') makePrivate(path);
     database = new DatabaseSync(path, { timeout: options.lockMs ?? 1000, enableForeignKeyConstraints: false });
-    // Exclusive from the first read on: a second process gets an error, and reads need no system call for locking. The
-    // log is never truncated: overwriting its blocks is far cheaper to sync than growing a file.
-    database.exec(`PRAGMA locking_mode = EXCLUSIVE;
-      PRAGMA journal_mode = WAL;
+    // The log is never truncated: overwriting its blocks is far cheaper to sync than growing a file.
+    database.exec(`PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
       PRAGMA wal_autocheckpoint = ${options.checkpointPages ?? 2000};
       PRAGMA cache_size = -${(options.cacheMiB ?? 32) * 1024};
       PRAGMA mmap_size = ${(options.mapMiB ?? 1024) * 2 ** 20};
       PRAGMA temp_store = MEMORY;
       PRAGMA secure_delete = ON;`);
+    if (path !== ':memory:') checkPages(database, path);
     database.exec('BEGIN IMMEDIATE');
     bringUp(database);
     database.exec(CREDENTIAL_TABLES);
     database.exec(OUTBOX_TABLES);
     database.exec('COMMIT');
-    return database;
+    return { database, release };
   } catch (error) {
     database?.close();
-    if ((errorNumber(error) & 0xff) === BUSY) throw new Locked(path, { cause: error });
-    if (errorNumber(error) === NOT_A_DATABASE) throw new Error(`${path} is not a store of Ninefold`, { cause: error });
-    throw new Error(`${path} cannot be opened as a store: ${error instanceof Error ? error.message : error}`, { cause: error });
+    release();
+    throw openingError(path, error);
   }
 }
 
 /**
- * A new file is for its owner alone, and so are those that SQLite lays beside it, which have its mode. One that is there is not touched:
- * whoever closes a file gives up all locks that its process has on it.
+ * Takes the lock of a store, which the system lets go of when its process ends, however it ends. It lies in a file of its own beside the store:
+ * a lock on the store itself would keep out those who only read.
+ * @throws {Locked}
  */
-function makePrivate(path: string): void {
+export function takeLock(path: string, lockMs: number): () => void {
+  if (path === ':memory:') return () => {};
+  let lock: DatabaseSync | undefined;
   try {
-    closeSync(openSync(path, 'wx', 0o600));
-  } catch {
-    // It is there, or cannot be made: SQLite says what is wrong then.
+    makePrivate(`${path}-lock`);
+    lock = new DatabaseSync(`${path}-lock`, { timeout: lockMs });
+    lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+  } catch (error) {
+    lock?.close();
+    throw openingError(path, error);
+  }
+  const held = lock;
+  return () => held.close();
+}
+
+/** What stands in the way of opening a store, in words that say what to do. */
+function openingError(path: string, error: unknown): Error {
+  if (error instanceof Damaged) return error;
+  const number = errorNumber(error);
+  const code = number & 0xff;
+  if (code === BUSY) return new Locked(path, { cause: error });
+  if (number === NOT_A_DATABASE) return new Error(`${path} is not a store of Ninefold`, { cause: error });
+  if (code === CORRUPT) return new Damaged(path, messageOf(error), { cause: error });
+  if (code === READ_ONLY)
+    return new Error(`${path} cannot be written to; give this user the right to write it and its folder`, { cause: error });
+  if (code === CANNOT_OPEN)
+    return new Error(`${path} cannot be opened; its folder has to be there, and this user has to be able to write to it`, {
+      cause: error,
+    });
+  return new Error(`${path} cannot be opened as a store: ${messageOf(error)}`, { cause: error });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** A file of so many bytes is looked through whole when it is opened: that takes some milliseconds. */
+const wholeBytesMost = 4 * 2 ** 20;
+
+/** Looks at the pages of a store: all of a small one, of a large one its first and last of each table. @throws {Damaged} */
+function checkPages(database: DatabaseSync, path: string): void {
+  if ((sizeOf(path) ?? 0) <= wholeBytesMost) {
+    const [found] = statement<[string]>(database, 'PRAGMA quick_check(1)').get() ?? ['ok'];
+    if (found !== 'ok') throw new Damaged(path, found);
+    return;
+  }
+  const tables = statement<[string]>(
+    database,
+    `SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%seq INTEGER%'`,
+  );
+  for (const [table] of tables.all()) {
+    const name = quote(table);
+    for (const way of ['ASC', 'DESC']) statement(database, `SELECT * FROM ${name} ORDER BY seq ${way} LIMIT 1`).get();
+  }
+}
+
+/** @throws where a file is no store of Ninefold. */
+export function checkStore(database: DatabaseSync, path: string): void {
+  try {
+    const application = Number(database.prepare('PRAGMA application_id').get()?.application_id);
+    if (application !== APPLICATION) throw new Error(`${path} is not a store of Ninefold`);
+  } catch (error) {
+    throw errorNumber(error) === 0 ? error : openingError(path, error);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { StoredRecord, Timer } from '../store.ts';
+import type { StoredRecord, Timer, TimerSearch } from '../store.ts';
 import { type Statement, statement } from './statement.ts';
 
 const PURGED_PER_KEPT = 2;
@@ -130,6 +130,8 @@ export class TimerRecords {
   readonly #forget: Statement;
   readonly #due: Statement<TimerValues>;
   readonly #next: Statement<[number]>;
+  readonly #list: Statement<TimerValues>;
+  readonly #ofRow: Statement<TimerValues>;
 
   constructor(database: DatabaseSync) {
     this.#set = statement(
@@ -149,6 +151,16 @@ export class TimerRecords {
       database,
       `SELECT resource, id, name, due, token FROM ninefold_timers
        WHERE due <= ? ORDER BY due, resource, id, name LIMIT CAST(? AS INTEGER)`,
+    );
+    this.#ofRow = statement(
+      database,
+      `SELECT resource, id, name, due, token FROM ninefold_timers
+       WHERE resource = ? AND id = ? AND due IS NOT NULL ORDER BY due, name LIMIT CAST(? AS INTEGER)`,
+    );
+    this.#list = statement(
+      database,
+      `SELECT resource, id, name, due, token FROM ninefold_timers
+       WHERE due >= ?1 AND (due, resource, id, name) > (?1, ?2, ?3, ?4) ORDER BY due, resource, id, name LIMIT CAST(?5 AS INTEGER)`,
     );
     this.#next = statement(database, 'SELECT due FROM ninefold_timers WHERE due IS NOT NULL ORDER BY due LIMIT 1');
   }
@@ -171,10 +183,20 @@ export class TimerRecords {
   }
 
   due(nowMs: number, most: number): Timer[] {
-    return this.#due.all(nowMs, most).map(([resource, id, name, dueMs, token]) => ({ resource, id, name, dueMs, token }));
+    return this.#due.all(nowMs, most).map(timerOf);
+  }
+
+  list(most: number, { after, row }: TimerSearch): Timer[] {
+    if (row) return this.#ofRow.all(row.resource, row.id, most).map(timerOf);
+    const { dueMs, resource, id, name } = after ?? { dueMs: Number.MIN_SAFE_INTEGER, resource: '', id: '', name: '' };
+    return this.#list.all(dueMs, resource, id, name, most).map(timerOf);
   }
 
   next(): number | undefined {
     return this.#next.get()?.[0];
   }
+}
+
+function timerOf([resource, id, name, dueMs, token]: TimerValues): Timer {
+  return { resource, id, name, dueMs, token };
 }

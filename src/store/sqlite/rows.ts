@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type ColumnSpec, Duplicate, type NewRow, type Row, type Scalar, type TableSpec } from '../store.ts';
+import { Duplicate } from '../failures.ts';
+import type { ColumnSpec, NewRow, Row, Scalar, TableSpec } from '../store.ts';
 import { errorNumber, quote, rowsColumn, rowsTable, type Statement, statement, UNIQUE_BROKEN } from './statement.ts';
 
 /** What every query of rows selects first, in this order. */

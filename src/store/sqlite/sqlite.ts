@@ -1,12 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { CommitFailed, type Migration, type Reader, type Store, type TableSpec, type Timer, type Transaction } from '../store.ts';
+import { CommitFailed, Damaged } from '../failures.ts';
+import type { Migration, Reader, Renewal, Store, StoredTable, TableSpec, Timer, TimerSearch, Transaction } from '../store.ts';
+import { type BatchOutcome, Changes } from './changes.ts';
+import { copyInto } from './copies.ts';
 import { CredentialTable } from './credentials.ts';
 import { compactDatabase, eraseFrom } from './erasing.ts';
-import { type ColumnsOf, migrateTable } from './migration.ts';
-import { openDatabase, type SqliteOptions } from './open.ts';
+import { type ColumnsOf, dropTable, migrateTable, renameTable, storedTables } from './migration.ts';
+import { type OpenDatabase, openDatabase, type SqliteOptions } from './open.ts';
 import { OutboxReads } from './outbox.ts';
 import { CounterTable, Records, Revisions, TimerRecords } from './records.ts';
-import { isOfDisk, quote, rowsTable, statement } from './statement.ts';
+import { CORRUPT, errorNumber, isOfDisk, quote, rowsTable, statement } from './statement.ts';
 import { Tables } from './tables.ts';
 import { type Contents, Savepoints, SqliteReader, SqliteTransaction } from './transaction.ts';
 
@@ -25,15 +28,17 @@ type Body = (transaction: Transaction) => unknown;
 class SqliteStore implements Store {
   readonly #path: string;
   readonly #database: DatabaseSync;
+  readonly #release: () => void;
   readonly #contents: Contents;
   readonly #reader: SqliteReader;
   readonly #savepoints: Savepoints;
   readonly #changes: Changes<Body>;
   #closed: Promise<void> | undefined;
 
-  constructor(path: string, database: DatabaseSync) {
+  constructor(path: string, { database, release }: OpenDatabase) {
     this.#path = path;
     this.#database = database;
+    this.#release = release;
     this.#savepoints = new Savepoints(database);
     this.#contents = {
       tables: new Tables(database, []),
@@ -58,23 +63,50 @@ class SqliteStore implements Store {
     });
   }
 
-  prepare(tables: readonly TableSpec[], columnsOf: ColumnsOf): Migration {
+  prepare(tables: readonly TableSpec[], columnsOf: ColumnsOf, renewal: Renewal = {}): Migration {
     this.#checkFree();
-    this.#database.exec('BEGIN IMMEDIATE');
+    const { revisions, records } = this.#contents;
+    const database = this.#database;
+    database.exec('BEGIN IMMEDIATE');
     try {
-      const done = tables.map((table) => migrateTable(this.#database, table, columnsOf));
-      this.#database.exec('COMMIT');
-      this.#contents.tables = new Tables(this.#database, tables);
-      return { added: done.flatMap(({ added }) => added), refilled: done.reduce((sum, { refilled }) => sum + refilled, 0) };
+      for (const { from, to } of renewal.renamed ?? []) renameTable(database, from, to);
+      for (const name of renewal.dropped ?? []) dropTable(database, name);
+      const means = { database, columnsOf, renewal, nextRevision: () => revisions.next() };
+      const done = tables.map((table) => migrateTable(means, table));
+      const renewed = new SqliteReader({ ...this.#contents, tables: new Tables(database, tables) });
+      for (const [key, record] of renewal.settle?.(renewed) ?? []) records.keep(key, record);
+      const mark = revisions.reserve();
+      database.exec('COMMIT');
+      revisions.committed(mark);
+      this.#contents.tables = new Tables(database, tables);
+      return {
+        added: done.flatMap(({ added }) => added),
+        refilled: done.reduce((sum, { refilled }) => sum + refilled, 0),
+        renewed: done.reduce((sum, { renewed }) => sum + renewed, 0),
+      };
     } catch (error) {
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-      throw error;
+      if (database.isTransaction) database.exec('ROLLBACK');
+      throw this.#told(error);
     }
+  }
+
+  tablesBeside(known: readonly string[]): readonly StoredTable[] {
+    this.#checkFree();
+    return storedTables(this.#database, known);
+  }
+
+  copyTo(path: string): void {
+    this.#checkFree();
+    copyInto(this.#database, path);
   }
 
   read<T>(body: (reader: Reader) => T): T {
     this.#checkFree();
-    return checkSettled(body(this.#reader));
+    try {
+      return checkSettled(body(this.#reader));
+    } catch (error) {
+      throw this.#told(error);
+    }
   }
 
   change<T>(body: (transaction: Transaction) => T): Promise<T> {
@@ -86,6 +118,11 @@ class SqliteStore implements Store {
   due(nowMs: number, most: number): Timer[] {
     this.#checkFree();
     return this.#contents.timers.due(nowMs, most);
+  }
+
+  timers(most: number, search: TimerSearch): Timer[] {
+    this.#checkFree();
+    return this.#contents.timers.list(most, search);
   }
 
   nextDue(): number | undefined {
@@ -109,7 +146,10 @@ class SqliteStore implements Store {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#changes.drain().then(() => this.#database.close());
+    this.#closed ??= this.#changes.drain().then(() => {
+      this.#database.close();
+      this.#release();
+    });
     return this.#closed;
   }
 
@@ -121,7 +161,7 @@ class SqliteStore implements Store {
       return { value };
     } catch (error) {
       this.#savepoints.undo(error);
-      return { error: isOfDisk(error) ? new CommitFailed(this.#path, error) : error };
+      return { error: isOfDisk(error) ? new CommitFailed(this.#path, error) : this.#told(error) };
     } finally {
       transaction.end();
     }
@@ -140,6 +180,12 @@ class SqliteStore implements Store {
   #abandon(cause: unknown): Error {
     this.#savepoints.rollBack();
     return new CommitFailed(this.#path, cause);
+  }
+
+  /** A failure in words of its own, where SQLite found the file damaged. */
+  #told(error: unknown): unknown {
+    const isDamaged = (errorNumber(error) & 0xff) === CORRUPT;
+    return isDamaged && error instanceof Error ? new Damaged(this.#path, error.message, { cause: error }) : error;
   }
 
   /** One connection reads and writes: between the first write of a batch and its commit, only its bodies may look. */
@@ -164,106 +210,4 @@ function checkSettled<T>(value: T): T {
     throw new TypeError('the body returned a promise; do what waits before it, and return a value');
   }
   return value;
-}
-
-/** What a batch of changes needs of the database. */
-interface BatchWork<B> {
-  /** Runs one body; a body that fails leaves nothing. @throws when the whole batch is lost. */
-  readonly run: (body: B) => BatchOutcome;
-  /** Brings what the batch wrote to disk. */
-  readonly commit: () => void;
-  /** Undoes the whole batch, and says what its changes reject with. */
-  readonly abandon: (cause: unknown) => Error;
-}
-
-type BatchOutcome = { readonly value: unknown } | { readonly error: unknown };
-
-interface Waiting<B> {
-  readonly body: B;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-const MOST_BODIES = 512;
-const MOST_MS = 5;
-const MOST_TURNS = 2;
-
-/**
- * Changes that came in one turn of the event loop, or in turns that followed closely, brought to disk together. Nothing of the caller's runs between the
- * first and the commit but the bodies themselves; promises settle after it.
- */
-class Changes<B> {
-  readonly #work: BatchWork<B>;
-  #waiting: Waiting<B>[] = [];
-  #scheduled = false;
-  #running = false;
-  #drained: (() => void)[] = [];
-
-  constructor(work: BatchWork<B>) {
-    this.#work = work;
-  }
-
-  /** Whether a body runs at this moment. */
-  get running(): boolean {
-    return this.#running;
-  }
-
-  add(body: B): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ body, resolve, reject });
-      this.#schedule();
-    });
-  }
-
-  /** Resolves once nothing waits any more. */
-  drain(): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.#scheduled) this.#drained.push(resolve);
-      else resolve();
-    });
-  }
-
-  #schedule(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    setImmediate(this.#gather, 0, 0);
-  }
-
-  /** A sync to disk costs as much as many turns of the event loop: while each turn brings more changes, wait for the next. */
-  readonly #gather = (turns: number, had: number): void => {
-    const has = this.#waiting.length;
-    if (has > had && has < MOST_BODIES && turns < MOST_TURNS) setImmediate(this.#gather, turns + 1, has);
-    else this.#flush();
-  };
-
-  #flush(): void {
-    const outcomes: BatchOutcome[] = [];
-    const batch = this.#waiting;
-    this.#waiting = [];
-    let taken = 0;
-    let lost: Error | undefined;
-    const until = performance.now() + MOST_MS;
-    this.#running = true;
-    try {
-      while (taken < batch.length && taken < MOST_BODIES && (taken === 0 || performance.now() < until)) {
-        outcomes.push(this.#work.run(batch[taken++]!.body));
-      }
-      this.#work.commit();
-    } catch (error) {
-      lost = this.#work.abandon(error);
-    } finally {
-      this.#running = false;
-    }
-    this.#scheduled = false;
-    this.#waiting = batch.slice(taken).concat(this.#waiting);
-    if (this.#waiting.length > 0) this.#schedule();
-    for (let index = 0; index < taken; index++) settle(batch[index]!, lost ? { error: lost } : outcomes[index]!);
-    if (this.#scheduled) return;
-    for (const resolve of this.#drained.splice(0)) resolve();
-  }
-}
-
-function settle<B>({ resolve, reject }: Waiting<B>, outcome: BatchOutcome): void {
-  if ('error' in outcome) reject(outcome.error);
-  else resolve(outcome.value);
 }

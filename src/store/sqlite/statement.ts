@@ -19,17 +19,20 @@ export function errorNumber(error: unknown): number {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0;
 }
 
-/** Whether an error is of the disk, and not of what was asked: it is full, cannot be written to, or fails. */
+/** Whether an error is of the disk, and not of what was asked: it is full, cannot be written to, fails, or is held by a tool. */
 export function isOfDisk(error: unknown): boolean {
   return diskErrors.has(errorNumber(error) & 0xff);
 }
 
-/** SQLITE_READONLY, SQLITE_IOERR and SQLITE_FULL (https://sqlite.org/rescode.html). */
-const diskErrors: ReadonlySet<number> = new Set([8, 10, 13]);
-
 export const UNIQUE_BROKEN = 2067;
 export const BUSY = 5;
+export const READ_ONLY = 8;
+export const CORRUPT = 11;
+export const CANNOT_OPEN = 14;
 export const NOT_A_DATABASE = 26;
+
+/** SQLITE_BUSY (a tool beside holds the file), SQLITE_READONLY, SQLITE_IOERR and SQLITE_FULL (https://sqlite.org/rescode.html). */
+const diskErrors: ReadonlySet<number> = new Set([BUSY, READ_ONLY, 10, 13]);
 
 /**
  * A word as part of an SQLite name. SQLite takes `A` and `a` for the same letter, ends a name at NUL and cannot hold half

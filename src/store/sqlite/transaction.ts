@@ -1,20 +1,20 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Erased, Erasure } from '../erasure.ts';
+import { Duplicate } from '../failures.ts';
 import type { Outbox, OutboxReader } from '../outbox.ts';
-import {
-  type CredentialSearch,
-  Duplicate,
-  type FoundRow,
-  type JoinedRows,
-  type NewRow,
-  type QuerySpec,
-  type Reader,
-  type Row,
-  type Scalar,
-  type StoredCredential,
-  type StoredRecord,
-  type Timer,
-  type Transaction,
+import type {
+  CredentialSearch,
+  FoundRow,
+  JoinedRows,
+  NewRow,
+  QuerySpec,
+  Reader,
+  Row,
+  Scalar,
+  StoredCredential,
+  StoredRecord,
+  Timer,
+  Transaction,
 } from '../store.ts';
 import type { CredentialTable } from './credentials.ts';
 import { OutboxChange, type OutboxReads } from './outbox.ts';

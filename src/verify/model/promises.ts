@@ -39,6 +39,12 @@ export const heldRules = {
     readOff: 'convention',
     because: 'RFC 9110 section 15.5.6, which OpenAPI does not take up',
   },
+  'success where 404 is listed': {
+    of: 'resources/missing',
+    stated: 'promise',
+    readOff: 'promise',
+    because: 'where 404 is listed, what is not there is answered with it',
+  },
   'a query parameter that is not stated': {
     of: 'endpoints/parameters',
     stated: 'promise',
@@ -133,10 +139,6 @@ export const wholes: readonly ClassRow[] = [
     readOff: 'promise',
     because:
       'success says that it was done (RFC 9110 section 9.3.5, 15.3.2); that a row is made or deleted is inferred of method and path',
-  }),
-  ...rowsOf('endpoints/unknown', {
-    readOff: 'promise',
-    because: 'where 404 is listed, what is not there is answered with it',
   }),
   ...rowsOf('endpoints/accepts', { readOff: 'convention', because: 'entity tags are a word of the language' }),
   ...rowsOf(

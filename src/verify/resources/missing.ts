@@ -21,6 +21,7 @@ import type { Symbolic } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
 import { ifTestable } from '../untestable.ts';
 import { difference } from '../values/difference.ts';
+import { askingForNobodys } from './nobodys.ts';
 
 /** Every operation on a row that is not there: one that never was, one that was deleted, one below another parent, one that cannot be. */
 export const missingRows: Trial = {
@@ -28,6 +29,7 @@ export const missingRows: Trial = {
   part: 'resources',
   about: 'What names no row, never did, or no longer does, is missing to every operation, and changes none.',
   noise: 'quiet',
+  isReading: true,
   *cases(model) {
     for (const [name] of entriesOf(model.spec.resources.all)) {
       const endpoints = endpointsAbout(model, name);
@@ -36,6 +38,7 @@ export const missingRows: Trial = {
       const facts = [{ kind: 'identifiers', subject: name }, ...conditions];
       yield { name, facts, run: (session) => askForNothing(session, name, endpoints) };
     }
+    yield* askingForNobodys(model);
   },
 };
 
@@ -54,10 +57,11 @@ interface Nothing {
 async function askForNothing(session: Session, resource: string, endpoints: readonly Endpoint[]): Promise<void> {
   const { model } = session;
   const row = await session.make(resource);
-  const gone = model.endpointsThat('delete', resource).length > 0 ? await ifTestable(deletedRow(session, resource)) : undefined;
+  const isDeleted = !session.run.isReadOnly && model.endpointsThat('delete', resource).length > 0;
+  const gone = isDeleted ? await ifTestable(deletedRow(session, resource)) : undefined;
   const before = (await ifTestable(lookAt(session, row)))?.done;
   const attempts: Done<TrialExchange>[] = [];
-  for (const endpoint of endpoints) {
+  for (const endpoint of session.run.isReadOnly ? endpoints.filter(({ method }) => method === 'GET') : endpoints) {
     const plan = await ifTestable(requestFor(session, row, endpoint));
     if (!plan) continue;
     for (const nothing of await nothings(session, endpoint, row, gone)) {

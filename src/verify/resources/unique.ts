@@ -46,13 +46,15 @@ async function makeTwice(session: Session, resource: Resource, rule: Unique, fie
   const { made } = await session.make(name, { body, parents });
   session.need(made !== undefined && made.value.endpoint !== undefined, `rows of ${name} are given, not made`);
   const { endpoint, caller } = made.value;
+  const isIdentifier = rule.fields[0] === model.identifierField(name);
+  const isPut = statedValue(endpoint.does)?.verb === 'upsert';
+  session.need(!isIdentifier || !isPut, 'what is put in its place again is no second one');
   const other: Readonly<Record<string, Symbolic>> =
     field === undefined || body[field] === undefined ? body : { ...body, [field]: inOtherCase(body[field]) };
   const parts = await session.parts(endpoint, { body: other, parents, caller });
   const again = await session.send(
     model.request(endpoint, { path: parts.path, caller, ...(parts.json !== undefined && { json: parts.json }) }),
   );
-  const isIdentifier = rule.fields[0] === model.identifierField(name);
   claimRefused(session, again, {
     by: { when: 'resource.exists' },
     fact: isIdentifier ? { kind: 'identifiers', subject: name } : uniqueFact(name, rule.fields),

@@ -36,6 +36,7 @@ export const vendor: Vendor<Supabase> = {
   document: 'supabase-auth/openapi.yaml',
   header: 'Authorization',
   word: 'Bearer',
+  also: ['apikey'],
   made: 'service-role',
   client: connect,
   flows: {

@@ -6,6 +6,7 @@ import { expandableFieldsRule, fieldsOfUnion } from './fields.ts';
 import { generatedIdentifier, identifier, valueWithoutIdentifier } from './identifiers.ts';
 import { methodNames, thingsOfMethods } from './method-names.ts';
 import { pageParameters } from './page-parameters.ts';
+import { requestEnvelope } from './request-envelope.ts';
 import { parentInPath, resourceBehindPath } from './resources.ts';
 import { documentVersion, exampleReplies, publicOperations, rateLimitHeaders } from './service.ts';
 import { statusStates } from './status-states.ts';
@@ -30,6 +31,7 @@ export const effectInferences: readonly InferenceRule[] = [
 
 /** The rules about everything else, once the operations have their names. */
 export const otherRules: readonly InferenceRule[] = [
+  requestEnvelope,
   listEnvelope,
   pageParameters,
   rowEnvelope,

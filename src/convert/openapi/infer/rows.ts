@@ -11,29 +11,45 @@ export interface ShownRow {
   readonly wrapper?: string;
 }
 
-/** The row that an answer shows, told from others by what a path's parameter names. */
-export function shownRowOf(written: Written, shape: Json | undefined, parameter: string, depth = 0): ShownRow | undefined {
-  if (shape === undefined || depth > 4) return undefined;
+/** The row that an answer shows, told from others by what a path's parameter names; looked for in so many shapes at most. */
+export function shownRowOf(written: Written, shape: Json | undefined, parameter: string): ShownRow | undefined {
+  return rowIn({ written, parameter, left: looksMost }, shape, 0);
+}
+
+const depthMost = 4;
+/** An answer that holds its row shows it among the first of its properties. */
+const looksMost = 2_000;
+
+/** One look for a row, and how many shapes it may still look at. */
+interface Search {
+  readonly written: Written;
+  readonly parameter: string;
+  left: number;
+}
+
+function rowIn(search: Search, shape: Json | undefined, depth: number): ShownRow | undefined {
+  const { written, parameter } = search;
+  if (shape === undefined || depth > depthMost || search.left <= 0) return undefined;
+  search.left -= 1;
   const resource = written.resourceOf(shape);
   const union = written.alternativesOf(shape);
-  if (union !== undefined) return rowOfUnion(written, shape, resource, union, parameter, depth);
+  if (union !== undefined) return rowOfUnion(search, shape, resource, union, depth);
   const properties = written.propertiesOf(shape);
   if (properties === undefined) return undefined;
   if (identifierOf(written, properties, parameter) !== undefined) return { resource, shape };
-  return wrappedRow(written, properties, parameter, depth);
+  return wrappedRow(search, properties, depth);
 }
 
 /** A union with a name is one resource in several forms; one without is the first of its members that is still there. */
 function rowOfUnion(
-  written: Written,
+  search: Search,
   shape: Json,
   resource: string | undefined,
   union: readonly Json[],
-  parameter: string,
   depth: number,
 ): ShownRow | undefined {
-  const there = union.filter((one) => !isReceipt(written, one));
-  const rows = there.map((one) => shownRowOf(written, one, parameter, depth + 1));
+  const there = union.filter((one) => !isReceipt(search.written, one));
+  const rows = there.map((one) => rowIn(search, one, depth + 1));
   if (resource !== undefined && there.length > 0 && rows.every((row) => row !== undefined && row.wrapper === undefined)) {
     return { resource, shape };
   }
@@ -41,10 +57,10 @@ function rowOfUnion(
 }
 
 /** `{ ok: true, channel: … }`, `{ data: … }`: the one thing among flags and words. */
-function wrappedRow(written: Written, { all }: ShapeProperties, parameter: string, depth: number): ShownRow | undefined {
+function wrappedRow(search: Search, { all }: ShapeProperties, depth: number): ShownRow | undefined {
   const held = Object.entries(all).flatMap(([wrapper, inner]): ShownRow[] => {
-    if (written.itemsOf(inner) !== undefined) return [];
-    const row = shownRowOf(written, inner, parameter, depth + 1);
+    if (search.left <= 0 || search.written.itemsOf(inner) !== undefined) return [];
+    const row = rowIn(search, inner, depth + 1);
     return row && row.wrapper === undefined ? [{ ...row, wrapper }] : [];
   });
   return held.length === 1 ? held[0] : undefined;
@@ -60,8 +76,8 @@ export function isReceipt(written: Written, shape: Json): boolean {
   );
 }
 
-/** The property by which a path's parameter tells one thing from another. */
-export function identifierOf(written: Written, { all }: ShapeProperties, parameter: string): string | undefined {
+/** The property by which a path's parameter tells one thing from another; `type` is that of the parameter, where it is known. */
+export function identifierOf(written: Written, { all }: ShapeProperties, parameter: string, type?: string): string | undefined {
   const isScalar = (name: string): boolean => {
     const shape = all[name];
     const type = shape === undefined ? undefined : written.typeOf(shape);
@@ -69,10 +85,17 @@ export function identifierOf(written: Written, { all }: ShapeProperties, paramet
   };
   if (Object.hasOwn(all, parameter) && isScalar(parameter)) return parameter;
   const last = wordsOfName(parameter).at(-1) ?? '';
+  // A text that is called after the thing names it, where its number is another word.
+  const isNumbered = all.id !== undefined && written.typeOf(all.id) === 'integer';
+  const called = type === 'string' && isNumbered && last !== 'id' ? callNames.find((name) => isScalar(name)) : undefined;
+  if (called !== undefined) return called;
   if (Object.hasOwn(all, 'id') && isScalar('id') && !(nameWords.has(last) && Object.hasOwn(all, last))) return 'id';
   if (nameWords.has(last) && Object.hasOwn(all, last) && isScalar(last)) return last;
   return ['uid', 'uuid', 'guid', 'gid', 'sid'].find((name) => Object.hasOwn(all, name) && isScalar(name));
 }
+
+/** The fields by which people call a thing that has a number too. */
+const callNames = ['slug', 'login', 'username', 'handle', 'key', 'name'];
 
 /** Words at the end of a parameter that are fields of their own. */
 const nameWords: ReadonlySet<string> = new Set([
@@ -93,6 +116,8 @@ const nameWords: ReadonlySet<string> = new Set([
 export interface ListOf {
   readonly property: string | undefined;
   readonly items: Json;
+  /** The member that holds the map in which the list stands, where it is not the answer's own. */
+  readonly outer?: string;
 }
 
 /** The list that an answer is, or that it holds among flags and words. */
@@ -105,17 +130,35 @@ export function listIn(written: Written, shape: Json | undefined, plural: string
     const items = written.itemsOf(inner);
     return items !== undefined && isThing(written, items) ? [{ property, items }] : [];
   });
-  if (lists.length <= 1) return lists[0];
+  if (lists.length === 0) return listInside(written, properties, plural);
+  if (lists.length === 1) return lists[0];
   const names = [...listNames, plural];
   return lists.find(({ property }) => names.includes(property));
 }
 
+/** `{ _embedded: { customers: […] } }`: the list in one map of the answer. */
+function listInside(written: Written, { all }: ShapeProperties, plural: string | undefined): ListOf | undefined {
+  const found = Object.entries(all).flatMap(([outer, inner]): ListOf[] => {
+    if (written.resourceOf(inner) !== undefined && written.propertiesOf(inner)?.all.id !== undefined) return [];
+    const held = Object.entries(written.propertiesOf(inner)?.all ?? {}).flatMap(([property, one]): ListOf[] => {
+      const items = written.itemsOf(one);
+      return items !== undefined && isThing(written, items) ? [{ outer, property, items }] : [];
+    });
+    return held.length === 1 ? held : held.filter(({ property }) => property === plural);
+  });
+  return found.length === 1 ? found[0] : undefined;
+}
+
 const listNames: readonly (string | undefined)[] = ['data', 'items', 'results', 'entries', 'records', 'values', 'rows'];
 
-function isThing(written: Written, shape: Json): boolean {
-  if (written.alternativesOf(shape) !== undefined)
-    return written.alternativesOf(shape)?.some((one) => isThing(written, one)) ?? false;
-  return written.propertiesOf(shape) !== undefined;
+function isThing(written: Written, shape: Json, seen = new Set<string>()): boolean {
+  const name = written.resourceOf(shape);
+  if (name !== undefined) {
+    if (seen.has(name)) return false;
+    seen.add(name);
+  }
+  const union = written.alternativesOf(shape);
+  return union ? union.some((one) => isThing(written, one, seen)) : written.propertiesOf(shape) !== undefined;
 }
 
 /** Whether a map of the document has this shape for one of its fields. */

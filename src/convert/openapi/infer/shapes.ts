@@ -30,15 +30,21 @@ export class Written {
     return this.expand(resource.shape, steps + 1);
   }
 
-  /** The properties that a shape has for certain, by name; nothing where it is no map of known properties. */
-  propertiesOf(shape: Json | undefined, steps = 0): ShapeProperties | undefined {
-    if (steps > 16) return undefined;
+  /**
+   * The properties that a shape has for certain, by name; nothing where it is no map of known properties. What is named twice in a
+   * conjunction is looked at once, so this ends however often parts name each other.
+   */
+  propertiesOf(shape: Json | undefined, seen = new Set<string>()): ShapeProperties | undefined {
     const name = this.resourceOf(shape);
+    if (name !== undefined) {
+      if (seen.has(name)) return undefined;
+      seen.add(name);
+    }
     const resource = name === undefined ? undefined : this.resources[name];
     if (isMap(resource) && isMap(resource.fields)) return { all: resource.fields, required: wordsOf(resource.required) };
     const expanded = this.expand(shape);
     const { properties, required } = expanded;
-    const parts = conjunctionOf(expanded).flatMap((part) => this.propertiesOf(part, steps + 1) ?? []);
+    const parts = conjunctionOf(expanded).flatMap((part) => this.propertiesOf(part, seen) ?? []);
     if (!isMap(properties) && parts.length === 0) return undefined;
     const all: Record<string, Json> = Object.create(null);
     for (const part of parts) Object.assign(all, part.all);
@@ -67,18 +73,31 @@ export class Written {
     return Array.isArray(allowed) && allowed.length === 1 ? { value: allowed[0] as Json } : undefined;
   }
 
-  /** The only type of JSON that a shape has, null aside. */
-  typeOf(shape: Json | undefined, steps = 0): string | undefined {
+  /** The only type of JSON that a shape has, null aside. Each resource on the way is looked at once. */
+  typeOf(shape: Json | undefined, known = new Map<string, string | undefined>()): string | undefined {
+    const name = this.resourceOf(shape);
+    if (name === undefined) return this.#typeOf(shape, known);
+    if (known.has(name)) return known.get(name);
+    // What is made of itself says nothing by that.
+    known.set(name, undefined);
+    const type = this.#typeOf(shape, known);
+    known.set(name, type);
+    return type;
+  }
+
+  #typeOf(shape: Json | undefined, known: Map<string, string | undefined>): string | undefined {
     const expanded = this.expand(shape);
     const { type, enum: allowed } = expanded;
-    if (type === undefined && hasMeaning(expanded, 'conjunction') && steps < 16) {
-      return conjunctionOf(expanded)
-        .map((part) => this.typeOf(part, steps + 1))
-        .find((word) => word !== undefined);
+    if (type === undefined && hasMeaning(expanded, 'conjunction')) {
+      for (const part of conjunctionOf(expanded)) {
+        const found = this.typeOf(part, known);
+        if (found !== undefined) return found;
+      }
+      return undefined;
     }
-    const union = type === undefined && steps < 16 ? this.alternativesOf(shape) : undefined;
+    const union = type === undefined ? this.alternativesOf(shape) : undefined;
     if (union !== undefined) {
-      const types = new Set(union.map((one) => this.typeOf(one, steps + 1)));
+      const types = new Set(union.map((one) => this.typeOf(one, known)));
       return types.size === 1 ? [...types][0] : undefined;
     }
     if (typeof type === 'string') return type.replace(/\?$/, '');

@@ -135,7 +135,12 @@ function writeResponse(response: Response, at: Pointer, shapes: Shapes, trail: T
   trail.prose(at, response.map.at, reader.text(response.map, 'description'));
   if (main) mediaTypes(response.content, main, reader);
   const produces = ownTypes(response);
-  const beside = { ...(Object.keys(headers).length > 0 && { headers }), ...(produces && { produces }) };
+  const examples = main?.map && shape !== undefined && shape !== false ? examplesOf(main.map, at, shapes, trail) : newMap();
+  const beside = {
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(produces && { produces }),
+    ...(Object.keys(examples).length > 0 && { examples }),
+  };
   const isFull = Object.keys(beside).length > 0;
   if (shape === undefined || shape === false) {
     const example = main?.map && exampleOf(main.map, reader);
@@ -159,6 +164,22 @@ function ownTypes({ status, content }: Response): string[] | undefined {
   const types = content.map(({ type }) => type);
   const isUsual = types.every((type) => type === 'application/json');
   return /^[23]/.test(status) || isUsual ? undefined : types;
+}
+
+/** Whole bodies that a media type has as its examples, by name; the only one without a name is `example`. */
+function examplesOf(map: MapAt, at: Pointer, { reader }: Shapes, trail: Trail): OpenMap {
+  const examples: OpenMap = newMap();
+  const keep = (name: string, { value, at: origin }: At) => {
+    examples[name] = value ?? null;
+    trail.from(below(below(at, 'examples'), name), origin);
+  };
+  for (const [name, one] of reader.maps(map, 'examples')) {
+    if (!Object.hasOwn(one.value, 'value')) continue;
+    reader.mark(map.value, 'examples');
+    keep(name, reader.get(one, 'value'));
+  }
+  if (Object.hasOwn(map.value, 'example') && examples.example === undefined) keep('example', reader.get(map, 'example'));
+  return examples;
 }
 
 /** The first example of a media type that has no schema: all that is known of such an answer. */

@@ -29,6 +29,7 @@ export class SourceReader {
   /** Why values were not carried, by pointer. */
   readonly reasons = new Map<Pointer, string>();
   readonly #found = new Set<string>();
+  readonly #targets = new Map<string, At>();
   readonly #copies = new Map<JsonMap, JsonMap>();
 
   constructor(foreign: Foreign, dialect: Dialect, traces: boolean) {
@@ -127,10 +128,15 @@ export class SourceReader {
 
   /** What stands at a reference into this document. */
   target(ref: string): At | undefined {
+    const known = this.#targets.get(ref);
+    if (known) return known;
     const pointer = pointerOfRef(ref);
     if (pointer === undefined) return undefined;
     const value = valueAt(this.root.value, pointer);
-    return value === undefined ? undefined : { value, at: pointer };
+    if (value === undefined) return undefined;
+    const target = { value, at: pointer };
+    this.#targets.set(ref, target);
+    return target;
   }
 
   find(code: ForeignCode, at: Pointer, message: string): void {

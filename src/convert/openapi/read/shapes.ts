@@ -28,11 +28,12 @@ export class Shapes {
       if (value !== undefined) this.reader.find('import/invalid', at, 'A schema is a map.');
       return undefined;
     }
-    if (depth > depthMost) {
-      this.reader.find('import/too-deep', at, `Schemas are nested more than ${depthMost} deep.`);
-      return { $open: `What stands below ${at}?` };
-    }
     const ref = refOf(value);
+    // What is written as one shape has to be read again, and a document is nested so deep at most.
+    if (depth > depthMost && ref === undefined) {
+      const name = this.names.at(at);
+      return this.#isNullable(value, at) ? `${name}?` : name;
+    }
     return shortened(ref === undefined ? this.#keywords(value, at, depth) : this.#reference(ref, value, at, depth));
   }
 
@@ -187,7 +188,7 @@ export class Shapes {
   }
 }
 
-const depthMost = 100;
+const depthMost = 20;
 const otherVersion = '`nullable` is no word of OpenAPI 3.1; it is read as it was meant in 3.0.';
 
 const listedItems = 'A list under `items` is no word of this version; beside no `type` it is read as alternatives.';

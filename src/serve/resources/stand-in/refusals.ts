@@ -162,8 +162,18 @@ function fieldOf(name: string, shape: Shape, isRequired: boolean, samples: Sampl
   if (listed.length > 1) return (told) => nearestWord(listed, told);
   const isObject = Object.keys(samples.membersOf(shape)).length > 0;
   if (isObject && depth < depthMost && (isRequired || /^errors?$/.test(name))) return fieldsOf(shape, samples, depth + 1);
+  const { items } = samples.whole(shape);
+  if (isPlainMap(items) && depth < depthMost && /^(?:errors?|violations|issues|messages|details|fields)$/i.test(name)) {
+    const tell = Object.keys(samples.membersOf(items)).length > 0 ? fieldsOf(items, samples, depth + 1) : textOf(items, samples);
+    if (tell) return (told) => [tell(told)];
+  }
   if (!row || (row.ifRequired && !isRequired)) return undefined;
   return (told) => row.values(told).find((value) => value !== undefined && fits(value));
+}
+
+/** A list of errors may be one of their messages. */
+function textOf(shape: Shape, samples: Samples): Tell | undefined {
+  return samples.of(shape).fits('text') ? ({ message }) => message : undefined;
 }
 
 interface Row {

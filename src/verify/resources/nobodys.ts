@@ -3,34 +3,31 @@ import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { paramsShape } from '../../parts/expressions/operation-scope.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
-import { pathParameters } from '../../parts/payload.ts';
+import { identifierParameter, pathParameters } from '../../parts/payload.ts';
+import { arrange } from '../endpoints/begin-body.ts';
+import type { Model } from '../model/model.ts';
 import { isByRule } from '../model/promises.ts';
 import { moot } from '../script/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import { Fresh, freshText } from '../script/symbol.ts';
-import type { Trial } from '../trial.ts';
+import type { Case } from '../trial.ts';
 import { Untestable } from '../untestable.ts';
-import { arrange } from './begin-body.ts';
 
-/** What is not there is answered as such, by each operation whose path names a thing, and makes none of them fail. */
-export const unknownThings: Trial = {
-  name: 'endpoints/unknown',
-  part: 'endpoints',
-  about:
-    'Each operation is asked about a thing that is not there: where it lists 404, reading it is no success, and nothing fails.',
-  noise: 'quiet',
-  isReading: true,
-  *cases(model) {
-    for (const endpoint of model.endpoints) {
-      const name = pathParameters(endpoint.path).at(-1);
-      if (name === undefined || endpoint.identity) continue;
-      const facts = isByRule(endpoint) ? [] : [{ kind: 'response payload shapes', subject: endpoint.key }];
-      yield { name: endpoint.key, facts, run: (session) => ask(session, endpoint, name) };
-    }
-  },
-};
+/**
+ * Asks about a thing that is not there where nobody knows that it is a row: a thing of a document of others, or of a handler. Where that
+ * document lists 404, reading it is no success, and nothing fails.
+ */
+export function* askingForNobodys(model: Model): Iterable<Case> {
+  for (const endpoint of model.endpoints) {
+    const name = pathParameters(endpoint.path).at(-1);
+    const isOfRow = identifierParameter(endpoint) !== undefined && statedValue(endpoint.does)?.verb !== 'handler';
+    if (name === undefined || endpoint.identity || (isByRule(endpoint) && isOfRow)) continue;
+    const facts = isByRule(endpoint) ? [] : [{ kind: 'response payload shapes', subject: endpoint.key }];
+    yield { name: endpoint.key, facts, run: (session) => ask(session, endpoint, name) };
+  }
+}
 
 async function ask(session: Session, endpoint: Endpoint, name: string): Promise<void> {
   const { model } = session;
@@ -38,7 +35,7 @@ async function ask(session: Session, endpoint: Endpoint, name: string): Promise<
   const { properties } = paramsShape(model.spec, endpoint);
   const shape = isMap(properties) ? properties[name] : undefined;
   const done = await session.send({ ...plan, path: { ...plan.path, [name]: nobodys(isMap(shape) ? shape : {}) } });
-  if (isByRule(endpoint)) return;
+  if (!model.isHeld('success where 404 is listed', endpoint)) return;
   const listed = isStated(endpoint.response) ? endpoint.response.value.map(({ status }) => status) : [];
   session.claim({
     fact: { kind: 'response payload shapes', subject: endpoint.key },

@@ -1,0 +1,116 @@
+import type { ErrorObject, ValidateFunction } from 'ajv';
+
+/**
+ * The calls of schemas by name while one value is validated. Schemas that name each other in many ways are called with the same part of a
+ * value over and over; once there were many calls, each is carried out once and its outcome is kept until the value is done with.
+ */
+export class NamedCalls {
+  #known: Map<ValidateFunction, Map<unknown, Map<string, Outcome>>> | undefined;
+  #count = 0;
+  #depth = 0;
+  #within = 0;
+  #isTooDeep = false;
+
+  /** Whether schemas led through so many others that the last of them were not asked. */
+  get isTooDeep(): boolean {
+    return this.#isTooDeep;
+  }
+
+  /** What is made of one value; its outcomes are forgotten afterwards. */
+  during<Result>(run: () => Result): Result {
+    this.#depth += 1;
+    try {
+      return run();
+    } finally {
+      this.#depth -= 1;
+      if (this.#depth === 0) this.#forget();
+    }
+  }
+
+  /** A validating function that is made when it is first called; what it finds stands on it, as on any of ajv's. */
+  of(make: () => ValidateFunction): NamedSchema {
+    let made: ValidateFunction | undefined;
+    const validate: NamedSchema = (...values) => {
+      const outcome = this.#within >= depthMost ? this.#tooDeep() : this.#called(() => (made ??= make()), values);
+      validate.errors = outcome.errors;
+      if (outcome.evaluated) validate.evaluated = outcome.evaluated;
+      return outcome.isValid;
+    };
+    validate.evaluated = { dynamicProps: false, dynamicItems: false };
+    return validate;
+  }
+
+  #called(made: () => ValidateFunction, values: Parameters<ValidateFunction>): Outcome {
+    this.#count += 1;
+    this.#within += 1;
+    try {
+      const isBusy = this.#count > callsFree || this.#within > depthFree;
+      return isBusy ? this.#outcome(made(), values) : outcomeOf(made(), values);
+    } finally {
+      this.#within -= 1;
+    }
+  }
+
+  #tooDeep(): Outcome {
+    this.#isTooDeep = true;
+    return nothingWrong;
+  }
+
+  #outcome(made: ValidateFunction, values: Parameters<ValidateFunction>): Outcome {
+    const [value, context] = values;
+    this.#known ??= new Map();
+    const byValue = entry(this.#known, made, () => new Map<unknown, Map<string, Outcome>>());
+    const byPlace = entry(byValue, value, () => new Map<string, Outcome>());
+    const place = context?.instancePath ?? '';
+    const known = byPlace.get(place);
+    if (known) return known;
+    // A schema that asks nothing but itself of a value asks nothing of it.
+    byPlace.set(place, nothingWrong);
+    const outcome = outcomeOf(made, values);
+    byPlace.set(place, outcome);
+    return outcome;
+  }
+
+  #forget(): void {
+    this.#known = undefined;
+    this.#count = 0;
+    this.#isTooDeep = false;
+  }
+}
+
+type NamedSchema = Partial<ValidateFunction> & ((...values: Parameters<ValidateFunction>) => boolean);
+
+interface Outcome {
+  readonly isValid: boolean;
+  readonly errors: ErrorObject[] | null;
+  readonly evaluated: ValidateFunction['evaluated'];
+}
+
+const nothingWrong: Outcome = { isValid: true, errors: null, evaluated: undefined };
+
+/** Ordinary values need no more, and remembering costs more than it saves. */
+const callsFree = 1_000;
+const depthFree = 50;
+/** Calls within each other, each of which takes of the stack. */
+const depthMost = 500;
+/** Those of a wrong value that are kept, the last, which say what those before them come to; each name adds up what the names in it found. */
+const errorsMost = 1_000;
+
+function outcomeOf(made: ValidateFunction, values: Parameters<ValidateFunction>): Outcome {
+  // Only a schema with `$async` gives a promise, and that keyword is dropped.
+  const isValid = made(...values) as boolean;
+  const errors = made.errors ?? null;
+  return {
+    isValid,
+    errors: errors && errors.length > errorsMost ? errors.slice(-errorsMost) : errors,
+    evaluated: made.evaluated && { ...made.evaluated },
+  };
+}
+
+function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const value = make();
+  map.set(key, value);
+  return value;
+}

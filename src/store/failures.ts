@@ -1,0 +1,47 @@
+/** How a store fails, in words of its own. */
+
+/** A unique value that another row holds. */
+export class Duplicate extends Error {
+  readonly table: string;
+  /** The unique column, or `id`. */
+  readonly column: string;
+  constructor(table: string, column: string) {
+    super(`${table}.${column} holds this value already`);
+    this.table = table;
+    this.column = column;
+  }
+}
+
+/** Another process holds the store. */
+export class Locked extends Error {
+  constructor(path: string, options?: ErrorOptions) {
+    super(`${path} is in use by another process; stop that one, or serve from another file`, options);
+  }
+}
+
+/** The changes of a batch could not be written to disk; none of them is stored. `cause` says why. */
+export class CommitFailed extends Error {
+  constructor(path: string, cause: unknown) {
+    super(`nothing was stored in ${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+
+/** The file of a store is damaged. */
+export class Damaged extends Error {
+  constructor(path: string, found: string, options?: ErrorOptions) {
+    super(`${path} is damaged (${found.replace(/\s*\n\s*/g, ' ')}); restore a copy of it: ninefold store restore`, options);
+  }
+}
+
+/** Values of a new unique column that several stored rows hold. */
+export class Duplicates extends Duplicate {
+  /** How many such values there are. */
+  readonly count: number;
+  /** The identifiers of the rows that hold one, of a few values. */
+  readonly examples: readonly (readonly string[])[];
+  constructor(table: string, column: string, count: number, examples: Duplicates['examples']) {
+    super(table, column);
+    this.count = count;
+    this.examples = examples;
+  }
+}

@@ -1,0 +1,101 @@
+/** What a batch of changes needs of the database. */
+interface BatchWork<B> {
+  /** Runs one body; a body that fails leaves nothing. @throws when the whole batch is lost. */
+  readonly run: (body: B) => BatchOutcome;
+  /** Brings what the batch wrote to disk. */
+  readonly commit: () => void;
+  /** Undoes the whole batch, and says what its changes reject with. */
+  readonly abandon: (cause: unknown) => Error;
+}
+
+export type BatchOutcome = { readonly value: unknown } | { readonly error: unknown };
+
+interface Waiting<B> {
+  readonly body: B;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const MOST_BODIES = 512;
+const MOST_MS = 5;
+const MOST_TURNS = 2;
+
+/**
+ * Changes that came in one turn of the event loop, or in turns that followed closely, brought to disk together. Nothing of the caller's runs between the
+ * first and the commit but the bodies themselves; promises settle after it.
+ */
+export class Changes<B> {
+  readonly #work: BatchWork<B>;
+  #waiting: Waiting<B>[] = [];
+  #scheduled = false;
+  #running = false;
+  #drained: (() => void)[] = [];
+
+  constructor(work: BatchWork<B>) {
+    this.#work = work;
+  }
+
+  /** Whether a body runs at this moment. */
+  get running(): boolean {
+    return this.#running;
+  }
+
+  add(body: B): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ body, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Resolves once nothing waits any more. */
+  drain(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#scheduled) this.#drained.push(resolve);
+      else resolve();
+    });
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(this.#gather, 0, 0);
+  }
+
+  /** A sync to disk costs as much as many turns of the event loop: while each turn brings more changes, wait for the next. */
+  readonly #gather = (turns: number, had: number): void => {
+    const has = this.#waiting.length;
+    if (has > had && has < MOST_BODIES && turns < MOST_TURNS) setImmediate(this.#gather, turns + 1, has);
+    else this.#flush();
+  };
+
+  #flush(): void {
+    const outcomes: BatchOutcome[] = [];
+    const batch = this.#waiting;
+    this.#waiting = [];
+    let taken = 0;
+    let lost: Error | undefined;
+    const until = performance.now() + MOST_MS;
+    this.#running = true;
+    try {
+      while (taken < batch.length && taken < MOST_BODIES && (taken === 0 || performance.now() < until)) {
+        outcomes.push(this.#work.run(batch[taken++]!.body));
+      }
+      this.#work.commit();
+    } catch (error) {
+      lost = this.#work.abandon(error);
+    } finally {
+      this.#running = false;
+    }
+    this.#scheduled = false;
+    this.#waiting = batch.slice(taken).concat(this.#waiting);
+    if (this.#waiting.length > 0) this.#schedule();
+    for (let index = 0; index < taken; index++) settle(batch[index]!, lost ? { error: lost } : outcomes[index]!);
+    if (this.#scheduled) return;
+    for (const resolve of this.#drained.splice(0)) resolve();
+  }
+}
+
+function settle<B>({ resolve, reject }: Waiting<B>, outcome: BatchOutcome): void {
+  if ('error' in outcome) reject(outcome.error);
+  else resolve(outcome.value);
+}
