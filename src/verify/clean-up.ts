@@ -1,9 +1,10 @@
+import { isMap } from '../document/values.ts';
 import type { Endpoint } from '../parts/endpoints.ts';
 import { entriesOf } from '../parts/fact.ts';
 import { identifierParameter } from '../parts/payload.ts';
 import { machineOf } from '../parts/states.ts';
 import { Spent } from './client/budget.ts';
-import { madeKey, type Made, type MadeRow } from './made.ts';
+import { type Made, type MadeRow, madeKey } from './made.ts';
 import { callersFor } from './make/callers-for.ts';
 import { lookAt } from './make/look.ts';
 import { pathValues } from './make/request-about.ts';
@@ -67,8 +68,11 @@ function holdersIn(rows: readonly MadeRow[], model: Model): ReadonlyMap<string, 
   for (const row of rows) {
     const stated = model.resource(row.resource);
     for (const [name, { ref, onDelete }] of stated ? entriesOf(stated.fields) : []) {
-      const id = row.fields?.[name] ?? row.path[name];
-      if (ref === undefined || onDelete !== 'restrict' || id === undefined || id === null) continue;
+      if (ref === undefined || onDelete !== 'restrict') continue;
+      const shown = row.fields?.[name] ?? row.path[name];
+      // What is referred to may be shown whole.
+      const id = isMap(shown) ? shown[model.identifierField(ref)] : shown;
+      if (typeof id !== 'string' && typeof id !== 'number') continue;
       const key = madeKey({ resource: ref, id });
       holders.set(key, [...(holders.get(key) ?? []), row]);
     }
