@@ -77,6 +77,7 @@ const otherMeanings: readonly OtherMeaning[] = [
   { word: 'uuid', where: 'src/', unlessBeside: 'generate', reason: 'a format of JSON Schema' },
   { word: 'ulid', where: 'src/parts/samples/identifiers.ts', reason: 'among formats that tell one thing from all others' },
   { word: 'signature', where: 'src/parts/', unlessBeside: 'type', reason: 'the member of a web hook that says how it is signed' },
+  { word: 'signature', where: 'src/check/security/data.ts', reason: 'the member of a web hook that says how it is signed' },
   { word: 'api_key', where: 'src/verify/authentication/carriers.ts', reason: 'a query parameter that services take keys in' },
   { word: 'binary', where: 'src/parts/expressions/', reason: 'an operation of CEL that has two sides' },
   { word: 'binary', where: 'src/serve/resources/lists/cursor.ts', reason: 'an encoding of bytes as text' },

@@ -35,7 +35,7 @@ type Stage = { readonly title: string } & (
 );
 
 const asksHowLong = /from '(?:\.\.?\/)+long\.ts'/;
-const everyFile = globSync('test/**/*.test.ts')
+const everyFile = globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'] })
   .map((file) => file.replaceAll(sep, '/'))
   .sort();
 /** Whole files that take seconds each: trials of services from end to end, processes that are started and killed, clients of others, the corpus. */

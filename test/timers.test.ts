@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { movableClock, type ServeOptions, type Service, serve } from '../src/index.ts';
-import { openSqlite } from '../src/store/sqlite/sqlite.ts';
+import { type JsonMap, movableClock, type ServeOptions, type Service, serve } from '../src/index.ts';
 import { CommitFailed } from '../src/store/failures.ts';
+import { openSqlite } from '../src/store/sqlite/sqlite.ts';
 import type { Store } from '../src/store/store.ts';
 
 const document = {
@@ -273,5 +273,72 @@ test('a default stands in for a read-only field that nothing else sets', async (
     rung: 0,
     state: 'on',
   });
+  await service.close();
+});
+
+test('a timer that fails is seen with how often and why, fired by hand once nothing is in its way, or dropped for good', async () => {
+  const limited = {
+    ...document,
+    resources: {
+      bell: {
+        ...document.resources.bell,
+        fields: {
+          ...document.resources.bell.fields,
+          place: { type: 'string', set: { ring: "'tower'" } },
+        },
+        unique: [['place']],
+      },
+    },
+  };
+  const clock = movableClock(Date.parse('2026-06-01T09:00:00Z'));
+  const service = await serve(limited, {
+    clock,
+    onFailure: () => {},
+    rows: {
+      bell: [
+        { id: 'held', at: '2026-07-01T00:00:00Z', rung: 0, state: 'on', place: 'tower' },
+        { id: 'stuck', at: '2026-06-01T09:30:00Z', rung: 0, state: 'on' },
+        { id: 'given-up', at: '2026-06-01T09:31:00Z', rung: 0, state: 'on' },
+      ],
+    },
+  });
+  const row = (id: string) => ({ row: { resource: 'bell', id } });
+  const list = (input: JsonMap) => service.administer('timers list', input) as Promise<readonly JsonMap[]>;
+  assert.deepEqual(
+    (await list({})).map(({ id, lateMs }) => [id, lateMs]),
+    [
+      ['stuck', undefined],
+      ['given-up', undefined],
+      ['held', undefined],
+    ],
+  );
+  clock.set(Date.parse('2026-06-01T09:40:00Z'));
+  await service.settled();
+  const failing = await list({ failing: true });
+  assert.deepEqual(failing.map(({ id, timer }) => [id, timer]).sort(), [
+    ['given-up', 'ring'],
+    ['stuck', 'ring'],
+  ]);
+  assert.ok(failing.every(({ failed, why }) => Number(failed) >= 1 && why === 'resource.exists'));
+  const hand = { ...row('stuck'), timer: 'ring' };
+  await assert.rejects(service.administer('timers fire', hand), /ring of bell stuck was refused: resource\.exists/);
+  await assert.rejects(service.administer('timers fire', { ...row('stuck'), timer: 'rnig' }), /bell stuck has the timers ring/);
+  assert.deepEqual(await service.administer('timers drop', { ...row('given-up'), timer: 'ring' }), {
+    dropped: { resource: 'bell', id: 'given-up', timer: 'ring' },
+  });
+  await service.fetch(
+    new Request('http://127.0.0.1/bells/held', {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ place: null }),
+    }),
+  );
+  assert.deepEqual(await service.administer('timers fire', hand), { fired: { resource: 'bell', id: 'stuck', timer: 'ring' } });
+  clock.advance(86_400_000);
+  await service.settled();
+  const rung = async (id: string) =>
+    ((await (await service.fetch(new Request(`http://127.0.0.1/bells/${id}`))).json()) as JsonMap).rung;
+  assert.deepEqual([await rung('stuck'), await rung('given-up')], [1, 0]);
+  assert.deepEqual(await list({ failing: true }), []);
   await service.close();
 });

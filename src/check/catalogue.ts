@@ -2,6 +2,8 @@ import { documentFindings, type FindingKind } from '../document/catalogue.ts';
 import { foreignFindings } from '../document/foreign/foreign.ts';
 import { rules } from './all.ts';
 import { openFact } from './check.ts';
+import { securityRules } from './security.ts';
+import { idleWaiver } from './waivers.ts';
 
 /** What `parts/form.ts` finds where a document does not have the form of the published schema. */
 export const formFindings: readonly FindingKind[] = [
@@ -31,5 +33,6 @@ export const findingKinds: readonly FindingKind[] = [
   ...foreignFindings,
   ...formFindings,
   openFact,
-  ...rules.map(({ code, severity, meaning, remedy }) => ({ code, severity, meaning, remedy })),
+  ...[...rules, ...securityRules].map(({ code, severity, meaning, remedy }) => ({ code, severity, meaning, remedy })),
+  idleWaiver,
 ];

@@ -1,4 +1,5 @@
 import { type CheckReport, check } from '../check/check.ts';
+import type { Rule } from '../check/subject/rule.ts';
 import type { Document } from '../document/document.ts';
 import { type FromForeign, looksForeign } from '../document/foreign/foreign.ts';
 import { parseContent, readContent, Unreadable } from '../document/read/read.ts';
@@ -9,14 +10,14 @@ import type { ImportCache } from './import-cache.ts';
 import { Misuse } from './verb.ts';
 
 /**
- * Reads and checks the document of a command.
+ * Reads and checks the document of a command, by all rules or those that are given.
  * @throws {Misuse} where its own file cannot be read.
  */
-export async function reportOn(path: string): Promise<CheckReport> {
+export async function reportOn(path: string, rules?: readonly Rule[]): Promise<CheckReport> {
   return orMisuse(async () => {
     const content = await readContent(path, { isKey, foreign: () => undefined });
     const foreign = await readerOf(content);
-    return check(parseContent(path, content, { isKey, ...(foreign && { foreign }) }));
+    return check(parseContent(path, content, { isKey, ...(foreign && { foreign }) }), rules && { rules });
   });
 }
 

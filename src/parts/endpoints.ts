@@ -1,6 +1,7 @@
 import type { Json, Pointer } from '../document/document.ts';
 import { durationMs } from '../kinds/durations.ts';
 import { type Answer, readAnswers } from './answers.ts';
+import { readSchemeSets, type SchemeSet } from './authentication.ts';
 import { type Effect, readEffect } from './effects.ts';
 import type { Expression, Fact, Named, Unstated } from './fact.ts';
 import { type Pagination, readPagination } from './limits.ts';
@@ -33,10 +34,14 @@ export interface Endpoint {
   readonly identity?: Expression;
   /** The stated request body. Open where nothing is stated: then it follows from the effect, or is open with it. */
   readonly request: Fact<Shape>;
+  /** The members that lead from the stated body to the fields of the row; absent = the body is the row. */
+  readonly takes?: readonly string[];
   /** Whether a request may go without its body. */
   readonly body?: 'optional';
   /** The stated answers. Open where nothing is stated: then they follow from the effect, or are open with it. */
   readonly response: Fact<readonly Answer[]>;
+  /** What callers may show here instead of what the document accepts: all schemes of one of these sets. */
+  readonly accept?: readonly SchemeSet[];
   readonly consumes?: readonly string[];
   readonly produces?: readonly string[];
   readonly order: readonly Order[];
@@ -100,6 +105,7 @@ function readEndpoint(key: string, source: Source): Endpoint {
   const ifMatch = source.get('if_match').text();
   const etag = source.get('etag').text();
   const cache = source.get('cache').text();
+  const takes = source.get('takes').text();
   return {
     key,
     at: source.at,
@@ -112,8 +118,10 @@ function readEndpoint(key: string, source: Source): Endpoint {
       .fact((value) => named(value.entries().map(([name, entry]) => [name, readParameter(name, entry, does, path)] as const))),
     ...(identity && { identity }),
     request: source.get('request').fact((value) => readShape(value)),
+    ...(takes !== undefined && { takes: takes.split('.') }),
     ...(source.get('body').text() === 'optional' && { body: 'optional' as const }),
     response: source.get('response').fact((value) => readAnswers(value)),
+    ...(source.has('accept') && { accept: readSchemeSets(source.get('accept')) }),
     ...(source.has('consumes') && { consumes: source.get('consumes').words() }),
     ...(source.has('produces') && { produces: source.get('produces').words() }),
     order: source.get('order').words().map(readOrder),

@@ -207,6 +207,12 @@ export interface StoredRecord {
   readonly expiresMs: number;
 }
 
+/** Which timers are meant: from the first, after one, or of a row. */
+export interface TimerSearch {
+  readonly after?: Timer;
+  readonly row?: { readonly resource: string; readonly id: string };
+}
+
 /** A change that is due at a time. One exists for each (resource, id, name). */
 export interface Timer {
   readonly resource: string;
@@ -279,8 +285,8 @@ export interface Store {
   change<T>(body: (transaction: Transaction) => T): Promise<T>;
   /** Timers due at or before the time, earliest first. */
   due(nowMs: number, most: number): Timer[] | Promise<Timer[]>;
-  /** Timers that are set, earliest first, after one of them. */
-  timers(most: number, after?: Timer): Timer[] | Promise<Timer[]>;
+  /** Timers that are set, earliest first: all after one of them, or those of a row. */
+  timers(most: number, search: TimerSearch): Timer[] | Promise<Timer[]>;
   /** When the earliest timer is due. */
   nextDue(): number | undefined | Promise<number | undefined>;
   /** A small named value that outlives a restart, such as a signing key. Whoever asks first has it made; all get the same. */

@@ -34,7 +34,8 @@ export class Made {
     const resource = resourceOfEffect(effect);
     if (!exchange.endpoint || resource === undefined || !isDone(exchange)) return;
     const last = identifierParameter(exchange.endpoint);
-    if (effect?.verb === 'delete' && last !== undefined) this.#remove(madeKey({ resource, id: exchange.sent.path[last] ?? null }));
+    if (effect?.verb === 'delete' && last !== undefined)
+      this.#remove(madeKey({ resource, id: exchange.sent.path[last] ?? null }));
     if (effect?.verb !== 'create' && !(effect?.verb === 'upsert' && exchange.status === 201)) return;
     const field = statedValue(model.resource(resource)?.identifier ?? { standing: 'open', at: '' })?.field ?? 'id';
     const id = rowIn(exchange)?.[field] ?? (last === undefined ? undefined : exchange.sent.path[last]);

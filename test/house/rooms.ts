@@ -51,6 +51,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/check': [
     'src/check',
+    'src/check/security',
     'src/check/versioning',
     'src/check/authentication',
     'src/check/endpoints',

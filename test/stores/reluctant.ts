@@ -60,7 +60,7 @@ export function reluctant(store: Store, seed = 1): Store & { readonly reluctance
     prepare: (tables, columnsOf, renewal) => later(() => store.prepare(tables, columnsOf, renewal)),
     tablesBeside: (known) => later(() => store.tablesBeside(known)),
     copyTo: (path) => later(() => store.copyTo(path)),
-    timers: (most, after) => later(() => store.timers(most, after)),
+    timers: (most, search) => later(() => store.timers(most, search)),
     due: (nowMs, most) => later(() => store.due(nowMs, most)),
     nextDue: () => later(() => store.nextDue()),
     setting: (name, make) => later(() => store.setting(name, make)),

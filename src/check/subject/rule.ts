@@ -10,7 +10,7 @@ import type { CheckedSchemas } from './schemas.ts';
 import type { ShapeNode, ShapeRoot } from './shape-nodes.ts';
 
 /** What a rule is about: one of the nine parts, or what stands in all of them. */
-export type RulePart = PartName | 'shapes' | 'expressions' | 'prose';
+export type RulePart = PartName | 'shapes' | 'expressions' | 'prose' | 'security';
 
 /** One thing that can be wrong with a document. Its row in `docs/findings.md` and its test stand under its code. */
 export interface Rule {

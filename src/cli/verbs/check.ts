@@ -1,58 +1,93 @@
+import { rules } from '../../check/all.ts';
 import { type CheckReport, requireClosed } from '../../check/check.ts';
+import { securityRules } from '../../check/security.ts';
+import { type Waived, waive } from '../../check/waivers.ts';
 import { type Finding, type PartName, partNames } from '../../document/document.ts';
 import { nearest } from '../../document/nearest.ts';
 import type { LedgerFact, StandingCounts } from '../../parts/facts/ledger.ts';
 import { checkText } from '../check-text.ts';
 import { reportOn } from '../reading.ts';
 import { onStop } from '../signals.ts';
-import { paint, type Terminal } from '../terminal.ts';
+import { paint, printable, type Terminal } from '../terminal.ts';
 import { Misuse, type VerbCall, type VerbRun } from '../verb.ts';
+import { readWaivers } from '../waivers-file.ts';
 import { startWatch } from '../watch.ts';
 
 /** `ninefold check DOC`. */
 export const runCheck: VerbRun = async (asked, terminal) => {
-  const required = requiredParts(asked.values('require'));
+  const wanted: Wanted = {
+    required: requiredParts(asked.values('require')),
+    isReview: asked.has('security'),
+    waivers: asked.value('waive'),
+  };
   const readMs = Date.now();
-  const report = await checked(asked.document, required);
-  if (asked.has('watch')) return checkAgain(asked, required, { report, readMs }, terminal);
-  show(report, asked, terminal);
-  return report.sound ? 0 : 1;
+  const first = await checked(asked.document, wanted);
+  if (asked.has('watch')) return checkAgain(asked, wanted, { ...first, readMs }, terminal);
+  show(first, asked, terminal);
+  return exitCode(first);
 };
 
-async function checked(path: string, required: readonly PartName[]): Promise<CheckReport> {
-  const report = await reportOn(path);
-  return required.length === 0 ? report : requireClosed(report, required);
+/** What is asked of a document besides being sound. */
+interface Wanted {
+  readonly required: readonly PartName[];
+  /** Whether what a reviewer of its security would ask is asked too. */
+  readonly isReview: boolean;
+  /** The file of what is waived. */
+  readonly waivers: string | undefined;
 }
 
-function show(report: CheckReport, asked: VerbCall, terminal: Terminal): void {
+interface Checked {
+  readonly report: CheckReport;
+  readonly waived: readonly Waived[];
+  readonly isReview: boolean;
+}
+
+async function checked(path: string, { required, isReview, waivers }: Wanted): Promise<Checked> {
+  const found = await reportOn(path, isReview ? [...rules, ...securityRules] : undefined);
+  const whole = required.length === 0 ? found : requireClosed(found, required);
+  if (waivers === undefined) return { report: whole, waived: [], isReview };
+  return { ...waive(whole, await readWaivers(waivers), new Date().toISOString().slice(0, 10)), isReview };
+}
+
+/** A question of a review that is neither answered nor waived fails it. */
+function exitCode({ report, isReview }: Checked): number {
+  return report.sound && !(isReview && report.findings.some(({ code }) => code.startsWith('security/'))) ? 0 : 1;
+}
+
+function show({ report, waived }: Checked, asked: VerbCall, terminal: Terminal): void {
   const isRepeated = asked.has('watch');
-  if (asked.has('json')) terminal.write(`${JSON.stringify(checkJson(report), undefined, isRepeated ? 0 : 2)}\n`);
-  else terminal.write(checkText(report, asked.document, asked.has('open'), terminal));
+  const json = () => ({ ...checkJson(report), ...(asked.has('waive') && { waived }) });
+  if (asked.has('json')) terminal.write(`${JSON.stringify(json(), undefined, isRepeated ? 0 : 2)}\n`);
+  else {
+    terminal.write(checkText(report, asked.document, asked.has('open'), terminal));
+    for (const { finding, reason } of waived) terminal.write(`waived: ${finding.code}: ${printable(reason)}\n`);
+  }
 }
 
 /** Checks at every change until a signal; resolves to the exit code of the last check. */
 function checkAgain(
   asked: VerbCall,
-  required: readonly PartName[],
-  first: { readonly report: CheckReport; readonly readMs: number },
+  wanted: Wanted,
+  first: Checked & { readonly readMs: number },
   terminal: Terminal,
 ): Promise<number> {
   const isText = !asked.has('json');
   let code = 0;
   return new Promise((resolve, reject) => {
-    const take = (report: CheckReport): void => {
+    const take = (now: Checked): void => {
+      const { report } = now;
       const { sources } = report.spec.document;
       watch.follow(sources.keys(), !report.sound);
-      code = report.sound ? 0 : 1;
-      show(report, asked, terminal);
+      code = exitCode(now);
+      show(now, asked, terminal);
       const files = sources.size === 1 ? 'it' : `its ${sources.size} files`;
       if (isText && terminal.isTTY) terminal.write(`${paint(terminal, 'dim', `watching ${files}; Ctrl-C ends`)}\n`);
     };
     const watch = startWatch(first.readMs, async () => {
       try {
-        const report = await checked(asked.document, required);
+        const now = await checked(asked.document, wanted);
         if (isText) terminal.write(terminal.isTTY ? clearScreen : '\n');
-        take(report);
+        take(now);
       } catch (error) {
         // The file may be on its way back: an editor can take it away before it writes it anew.
         if (error instanceof Misuse) {
@@ -68,7 +103,7 @@ function checkAgain(
       watch.close();
       resolve(code);
     });
-    take(first.report);
+    take(first);
   });
 }
 

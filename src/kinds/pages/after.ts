@@ -33,7 +33,8 @@ export const afterRow = {
     // What is called a cursor and cannot hold one is an identifier.
     if (cursor !== undefined && (hasNext || named('offset') === undefined))
       return takesOpaque(cursor) ? undefined : { after: cursor };
-    const own = hasNext ? undefined : named('after');
+    // Who counts as well is asked by its count, which every client knows how to go on with.
+    const own = hasNext || named('offset') !== undefined ? undefined : named('after');
     const before = named('before');
     return own === undefined ? undefined : { after: own, ...(before !== undefined && { before }) };
   },

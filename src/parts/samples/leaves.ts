@@ -14,12 +14,14 @@ export function compileLeaf(shape: Shape, type: string | undefined, name: string
   if (Array.isArray(shape.enum)) {
     const listed: readonly Json[] = shape.enum.filter((value: Json) => fits(value));
     if (listed.includes(null)) return () => null;
+    // The states that a thing goes through are listed from its first one on.
+    if (/^(?:status|state)$/i.test(name) && listed.length > 0) return () => listed[0];
     return (chance) => (listed.length === 0 ? nothing : listed[chance.below(listed.length)]);
   }
   if (shape.default !== undefined && fits(shape.default)) return () => shape.default;
   const examples = examplesIn(shape).filter((example) => typeof example !== 'object' && fits(example));
   if (examples.length > 0) return (chance) => examples[chance.below(examples.length)];
-  if (type === 'boolean') return () => false;
+  if (type === 'boolean') return () => /^(?:ok|success|succeeded|acknowledged|result|valid)$/i.test(name);
   if (type === 'string') return orNothing(compileTexts(shape, name));
   if (type === 'integer' || type === 'number') return orNothing(compileNumbers(shape, type === 'integer', name));
   // Nothing is said of it, or that it is null.

@@ -1,5 +1,7 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { below } from '../../document/pointer.ts';
+import { pageStyles } from '../../kinds/pages/all.ts';
+import type { PageStyle } from '../../kinds/pages/kind.ts';
 import type { Shape } from '../shape.ts';
 import { isPlainMap } from '../source.ts';
 import { type Ground, nothing, type SampleMeans, type Sampler, type SamplerOf } from './sampler.ts';
@@ -27,12 +29,16 @@ export function compileObject(shape: Shape, of: SamplerOf): SampleMeans {
 
   function fill(out: Record<string, unknown>, ground: Ground, path: string): unknown {
     const wished = [...required, ...Object.keys(properties), ...Array.from({ length: least }, (_, at) => `key_${at + 1}`)];
+    const isFull = ground.isFull === true && isShort(path);
     for (const [at, name] of wished.entries()) {
-      if (at >= required.size && Object.keys(out).length >= least) break;
+      const isAsked = at < required.size || Object.keys(out).length < least;
+      if (!isAsked && !(isFull && isCurrent(properties[name]) && !isOfPages(name) && hasRoom(ground))) continue;
       if (Object.hasOwn(out, name)) continue;
       const place = below(path, name);
       const member = memberOf(name);
-      const value = member.make(quietly(ground), place);
+      const end = isOfPages(name) ? [null, ''].find((last) => member.fits(last)) : undefined;
+      const value =
+        end !== undefined ? end : isAsked || Number.isFinite(member.cost) ? member.make(quietly(ground), place) : nothing;
       if (value !== nothing) {
         out[name] = value;
         if (!member.isFixed) ground.sampled(place);
@@ -64,6 +70,38 @@ export function compileObject(shape: Shape, of: SamplerOf): SampleMeans {
   }
 }
 
+/** Whether a member is stated, and not one that is on its way out, or is only ever sent. */
+function isCurrent(shape: Json | undefined): boolean {
+  return (
+    shape !== undefined && shape !== false && !(isPlainMap(shape) && (shape.deprecated === true || shape.writeOnly === true))
+  );
+}
+
+/** How deep members that nothing requires are made. */
+const fullDepth = 4;
+
+function isShort(path: string): boolean {
+  return path.split('/').length <= fullDepth;
+}
+
+/** Whether a member tells of other pages: a made-up one would lead to a page that is not there. */
+function isOfPages(name: string): boolean {
+  const plain = name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
+  return usualOfPages.has(plain) || /^(?:next|prev)|continuation/.test(plain);
+}
+
+const usualOfPages: ReadonlySet<string> = new Set(
+  (pageStyles as readonly PageStyle[]).flatMap(({ parameters }) => parameters.flatMap(({ usualNames }) => usualNames)),
+);
+
+/** Whether the budget has something left for what is not required. */
+function hasRoom({ budget }: Ground): boolean {
+  return budget === undefined || budget.left > reserved;
+}
+
+/** What is kept of a budget for what has to be there. */
+const reserved = 200;
+
 /** The member of an envelope that holds a list, where it has only one: a list that is given in place of the envelope goes there. */
 function listMember(properties: JsonMap): string | undefined {
   const lists = Object.entries(properties).filter(([, shape]) => isPlainMap(shape) && shape.items !== undefined);
@@ -80,13 +118,26 @@ function keep(member: Sampler, value: unknown, ground: Ground, path: string, isR
   return mended;
 }
 
-/** Lists: as short as they may be. */
+/** Lists: as short as they may be, or with one item where samples are full. */
 export function compileListSampler(shape: Shape, of: SamplerOf, name: string): SampleMeans {
   const least = typeof shape.minItems === 'number' ? shape.minItems : 0;
   const first: readonly Json[] = Array.isArray(shape.prefixItems) ? shape.prefixItems : [];
   const itemName = name.replace(/s$/, '');
   const at = (index: number): Sampler => of(first[index] ?? shape.items ?? shape.contains ?? {}, itemName);
+  const most = typeof shape.maxItems === 'number' ? shape.maxItems : Number.POSITIVE_INFINITY;
   const fill = (out: unknown[], ground: Ground, path: string): unknown => {
+    if (
+      ground.isFull &&
+      isShort(path) &&
+      out.length === 0 &&
+      least === 0 &&
+      most > 0 &&
+      shape.items !== undefined &&
+      hasRoom(ground)
+    ) {
+      const item = at(0).make(quietly(ground), below(path, 0));
+      if (item !== nothing) out.push(item);
+    }
     while (out.length < least) {
       const place = below(path, out.length);
       const item = at(out.length).make(quietly(ground), place);
@@ -104,7 +155,7 @@ export function compileListSampler(shape: Shape, of: SamplerOf, name: string): S
       const items = given.map((item, index) => keep(at(index), item, ground, below(path, index), false));
       return fill(
         items.filter((item) => item !== nothing),
-        ground,
+        { ...ground, isFull: false },
         path,
       );
     },

@@ -11,6 +11,14 @@ export interface Ground {
   rowOf?(resource: string, id: string | number): unknown;
   /** Told each place that was made up, not what stands inside it. */
   sampled(path: string): void;
+  /** Whether members that are not required are made too, as far as the budget goes. */
+  readonly isFull?: boolean;
+  /** How many values may still be made; what is beyond it cannot be made. Shared by everything that is made together. */
+  readonly budget?: SampleBudget;
+}
+
+export interface SampleBudget {
+  left: number;
 }
 
 /** Values of one shape. Paths are JSON Pointers. */

@@ -12,7 +12,7 @@ import { compileIdentifiers, type MakeIdentifier } from './identifiers.ts';
 import { compileLeaf, compileSmallestLeaf, examplesIn, typeMade } from './leaves.ts';
 import type { Manner } from './manner.ts';
 import { compileListSampler, compileObject } from './members.ts';
-import { type Ground, nothing, type SampleMeans, type Sampler } from './sampler.ts';
+import { type Ground, nothing, type SampleBudget, type SampleMeans, type Sampler } from './sampler.ts';
 import { StepBudget } from './step-budget.ts';
 import { WholeShapes } from './whole-shape.ts';
 
@@ -60,13 +60,15 @@ export class Samples {
     return this.#whole.of(shape);
   }
 
-  /** Makes identifiers for a resource that does not say how. */
-  identifiers(name: string): MakeIdentifier {
+  /** Makes identifiers for a resource that does not say how; `like` is a row of it, if one is known. */
+  identifiers(name: string, like: JsonMap = {}): MakeIdentifier {
     const resource = entryOf(this.#spec.resources.all, name);
-    const field = resource && entryOf(resource.fields, statedValue(resource.identifier)?.field ?? 'id');
+    const called = (resource && statedValue(resource.identifier)?.field) ?? 'id';
+    const field = resource && entryOf(resource.fields, called);
+    const known = Object.hasOwn(like, called) ? [like[called] as Json] : [];
     const shape = this.#whole.of((field && statedValue(field.shape)) ?? { type: 'string' });
     const fits = this.fitting.of(shape);
-    const makers = this.#alternatives(shape).map((one) => compileIdentifiers(name, one, examplesIn(one), fits));
+    const makers = this.#alternatives(shape).map((one) => compileIdentifiers(name, one, [...examplesIn(one), ...known], fits));
     return (chance, sequence) => {
       for (const make of makers) {
         const made = make(chance, sequence);
@@ -108,10 +110,13 @@ export class Samples {
     const { make, complete } = this.#means(shape, name);
     const budget = this.#budget;
     const surely = (ground: Ground, path: string): unknown => budget.step<unknown>(nothing, () => makeOne(ground, path));
-    const makeOne = (ground: Ground, path: string): unknown => {
-      if (!Number.isFinite(cost)) return nothing;
-      const there = thingThere(stated, ground, path);
+    const makeOne = (wished: Ground, path: string): unknown => {
+      if (!Number.isFinite(cost) || !isWithin(wished.budget)) return nothing;
+      const there = thingThere(stated, wished, path);
       if (there !== undefined && fits(there)) return there;
+      const shown = wished.isFull ? make(wished, path) : nothing;
+      if (shown !== nothing && fits(shown)) return shown;
+      const ground = wished.isFull ? { ...wished, isFull: false } : wished;
       const first = make(ground, path);
       if (first === nothing || fits(first) || !this.fitting.decides(stated)) return first;
       for (let again = 1; again <= triesMost; again++) {
@@ -190,6 +195,13 @@ export class Samples {
   #together(rest: Shape, branch: Json): Json {
     return isPlainMap(branch) ? fitsAll([rest, branch]) : branch;
   }
+}
+
+/** Takes one value off a budget; false where nothing is left. */
+function isWithin(budget: SampleBudget | undefined): boolean {
+  if (budget === undefined) return true;
+  budget.left -= 1;
+  return budget.left >= 0;
 }
 
 const anything: JsonMap = Object.freeze({});

@@ -1,5 +1,4 @@
 import type { JsonMap } from '../../document/document.ts';
-import type { Decision } from '../../kinds/limits/kind.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { ErrorCondition } from '../../parts/errors.ts';
 import type { Operation } from '../../parts/operations.ts';
@@ -8,6 +7,7 @@ import type { Negotiate } from '../http/media-type.ts';
 import type { RouteMatch } from '../http/route.ts';
 import type { Violation } from '../http/violation.ts';
 import type { PromiseOrValue } from './after.ts';
+import type { Counted } from './counted.ts';
 import type { OpenFact } from './open.ts';
 
 /** Who is asking. */
@@ -158,23 +158,6 @@ export interface OlderRequest {
   readonly violations: readonly Violation[];
 }
 
-/** What the rates have made of a request so far. */
-export interface Counted {
-  /** The rates that counted it, or that refused it, with what they said. */
-  rates: RateUse[];
-  /** The `RateLimit-Policy` of these rates. */
-  policy: string;
-}
-
-/** One rate's decision about one request. */
-export interface RateUse {
-  /** How the rate begins in the `RateLimit` field, and how many of its units one request is. */
-  readonly rate: { readonly label: string; readonly unit: number };
-  readonly decision: Decision;
-  /** Takes it out again. */
-  giveBack(nowMs: number): void;
-}
-
 /** One request's idempotency key, and what it stands for. */
 export interface Keyed {
   readonly key: string;
@@ -226,6 +209,7 @@ export interface Exchange {
   keyed: Keyed | undefined;
   /** The identifier of this request, made when it is first asked for. */
   requestId(): string;
+  /** What it was refused with, for the log. */
   refusedWith: Refusal | undefined;
   /** Facts that were taken as they came, under `--open accept`. */
   accepted: OpenFact[] | undefined;

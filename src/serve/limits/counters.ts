@@ -1,5 +1,5 @@
 import type { Decision, RateFacts, RateKind, Use } from '../../kinds/limits/kind.ts';
-import type { Counted, RateUse } from '../exchange/exchange.ts';
+import type { Counted, RateUse } from '../exchange/counted.ts';
 import { LogUses, PairUses, type Uses } from './usage.ts';
 
 /** Which small number stands for a key. */

@@ -1,7 +1,8 @@
 import type { RateKind } from '../../kinds/limits/kind.ts';
 import type { Rate } from '../../parts/limits.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
-import type { Caller, Counted, Exchange, Refusal } from '../exchange/exchange.ts';
+import type { Counted } from '../exchange/counted.ts';
+import type { Caller, Exchange, Refusal } from '../exchange/exchange.ts';
 import type { Call } from '../http/call.ts';
 import { type AddressBits, type AddressOf, addressBits } from './address.ts';
 import { CountedRate, type CountingRate, rateLimitField, retryAfter } from './counters.ts';

@@ -21,6 +21,8 @@ export interface Result {
   readonly scope: Readonly<Record<string, Value>>;
   /** The rows that what a stand-in makes up may refer to. */
   readonly work: Rows;
+  /** Of a stand-in, what was sent, where nobody knows what comes of it. */
+  readonly sent?: Fields;
 }
 
 /** Makes the stated answer of an endpoint, or says why none can be made. */
@@ -66,8 +68,9 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: ViewComp
     ? compilePrune(compilation.spec, answer.shape.value, { user: compilation.user, reveals: true })
     : undefined;
   const complete = isStated(answer.shape)
-    ? compilation.standIn?.compileCompletion(answer.shape.value, statedValue(endpoint.does))
+    ? compilation.standIn?.compileCompletion(answer.shape.value, answer, statedValue(endpoint.does))
     : undefined;
+  const stream = compilation.standIn?.compileStream(answer, endpoint.produces ?? []);
   const carry = compilation.version?.carries.expanding.shape(shapeOf(answer, endpoint));
   const hasBody = status !== 204 && status !== 304 && answer.shape.standing !== 'none';
   const contentType = endpoint.produces?.[0] ?? 'application/json';
@@ -80,9 +83,13 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: ViewComp
       const out = headersOf(scope);
       if (typeof out === 'string') return { refusal: { when: 'internal', message: out } };
       if (!hasBody) return { reply: { status, headers: out, body: undefined } };
+      const streamed = stream?.(exchange, result.work);
+      if (streamed) return { reply: { status, headers: { ...out, 'content-type': streamed.type }, body: streamed.body } };
+      const asked = compilation.standIn?.exampleAsked(exchange, answer.examples);
+      if (asked) return { reply: encodeReply(status, out, asked.value, contentType) };
       const data = body(scope, result);
       if (isFailed(data)) return { refusal: { when: 'internal', message: `The answer's data failed: ${data.reason}` } };
-      const value = complete ? complete(data, exchange, result.work) : data;
+      const value = complete ? complete(data, exchange, result.work, result.sent) : data;
       prune?.(value);
       const told = carry ? carry.down(value) : value;
       return {
@@ -144,10 +151,13 @@ function compileBody(
     };
   }
   if (answer.example) return () => answer.example?.value;
+  const isCompleted = compilation.standIn !== undefined && isStated(answer.shape);
   const properties =
     isStated(answer.shape) && isPlainMap(answer.shape.value.properties) ? Object.keys(answer.shape.value.properties) : undefined;
   return (scope) => {
     const value = scope.result ?? scope.items;
+    // A stand-in puts what came out where the shape has a place for it.
+    if (isCompleted) return value;
     if (!properties || typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     // An object that is no list: fields.
     const fields = value as Fields;

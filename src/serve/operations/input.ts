@@ -18,9 +18,10 @@ import { compileParameters, type ReadParameters } from '../http/parameters.ts';
 import type { Resolve } from '../http/schema.ts';
 import { noViolations } from '../http/violation.ts';
 import { compileExpansion } from '../resources/representation.ts';
+import type { ViewCompilation } from '../resources/view-compilation.ts';
 
 /** Compiles the reading of what requests for an endpoint carry. */
-export function compileInput(endpoint: Endpoint, paging: readonly string[], compilation: Compilation): Input {
+export function compileInput(endpoint: Endpoint, paging: readonly string[], compilation: ViewCompilation): Input {
   const { spec } = compilation;
   const { specs, schema: ofParameters } = parameterSpecs(endpoint, paging, spec);
   const read: ReadParameters = compileParameters(specs, {
@@ -32,15 +33,17 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
   const shape = requestShape(spec, endpoint);
   const takesBody = isStated(shape);
   const files = statedValue(spec.limits.size)?.file;
+  const isLenient = compilation.standIn?.isLenient ?? false;
   const badExpansion = compileExpansion(endpoint, compilation);
   let decode: DecodeBody | undefined;
   const decoder = () => {
     if (decode) return decode;
-    const accepted =
+    const stated =
       endpoint.consumes ??
       (statedValue(endpoint.does)?.verb === 'update'
         ? ['application/json', 'application/merge-patch+json']
         : ['application/json']);
+    const accepted = isLenient && stated.some(isJson) ? [...stated, ...anyJson] : stated;
     const schema = toNamingSchema(spec, statedValue(shape) ?? {}, 'sent');
     decode = compileBody({
       accepted,
@@ -62,7 +65,7 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
     },
     body(call, bytes) {
       // A body that may be left out, and is, is a map without members.
-      if (endpoint.body === 'optional' && bytes.length === 0) return { value: {} };
+      if ((endpoint.body === 'optional' || isLenient) && bytes.length === 0) return { value: {} };
       const type = call.headers['content-type'];
       const coding = call.headers['content-encoding'];
       const decoded = decoder()(
@@ -76,6 +79,13 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
     },
   };
 }
+
+function isJson(type: string): boolean {
+  return /[/+]json\b|^\*\/\*/.test(type);
+}
+
+/** What a stand-in takes wherever JSON of some kind is stated. */
+const anyJson = ['application/json', 'application/*+json'];
 
 /** Finds what a schema refers to: a resource by its name, or one of the schema's own definitions. */
 function resolverOf({ named }: Compilation, { $defs }: Shape): Resolve {

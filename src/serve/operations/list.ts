@@ -1,13 +1,14 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
-import type { FoundRow, Reader } from '../../store/store.ts';
+import type { FoundRow, Reader, Transaction } from '../../store/store.ts';
 import { acceptedSchemes } from '../callers/accepted-schemes.ts';
 import { type Exchange, type OperationRun, refusalReply } from '../exchange/exchange.ts';
 import type { Reply } from '../http/call.ts';
 import { contentTag } from '../http/conditions.ts';
-import { compileOwnErrors, type Drawn, readFor, type Work, workFor } from '../resources/act.ts';
+import { changeFor, compileOwnErrors, type Drawn, readFor, type Work, workFor } from '../resources/act.ts';
 import { compileEnvelope, compileLinks, envelopeOf, type Page } from '../resources/lists/envelope.ts';
 import type { CompiledList } from '../resources/lists/list.ts';
+import { boundFields, compileLocator } from '../resources/locate.ts';
 import type { RowModel } from '../resources/model.ts';
 import { compileRepresentation } from '../resources/representation.ts';
 import { compileAnswers } from './answers.ts';
@@ -27,7 +28,7 @@ export function compileListRun(
   const { pagination } = list.paging;
   const envelope = compileEnvelope(pagination);
   const secrets = acceptedSchemes(compilation.spec).flatMap((one) => (one.in === 'query' ? [one.carrier] : []));
-  const links = compileLinks(pagination, secrets);
+  const linksTo = compileLinks(pagination, secrets, compilation.standIn !== undefined);
   const answers = compileAnswers(endpoint, compilation);
   const ownErrors = compileOwnErrors(operation, compilation);
   const { standIn } = compilation;
@@ -43,7 +44,7 @@ export function compileListRun(
     const own = ownErrors?.(work.scope);
     if (own) return refusalReply(exchange, own);
     if (found.isInDoubt) exchange.accepted = [...(exchange.accepted ?? []), ...openPages];
-    const headers = headersOf(endpoint, links(found, exchange.call));
+    const headers = headersOf(endpoint, linksTo(found, exchange.call));
     if (answers && typeof found.items !== 'string') return stated(work, exchange, found, found.items, headers);
     const { items } = found;
     if (standIn && typeof items !== 'string') for (const row of items) standIn.tellRow(exchange, rows, model, idOf(model, row));
@@ -67,7 +68,22 @@ export function compileListRun(
     return unlessFresh(exchange, { ...made.reply, headers: { ...headers, ...made.reply.headers } });
   }
 
-  return (exchange) => readFor(engine, exchange, (rows, draw) => page(rows, exchange, draw));
+  const begin = compileBeginning(endpoint, model, engine);
+  if (!begin) return (exchange) => readFor(engine, exchange, (rows, draw) => page(rows, exchange, draw));
+  return (exchange) =>
+    changeFor(engine, exchange, (rows, draw) => {
+      begin(rows, exchange, draw);
+      return page(rows, exchange, draw);
+    });
+}
+
+/** Compiles the making of the rows that a list of a stand-in begins with; nothing where it begins with none. */
+function compileBeginning(endpoint: Endpoint, model: RowModel, { compilation, models }: Engine) {
+  const { standIn } = compilation;
+  if (!standIn?.given.has(model.name)) return undefined;
+  const { bound } = compileLocator(endpoint, model, models, compilation);
+  return (rows: Transaction, exchange: Exchange, draw: Drawn): void =>
+    standIn.given.list(workFor(rows, models, exchange, draw), model, boundFields(model, bound, exchange));
 }
 
 /** A page of rows in the text of its envelope. */

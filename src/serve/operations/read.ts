@@ -4,7 +4,7 @@ import type { Reader, Row } from '../../store/store.ts';
 import { type Exchange, type Fields, type OperationRun, type Refusal, refusalReply } from '../exchange/exchange.ts';
 import type { Reply } from '../http/call.ts';
 import { contentTag, evaluateConditions } from '../http/conditions.ts';
-import { compileOwnErrors, type Drawn, readFor, type Work, workFor } from '../resources/act.ts';
+import { changeFor, compileOwnErrors, type Drawn, readFor, type Work, workFor } from '../resources/act.ts';
 import { compileLocator } from '../resources/locate.ts';
 import type { RowModel } from '../resources/model.ts';
 import { compileRepresentation } from '../resources/representation.ts';
@@ -20,7 +20,10 @@ export function compileRead(operation: Operation, endpoint: Endpoint, model: Row
   const reply = compileRowReply(endpoint, model, engine);
   const representation = compileRepresentation(model, endpoint, models, compilation, false);
   const { lowered } = representation;
-  const isDirect = (representation.isPlain || lowered) && locator.isDirect && !ownErrors && endpoint.response.standing === 'open';
+  // A stand-in makes what nothing makes when it is first asked for.
+  const isGiven = compilation.standIn?.given.has(model.name) ?? false;
+  const isDirect =
+    !isGiven && (representation.isPlain || lowered) && locator.isDirect && !ownErrors && endpoint.response.standing === 'open';
   const { cache, etag } = endpoint;
 
   function direct(rows: Reader, exchange: Exchange, draw: Drawn): Reply {
@@ -61,6 +64,7 @@ export function compileRead(operation: Operation, endpoint: Endpoint, model: Row
   }
 
   const read = isDirect ? direct : whole;
+  if (isGiven) return (exchange) => changeFor(engine, exchange, (rows, draw) => whole(rows, exchange, draw));
   return (exchange) => readFor(engine, exchange, (rows, draw) => read(rows, exchange, draw));
 }
 

@@ -56,7 +56,8 @@ export function compileSampledRun(
   ): { readonly reply: Reply } | { readonly refusal: Refusal } {
     if (!answers) return { reply: { status: 204, headers: {}, body: undefined } };
     const result = shown && resultOf(standIn, work, exchange, shown, named?.model.name === shown.name ? row : undefined);
-    return answers(exchange, { status: 200, scope: { ...work.scope, result: result ?? exchangeEcho(exchange) }, work });
+    const came = { status: 200, scope: { ...work.scope, result }, work };
+    return answers(exchange, result ? came : { ...came, sent: exchangeEcho(exchange) });
   }
 
   return async (exchange) => {

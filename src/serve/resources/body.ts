@@ -12,6 +12,7 @@ import { compileDefaults } from './defaults.ts';
 import { boundValue, type Locator } from './locate.ts';
 import type { RowModel } from './model.ts';
 import { compileReferences, type FoundReference } from './references.ts';
+import { takenOf } from './taken.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
 /** What a caller sent of a resource, ready to become a row: what it cannot write dropped, what the path binds set, defaults applied. */
@@ -25,6 +26,7 @@ export function compileSent(
   compilation: ViewCompilation,
 ): (exchange: Exchange, before?: Fields) => Sent {
   const { spec } = compilation;
+  if (endpoint.takes) return compileEnclosed(endpoint, model, locator, compilation);
   const shape: Shape = shapeSent(endpoint, model, compilation);
   const isOwnShape = isStated(endpoint.request);
   const validate = compilation.validate(shape, 'sent');
@@ -63,8 +65,9 @@ export function compileSent(
     const misfit = validate(fields);
     const violations = forgive ? forgive(exchange, misfit) : misfit;
     if (violations.length > 0) return invalid(violations);
-    if (!isOwnShape) return { fields: compilation.standIn ? onlyOwn(model, fields) : fields };
-    const own = onlyOwn(model, withoutKeys(fields, dropped));
+    if (!isOwnShape) return { fields: compilation.standIn ? onlyOwn(model, fields, true) : fields };
+    const own = onlyOwn(model, withoutKeys(fields, dropped), compilation.standIn !== undefined);
+    bindPath(own, exchange, model, locator);
     // What a stated body lets pass becomes a row, which has a shape of its own.
     const unfit = validateRow?.(own) ?? [];
     return unfit.length > 0 ? invalid(unfit) : { fields: own };
@@ -78,11 +81,34 @@ function compileRowShape(endpoint: Endpoint, compilation: ViewCompilation) {
   return shape && compilation.validate({ ...shape, required: [] }, 'sent');
 }
 
+/** Compiles the taking of a body in which the row is one member: the whole is held to the stated shape, and what the row cannot have is dropped. */
+function compileEnclosed(endpoint: Endpoint, model: RowModel, locator: Locator, compilation: ViewCompilation) {
+  const { spec, standIn } = compilation;
+  const shape: Shape = statedValue(endpoint.request) ?? {};
+  const validate = compilation.validate(shape, 'sent');
+  const validateRow = standIn ? undefined : compileRowShape(endpoint, compilation);
+  const fill = compileDefaults(spec, shape);
+  const dropped = droppedFor(model, compilation);
+  return (exchange: Exchange): Sent => {
+    fill?.(exchange.request);
+    const found = validate(exchange.request);
+    const violations = standIn ? standIn.forgive(exchange, found) : found;
+    if (violations.length > 0) return invalid(violations);
+    const inner = takenOf(endpoint, exchange.request);
+    const own = onlyOwn(model, withoutKeys(isFields(inner) ? inner : {}, dropped), standIn !== undefined);
+    const disagreements = bindPath(own, exchange, model, locator);
+    const unfit = disagreements.length > 0 ? disagreements : (validateRow?.(own) ?? []);
+    return unfit.length > 0 ? invalid(unfit) : { fields: own };
+  };
+}
+
 /** What has to be sent; of a stand-in no identifier, where it is open who makes it. */
 function shapeSent(endpoint: Endpoint, { identifier }: RowModel, { spec, standIn }: ViewCompilation): Shape {
   const shape: Shape = statedValue(requestShape(spec, endpoint)) ?? {};
-  const isMade = standIn && identifier.generate.by === 'open' && !isStated(endpoint.request);
-  if (!isMade || !Array.isArray(shape.required)) return shape;
+  if (!standIn || isStated(endpoint.request) || !Array.isArray(shape.required)) return shape;
+  // Where it is not said what is sent, nothing has to be, and what is not is made up.
+  if (standIn.isLenient) return { ...shape, required: [] };
+  if (identifier.generate.by !== 'open') return shape;
   return { ...shape, required: shape.required.filter((name) => name !== identifier.field) };
 }
 
@@ -154,13 +180,13 @@ export function compileMissingReference(compilation: ViewCompilation): MissingRe
 function missingAmong(
   work: Work<Reader>,
   references: readonly FoundReference[],
-  { access, user }: ViewCompilation,
+  { access, user, standIn }: ViewCompilation,
 ): Refusal | undefined {
   const isThere = ({ id, target }: FoundReference): boolean => {
     const model = work.models.get(target);
     if (!model) return true;
     const row = work.rows.get(target, id);
-    if (!row) return false;
+    if (!row) return standIn?.given.mayBeNamed(work.rows, target, id) ?? false;
     const reading = access.reading(target, user);
     return reading.isFree || reading.allows(work.scope, model.parse(row));
   };
@@ -183,8 +209,9 @@ export function isFields(value: Value): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
 }
 
-function onlyOwn(model: RowModel, fields: Fields): Fields {
-  if (model.resource.additionalProperties) return fields;
+/** Of a stand-in no field that its resource does not name: what a vendor takes and never shows is not to be shown either. */
+function onlyOwn(model: RowModel, fields: Fields, isNamed: boolean): Fields {
+  if (model.resource.additionalProperties && !isNamed) return fields;
   return withoutKeys(fields, new Set(Object.keys(fields).filter((name) => !model.fields.has(name))));
 }
 

@@ -111,9 +111,17 @@ function identify(work: Work, model: RowModel, standIn: StandIn | undefined, nex
   // An identifier that was read off something is as likely as one that was made up: the same for the same seed.
   const isSeeded = standIn !== undefined && model.resource.identifier.standing === 'inferred';
   if (how.by === 'template') return isSeeded ? standIn.newIdentifier(work, model) : how.make(work.draw);
-  if (how.by === 'sequence') return String(work.rows.next(model.name));
+  if (how.by === 'sequence') return nextNumber(work, model);
   const given = identifierText(next[field]);
   return given === undefined && how.by === 'open' && standIn ? standIn.newIdentifier(work, model) : given;
+}
+
+/** The next number; those of rows that were stored under a number of their own are passed over. */
+function nextNumber({ rows }: Work, { name }: RowModel): string {
+  for (;;) {
+    const number = String(rows.next(name));
+    if (!rows.get(name, number)) return number;
+  }
 }
 
 function noIdentifier(model: RowModel, next: Fields) {

@@ -38,6 +38,7 @@ export function compileDelete(
       store(work, { row, fields }) {
         // A deletion is of a row that was found.
         removeRow(work, model, row!, fields!, operation.name);
+        compilation.standIn?.given.gone(work.rows, model, row!.id);
         return { did: 'deleted', row: row!, fields: fields! };
       },
     },

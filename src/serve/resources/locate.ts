@@ -2,7 +2,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { type Operation, resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter, pathParameters } from '../../parts/payload.ts';
-import type { Reader, Row } from '../../store/store.ts';
+import type { Reader, Row, Transaction } from '../../store/store.ts';
 import type { Pass } from '../callers/operation-access.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
 import { type Models, refuse, type Work } from './act.ts';
@@ -52,6 +52,7 @@ export function compileLocator(endpoint: Endpoint, model: RowModel, models: Mode
     return name === identifier || !field ? [] : [{ parameter: name, field: name, target: field.ref }];
   });
   const { access, user } = compilation;
+  const rowOf = compileRowOf(model, bound, compilation);
   const isUpsert = statedValue(endpoint.does)?.verb === 'upsert';
   const found = access.of(operationAt(endpoint), user, isUpsert ? 'replace' : undefined);
   const made = isUpsert ? access.of(operationAt(endpoint), user, 'create') : found;
@@ -80,7 +81,7 @@ export function compileLocator(endpoint: Endpoint, model: RowModel, models: Mode
     },
     find(work, exchange) {
       const id = idOf(work, exchange);
-      const row = id === undefined ? undefined : work.rows.get(model.name, id);
+      const row = id === undefined ? undefined : rowOf(work, exchange, id);
       if (!row) {
         if (!found.isSimple) even.missing(work, (fields) => found.pretend(work.scope, fields));
         return missing;
@@ -100,8 +101,18 @@ export function compileLocator(endpoint: Endpoint, model: RowModel, models: Mode
   };
 }
 
+/** The row of an identifier; inside a change of a stand-in, one that nothing makes is there when it is asked for. */
+function compileRowOf(model: RowModel, bound: readonly BoundFields[], { standIn }: ViewCompilation) {
+  const given = standIn?.given.has(model.name) ? standIn.given : undefined;
+  return (work: Work<Reader>, exchange: Exchange, id: string): Row | undefined => {
+    const change = given && asChange(work);
+    return change ? given.find(change, model, id, boundFields(model, bound, exchange)) : work.rows.get(model.name, id);
+  };
+}
+
 /** Parents that a path names must be there, and the caller must be able to read them. */
-function compileParents(bound: readonly BoundFields[], models: Models, { access, user }: ViewCompilation): Locator['parents'] {
+function compileParents(bound: readonly BoundFields[], models: Models, compilation: ViewCompilation): Locator['parents'] {
+  const { access, user, standIn } = compilation;
   const tests = bound.flatMap(({ parameter, target }) => {
     const parent = target === undefined ? undefined : models.get(target);
     return parent ? [{ parameter, parent, even: evening(parent), reading: access.reading(parent.name, user) }] : [];
@@ -109,7 +120,9 @@ function compileParents(bound: readonly BoundFields[], models: Models, { access,
   const missing: Refusal = { when: 'resource.missing' };
   return (work, exchange) => {
     for (const { parameter, parent, reading, even } of tests) {
-      const row = work.rows.get(parent.name, exchange.pathParams[parameter] as string);
+      const id = exchange.pathParams[parameter] as string;
+      const row = work.rows.get(parent.name, id);
+      if (!row && standIn?.given.mayBeNamed(work.rows, parent.name, id)) continue;
       if (row && (reading.isFree || reading.allows(work.scope, parent.parse(row)))) continue;
       if (row) even.hidden(work, row);
       else if (!reading.isFree) even.missing(work, (fields) => reading.allows(work.scope, fields, true));
@@ -117,6 +130,19 @@ function compileParents(bound: readonly BoundFields[], models: Models, { access,
     }
     return undefined;
   };
+}
+
+/** The fields that a path sets, with their values. */
+export function boundFields(model: RowModel, bound: readonly BoundFields[], { pathParams }: Exchange): Fields {
+  return Object.fromEntries(
+    bound.map(({ parameter, field }) => [field, boundValue(model, field, pathParams[parameter] as string)]),
+  );
+}
+
+/** Inside a change rows can be made as well; while reading they cannot. */
+export function asChange(work: Pick<Work<Reader>, 'rows'>): Work | undefined {
+  // What can insert is a transaction, and then this is the work of a change.
+  return 'insert' in (work.rows as Partial<Transaction>) ? (work as Work) : undefined;
 }
 
 /** What a rule calls the operation of an endpoint. */

@@ -1,8 +1,11 @@
+import type { Json } from '../../document/document.ts';
+import type { Answer } from '../../parts/answers.ts';
 import type { Effect } from '../../parts/effects.ts';
 import type { Endpoint, Idempotency } from '../../parts/endpoints.ts';
 import type { ErrorCondition } from '../../parts/errors.ts';
+import type { Named } from '../../parts/fact.ts';
 import type { Shape } from '../../parts/shape.ts';
-import type { Reader, Transaction } from '../../store/store.ts';
+import type { Reader, Row, Transaction } from '../../store/store.ts';
 import type { PromiseOrValue } from '../exchange/after.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
 import type { Call, Reply } from '../http/call.ts';
@@ -17,6 +20,8 @@ import type { RowModel } from './model.ts';
 export interface StandIn {
   /** What is left of the violations of a request once those are gone that it lets pass. */
   readonly forgive: Forgive;
+  /** Whether media types are taken as they are meant, and a missing body as an empty one. */
+  readonly isLenient: boolean;
   /** A call as it is meant, where its path has other methods; nothing where it is meant as it came. */
   asMeant(call: Call, allowed: readonly string[], bodyBytesMax: number): PromiseOrValue<Call | 'too large'> | undefined;
   /** The idempotency key that is usual where none is stated. */
@@ -27,6 +32,19 @@ export interface StandIn {
   identifierAt(model: RowModel, place: string): string | undefined;
   /** A new row with everything that its resource requires: of what is given, what fits stays. */
   completeRow(work: Work, model: RowModel, id: string, fields: Fields): Fields;
+  /** Rows that are there although no operation makes them. */
+  readonly given: {
+    /** Whether nothing makes the rows of a resource. */
+    has(resource: string): boolean;
+    /** The row of an identifier, made when it is first asked for; `bound` = the fields that the path sets. */
+    find(work: Work, model: RowModel, id: string, bound: Fields): Row | undefined;
+    /** Makes the rows that a list begins with. */
+    list(work: Work, model: RowModel, bound: Fields): void;
+    /** Remembers that a row is gone. */
+    gone(rows: Transaction, model: RowModel, id: string): void;
+    /** Whether a row that is not stored may be referred to. */
+    mayBeNamed(rows: Reader, resource: string, id: string): boolean;
+  };
   /** Stores a row of this identifier, made of what is given of it. */
   makeRow(work: Work, model: RowModel, id: string, given: Fields): Fields;
   /** A changed row, with what of it is made up. */
@@ -43,8 +61,12 @@ export interface StandIn {
   tellRow(exchange: Exchange, rows: Reader, model: RowModel, id: string, names?: readonly string[]): void;
   /** Tells in the header fields of an answer what was made up, and what was let pass. */
   tell(exchange: Exchange, headers: Record<string, string>): void;
-  /** Completes what came out to the shape that an answer states. */
-  compileCompletion(shape: Shape, does: Effect | undefined): CompleteAnswer;
+  /** Completes what came out to the shape that an answer states, in the likeness of its examples. */
+  compileCompletion(shape: Shape, answer: Pick<Answer, 'examples' | 'data'>, does: Effect | undefined): CompleteAnswer;
+  /** Compiles the answering as a stream, where an answer is stated in one and the request asks for it; nothing where it is in none. */
+  compileStream(answer: Answer, produces: readonly string[]): AnswerStream | undefined;
+  /** The example that a request asks for by its name; nothing where it names none of them. */
+  exampleAsked(exchange: Exchange, examples: Named<Json>): { readonly value: Json } | undefined;
   /** Gives refusals the shape of the errors that an endpoint states. */
   compileErrors(endpoint: Endpoint | undefined): AnswerError;
   /** Completes what the stated payload makes of a refusal to the shape that is stated for it. */
@@ -56,7 +78,11 @@ export type Forgive = (exchange: Exchange, violations: readonly Violation[]) => 
 /** Where rows are looked at, and in a change made. */
 export type Rows = Pick<Work<Reader>, 'rows' | 'models'>;
 
-export type CompleteAnswer = (value: Value, exchange: Exchange, work: Rows) => Value;
+/** The stream of an answer: its media type and its text; nothing where it is not asked for. */
+export type AnswerStream = (exchange: Exchange, work: Rows) => { readonly type: string; readonly body: string } | undefined;
+
+/** `sent`: where nothing came out, what the request says, of which an answer keeps what it has a place for. */
+export type CompleteAnswer = (value: Value, exchange: Exchange, work: Rows, sent?: Fields) => Value;
 
 /** What a refusal comes to before it has a shape. */
 export interface RefusalWords {

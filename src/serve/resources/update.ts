@@ -4,7 +4,7 @@ import { isStated } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { mergeJson } from '../../parts/versions/older-values.ts';
 import type { Row } from '../../store/store.ts';
-import type { Exchange, Fields, Refusal } from '../exchange/exchange.ts';
+import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
 import { isHidden } from '../exchange/visibility.ts';
 import { withoutPrototype } from '../http/json.ts';
 import { describeValue, type Violation } from '../http/violation.ts';
@@ -27,6 +27,7 @@ import { compileLocator, type Locator } from './locate.ts';
 import { identifierValue, type RowModel } from './model.ts';
 import { compileOlderUpdate } from './older-body.ts';
 import { compilePrecondition } from './precondition.ts';
+import { takenOf } from './taken.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
 /** Compiles `update RESOURCE`: JSON Merge Patch (RFC 7396). */
@@ -61,7 +62,7 @@ export function compileUpdate(
       const before = fields!;
       const misfits = exchange.older?.violations ?? [];
       if (misfits.length > 0) return invalidInVersion(misfits);
-      const patch = exchange.request;
+      const patch = endpoint.takes ? (takenOf(endpoint, exchange.request) ?? {}) : exchange.request;
       const badShape = misshapen(exchange);
       if (badShape.length > 0 || !isFields(patch)) return invalid(badShape);
       const changes = withoutKeys(patch, dropped);
@@ -112,10 +113,11 @@ export function compileReplace(
     take(work, exchange, { row, fields: before }) {
       // The path names the identifier, of a row or of the one that is made.
       const id = locator.idOf(work, exchange) as string;
-      const other = otherIdentifier(exchange, model, id);
+      const other = otherIdentifier(takenOf(endpoint, exchange.request), model, id);
       if (other) return invalid([other]);
-      const taken = sent(withIdentifier(exchange, model, id), before);
+      const taken = sent(endpoint.takes ? exchange : withIdentifier(exchange, model, id), before);
       if ('refusal' in taken) return taken;
+      if (endpoint.takes) taken.fields[model.identifier.field] ??= identifierValue(id, model.identifier.isInteger);
       if (!row || !before) return maker.take(work, taken.fields);
       const wrong = changedImmutables(model, taken.fields, before);
       return wrong.length > 0 ? invalid(wrong) : fit(work, row, before, replacement(taken.fields, before));
@@ -171,7 +173,9 @@ function compileRowChange(
     asStored: (names, next) => asStored(model.setters(words), names, next),
     illegalIn: compileAllowed(endpoint, model),
     set(_work, { fields }, taken, names, next) {
-      taken.isUnchanged = isSame(fields, keptFields(model, next));
+      // What stands under the operation's own name is what it is for.
+      const own = applySetters(model.setters([operation.name]), names, next);
+      taken.isUnchanged = isSame(fields, keptFields(model, own));
       return taken.isUnchanged ? next : applySetters(model.setters(words), names, next);
     },
     ownErrors: compileOwnErrors(operation, compilation),
@@ -213,7 +217,7 @@ function keptOnReplace(model: RowModel, compilation: ViewCompilation): (name: st
 }
 
 /** A body may repeat the identifier that the path names, and name no other. */
-function otherIdentifier({ request }: Exchange, model: RowModel, id: string): Violation | undefined {
+function otherIdentifier(request: Value, model: RowModel, id: string): Violation | undefined {
   const { field } = model.identifier;
   const sent = isFields(request) && !model.readOnly.has(field) ? request[field] : undefined;
   if (sent === undefined || String(sent) === id) return undefined;

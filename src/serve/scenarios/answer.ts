@@ -113,7 +113,10 @@ function answersOf({ endpoint }: Pick<Plan, 'endpoint'>): readonly Answer[] {
 function namedExamples(plan: Pick<Plan, 'endpoint'>, status: number | undefined): (readonly [string, Answer, unknown])[] {
   return answersOf(plan)
     .filter((answer) => status === undefined || answer.status === String(status))
-    .flatMap((answer) => (answer.example ? [['example', answer, answer.example.value] as const] : []));
+    .flatMap((answer) => [
+      ...(answer.example ? [['example', answer, answer.example.value] as const] : []),
+      ...Object.entries(answer.examples).map(([name, value]) => [name, answer, value] as const),
+    ]);
 }
 
 /** Whether an operation may answer with a code: by one of its rules, or because another part names it. */

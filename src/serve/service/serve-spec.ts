@@ -43,7 +43,7 @@ import type { ServeOptions, Service } from './service.ts';
 import { settledSoon } from './settled-soon.ts';
 import { startWorkbench } from './start-workbench.ts';
 import { compileServe } from './steps.ts';
-import { type Migrated, type MigrationOptions, migrate } from './stored/migrate.ts';
+import { lastingOf, type Migrated, migrate } from './stored/migrate.ts';
 import { startTimers, type Timers } from './timers.ts';
 import { compileUnroutedRefusals, type Note, refuseCall } from './unrouted.ts';
 
@@ -75,7 +75,7 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   const webhooks = await givenWebhooks(options.webhooks ?? [], store, chance);
   const events = startEvents(engine, { webhooks, targets: webhookTargets(options) });
   const credentials = new Credentials(store, chance);
-  const development = options.development ? new Development(credentials, clock, chance) : undefined;
+  const development = options.development ? new Development(credentials, clock, chance, signsAll(options)) : undefined;
   const counters = new RateCounters(systemChance);
   const timersChanged = () => timers.changed();
   const onFailure = quietly(options.onFailure ?? (() => {}), clock);
@@ -86,7 +86,7 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   await events.resume();
 
   async function replace(next: Spec): Promise<void> {
-    served = await startServed(next, store, lasting, note, { ...options, migration: lastingMigration(options) });
+    served = await startServed(next, store, lasting, note, { ...options, migration: lastingOf(options.migration) });
     timers.changed();
     await events.resume();
   }
@@ -116,7 +116,7 @@ function serviceOf(parts: Parts): Service {
   const fire = async (resource: string, id: string, transition: string) => (await timers.fire(resource, id, transition)) as Json;
   const settled = () => settle(timers, events);
   const workbench = workbenchOf(parts, fire, settled);
-  const administer = compileAdmin({ store, clock, chance, credentials, spec, engine, workbench });
+  const administer = compileAdmin({ store, clock, chance, credentials, spec, engine, timers, workbench });
   return {
     ...doorsOf(served),
     fire,
@@ -282,6 +282,7 @@ async function startEngine(
     basePath: basePath(spec.purpose),
     acceptsOpen: options.open === 'accept' || standIn !== undefined,
     relaxesAuth: options.relax === 'auth',
+    signsAll: signsAll(options),
     isProduction: options.production ?? false,
     onFailure,
     limits: compileLimits(spec.limits, { clock, counters, onFailure }),
@@ -289,8 +290,7 @@ async function startEngine(
   return { engine, migrated };
 }
 
-/** What is said of one migration is not said of the next. */
-function lastingMigration({ migration }: ServeOptions): MigrationOptions {
-  const { before, progress } = migration ?? {};
-  return { ...(before && { before }), ...(progress && { progress }) };
+/** A stand-in gives out tokens itself where its document says nobody's keys. */
+function signsAll({ development, sample }: ServeOptions): boolean {
+  return development === true && sample === true;
 }

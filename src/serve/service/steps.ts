@@ -3,7 +3,7 @@ import { CommitFailed } from '../../store/failures.ts';
 import { compileAuthentication, type Identify } from '../callers/authentication.ts';
 import { withCors } from '../callers/cors.ts';
 import { after, afterFor } from '../exchange/after.ts';
-import { type Exchange, type Refusal, refusalReply, startExchange } from '../exchange/exchange.ts';
+import { type Exchange, type Refusal, refusalReply, startExchange, warn } from '../exchange/exchange.ts';
 import { nameFacts } from '../exchange/open.ts';
 import type { Reply } from '../http/call.ts';
 import { ClientGone } from '../http/disconnect.ts';
@@ -92,7 +92,7 @@ function asking(
 /** Step 8, and what it tells of step 7. */
 function reading({ compilation, acceptsOpen }: Engine): Pick<Steps, 'accept' | 'parameters' | 'body' | 'openFactsOf'> {
   const bodyBytesMax = bodyBytesMaxOf(compilation.spec.limits);
-  const forgive = compilation.standIn?.forgive;
+  const { forgive, isLenient } = compilation.standIn ?? {};
 
   /** What is wrong with the type of a body comes before its size, also where nothing of it was read. */
   function tooLarge({ plan, call }: Exchange): Refusal {
@@ -110,12 +110,16 @@ function reading({ compilation, acceptsOpen }: Engine): Pick<Steps, 'accept' | '
   }
 
   return {
-    accept({ plan, call }) {
+    accept(exchange) {
+      const { plan, call } = exchange;
       const { accept } = call.headers;
       // Whoever says nothing takes whatever there is.
       if (accept === undefined && plan.endpoint.produces?.length !== 0) return undefined;
       const type = plan.negotiate(typeof accept === 'string' ? accept : undefined);
-      return type === undefined ? { when: 'request.accept' } : undefined;
+      if (type !== undefined) return undefined;
+      if (!isLenient) return { when: 'request.accept' };
+      warn(exchange, ['the answer is in no media type that was asked for']);
+      return undefined;
     },
     parameters(exchange) {
       const { plan, call, pathParams } = exchange;

@@ -1,17 +1,16 @@
-import { type Operation, operationsOf } from '../../parts/operations.ts';
 import { CommitFailed } from '../../store/failures.ts';
-import type { Row, Timer, Transaction } from '../../store/store.ts';
+import type { Timer } from '../../store/store.ts';
 import { freePass } from '../callers/operation-access.ts';
 import { after } from '../exchange/after.ts';
-import { type Fields, type Recorded, Refused } from '../exchange/exchange.ts';
+import { type Fields, Refused } from '../exchange/exchange.ts';
 import type { Engine } from '../operations/engine.ts';
-import { type Drawn, drawOnce, follower, type Models, type Work } from '../resources/act.ts';
-import type { RowModel } from '../resources/model.ts';
-import { compileFiring, type FireTransition } from '../resources/transition.ts';
+import { type Drawn, drawOnce } from '../resources/act.ts';
 import { fire } from '../serve.ts';
+import type { FailingTimer, TimersAtHand } from './admin/command.ts';
+import { Firings, workAt } from './firings.ts';
 
 /** The clock's part of the machines: transitions that are due are fired, in order, once, and late rather than not at all. */
-export interface Timers {
+export interface Timers extends TimersAtHand {
   /** Looks anew at what is due first. */
   changed(): void;
   /** Fires a transition on a row now, as the service itself. */
@@ -27,14 +26,18 @@ const batch = 256;
 const storeRestMs = { first: 1000, most: 30_000 };
 /** How long a transition that failed waits until it is tried again, at first and at most. */
 const againMs = { first: 1000, most: 300_000 };
-/** Of so many that failed it is remembered how often. */
+/** Of so many that failed it is remembered how often, and of so many it is told. */
 const failingMax = 10_000;
+const toldMost = 500;
 
 export function startTimers(engine: () => Engine): Timers {
   const firings = new Firings(engine);
   const due = new DueTimers(engine, firings);
   return {
     changed: () => due.changed(),
+    failing: () => due.failing(),
+    fireDue: (timer) => due.fireNow(timer),
+    dropped: (timer) => due.dropped(timer),
     async fire(resource, id, transition) {
       const model = engine().models.get(resource);
       const firing = firings.of(resource, transition);
@@ -57,69 +60,6 @@ export function startTimers(engine: () => Engine): Timers {
   };
 }
 
-/** The transitions that nobody calls, each compiled when it is first fired. */
-class Firings {
-  readonly #engine: () => Engine;
-  readonly #known = new WeakMap<Engine, Map<string, FireTransition>>();
-
-  constructor(engine: () => Engine) {
-    this.#engine = engine;
-  }
-
-  of(resource: string, transition: string): FireTransition | undefined {
-    const current = this.#engine();
-    const known = this.#known.get(current) ?? new Map<string, FireTransition>();
-    this.#known.set(current, known);
-    const key = `${resource}\n${transition}`;
-    const found = known.get(key);
-    if (found) return found;
-    const model = current.models.get(resource);
-    if (!model) return undefined;
-    const operation: Operation = uncalled(current, resource, transition);
-    const made = compileFiring(transition, operation, model, current.compilation);
-    known.set(key, made);
-    return made;
-  }
-
-  /** Fires one timer; a condition that is false when it is due cancels it. @throws {Refused} for what may come right later. */
-  fireDue(rows: Transaction, timer: Timer, draw: Drawn): Recorded | undefined {
-    const { models, events } = this.#engine();
-    const model = models.get(timer.resource);
-    const firing = this.of(timer.resource, timer.name);
-    const row = model && rows.get(timer.resource, timer.id);
-    if (!model || !firing || !row) {
-      rows.clearTimers(timer.resource, timer.id, timer.name);
-      return undefined;
-    }
-    const work = workAt(rows, models, draw, `${timer.name} ${timer.resource}`);
-    const fields = model.parse(row);
-    if (!isStillSet(work, model, row, fields, timer)) return undefined;
-    rows.timerFired(timer);
-    const found = { row, fields, pass: freePass };
-    if (firing.take(work, found).illegal) return undefined;
-    const outcome = fire(work, firing, found);
-    if ('refusal' in outcome) throw new Refused(outcome.refusal);
-    return events.record(work, undefined);
-  }
-}
-
-function workAt(rows: Transaction, models: Models, draw: Drawn, operation: string): Work {
-  const { nowMs } = draw;
-  draw.restart();
-  const scope = { now: nowMs, operation, version: '', follow: follower(rows, models) };
-  return { rows, models, nowMs, draw, scope, stored: [] };
-}
-
-/** Since a timer was read as due, another change may have moved the row: what is not asked for any more is set right instead of fired. */
-function isStillSet(work: Work, model: RowModel, row: Row, fields: Fields, timer: Timer): boolean {
-  const timed = model.machine?.timed.find(({ name }) => name === timer.name);
-  const scope = { ...work.scope, resource: fields, next: fields };
-  const due = model.machine && timed?.leaves(fields[model.machine.field]) ? timed.due(fields, row.entered, scope) : undefined;
-  if (!due) work.rows.clearTimers(timer.resource, timer.id, timer.name);
-  else if (due.token !== timer.token) work.rows.setTimer({ ...timer, dueMs: due.ms, token: due.token });
-  return due !== undefined && due.token === timer.token;
-}
-
 /** Waits for what is due first, and fires what is. */
 class DueTimers {
   readonly #engine: () => Engine;
@@ -134,8 +74,8 @@ class DueTimers {
   #isStopped = false;
   /** How often the store failed since it last did not. */
   #storeFailures = 0;
-  /** How often each timer failed that has not fired since. */
-  readonly #failures = new Map<string, number>();
+  /** What failed and has not fired since. */
+  readonly #failures = new Map<string, FailingTimer>();
 
   constructor(engine: () => Engine, firings: Firings) {
     this.#engine = engine;
@@ -144,6 +84,21 @@ class DueTimers {
 
   changed(): void {
     if (!this.#running) this.schedule();
+  }
+
+  failing(): readonly FailingTimer[] {
+    return [...this.#failures.values()].slice(0, toldMost);
+  }
+
+  /** Fires a timer whether it is due or not. @throws {Refused} where it is refused; it stays set then. */
+  async fireNow(timer: Timer): Promise<void> {
+    await this.#fire(timer, this.#engine().clock.now());
+    this.schedule();
+  }
+
+  dropped(timer: Timer): void {
+    this.#failures.delete(keyOf(timer));
+    this.changed();
   }
 
   schedule(): void {
@@ -217,34 +172,41 @@ class DueTimers {
 
   /** A timer whose transition fails is put off, so that it does not hold up the others, and tried again. @throws {CommitFailed} */
   async #fireSafely(timer: Timer, readMs: number): Promise<void> {
-    const engine = this.#engine;
     try {
-      let draw: Drawn | undefined;
-      const recorded = await engine().store.change((rows) => {
-        // Each has the time at which it is fired, and keeps it where its body is run again.
-        draw ??= drawOnce(engine().chance, firedMs(readMs, engine().clock.now()));
-        return this.#firings.fireDue(rows, timer, draw);
-      });
-      this.#failures.delete(keyOf(timer));
-      engine().events.recorded(recorded);
+      await this.#fire(timer, readMs);
     } catch (failure) {
       if (failure instanceof CommitFailed) throw failure;
       await this.#putOff(timer, failure);
     }
   }
 
+  async #fire(timer: Timer, readMs: number): Promise<void> {
+    const engine = this.#engine;
+    let draw: Drawn | undefined;
+    const recorded = await engine().store.change((rows) => {
+      // Each has the time at which it is fired, and keeps it where its body is run again.
+      draw ??= drawOnce(engine().chance, firedMs(readMs, engine().clock.now()));
+      return this.#firings.fireDue(rows, timer, draw);
+    });
+    this.#failures.delete(keyOf(timer));
+    engine().events.recorded(recorded);
+  }
+
   async #putOff(timer: Timer, failure: unknown): Promise<void> {
     const { clock, store, onFailure } = this.#engine();
     const key = keyOf(timer);
-    const times = (this.#failures.get(key) ?? 0) + 1;
-    if (this.#failures.size >= failingMax) this.#failures.clear();
-    this.#failures.set(key, times);
+    const times = (this.#failures.get(key)?.times ?? 0) + 1;
+    const reason =
+      failure instanceof Refused ? (failure.refusal.message ?? failure.refusal.code ?? failure.refusal.when) : failure;
+    const why = String(reason instanceof Error ? reason.message : reason);
     const waitMs = waitAfter(times, againMs);
-    await store.change((rows) => rows.setTimer({ ...timer, dueMs: clock.now() + waitMs }));
-    const why = failure instanceof Refused ? (failure.refusal.message ?? failure.refusal.code ?? failure.refusal.when) : failure;
-    const words = `${timer.name} of ${timer.resource} ${timer.id} failed ${times === 1 ? 'once' : `${times} times`}: ${
-      why instanceof Error ? why.message : why
-    }. It is tried again in ${waitMs / 1000} s.`;
+    const again = { ...timer, dueMs: clock.now() + waitMs };
+    if (this.#failures.size >= failingMax) this.#failures.clear();
+    this.#failures.set(key, { timer: again, times, why });
+    await store.change((rows) => rows.setTimer(again));
+    const words = `${timer.name} of ${timer.resource} ${timer.id} failed ${times === 1 ? 'once' : `${times} times`}: ${why}. It is tried again in ${
+      waitMs / 1000
+    } s; ninefold timers shows, fires and drops it.`;
     onFailure(new Error(words, { cause: failure }), `timer ${timer.name} ${timer.resource} ${timer.id}`);
   }
 
@@ -274,14 +236,4 @@ function keyOf({ resource, id, name, token }: Timer): string {
 /** Twice as long after each failure. */
 function waitAfter(times: number, { first, most }: { readonly first: number; readonly most: number }): number {
   return Math.min(most, first * 2 ** (times - 1));
-}
-
-function uncalled({ compilation }: Engine, resource: string, transition: string): Operation {
-  const name = `${transition} ${resource}`;
-  return (
-    operationsOf(compilation.spec).find((operation) => operation.name === name && operation.by !== undefined) ?? {
-      name,
-      resource,
-    }
-  );
 }

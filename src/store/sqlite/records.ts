@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { StoredRecord, Timer } from '../store.ts';
+import type { StoredRecord, Timer, TimerSearch } from '../store.ts';
 import { type Statement, statement } from './statement.ts';
 
 const PURGED_PER_KEPT = 2;
@@ -131,6 +131,7 @@ export class TimerRecords {
   readonly #due: Statement<TimerValues>;
   readonly #next: Statement<[number]>;
   readonly #list: Statement<TimerValues>;
+  readonly #ofRow: Statement<TimerValues>;
 
   constructor(database: DatabaseSync) {
     this.#set = statement(
@@ -150,6 +151,11 @@ export class TimerRecords {
       database,
       `SELECT resource, id, name, due, token FROM ninefold_timers
        WHERE due <= ? ORDER BY due, resource, id, name LIMIT CAST(? AS INTEGER)`,
+    );
+    this.#ofRow = statement(
+      database,
+      `SELECT resource, id, name, due, token FROM ninefold_timers
+       WHERE resource = ? AND id = ? AND due IS NOT NULL ORDER BY due, name LIMIT CAST(? AS INTEGER)`,
     );
     this.#list = statement(
       database,
@@ -180,7 +186,8 @@ export class TimerRecords {
     return this.#due.all(nowMs, most).map(timerOf);
   }
 
-  list(most: number, after: Timer | undefined): Timer[] {
+  list(most: number, { after, row }: TimerSearch): Timer[] {
+    if (row) return this.#ofRow.all(row.resource, row.id, most).map(timerOf);
     const { dueMs, resource, id, name } = after ?? { dueMs: Number.MIN_SAFE_INTEGER, resource: '', id: '', name: '' };
     return this.#list.all(dueMs, resource, id, name, most).map(timerOf);
   }

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { CommitFailed, Damaged } from '../failures.ts';
-import type { Migration, Reader, Renewal, Store, StoredTable, TableSpec, Timer, Transaction } from '../store.ts';
+import type { Migration, Reader, Renewal, Store, StoredTable, TableSpec, Timer, TimerSearch, Transaction } from '../store.ts';
 import { type BatchOutcome, Changes } from './changes.ts';
 import { copyInto } from './copies.ts';
 import { CredentialTable } from './credentials.ts';
@@ -120,9 +120,9 @@ class SqliteStore implements Store {
     return this.#contents.timers.due(nowMs, most);
   }
 
-  timers(most: number, after?: Timer): Timer[] {
+  timers(most: number, search: TimerSearch): Timer[] {
     this.#checkFree();
-    return this.#contents.timers.list(most, after);
+    return this.#contents.timers.list(most, search);
   }
 
   nextDue(): number | undefined {

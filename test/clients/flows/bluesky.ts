@@ -14,12 +14,19 @@ const connect = (place: Place, token: string): Bluesky => ({
   agent: new Agent({ service: place.url, headers: { authorization: `Bearer ${token}` } }),
 });
 
-const repo = 'did:plc:z72i7hdynmk6r22z27h6tvur';
+/** Another's account, which everybody may read about. */
+const other = 'did:plc:z72i7hdynmk6r22z27h6tvur';
 const collection = 'app.bsky.feed.post';
 const post = (text: string): Record<string, unknown> => ({ $type: collection, text, createdAt: '2026-01-02T03:04:05.678Z' });
+/** Keys as posts have them: the time, in a code of thirteen letters. */
+const [one, two] = ['3jzfcijpj2z2a', '3jzfcijpj2z2b'];
+
 const last = (uri: string): string => given(uri.split('/').at(-1), 'record key');
 
-const write = async ({ agent }: Bluesky, text: string): Promise<string> =>
+/** The caller's own repository, the only one that may be written. */
+const own = async (agent: Agent): Promise<string> => (await agent.com.atproto.server.getSession()).data.did;
+
+const write = async (agent: Agent, repo: string, text: string): Promise<string> =>
   (await agent.com.atproto.repo.createRecord({ repo, collection, record: post(text) })).data.uri;
 
 const account = { email: 'alice@mail.com', password: 'hunter2', handle: 'alice.test' };
@@ -73,52 +80,62 @@ export const vendor: Vendor<Bluesky> = {
           refused(agent.com.atproto.repo.getRecord({ repo: agent.assertDid, collection, rkey: last(s.uri) }), 400, 404),
       };
     },
-    'a record from its making to its end': (api, s) => {
-      const { repo: records } = api.agent.com.atproto;
-      const read = async () => (await records.getRecord({ repo, collection, rkey: s.rkey })).data;
+    'a record from its making to its end': ({ agent }, s) => {
+      const { repo: records } = agent.com.atproto;
+      const read = async () => (await records.getRecord({ repo: s.did, collection, rkey: s.rkey })).data;
       return {
+        'who am I': async () => {
+          s.did = await own(agent);
+        },
         create: async () => {
-          const made = await records.createRecord({ repo, collection, record: post('first') });
+          const made = await records.createRecord({ repo: s.did, collection, record: post('first') });
           s.rkey = last(made.data.uri);
           assert.ok(made.data.cid.length > 0, 'no cid');
         },
         read: async () => assert.equal(((await read()).value as { text?: string }).text, 'first'),
         replace: async () => {
-          await records.putRecord({ repo, collection, rkey: s.rkey, record: post('second') });
+          await records.putRecord({ repo: s.did, collection, rkey: s.rkey, record: post('second') });
         },
         'read the change': async () => assert.equal(((await read()).value as { text?: string }).text, 'second'),
         delete: async () => {
-          await records.deleteRecord({ repo, collection, rkey: s.rkey });
+          await records.deleteRecord({ repo: s.did, collection, rkey: s.rkey });
         },
         gone: async () => refused(read(), 400, 404),
       };
     },
-    'a record under a key of its caller': ({ agent }) => {
+    'a record under a key of its caller': ({ agent }, s) => {
       const { repo: records } = agent.com.atproto;
-      const at = { repo, collection: 'app.bsky.actor.profile', rkey: 'self' };
-      const text = async () => ((await records.getRecord(at)).data.value as { displayName?: string }).displayName;
+      const at = () => ({ repo: s.did, collection: 'app.bsky.actor.profile', rkey: 'self' });
+      const text = async () => ((await records.getRecord(at())).data.value as { displayName?: string }).displayName;
       return {
+        'who am I': async () => {
+          s.did = await own(agent);
+        },
         put: async () => {
-          const made = await records.putRecord({ ...at, record: { $type: at.collection, displayName: 'Alice' } });
+          const made = await records.putRecord({ ...at(), record: { $type: at().collection, displayName: 'Alice' } });
           assert.equal(last(made.data.uri), 'self');
         },
         read: async () => assert.equal(await text(), 'Alice'),
         'put again': async () => {
-          await records.putRecord({ ...at, record: { $type: at.collection, displayName: 'Alice Cooper' } });
+          await records.putRecord({ ...at(), record: { $type: at().collection, displayName: 'Alice Cooper' } });
         },
         'read again': async () => assert.equal(await text(), 'Alice Cooper'),
       };
     },
-    'records through all pages': (api, s) => {
-      const { repo: records } = api.agent.com.atproto;
+    'records through all pages': ({ agent }, s) => {
+      const { repo: records } = agent.com.atproto;
       return {
+        'who am I': async () => {
+          s.did = await own(agent);
+        },
         create: async () => {
-          for (const n of [1, 2, 3, 4, 5]) s[`uri${n}`] = await write(api, `post ${n}`);
+          for (const n of [1, 2, 3, 4, 5]) s[`uri${n}`] = await write(agent, s.did, `post ${n}`);
         },
         'walk pages of two': async () => {
           const rows = await pages(
             async (cursor) =>
-              (await records.listRecords({ repo, collection, limit: 2, ...(cursor === undefined ? {} : { cursor }) })).data,
+              (await records.listRecords({ repo: s.did, collection, limit: 2, ...(cursor === undefined ? {} : { cursor }) }))
+                .data,
             (page) => page.records,
             (page) => page.cursor,
           );
@@ -128,30 +145,33 @@ export const vendor: Vendor<Bluesky> = {
           );
         },
         'a page holds what was asked for': async () =>
-          assert.equal((await records.listRecords({ repo, collection, limit: 2 })).data.records.length, 2),
+          assert.equal((await records.listRecords({ repo: s.did, collection, limit: 2 })).data.records.length, 2),
         'another collection has none of them': async () => {
-          const { data } = await records.listRecords({ repo, collection: 'app.bsky.feed.like' });
+          const { data } = await records.listRecords({ repo: s.did, collection: 'app.bsky.feed.like' });
           assert.deepEqual(data.records, []);
         },
       };
     },
-    'several records are written at once': (api) => {
-      const { repo: records } = api.agent.com.atproto;
+    'several records are written at once': ({ agent }, s) => {
+      const { repo: records } = agent.com.atproto;
       const type = 'com.atproto.repo.applyWrites#create' as const;
       return {
+        'who am I': async () => {
+          s.did = await own(agent);
+        },
         write: async () => {
-          const writes = ['one', 'two'].map((text) => ({ $type: type, collection, rkey: text, value: post(text) }));
-          await records.applyWrites({ repo, writes });
+          const writes = [one, two].map((rkey) => ({ $type: type, collection, rkey, value: post(`at ${rkey}`) }));
+          await records.applyWrites({ repo: s.did, writes });
         },
         'read one': async () => {
-          const read = await records.getRecord({ repo, collection, rkey: 'one' });
-          assert.equal((read.data.value as { text?: string }).text, 'one');
+          const read = await records.getRecord({ repo: s.did, collection, rkey: one });
+          assert.equal((read.data.value as { text?: string }).text, `at ${one}`);
         },
         'list both': async () => {
-          const { data } = await records.listRecords({ repo, collection });
+          const { data } = await records.listRecords({ repo: s.did, collection });
           once(
             data.records.map(({ uri }) => last(uri)),
-            ['one', 'two'],
+            [one, two],
           );
         },
       };
@@ -176,13 +196,13 @@ export const vendor: Vendor<Bluesky> = {
       const mutes = async () => (await agent.app.bsky.graph.getMutes()).data.mutes.map(({ did }) => did);
       return {
         mute: async () => {
-          await agent.mute(repo);
+          await agent.mute(other);
         },
-        'it is on the list': async () => once(await mutes(), [repo]),
+        'it is on the list': async () => once(await mutes(), [other]),
         unmute: async () => {
-          await agent.unmute(repo);
+          await agent.unmute(other);
         },
-        'it is not on the list': async () => assert.ok(!(await mutes()).includes(repo)),
+        'it is not on the list': async () => assert.ok(!(await mutes()).includes(other)),
       };
     },
     'preferences are kept': ({ agent }) => {
@@ -195,31 +215,34 @@ export const vendor: Vendor<Bluesky> = {
       };
     },
     'profiles and feeds are read': ({ agent }) => ({
-      profile: async () => assert.equal((await agent.getProfile({ actor: repo })).data.did, repo),
+      profile: async () => assert.equal((await agent.getProfile({ actor: other })).data.did, other),
       timeline: async () => assert.ok(Array.isArray((await agent.getTimeline({ limit: 3 })).data.feed)),
       search: async () => assert.ok(Array.isArray((await agent.searchActors({ q: 'alice' })).data.actors)),
       'a handle': async () => assert.match((await agent.resolveHandle({ handle: 'bsky.app' })).data.did, /^did:/),
     }),
     'a credential that is refused': (api, _s, another) => ({
       'the right one is taken': async () => assert.ok(Array.isArray((await api.agent.getTimeline()).data.feed)),
-      'another is refused': async () => refused(another('not.of.this').agent.getTimeline(), 401),
-      'another may not write': async () => refused(write(another('not.of.this'), 'no'), 401),
+      'another is refused': async () => refused(another('not.of.this').agent.getTimeline(), 401, 400),
+      'another may not write': async () => refused(write(another('not.of.this').agent, other, 'no'), 401, 400),
     }),
-    'requests that are wrong': ({ agent }) => {
+    'requests that are wrong': ({ agent }, s) => {
       const { repo: records } = agent.com.atproto;
       return {
+        'who am I': async () => {
+          s.did = await own(agent);
+        },
         'a record that nobody made': async () => {
-          const thrown = (await refused(records.getRecord({ repo, collection, rkey: '3l2nobodymade' }), 400, 404)) as {
+          const thrown = (await refused(records.getRecord({ repo: s.did, collection, rkey: '3l2nobodymade' }), 400, 404)) as {
             error?: unknown;
           };
           assert.equal(typeof thrown.error, 'string');
         },
         'a record without a collection': async () =>
           refused(
-            records.createRecord({ repo, record: post('x') } as unknown as Parameters<typeof records.createRecord>[0]),
+            records.createRecord({ repo: s.did, record: post('x') } as unknown as Parameters<typeof records.createRecord>[0]),
             400,
           ),
-        'a page that is too large': async () => refused(records.listRecords({ repo, collection, limit: 101 }), 400),
+        'a page that is too large': async () => refused(records.listRecords({ repo: s.did, collection, limit: 101 }), 400),
         'a list without its repository': async () =>
           refused(records.listRecords({ collection } as unknown as Parameters<typeof records.listRecords>[0]), 400),
       };

@@ -1,11 +1,15 @@
+import { actionChangesRow, actionMovesState, deletionKeepsRow } from './actions.ts';
 import type { InferenceContext, InferenceRule } from './context.ts';
-import { actionChangesRow, deleteDeletes, getManyLists, getOneReads, patchUpdates, postCreates, putReplaces } from './effects.ts';
+import { deleteDeletes, getManyLists, getOneReads, patchUpdates, postCreates, putReplaces } from './effects.ts';
 import { eventEnvelope, listEnvelope, rowEnvelope } from './envelopes.ts';
 import { errorCodesRule, errorPayloadRule } from './errors.ts';
 import { expandableFieldsRule, fieldsOfUnion } from './fields.ts';
+import { filtersByField } from './filters.ts';
 import { generatedIdentifier, identifier, valueWithoutIdentifier } from './identifiers.ts';
+import { madeAndListed } from './made-and-listed.ts';
 import { methodNames, thingsOfMethods } from './method-names.ts';
 import { pageParameters } from './page-parameters.ts';
+import { requestEnvelope } from './request-envelope.ts';
 import { parentInPath, resourceBehindPath } from './resources.ts';
 import { documentVersion, exampleReplies, publicOperations, rateLimitHeaders } from './service.ts';
 import { statusStates } from './status-states.ts';
@@ -13,6 +17,7 @@ import { statusStates } from './status-states.ts';
 /** The rules that say what the paths are about and what is done there, each after those whose findings it reads. */
 export const effectInferences: readonly InferenceRule[] = [
   resourceBehindPath,
+  madeAndListed,
   thingsOfMethods,
   fieldsOfUnion,
   identifier,
@@ -21,6 +26,7 @@ export const effectInferences: readonly InferenceRule[] = [
   postCreates,
   patchUpdates,
   putReplaces,
+  deletionKeepsRow,
   deleteDeletes,
   actionChangesRow,
   methodNames,
@@ -30,11 +36,14 @@ export const effectInferences: readonly InferenceRule[] = [
 
 /** The rules about everything else, once the operations have their names. */
 export const otherRules: readonly InferenceRule[] = [
+  requestEnvelope,
   listEnvelope,
   pageParameters,
+  filtersByField,
   rowEnvelope,
   generatedIdentifier,
   statusStates,
+  actionMovesState,
   expandableFieldsRule,
   valueWithoutIdentifier,
   errorPayloadRule,

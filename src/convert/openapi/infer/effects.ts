@@ -10,7 +10,8 @@ import {
   shapeOfAnswer,
   successOf,
 } from './context.ts';
-import { pathParts, shapeOfPath, wholeParameter } from './paths.ts';
+import { isMembership } from './memberships.ts';
+import { pathParts, shapeOfPath } from './paths.ts';
 import { documentFields, listIn, shownRowOf } from './rows.ts';
 
 /** The collection that a path is, or whose things it is about. */
@@ -35,7 +36,8 @@ export function infer(
   identity?: string,
 ): boolean {
   const endpoint = endpointOf(context, operation);
-  if (endpoint.does !== undefined || !canBind(context, operation, verb, resource, identity)) return false;
+  if (endpoint.does !== undefined || isVariant(context, operation) || !canBind(context, operation, verb, resource, identity))
+    return false;
   const { as, ...rest } = endpoint;
   for (const key of Object.keys(endpoint)) delete endpoint[key];
   Object.assign(
@@ -49,6 +51,12 @@ export function infer(
   context.trail.infer(below(at, 'does'), rule, operation.map.at, confidence);
   if (identity !== undefined) context.trail.infer(below(at, 'identity'), rule, operation.map.at, confidence);
   return true;
+}
+
+/** `POST /chats#stream` beside `POST /chats`: a key of the same operation that says something special of it. */
+function isVariant({ byPath }: InferenceContext, { path, method }: SourceOperation): boolean {
+  const whole = path.replace(/#.*$/, '');
+  return path !== whole && (byPath.get(shapeOfPath(path)) ?? []).some((other) => other.path === whole && other.method === method);
 }
 
 /** The parameters of a path that have to be fields of the resource that its operation is about. */
@@ -91,7 +99,8 @@ export const postCreates: InferenceRule = {
       if (operation.method !== 'POST') continue;
       const own = collectionAt(context, operation.path);
       if (own) {
-        if (makesOne(context, operation)) infer(context, operation, 'create', own.resource, postCreates.name, 0.9);
+        const isMember = isMembership(context, own, operation);
+        if (makesOne(context, operation) && !isMember) infer(context, operation, 'create', own.resource, postCreates.name, 0.9);
         continue;
       }
       const { last } = pathParts(operation.path);
@@ -102,7 +111,7 @@ export const postCreates: InferenceRule = {
 };
 
 /** A body that is a list makes many at once, which is another effect. */
-function makesOne(context: InferenceContext, operation: SourceOperation): boolean {
+export function makesOne(context: InferenceContext, operation: SourceOperation): boolean {
   return context.written.itemsOf(endpointOf(context, operation).request) === undefined;
 }
 
@@ -144,6 +153,7 @@ export const getManyLists: InferenceRule = {
       const own = collectionAt(context, operation.path);
       const shown = context.written.resourceOf(list.items);
       const above = collectionAt(context, parent);
+      if (own && isMembership(context, own)) continue;
       if (own) infer(context, operation, 'list', own.resource, getManyLists.name, 0.95);
       else if (shown === undefined || !isKept(context, shown)) continue;
       else if (above === undefined) infer(context, operation, 'list', shown, getManyLists.name, 0.7);
@@ -174,11 +184,20 @@ export const putReplaces: InferenceRule = {
       const collection = operation.method === 'PUT' ? collectionOfItem(context, operation) : undefined;
       if (!collection) continue;
       const endpoint = endpointOf(context, operation);
+      if (!makesOne(context, operation)) continue;
       const makes = isMap(endpoint.response) && Object.hasOwn(endpoint.response, '201') && successOf(endpoint) !== '201';
-      infer(context, operation, makes ? 'upsert' : 'replace', collection.resource, putReplaces.name, 0.8);
+      const isNamed = !makes && !isMadeElsewhere(context, collection);
+      infer(context, operation, makes || isNamed ? 'upsert' : 'replace', collection.resource, putReplaces.name, 0.8);
     }
   },
 };
+
+/** Whether another operation makes the things of a collection; where none does, PUT does under the name that it is sent to. */
+function isMadeElsewhere({ byPath, endpoints }: InferenceContext, collection: Collection): boolean {
+  const above = byPath.get(collection.path) ?? [];
+  const isMade = Object.values(endpoints).some((other) => isMap(other) && other.does === `create ${collection.resource}`);
+  return isMade || above.some(({ method }) => method === 'POST');
+}
 
 export const patchUpdates: InferenceRule = {
   name: 'patch-updates',
@@ -186,6 +205,8 @@ export const patchUpdates: InferenceRule = {
   infer(context) {
     for (const operation of context.operations) {
       const { method } = operation;
+      // A list of changes (RFC 6902) is none of the fields.
+      if (!makesOne(context, operation)) continue;
       const collection = collectionOfItem(context, operation);
       if (!collection) {
         updateByBody(context, operation);
@@ -221,7 +242,7 @@ function updateByBody(context: InferenceContext, operation: SourceOperation): vo
   infer(context, operation, 'update', collection.resource, patchUpdates.name, 0.6, identity);
 }
 
-function hasSibling({ byPath }: InferenceContext, operation: SourceOperation, method: string): boolean {
+function hasSibling({ byPath }: Pick<InferenceContext, 'byPath'>, operation: SourceOperation, method: string): boolean {
   const together = byPath.get(shapeOfPath(operation.path)) ?? [];
   return together.some((other) => other.method === method && other !== operation);
 }
@@ -231,6 +252,8 @@ function isPartial(context: InferenceContext, operation: SourceOperation): boole
   if (hasSibling(context, operation, 'PATCH')) return false;
   const sent = context.written.propertiesOf(endpointOf(context, operation).request);
   if (sent === undefined) return false;
+  if (!(context.byPath.get(shapeOfPath(pathParts(operation.path).parent)) ?? []).some(({ method }) => method === 'POST'))
+    return false;
   const above = context.byPath.get(shapeOfPath(pathParts(operation.path).parent)) ?? [];
   const creation = above.find((other) => other.method === 'POST');
   const asked = creation && context.written.propertiesOf(endpointOf(context, creation).request);
@@ -243,30 +266,8 @@ export const deleteDeletes: InferenceRule = {
   infer(context) {
     for (const operation of context.operations) {
       const collection = operation.method === 'DELETE' ? collectionOfItem(context, operation) : undefined;
-      if (collection) infer(context, operation, 'delete', collection.resource, deleteDeletes.name, 0.95);
+      if (collection && !isMembership(context, collection))
+        infer(context, operation, 'delete', collection.resource, deleteDeletes.name, 0.95);
     }
   },
 };
-
-/** `POST /invoices/{invoice}/pay`: whatever else it does, it answers with the thing as it is afterwards. */
-export const actionChangesRow: InferenceRule = {
-  name: 'action-changes-row',
-  says: 'POST or PUT below one thing that answers with that same resource changes the thing; what sets off, nothing says.',
-  infer(context) {
-    for (const operation of context.operations) {
-      const resource = operation.method === 'POST' || operation.method === 'PUT' ? actedOn(context, operation) : undefined;
-      if (resource !== undefined) infer(context, operation, 'update', resource, actionChangesRow.name, 0.4);
-    }
-  },
-};
-
-function actedOn(context: InferenceContext, operation: SourceOperation): string | undefined {
-  const { segments } = pathParts(operation.path);
-  const last = segments.findLastIndex((segment) => wholeParameter(segment) !== undefined);
-  if (last < 1 || last !== segments.length - 2) return undefined;
-  const collection = collectionAt(context, `/${segments.slice(0, last).join('/')}`);
-  if (!collection) return undefined;
-  const endpoint = endpointOf(context, operation);
-  const row = shownRowOf(context.written, shapeOfAnswer(endpoint, successOf(endpoint)), collection.parameter);
-  return row?.resource === collection.resource ? collection.resource : undefined;
-}

@@ -38,6 +38,8 @@ export const listEnvelope: InferenceRule = {
 
 function writePagination(context: InferenceContext, operation: SourceOperation, status: string, list: ListOf): void {
   const endpoint = endpointOf(context, operation);
+  // Of a list that stands deeper in its answer, only how its pages are asked for is said, by the next rule.
+  if (list.outer !== undefined) return;
   const properties = list.property === undefined ? undefined : context.written.propertiesOf(shapeOfAnswer(endpoint, status));
   const words = properties === undefined ? newMap() : envelopeWords(Object.keys(properties.all), list.property ?? '');
   const style = pageStyleOf(context, operation, words.next !== undefined);

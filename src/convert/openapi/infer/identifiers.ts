@@ -12,13 +12,15 @@ import { documentFields, identifierOf } from './rows.ts';
 export const identifier: InferenceRule = {
   name: 'identifier',
   says: 'The identifier is the field named as the last parameter of its path is, or `id`, or the last word of that name.',
-  infer({ collections, resources, written, trail }) {
+  infer({ collections, resources, written, trail, byPath }) {
     const shortest = [...collections.values()].sort((a, b) => a.path.length - b.path.length);
     for (const { resource: name, parameter, path } of shortest) {
       const resource = resources[name];
       if (!isMap(resource) || isMap(resource.identifier)) continue;
       const properties = isMap(resource.fields) ? written.propertiesOf(name) : undefined;
-      const field = properties && identifierOf(written, properties, parameter);
+      const asked = byPath.get(`${path}/{}`)?.[0]?.parameters.find((one) => one.in === 'path' && one.name === parameter);
+      const type = asked && isMap(asked.schema.value) ? asked.schema.value.type : undefined;
+      const field = properties && identifierOf(written, properties, parameter, typeof type === 'string' ? type : undefined);
       if (field === undefined) {
         collections.delete(path);
         continue;

@@ -14,13 +14,14 @@ import {
   successOf,
 } from './context.ts';
 import { boundParameters, collectionAt } from './effects.ts';
-import { pathParts, shapeOfPath, singular, wholeParameter } from './paths.ts';
+import { pathParts, shapeOfPath, singular, wholeParameter, wordsOfName } from './paths.ts';
 import { documentFields, listIn, type ShownRow, shownRowOf } from './rows.ts';
+import { unshownResource } from './unshown.ts';
 
 /** `/customers/{customer}` is about one of the things of `/customers`, and its answers show which resource those are. */
 export const resourceBehindPath: InferenceRule = {
   name: 'resource-behind-path',
-  says: 'A path that ends in a parameter is about one thing of the path before it; what its answers show is the resource.',
+  says: 'A path that ends in a parameter is about one thing of the path before it; what its answers show is the resource, or what is sent where they say nothing.',
   infer(context) {
     const groups = new Map<string, SourceOperation[]>();
     for (const operation of context.operations) {
@@ -57,7 +58,8 @@ function collectionOf(path: string, operations: readonly SourceOperation[], cont
     const resource = row && (row.resource ?? nameOf(row, plural, operation, status ?? '200', context));
     if (resource !== undefined) return { path, parameter, resource };
   }
-  return undefined;
+  const resource = unshownResource(context, operations, together, parameter, singular(plural) || 'thing');
+  return resource === undefined ? undefined : { path, parameter, resource };
 }
 
 const whole = (shape: Json | undefined): Json | undefined => shape;
@@ -113,10 +115,16 @@ function addParent(context: InferenceContext, operation: SourceOperation, name: 
 }
 
 /** The resource of the collection that the parameter tells the things of apart. */
-function parentOf(context: InferenceContext, { path }: SourceOperation, parameter: string): string | undefined {
+function parentOf(context: InferenceContext, { path, parameters }: SourceOperation, parameter: string): string | undefined {
   const { segments } = pathParts(path);
   const index = segments.findIndex((segment) => wholeParameter(segment) === parameter);
   const collection = index < 1 ? undefined : collectionAt(context, `/${segments.slice(0, index).join('/')}`);
   const resource = collection && context.resources[collection.resource];
-  return isMap(resource) && isMap(resource.identifier) ? collection?.resource : undefined;
+  if (!collection || !isMap(resource) || !isMap(resource.identifier)) return undefined;
+  // What is asked for as a text is no reference to a thing that is told by its number, unless it says that it is its identifier.
+  const field = String(resource.identifier.field);
+  const isNumber = context.written.typeOf(documentFields(context.resources, collection.resource)[field]) === 'integer';
+  const schema = parameters.find((one) => one.in === 'path' && one.name === parameter)?.schema.value;
+  const isText = isMap(schema) && schema.type === 'string';
+  return isNumber && isText && wordsOfName(parameter).at(-1) !== 'id' ? undefined : collection.resource;
 }

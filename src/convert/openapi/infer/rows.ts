@@ -76,8 +76,8 @@ export function isReceipt(written: Written, shape: Json): boolean {
   );
 }
 
-/** The property by which a path's parameter tells one thing from another. */
-export function identifierOf(written: Written, { all }: ShapeProperties, parameter: string): string | undefined {
+/** The property by which a path's parameter tells one thing from another; `type` is that of the parameter, where it is known. */
+export function identifierOf(written: Written, { all }: ShapeProperties, parameter: string, type?: string): string | undefined {
   const isScalar = (name: string): boolean => {
     const shape = all[name];
     const type = shape === undefined ? undefined : written.typeOf(shape);
@@ -85,10 +85,17 @@ export function identifierOf(written: Written, { all }: ShapeProperties, paramet
   };
   if (Object.hasOwn(all, parameter) && isScalar(parameter)) return parameter;
   const last = wordsOfName(parameter).at(-1) ?? '';
+  // A text that is called after the thing names it, where its number is another word.
+  const isNumbered = all.id !== undefined && written.typeOf(all.id) === 'integer';
+  const called = type === 'string' && isNumbered && last !== 'id' ? callNames.find((name) => isScalar(name)) : undefined;
+  if (called !== undefined) return called;
   if (Object.hasOwn(all, 'id') && isScalar('id') && !(nameWords.has(last) && Object.hasOwn(all, last))) return 'id';
   if (nameWords.has(last) && Object.hasOwn(all, last) && isScalar(last)) return last;
   return ['uid', 'uuid', 'guid', 'gid', 'sid'].find((name) => Object.hasOwn(all, name) && isScalar(name));
 }
+
+/** The fields by which people call a thing that has a number too. */
+const callNames = ['slug', 'login', 'username', 'handle', 'key', 'name'];
 
 /** Words at the end of a parameter that are fields of their own. */
 const nameWords: ReadonlySet<string> = new Set([
@@ -109,6 +116,8 @@ const nameWords: ReadonlySet<string> = new Set([
 export interface ListOf {
   readonly property: string | undefined;
   readonly items: Json;
+  /** The member that holds the map in which the list stands, where it is not the answer's own. */
+  readonly outer?: string;
 }
 
 /** The list that an answer is, or that it holds among flags and words. */
@@ -121,9 +130,23 @@ export function listIn(written: Written, shape: Json | undefined, plural: string
     const items = written.itemsOf(inner);
     return items !== undefined && isThing(written, items) ? [{ property, items }] : [];
   });
-  if (lists.length <= 1) return lists[0];
+  if (lists.length === 0) return listInside(written, properties, plural);
+  if (lists.length === 1) return lists[0];
   const names = [...listNames, plural];
   return lists.find(({ property }) => names.includes(property));
+}
+
+/** `{ _embedded: { customers: […] } }`: the list in one map of the answer. */
+function listInside(written: Written, { all }: ShapeProperties, plural: string | undefined): ListOf | undefined {
+  const found = Object.entries(all).flatMap(([outer, inner]): ListOf[] => {
+    if (written.resourceOf(inner) !== undefined && written.propertiesOf(inner)?.all.id !== undefined) return [];
+    const held = Object.entries(written.propertiesOf(inner)?.all ?? {}).flatMap(([property, one]): ListOf[] => {
+      const items = written.itemsOf(one);
+      return items !== undefined && isThing(written, items) ? [{ outer, property, items }] : [];
+    });
+    return held.length === 1 ? held : held.filter(({ property }) => property === plural);
+  });
+  return found.length === 1 ? found[0] : undefined;
 }
 
 const listNames: readonly (string | undefined)[] = ['data', 'items', 'results', 'entries', 'records', 'values', 'rows'];

@@ -148,6 +148,10 @@ function readResponse(response: JsonMap, reading: SchemaReading): Json {
   const headers = readHeaders(response.headers, reading);
   if (headers) words.headers = headers;
   if (body && !followingWords(body).includes('example') && body.example !== undefined) words.example = body.example;
+  const examples = newMap();
+  for (const [name, one] of isMap(body?.examples) ? Object.entries(body.examples) : [])
+    if (isMap(one) && one.value !== undefined) examples[name] = one.value;
+  if (Object.keys(examples).length > 0) words.examples = examples;
   if (schema !== undefined && !isFollowing(schema)) {
     const shape = readStated(schema, reading);
     if (Object.keys(words).length === 0 && response[formKey] !== 'full') return shape;

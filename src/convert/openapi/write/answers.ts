@@ -104,15 +104,23 @@ function singleAnswer(value: Json, answer: Answer | undefined, endpoint: Endpoin
   const words = full ? besideShape(value) : newMap();
   const out = newMap();
   for (const [word, inner] of Object.entries(words))
-    if (word !== 'example' && !(word === 'headers' && isMap(inner) && !isStanding(inner))) out[`${prefix}${word}`] = inner;
+    if (word !== 'example' && word !== 'examples' && !(word === 'headers' && isMap(inner) && !isStanding(inner)))
+      out[`${prefix}${word}`] = inner;
   if (full && Object.keys(words).length === 0) out[formKey] = 'full';
   const types = answer?.produces ?? endpoint.produces;
   const isBodiless = shape === undefined || isStanding(shape) || shape === 'none' || shape === 'any';
   if (isBodiless && shape !== undefined) out[`${prefix}shape`] = shape;
   const ownExample = words.example;
-  const example = ownExample ?? exampleOfAnswer(answer, writing);
+  const named = isMap(words.examples) ? words.examples : undefined;
+  const example = ownExample ?? (named ? undefined : exampleOfAnswer(answer, writing));
   if (!isBodiless)
-    out.content = contentOf(statedSchema(shape, writing, 'answer'), { produces: types }, example, ownExample === undefined);
+    out.content = contentOf(
+      statedSchema(shape, writing, 'answer'),
+      { produces: types },
+      example,
+      ownExample === undefined,
+      named,
+    );
   else if (ownExample !== undefined) out.content = contentOf({ [followsKey]: true }, { produces: types }, ownExample, false);
   return out;
 }
@@ -124,7 +132,7 @@ function isFull(value: Json): value is JsonMap {
   return keys.includes('shape') || keys.includes('data') || (keys.length > 0 && keys.every((key) => answerWords.has(key)));
 }
 
-const answerWords: ReadonlySet<string> = new Set(['shape', 'data', 'headers', 'produces', 'if', 'example']);
+const answerWords: ReadonlySet<string> = new Set(['shape', 'data', 'headers', 'produces', 'if', 'example', 'examples', 'stream']);
 
 function besideShape(answer: JsonMap): JsonMap {
   const words = newMap();
@@ -143,8 +151,10 @@ function contentOf(
   { produces }: { readonly produces?: readonly string[] | undefined },
   example: Json | undefined,
   isMade: boolean,
+  named?: JsonMap,
 ): JsonMap {
-  const body = present({ schema, example, [followsKey]: example !== undefined && isMade ? ['example'] : undefined });
+  const examples = named && Object.fromEntries(Object.entries(named).map(([name, value]) => [name, { value }]));
+  const body = present({ schema, example, examples, [followsKey]: example !== undefined && isMade ? ['example'] : undefined });
   return Object.fromEntries((produces ?? ['application/json']).map((media) => [media, body]));
 }
 

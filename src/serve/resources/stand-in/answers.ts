@@ -1,41 +1,70 @@
 import type { Json } from '../../../document/document.ts';
+import type { Answer } from '../../../parts/answers.ts';
 import type { Effect } from '../../../parts/effects.ts';
+import type { Named } from '../../../parts/fact.ts';
 import { nothing } from '../../../parts/samples/sampler.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { isPlainMap } from '../../../parts/source.ts';
 import { after, type PromiseOrValue } from '../../exchange/after.ts';
-import { type Fields, type Value, warn } from '../../exchange/exchange.ts';
+import { type Exchange, type Fields, type Value, warn } from '../../exchange/exchange.ts';
 import type { Call } from '../../http/call.ts';
-import { isFields } from '../body.ts';
+import { isFields, ownFields } from '../body.ts';
 import type { CompleteAnswer } from '../stand-in.ts';
+import { compileOpenAnswer } from './open-answers.ts';
 import { nameOf, tellSampled } from './sampled-names.ts';
 import { groundOf } from './sampled-rows.ts';
 import type { Sampling } from './sampling.ts';
 
 /** Compiles the completing of what came out to the shape that an answer states, naming what had to be made up. */
-export function compileCompletion(shape: Shape, does: Effect | undefined, sampling: Sampling): CompleteAnswer {
+export function compileCompletion(
+  shape: Shape,
+  { examples, data }: Pick<Answer, 'examples' | 'data'>,
+  does: Effect | undefined,
+  sampling: Sampling,
+): CompleteAnswer {
   const samples = sampling.shown;
   const sampler = samples.of(shape);
   const members = samples.membersOf(shape);
-  const rowsAt = does?.verb === 'list' ? memberOfRows(members, does.resource) : undefined;
-  /** What is given, as the answer can hold it: of a row that is gone what is named, and a list where the rows of it stand. */
+  const identifier = does && 'resource' in does ? sampling.identifierOf(does.resource) : undefined;
+  const place =
+    does && 'resource' in does && !data ? placeOfRow(shape, does.resource, does.verb === 'list', sampling) : undefined;
+  // An answer that is no row says of it what it has besides its identifier; what does not even say which one is meant, nothing.
+  const isOther =
+    does?.verb === 'delete' || (does !== undefined && shape.properties !== undefined && !place && !data && does.verb !== 'list');
+  const isSaid = identifier !== undefined && Object.hasOwn(members, identifier);
+  const said = (row: Fields): Fields =>
+    does?.verb === 'delete' ? remainsOf(row, members, samples) : isSaid ? ownFields(new Map(Object.entries(members)), row) : {};
+  /** What is given, as the answer can hold it: a row or rows where they stand. */
   const asGiven = (value: Value): Value => {
-    if (does?.verb === 'delete' && isFields(value)) return remainsOf(value, members, samples);
-    return rowsAt !== undefined && Array.isArray(value) ? { [rowsAt]: value } : value;
+    const isPlaced = does?.verb === 'list' ? Array.isArray(value) : isFields(value);
+    return place && isPlaced ? place.reduceRight((inner, name): Value => ({ [name]: inner }), value) : value;
   };
-  return (given, exchange, work) => {
+  const answerOpenly = compileOpenAnswer(shape, examples, samples);
+  return (given, exchange, work, sent) => {
     const value = asGiven(given);
     const told: string[] = [];
     const ground = groundOf(sampling, work, `${exchange.call.method} ${exchange.call.path}`, (path) => told.push(path));
-    const whole = sampler.complete(value, ground, '');
+    const openly = sent ?? (isOther && isFields(value) ? said(value) : undefined);
+    const whole = openly ? answerOpenly(openly, { ...ground, isFull: true }) : sampler.complete(value, ground, '');
     if (whole === nothing) {
       warn(exchange, ['nothing can be made up that fits the response']);
-      return value;
+      return openly ?? value;
     }
     tellSampled(exchange, told.map(nameOf));
     return whole;
   };
+}
+
+/** The example that a request asks for by its name: in `Prefer` (RFC 7240) as Prism has it, or in a header of ours. */
+export function exampleAsked({ call }: Exchange, examples: Named<Json>): { readonly value: Json } | undefined {
+  const own = call.headers['ninefold-example'];
+  const prefer = call.headers.prefer;
+  if (own === undefined && prefer === undefined) return undefined;
+  const named = /(?:^|[;,]\s*)example\s*=\s*"?([^";,]+)"?/i.exec(String(prefer ?? ''))?.[1];
+  const name = own === undefined ? named?.trim() : String(own);
+  const value = name !== undefined && Object.hasOwn(examples, name) ? examples[name] : undefined;
+  return value === undefined ? undefined : { value };
 }
 
 /** What an answer says of a row that is gone: the fields that it names, and that it is deleted. */
@@ -47,11 +76,27 @@ function remainsOf(row: Fields, members: Readonly<Record<string, Json>>, samples
   return Object.fromEntries([...named, ...flags.map((name) => [name, true] as const)]);
 }
 
-/** The member of an envelope that holds the rows of a resource: the list of that resource, else the only list. */
-function memberOfRows(members: Readonly<Record<string, Json>>, resource: string): string | undefined {
-  const lists = Object.entries(members).filter(([, shape]) => isPlainMap(shape) && shape.items !== undefined);
-  const own = lists.find(([, shape]) => isPlainMap(shape) && isPlainMap(shape.items) && shape.items.resource === resource);
-  return own?.[0] ?? (lists.length === 1 ? lists[0]?.[0] : undefined);
+/** The members that lead to the row of a resource, or to the list of its rows; nothing where the answer is it, or where several are. */
+function placeOfRow(shape: Shape, resource: string, isList: boolean, sampling: Sampling): readonly string[] | undefined {
+  const samples = sampling.shown;
+  const isThing = (one: Shape) => typeof one.resource === 'string' && sampling.identifierOf(one.resource) !== undefined;
+  const ofResource = (one: Shape) => one.resource === resource;
+  if (ofResource(shape)) return undefined;
+  const members = Object.entries(samples.membersOf(shape)).flatMap(([name, inner]) =>
+    isPlainMap(inner) ? [[name, inner] as const] : [],
+  );
+  const lists = members.filter(([, inner]) => isPlainMap(inner.items));
+  const direct = isList
+    ? (lists.find(([, { items }]) => isPlainMap(items) && ofResource(items)) ?? (lists.length === 1 ? lists[0] : undefined))
+    : members.find(([, inner]) => ofResource(inner));
+  if (direct) return [direct[0]];
+  for (const [name, inner] of members) {
+    const holds = Object.entries(samples.membersOf(inner)).find(
+      ([, held]) => isPlainMap(held) && ofResource(isList && isPlainMap(held.items) ? held.items : held),
+    );
+    if (holds && !isThing(inner)) return [name, holds[0]];
+  }
+  return undefined;
 }
 
 /**

@@ -1,10 +1,10 @@
 import { isSame } from '../../../document/values.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import { type Ground, nothing } from '../../../parts/samples/sampler.ts';
-import type { Transaction } from '../../../store/store.ts';
 import { type Fields, Refused } from '../../exchange/exchange.ts';
 import type { Work } from '../act.ts';
 import { insertRow } from '../create.ts';
+import { asChange } from '../locate.ts';
 import { identifierText, identifierValue, type RowModel } from '../model.ts';
 import type { Rows } from '../stand-in.ts';
 import { keepNames, nameOf, namesOfRow } from './sampled-names.ts';
@@ -33,7 +33,7 @@ export function newIdentifier(sampling: Sampling, { rows }: Work, { name, identi
  * @throws {Refused} `internal` where there is no such row.
  */
 export function completeRow(sampling: Sampling, work: Work, model: RowModel, id: string, fields: Fields): Fields {
-  const { whole, names } = complete(sampling, work, model, id, fields, nobody);
+  const { whole, names } = complete(sampling, work, model, id, fields, nobody, true);
   keepNames(work.rows, model.name, id, names);
   work.sampled = [...(work.sampled ?? []), ...names];
   return whole;
@@ -57,7 +57,7 @@ export function mendRow(
     if (before[name] === undefined) delete mended[name];
     else mended[name] = before[name];
   }
-  const { whole, names } = complete(sampling, work, model, id, mended, nobody);
+  const { whole, names } = complete(sampling, work, model, id, mended, nobody, false);
   const old = namesOfRow(work.rows, model.name, id).filter((name) => isSame(whole[name], before[name]));
   return { whole, names: [...new Set([...old, ...names])] };
 }
@@ -71,7 +71,7 @@ export function makeRow(
   given: Fields,
   making: Making = nobody,
 ): Fields {
-  const { whole, names } = complete(sampling, work, model, id, given, making);
+  const { whole, names } = complete(sampling, work, model, id, given, making, true);
   keepNames(work.rows, model.name, id, names);
   insertRow(work, model, id, whole, `sample ${model.name}`);
   return whole;
@@ -84,10 +84,13 @@ export function groundOf(sampling: Sampling, work: Rows, place: string, sampled:
     identifierOf: (resource) => reference(sampling, work, resource, nobody),
     rowOf: (resource, id) => rowOf(work, resource, id),
     sampled,
+    budget: { left: valuesMost },
   };
 }
 
 const triesMost = 100;
+/** How many values are made for one answer or row at the most. */
+const valuesMost = 5000;
 /** How many rows one row may need that are not there yet. */
 const depthMost = 8;
 
@@ -98,6 +101,7 @@ function complete(
   id: string,
   fields: Fields,
   making: Making,
+  isNew: boolean,
 ): { readonly whole: Fields; readonly names: readonly string[] } {
   const told: string[] = [];
   const around = new Map(making).set(model.name, id);
@@ -106,8 +110,10 @@ function complete(
     identifierOf: (resource) => reference(sampling, work, resource, around),
     rowOf: (resource, id) => rowOf(work, resource, id),
     sampled: (path) => told.push(path),
+    budget: { left: valuesMost },
   };
-  const whole = sampling.samples.ofResource(model.name).complete(fields, ground, '');
+  const known = isNew ? sampling.likeness.of(model, fields, ground) : fields;
+  const whole = sampling.samples.ofResource(model.name).complete(known, ground, '');
   if (whole === nothing)
     throw new Refused({ when: 'internal', message: `Nothing can be made up that is a ${model.name}: its shape has no end.` });
   // A row's shape is an object's. It is known by the identifier that it was made with, whichever form of it has come out.
@@ -142,10 +148,4 @@ function makeReferred(sampling: Sampling, work: Work, model: RowModel, making: M
   const given = { [model.identifier.field]: identifierValue(id, model.identifier.isInteger) };
   makeRow(sampling, work, model, id, given, making);
   return id;
-}
-
-/** Inside a change rows can be made as well; while reading they cannot. */
-function asChange(work: Rows): Work | undefined {
-  // What can insert is a transaction, and then this is the work of a change.
-  return 'insert' in (work.rows as Partial<Transaction>) ? (work as Work) : undefined;
 }

@@ -3,6 +3,7 @@ import { type AdminCommand, type Administered, Unfit } from './command.ts';
 import { deliveryCommands } from './deliveries.ts';
 import { eraseCommands } from './erase.ts';
 import { keyCommands } from './keys.ts';
+import { timerCommands } from './timers.ts';
 import { workbenchCommands } from './workbench.ts';
 
 /** Carries out a command by its name. @throws {Unfit} */
@@ -22,5 +23,6 @@ export const adminCommands: readonly AdminCommand[] = [
   ...keyCommands,
   ...deliveryCommands,
   ...eraseCommands,
+  ...timerCommands,
   ...workbenchCommands,
 ];

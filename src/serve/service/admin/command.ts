@@ -1,6 +1,6 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import type { Spec } from '../../../parts/spec.ts';
-import type { Store } from '../../../store/store.ts';
+import type { Store, Timer } from '../../../store/store.ts';
 import type { Credentials } from '../../callers/credentials.ts';
 import type { Clock, Entropy } from '../../http/clock.ts';
 import type { Engine } from '../../operations/engine.ts';
@@ -16,8 +16,26 @@ export interface Administered {
   readonly spec: () => Spec;
   /** The service, where one runs. */
   readonly engine?: () => Engine;
+  /** What the clock fires in it. */
+  readonly timers?: TimersAtHand;
   /** What trials do to a service that runs; nothing where others rely on it. */
   readonly workbench?: Workbench | undefined;
+}
+
+/** What a person may do with the timers of a service that runs. */
+export interface TimersAtHand {
+  /** Those that failed and have not fired since, at most 500. */
+  failing(): readonly FailingTimer[];
+  /** Fires one now, as the clock would when it is due. @throws {Refused} */
+  fireDue(timer: Timer): Promise<void>;
+  /** One was dropped by hand. */
+  dropped(timer: Timer): void;
+}
+
+export interface FailingTimer {
+  readonly timer: Timer;
+  readonly times: number;
+  readonly why: string;
 }
 
 /** Something that an administrator can have done, by name: `keys add`. What goes in and what comes out are plain values. */

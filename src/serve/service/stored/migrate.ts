@@ -28,6 +28,11 @@ export interface MigrationOptions {
   readonly isTrial?: boolean;
 }
 
+/** What is said of one migration alone is not said of the next. */
+export function lastingOf({ before, progress }: MigrationOptions = {}): MigrationOptions {
+  return { ...(before && { before }), ...(progress && { progress }) };
+}
+
 /** What bringing a store up to a document did, in words; nothing where it was as it is to be. */
 export interface Migrated {
   readonly done: readonly string[];

@@ -1,0 +1,93 @@
+import { below } from '../../document/pointer.ts';
+import { signatureKind } from '../../kinds/signatures/all.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { namesOperation } from '../../parts/operations.ts';
+import type { Field, Resource } from '../../parts/resources.ts';
+import { type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
+
+/** What a reviewer asks of what is kept, shown and sent. */
+export const dataRules: readonly Rule[] = [
+  warning(
+    'security/secret-shown',
+    'A field is named like a secret, and is shown to whoever reads its resource.',
+    'Make it `writeOnly: true`, `reveal: once` or `stored: false`, or say by `visible` who sees it.',
+    (subject) =>
+      eachField(subject, (field) =>
+        /(?:^|_)(?:password|passwd|secret|private_key|token|pin|ssn|cvc|cvv|card_number)$/i.test(field.name) && isShown(field)
+          ? [{ message: `\`${field.name}\` is shown.`, at: field.at, onKey: true }]
+          : [],
+      ),
+  ),
+  warning(
+    'security/countable-identifier',
+    'Identifiers count up: whoever has one knows how many there are, and the others.',
+    'Write `generate: uuid`, `ulid` or a template, where that must not be known.',
+    (subject) =>
+      [...subject.resources.values()].flatMap((resource) => {
+        const identifier = statedValue(resource.identifier);
+        if (identifier?.generate !== 'integer') return [];
+        return [{ message: `A ${resource.name} is known by its number.`, at: below(resource.identifier.at, 'generate') }];
+      }),
+  ),
+  warning(
+    'security/hidden-filter',
+    'A list is filtered, sorted or ordered by a field that some of those who may read it do not see.',
+    'Filter and order by what everybody sees who may list; those who do not see it are refused.',
+    (subject) => subject.endpoints.flatMap((endpoint) => hiddenFilters(subject, endpoint)),
+  ),
+  warning(
+    'security/unsigned-webhook',
+    'A receiver cannot tell who sent an event.',
+    'Take `signature: none` out, or state another signature.',
+    ({ spec }) => {
+      const webhook = statedValue(spec.events.delivery)?.webhook;
+      const stated = webhook?.signature;
+      const isUnsigned = stated !== undefined && signatureKind(stated)?.usesSecret(stated.facts) === false;
+      return webhook && isUnsigned ? [{ message: 'Events go out unsigned.', at: below(webhook.at, 'signature') }] : [];
+    },
+  ),
+  warning(
+    'security/free-fields',
+    'A resource takes fields that it does not state, of any size and kind, and shows them to whoever reads it.',
+    'State the fields, or a shape for those that are not known.',
+    (subject) =>
+      [...subject.resources.values()].flatMap(({ name, at, additionalProperties }) =>
+        additionalProperties ? [{ message: `A ${name} takes whatever is sent.`, at: below(at, 'additionalProperties') }] : [],
+      ),
+  ),
+];
+
+function eachField({ resources }: Subject, find: (field: Field, resource: Resource) => readonly Wrong[]): Wrong[] {
+  return [...resources.values()].flatMap((resource) => entriesOf(resource.fields).flatMap(([, field]) => find(field, resource)));
+}
+
+function isShown({ writeOnly, reveal, stored, visible }: Field): boolean {
+  return !writeOnly && reveal === undefined && stored && visible === undefined;
+}
+
+function hiddenFilters({ spec, resources }: Subject, endpoint: Endpoint): Wrong[] {
+  const effect = statedValue(endpoint.does);
+  if (effect?.verb !== 'list') return [];
+  const fields = new Map(entriesOf(resources.get(effect.resource)?.fields ?? { standing: 'open', at: '' }));
+  const operation = { name: endpoint.operation, resource: effect.resource, endpoint };
+  const allowed = (statedValue(spec.authentication.permissions) ?? []).filter(({ allow }) => namesOperation(allow, operation));
+  const isForAll = namesOperation(spec.authentication.public, operation) || allowed.some(({ to }) => to === 'anyone');
+  const users = allowed.flatMap(({ to }) => (to === 'anyone' ? [] : to));
+  const blind = (name: string): string | undefined => {
+    const field = fields.get(name);
+    if (!field) return undefined;
+    if (field.writeOnly || field.reveal === 'once') return 'nobody sees it';
+    if (field.visible === undefined) return undefined;
+    const without = users.find((user) => !field.visible?.includes(user));
+    return isForAll ? 'not everybody sees it' : without && `a ${without} does not see it`;
+  };
+  const found = (name: string | undefined, at: string): Wrong[] => {
+    const why = name === undefined ? undefined : blind(name);
+    return why === undefined ? [] : [{ message: `This list goes by \`${name}\`, and ${why}.`, at }];
+  };
+  return [
+    ...endpoint.order.flatMap(({ field }) => found(field, below(endpoint.at, 'order'))),
+    ...entriesOf(endpoint.parameters).flatMap(([, { filters, at }]) => found(filters, at)),
+  ];
+}

@@ -1,0 +1,47 @@
+import type { SourceOperation } from '../read/operation.ts';
+import { type Collection, endpointOf, type InferenceContext } from './context.ts';
+import { pathParts, singular, wordsOfName } from './paths.ts';
+
+/**
+ * Whether a collection only says which things of another one belong to something: `/contacts/{contact}/tags` beside `/tags`, where
+ * tags are made. What is done there binds and looses; `by` is an operation on the collection itself, which may still make a new thing.
+ */
+export function isMembership(context: InferenceContext, collection: Collection, by?: SourceOperation): boolean {
+  const { collections, byPath } = context;
+  const others = [...collections.values()].filter(
+    ({ resource, path }) => resource === collection.resource && path !== collection.path,
+  );
+  const isNamed = (path: string) => isCalledAfter(path, collection.resource);
+  const home = others.find(({ path }) => depthOf(path) < depthOf(collection.path) && !collection.path.startsWith(`${path}/`));
+  const better = isNamed(collection.path) ? undefined : others.find(({ path }) => isNamed(path));
+  const owner = better ?? home;
+  if (owner === undefined) return false;
+  const isMadeThere = (byPath.get(owner.path) ?? []).some(({ method }) => method === 'POST');
+  if (better === undefined && !isMadeThere) return false;
+  return by === undefined ? !makesHere(context, collection) : namesOne(context, by, collection);
+}
+
+function makesHere(context: InferenceContext, collection: Collection): boolean {
+  const making = (context.byPath.get(collection.path) ?? []).find(({ method }) => method === 'POST');
+  return making !== undefined && !namesOne(context, making, collection);
+}
+
+/** A request that names a thing which is there, and says little else of it. */
+function namesOne(context: InferenceContext, operation: SourceOperation, { parameter, resource }: Collection): boolean {
+  const sent = context.written.propertiesOf(endpointOf(context, operation).request);
+  if (sent === undefined) return false;
+  const names = new Set(['id', parameter, `${singular(wordsOfName(resource).at(-1) ?? '')}_id`, 'ids']);
+  const naming = Object.keys(sent.all).filter((name) => names.has(name));
+  return naming.length > 0 && Object.keys(sent.all).length <= 3;
+}
+
+function depthOf(path: string): number {
+  return path.split('{}').length;
+}
+
+/** Whether the last segment of a path is the name of a resource, in one of its usual forms. */
+function isCalledAfter(path: string, resource: string): boolean {
+  const letters = (name: string) => wordsOfName(name).map(singular).join('');
+  const last = letters(pathParts(path).segments.at(-1) ?? '');
+  return last !== '' && letters(resource).includes(last);
+}

@@ -1,0 +1,69 @@
+import type { Json } from '../../../document/document.ts';
+import { below } from '../../../document/pointer.ts';
+import type { Named } from '../../../parts/fact.ts';
+import { type Ground, nothing } from '../../../parts/samples/sampler.ts';
+import type { Samples } from '../../../parts/samples/samples.ts';
+import type { Shape } from '../../../parts/shape.ts';
+import { isPlainMap } from '../../../parts/source.ts';
+import type { Fields, Value } from '../../exchange/exchange.ts';
+import { copy } from '../../http/json.ts';
+import { isFields } from '../body.ts';
+
+/** Makes an answer of which only its shape is known: in the likeness of its first example, with what was sent where it has a place for it. */
+export type MakeOpenAnswer = (sent: Fields, ground: Ground) => Value | typeof nothing;
+
+/** Compiles it. What was sent and has no place in the shape is not answered; what is only ever written neither. */
+export function compileOpenAnswer(shape: Shape, examples: Named<Json>, samples: Samples): MakeOpenAnswer {
+  const sampler = samples.of(shape);
+  const [example] = Object.values(examples);
+  return (sent, ground) => {
+    const quiet = { ...ground, sampled: () => {} };
+    // An example is its author's word for what is answered, whether or not it fits the schema to the letter.
+    const made = example === undefined ? sampler.make(quiet, '') : copy(example);
+    if (made === nothing) return nothing;
+    const kept = new Set<string>();
+    lay(shape, made, sent, '', kept, samples);
+    const whole = kept.size === 0 || sampler.fits(made) ? made : sampler.complete(made, quiet, '');
+    if (whole !== nothing) tellMade(whole, '', kept, ground);
+    return whole;
+  };
+}
+
+/** How deep what was sent is looked for a place. */
+const depthMost = 4;
+
+/** Lays what was sent over what is made, in place: under the same names, or in the one envelope whose members have them. */
+function lay(shape: Shape, made: Value, sent: Fields, path: string, kept: Set<string>, samples: Samples): void {
+  if (!isFields(made) || path.split('/').length > depthMost) return;
+  const members = samples.membersOf(shape);
+  const named = Object.entries(sent).filter(([name]) => Object.hasOwn(members, name) && !isWriteOnly(members[name]));
+  for (const [name, value] of named) {
+    const inner = shapeIn(members[name]);
+    const at = below(path, name);
+    if (isFields(value) && isFields(made[name])) lay(inner, made[name], value, at, kept, samples);
+    else if (samples.of(inner, name).fits(value)) {
+      made[name] = value;
+      kept.add(at);
+    }
+  }
+  if (named.length > 0) return;
+  const envelopes = Object.entries(members).filter(([name]) => isFields(made[name]));
+  const [only] = envelopes;
+  if (only && envelopes.length === 1) lay(shapeIn(only[1]), made[only[0]], sent, below(path, only[0]), kept, samples);
+}
+
+function shapeIn(shape: Json | undefined): Shape {
+  return isPlainMap(shape) ? shape : {};
+}
+
+function isWriteOnly(shape: Json | undefined): boolean {
+  return isPlainMap(shape) && shape.writeOnly === true;
+}
+
+/** Names what is made up: a member with everything in it, unless something of it was sent. */
+function tellMade(value: Value, path: string, kept: ReadonlySet<string>, ground: Ground): void {
+  if (kept.has(path)) return;
+  const isWhole = ![...kept].some((at) => at.startsWith(`${path}/`));
+  if (!isFields(value) || (isWhole && path !== '')) ground.sampled(path);
+  else for (const [name, inner] of Object.entries(value)) tellMade(inner, below(path, name), kept, ground);
+}

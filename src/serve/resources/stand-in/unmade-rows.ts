@@ -1,0 +1,78 @@
+import { entriesOf, statedValue } from '../../../parts/fact.ts';
+import type { Spec } from '../../../parts/spec.ts';
+import type { Reader, Row, Transaction } from '../../../store/store.ts';
+import type { Fields } from '../../exchange/exchange.ts';
+import type { Work } from '../act.ts';
+import { identifierValue, type RowModel } from '../model.ts';
+import { makeRow } from './sampled-rows.ts';
+import type { Sampling } from './sampling.ts';
+
+/**
+ * Rows that are there although no operation of the document makes such a thing: the account that everything belongs to, the
+ * countries that there are. A stand-in has every one of them that it is asked for, until it is deleted.
+ */
+export class UnmadeRows {
+  readonly #made: ReadonlySet<string>;
+  readonly #sampling: Sampling;
+
+  constructor(spec: Spec, sampling: Sampling) {
+    this.#sampling = sampling;
+    this.#made = new Set(
+      entriesOf(spec.endpoints.all).flatMap(([, { does }]) => {
+        const effect = statedValue(does);
+        return effect?.verb === 'create' || effect?.verb === 'upsert' ? [effect.resource] : [];
+      }),
+    );
+  }
+
+  /** Whether nothing makes the rows of a resource. */
+  has(resource: string): boolean {
+    return !this.#made.has(resource);
+  }
+
+  /** The row of an identifier, made when it is first asked for; nothing where it was deleted, or where no row can be called so. */
+  find(work: Work, model: RowModel, id: string, bound: Fields): Row | undefined {
+    const there = work.rows.get(model.name, id);
+    if (there || !this.has(model.name) || work.rows.record(goneKey(model.name, id), 0)) return there;
+    const field = model.fields.get(model.identifier.field);
+    const named = identifierValue(id, model.identifier.isInteger);
+    const shape = field && statedValue(field.shape);
+    if (shape && !this.#sampling.samples.of(shape).fits(named)) return undefined;
+    makeRow(this.#sampling, work, model, id, { ...bound, [model.identifier.field]: named });
+    return work.rows.get(model.name, id);
+  }
+
+  /** Makes the rows that a list begins with, once for each parent. */
+  list(work: Work, model: RowModel, bound: Fields): void {
+    if (!this.has(model.name) || work.rows.scan(model.name, 0, 1).length > 0) return;
+    const place = JSON.stringify(bound);
+    const key = `listed\n${model.name}\n${place}`;
+    if (work.rows.record(key, 0)) return;
+    work.rows.keep(key, kept);
+    for (let at = 1; at <= listedFirst; at++) {
+      const id = this.#sampling.identifier(model.name, `${model.name}\n${place}\n${at}`, work.rows.next(model.name));
+      if (id === undefined || work.rows.get(model.name, String(id))) continue;
+      makeRow(this.#sampling, work, model, String(id), { ...bound, [model.identifier.field]: id });
+    }
+  }
+
+  /** Remembers that a row is gone, so that it does not come back when it is asked for. */
+  gone(rows: Transaction, model: RowModel, id: string): void {
+    rows.keep(goneKey(model.name, id), kept);
+  }
+
+  /** Whether a row that is not stored may be referred to all the same: where nothing makes such rows, or nobody has yet. */
+  mayBeNamed(rows: Reader, resource: string, id: string): boolean {
+    const isNone = rows.scan(resource, 0, 1).length === 0;
+    return (this.has(resource) || isNone) && !rows.record(goneKey(resource, id), 0);
+  }
+}
+
+/** How many rows a list begins with. */
+const listedFirst = 3;
+
+const kept = { fingerprint: '', body: '', expiresMs: Number.MAX_SAFE_INTEGER };
+
+function goneKey(resource: string, id: string): string {
+  return `gone\n${resource}\n${id}`;
+}

@@ -1,0 +1,82 @@
+import { type Operation, operationsOf } from '../../parts/operations.ts';
+import type { Row, Timer, Transaction } from '../../store/store.ts';
+import { freePass } from '../callers/operation-access.ts';
+import { type Fields, type Recorded, Refused } from '../exchange/exchange.ts';
+import type { Engine } from '../operations/engine.ts';
+import { type Drawn, follower, type Models, type Work } from '../resources/act.ts';
+import type { RowModel } from '../resources/model.ts';
+import { compileFiring, type FireTransition } from '../resources/transition.ts';
+import { fire } from '../serve.ts';
+
+/** The transitions that nobody calls, each compiled when it is first fired. */
+export class Firings {
+  readonly #engine: () => Engine;
+  readonly #known = new WeakMap<Engine, Map<string, FireTransition>>();
+
+  constructor(engine: () => Engine) {
+    this.#engine = engine;
+  }
+
+  of(resource: string, transition: string): FireTransition | undefined {
+    const current = this.#engine();
+    const known = this.#known.get(current) ?? new Map<string, FireTransition>();
+    this.#known.set(current, known);
+    const key = `${resource}\n${transition}`;
+    const found = known.get(key);
+    if (found) return found;
+    const model = current.models.get(resource);
+    if (!model) return undefined;
+    const operation: Operation = uncalled(current, resource, transition);
+    const made = compileFiring(transition, operation, model, current.compilation);
+    known.set(key, made);
+    return made;
+  }
+
+  /** Fires one timer; a condition that is false when it is due cancels it. @throws {Refused} for what may come right later. */
+  fireDue(rows: Transaction, timer: Timer, draw: Drawn): Recorded | undefined {
+    const { models, events } = this.#engine();
+    const model = models.get(timer.resource);
+    const firing = this.of(timer.resource, timer.name);
+    const row = model && rows.get(timer.resource, timer.id);
+    if (!model || !firing || !row) {
+      rows.clearTimers(timer.resource, timer.id, timer.name);
+      return undefined;
+    }
+    const work = workAt(rows, models, draw, `${timer.name} ${timer.resource}`);
+    const fields = model.parse(row);
+    if (!isStillSet(work, model, row, fields, timer)) return undefined;
+    rows.timerFired(timer);
+    const found = { row, fields, pass: freePass };
+    if (firing.take(work, found).illegal) return undefined;
+    const outcome = fire(work, firing, found);
+    if ('refusal' in outcome) throw new Refused(outcome.refusal);
+    return events.record(work, undefined);
+  }
+}
+
+export function workAt(rows: Transaction, models: Models, draw: Drawn, operation: string): Work {
+  const { nowMs } = draw;
+  draw.restart();
+  const scope = { now: nowMs, operation, version: '', follow: follower(rows, models) };
+  return { rows, models, nowMs, draw, scope, stored: [] };
+}
+
+/** Since a timer was read as due, another change may have moved the row: what is not asked for any more is set right instead of fired. */
+function isStillSet(work: Work, model: RowModel, row: Row, fields: Fields, timer: Timer): boolean {
+  const timed = model.machine?.timed.find(({ name }) => name === timer.name);
+  const scope = { ...work.scope, resource: fields, next: fields };
+  const due = model.machine && timed?.leaves(fields[model.machine.field]) ? timed.due(fields, row.entered, scope) : undefined;
+  if (!due) work.rows.clearTimers(timer.resource, timer.id, timer.name);
+  else if (due.token !== timer.token) work.rows.setTimer({ ...timer, dueMs: due.ms, token: due.token });
+  return due !== undefined && due.token === timer.token;
+}
+
+function uncalled({ compilation }: Engine, resource: string, transition: string): Operation {
+  const name = `${transition} ${resource}`;
+  return (
+    operationsOf(compilation.spec).find((operation) => operation.name === name && operation.by !== undefined) ?? {
+      name,
+      resource,
+    }
+  );
+}
