@@ -1,3 +1,4 @@
+import { isMap } from '../document/values.ts';
 import type { Endpoint } from '../parts/endpoints.ts';
 import { entriesOf } from '../parts/fact.ts';
 import { identifierParameter } from '../parts/payload.ts';
@@ -67,8 +68,11 @@ function holdersIn(rows: readonly MadeRow[], model: Model): ReadonlyMap<string, 
   for (const row of rows) {
     const stated = model.resource(row.resource);
     for (const [name, { ref, onDelete }] of stated ? entriesOf(stated.fields) : []) {
-      const id = row.fields?.[name] ?? row.path[name];
-      if (ref === undefined || onDelete !== 'restrict' || id === undefined || id === null) continue;
+      if (ref === undefined || onDelete !== 'restrict') continue;
+      const shown = row.fields?.[name] ?? row.path[name];
+      // What is referred to may be shown whole.
+      const id = isMap(shown) ? shown[model.identifierField(ref)] : shown;
+      if (typeof id !== 'string' && typeof id !== 'number') continue;
       const key = madeKey({ resource: ref, id });
       holders.set(key, [...(holders.get(key) ?? []), row]);
     }

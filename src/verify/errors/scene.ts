@@ -39,17 +39,19 @@ export function conditionSubjectsOf(session: Session, endpoint: Endpoint, reads:
   const isNew = verb === 'create' || verb === 'upsert';
   const own = isNew ? 'body' : 'row';
   const wanted = new Map<string, Wanted>();
-  const want = (key: string, name: string, made: Omit<Wanted, 'reads'>) => {
+  const want = (key: string, name: string | undefined, made: Omit<Wanted, 'reads'>) => {
     const known = wanted.get(key) ?? { ...made, reads: new Set<string>() };
     wanted.set(key, known);
-    known.reads.add(name);
+    if (name !== undefined) known.reads.add(name);
   };
   for (const { root, path, follows } of reads) {
     if (root !== 'next' && root !== 'resource' && root !== 'request') continue;
     const [name] = path;
     if (name === undefined) continue;
-    if (root !== 'resource' || isNew) want('body', name, { resource, via: endpoint });
-    if (root !== 'request' && !isNew) want('row', name, { resource });
+    // A reference that is followed is no value to be chosen: the row is, that it leads to.
+    const chosen = follows ? undefined : name;
+    if (root !== 'resource' || isNew) want('body', chosen, { resource, via: endpoint });
+    if (root !== 'request' && !isNew) want('row', chosen, { resource });
     if (follows) wantFollowed(session, { key: own, resource, field: name, path, follows }, want);
   }
   return [...wanted].map(([key, one]) => slotOf(session, key, one));
@@ -75,7 +77,7 @@ interface Following {
 function wantFollowed(
   session: Session,
   { key, resource, field, path, follows }: Following,
-  want: (key: string, name: string, made: Omit<Wanted, 'reads'>) => void,
+  want: (key: string, name: string | undefined, made: Omit<Wanted, 'reads'>) => void,
 ): void {
   if (path.length > 1) throw new Untestable('it follows a reference inside of a value');
   let at = { key, resource, field };

@@ -19,11 +19,15 @@ import { draftBody } from './body.ts';
 import { callersFor } from './callers-for.ts';
 import { findRow } from './found.ts';
 import { preconditions } from './preconditions.ts';
+import { referredFor } from './referred.ts';
 import type { Parts, RowMaker, TrialRow, WantedRow } from './row.ts';
 import { walkTo } from './walk.ts';
 
 /** As it was wanted, then drawn anew, and at last with little, which is refused the least. */
 const styles = [undefined, 'full', 'full', 'plain'] as const;
+
+/** The same for a row that is to be in a state. */
+const statedStyles = [undefined, 'full', 'full', 'full'] as const;
 
 /** Rows that need each other in a circle cannot be made. */
 const depthMax = 6;
@@ -44,9 +48,21 @@ export class Maker implements RowMaker {
   async make(resource: string, wanted: WantedRow, depth = 0): Promise<TrialRow> {
     if (depth > depthMax) throw new Untestable(`a row of ${resource} needs rows that need rows, without an end`);
     if (this.#session.run.isReadOnly) return this.#found(resource, wanted);
-    const row = await this.#create(resource, wanted, depth);
-    if (wanted.state !== undefined) await walkTo(this.#session, row, wanted.state, wanted.byClock);
-    return row;
+    const { state, byClock } = wanted;
+    if (state === undefined) return this.#create(resource, wanted, depth);
+    // The conditions of transitions may want a row to be otherwise: other draws may meet them.
+    let why: unknown;
+    for (const style of wanted.style === undefined ? statedStyles : [wanted.style]) {
+      const row = await this.#create(resource, { ...wanted, ...(style && { style }) }, depth);
+      try {
+        await walkTo(this.#session, row, state, byClock);
+        return row;
+      } catch (error) {
+        if (!(error instanceof Untestable)) throw error;
+        why ??= error;
+      }
+    }
+    throw why;
   }
 
   /** Everything that a request to an endpoint needs to be valid but for the row it is about: parents, and a body with its references. */
@@ -54,16 +70,18 @@ export class Maker implements RowMaker {
     if (needsTag(endpoint) && !given.changes) throw new Untestable(`${endpoint.key} asks for the tag of what is there`);
     // Whoever is going to ask makes what is asked about: another's it need not be shown.
     const asking = given.caller ?? given.for ?? callersFor(this.#session, endpoint)[0];
-    const wanted = await this.#heardHere(endpoint, { ...given, ...(asking && { for: asking }) });
+    const asked = await this.#heardHere(endpoint, { ...given, ...(asking && { for: asking }) });
+    const make = (target: string, more: WantedRow) => this.make(target, more, depth + 1);
+    const wanted = { ...asked, parents: await referredFor(this.#session, endpoint, asked, make) };
     const path: Record<string, Symbolic> = bareMap({});
     const last = identifierParameter(endpoint);
     for (const name of pathParameters(endpoint.path)) {
       if (name !== last) path[name] = await this.#parent(endpoint, name, wanted, depth);
     }
-    const make = (target: string, style: SampleStyle) =>
-      this.make(target, { style, for: wanted.caller ?? wanted.for }, depth + 1).then(({ id }) => id);
+    const makeFor = (target: string, style: SampleStyle) =>
+      make(target, { style, for: wanted.caller ?? wanted.for }).then(({ id }) => id);
     const bound = new Set(boundByPath(this.#session.model.spec, endpoint));
-    const json = await draftBody(this.#session, endpoint, { ...wanted, bound, make });
+    const json = await draftBody(this.#session, endpoint, { ...wanted, bound, make: makeFor });
     if (last !== undefined && statedValue(endpoint.does)?.verb === 'upsert') path[last] = this.#ownIdentifier(endpoint, json);
     return { path, json };
   }
