@@ -12,7 +12,9 @@ const ParameterForm = Type.Union([
     in: Type.Union([Type.Literal('path'), Type.Literal('query'), Type.Literal('header'), Type.Literal('cookie')]),
     required: Type.Boolean(),
     default: Type.Unknown(),
-    filters: Type.String({ description: 'The field that it filters by.' }),
+    filters: Type.String({
+      description: 'The field that it filters by; `none` where it is called like a field and filters by none.',
+    }),
     op: Type.Union(['=', '!=', '<', '<=', '>', '>=', 'in', 'prefix', 'contains'].map((op) => Type.Literal(op))),
     sorts: Type.Boolean({ description: 'It names the field to sort by; a leading - turns the order.' }),
     style: Type.Union(
@@ -55,6 +57,10 @@ export const FullAnswerForm = keys({
   produces: Words,
   if: cel('when this is the answer'),
   example: Type.Unknown(),
+  stream: Type.Unsafe<unknown>({
+    ...shapeRef,
+    description: 'The shape of each piece, where the answer is given as a stream of events or lines.',
+  }),
   examples: namedForm(Type.Unknown(), 'Whole bodies as they may be answered, by name; a stand-in shows them.'),
 });
 

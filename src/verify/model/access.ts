@@ -83,5 +83,6 @@ export class ExpectedAccess {
 /** `caller` as expressions read it; absent where its identifier is not known. */
 export function callerContext(caller: TrialCaller | undefined): Known['context'] {
   if (caller?.id === undefined) return {};
-  return { caller: { id: caller.id, user: caller.user, scopes: [...(caller.scopes ?? [])] } };
+  const { id, user, scopes = [], claims } = caller;
+  return { caller: { id, user, scopes: [...scopes], ...(claims && { claims }) } };
 }

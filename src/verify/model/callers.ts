@@ -1,3 +1,4 @@
+import type { JsonMap } from '../../document/document.ts';
 import { nearest } from '../../document/nearest.ts';
 import { readToken } from '../../kinds/schemes/token.ts';
 import { acceptedNames, acceptedSets } from '../../parts/accepted.ts';
@@ -31,6 +32,8 @@ export interface TrialCaller {
   readonly user: string;
   readonly id?: string;
   readonly scopes?: readonly string[];
+  /** What its token says of it, where it is one. */
+  readonly claims?: JsonMap;
   readonly credential?: Credential;
   /** Credentials of other schemes that the same person was given. */
   readonly others?: readonly Credential[];
@@ -139,8 +142,8 @@ function checkUser({ purpose }: Spec, user: string): void {
   throw new NoUser(`${user} is no user of the document. ${hint}`);
 }
 
-/** The identifier and scopes that a token gives its bearer, by its scheme's `caller` or by what the standards say; the name before a password. */
-function saidBy(spec: Spec, scheme: Scheme, text: string): { readonly id?: string; readonly scopes?: readonly string[] } {
+/** The claims of a token, and the identifier and scopes that it gives its bearer, by its scheme's `caller` or by what the standards say; the name before a password. */
+function saidBy(spec: Spec, scheme: Scheme, text: string): Pick<TrialCaller, 'id' | 'scopes' | 'claims'> {
   const kind = kindOfScheme(scheme);
   const name = kind?.presented(text).name;
   if (name !== undefined) return { id: name };
@@ -156,7 +159,7 @@ function saidBy(spec: Spec, scheme: Scheme, text: string): { readonly id?: strin
   const id = scheme.caller.id ? evaluate(scheme.caller.id, { type: 'string' }) : claims.sub;
   const usual = typeof claims.scope === 'string' ? claims.scope.split(' ').filter((word) => word !== '') : [];
   const scopes = scheme.caller.scopes ? evaluate(scheme.caller.scopes, { type: 'array', items: { type: 'string' } }) : usual;
-  return { ...(typeof id === 'string' && { id }), ...(Array.isArray(scopes) && { scopes: scopes.map(String) }) };
+  return { claims, ...(typeof id === 'string' && { id }), ...(Array.isArray(scopes) && { scopes: scopes.map(String) }) };
 }
 
 /** A credential of a scheme, where it is sent. @throws {NoScheme} */
