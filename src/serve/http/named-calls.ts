@@ -6,6 +6,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
  */
 export class NamedCalls {
   #known: Map<ValidateFunction, Map<unknown, Map<string, Outcome>>> | undefined;
+  #kept = 0;
   #count = 0;
   #depth = 0;
   #within = 0;
@@ -58,6 +59,7 @@ export class NamedCalls {
 
   #outcome(made: ValidateFunction, values: Parameters<ValidateFunction>): Outcome {
     const [value, context] = values;
+    if (this.#kept >= keptMost) this.#letGo();
     this.#known ??= new Map();
     const byValue = entry(this.#known, made, () => new Map<unknown, Map<string, Outcome>>());
     const byPlace = entry(byValue, value, () => new Map<string, Outcome>());
@@ -67,12 +69,19 @@ export class NamedCalls {
     // A schema that asks nothing but itself of a value asks nothing of it.
     byPlace.set(place, nothingWrong);
     const outcome = outcomeOf(made, values);
+    this.#kept += 1 + (outcome.errors?.length ?? 0);
     byPlace.set(place, outcome);
     return outcome;
   }
 
-  #forget(): void {
+  /** What was found of parts that are through is not asked for again: a value may have millions of them. */
+  #letGo(): void {
     this.#known = undefined;
+    this.#kept = 0;
+  }
+
+  #forget(): void {
+    this.#letGo();
     this.#count = 0;
     this.#isTooDeep = false;
   }
@@ -91,6 +100,8 @@ const nothingWrong: Outcome = { isValid: true, errors: null, evaluated: undefine
 /** Ordinary values need no more, and remembering costs more than it saves. */
 const callsFree = 1_000;
 const depthFree = 50;
+/** Outcomes that are remembered, and the errors in them. */
+const keptMost = 20_000;
 /** Calls within each other, each of which takes of the stack. */
 const depthMost = 500;
 /** Those of a wrong value that are kept, the last, which say what those before them come to; each name adds up what the names in it found. */
