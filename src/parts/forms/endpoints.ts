@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { AcceptForm } from './authentication.ts';
 import { deprecation, schemaWords, shapeRef } from './shape.ts';
 import { cel, fact, keys, listing, namedForm, ref, value, Words } from './standing.ts';
 
@@ -79,6 +80,10 @@ const endpointWords = {
     description: 'Whether a request may go without its stated body; required unless said.',
   }),
   response: fact(namedForm(AnswerForm), 'The answers, by status.'),
+  accept: fact(
+    AcceptForm,
+    'What is accepted here instead of what the document accepts: one scheme, or all of a list inside the list.',
+  ),
   consumes: Words,
   produces: Words,
   order: Type.Union([Words], { description: 'The fields that a list is sorted by; a leading - turns the order.' }),
