@@ -318,3 +318,34 @@ test('a row is found by the name that people call it by', async () => {
     assert.equal((await ask('GET', '/teams/blue')).status, 404);
   });
 });
+
+test('a change takes what its body has a place for though answers call it read-only, and rows are listed in another shape', async () => {
+  const link = object({ id: string, archived: { type: 'boolean', readOnly: true }, status: { enum: ['open', 'canceled'] } }, [
+    'id',
+    'status',
+  ]);
+  const listed = object({ id: string, status: string });
+  const change = sends(object({ archived: { type: 'boolean' }, status: string }));
+  const paths = {
+    '/links': {
+      post: answers(ref('Link'), {}, '201'),
+      get: answers(object({ _embedded: object({ links: list(ref('ListedLink')) }) })),
+    },
+    '/links/{linkId}': {
+      ...within('linkId'),
+      get: answers(ref('Link')),
+      patch: { ...change, ...answers(ref('Link')) },
+      delete: { operationId: 'cancel-link', ...answers(ref('Link')) },
+    },
+  };
+  await standIn(paths, { Link: link, ListedLink: listed }, async (ask) => {
+    const { json: made } = await ask('POST', '/links');
+    assert.equal((await ask('PATCH', `/links/${made.id}`, { archived: true })).json.archived, true);
+    assert.equal((await ask('DELETE', `/links/${made.id}`)).json.status, 'canceled');
+    assert.deepEqual((await ask('GET', `/links/${made.id}`)).json, { id: made.id, archived: true, status: 'canceled' });
+    assert.deepEqual(
+      (await ask('GET', '/links')).json._embedded.links.map(({ id }: { id: string }) => id),
+      [made.id],
+    );
+  });
+});

@@ -2,6 +2,7 @@ import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
+import { isPlainMap } from '../../parts/source.ts';
 import { mergeJson } from '../../parts/versions/older-values.ts';
 import type { Row } from '../../store/store.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
@@ -39,7 +40,7 @@ export function compileUpdate(
   compilation: ViewCompilation,
 ): Act {
   const locator = compileLocator(endpoint, model, models, compilation);
-  const dropped = droppedFor(model, compilation);
+  const dropped = droppedHere(endpoint, model, compilation);
   const forgive = compilation.standIn?.forgive;
   const older = isStated(endpoint.request) ? undefined : compileOlderUpdate(model, compilation);
   const ownShape = isStated(endpoint.request) ? compilation.validate(endpoint.request.value, 'sent') : undefined;
@@ -80,6 +81,19 @@ export function compileUpdate(
     },
     change: compileRowChange(operation, endpoint, model, 'update', compilation),
   };
+}
+
+/** What a change drops; of a stand-in nothing that its stated body has a place for, even where answers call it read-only. */
+function droppedHere({ request, takes }: Endpoint, model: RowModel, compilation: ViewCompilation): ReadonlySet<string> {
+  const dropped = droppedFor(model, compilation);
+  const stated = compilation.standIn && !takes && isStated(request) ? request.value.properties : undefined;
+  if (!isPlainMap(stated)) return dropped;
+  const { field } = model.identifier;
+  const isSent = (name: string) => {
+    const shape = stated[name];
+    return name !== field && isPlainMap(shape) && shape.readOnly !== true;
+  };
+  return new Set([...dropped].filter((name) => !isSent(name)));
 }
 
 /** Compiles `replace RESOURCE`, and `upsert RESOURCE`, which makes what is not there. */

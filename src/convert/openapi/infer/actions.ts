@@ -125,13 +125,35 @@ function setFlag(context: InferenceContext, operation: SourceOperation, resource
   const [, undoing] = /^(?:un|de|dis)(\w{3,})$/.exec(verb) ?? [];
   const opposites = [undoing, opposite.get(verb)].flatMap((word) => (word === undefined ? [] : [...formsOf(word)]));
   const name = forward ?? Object.keys(fields).find((one) => isFlag(one) && opposites.includes(plain(one)));
-  if (name === undefined) return;
+  if (name === undefined) {
+    setWord(context, operation, resource, verb);
+    return;
+  }
+  setField(context, operation, resource, name, String(forward !== undefined));
+}
+
+/** A status that is no state of a machine, since others say what may stand in it, has words all the same. */
+function setWord(context: InferenceContext, operation: SourceOperation, resource: string, verb: string): void {
+  if (isMap(context.tree.states) && context.tree.states[resource] !== undefined) return;
+  const fields = documentFields(context.resources, resource);
+  for (const name of ['status', 'state']) {
+    const { enum: listed } = context.written.expand(fields[name]);
+    const word = wordsOf(listed).find((one) => formsOf(verb).has(one.toLowerCase()));
+    if (word === undefined || !/^[\w .-]+$/.test(word)) continue;
+    setField(context, operation, resource, name, `'${word}'`);
+    return;
+  }
+}
+
+/** Says what an act sets a field to. */
+function setField(context: InferenceContext, operation: SourceOperation, resource: string, name: string, value: string): void {
+  const fields = documentFields(context.resources, resource);
   const endpoint = endpointOf(context, operation);
   endpoint.as ??= operation.key;
   const shape = fields[name];
   const whole = isMap(shape) ? shape : { type: shape ?? 'boolean' };
   const known = isMap(whole.set) ? whole.set : {};
-  made(fields)[name] = { ...whole, set: { ...known, [String(endpoint.as)]: String(forward !== undefined) } };
+  made(fields)[name] = { ...whole, set: { ...known, [String(endpoint.as)]: value } };
   const at = below(below(below(below('/resources', resource), 'fields'), name), 'set');
   context.trail.infer(at, actionMovesState.name, operation.map.at, 0.7);
 }

@@ -91,9 +91,10 @@ function placeOfRow(shape: Shape, resource: string, isList: boolean, sampling: S
     : members.find(([, inner]) => ofResource(inner));
   if (direct) return [direct[0]];
   for (const [name, inner] of members) {
-    const holds = Object.entries(samples.membersOf(inner)).find(
-      ([, held]) => isPlainMap(held) && ofResource(isList && isPlainMap(held.items) ? held.items : held),
-    );
+    const inside = Object.entries(samples.membersOf(inner)).filter(([, held]) => isPlainMap(held));
+    const listed = inside.filter(([, held]) => isPlainMap(held) && isPlainMap(held.items));
+    const own = inside.find(([, held]) => isPlainMap(held) && ofResource(isList && isPlainMap(held.items) ? held.items : held));
+    const holds = own ?? (isList && listed.length === 1 ? listed[0] : undefined);
     if (holds && !isThing(inner)) return [name, holds[0]];
   }
   return undefined;
