@@ -34,6 +34,14 @@ const benches = new Map<string, Bench>([
     },
   ],
   [
+    'stored',
+    {
+      about: 'old rows and timers: starts, carrying and copying 1,000,000 rows, timers a second (about 2 minutes)',
+      options: '--rows 1000000  --timers 20000  --rounds 3  --markdown  --json FILE  --strict',
+      load: () => import('./stored.ts'),
+    },
+  ],
+  [
     'denial',
     {
       about: 'whether the time of a refusal tells what is missing from what stays hidden (about 20 seconds)',

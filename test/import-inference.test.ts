@@ -39,6 +39,14 @@ const trials: Readonly<Record<string, Trial>> = {
     source: service({ '/toys/{toyId}': { get: answers({ type: 'object', properties: { toyId: string, price: string } }) } }),
     infers: { '/resources/toy': { fields: { price: 'string' } } },
   },
+  'made-and-listed': {
+    source: service({
+      '/pets': { post: { ...sends(ref('Pet')), ...answers(ref('Pet')) }, get: answers(list(ref('Pet'))) },
+      '/owners': { post: { ...sends(ref('Pet')), ...answers(ref('Pet')) }, get: answers(list(string)) },
+    }),
+    infers: { [endpoint('GET /pets', 'does')]: 'list Pet', [endpoint('POST /pets', 'does')]: 'create Pet' },
+    leaves: [endpoint('POST /owners', 'does')],
+  },
   'things-of-methods': {
     source: service({
       '/pets.info': { get: answers({ type: 'object', properties: { ok: { enum: [true] }, pet: ref('Pet') } }) },
@@ -197,6 +205,23 @@ const trials: Readonly<Record<string, Trial>> = {
       },
     },
   },
+  'filters-by-field': {
+    source: service({
+      ...one,
+      '/pets': {
+        get: {
+          parameters: [
+            { name: 'name', in: 'query', schema: { type: 'string', enum: ['all', 'Rex'] } },
+            { name: 'id', in: 'query', schema: list(string) },
+          ],
+          ...answers(list(ref('Pet'))),
+        },
+      },
+      '/pets/named': { get: { parameters: [{ name: 'name', in: 'query', schema: string }], ...answers(list(ref('Pet'))) } },
+    }),
+    infers: { [endpoint('GET /pets', 'parameters/name/filters')]: 'none', [endpoint('GET /pets', 'parameters/id/op')]: 'in' },
+    leaves: [endpoint('GET /pets/named', 'parameters/name/filters')],
+  },
   'row-envelope': {
     source: service({
       '/pets/{petId}': {
@@ -221,6 +246,47 @@ const trials: Readonly<Record<string, Trial>> = {
       { Pet: { type: 'object', properties: { id: string, status: { type: 'string', enum: ['free', 'sold'] } } } },
     ),
     infers: { '/states/Pet': { field: 'status', states: ['free', 'sold'] } },
+  },
+  'deletion-keeps-row': {
+    source: service({
+      '/pets/{petId}': {
+        ...one['/pets/{petId}'],
+        delete: { operationId: 'archivePet', ...answers(ref('Pet')) },
+      },
+    }),
+    infers: { [endpoint('DELETE /pets/{petId}', 'does')]: 'update Pet' },
+  },
+  'action-moves-state': {
+    source: service(
+      {
+        '/orders/{id}': { parameters: [{ ...id[0], name: 'id' }], get: answers(ref('Order')) },
+        '/orders/{id}/cancel': {
+          parameters: [{ ...id[0], name: 'id' }],
+          post: { operationId: 'cancelOrder', ...answers(ref('Order')) },
+        },
+        '/orders/{id}/unlock': {
+          parameters: [{ ...id[0], name: 'id' }],
+          post: { operationId: 'unlockOrder', ...answers(ref('Order')) },
+        },
+        '/orders/{id}/print': {
+          parameters: [{ ...id[0], name: 'id' }],
+          post: { operationId: 'printOrder', ...answers(ref('Order')) },
+        },
+      },
+      {},
+      {
+        Order: {
+          type: 'object',
+          required: ['id'],
+          properties: { id: string, status: { type: 'string', enum: ['open', 'cancelled'] }, locked: { type: 'boolean' } },
+        },
+      },
+    ),
+    infers: {
+      '/states/Order/transitions/cancel': { from: ['open', 'cancelled'], to: 'cancelled' },
+      '/resources/Order/fields/locked/set': { unlockOrder: 'false' },
+    },
+    leaves: ['/states/Order/transitions/print'],
   },
   'expandable-fields': {
     source: service(

@@ -181,6 +181,7 @@ test('schemes, which are accepted, and what asks for none', () => {
       bearer: { type: 'api_key', header: 'Authorization', prefix: 'Bearer', format: 'JWT' },
       basic: { type: 'basic' },
       oauth: { type: 'oauth2', flows: { clientCredentials: { tokenUrl: 'https://a.example/t' } }, scopes: { 'a:read': 'Read.' } },
+      mutual: { type: 'unverifiable', says: { type: 'mutualTLS' } },
     },
     accept: ['key', 'bearer'],
     public: ['open'],

@@ -204,3 +204,104 @@ test('a list of errors says what is wrong', async () => {
     );
   });
 });
+
+test('an answer comes as a stream of events or lines where the source states one and a request asks for it', async () => {
+  const chunk = object({ data: object({ text: string }, ['text']) }, ['data']);
+  const whole = object({ text: string }, ['text']);
+  const content = { 'application/json': { schema: whole }, 'text/event-stream': { schema: chunk } };
+  const paths = {
+    '/chat': {
+      post: { ...sends(object({ stream: { type: 'boolean' } })), responses: { '200': { description: 'ok', content } } },
+    },
+    '/log': { get: { responses: { '200': { description: 'ok', content: { 'application/x-ndjson': { schema: whole } } } } } },
+  };
+  const service = await serve(take({ paths }), { sample: true });
+  const text = async (path: string, init: RequestInit) => {
+    const response = await service.fetch(new Request(`http://127.0.0.1${path}`, init));
+    return [response.headers.get('content-type'), await response.text()] as const;
+  };
+  try {
+    const post = (body: unknown, accept: string) =>
+      text('/chat', { method: 'POST', headers: { 'content-type': 'application/json', accept }, body: JSON.stringify(body) });
+    const [type, events] = await post({ stream: true }, 'application/json');
+    assert.deepEqual([type, events.split('\n\n').length], ['text/event-stream', 4]);
+    assert.match(events, /^data: \{"text":"[^"]+"\}\n\n/);
+    assert.equal((await post({}, 'text/event-stream'))[0], 'text/event-stream');
+    assert.equal((await post({ stream: false }, '*/*'))[0], 'application/json');
+    const [lines, log] = await text('/log', {});
+    assert.deepEqual(
+      [
+        lines,
+        log
+          .trimEnd()
+          .split('\n')
+          .map((line) => Object.keys(JSON.parse(line))[0]),
+      ],
+      ['application/x-ndjson', ['text', 'text', 'text']],
+    );
+  } finally {
+    await service.close();
+  }
+});
+
+test('parameters inside a segment, acts after a colon and methods by POST alone are understood', async () => {
+  const message = object({ sid: string, body: string }, ['sid']);
+  const job = object({ id: string, status: { enum: ['queued', 'cancelled'] } }, ['id', 'status']);
+  const named = sends(object({ toy_id: string, name: string }, ['toy_id']));
+  const paths = {
+    '/Messages.json': {
+      post: { ...sends(object({ body: string })), ...answers(ref('Message'), {}, '201') },
+      get: answers(object({ messages: list(ref('Message')) })),
+    },
+    '/Messages/{Sid}.json': { ...within('Sid'), get: answers(ref('Message')) },
+    '/jobs': { post: answers(ref('Job')) },
+    '/jobs/{id}': { ...within('id'), get: answers(ref('Job')) },
+    '/jobs/{id}:cancel': { ...within('id'), post: answers(ref('Job')) },
+    '/toys/create': { post: { ...sends(object({ name: string })), ...answers(object({ toy: ref('Toy') })) } },
+    '/toys/get': { post: { ...named, ...answers(object({ toy: ref('Toy') })) } },
+    '/toys/update': { post: { ...named, ...answers(object({ toy: ref('Toy') })) } },
+  };
+  await standIn(paths, { Message: message, Job: job, Toy: toy }, async (ask) => {
+    const { json: sent } = await ask('POST', '/Messages.json', { body: 'hi' });
+    assert.deepEqual((await ask('GET', `/Messages/${sent.sid}.json`)).json, sent);
+    assert.deepEqual((await ask('GET', '/Messages.json')).json.messages, [sent]);
+    const { json: made } = await ask('POST', '/jobs');
+    assert.equal(made.status, 'queued');
+    assert.equal((await ask('POST', `/jobs/${made.id}:cancel`)).json.status, 'cancelled');
+    assert.equal((await ask('GET', `/jobs/${made.id}`)).json.status, 'cancelled');
+    const { toy: ball } = (await ask('POST', '/toys/create', { name: 'Ball' })).json;
+    assert.equal((await ask('POST', '/toys/update', { toy_id: ball.id, name: 'Kite' })).json.toy.name, 'Kite');
+    assert.equal((await ask('POST', '/toys/get', { toy_id: ball.id })).json.toy.name, 'Kite');
+  });
+});
+
+test('pages are told by a stated Link, and what is called like a field filters only where it can', async () => {
+  const ticket = object({ number: integer, state: string, title: string }, ['number', 'state']);
+  const query = (name: string, schema: Words): Words => ({ name, in: 'query', schema });
+  const parameters = [
+    query('state', { ...string, enum: ['open', 'closed', 'all'] }),
+    query('page', integer),
+    query('per_page', integer),
+  ];
+  const headers = { Link: { schema: string } };
+  const paths = {
+    '/tickets': {
+      post: { ...sends(object({ title: string })), ...answers(ref('Ticket'), {}, '201') },
+      get: { parameters, responses: { '200': { description: 'ok', headers, ...json(list(ref('Ticket'))) } } },
+    },
+    '/tickets/{number}': {
+      parameters: [{ name: 'number', in: 'path', required: true, schema: integer }],
+      get: answers(ref('Ticket')),
+    },
+  };
+  await standIn(paths, { Ticket: ticket }, async (ask) => {
+    for (const title of ['a', 'b', 'c']) await ask('POST', '/tickets', { title });
+    const titles = ({ json: rows }: Told) => rows.map(({ title }: { title: string }) => title);
+    const first = await ask('GET', '/tickets?per_page=2&state=all');
+    assert.deepEqual(titles(first), ['a', 'b']);
+    const next = /<(?:http:\/\/[^/]+)?([^>]+)>; rel="next"/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
+    const last = await ask('GET', next);
+    assert.deepEqual(titles(last), ['c']);
+    assert.doesNotMatch(last.headers.get('link') ?? '', /rel="next"/);
+  });
+});

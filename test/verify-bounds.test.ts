@@ -31,7 +31,11 @@ function counting() {
 for (const requests of [1, 10, 400]) {
   test(`no more than ${requests} requests are sent, whatever they are sent for`, async () => {
     const service = counting();
-    const report = await verdictsOn((socket, request) => service.answer(socket, request), { requests, answerMs: 20_000, timeMs: 120_000 });
+    const report = await verdictsOn((socket, request) => service.answer(socket, request), {
+      requests,
+      answerMs: 20_000,
+      timeMs: 120_000,
+    });
     assertWhole(report);
     assert.ok(service.asked <= requests, `${service.asked} were sent`);
     assert.equal(report.requests, service.asked);

@@ -1,9 +1,28 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { check, parseDocument } from '../src/index.ts';
+import { callersOf } from '../src/verify/model/callers.ts';
+import { Model } from '../src/verify/model/model.ts';
 import type { Breach } from '../src/verify/report.ts';
 import { oneOfEach } from './long.ts';
 import { albums } from './verify/albums.ts';
 import { openStand } from './verify/stand.ts';
+
+const companies = `
+title: Companies
+resources:
+  album:
+    identifier: { field: id, generate: uuid }
+    fields: { id: string, company: { type: string, readOnly: true, set: { create: caller.claims.company } } }
+endpoints:
+  GET /albums/{id}: { does: read album }
+authentication:
+  schemes:
+    token: { type: jwt, header: Authorization, prefix: Bearer, algorithms: [HS256], secret_env: SECRET, caller: { user: "'member'" } }
+    key: { type: api_key, header: X-Key }
+  permissions: [{ allow: [read album], to: member, if: resource.company == caller.claims.company }]
+purpose: { users: { member: Keeps albums. } }
+`;
 
 const owns = ', if: "resource.owner == caller.id" }';
 
@@ -74,4 +93,26 @@ test('of rows that belong to whom nobody is shown, nothing is said to be broken 
   } finally {
     await stand.close();
   }
+});
+
+test('what a token says of its bearer decides rules, and what the service keeps of a key decides none', () => {
+  const { spec } = check(parseDocument(companies, 'companies.yaml'));
+  const token = ['{"alg":"HS256"}', '{"sub":"mia","company":"adler"}', 'x'].map((part) =>
+    Buffer.from(part).toString('base64url'),
+  );
+  const callers = callersOf(spec, [
+    { user: 'member', credential: token.join('.'), scheme: 'token' },
+    { user: 'member', id: 'kim', credential: 'k_1', scheme: 'key' },
+  ]);
+  const model = new Model(spec, callers, '');
+  const [endpoint] = model.endpointsThat('read', 'album');
+  assert.ok(endpoint);
+  const read = model.operationOf(endpoint);
+  const answers = callers.map((caller) =>
+    ['adler', 'brandt'].map((company) => model.access.allows(read, caller, { context: { resource: { id: 'a', company } } })),
+  );
+  assert.deepEqual(answers, [
+    ['yes', 'no'],
+    ['unknown', 'unknown'],
+  ]);
 });

@@ -22,11 +22,13 @@ export interface Answer {
   readonly headerShapes: Named<Shape>;
   readonly if?: Expression;
   readonly example?: { readonly value: Json };
+  /** The shape of each piece of the answer, where it is given as a stream of events or lines. */
+  readonly stream?: Shape;
   /** Whole bodies as they may be answered, by name: they explain, and a stand-in shows them. */
   readonly examples: Named<Json>;
 }
 
-const answerWords = ['shape', 'data', 'headers', 'produces', 'if', 'example', 'examples'] as const;
+const answerWords = ['shape', 'data', 'headers', 'produces', 'if', 'example', 'examples', 'stream'] as const;
 
 /** One status may have several answers, told apart by `if`. */
 export function readAnswers(source: Source): Answer[] {
@@ -70,6 +72,7 @@ function readAnswer(status: string, source: Source): Answer {
   const body = isFull ? source.get('shape') : source;
   const data = isFull ? source.get('data') : undefined;
   const condition = isFull ? source.get('if').expression() : undefined;
+  const stream = isFull && source.has('stream') ? readShape(source.get('stream')) : undefined;
   const expression = data && !data.isMap ? data.expression() : undefined;
   return {
     at: source.at,
@@ -80,6 +83,7 @@ function readAnswer(status: string, source: Source): Answer {
     ...(isFull && source.has('produces') && { produces: source.get('produces').words() }),
     ...(condition && { if: condition }),
     ...(isFull && source.has('example') && { example: { value: source.get('example').value as Json } }),
+    ...(stream && { stream }),
     examples: named(
       isFull && source.get('examples').isMap
         ? source

@@ -8,13 +8,16 @@ import { named, type Source } from './source.ts';
 export interface Authentication {
   readonly at: Pointer;
   readonly schemes: Fact<Named<Scheme>>;
-  /** The schemes that are accepted, each alone; absent = every stated one. */
-  readonly accept?: readonly string[];
+  /** What is accepted: all schemes of one of these sets; absent = every stated one, each alone. */
+  readonly accept?: readonly SchemeSet[];
   /** Operations at which no credential is looked at. */
   readonly public: readonly string[];
   readonly origins: Fact<readonly string[]>;
   readonly permissions: Fact<readonly Permission[]>;
 }
+
+/** Schemes of which a caller shows a credential each, at once. */
+export type SchemeSet = readonly string[];
 
 export interface Scheme extends SchemeFacts {
   readonly at: Pointer;
@@ -61,11 +64,16 @@ export function readAuthentication(source: Source): Authentication {
       source
         .get('schemes')
         .fact((value) => named(value.entries().map(([name, entry]) => [name, readScheme(name, entry)] as const))),
-    ...(source.has('accept') && { accept: source.get('accept').words() }),
+    ...(source.has('accept') && { accept: readSchemeSets(source.get('accept')) }),
     public: source.get('public').unstated() ? [] : source.get('public').words(),
     origins: source.get('origins').fact((value) => value.words()),
     permissions: none ?? source.get('permissions').fact((value) => value.items().map(readPermission)),
   };
+}
+
+/** Alternatives, each of them one scheme or a list of schemes that are shown together. */
+export function readSchemeSets(source: Source): readonly SchemeSet[] {
+  return source.items().map((item) => item.words());
 }
 
 /** The words that belong to one kind of scheme or another. */

@@ -1,6 +1,7 @@
 import type { Json, Pointer } from '../document/document.ts';
 import { durationMs } from '../kinds/durations.ts';
 import { type Answer, readAnswers } from './answers.ts';
+import { readSchemeSets, type SchemeSet } from './authentication.ts';
 import { type Effect, readEffect } from './effects.ts';
 import type { Expression, Fact, Named, Unstated } from './fact.ts';
 import { type Pagination, readPagination } from './limits.ts';
@@ -39,6 +40,8 @@ export interface Endpoint {
   readonly body?: 'optional';
   /** The stated answers. Open where nothing is stated: then they follow from the effect, or are open with it. */
   readonly response: Fact<readonly Answer[]>;
+  /** What callers may show here instead of what the document accepts: all schemes of one of these sets. */
+  readonly accept?: readonly SchemeSet[];
   readonly consumes?: readonly string[];
   readonly produces?: readonly string[];
   readonly order: readonly Order[];
@@ -118,6 +121,7 @@ function readEndpoint(key: string, source: Source): Endpoint {
     ...(takes !== undefined && { takes: takes.split('.') }),
     ...(source.get('body').text() === 'optional' && { body: 'optional' as const }),
     response: source.get('response').fact((value) => readAnswers(value)),
+    ...(source.has('accept') && { accept: readSchemeSets(source.get('accept')) }),
     ...(source.has('consumes') && { consumes: source.get('consumes').words() }),
     ...(source.has('produces') && { produces: source.get('produces').words() }),
     order: source.get('order').words().map(readOrder),

@@ -9,6 +9,8 @@ import { type Server, startServer } from './server.ts';
 
 /** One server that is killed again and again. */
 export interface Lane {
+  /** The command line, as a file that Node runs. */
+  readonly command: string;
   readonly document: string;
   readonly store: string;
   readonly chance: Chance;
@@ -26,7 +28,7 @@ export async function runLane(lane: Lane, tally: Tally): Promise<void> {
   let server: Server | undefined;
 
   async function live(act: (life: Life) => Promise<void>): Promise<void> {
-    server = startServer(lane.document, store, ['--webhook', receiver.url, '--allow-private-webhooks']);
+    server = startServer(lane.document, store, ['--webhook', receiver.url, '--allow-private-webhooks'], lane.command);
     if (history.round > 1 && history.round <= kills && chance.percent(10)) {
       await delay(chance.below(500));
     } else {

@@ -4,22 +4,26 @@ import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const root = join(import.meta.dirname, '../..');
+/** The command line's own launcher, in the checkout. */
+const launcher = join(import.meta.dirname, '../../bin/ninefold.js');
 
 /** A service that runs as a process of its own, as a user starts it. */
 export interface Server {
   /** Where it listens; rejects where it ends before that. */
   readonly address: Promise<string>;
+  readonly pid: number | undefined;
   /** What it wrote that was no exchange. */
   readonly said: readonly string[];
   /** Ends it at once, as the machine would, and waits until it is gone. */
   kill(): Promise<void>;
+  /** Its exit code, once it has ended by itself. */
+  readonly ended: Promise<number | null>;
 }
 
-/** Starts the command line's own launcher on a store. */
-export function startServer(document: string, store: string, more: readonly string[] = []): Server {
+/** Starts a command line on a store: the launcher, unless another is given. */
+export function startServer(document: string, store: string, more: readonly string[] = [], command = launcher): Server {
   const words = ['serve', document, '--store', store, '--port', '0', '--log', 'json', ...more];
-  const child = spawn(process.execPath, [join(root, 'bin/ninefold.js'), ...words], {
+  const child = spawn(process.execPath, [command, ...words], {
     env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -31,7 +35,9 @@ export function startServer(document: string, store: string, more: readonly stri
   address.catch(() => {});
   return {
     address,
+    pid: child.pid,
     said,
+    ended: closed.then(([code]) => code as number | null),
     async kill() {
       child.kill('SIGKILL');
       await closed;

@@ -80,6 +80,8 @@ const sayings: Readonly<Record<string, Saying>> = {
   format: (value, said) => isMap(said) && (said.bearerFormat === value || said.type === 'file'),
   in: (value, said) => isMap(said) && said.in === value,
   type: (value, said) =>
+    value === 'unverifiable' ||
+    (value === 'oauth2' && said === 'openIdConnect') ||
     (value === 'api_key' && (said === 'http' || said === 'apiKey' || said === 'httpApiKey')) ||
     (value === 'basic' && said === 'http'),
   deprecated: (value, said) => isMap(said) && said.deprecated === value,

@@ -1,10 +1,12 @@
+import type { Json, Pointer } from '../../document/document.ts';
 import { nearest } from '../../document/nearest.ts';
 import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
 import { readTemplate } from '../../kinds/generators/template.ts';
 import { isToken } from '../../kinds/http-token.ts';
-import { kindOfScheme, type Scheme, schemePrefix } from '../../parts/authentication.ts';
+import { acceptedNames } from '../../parts/accepted.ts';
+import { kindOfScheme, type Scheme, type SchemeSet, schemePrefix } from '../../parts/authentication.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { notADuration } from '../subject/data.ts';
 import { listed, unstated } from '../subject/names.ts';
@@ -28,10 +30,9 @@ export const schemeRules: readonly Rule[] = [
     'A scheme is accepted that is not stated.',
     'Write the name of a stated scheme.',
     (subject) => {
-      const { at, accept = [] } = subject.spec.authentication;
-      const list = below(at, 'accept');
-      if (isMap(valueAt(subject.spec.document.tree, list))) return [];
-      return accept.flatMap((name, index) => unstated(subject.names.schemes, name, itemPlace(subject, list, accept, index)));
+      const { authentication, endpoints } = subject.spec;
+      const places = [authentication, ...entriesOf(endpoints.all).map(([, endpoint]) => endpoint)];
+      return places.flatMap(({ at, accept = [] }) => unknownIn(subject, below(at, 'accept'), accept));
     },
   ),
   warning(
@@ -41,8 +42,9 @@ export const schemeRules: readonly Rule[] = [
     ({ spec }) => {
       const { schemes, accept } = spec.authentication;
       if (!accept || isMap(valueAt(spec.document.tree, below(spec.authentication.at, 'accept')))) return [];
+      const accepted = acceptedNames(spec);
       return entriesOf(schemes)
-        .filter(([name]) => !accept.includes(name))
+        .filter(([name]) => !accepted.has(name))
         .map(([name, { at }]) => ({ message: `\`${name}\` is not among what is accepted.`, at, onKey: true }));
     },
   ),
@@ -113,6 +115,19 @@ export const schemeRules: readonly Rule[] = [
     },
   ),
 ];
+
+/** The names of one list of alternatives, and of the lists inside it, that no scheme has. */
+function unknownIn(subject: Subject, list: Pointer, sets: readonly SchemeSet[]): Wrong[] {
+  const stated = valueAt(subject.spec.document.tree, list);
+  if (isMap(stated)) return [];
+  const items = Array.isArray(stated) ? (stated as readonly Json[]) : [stated];
+  return sets.flatMap((set, index) => {
+    const at = Array.isArray(stated) ? below(list, index) : list;
+    return set.flatMap((name, inner) =>
+      unstated(subject.names.schemes, name, Array.isArray(items[index]) ? below(at, inner) : at),
+    );
+  });
+}
 
 /** What is found at each scheme. */
 function eachScheme({ authentication }: Subject['spec'], find: (scheme: Scheme) => readonly Wrong[]): Wrong[] {

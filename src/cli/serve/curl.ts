@@ -1,4 +1,5 @@
 import type { Json, JsonMap } from '../../document/document.ts';
+import { acceptedSets } from '../../parts/accepted.ts';
 import type { ResourceVerb } from '../../parts/effects.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
@@ -83,7 +84,7 @@ function request(
   const body = bodyOf(spec, endpoint);
   if (body === undefined) return undefined;
   const shown = shownFor(spec, endpoint, credentials);
-  if (shown?.in === 'query') query.set(shown.name, shown.value);
+  for (const { in: place, name, value } of shown) if (place === 'query') query.set(name, value);
   const url = `${base}${endpoint.path}${query.size > 0 ? `?${query}` : ''}`;
   return [curl, ...methodOf(endpoint, body.length > 0), quoted(url), ...wordsOf(shown), ...headers, ...key, ...body].join(' ');
 }
@@ -108,24 +109,31 @@ function placeholders(spec: Spec): DevelopmentCredential[] {
   });
 }
 
-/** The credentials with the one first, and alone, whose user may call all of these. */
+/** The credentials of one user alone who may call all of these; of everybody where there is none. */
 function callers(
   spec: Spec,
   credentials: readonly DevelopmentCredential[],
   endpoints: readonly Endpoint[],
 ): readonly DevelopmentCredential[] {
   const one = credentials.find((credential) => endpoints.every((endpoint) => mayCall(spec, endpoint, credential.user)));
-  return one ? [one] : credentials;
+  return one ? credentials.filter(({ user }) => user === one.user) : credentials;
 }
 
-/** The credential that an endpoint is asked with: none where it is public. */
+/** The credentials that an endpoint is asked with, all of them at once: none where it is public. */
 function shownFor(
   spec: Spec,
   endpoint: Endpoint,
   credentials: readonly DevelopmentCredential[],
-): DevelopmentCredential | undefined {
-  if (namesOperation(spec.authentication.public, operationOf(endpoint))) return undefined;
-  return credentials.find(({ user }) => mayCall(spec, endpoint, user)) ?? credentials[0];
+): readonly DevelopmentCredential[] {
+  if (namesOperation(spec.authentication.public, operationOf(endpoint))) return [];
+  const sets = acceptedSets(spec.authentication, endpoint);
+  const allowed = credentials.filter(({ user }) => mayCall(spec, endpoint, user));
+  for (const one of allowed.length > 0 ? allowed : credentials.slice(0, 1)) {
+    const own = credentials.filter(({ user }) => user === one.user);
+    const set = sets.find((names) => names.length > 0 && names.every((name) => own.some(({ scheme }) => scheme === name)));
+    if (set) return own.filter(({ scheme }) => set.includes(scheme));
+  }
+  return credentials.slice(0, 1);
 }
 
 function mayCall({ authentication }: Spec, endpoint: Endpoint, user: string): boolean {
@@ -140,14 +148,19 @@ function operationOf(endpoint: Endpoint): Operation {
   return { name: endpoint.operation, endpoint, ...(resource !== undefined && { resource }) };
 }
 
-/** The words that send a credential which stands in a header or a cookie. */
-function wordsOf(credential: DevelopmentCredential | undefined): string[] {
-  if (credential?.in === 'header') return [`-H ${quoted(`${credential.name}: ${credential.value}`)}`];
-  return credential?.in === 'cookie' ? [`-b ${quoted(`${credential.name}=${credential.value}`)}`] : [];
+/** The words that send credentials which stand in headers or cookies. */
+function wordsOf(credentials: readonly DevelopmentCredential[]): string[] {
+  return credentials.flatMap(({ in: place, name, value }) => {
+    if (place === 'header') return [`-H ${quoted(`${name}: ${value}`)}`];
+    return place === 'cookie' ? [`-b ${quoted(`${name}=${value}`)}`] : [];
+  });
 }
 
-function queryOf(credential: DevelopmentCredential | undefined): string {
-  return credential?.in === 'query' ? `?${new URLSearchParams([[credential.name, credential.value]])}` : '';
+function queryOf(credentials: readonly DevelopmentCredential[]): string {
+  const pairs = credentials.flatMap(({ in: place, name, value }) =>
+    place === 'query' ? [[name, value] as [string, string]] : [],
+  );
+  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;
 }
 
 function methodOf({ method }: Endpoint, hasBody: boolean): string[] {

@@ -1,5 +1,6 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { newMap } from '../../document/values.ts';
+import { acceptedSets } from '../../parts/accepted.ts';
 import { kindOfScheme, schemePrefix } from '../../parts/authentication.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
@@ -117,11 +118,13 @@ function errorBodyType({ reading, shapes }: ResourceTypes): Type {
   );
 }
 
-/** One of the accepted schemes: a text, or a name and a password. */
-function credentialType({ authentication }: Spec): Type {
-  const accepted = entriesOf(authentication.schemes).filter(
-    ([name]) => authentication.accept === undefined || authentication.accept.includes(name),
-  );
+/** The schemes of one of the accepted sets: a text each, or a name and a password. */
+function credentialType(spec: Spec): Type {
+  const { authentication } = spec;
+  const stated = new Map(entriesOf(authentication.schemes));
+  const own = entriesOf(spec.endpoints.all).flatMap(([, { accept }]) => accept ?? []);
+  const all = [...acceptedSets(authentication), ...own].filter((set) => set.length > 0 && set.every((name) => stated.has(name)));
+  const accepted = [...new Map(all.map((set) => [JSON.stringify([...set].sort()), set])).values()];
   const pair = objectOf([
     { name: 'name', type: word('string') },
     { name: 'password', type: word('string') },
@@ -129,10 +132,15 @@ function credentialType({ authentication }: Spec): Type {
   return accepted.length === 0
     ? objectOf([], neverType)
     : union(
-        accepted.map(([name, scheme]) => {
-          const isPair = kindOfScheme(scheme)?.proof?.by === 'password';
-          return objectOf([{ name, type: isPair ? pair : word('string'), readonly: true }]);
-        }),
+        accepted.map((set) =>
+          objectOf(
+            set.map((name) => {
+              const scheme = stated.get(name);
+              const isPair = scheme !== undefined && kindOfScheme(scheme)?.proof?.by === 'password';
+              return { name, type: isPair ? pair : word('string'), readonly: true };
+            }),
+          ),
+        ),
       );
 }
 

@@ -60,6 +60,8 @@ export interface AskedFor {
   /** Whether it takes what nobody but the service can read. */
   takesOpaque(name: string): boolean;
   takesText(name: string): boolean;
+  /** Whether its first value is nought. */
+  startsAtNought(name: string): boolean;
 }
 
 /** What a document states of pages, as far as styles reckon with it. */

@@ -24,8 +24,8 @@ export const page = {
     following: (value) => value + 1,
   },
   isSteady: false,
-  recognise({ named }) {
+  recognise({ named, startsAtNought }) {
     const own = named('page');
-    return own === undefined ? undefined : { page: own };
+    return own === undefined || startsAtNought(own) ? undefined : { page: own };
   },
 } as const satisfies PageStyle;

@@ -5,9 +5,13 @@ import { jwt } from './jwt.ts';
 import type { PlacedScheme, SchemeKind } from './kind.ts';
 import { oauth2 } from './oauth2.ts';
 import { signature } from './signature.ts';
+import { unverifiable } from './unverifiable.ts';
 
 /** Every kind of scheme that can be stated. */
-export const schemeKinds = [apiKey, basic, jwt, oauth2, signature] as const satisfies readonly SchemeKind[];
+export const schemeKinds = [apiKey, basic, jwt, oauth2, signature, unverifiable] as const satisfies readonly SchemeKind[];
+
+/** What is stated of a scheme of which nothing is known: nobody can show it. */
+export const unknownScheme = { type: unverifiable.word } as const;
 
 export type SchemeWord = (typeof schemeKinds)[number]['word'];
 

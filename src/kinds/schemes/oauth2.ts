@@ -3,7 +3,7 @@ import { compareBy, together } from '../comparison.ts';
 import { bearerChallenge } from './challenges.ts';
 import { asyncApiFlows, openApiFlows } from './flows.ts';
 import { asBearer } from './in-openapi.ts';
-import type { InOpenApi, PlacedScheme, SchemeFacts, SchemeKind } from './kind.ts';
+import type { InOpenApi, OfForeign, PlacedScheme, SchemeFacts, SchemeKind } from './kind.ts';
 import { compareTokens, looksLikeToken, tokenFlaw, tokenMembers, tokenMisses } from './token.ts';
 
 /** A token that one of the stated flows gives out (RFC 6749), verified as a JWT. */
@@ -12,6 +12,9 @@ export const oauth2 = {
   meaning: 'A token that one of the stated flows gives out, verified as a JWT.',
   members: {
     ...tokenMembers,
+    open_id: {
+      form: { type: 'string', description: 'Where an OpenID provider says of itself what it does (OpenID Connect Discovery).' },
+    },
     flows: {
       form: {
         type: 'object',
@@ -37,7 +40,7 @@ export const oauth2 = {
   nearMisses: tokenMisses,
   toOpenApi,
   isInOpenApi: ({ type }) => type === 'oauth2' || type === 'openIdConnect',
-  ofForeign: ({ type }) => (type === 'oauth2' ? { stated: { type: 'oauth2' }, read: ['type'] } : undefined),
+  ofForeign,
   toAsyncApi: ({ flows, scopes }): JsonMap => {
     const written = asyncApiFlows(flows, scopes);
     return written ? { type: 'oauth2', flows: written } : { type: 'http', scheme: 'bearer' };
@@ -52,7 +55,16 @@ export const oauth2 = {
   },
 } as const satisfies SchemeKind;
 
+function ofForeign({ type, openIdConnectUrl }: JsonMap): OfForeign | undefined {
+  if (type === 'oauth2') return { stated: { type: 'oauth2' }, read: ['type'] };
+  if (type !== 'openIdConnect' || typeof openIdConnectUrl !== 'string') return undefined;
+  return { stated: { type: 'oauth2', open_id: openIdConnectUrl }, read: ['type', 'openIdConnectUrl'] };
+}
+
 function toOpenApi(scheme: PlacedScheme): InOpenApi {
+  const { open_id: openIdConnectUrl } = scheme.own;
+  if (typeof openIdConnectUrl === 'string')
+    return { written: { type: 'openIdConnect', openIdConnectUrl }, told: [], isKindTold: false, takesScopes: true };
   const flows = openApiFlows(scheme.flows, scheme.scopes);
   return flows ? { written: { type: 'oauth2', flows }, told: [], isKindTold: false, takesScopes: true } : asBearer(scheme);
 }

@@ -21,6 +21,9 @@ export const SchemeForm = keys({
   realm: text,
 });
 
+/** Alternatives of schemes that are shown together. */
+export const AcceptForm = Type.Union([Type.String(), Type.Array(Words)]);
+
 const PermissionForm = keys({
   allow: Words,
   to: Words,
@@ -32,7 +35,7 @@ const PermissionForm = keys({
 export const AuthenticationForm = fact(
   keys({
     schemes: fact(namedForm(value(ref<unknown>('scheme'))), 'How a caller shows who it is.'),
-    accept: fact(Words, 'The schemes that are accepted, each alone.'),
+    accept: fact(AcceptForm, 'What is accepted: one scheme, or all schemes of a list inside the list.'),
     public: fact(Words, 'Operations at which no credential is looked at.'),
     origins: fact(Words, 'The origins that browsers may call from (CORS).'),
     permissions: fact(Type.Array(value(PermissionForm)), 'Who may do what. What no rule allows is refused.'),

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { AcceptForm } from './authentication.ts';
 import { deprecation, schemaWords, shapeRef } from './shape.ts';
 import { cel, fact, keys, listing, namedForm, ref, value, Words } from './standing.ts';
 
@@ -11,7 +12,9 @@ const ParameterForm = Type.Union([
     in: Type.Union([Type.Literal('path'), Type.Literal('query'), Type.Literal('header'), Type.Literal('cookie')]),
     required: Type.Boolean(),
     default: Type.Unknown(),
-    filters: Type.String({ description: 'The field that it filters by.' }),
+    filters: Type.String({
+      description: 'The field that it filters by; `none` where it is called like a field and filters by none.',
+    }),
     op: Type.Union(['=', '!=', '<', '<=', '>', '>=', 'in', 'prefix', 'contains'].map((op) => Type.Literal(op))),
     sorts: Type.Boolean({ description: 'It names the field to sort by; a leading - turns the order.' }),
     style: Type.Union(
@@ -54,6 +57,10 @@ export const FullAnswerForm = keys({
   produces: Words,
   if: cel('when this is the answer'),
   example: Type.Unknown(),
+  stream: Type.Unsafe<unknown>({
+    ...shapeRef,
+    description: 'The shape of each piece, where the answer is given as a stream of events or lines.',
+  }),
   examples: namedForm(Type.Unknown(), 'Whole bodies as they may be answered, by name; a stand-in shows them.'),
 });
 
@@ -73,6 +80,10 @@ const endpointWords = {
     description: 'Whether a request may go without its stated body; required unless said.',
   }),
   response: fact(namedForm(AnswerForm), 'The answers, by status.'),
+  accept: fact(
+    AcceptForm,
+    'What is accepted here instead of what the document accepts: one scheme, or all of a list inside the list.',
+  ),
   consumes: Words,
   produces: Words,
   order: Type.Union([Words], { description: 'The fields that a list is sorted by; a leading - turns the order.' }),

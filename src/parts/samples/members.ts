@@ -32,7 +32,7 @@ export function compileObject(shape: Shape, of: SamplerOf): SampleMeans {
     const isFull = ground.isFull === true && isShort(path);
     for (const [at, name] of wished.entries()) {
       const isAsked = at < required.size || Object.keys(out).length < least;
-      if (!isAsked && !(isFull && Object.hasOwn(properties, name) && !isOfPages(name) && hasRoom(ground))) continue;
+      if (!isAsked && !(isFull && isCurrent(properties[name]) && !isOfPages(name) && hasRoom(ground))) continue;
       if (Object.hasOwn(out, name)) continue;
       const place = below(path, name);
       const member = memberOf(name);
@@ -68,6 +68,13 @@ export function compileObject(shape: Shape, of: SamplerOf): SampleMeans {
     }
     return kept === 0 && Object.keys(given).length > 0 ? nothing : fill(out, ground, path);
   }
+}
+
+/** Whether a member is stated, and not one that is on its way out, or is only ever sent. */
+function isCurrent(shape: Json | undefined): boolean {
+  return (
+    shape !== undefined && shape !== false && !(isPlainMap(shape) && (shape.deprecated === true || shape.writeOnly === true))
+  );
 }
 
 /** How deep members that nothing requires are made. */

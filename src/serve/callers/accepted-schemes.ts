@@ -1,4 +1,5 @@
 import type { SchemeKind } from '../../kinds/schemes/kind.ts';
+import { acceptedNames } from '../../parts/accepted.ts';
 import { kindOfScheme, type Scheme, schemePrefix } from '../../parts/authentication.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
@@ -13,11 +14,11 @@ export interface Accepted {
   readonly prefix: string | undefined;
 }
 
-/** The schemes that a document accepts; one without a stated place for its credential is not accepted. */
-export function acceptedSchemes({ authentication }: Spec): Accepted[] {
-  const { schemes, accept } = authentication;
-  return entriesOf(schemes)
-    .filter(([name]) => accept === undefined || accept.includes(name))
+/** The schemes that a document accepts somewhere; one without a stated place for its credential is not accepted. */
+export function acceptedSchemes(spec: Spec): Accepted[] {
+  const accepted = acceptedNames(spec);
+  return entriesOf(spec.authentication.schemes)
+    .filter(([name]) => accepted.has(name))
     .flatMap(([, scheme]): Accepted[] => {
       const kind = kindOfScheme(scheme);
       const carrier = statedValue(scheme.carrier);
@@ -27,11 +28,23 @@ export function acceptedSchemes({ authentication }: Spec): Accepted[] {
 }
 
 /** Why there are no means for a scheme here, where there are none. */
-export function unsupportedBy({ scheme, kind }: Pick<Accepted, 'scheme' | 'kind'>): string | undefined {
+export function unsupportedBy(
+  { scheme, kind }: Pick<Accepted, 'scheme' | 'kind'>,
+  { signsAll }: { readonly signsAll?: boolean } = {},
+): string | undefined {
   if (kind.proof === undefined)
     return `Credentials of the scheme "${scheme.name}" (${kind.word}) cannot be verified by this service.`;
   if (kind.proof.by !== 'token') return undefined;
+  // A stand-in gives out tokens of its own where nobody else could.
+  if (signsAll && scheme.jwks === undefined && scheme.secretEnv === undefined) return undefined;
   const hasKeys = scheme.jwks !== undefined || scheme.secretEnv !== undefined;
   if (hasKeys && (scheme.algorithms ?? []).length > 0) return undefined;
   return `Tokens of the scheme "${scheme.name}" cannot be verified: the document states no ${hasKeys ? 'algorithms' : 'keys'} for them.`;
 }
+
+/** The algorithms of tokens: those that are stated, else the one that this run signs with. */
+export function algorithmsOf({ algorithms = [] }: Scheme, signsAll: boolean): readonly string[] {
+  return algorithms.length === 0 && signsAll ? [ownAlgorithm] : algorithms;
+}
+
+const ownAlgorithm = 'ES256';

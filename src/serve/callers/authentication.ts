@@ -1,5 +1,7 @@
+import { acceptedSets } from '../../parts/accepted.ts';
+import type { SchemeSet } from '../../parts/authentication.ts';
 import { isCallerKnown } from '../../parts/expressions/operation-scope.ts';
-import { isStated, statedValue } from '../../parts/fact.ts';
+import { entriesOf, isStated } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
 import type { Compilation } from '../exchange/compilation.ts';
@@ -7,6 +9,7 @@ import type { Caller, Identified, Refusal } from '../exchange/exchange.ts';
 import type { Call } from '../http/call.ts';
 import { type Accepted, acceptedSchemes, unsupportedBy } from './accepted-schemes.ts';
 import { usersOf } from './callers.ts';
+import { type Challenges, compileChallenges } from './challenges.ts';
 import { isLedHere, isOnLoopback } from './loopback.ts';
 import { compileCarriers, compileProof, type Means, type Presented, type ProofOutcome, type Prove } from './proofs.ts';
 import { isCrossSite, isWrite, statedOrigins } from './sites.ts';
@@ -73,24 +76,38 @@ interface Asks {
   readonly isPublic: boolean;
   /** Whether somebody without a credential may go on. */
   readonly isForAnyone: boolean;
+  readonly door: Door;
+}
+
+/** What is accepted at some operations: the schemes of the sets that may be shown there, and what is told who shows none of them. */
+interface Door {
+  readonly sets: readonly SchemeSet[];
+  readonly accepted: readonly Accepted[];
+  readonly read: (call: Call) => readonly Presented[];
+  readonly challenges: Challenges;
+  readonly missing: Identified;
 }
 
 function withSchemes(engine: Means): Identify {
   const { compilation, clock } = engine;
   const { spec } = compilation;
-  const accepted = acceptedSchemes(spec);
-  if (accepted.length === 0) return withoutCarriers(compilation);
-  const read = compileCarriers(accepted);
-  const prove = compileProving(accepted, engine);
-  const supported = accepted.filter((one) => engine.relaxesAuth || unsupportedBy(one) === undefined);
-  const challenges = compileChallenges(supported, spec.title);
-  const conclude = compileConclusion(compilation, challenges);
-  const missing = supported.length === 0 ? refuseUnsupported(accepted) : ({ refusal: challenges.missing } satisfies Identified);
+  const prove = compileProving(acceptedSchemes(spec), engine);
+  const conclude = compileConclusion(engine);
+  const doors = new Map<string, Door>();
   const asked = new Map<Operation, Asks>();
+
+  function doorOf({ endpoint }: Operation): Door {
+    const sets = acceptedSets(spec.authentication, endpoint);
+    const key = JSON.stringify(sets);
+    const door = doors.get(key) ?? compileDoor(sets, engine);
+    doors.set(key, door);
+    return door;
+  }
 
   function asksAt(operation: Operation): Asks {
     const isPublic = namesOperation(spec.authentication.public, operation);
-    const asks = { operation, isPublic, isForAnyone: !isPublic && !isCallerKnown(spec, operation) };
+    const isForAnyone = !isPublic && !isCallerKnown(spec, operation);
+    const asks = { operation, isPublic, isForAnyone, door: doorOf(operation) };
     asked.set(operation, asks);
     return asks;
   }
@@ -98,6 +115,7 @@ function withSchemes(engine: Means): Identify {
   return (call, { operation }) => {
     const asks = asked.get(operation) ?? asksAt(operation);
     if (asks.isPublic) return nobody;
+    const { read, missing, challenges, accepted } = asks.door;
     const presented = read(call);
     if (presented.length === 0) return asks.isForAnyone ? nobody : missing;
     if (presented.length > presentedMost) return { refusal: challenges.bad(accepted) };
@@ -112,54 +130,102 @@ function withSchemes(engine: Means): Identify {
         },
       );
     // None is a promise.
-    return conclude(call, asks, presented, outcomes as ProofOutcome[]);
+    return conclude(call, asks, presented, outcomes as Proven[]);
   };
 }
 
-/** A credential can be of several schemes that look alike: it is good if it is good in one of them. */
+/** A set that holds a scheme without means for it here, or without a place for its credential, is one that nobody can show. */
+function compileDoor(sets: readonly SchemeSet[], engine: Means): Door {
+  const { compilation, relaxesAuth } = engine;
+  const names = new Set(sets.flat());
+  const accepted = acceptedSchemes(compilation.spec).filter(({ scheme }) => names.has(scheme.name));
+  const supported = accepted.filter((one) => relaxesAuth || unsupportedBy(one, engine) === undefined);
+  const isSupported = (name: string) => supported.some(({ scheme }) => scheme.name === name);
+  const challenges = compileChallenges(supported, compilation.spec.title);
+  const canBeShown = sets.some((set) => set.length > 0 && set.every(isSupported));
+  const missing: Identified = canBeShown
+    ? { refusal: challenges.missing }
+    : { refusal: refusalOfDoor([...names], accepted, engine) };
+  return { sets, accepted, read: compileCarriers(accepted), challenges, missing };
+}
+
+/** Why nobody can show what is accepted: a scheme that there are no means for, or of which it is open where its credential stands. */
+function refusalOfDoor(names: readonly string[], accepted: readonly Accepted[], engine: Means): Refusal {
+  const { facts, spec } = engine.compilation;
+  const lacking = accepted.filter((one) => unsupportedBy(one, engine) !== undefined);
+  if (lacking.length > 0) return refuseUnsupported(lacking, engine).refusal;
+  const open = names.flatMap((name) => facts.about('header names', name));
+  if (open.length > 0) return { open };
+  const stated = new Set(entriesOf(spec.authentication.schemes).map(([name]) => name));
+  const unplaced = names.find((name) => stated.has(name));
+  return unplaced === undefined
+    ? { when: 'caller.unknown' }
+    : unsupported(`There are no means here for the scheme "${unplaced}".`);
+}
+
+/** What a credential came to, and by which scheme, where it is good. */
+interface Proven {
+  readonly outcome: ProofOutcome;
+  readonly by: Accepted | undefined;
+}
+
+/** A credential can be of several schemes that look alike: it is good if it is good in one of them, and counts as of that one alone. */
 function compileProving(
   accepted: readonly Accepted[],
   means: Means,
-): (presented: Presented, nowMs: number, call: Call) => ProofOutcome | Promise<ProofOutcome> {
-  const proofs = new Map<Accepted, Prove>(accepted.map((one) => [one, compileProof(one, means)]));
+): (presented: Presented, nowMs: number, call: Call) => Proven | Promise<Proven> {
+  const proofs = new Map<string, Prove>(accepted.map((one) => [one.scheme.name, compileProof(one, means)]));
+  const proofOf = ({ scheme }: Accepted) => proofs.get(scheme.name);
 
   async function proveInOne(
     first: ProofOutcome | Promise<ProofOutcome>,
-    others: readonly Accepted[],
+    schemes: readonly Accepted[],
     text: string,
     nowMs: number,
     call: Call,
-  ): Promise<ProofOutcome> {
-    let told = await first;
+  ): Promise<Proven> {
+    const [one, ...others] = schemes;
+    let told: Proven = { outcome: await first, by: one };
     for (const other of others) {
-      if (isGood(told)) return told;
-      const next = await proofs.get(other)?.(text, nowMs, call);
-      if (isGood(next) || told === undefined) told = next;
+      if (isGood(told.outcome)) return told;
+      const next = await proofOf(other)?.(text, nowMs, call);
+      if (isGood(next) || told.outcome === undefined) told = { outcome: next, by: other };
     }
     return told;
   }
 
   return ({ text, schemes }, nowMs, call) => {
-    const [first, ...others] = schemes;
-    const outcome = first && proofs.get(first)?.(text, nowMs, call);
-    return others.length === 0 ? outcome : proveInOne(outcome, others, text, nowMs, call);
+    const [first] = schemes;
+    const outcome = first && proofOf(first)?.(text, nowMs, call);
+    if (schemes.length > 1 || outcome instanceof Promise) return proveInOne(outcome, schemes, text, nowMs, call);
+    return { outcome, by: first };
   };
 }
 
 /** Says who is calling by what each of the presented credentials came to. */
-type Conclude = (call: Call, asks: Asks, presented: readonly Presented[], outcomes: readonly ProofOutcome[]) => Identified;
+type Conclude = (call: Call, asks: Asks, presented: readonly Presented[], proven: readonly Proven[]) => Identified;
 
-function compileConclusion(compilation: Compilation, challenges: Challenges): Conclude {
+function compileConclusion(engine: Means): Conclude {
+  const { compilation, relaxesAuth } = engine;
   const users = usersOf(compilation);
   const isStatedUser = users ? new Set(users) : undefined;
   const origins = statedOrigins(compilation.spec.authentication);
-  return (call, asks, presented, outcomes) => {
+  return (call, asks, presented, proven) => {
+    const { challenges, sets, missing } = asks.door;
+    const outcomes = proven.map(({ outcome }) => outcome);
     const bad = presented.filter((_one, index) => outcomes[index] === undefined);
     if (bad.length > 0) return { refusal: challenges.bad(bad.flatMap(({ around }) => around)) };
-    if (outcomes.includes('unsupported')) return refuseUnsupported(presented.flatMap(({ schemes }) => schemes));
+    if (outcomes.includes('unsupported'))
+      return refuseUnsupported(
+        presented.flatMap(({ schemes }) => schemes),
+        engine,
+      );
     if (outcomes.includes('hurried')) return hurried;
     if (!outcomes.every(isGood)) return { refusal: { when: 'service.unavailable' } };
-    const caller = together(outcomes.map((outcome) => outcome.caller));
+    const shown = new Set(proven.map(({ by }) => by?.scheme.name));
+    if (!sets.some((set) => set.length > 0 && set.every((name) => shown.has(name)))) return missing;
+    const callers = outcomes.map((outcome) => outcome.caller);
+    const caller = relaxesAuth ? joined(callers) : together(callers);
     if (!caller || (isStatedUser && !isStatedUser.has(caller.user)))
       return { refusal: challenges.bad(presented.flatMap(({ around }) => around)) };
     if (presented.some(isAmbient) && isCrossSite(call, origins))
@@ -201,36 +267,19 @@ function together(callers: readonly Caller[]): Caller | undefined {
   return { id, user, scopes, ...(claims && { claims }), ...(key !== undefined && { key }) };
 }
 
-function refuseUnsupported(schemes: readonly Accepted[]): { readonly refusal: Refusal } {
-  const detail = schemes.flatMap((one) => unsupportedBy(one) ?? [])[0] ?? 'This scheme is not supported.';
-  return { refusal: { unsupported: { type: 'urn:ninefold:unsupported', detail } } };
+/** Where any credential is good, several of them are one caller: the one of the first that shows all of them. */
+function joined(callers: readonly Caller[]): Caller | undefined {
+  const [first, ...others] = callers;
+  if (!first || others.length === 0) return first;
+  const scopes = [...new Set(callers.flatMap((caller) => caller.scopes))];
+  return { ...first, id: callers.map(({ id }) => id).join('+'), scopes };
 }
 
-/** Schemes are stated, and of none of them where its credential stands: nobody can show who it is. */
-function withoutCarriers({ spec, facts }: Compilation): Identify {
-  const open = Object.keys(statedValue(spec.authentication.schemes) ?? {}).flatMap((name) => facts.about('header names', name));
-  const refused: Identified = { refusal: open.length > 0 ? { open } : { when: 'caller.unknown' } };
-  return (_call, { operation }) => {
-    const isFree = namesOperation(spec.authentication.public, operation) || !isCallerKnown(spec, operation);
-    return isFree ? nobody : refused;
-  };
+function refuseUnsupported(schemes: readonly Accepted[], means: Means): { readonly refusal: Refusal } {
+  const detail = schemes.flatMap((one) => unsupportedBy(one, means) ?? [])[0] ?? 'This scheme is not supported.';
+  return { refusal: unsupported(detail) };
 }
 
-/** Step 4's refusals, each with what a client may show instead (RFC 9110 section 15.5.2). */
-interface Challenges {
-  readonly missing: Refusal;
-  /** A credential that came is not good: of these schemes. */
-  bad(schemes: readonly Accepted[]): Refusal;
-}
-
-function compileChallenges(accepted: readonly Accepted[], title: string): Challenges {
-  const realm = title === '' ? 'service' : title;
-  const refuse = (isBad: (scheme: Accepted) => boolean): Refusal => {
-    const challenges = accepted.map((scheme) =>
-      scheme.kind.challenge({ realm, in: scheme.in, name: scheme.carrier, prefix: scheme.prefix, isBad: isBad(scheme) }),
-    );
-    const unique = [...new Set(challenges)];
-    return { when: 'caller.unknown', ...(unique.length > 0 && { headers: { 'www-authenticate': unique.join(', ') } }) };
-  };
-  return { missing: refuse(() => false), bad: (schemes) => refuse((scheme) => schemes.includes(scheme)) };
+function unsupported(detail: string): Refusal {
+  return { unsupported: { type: 'urn:ninefold:unsupported', detail } };
 }

@@ -1,12 +1,13 @@
 import type { JWK } from 'jose';
 import type { Json, JsonMap } from '../../document/document.ts';
-import type { Scheme } from '../../parts/authentication.ts';
-import { statedValue } from '../../parts/fact.ts';
+import { acceptedSets } from '../../parts/accepted.ts';
+import type { Scheme, SchemeSet } from '../../parts/authentication.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Compilation } from '../exchange/compilation.ts';
 import type { Caller } from '../exchange/exchange.ts';
 import { type Clock, type Entropy, makeKeyPair } from '../http/clock.ts';
-import { type Accepted, acceptedSchemes, unsupportedBy } from './accepted-schemes.ts';
+import { type Accepted, acceptedSchemes, algorithmsOf, unsupportedBy } from './accepted-schemes.ts';
 import { type CallerOf, compileCaller, usersOf } from './callers.ts';
 import { type Credentials, newKey } from './credentials.ts';
 import { fixedKeys, type KeySet } from './key-set.ts';
@@ -41,10 +42,14 @@ export class Development {
   readonly #clock: Clock;
   readonly #chance: Entropy;
   readonly #issuers = new Map<string, Issuer>();
-  readonly #made = new Map<string, DevelopmentCredential>();
+  /** By user and scheme. */
+  readonly #made = new Map<string, ReadonlyMap<string, DevelopmentCredential>>();
+  /** Whether this run signs tokens also of schemes for which the document states no keys. */
+  readonly signsAll: boolean;
   #lacking: readonly string[] = [];
 
-  constructor(credentials: Credentials, clock: Clock, chance: Entropy) {
+  constructor(credentials: Credentials, clock: Clock, chance: Entropy, signsAll = false) {
+    this.signsAll = signsAll;
     this.#credentials = credentials;
     this.#clock = clock;
     this.#chance = chance;
@@ -56,24 +61,25 @@ export class Development {
     return issuer?.kid === kid ? issuer?.keys : undefined;
   }
 
-  /** Makes what the users of a document do not have yet. */
+  /** Makes what the users of a document do not have yet: what lets them in everywhere, and on a stand-in one of every scheme. */
   async issue(compilation: Compilation): Promise<void> {
-    const accepted = acceptedSchemes(compilation.spec).filter((scheme) => unsupportedBy(scheme) === undefined);
-    const users = usersOf(compilation) ?? [''];
-    const made = new Map<string, DevelopmentCredential>();
-    for (const user of accepted.length === 0 ? [] : users) {
-      const known = this.#made.get(user);
-      const isCurrent = known && accepted.some(({ scheme, carrier }) => scheme.name === known.scheme && carrier === known.name);
-      const credential = isCurrent ? known : await this.#issueTo(user, accepted, compilation);
-      if (credential) made.set(user, credential);
+    const { spec } = compilation;
+    const accepted = new Map(
+      acceptedSchemes(spec).flatMap((one) => (unsupportedBy(one, this) === undefined ? [[one.scheme.name, one]] : [])),
+    );
+    const users = accepted.size === 0 ? [] : (usersOf(compilation) ?? ['']);
+    const made = new Map<string, ReadonlyMap<string, DevelopmentCredential>>();
+    for (const user of users) {
+      const own = await this.#issueTo(user, accepted, compilation);
+      if (own.size > 0) made.set(user, own);
     }
-    this.#lacking = accepted.length === 0 ? [] : users.filter((user) => !made.has(user));
+    this.#lacking = users.filter((user) => !made.has(user));
     this.#made.clear();
-    for (const [user, credential] of made) this.#made.set(user, credential);
+    for (const [user, own] of made) this.#made.set(user, own);
   }
 
   get made(): readonly DevelopmentCredential[] {
-    return [...this.#made.values()];
+    return [...this.#made.values()].flatMap((own) => [...own.values()]);
   }
 
   /** The users for whom none could be made. */
@@ -83,27 +89,49 @@ export class Development {
 
   async #issueTo(
     user: string,
-    accepted: readonly Accepted[],
+    accepted: ReadonlyMap<string, Accepted>,
     compilation: Compilation,
-  ): Promise<DevelopmentCredential | undefined> {
-    const id = user === '' ? 'dev' : `dev-${user}`;
-    for (const one of accepted) {
-      const caller: Caller = { id, user, scopes: scopesOf(compilation.spec, one.scheme) };
-      const text = await this.#textFor(one, caller, compilation);
-      if (text === undefined) continue;
-      const value = `${one.prefix ?? ''}${one.prefix !== undefined && /\w$/.test(one.prefix) ? ' ' : ''}${text}`;
-      const expires = one.kind.proof?.by === 'token' ? new Date(this.#clock.now() + tokenMs).toISOString() : undefined;
-      return {
-        user,
-        id,
-        scheme: one.scheme.name,
-        in: one.in,
-        name: one.carrier,
-        value,
-        ...(expires !== undefined && { expires }),
-      };
+  ): Promise<ReadonlyMap<string, DevelopmentCredential>> {
+    const known = this.#made.get(user);
+    const tried = new Map<string, DevelopmentCredential | undefined>();
+    const issueOf = async (name: string): Promise<boolean> => {
+      const one = accepted.get(name);
+      if (one === undefined) return false;
+      if (!tried.has(name)) {
+        const before = known?.get(name);
+        tried.set(name, before?.name === one.carrier ? before : await this.#credentialOf(user, one, compilation));
+      }
+      return tried.get(name) !== undefined;
+    };
+    const used = new Set<string>();
+    const take = async (set: SchemeSet): Promise<boolean> => {
+      for (const name of set) if (!(await issueOf(name))) return false;
+      for (const name of set) used.add(name);
+      return true;
+    };
+    for (const sets of setsOf(compilation.spec)) {
+      for (const set of sets) if (await take(set)) break;
     }
-    return undefined;
+    if (this.signsAll) for (const name of accepted.keys()) await take([name]);
+    return new Map([...tried].flatMap(([name, one]) => (one && used.has(name) ? [[name, one] as const] : [])));
+  }
+
+  async #credentialOf(user: string, one: Accepted, compilation: Compilation): Promise<DevelopmentCredential | undefined> {
+    const id = user === '' ? 'dev' : `dev-${user}`;
+    const caller: Caller = { id, user, scopes: scopesOf(compilation.spec, one.scheme) };
+    const text = await this.#textFor(one, caller, compilation);
+    if (text === undefined) return undefined;
+    const value = `${one.prefix ?? ''}${one.prefix !== undefined && /\w$/.test(one.prefix) ? ' ' : ''}${text}`;
+    const expires = one.kind.proof?.by === 'token' ? new Date(this.#clock.now() + tokenMs).toISOString() : undefined;
+    return {
+      user,
+      id,
+      scheme: one.scheme.name,
+      in: one.in,
+      name: one.carrier,
+      value,
+      ...(expires !== undefined && { expires }),
+    };
   }
 
   async #textFor({ scheme, kind }: Accepted, caller: Caller, compilation: Compilation): Promise<string | undefined> {
@@ -123,7 +151,8 @@ export class Development {
   }
 
   async #sign(scheme: Scheme, claims: JsonMap): Promise<string | undefined> {
-    const algorithm = preferred.find((name) => scheme.algorithms?.includes(name));
+    const algorithms = algorithmsOf(scheme, this.signsAll);
+    const algorithm = preferred.find((name) => algorithms.includes(name));
     if (algorithm === undefined) return undefined;
     const { kid, privateKey } = await this.#issuerOf(scheme.name, algorithm);
     const { SignJWT } = await import('jose');
@@ -156,6 +185,12 @@ export class Development {
     const jwk: JWK = { kty: 'oct', k: secret.toString('base64url'), kid };
     return { kid, algorithm, privateKey: secret, keys: fixedKeys([jwk]) };
   }
+}
+
+/** What is accepted, by the document and at endpoints, without repeats; operations at which anybody may call ask for nothing. */
+function setsOf({ authentication, endpoints }: Spec): readonly (readonly SchemeSet[])[] {
+  const all = [acceptedSets(authentication), ...entriesOf(endpoints.all).flatMap(([, { accept }]) => (accept ? [accept] : []))];
+  return [...new Map(all.map((sets) => [JSON.stringify(sets), sets])).values()];
 }
 
 /** Every scope that a permission asks for or a scheme lists. */

@@ -1,3 +1,4 @@
+import { acceptedSets } from '../../parts/accepted.ts';
 import { kindOfScheme, schemePrefix } from '../../parts/authentication.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
@@ -99,7 +100,7 @@ interface Denial {
 
 function compileDenial(spec: Spec, operation: Operation, rules: readonly UserPermission[]): Denial {
   const scopes = [...new Set(rules.flatMap((rule) => rule.scopes))];
-  const prefix = bearerPrefix(spec);
+  const prefix = bearerPrefix(spec, operation);
   const orElse = (caller: Caller | undefined, strict: boolean): Refusal | undefined => {
     const code = rules.find((rule) => rule.orElse !== undefined && (!strict || hasScopes(caller, rule.scopes)))?.orElse;
     return code === undefined ? undefined : refusalOf(spec, operation, code);
@@ -117,13 +118,13 @@ function compileDenial(spec: Spec, operation: Operation, rules: readonly UserPer
 }
 
 /** How tokens are presented, where any are accepted in `Authorization` (RFC 6750 section 3.1). */
-function bearerPrefix({ authentication }: Spec): string | undefined {
-  const { accept } = authentication;
+function bearerPrefix({ authentication }: Spec, { endpoint }: Operation): string | undefined {
+  const accepted = new Set(acceptedSets(authentication, endpoint).flat());
   const bearer = entriesOf(authentication.schemes).find(
     ([name, scheme]) =>
       kindOfScheme(scheme)?.proof?.by === 'token' &&
       statedValue(scheme.carrier)?.toLowerCase() === 'authorization' &&
-      (accept === undefined || accept.includes(name)),
+      accepted.has(name),
   );
   return bearer && schemePrefix(bearer[1])?.trim();
 }

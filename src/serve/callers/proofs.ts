@@ -5,7 +5,7 @@ import type { Call } from '../http/call.ts';
 import type { Clock } from '../http/clock.ts';
 import { cookiePairs } from '../http/cookies.ts';
 import { decodeFormText, splitQuery } from '../http/target.ts';
-import { type Accepted, unsupportedBy } from './accepted-schemes.ts';
+import { type Accepted, algorithmsOf, unsupportedBy } from './accepted-schemes.ts';
 import { compileCaller } from './callers.ts';
 import type { Credentials } from './credentials.ts';
 import { type Development, scopesOf } from './development.ts';
@@ -26,6 +26,8 @@ export interface Means {
   readonly development: Development | undefined;
   /** Whether any credential of the declared form is good. */
   readonly relaxesAuth: boolean;
+  /** Whether tokens are those that this run has signed where the document states no keys for them. */
+  readonly signsAll?: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Reads a file that stands beside the document. */
   readonly readFile: ((path: string) => string) | undefined;
@@ -48,13 +50,13 @@ export function compileProof({ scheme, kind }: Accepted, means: Means): Prove {
       return sent && throttled(from, nowMs, () => credentials.ofPassword(scheme.name, sent, nowMs, from));
     };
   }
-  if (proof === undefined || unsupportedBy({ scheme, kind }) !== undefined) return () => 'unsupported';
+  if (proof === undefined || unsupportedBy({ scheme, kind }, means) !== undefined) return () => 'unsupported';
   const [shared, published] = [sharedSecret(scheme, means), keySetOf(scheme, means)];
   return compileTokens({
     issuer: scheme.issuer,
     audience: scheme.audience,
     lifetimeMs: lifetimeMsOf(scheme),
-    algorithms: scheme.algorithms ?? [],
+    algorithms: algorithmsOf(scheme, means.signsAll ?? false),
     keysOf(kid, algorithm) {
       const own = means.development?.keysOf(scheme.name, kid);
       if (own) return own;

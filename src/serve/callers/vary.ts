@@ -1,3 +1,4 @@
+import { acceptedSets } from '../../parts/accepted.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
@@ -8,8 +9,9 @@ import { acceptedSchemes } from './accepted-schemes.ts';
 /** The headers that an answer depends on because they say who asks (RFC 9110 section 12.5.5); nothing where nobody is asked. */
 export function varyByCredential(spec: Spec, operation: Operation): Readonly<Record<string, string>> | undefined {
   if (namesOperation(spec.authentication.public, operation)) return undefined;
+  const accepted = new Set(acceptedSets(spec.authentication, operation.endpoint).flat());
   const names = acceptedSchemes(spec).flatMap((one) =>
-    one.in === 'header' ? [one.carrier] : one.in === 'cookie' ? ['Cookie'] : [],
+    !accepted.has(one.scheme.name) ? [] : one.in === 'header' ? [one.carrier] : one.in === 'cookie' ? ['Cookie'] : [],
   );
   return names.length === 0 ? undefined : { vary: [...new Set(names)].join(', ') };
 }

@@ -52,7 +52,7 @@ export function steadyClock(dayMs: () => number = Date.now, elapsedMs: () => num
 }
 
 /** A timer does not notice that the clock is set, so the clock is looked at this often. */
-const lookMs = 1000;
+const lookMs = 500;
 
 /** The machine's own clock. */
 export const systemClock: Clock = steadyClock();

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BodyBytes, type SocketBounds, type SomeBounds, settleBounds } from './bounds.ts';
 import type { Broken, Call, Reply, ReplyStream } from './call.ts';
 import { ClientGone, endAfterBody } from './disconnect.ts';
+import { answerInTurn } from './pipeline.ts';
 import { type DoorRefusal, ownDoorReply, type RefuseRaw } from './refusals.ts';
 import { halfOf, headerList, send, streamTo } from './send.ts';
 
@@ -33,7 +34,11 @@ export class SocketDoor {
 
   /** Answers a request. A client that expects 100-continue is told to go on once its body is read. */
   take(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
-    const call = new SocketCall(request, response, expectsContinue);
+    answerInTurn(request, response, () => this.#take(new SocketCall(request, response, expectsContinue)));
+  }
+
+  #take(call: SocketCall): void {
+    const { request } = call;
     const flaw = flawOf(request, this.bounds);
     if (flaw) {
       this.#write(call, this.refuse(flaw, call.path), true);

@@ -70,6 +70,7 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: ViewComp
   const complete = isStated(answer.shape)
     ? compilation.standIn?.compileCompletion(answer.shape.value, answer, statedValue(endpoint.does))
     : undefined;
+  const stream = compilation.standIn?.compileStream(answer, endpoint.produces ?? []);
   const carry = compilation.version?.carries.expanding.shape(shapeOf(answer, endpoint));
   const hasBody = status !== 204 && status !== 304 && answer.shape.standing !== 'none';
   const contentType = endpoint.produces?.[0] ?? 'application/json';
@@ -82,6 +83,8 @@ function compileAnswer(answer: Answer, endpoint: Endpoint, compilation: ViewComp
       const out = headersOf(scope);
       if (typeof out === 'string') return { refusal: { when: 'internal', message: out } };
       if (!hasBody) return { reply: { status, headers: out, body: undefined } };
+      const streamed = stream?.(exchange, result.work);
+      if (streamed) return { reply: { status, headers: { ...out, 'content-type': streamed.type }, body: streamed.body } };
       const asked = compilation.standIn?.exampleAsked(exchange, answer.examples);
       if (asked) return { reply: encodeReply(status, out, asked.value, contentType) };
       const data = body(scope, result);

@@ -28,7 +28,7 @@ export function compileListRun(
   const { pagination } = list.paging;
   const envelope = compileEnvelope(pagination);
   const secrets = acceptedSchemes(compilation.spec).flatMap((one) => (one.in === 'query' ? [one.carrier] : []));
-  const links = compileLinks(pagination, secrets);
+  const linksTo = compileLinks(pagination, secrets, compilation.standIn !== undefined);
   const answers = compileAnswers(endpoint, compilation);
   const ownErrors = compileOwnErrors(operation, compilation);
   const { standIn } = compilation;
@@ -44,7 +44,7 @@ export function compileListRun(
     const own = ownErrors?.(work.scope);
     if (own) return refusalReply(exchange, own);
     if (found.isInDoubt) exchange.accepted = [...(exchange.accepted ?? []), ...openPages];
-    const headers = headersOf(endpoint, links(found, exchange.call));
+    const headers = headersOf(endpoint, linksTo(found, exchange.call));
     if (answers && typeof found.items !== 'string') return stated(work, exchange, found, found.items, headers);
     const { items } = found;
     if (standIn && typeof items !== 'string') for (const row of items) standIn.tellRow(exchange, rows, model, idOf(model, row));

@@ -65,8 +65,8 @@ export function compileSent(
     const misfit = validate(fields);
     const violations = forgive ? forgive(exchange, misfit) : misfit;
     if (violations.length > 0) return invalid(violations);
-    if (!isOwnShape) return { fields: compilation.standIn ? onlyOwn(model, fields) : fields };
-    const own = onlyOwn(model, withoutKeys(fields, dropped));
+    if (!isOwnShape) return { fields: compilation.standIn ? onlyOwn(model, fields, true) : fields };
+    const own = onlyOwn(model, withoutKeys(fields, dropped), compilation.standIn !== undefined);
     bindPath(own, exchange, model, locator);
     // What a stated body lets pass becomes a row, which has a shape of its own.
     const unfit = validateRow?.(own) ?? [];
@@ -95,7 +95,7 @@ function compileEnclosed(endpoint: Endpoint, model: RowModel, locator: Locator, 
     const violations = standIn ? standIn.forgive(exchange, found) : found;
     if (violations.length > 0) return invalid(violations);
     const inner = takenOf(endpoint, exchange.request);
-    const own = onlyOwn(model, withoutKeys(isFields(inner) ? inner : {}, dropped));
+    const own = onlyOwn(model, withoutKeys(isFields(inner) ? inner : {}, dropped), standIn !== undefined);
     const disagreements = bindPath(own, exchange, model, locator);
     const unfit = disagreements.length > 0 ? disagreements : (validateRow?.(own) ?? []);
     return unfit.length > 0 ? invalid(unfit) : { fields: own };
@@ -105,8 +105,10 @@ function compileEnclosed(endpoint: Endpoint, model: RowModel, locator: Locator, 
 /** What has to be sent; of a stand-in no identifier, where it is open who makes it. */
 function shapeSent(endpoint: Endpoint, { identifier }: RowModel, { spec, standIn }: ViewCompilation): Shape {
   const shape: Shape = statedValue(requestShape(spec, endpoint)) ?? {};
-  const isMade = standIn && identifier.generate.by === 'open' && !isStated(endpoint.request);
-  if (!isMade || !Array.isArray(shape.required)) return shape;
+  if (!standIn || isStated(endpoint.request) || !Array.isArray(shape.required)) return shape;
+  // Where it is not said what is sent, nothing has to be, and what is not is made up.
+  if (standIn.isLenient) return { ...shape, required: [] };
+  if (identifier.generate.by !== 'open') return shape;
   return { ...shape, required: shape.required.filter((name) => name !== identifier.field) };
 }
 
@@ -207,8 +209,9 @@ export function isFields(value: Value): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
 }
 
-function onlyOwn(model: RowModel, fields: Fields): Fields {
-  if (model.resource.additionalProperties) return fields;
+/** Of a stand-in no field that its resource does not name: what a vendor takes and never shows is not to be shown either. */
+function onlyOwn(model: RowModel, fields: Fields, isNamed: boolean): Fields {
+  if (model.resource.additionalProperties && !isNamed) return fields;
   return withoutKeys(fields, new Set(Object.keys(fields).filter((name) => !model.fields.has(name))));
 }
 

@@ -63,6 +63,8 @@ export interface StandIn {
   tell(exchange: Exchange, headers: Record<string, string>): void;
   /** Completes what came out to the shape that an answer states, in the likeness of its examples. */
   compileCompletion(shape: Shape, answer: Pick<Answer, 'examples' | 'data'>, does: Effect | undefined): CompleteAnswer;
+  /** Compiles the answering as a stream, where an answer is stated in one and the request asks for it; nothing where it is in none. */
+  compileStream(answer: Answer, produces: readonly string[]): AnswerStream | undefined;
   /** The example that a request asks for by its name; nothing where it names none of them. */
   exampleAsked(exchange: Exchange, examples: Named<Json>): { readonly value: Json } | undefined;
   /** Gives refusals the shape of the errors that an endpoint states. */
@@ -75,6 +77,9 @@ export type Forgive = (exchange: Exchange, violations: readonly Violation[]) => 
 
 /** Where rows are looked at, and in a change made. */
 export type Rows = Pick<Work<Reader>, 'rows' | 'models'>;
+
+/** The stream of an answer: its media type and its text; nothing where it is not asked for. */
+export type AnswerStream = (exchange: Exchange, work: Rows) => { readonly type: string; readonly body: string } | undefined;
 
 /** `sent`: where nothing came out, what the request says, of which an answer keeps what it has a place for. */
 export type CompleteAnswer = (value: Value, exchange: Exchange, work: Rows, sent?: Fields) => Value;

@@ -173,7 +173,9 @@ function compileRowChange(
     asStored: (names, next) => asStored(model.setters(words), names, next),
     illegalIn: compileAllowed(endpoint, model),
     set(_work, { fields }, taken, names, next) {
-      taken.isUnchanged = isSame(fields, keptFields(model, next));
+      // What stands under the operation's own name is what it is for.
+      const own = applySetters(model.setters([operation.name]), names, next);
+      taken.isUnchanged = isSame(fields, keptFields(model, own));
       return taken.isUnchanged ? next : applySetters(model.setters(words), names, next);
     },
     ownErrors: compileOwnErrors(operation, compilation),

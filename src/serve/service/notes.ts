@@ -40,9 +40,11 @@ function authenticationNotes(engine: AuthenticationSetting): string[] {
 }
 
 /** Why credentials of accepted schemes cannot be verified, where that is known at the start. */
-function authenticationFlaws(engine: Pick<AuthenticationSetting, 'compilation' | 'environment' | 'readFile'>): string[] {
+function authenticationFlaws(
+  engine: Pick<AuthenticationSetting, 'compilation' | 'environment' | 'readFile' | 'signsAll'>,
+): string[] {
   return acceptedSchemes(engine.compilation.spec).flatMap((one) => {
-    const unsupported = unsupportedBy(one);
+    const unsupported = unsupportedBy(one, engine);
     if (unsupported !== undefined) return [unsupported];
     const flaw = keyFlaw(one, engine);
     return flaw === undefined ? [] : [`Tokens of the scheme "${one.scheme.name}" cannot be verified: ${flaw}.`];

@@ -1,3 +1,4 @@
+import { acceptedNames } from '../../parts/accepted.ts';
 import { kindOfScheme, type Scheme, schemePrefix } from '../../parts/authentication.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
@@ -71,8 +72,8 @@ export function asNobody({ caller: _caller, ...plan }: RequestPlan): RequestPlan
 
 /** The schemes that a credential may be of. */
 export function knockableSchemes(model: Model): Scheme[] {
-  const { accept, schemes } = model.spec.authentication;
-  return entriesOf(schemes).flatMap(([name, scheme]) => (accept === undefined || accept.includes(name) ? [scheme] : []));
+  const accepted = acceptedNames(model.spec);
+  return entriesOf(model.spec.authentication.schemes).flatMap(([name, scheme]) => (accepted.has(name) ? [scheme] : []));
 }
 
 /** Somebody who shows another credential than was given. */

@@ -45,7 +45,9 @@ export function foreignJudgement(
   const told = { seen: `it was answered ${answer.status}` };
   if (!isRefused(model, answer)) return { promised: `${promised}, so it is refused`, ...told };
   if (code !== undefined) {
-    const fits = isRefusal(model, answer, { code, status: undefined });
+    // Whether a rule has the word also where the row itself may not be known of is not said.
+    const missing = readable === 'yes' ? undefined : refusalFor(model, 'resource.missing', operation);
+    const fits = [{ code, status: undefined }, ...(missing ? [missing] : [])].some((one) => isRefusal(model, answer, one));
     return fits ? undefined : { promised: `${promised}, and then the rule says ${code}`, ...told };
   }
   if (readable === 'unknown') return undefined;

@@ -1,7 +1,8 @@
 import type { Pointer } from '../../document/document.ts';
+import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { ErrorCondition } from '../../parts/errors.ts';
-import { statedValue } from '../../parts/fact.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { TrialCaller } from '../model/callers.ts';
@@ -135,6 +136,8 @@ function mayBeDenied(model: Model, exchange: TrialExchange, code: string): boole
     (when) => model.refusals.of(when, operation)?.code.name,
   );
   const own = model.access.rules(operation, exchange.caller)?.flatMap((rule) => rule.else ?? []) ?? [];
+  const absent = model.refusals.of('reference.missing', operation)?.code.name;
+  if (code === absent && refersToUnreadable(model, exchange)) return true;
   if (![...denials, ...own].includes(code)) return false;
   const missing = model.refusals.of('resource.missing', operation)?.code.name;
   if (code === missing && namesUnreadable(model, endpoint, exchange.caller)) return true;
@@ -148,9 +151,21 @@ function namesUnreadable(model: Model, endpoint: Endpoint, caller: TrialCaller |
   const last = identifierParameter(endpoint);
   return pathParameters(endpoint.path).some((name) => {
     const target = name === last ? resourceOfEffect(statedValue(endpoint.does)) : model.parentOf(endpoint, name);
-    const reads = target === undefined ? [] : model.endpointsThat('read', target);
-    return !reads.some((read) => model.access.allows(model.operationOf(read), caller) === 'yes');
+    return target === undefined || !readsAll(model, target, caller);
   });
+}
+
+/** Whether a body refers to a row that the caller may not be allowed to read: to that caller it is not there either. */
+function refersToUnreadable(model: Model, { endpoint, sent, caller }: TrialExchange): boolean {
+  const resource = model.resource(resourceOfEffect(endpoint && statedValue(endpoint.does)) ?? '');
+  const { json } = sent;
+  const fields = resource && isMap(json) ? entriesOf(resource.fields).filter(([name]) => Object.hasOwn(json, name)) : [];
+  return fields.some(([, { ref }]) => ref !== undefined && !readsAll(model, ref, caller));
+}
+
+/** Whether a caller is sure to be allowed to read whatever row there is. */
+function readsAll(model: Model, resource: string, caller: TrialCaller | undefined): boolean {
+  return model.endpointsThat('read', resource).some((read) => model.access.allows(model.operationOf(read), caller) === 'yes');
 }
 
 function statedRefusal(model: Model, { by }: Pick<Refusing, 'by'>, endpoint: Endpoint | undefined): StatedRefusal | undefined {

@@ -16,13 +16,19 @@ import type { TrialExchange } from '../script/exchange.ts';
 /** Whether one of the service's own errors has to answer an exchange: yes, no, or not to be known from outside. */
 export function ownErrorOf(model: Model, stated: StatedRefusal, exchange: TrialExchange, beside: readonly TrialExchange[]) {
   const { endpoint } = exchange;
-  if (!endpoint || changesFixed(model, exchange, beside)) return 'unknown';
+  if (!endpoint || !fits(model, endpoint, exchange) || changesFixed(model, exchange, beside)) return 'unknown';
   const rules = ownRulesAt(model, endpoint);
   const place = rules.findIndex(({ rule }) => rule.at === stated.rule.at);
   // They are tried in the order of the document: one before it answers first.
   const earlier = rules.slice(0, place).map((rule) => holdsFor(model, rule, exchange, beside));
   if (place < 0 || earlier.some((answer) => answer !== 'no')) return 'unknown';
   return holdsFor(model, stated, exchange, beside);
+}
+
+/** Whether a body fits its shape: what does not is refused before. */
+function fits(model: Model, endpoint: Endpoint, { sent }: TrialExchange): boolean {
+  const shape = statedValue(model.requestShape(endpoint));
+  return shape === undefined || model.schemas.of(shape, 'sent')(sent.json ?? {}).length === 0;
 }
 
 /** Whether a change gives a field another value that it keeps for good: that is refused before. */

@@ -1,3 +1,4 @@
+import { acceptedNames } from '../../parts/accepted.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import type { Operation } from '../../parts/operations.ts';
@@ -18,8 +19,8 @@ export function looksAtUsers({ spec, callers }: Model): Obligation[] {
 
 /** A good credential of each scheme. */
 export function looksAtSchemes({ spec, callers }: Model): Obligation[] {
-  const { accept, schemes } = spec.authentication;
-  const accepted = entriesOf(schemes).filter(([name]) => accept === undefined || accept.includes(name));
+  const names = acceptedNames(spec);
+  const accepted = entriesOf(spec.authentication.schemes).filter(([name]) => names.has(name));
   return accepted.map(([name]) => ({
     name: `a credential of the scheme ${name}`,
     ...(callers.some(({ credential }) => credential?.scheme.name === name) ? {} : { why: 'none was given' }),

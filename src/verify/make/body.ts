@@ -8,6 +8,7 @@ import type { Shape } from '../../parts/shape.ts';
 import { hasMeaning } from '../../parts/shapes/branches.ts';
 import { someInside } from '../../parts/shapes/inner.ts';
 import { askedKinds } from '../model/asked-kinds.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import { isSendable } from '../model/sendable.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
@@ -92,13 +93,14 @@ function withWanted(
   session: Session,
   endpoint: Endpoint,
   draft: DraftMap,
-  { bound, body, parents, changes }: Drafting,
+  { bound, body, parents, changes, caller, for: asking = caller }: Drafting,
 ): DraftMap {
   const { model } = session;
   const name = resourceOfEffect(statedValue(endpoint.does)) ?? '';
   const effect = statedValue(endpoint.does);
   const out: Record<string, Draft | Symbolic> = bareMap({});
-  for (const [field, value] of Object.entries(draft)) if (!bound.has(field)) out[field] = value;
+  const others = endpoint.request.standing === 'open' ? writtenByOthers(session, name, asking) : none;
+  for (const [field, value] of Object.entries(draft)) if (!bound.has(field) && !others.has(field)) out[field] = value;
   if (effect?.verb !== undefined && ['create', 'upsert', 'replace', 'update'].includes(effect.verb)) {
     for (const field of model.uniqueFields(name)) {
       const isAbsentOptional = out[field] === undefined;
@@ -119,6 +121,19 @@ function withWanted(
   for (const [field, row] of Object.entries(parents ?? {}))
     if (field in out || (isNew(effect?.verb) && !bound.has(field) && isSendable(model, name, field))) out[field] = row.id;
   return bareMap({ ...out, ...body });
+}
+
+const none: ReadonlySet<string> = new Set();
+
+/** The fields that some users write, and not this caller: no document says whether what others send of them is refused or passed over. */
+function writtenByOthers({ model }: Session, name: string, caller: TrialCaller | undefined): ReadonlySet<string> {
+  const resource = model.resource(name);
+  const fields = resource ? entriesOf(resource.fields) : [];
+  const theirs = fields.filter(
+    ([, { writable, required }]) =>
+      writable !== undefined && !writable.includes(caller?.user ?? '') && statedValue(required) !== true,
+  );
+  return new Set(theirs.map(([field]) => field));
 }
 
 function isNew(verb: string | undefined): boolean {

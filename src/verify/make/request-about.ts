@@ -52,7 +52,7 @@ const draws = 24;
 async function bodyFor(session: Session, endpoint: Endpoint, row: TrialRow, about: About): Promise<Symbolic | undefined> {
   const make = (resource: string, referred: SampleStyle) =>
     session.make(resource, { style: referred, for: about.caller }).then(({ id }) => id);
-  const drafting = { bound: new Set<string>(), make };
+  const drafting = { bound: new Set<string>(), make, caller: about.caller };
   const style = about.style ?? 'plain';
   const { transition, target } = about;
   if (!transition) return draftBody(session, endpoint, { ...drafting, style, changes: row });

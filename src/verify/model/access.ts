@@ -2,7 +2,7 @@ import type { Permission } from '../../parts/authentication.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { callableOperations, namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Spec } from '../../parts/spec.ts';
-import type { TrialCaller } from './callers.ts';
+import { canShow, type TrialCaller } from './callers.ts';
 import type { Expressions, Known } from './expressions.ts';
 
 /** Whether somebody may do something: yes, no, or not to be known from outside. */
@@ -42,6 +42,8 @@ export class ExpectedAccess {
     if (this.isPublic(operation)) return 'yes';
     const { permissions, schemes } = this.#spec.authentication;
     if (isStated(schemes) && !caller?.credential && !this.#letsAnyone(operation)) return 'no';
+    // What it may do with another credential is not told by one that this operation does not look at.
+    if (caller && !canShow(caller, operation.endpoint)) return 'unknown';
     if (permissions.standing === 'none') return 'yes';
     const rules = this.rules(operation, caller);
     if (!rules) return isStated(permissions) || isStated(schemes) ? 'unknown' : 'yes';
@@ -81,5 +83,6 @@ export class ExpectedAccess {
 /** `caller` as expressions read it; absent where its identifier is not known. */
 export function callerContext(caller: TrialCaller | undefined): Known['context'] {
   if (caller?.id === undefined) return {};
-  return { caller: { id: caller.id, user: caller.user, scopes: [...(caller.scopes ?? [])] } };
+  const { id, user, scopes = [], claims } = caller;
+  return { caller: { id, user, scopes: [...scopes], ...(claims && { claims }) } };
 }

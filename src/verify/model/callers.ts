@@ -1,6 +1,9 @@
+import type { JsonMap } from '../../document/document.ts';
 import { nearest } from '../../document/nearest.ts';
 import { readToken } from '../../kinds/schemes/token.ts';
-import { kindOfScheme, type Scheme, schemePrefix } from '../../parts/authentication.ts';
+import { acceptedNames, acceptedSets } from '../../parts/accepted.ts';
+import { kindOfScheme, type Scheme, type SchemeSet, schemePrefix } from '../../parts/authentication.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { Failed } from '../../parts/expressions/cel-value.ts';
 import { compileExpression } from '../../parts/expressions/compile.ts';
 import { type Expression, entriesOf, statedValue } from '../../parts/fact.ts';
@@ -29,7 +32,13 @@ export interface TrialCaller {
   readonly user: string;
   readonly id?: string;
   readonly scopes?: readonly string[];
+  /** What its token says of it, where it is one. */
+  readonly claims?: JsonMap;
   readonly credential?: Credential;
+  /** Credentials of other schemes that the same person was given. */
+  readonly others?: readonly Credential[];
+  /** What the document accepts: all schemes of one of these sets. */
+  readonly accepts?: readonly SchemeSet[];
   /** Why the credential is not good; absent = it is. */
   readonly bad?: string;
 }
@@ -68,7 +77,8 @@ export function callersOf(spec: Spec, given: readonly GivenCaller[]): TrialCalle
     const [user = ''] = entriesOf(spec.purpose.users).map(([name]) => name);
     return [{ name: user === '' ? 'anyone' : user, user }];
   }
-  return given.map(({ user, id, scopes, scheme, credential, bad }) => {
+  const accepts = acceptedSets(spec.authentication);
+  const all = given.map(({ user, id, scopes, scheme, credential, bad }): TrialCaller => {
     if (bad === undefined) checkUser(spec, user);
     const sent = credentialOf(spec, scheme, credential);
     return {
@@ -79,8 +89,48 @@ export function callersOf(spec: Spec, given: readonly GivenCaller[]): TrialCalle
       ...(id !== undefined && { id }),
       ...(scopes && { scopes }),
       ...(bad !== undefined && { bad }),
+      accepts,
     };
   });
+  return all.map((caller) => (caller.bad === undefined ? { ...caller, others: othersOf(caller, all) } : caller));
+}
+
+/** The credentials of other schemes that show the same person, as far as it is known who that is. */
+function othersOf(caller: TrialCaller, all: readonly TrialCaller[]): Credential[] {
+  return all.flatMap((other) => {
+    const isOther = other.bad === undefined && other.credential?.scheme.name !== caller.credential?.scheme.name;
+    return isOther && isSamePerson(caller, other) && other.credential ? [other.credential] : [];
+  });
+}
+
+/**
+ * What somebody shows at an endpoint: all of the first accepted set that holds the credential that is meant, else of one that was given
+ * otherwise; that credential alone where no set is whole, and nothing where there is none.
+ */
+export function shownAt(
+  { credential, others = [], accepts = [] }: TrialCaller,
+  endpoint: Endpoint | undefined,
+): readonly Credential[] {
+  if (!credential) return [];
+  return wholeSet(credential, others, endpoint?.accept ?? accepts) ?? [credential];
+}
+
+/** Whether somebody has all that one of the accepted sets asks for. */
+export function canShow({ credential, others = [], accepts }: TrialCaller, endpoint: Endpoint | undefined): boolean {
+  const sets = endpoint?.accept ?? accepts;
+  return credential === undefined || sets === undefined || wholeSet(credential, others, sets) !== undefined;
+}
+
+function wholeSet(
+  credential: Credential,
+  others: readonly Credential[],
+  sets: readonly SchemeSet[],
+): readonly Credential[] | undefined {
+  const own = [credential, ...others];
+  const inSet = (set: SchemeSet) => set.map((name) => own.find(({ scheme }) => scheme.name === name));
+  const isWhole = (set: SchemeSet) => set.length > 0 && inSet(set).every((one) => one !== undefined);
+  const set = sets.find((one) => one.includes(credential.scheme.name) && isWhole(one)) ?? sets.find(isWhole);
+  return set && inSet(set).flatMap((one) => one ?? []);
 }
 
 /** Whoever means a user by another name would hear that all of its rights are missing. @throws {NoUser} */
@@ -92,8 +142,8 @@ function checkUser({ purpose }: Spec, user: string): void {
   throw new NoUser(`${user} is no user of the document. ${hint}`);
 }
 
-/** The identifier and scopes that a token gives its bearer, by its scheme's `caller` or by what the standards say; the name before a password. */
-function saidBy(spec: Spec, scheme: Scheme, text: string): { readonly id?: string; readonly scopes?: readonly string[] } {
+/** The claims of a token, and the identifier and scopes that it gives its bearer, by its scheme's `caller` or by what the standards say; the name before a password. */
+function saidBy(spec: Spec, scheme: Scheme, text: string): Pick<TrialCaller, 'id' | 'scopes' | 'claims'> {
   const kind = kindOfScheme(scheme);
   const name = kind?.presented(text).name;
   if (name !== undefined) return { id: name };
@@ -109,13 +159,13 @@ function saidBy(spec: Spec, scheme: Scheme, text: string): { readonly id?: strin
   const id = scheme.caller.id ? evaluate(scheme.caller.id, { type: 'string' }) : claims.sub;
   const usual = typeof claims.scope === 'string' ? claims.scope.split(' ').filter((word) => word !== '') : [];
   const scopes = scheme.caller.scopes ? evaluate(scheme.caller.scopes, { type: 'array', items: { type: 'string' } }) : usual;
-  return { ...(typeof id === 'string' && { id }), ...(Array.isArray(scopes) && { scopes: scopes.map(String) }) };
+  return { claims, ...(typeof id === 'string' && { id }), ...(Array.isArray(scopes) && { scopes: scopes.map(String) }) };
 }
 
 /** A credential of a scheme, where it is sent. @throws {NoScheme} */
 function credentialOf(spec: Spec, name: string | undefined, text: string): Credential {
-  const { accept, schemes } = spec.authentication;
-  const accepted = entriesOf(schemes).filter(([one]) => accept === undefined || accept.includes(one));
+  const names = acceptedNames(spec);
+  const accepted = entriesOf(spec.authentication.schemes).filter(([one]) => names.has(one));
   const scheme =
     name === undefined
       ? accepted.find(([, one]) => kindOfScheme(one)?.takes(text))?.[1]

@@ -38,6 +38,7 @@ export class Expressions {
     if (!compiled) return 'unknown';
     for (const { root, path, follows } of compiled.reads) {
       const isGiven = root === 'now' ? context.now !== undefined : root in context;
+      if (root === 'caller' && !isTold(context.caller, path[0])) return 'unknown';
       const hides = unseen[root];
       if (!isGiven || (follows && context.follow === undefined)) return 'unknown';
       if (hides && (path[0] === undefined ? hides.size > 0 : hides.has(path[0]))) return 'unknown';
@@ -72,6 +73,12 @@ export class Expressions {
     this.#compiled.set(key, compiled);
     return compiled;
   }
+}
+
+/** Whether a member of the caller is known here: what a token says can be read, what the service keeps of a key cannot. */
+function isTold(caller: EvaluationContext[string], member = 'claims'): boolean {
+  if (member !== 'claims' && member !== 'key') return true;
+  return typeof caller === 'object' && caller !== null && member in caller;
 }
 
 /** Nothing where it follows a reference to what was not seen. */

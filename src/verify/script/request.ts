@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Json } from '../../document/document.ts';
 import { statedValue } from '../../parts/fact.ts';
+import { shownAt } from '../model/callers.ts';
 import { Untestable } from '../untestable.ts';
 import type { Sent, TrialExchange } from './exchange.ts';
 import { type Outgoing, writeBody, writeQuery, writeTarget } from './outgoing.ts';
@@ -69,10 +70,11 @@ export function concrete(plan: RequestPlan, run: ScriptRun): { readonly outgoing
   const body = plan.body && writeBody(plan.body, json);
   if (body?.type !== undefined) headers['content-type'] = body.type;
   const pairs = writeQuery(query, plan.endpoint);
-  const credential = plan.caller?.credential;
-  if (credential?.in === 'header') headers[credential.carrier.toLowerCase()] = credential.value;
-  if (credential?.in === 'cookie') headers.cookie = `${credential.carrier}=${credential.value}`;
-  if (credential?.in === 'query') pairs.push(`${encodeURIComponent(credential.carrier)}=${encodeURIComponent(credential.value)}`);
+  for (const { in: place, carrier, value } of plan.caller ? shownAt(plan.caller, plan.endpoint) : []) {
+    if (place === 'header') headers[carrier.toLowerCase()] = value;
+    else if (place === 'query') pairs.push(`${encodeURIComponent(carrier)}=${encodeURIComponent(value)}`);
+    else headers.cookie = [...(headers.cookie === undefined ? [] : [headers.cookie]), `${carrier}=${value}`].join('; ');
+  }
   const target = writeTarget(plan, path, pairs);
   return {
     outgoing: { method: plan.method, target, headers, ...(body && { body: body.bytes }) },

@@ -1,5 +1,6 @@
 import type { JsonMap } from '../../../document/document.ts';
 import { newMap, type OpenMap } from '../../../document/values.ts';
+import { acceptedSets } from '../../../parts/accepted.ts';
 import { kindOfScheme, placed } from '../../../parts/authentication.ts';
 import { entriesOf } from '../../../parts/fact.ts';
 import type { Spec } from '../../../parts/spec.ts';
@@ -17,6 +18,7 @@ export function writeSecurity(spec: Spec, prose: ProseAt): Security {
   const names = new DefinitionNames();
   const schemes: OpenMap = newMap();
   const accepted: JsonMap[] = [];
+  const sets = acceptedSets(spec.authentication);
   for (const [name, scheme] of entriesOf(spec.authentication.schemes)) {
     const written = kindOfScheme(scheme)?.toAsyncApi(placed(scheme));
     // One that has no word there, or of which too much is open.
@@ -24,8 +26,8 @@ export function writeSecurity(spec: Spec, prose: ProseAt): Security {
     const key = names.claim(name);
     const description = prose(scheme.at).join('\n\n');
     schemes[key] = { ...written, ...(description !== '' && { description }), ...(key !== name && { 'x-ninefold-name': name }) };
-    const { accept } = spec.authentication;
-    if (!accept || accept.includes(name)) accepted.push({ $ref: `#/components/securitySchemes/${key}` });
+    // Several at once are not said there.
+    if (sets.some((set) => set.length === 1 && set[0] === name)) accepted.push({ $ref: `#/components/securitySchemes/${key}` });
   }
   return { schemes, accepted };
 }

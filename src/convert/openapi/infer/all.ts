@@ -1,9 +1,12 @@
+import { actionChangesRow, actionMovesState, deletionKeepsRow } from './actions.ts';
 import type { InferenceContext, InferenceRule } from './context.ts';
-import { actionChangesRow, deleteDeletes, getManyLists, getOneReads, patchUpdates, postCreates, putReplaces } from './effects.ts';
+import { deleteDeletes, getManyLists, getOneReads, patchUpdates, postCreates, putReplaces } from './effects.ts';
 import { eventEnvelope, listEnvelope, rowEnvelope } from './envelopes.ts';
 import { errorCodesRule, errorPayloadRule } from './errors.ts';
 import { expandableFieldsRule, fieldsOfUnion } from './fields.ts';
+import { filtersByField } from './filters.ts';
 import { generatedIdentifier, identifier, valueWithoutIdentifier } from './identifiers.ts';
+import { madeAndListed } from './made-and-listed.ts';
 import { methodNames, thingsOfMethods } from './method-names.ts';
 import { pageParameters } from './page-parameters.ts';
 import { requestEnvelope } from './request-envelope.ts';
@@ -14,6 +17,7 @@ import { statusStates } from './status-states.ts';
 /** The rules that say what the paths are about and what is done there, each after those whose findings it reads. */
 export const effectInferences: readonly InferenceRule[] = [
   resourceBehindPath,
+  madeAndListed,
   thingsOfMethods,
   fieldsOfUnion,
   identifier,
@@ -22,6 +26,7 @@ export const effectInferences: readonly InferenceRule[] = [
   postCreates,
   patchUpdates,
   putReplaces,
+  deletionKeepsRow,
   deleteDeletes,
   actionChangesRow,
   methodNames,
@@ -34,9 +39,11 @@ export const otherRules: readonly InferenceRule[] = [
   requestEnvelope,
   listEnvelope,
   pageParameters,
+  filtersByField,
   rowEnvelope,
   generatedIdentifier,
   statusStates,
+  actionMovesState,
   expandableFieldsRule,
   valueWithoutIdentifier,
   errorPayloadRule,

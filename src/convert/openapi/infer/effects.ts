@@ -11,7 +11,7 @@ import {
   successOf,
 } from './context.ts';
 import { isMembership } from './memberships.ts';
-import { pathParts, shapeOfPath, wholeParameter } from './paths.ts';
+import { pathParts, shapeOfPath } from './paths.ts';
 import { documentFields, listIn, shownRowOf } from './rows.ts';
 
 /** The collection that a path is, or whose things it is about. */
@@ -111,7 +111,7 @@ export const postCreates: InferenceRule = {
 };
 
 /** A body that is a list makes many at once, which is another effect. */
-function makesOne(context: InferenceContext, operation: SourceOperation): boolean {
+export function makesOne(context: InferenceContext, operation: SourceOperation): boolean {
   return context.written.itemsOf(endpointOf(context, operation).request) === undefined;
 }
 
@@ -186,17 +186,17 @@ export const putReplaces: InferenceRule = {
       const endpoint = endpointOf(context, operation);
       if (!makesOne(context, operation)) continue;
       const makes = isMap(endpoint.response) && Object.hasOwn(endpoint.response, '201') && successOf(endpoint) !== '201';
-      const isNamed = !makes && !isMadeElsewhere(context, operation, collection);
+      const isNamed = !makes && !isMadeElsewhere(context, collection);
       infer(context, operation, makes || isNamed ? 'upsert' : 'replace', collection.resource, putReplaces.name, 0.8);
     }
   },
 };
 
 /** Whether another operation makes the things of a collection; where none does, PUT does under the name that it is sent to. */
-function isMadeElsewhere({ byPath, endpoints }: InferenceContext, operation: SourceOperation, collection: Collection): boolean {
+function isMadeElsewhere({ byPath, endpoints }: InferenceContext, collection: Collection): boolean {
   const above = byPath.get(collection.path) ?? [];
   const isMade = Object.values(endpoints).some((other) => isMap(other) && other.does === `create ${collection.resource}`);
-  return isMade || above.some(({ method }) => method === 'POST') || hasSibling({ byPath }, operation, 'PATCH');
+  return isMade || above.some(({ method }) => method === 'POST');
 }
 
 export const patchUpdates: InferenceRule = {
@@ -271,28 +271,3 @@ export const deleteDeletes: InferenceRule = {
     }
   },
 };
-
-/** `POST /invoices/{invoice}/pay`: whatever else it does, it answers with the thing as it is afterwards. */
-export const actionChangesRow: InferenceRule = {
-  name: 'action-changes-row',
-  says: 'POST, PUT or PATCH below one thing that answers with that same resource changes the thing; what sets off, nothing says.',
-  infer(context) {
-    for (const operation of context.operations) {
-      const resource = acting.has(operation.method) && makesOne(context, operation) ? actedOn(context, operation) : undefined;
-      if (resource !== undefined) infer(context, operation, 'update', resource, actionChangesRow.name, 0.4);
-    }
-  },
-};
-
-const acting: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
-
-function actedOn(context: InferenceContext, operation: SourceOperation): string | undefined {
-  const { segments } = pathParts(operation.path);
-  const last = segments.findLastIndex((segment) => wholeParameter(segment) !== undefined);
-  if (last < 1 || last !== segments.length - 2) return undefined;
-  const collection = collectionAt(context, `/${segments.slice(0, last).join('/')}`);
-  if (!collection) return undefined;
-  const endpoint = endpointOf(context, operation);
-  const row = shownRowOf(context.written, shapeOfAnswer(endpoint, successOf(endpoint)), collection.parameter);
-  return row?.resource === collection.resource ? collection.resource : undefined;
-}

@@ -45,9 +45,13 @@ function methodsByNoun({ operations }: InferenceContext): Map<string, [verb: str
   const groups = new Map<string, [string, SourceOperation][]>();
   for (const operation of operations) {
     const { segments, parameters } = pathParts(operation.path);
-    const match = /^([A-Za-z][\w.]*)\.([A-Za-z]\w*)$/.exec(segments.at(-1) ?? '');
-    if (!match || parameters.length > 0) continue;
-    const [, noun = '', verb = ''] = match;
+    if (parameters.length > 0) continue;
+    const last = segments.at(-1) ?? '';
+    const dotted = /^([A-Za-z][\w.]*)\.([A-Za-z]\w*)$/.exec(last);
+    // `POST /pets/get`: a word that HTTP has a method for, called as a method of its own.
+    const isCalled = operation.method === 'POST' && segments.length > 1 && isVerb(last);
+    if (!dotted && !isCalled) continue;
+    const [noun = '', verb = ''] = dotted ? dotted.slice(1) : [segments.at(-2), last];
     groups.set(noun, [...(groups.get(noun) ?? []), [verb, operation]]);
   }
   return groups;
@@ -67,6 +71,10 @@ function rowsOf(
     if (row?.resource !== undefined) return { resource: row.resource, parameter: row.wrapper ?? singular(noun) };
   }
   return undefined;
+}
+
+function isVerb(word: string): boolean {
+  return word === 'list' || [reads, creates, deletes, updates].some((verbs) => verbs.has(word));
 }
 
 const reads: ReadonlySet<string> = new Set(['info', 'get', 'retrieve', 'show', 'read']);
@@ -96,8 +104,10 @@ function identityOf(context: InferenceContext, operation: SourceOperation, param
   if (query)
     return query.map.value.required === true ? `params.${parameter}` : `has(params.${parameter}) ? params.${parameter} : ''`;
   const sent = context.written.propertiesOf(endpointOf(context, operation).request);
-  if (sent?.all[parameter] === undefined) return undefined;
-  return sent.required.includes(parameter) ? `request.${parameter}` : `has(request.${parameter}) ? request.${parameter} : ''`;
+  const names = [parameter, `${parameter}_id`, `${parameter}Id`, 'id'];
+  const name = names.find((one) => sent !== undefined && Object.hasOwn(sent.all, one));
+  if (sent === undefined || name === undefined) return undefined;
+  return sent.required.includes(name) ? `request.${name}` : `has(request.${name}) ? request.${name} : ''`;
 }
 
 function answersWithRow(context: InferenceContext, operation: SourceOperation, resource: string): boolean {

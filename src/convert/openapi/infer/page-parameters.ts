@@ -27,6 +27,7 @@ export function pageStyleOf(context: InferenceContext, operation: SourceOperatio
   const named = (names: ReadonlySet<string>) => queries.find(({ name }) => names.has(plain(name)));
   const asked: AskedFor = {
     named: (word) => named(usualNames.get(word) ?? new Set())?.name,
+    startsAtNought: (name) => startsAtNought(context, operation, name),
     hasNext,
     takesOpaque: (name) => takesOpaque(context, operation, name),
     takesText: (name) => context.written.typeOf(shapeOf(context, operation, name)) === 'string',
@@ -39,6 +40,7 @@ export function pageStyleOf(context: InferenceContext, operation: SourceOperatio
     return Object.assign(
       style,
       { style: word, ...names },
+      tellsByLink(operation) && { told: hasNext ? 'both' : 'link' },
       size && { size: size.name, ...boundsOf(context, operation, size.name) },
     );
   }
@@ -46,10 +48,20 @@ export function pageStyleOf(context: InferenceContext, operation: SourceOperatio
   return style;
 }
 
+/** Whether an answer of success states a `Link` header (RFC 8288), by which the next page is told. */
+function tellsByLink({ responses }: SourceOperation): boolean {
+  return responses.some(({ status, headers }) => /^2/.test(status) && headers.some(({ name }) => /^link$/i.test(name)));
+}
+
 /** The names that each parameter of a style has in the documents of others, by its word. */
 const usualNames: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   (pageStyles as readonly PageStyle[]).flatMap(({ parameters }) => parameters.map((one) => [one.word, new Set(one.usualNames)])),
 );
+
+function startsAtNought(context: InferenceContext, operation: SourceOperation, name: string): boolean {
+  const shape = shapeOf(context, operation, name);
+  return (isMap(shape) && shape.default === 0) || context.written.expand(shape).minimum === 0;
+}
 
 /** Whether a parameter takes what nobody but the service can read; where its shape is that of an identifier, it is one of a row. */
 function takesOpaque(context: InferenceContext, operation: SourceOperation, name: string): boolean {

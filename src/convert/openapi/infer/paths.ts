@@ -11,7 +11,7 @@ export interface PathParts {
 
 /** Reads a path without its query and fragment. */
 export function pathParts(path: string): PathParts {
-  const real = path.replace(/[?#].*$/, '').replace(/\/+$/, '');
+  const real = plainPath(path);
   const segments = real.split('/').slice(1);
   const parameters = [...real.matchAll(/\{([^{}]+)\}/g)].map((match) => match[1] as string);
   return {
@@ -29,10 +29,17 @@ export function wholeParameter(segment: string | undefined): string | undefined 
 
 /** The same path whatever its parameters are called. */
 export function shapeOfPath(path: string): string {
+  return plainPath(path).replaceAll(/\{[^{}]*\}/g, '{}');
+}
+
+/** A path as it is read: without query and fragment, `/messages/{sid}.json` as `/messages/{sid}`, `/things/{id}:cancel` as `/things/{id}/cancel`. */
+function plainPath(path: string): string {
   return path
     .replace(/[?#].*$/, '')
     .replace(/\/+$/, '')
-    .replaceAll(/\{[^{}]*\}/g, '{}');
+    .split('/')
+    .map((segment) => segment.replace(/\.(?:json|xml)$/i, '').replace(/^([^:]+):([A-Za-z]\w*)$/, '$1/$2'))
+    .join('/');
 }
 
 /** One of many, as English has it most of the time: `addresses` is `address`, `companies` `company`. */

@@ -2,7 +2,15 @@ import type { Json, JsonMap, Pointer } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import type { Trail } from './evidence.ts';
-import { type Content, isJson, mainContent, type Response, type SourceOperation, type SourceParameter } from './operation.ts';
+import {
+  type Content,
+  isJson,
+  isStream,
+  mainContent,
+  type Response,
+  type SourceOperation,
+  type SourceParameter,
+} from './operation.ts';
 import { type At, type MapAt, madeOrNew, type SourceReader } from './reader.ts';
 import type { Shapes } from './shapes.ts';
 
@@ -136,10 +144,12 @@ function writeResponse(response: Response, at: Pointer, shapes: Shapes, trail: T
   if (main) mediaTypes(response.content, main, reader);
   const produces = ownTypes(response);
   const examples = main?.map && shape !== undefined && shape !== false ? examplesOf(main.map, at, shapes, trail) : newMap();
+  const stream = streamOf(response, at, shapes, trail);
   const beside = {
     ...(Object.keys(headers).length > 0 && { headers }),
     ...(produces && { produces }),
     ...(Object.keys(examples).length > 0 && { examples }),
+    ...(stream !== undefined && { stream }),
   };
   const isFull = Object.keys(beside).length > 0;
   if (shape === undefined || shape === false) {
@@ -164,6 +174,18 @@ function ownTypes({ status, content }: Response): string[] | undefined {
   const types = content.map(({ type }) => type);
   const isUsual = types.every((type) => type === 'application/json');
   return /^[23]/.test(status) || isUsual ? undefined : types;
+}
+
+/** The shape of the pieces of a stream: `itemSchema` from OpenAPI 3.2 on, before it the schema of the media type. */
+function streamOf({ content }: Response, at: Pointer, shapes: Shapes, trail: Trail): Json | undefined {
+  const stream = content.find(({ type }) => isStream(type));
+  if (!stream) return undefined;
+  const { map } = stream;
+  const own = map && Object.hasOwn(map.value, 'itemSchema') ? shapes.reader.get(map, 'itemSchema') : stream.schema;
+  const shape = shapes.of(own);
+  if (shape === undefined || shape === false) return undefined;
+  trail.from(below(at, 'stream'), own.at);
+  return shape;
 }
 
 /** Whole bodies that a media type has as its examples, by name; the only one without a name is `example`. */
@@ -235,6 +257,7 @@ function mediaTypes(content: readonly Content[], main: Content, reader: SourceRe
   if (content.length === 1) return [main.type];
   const text = JSON.stringify(main.schema.value);
   return content.map(({ type, schema }) => {
+    if (isStream(type)) return type;
     if (type !== main.type && JSON.stringify(schema.value) !== text) {
       reader.leave(schema.at, 'another media type of the same body says another schema');
     } else if (type !== main.type && isMap(schema.value)) reader.again.add(schema.value);

@@ -69,6 +69,11 @@ export function isJson(type: string): boolean {
   return /^(?:application|text)\/(?:[^;]*\+)?json\s*(?:;|$)/i.test(type);
 }
 
+/** Whether a media type is one of streams: server-sent events, or a value of JSON on each line. */
+export function isStream(type: string): boolean {
+  return /^(?:text\/event-stream|application\/(?:jsonl|x-ndjson|ndjson|x-jsonlines|json-seq|stream\+json))\s*(?:;|$)/i.test(type);
+}
+
 /** The headers that a response declares. */
 export function headersOf(response: MapAt, reader: SourceReader): Header[] {
   return reader.maps(response, 'headers').map(([name, map]) => {

@@ -1,11 +1,11 @@
-import type { Json, JsonMap } from '../../../document/document.ts';
+import type { Json } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
-import { schemeKinds } from '../../../kinds/schemes/all.ts';
+import { schemeKinds, unknownScheme } from '../../../kinds/schemes/all.ts';
 import type { SchemeKind } from '../../../kinds/schemes/kind.ts';
 import type { Trail } from './evidence.ts';
 import type { SourceOperation } from './operation.ts';
-import type { MapAt, SourceReader } from './reader.ts';
+import { type MapAt, made, type SourceReader } from './reader.ts';
 
 /** Writes the security schemes of a source, which of them are accepted, and where none is asked for. */
 export function writeAuthentication(
@@ -15,30 +15,27 @@ export function writeAuthentication(
   trail: Trail,
 ): OpenMap | undefined {
   const schemes = writeSchemes(reader, trail);
+  const whole = requirementsOf({ value: reader.root.value, at: '' }, schemes, reader);
+  const own = operations.map((operation) => ({ operation, list: requirementsOf(operation.map, schemes, reader) }));
   if (Object.keys(schemes).length === 0) return undefined;
   const authentication: OpenMap = newMap();
   authentication.schemes = schemes;
-  const whole = requirementsOf(reader.root.value, reader);
-  const own = operations.map((operation) => ({ operation, list: requirementsOf(operation.map.value, reader) }));
-  const accepted = new Set<string>();
-  const notCarried = (place: string) => reader.leave(place, 'several schemes at once, or scopes of one operation');
-  for (const { list, at } of [{ list: whole, at: '' }, ...own.map(({ list, operation }) => ({ list, at: operation.map.at }))]) {
-    for (const [index, requirement] of (list ?? []).entries()) {
-      const names = Object.keys(requirement);
-      if (names.length > 1 || names.some((name) => hasScopes(requirement[name]))) notCarried(below(below(at, 'security'), index));
-      for (const name of names) {
-        if (!Object.hasOwn(schemes, name)) continue;
-        accepted.add(name);
-        reader.mark(requirement, name);
-      }
-    }
-  }
-  if (accepted.size > 0 && accepted.size < Object.keys(schemes).length) {
-    authentication.accept = [...accepted];
+  const asked = own.flatMap(({ list = [] }) => list.filter((set) => set.length > 0));
+  const accepted = whole?.filter((set) => set.length > 0) ?? [...new Set(asked.flat())].map((name) => [name]);
+  const each = Object.keys(schemes).map((name) => [name]);
+  if (accepted.length > 0 && !isSameChoice(accepted, each)) {
+    authentication.accept = writtenSets(accepted);
     trail.from('/authentication/accept', whole ? '/security' : (own.find(({ list }) => list)?.operation.map.at ?? ''));
   }
+  for (const { operation, list = [] } of own) {
+    const endpoint = endpoints[operation.key];
+    if (!isMap(endpoint) || list.some((set) => set.length === 0) || list.length === 0) continue;
+    if (whole !== undefined && isSameChoice(list, accepted)) continue;
+    made(endpoint).accept = writtenSets(list);
+    trail.from(below(below('/endpoints', operation.key), 'accept'), below(operation.map.at, 'security'));
+  }
   const open = own.filter(
-    ({ list }) => list !== undefined && (list.length === 0 || list.some((entry) => Object.keys(entry).length === 0)),
+    ({ list = whole }) => list !== undefined && (list.length === 0 || list.some((set) => set.length === 0)),
   );
   if (open.length > 0) authentication.public = open.map(({ operation }) => nameOfOperation(endpoints, operation));
   for (const [index, { operation }] of open.entries()) {
@@ -50,13 +47,45 @@ export function writeAuthentication(
 /** The name by which other parts speak of an operation. */
 export function nameOfOperation(endpoints: OpenMap, { key }: SourceOperation): string {
   const endpoint = endpoints[key];
-  return isMap(endpoint) ? String(endpoint.as ?? endpoint.does ?? key) : key;
+  if (!isMap(endpoint)) return key;
+  const does = endpoint.does === 'reply' ? undefined : endpoint.does;
+  return String(endpoint.as ?? does ?? key);
 }
 
-function requirementsOf(map: JsonMap, reader: SourceReader): JsonMap[] | undefined {
-  if (!Object.hasOwn(map, 'security') || !Array.isArray(map.security)) return undefined;
-  reader.mark(map, 'security');
-  return map.security.filter((entry: Json): entry is JsonMap => isMap(entry));
+/**
+ * What may be shown at some place: one of these sets of schemes, whole. A scheme that is nowhere described is one all the same: nobody can
+ * show it, so it is never left out.
+ */
+function requirementsOf(map: MapAt, schemes: OpenMap, reader: SourceReader): string[][] | undefined {
+  const { security } = map.value;
+  if (!Object.hasOwn(map.value, 'security') || !Array.isArray(security)) return undefined;
+  reader.mark(map.value, 'security');
+  const at = below(map.at, 'security');
+  return security.flatMap((requirement: Json, index): string[][] => {
+    if (!isMap(requirement)) return [];
+    const place = below(at, index);
+    const names = Object.keys(requirement);
+    for (const name of names) {
+      if (hasScopes(requirement[name])) reader.leave(below(place, name), 'scopes of one operation');
+      else reader.mark(requirement, name);
+      if (Object.hasOwn(schemes, name)) continue;
+      reader.find('import/ref-unresolved', below(place, name), `There is no scheme \`${name}\`; nobody can show it.`);
+      schemes[name] = { ...unknownScheme };
+    }
+    return [names];
+  });
+}
+
+/** One scheme as a word, several at once as a list. */
+function writtenSets(sets: readonly (readonly string[])[]): Json[] {
+  return sets.map((set): Json => (set.length === 1 ? (set[0] as string) : [...set]));
+}
+
+/** Whether two lists leave the same choice, whatever stands first. */
+function isSameChoice(one: readonly (readonly string[])[], other: readonly (readonly string[])[]): boolean {
+  const keys = (sets: readonly (readonly string[])[]) =>
+    [...new Set(sets.map((set) => JSON.stringify([...set].sort())))].sort().join();
+  return keys(one) === keys(other);
 }
 
 function hasScopes(value: Json | undefined): boolean {

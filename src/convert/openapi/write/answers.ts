@@ -132,7 +132,7 @@ function isFull(value: Json): value is JsonMap {
   return keys.includes('shape') || keys.includes('data') || (keys.length > 0 && keys.every((key) => answerWords.has(key)));
 }
 
-const answerWords: ReadonlySet<string> = new Set(['shape', 'data', 'headers', 'produces', 'if', 'example', 'examples']);
+const answerWords: ReadonlySet<string> = new Set(['shape', 'data', 'headers', 'produces', 'if', 'example', 'examples', 'stream']);
 
 function besideShape(answer: JsonMap): JsonMap {
   const words = newMap();

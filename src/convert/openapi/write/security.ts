@@ -1,6 +1,7 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { asKey } from '../../../kinds/schemes/in-openapi.ts';
+import { acceptedSets } from '../../../parts/accepted.ts';
 import { kindOfScheme, placed, type Scheme } from '../../../parts/authentication.ts';
 import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../../parts/operations.ts';
@@ -44,16 +45,20 @@ function schemeOf(scheme: Scheme, stated: JsonMap): JsonMap {
 
 /** What a caller has to show at an operation: one of the accepted schemes, nothing, or either; undefined where that is open. */
 export function securityOf(operation: Operation, spec: Spec): readonly Json[] | undefined {
-  const { schemes, accept, public: open, permissions } = spec.authentication;
+  const { schemes, public: open, permissions } = spec.authentication;
   if (!isStated(schemes)) return schemes.standing === 'none' ? [] : undefined;
   if (namesOperation(open, operation)) return [];
   const called = schemeNames(spec);
   const rules = (statedValue(permissions) ?? []).filter((rule) => namesOperation(rule.allow, operation));
-  const accepted = Object.entries(schemes.value).filter(([name]) => accept === undefined || accept.includes(name));
-  const wanted = accepted.flatMap(([name, scheme]) => {
-    const takesScopes = kindOfScheme(scheme)?.toOpenApi(placed(scheme)).takesScopes === true;
-    const scopes = takesScopes ? rules.map((rule) => rule.scopes) : [];
-    return leastOf(scopes.length === 0 ? [[]] : scopes).map((set): Json => ({ [called.get(name) ?? name]: [...set] }));
+  const takesScopes = (name: string): boolean => {
+    const scheme = schemes.value[name];
+    return scheme !== undefined && kindOfScheme(scheme)?.toOpenApi(placed(scheme)).takesScopes === true;
+  };
+  const wanted = acceptedSets(spec.authentication, operation.endpoint).flatMap((set) => {
+    const scopes = set.some(takesScopes) ? rules.map((rule) => rule.scopes) : [];
+    return leastOf(scopes.length === 0 ? [[]] : scopes).map(
+      (asked): Json => Object.fromEntries(set.map((name) => [called.get(name) ?? name, takesScopes(name) ? [...asked] : []])),
+    );
   });
   return rules.some((rule) => rule.to === 'anyone') ? [{}, ...wanted] : wanted;
 }

@@ -55,8 +55,11 @@ export function envelopeOf(pagination: Pagination | undefined, items: readonly F
 /** The `Link` header of a page; nothing where it says nothing. */
 type Links = (page: Page, call: Call) => string | undefined;
 
-/** The `Link` header of pages (RFC 8288), where they are told by it: the caller's own query with the paging parameters changed. */
-export function compileLinks(pagination: Pagination | undefined, secrets: readonly string[] = []): Links {
+/**
+ * The `Link` header of pages (RFC 8288), where they are told by it: the caller's own query with the paging parameters changed.
+ * `isAbsolute`: with the host that was asked, for clients that follow nothing else.
+ */
+export function compileLinks(pagination: Pagination | undefined, secrets: readonly string[] = [], isAbsolute = false): Links {
   if (!isCut(pagination) || !pagination.isToldInLink) return () => undefined;
   const style = pageStyle(pagination.style);
   const names = parametersOf(style, pagination);
@@ -65,7 +68,7 @@ export function compileLinks(pagination: Pagination | undefined, secrets: readon
   // A credential in the query is not said again: whoever follows a link shows it anew.
   const own = [...names.map(({ name }) => name), ...secrets];
   const link = (call: Call, rel: string, name: string | undefined, value: string | number | undefined) =>
-    `<${withParameter(call, own, name, value)}>; rel="${rel}"`;
+    `<${isAbsolute ? originOf(call) : ''}${withParameter(call, own, name, value)}>; rel="${rel}"`;
   // An identifier tells what stands after it, and not whether it is the first.
   const tellsFirst = style.tells !== 'identifier';
   return (page, call) => {
@@ -75,6 +78,10 @@ export function compileLinks(pagination: Pagination | undefined, secrets: readon
     if (tellsFirst || page.previous !== null) links.push(link(call, 'first', undefined, undefined));
     return links.join(', ');
   };
+}
+
+function originOf({ headers: { host } }: Call): string {
+  return typeof host === 'string' ? `http://${host}` : '';
 }
 
 function withParameter(

@@ -27,27 +27,29 @@ export function compileCompletion(
   const sampler = samples.of(shape);
   const members = samples.membersOf(shape);
   const identifier = does && 'resource' in does ? sampling.identifierOf(does.resource) : undefined;
-  // An answer that is no row, and does not even say which one is meant, has nothing of it.
-  const isOther = shape.properties !== undefined;
-  const isSaid = does?.verb === 'list' || (identifier !== undefined && Object.hasOwn(members, identifier));
-  const shared = isSaid ? Object.entries(members) : [];
-  const place = does && 'resource' in does && !data ? placeOfRow(shape, does.resource, does.verb === 'list', samples) : undefined;
-  /** What is given, as the answer can hold it: of a row that is gone what is named, and a row or rows where they stand. */
+  const place =
+    does && 'resource' in does && !data ? placeOfRow(shape, does.resource, does.verb === 'list', sampling) : undefined;
+  // An answer that is no row says of it what it has besides its identifier; what does not even say which one is meant, nothing.
+  const isOther =
+    does?.verb === 'delete' || (does !== undefined && shape.properties !== undefined && !place && !data && does.verb !== 'list');
+  const isSaid = identifier !== undefined && Object.hasOwn(members, identifier);
+  const said = (row: Fields): Fields =>
+    does?.verb === 'delete' ? remainsOf(row, members, samples) : isSaid ? ownFields(new Map(Object.entries(members)), row) : {};
+  /** What is given, as the answer can hold it: a row or rows where they stand. */
   const asGiven = (value: Value): Value => {
-    if (does?.verb === 'delete' && isFields(value) && !place) return remainsOf(value, members, samples);
     const isPlaced = does?.verb === 'list' ? Array.isArray(value) : isFields(value);
-    if (place && isPlaced) return place.reduceRight((inner, name): Value => ({ [name]: inner }), value);
-    return data || !isFields(value) || !isOther ? value : ownFields(new Map(shared), value);
+    return place && isPlaced ? place.reduceRight((inner, name): Value => ({ [name]: inner }), value) : value;
   };
   const answerOpenly = compileOpenAnswer(shape, examples, samples);
   return (given, exchange, work, sent) => {
     const value = asGiven(given);
     const told: string[] = [];
     const ground = groundOf(sampling, work, `${exchange.call.method} ${exchange.call.path}`, (path) => told.push(path));
-    const whole = sent ? answerOpenly(sent, { ...ground, isFull: true }) : sampler.complete(value, ground, '');
+    const openly = sent ?? (isOther && isFields(value) ? said(value) : undefined);
+    const whole = openly ? answerOpenly(openly, { ...ground, isFull: true }) : sampler.complete(value, ground, '');
     if (whole === nothing) {
       warn(exchange, ['nothing can be made up that fits the response']);
-      return sent ? {} : value;
+      return openly ?? value;
     }
     tellSampled(exchange, told.map(nameOf));
     return whole;
@@ -75,7 +77,9 @@ function remainsOf(row: Fields, members: Readonly<Record<string, Json>>, samples
 }
 
 /** The members that lead to the row of a resource, or to the list of its rows; nothing where the answer is it, or where several are. */
-function placeOfRow(shape: Shape, resource: string, isList: boolean, samples: Samples): readonly string[] | undefined {
+function placeOfRow(shape: Shape, resource: string, isList: boolean, sampling: Sampling): readonly string[] | undefined {
+  const samples = sampling.shown;
+  const isThing = (one: Shape) => typeof one.resource === 'string' && sampling.identifierOf(one.resource) !== undefined;
   const ofResource = (one: Shape) => one.resource === resource;
   if (ofResource(shape)) return undefined;
   const members = Object.entries(samples.membersOf(shape)).flatMap(([name, inner]) =>
@@ -90,7 +94,7 @@ function placeOfRow(shape: Shape, resource: string, isList: boolean, samples: Sa
     const holds = Object.entries(samples.membersOf(inner)).find(
       ([, held]) => isPlainMap(held) && ofResource(isList && isPlainMap(held.items) ? held.items : held),
     );
-    if (holds && inner.resource === undefined) return [name, holds[0]];
+    if (holds && !isThing(inner)) return [name, holds[0]];
   }
   return undefined;
 }

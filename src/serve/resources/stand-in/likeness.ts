@@ -56,7 +56,8 @@ export class Likeness {
     if (shown !== undefined && sampler.fits(shown)) return copy(shown);
     // A pattern is the least that is asked of a text: what only that is known of is left out where it may be.
     const isBarePattern = this.#samples.whole(shape).pattern !== undefined;
-    if (isRequired || field.writeOnly || isBarePattern || !Number.isFinite(sampler.cost)) return undefined;
+    if (isRequired || field.writeOnly || field.deprecated !== undefined || isBarePattern || !Number.isFinite(sampler.cost))
+      return undefined;
     const made = sampler.make({ ...ground, isFull: true, sampled: () => {} }, below('', field.name));
     return made === nothing ? undefined : made;
   }

@@ -144,6 +144,13 @@ function fieldsOf(shape: Shape, samples: Samples, depth: number): Tell | undefin
     const tell = fieldOf(name, member, required.has(name), samples, depth);
     return tell ? [[name, tell]] : [];
   });
+  // Where nothing is called a message, the error itself is one.
+  if (!fields.some(([name]) => isMessage.test(name))) {
+    const [name, member] =
+      Object.entries(samples.membersOf(shape)).find(([name]) => /^(?:error|title|error_message)$/i.test(name)) ?? [];
+    if (name !== undefined && isPlainMap(member) && samples.of(member).fits('text') && !fields.some(([own]) => own === name))
+      fields.push([name, ({ message }) => message]);
+  }
   if (fields.length === 0) return undefined;
   return (told) => {
     const out: Fields = {};
@@ -161,7 +168,8 @@ function fieldOf(name: string, shape: Shape, isRequired: boolean, samples: Sampl
   const listed = Array.isArray(shape.enum) ? shape.enum.filter((value): value is string => typeof value === 'string') : [];
   if (listed.length > 1) return (told) => nearestWord(listed, told);
   const isObject = Object.keys(samples.membersOf(shape)).length > 0;
-  if (isObject && depth < depthMost && (isRequired || /^errors?$/.test(name))) return fieldsOf(shape, samples, depth + 1);
+  if (isObject && depth < depthMost && (isRequired || /^(?:errors?|fault|status|failure)$/i.test(name)))
+    return fieldsOf(shape, samples, depth + 1);
   const { items } = samples.whole(shape);
   if (isPlainMap(items) && depth < depthMost && /^(?:errors?|violations|issues|messages|details|fields)$/i.test(name)) {
     const tell = Object.keys(samples.membersOf(items)).length > 0 ? fieldsOf(items, samples, depth + 1) : textOf(items, samples);
@@ -183,9 +191,11 @@ interface Row {
   values(told: ToldError): readonly Value[];
 }
 
+const isMessage = /^(?:message|detail|details|description|error_description|msg|reason|errors)$/i;
+
 /** What the fields of errors are called, and what stands in them; of several values the first that fits. */
 const rows: readonly Row[] = [
-  { named: /^(?:message|detail|details|description|error_description|msg|reason)$/i, values: ({ message }) => [message] },
+  { named: isMessage, values: ({ message }) => [message] },
   {
     named: /^(?:status|status_?code|http_?status(?:_code)?)$/i,
     values: ({ status }) => [status, String(status), phrase(status)],

@@ -7,6 +7,7 @@ import { compileErrorAnswers, compilePayloadCompletion } from './refusals.ts';
 import { keepNames, namesOfRow, sampledHeader, tellSampled } from './sampled-names.ts';
 import { completeRow, makeRow, mendRow, newIdentifier } from './sampled-rows.ts';
 import { Sampling } from './sampling.ts';
+import { compileStream } from './streams.ts';
 import { UnmadeRows } from './unmade-rows.ts';
 
 /** Starts a stand-in: what it makes up follows from the seed, and where it is strict it lets nothing pass. */
@@ -32,6 +33,7 @@ export function startStandIn(spec: Spec, seed: string, isStrict: boolean): Stand
       if (warnings) headers['ninefold-warning'] = warningHeader(warnings);
     },
     compileCompletion: (shape, answer, does) => compileCompletion(shape, answer, does, sampling),
+    compileStream: (answer, produces) => compileStream(answer, produces, sampling),
     exampleAsked,
     compileErrors: (endpoint) => compileErrorAnswers(endpoint, sampling),
     compilePayload: (shape) => compilePayloadCompletion(shape, sampling),

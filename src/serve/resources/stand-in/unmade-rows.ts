@@ -58,12 +58,13 @@ export class UnmadeRows {
 
   /** Remembers that a row is gone, so that it does not come back when it is asked for. */
   gone(rows: Transaction, model: RowModel, id: string): void {
-    if (this.has(model.name)) rows.keep(goneKey(model.name, id), kept);
+    rows.keep(goneKey(model.name, id), kept);
   }
 
-  /** Whether a row that is not stored may be referred to all the same. */
+  /** Whether a row that is not stored may be referred to all the same: where nothing makes such rows, or nobody has yet. */
   mayBeNamed(rows: Reader, resource: string, id: string): boolean {
-    return this.has(resource) && !rows.record(goneKey(resource, id), 0);
+    const isNone = rows.scan(resource, 0, 1).length === 0;
+    return (this.has(resource) || isNone) && !rows.record(goneKey(resource, id), 0);
   }
 }
 

@@ -1,0 +1,171 @@
+import { below } from '../../../document/pointer.ts';
+import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import { readEffect } from '../../../parts/effects.ts';
+import type { SourceOperation } from '../read/operation.ts';
+import { made } from '../read/reader.ts';
+import { endpointOf, type InferenceContext, type InferenceRule, shapeOfAnswer, successOf } from './context.ts';
+import { collectionAt, infer, makesOne } from './effects.ts';
+import { pathParts, wholeParameter, wordsOfName } from './paths.ts';
+import { documentFields, shownRowOf } from './rows.ts';
+import { wordsOf } from './shapes.ts';
+
+/** `POST /invoices/{invoice}/pay`: whatever else it does, it answers with the thing as it is afterwards. */
+export const actionChangesRow: InferenceRule = {
+  name: 'action-changes-row',
+  says: 'POST, PUT or PATCH below one thing that answers with that same resource changes the thing; what sets off, nothing says.',
+  infer(context) {
+    for (const operation of context.operations) {
+      const resource = acting.has(operation.method) && makesOne(context, operation) ? actedOn(context, operation) : undefined;
+      if (resource !== undefined) infer(context, operation, 'update', resource, actionChangesRow.name, 0.4);
+    }
+  },
+};
+
+const acting: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+
+function actedOn(context: InferenceContext, operation: SourceOperation): string | undefined {
+  const { segments } = pathParts(operation.path);
+  const last = segments.findLastIndex((segment) => wholeParameter(segment) !== undefined);
+  if (last < 1 || last !== segments.length - 2) return undefined;
+  const collection = collectionAt(context, `/${segments.slice(0, last).join('/')}`);
+  return collection && answersWith(context, operation, collection.resource) ? collection.resource : undefined;
+}
+
+function answersWith(context: InferenceContext, operation: SourceOperation, resource: string): boolean {
+  const endpoint = endpointOf(context, operation);
+  const shape = shapeOfAnswer(endpoint, successOf(endpoint));
+  return context.written.resourceOf(shape) === resource || shownRowOf(context.written, shape, 'id')?.resource === resource;
+}
+
+/** `DELETE /payments/{id}`, called `cancel-payment`, which answers with the payment: it is still there. */
+export const deletionKeepsRow: InferenceRule = {
+  name: 'deletion-keeps-row',
+  says: 'DELETE that is called after another act, and answers with the whole thing, changes the thing and leaves it there.',
+  infer(context) {
+    for (const operation of context.operations) {
+      if (operation.method !== 'DELETE') continue;
+      const { last, parent } = pathParts(operation.path);
+      const collection = last === undefined ? undefined : collectionAt(context, parent);
+      const [verb = ''] = wordsOfName(operation.id ?? '');
+      if (!collection || !keeping.has(verb) || !answersWith(context, operation, collection.resource)) continue;
+      infer(context, operation, 'update', collection.resource, deletionKeepsRow.name, 0.6);
+    }
+  },
+};
+
+const keeping: ReadonlySet<string> = new Set([
+  'cancel',
+  'archive',
+  'revoke',
+  'close',
+  'disable',
+  'deactivate',
+  'suspend',
+  'void',
+  'expire',
+]);
+
+/** `POST /batches/{id}/cancel` where a batch may be `cancelled`: that is where it leads. */
+export const actionMovesState: InferenceRule = {
+  name: 'action-moves-state',
+  says: 'An act that changes a thing, and is called like one of its states, moves it there from any other; where a flag is called so, it sets the flag.',
+  infer(context) {
+    for (const operation of context.operations) {
+      const endpoint = endpointOf(context, operation);
+      const effect = typeof endpoint.does === 'string' ? readEffect(endpoint.does) : undefined;
+      const verb = effect?.verb === 'update' ? verbOf(operation) : undefined;
+      if (verb === undefined || !effect || !('resource' in effect)) continue;
+      if (!moveState(context, operation, effect.resource, verb)) setFlag(context, operation, effect.resource, verb);
+    }
+    for (const states of Object.values(isMap(context.tree.states) ? context.tree.states : {}))
+      if (isMap(states) && moved.has(states) && isMap(states.transitions))
+        made(states.transitions).others = { $open: 'What else moves it?' };
+  },
+};
+
+/** The states whose transitions were found. */
+const moved = new WeakSet<object>();
+
+/** The one word of an act: the last of its path, after the thing; of a deletion, the first of its name. */
+function verbOf({ path, method, id }: SourceOperation): string | undefined {
+  const { segments } = pathParts(path);
+  const last = segments.at(-1) ?? '';
+  if (method === 'DELETE') return wordsOfName(id ?? '')[0];
+  const before = segments.at(-2);
+  if (wholeParameter(before) === undefined || wholeParameter(last) !== undefined) return undefined;
+  const words = wordsOfName(last);
+  return words.length === 1 ? words[0] : undefined;
+}
+
+function moveState(context: InferenceContext, operation: SourceOperation, resource: string, verb: string): boolean {
+  const { tree, trail } = context;
+  const states = isMap(tree.states) ? tree.states[resource] : undefined;
+  if (!isMap(states) || readEffect(`${verb} ${resource}`)?.verb !== 'transition') return false;
+  const all = wordsOf(states.states);
+  const to = all.find((state) => formsOf(verb).has(state.toLowerCase()));
+  if (to === undefined) return false;
+  const entry = made(states);
+  const known = isMap(states.transitions) && moved.has(states) ? states.transitions : newMap();
+  const transitions: OpenMap = Object.assign(newMap(), known, { [verb]: { from: all, to } });
+  entry.transitions = transitions;
+  moved.add(states);
+  const endpoint = endpointOf(context, operation);
+  endpoint.as ??= String(endpoint.does);
+  endpoint.does = `${verb} ${resource}`;
+  const at = below(below(below('/states', resource), 'transitions'), verb);
+  trail.infer(at, actionMovesState.name, operation.map.at, 0.7);
+  return true;
+}
+
+/** `lock` sets `locked`, `unlock` clears it, `enable` clears `disabled`. */
+function setFlag(context: InferenceContext, operation: SourceOperation, resource: string, verb: string): void {
+  const fields = documentFields(context.resources, resource);
+  const isFlag = (name: string) => context.written.typeOf(fields[name]) === 'boolean';
+  const forward = Object.keys(fields).find((name) => isFlag(name) && formsOf(verb).has(plain(name)));
+  const [, undoing] = /^(?:un|de|dis)(\w{3,})$/.exec(verb) ?? [];
+  const opposites = [undoing, opposite.get(verb)].flatMap((word) => (word === undefined ? [] : [...formsOf(word)]));
+  const name = forward ?? Object.keys(fields).find((one) => isFlag(one) && opposites.includes(plain(one)));
+  if (name === undefined) return;
+  const endpoint = endpointOf(context, operation);
+  endpoint.as ??= operation.key;
+  const shape = fields[name];
+  const whole = isMap(shape) ? shape : { type: shape ?? 'boolean' };
+  const known = isMap(whole.set) ? whole.set : {};
+  made(fields)[name] = { ...whole, set: { ...known, [String(endpoint.as)]: String(forward !== undefined) } };
+  const at = below(below(below(below('/resources', resource), 'fields'), name), 'set');
+  context.trail.infer(at, actionMovesState.name, operation.map.at, 0.7);
+}
+
+const opposite: ReadonlyMap<string, string> = new Map([
+  ['enable', 'disable'],
+  ['disable', 'enable'],
+  ['activate', 'deactivate'],
+  ['open', 'close'],
+  ['restore', 'delete'],
+  ['unarchive', 'archive'],
+]);
+
+function plain(name: string): string {
+  return wordsOfName(name)
+    .filter((word) => word !== 'is')
+    .join('');
+}
+
+/** How what an act leads to is called: `cancel` is `canceled` or `cancelled`, `ban` `banned`, `activate` `active` too. */
+function formsOf(verb: string): ReadonlySet<string> {
+  const stem = verb.replace(/e$/, '');
+  const regular = [`${stem}ed`, `${verb}${verb.at(-1)}ed`, verb.replace(/y$/, 'ied'), stem.replace(/at$/, 'ive')];
+  return new Set([...regular.filter((form) => form !== verb), ...(irregular.get(verb) ?? [])]);
+}
+
+const irregular: ReadonlyMap<string, readonly string[]> = new Map([
+  ['send', ['sent']],
+  ['pay', ['paid']],
+  ['void', ['void', 'voided']],
+  ['open', ['open', 'opened']],
+  ['hold', ['held', 'on_hold']],
+  ['resume', ['active', 'running']],
+  ['reopen', ['open']],
+  ['deactivate', ['inactive']],
+  ['complete', ['complete']],
+]);

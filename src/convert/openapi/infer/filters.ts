@@ -1,0 +1,64 @@
+import type { Json } from '../../../document/document.ts';
+import { below } from '../../../document/pointer.ts';
+import { isMap } from '../../../document/values.ts';
+import { readEffect } from '../../../parts/effects.ts';
+import type { SourceOperation } from '../read/operation.ts';
+import { made } from '../read/reader.ts';
+import { endpointOf, type InferenceContext, type InferenceRule, placeOfEndpoint } from './context.ts';
+import { documentFields } from './rows.ts';
+import { wordsOf } from './shapes.ts';
+
+/** `?state=all` beside tickets that are open or closed: what is called like a field is not always what its rows are compared with. */
+export const filtersByField: InferenceRule = {
+  name: 'filters-by-field',
+  says: 'A parameter of a list that is called like a field filters by it where their types are the same, and by any of its items where it is a list; where it takes what no row has, or says that it searches, it filters by none.',
+  infer(context) {
+    for (const operation of context.operations) {
+      const endpoint = endpointOf(context, operation);
+      const effect = typeof endpoint.does === 'string' ? readEffect(endpoint.does) : undefined;
+      if (effect?.verb !== 'list' || !isMap(endpoint.parameters)) continue;
+      const fields = documentFields(context.resources, effect.resource);
+      for (const [name, parameter] of Object.entries(endpoint.parameters)) {
+        const field = fields[name];
+        if (isMap(parameter) && parameter.in === 'query' && field !== undefined) say(context, operation, name, parameter, field);
+      }
+    }
+  },
+};
+
+function say(
+  context: InferenceContext,
+  operation: SourceOperation,
+  name: string,
+  parameter: Readonly<Record<string, Json>>,
+  field: Json,
+): void {
+  const shape = parameter.shape ?? parameter;
+  const words = isAnyOf(context, shape, field) ? { op: 'in' } : isEqual(context, shape, field) ? undefined : { filters: 'none' };
+  if (words === undefined) return;
+  Object.assign(made(parameter), words);
+  const at = below(below(below(placeOfEndpoint(operation), 'parameters'), name), Object.keys(words)[0] ?? '');
+  context.trail.infer(at, filtersByField.name, operation.map.at, 0.7);
+}
+
+/** Several values, of which a row has one. */
+function isAnyOf({ written }: InferenceContext, shape: Json, field: Json): boolean {
+  const items = written.itemsOf(shape);
+  return items !== undefined && written.typeOf(items) !== undefined && written.typeOf(items) === written.typeOf(field);
+}
+
+/** One value, which a row may have. */
+function isEqual({ written }: InferenceContext, shape: Json, field: Json): boolean {
+  const { enum: taken, description } = written.expand(shape);
+  const { enum: held } = written.expand(field);
+  if (typeof description === 'string' && /\b(?:search|contain|partial|prefix|substring|fuzzy|sort|order)/i.test(description))
+    return false;
+  const words = wordsOf(taken);
+  const known = wordsOf(held);
+  if (words.some((word) => (known.length > 0 ? !known.includes(word) : everything.has(word.toLowerCase())))) return false;
+  const [one, other] = [written.typeOf(shape), written.typeOf(field)];
+  return one === undefined || other === undefined || one === other || (one === 'integer' && other === 'number');
+}
+
+/** Words that ask for every row. */
+const everything: ReadonlySet<string> = new Set(['all', 'any', 'both', 'none', '*']);

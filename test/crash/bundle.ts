@@ -1,0 +1,33 @@
+import { join } from 'node:path';
+import { build } from 'esbuild';
+
+const root = join(import.meta.dirname, '../..');
+
+/**
+ * The command line as one file with all that it needs: a server that is killed again and again spends most of its life starting, and from
+ * hundreds of files it takes twice as long. Gives the file.
+ */
+export async function bundleCommand(folder: string): Promise<string> {
+  await build({
+    absWorkingDir: root,
+    stdin: {
+      contents: `import module from 'node:module'; module.enableCompileCache();
+        const { main } = await import('./src/cli.ts'); process.exitCode = await main(process.argv.slice(2));`,
+      resolveDir: root,
+    },
+    outdir: folder,
+    entryNames: 'ninefold',
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    // What comes from packages may ask for built-in modules in the old way.
+    banner: {
+      js: `import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);`,
+    },
+    logLevel: 'error',
+  });
+  return join(folder, 'ninefold.mjs');
+}
