@@ -47,13 +47,30 @@ function checkValue(walk: Walk, value: Json, form: FormSchema, at: Pointer): voi
     report(walk, 'form/wrong-value', `${describeValue(value)} does not fit here.`, at, expectation(resolved, value));
     return;
   }
-  let best: Finding[] | undefined;
+  let best: Misfit | undefined;
   for (const candidate of forms) {
     const found = misfits(walk, value, candidate, at);
     if (found.length === 0) return;
-    if (!best || found.length < best.length) best = found;
+    const misfit = { strangers: strangersIn(value, candidate), found };
+    if (!best || isCloser(misfit, best)) best = misfit;
   }
-  walk.findings.push(...(best ?? []));
+  walk.findings.push(...(best?.found ?? []));
+}
+
+/** What is wrong with a value under one form. */
+interface Misfit {
+  /** How many of its own keys the form does not know. */
+  readonly strangers: number;
+  readonly found: readonly Finding[];
+}
+
+/** Whose keys are known is what was meant, however much is wrong inside; then what has least wrong. */
+function isCloser(one: Misfit, other: Misfit): boolean {
+  return one.strangers === other.strangers ? one.found.length < other.found.length : one.strangers < other.strangers;
+}
+
+function strangersIn(value: Json, form: FormSchema): number {
+  return isPlainMap(value) ? Object.keys(value).filter((key) => propertyForm(form, key) === undefined).length : 0;
 }
 
 /** What is wrong with a value under one form of its own JSON type. */
@@ -152,12 +169,7 @@ function kindOf(form: FormSchema): string[] {
     boolean: 'true or false',
   };
   const types = typeof form.type === 'string' ? [form.type] : (form.type ?? []);
-  if (
-    types[0] === 'object' &&
-    form.properties &&
-    ('$open' in form.properties || '$none' in form.properties || '$any' in form.properties)
-  )
-    return [];
+  if (types[0] === 'object' && isOfStanding(form)) return [];
   return types.map((type) => article[type] ?? type);
 }
 
@@ -204,9 +216,13 @@ function choicesOf(form: FormSchema): readonly FormSchema[] {
   return (form.anyOf ?? [form]).map((one) => resolve(one));
 }
 
-/** The branches of a form, references and nested choices followed, that take a value of this JSON type. */
+/** The branches of a form, references and nested choices followed, that take a value of this JSON type; none of them is a standing's, nor is the value. */
 function formsFor(form: FormSchema, value: Json): FormSchema[] {
-  return branches(form).filter((branch) => takesType(branch, value));
+  return branches(form).filter((branch) => takesType(branch, value) && !isOfStanding(branch));
+}
+
+function isOfStanding({ properties = {} }: FormSchema): boolean {
+  return '$open' in properties || '$none' in properties || '$any' in properties;
 }
 
 /** The form of one key of a map: its own, or that of all the author's words. */
