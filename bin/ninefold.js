@@ -8,12 +8,15 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const nodeMajor = 24;
+/** Says to the Node that is handed over to that a pipe shows whether this one is still there. */
+const handedOver = 'NINEFOLD_HANDED_OVER';
 
 if (majorOf(process.version) >= nodeMajor) await run();
 else handOver(findNode());
 
 async function run() {
   module.enableCompileCache();
+  if (process.env[handedOver] !== undefined) await endWithLauncher();
   const source = new URL('../src/cli.ts', import.meta.url);
   const cli = existsSync(source) ? source : new URL('../dist/cli.js', import.meta.url);
   const { main } = await import(cli.href);
@@ -24,7 +27,9 @@ function handOver(node) {
   if (node === undefined) return refuse();
   const words = [...process.execArgv, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
   if (process.execve !== undefined && process.platform !== 'win32') process.execve(node, [node, ...words], process.env);
-  const child = spawn(node, words, { stdio: 'inherit' });
+  // The pipe ends with this process, however it does: the child sees that.
+  const env = { ...process.env, [handedOver]: '1' };
+  const child = spawn(node, words, { stdio: ['inherit', 'inherit', 'inherit', 'pipe'], env });
   const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'];
   for (const signal of signals) process.on(signal, () => child.kill(signal));
   child.on('error', refuse);
@@ -34,6 +39,17 @@ function handOver(node) {
     for (const caught of signals) process.removeAllListeners(caught);
     process.kill(process.pid, signal);
   });
+}
+
+/** Ends, as by SIGTERM, once the process that handed over is gone: its ports and files are wanted by the next. */
+async function endWithLauncher() {
+  delete process.env[handedOver];
+  const { Socket } = await import('node:net');
+  const pipe = new Socket({ fd: 3, readable: true, writable: false });
+  pipe.on('error', () => {});
+  pipe.on('close', () => process.kill(process.pid, 'SIGTERM'));
+  pipe.resume();
+  pipe.unref();
 }
 
 /** A Node that is new enough: the `node` package's own file, or the platform's package that it is copied from. */

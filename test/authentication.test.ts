@@ -384,3 +384,30 @@ for (const [what, at] of [
     assert.equal((await open.ask(elsewhere, `GET ${at}`)).status, 200);
   });
 }
+
+test('who guesses passwords is slowed down after twenty of a minute, others are not, and those who are known already go on', async () => {
+  const guarded = await guard(notes('schemes: { login: { type: basic } }', 'limits: { trust_proxies: ["127.0.0.1"] }'));
+  await addKey(guarded, { scheme: 'login', id: 'ann', secret: 'a long password' });
+  await addKey(guarded, { scheme: 'login', id: 'bob', secret: 'another password' });
+  const ask = async (name: string, password: string, from: string) => {
+    const authorization = `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+    return (await guarded.ask({ authorization, 'x-forwarded-for': from })).status;
+  };
+  assert.equal(await ask('bob', 'another password', '192.0.2.2'), 200);
+  for (let at = 0; at < 20; at++) assert.equal(await ask('ann', 'wrong', '192.0.2.1'), 401);
+  assert.equal(await ask('ann', 'wrong', '192.0.2.1'), 429);
+  assert.equal(await ask('ann', 'a long password', '192.0.2.1'), 429);
+  assert.equal(await ask('ann', 'a long password', '192.0.2.2'), 200, 'from elsewhere');
+  guarded.clock.advance(60_000);
+  assert.equal(await ask('ann', 'a long password', '192.0.2.1'), 200, 'after the minute');
+  await guarded.close();
+  const counted = await guard(
+    notes('schemes: { login: { type: basic } }', 'limits: { rate: [{ per: address, limit: 30, window: 1m }] }'),
+  );
+  await addKey(counted, { scheme: 'login', id: 'ann', secret: 'a long password' });
+  for (let at = 0; at < 25; at++) {
+    const authorization = `Basic ${Buffer.from('ann:wrong').toString('base64')}`;
+    assert.equal((await counted.ask({ authorization })).status, 401, 'the document counts');
+  }
+  await counted.close();
+});

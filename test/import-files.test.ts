@@ -4,7 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { fromForeign } from '../src/convert/foreign.ts';
+import { parseDocument } from '../src/document/read/parse.ts';
 import { check, readDocument, Unreadable } from '../src/index.ts';
+import { isKey } from '../src/parts/form.ts';
+import { isLong, times } from './long.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ninefold-import-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -107,4 +111,27 @@ test('a text that is no whole JSON or YAML is read as far as it goes, with findi
     (await readDocument(join(folder, 'twice.yaml'))).findings.map(({ code }) => code),
     ['document/duplicate-key'],
   );
+});
+
+test('files are read however many there are, each of them leading to the next, up to a bound that is told', () => {
+  const count = times(200, 10_050);
+  const bounds = isLong ? {} : { files: 150 };
+  const text = (file: number) => JSON.stringify({ type: 'object', properties: { next: { $ref: `./f${file + 1}.json` } } });
+  const other = (path: string) => text(Number(/\d+/.exec(path)?.[0]));
+  const root = {
+    openapi: '3.1.0',
+    info: { title: 'T', version: '1' },
+    components: { schemas: { first: { $ref: './f0.json' } } },
+  };
+  const read = (more: object) =>
+    parseDocument(JSON.stringify(root), 'api.json', {
+      isKey,
+      foreign: fromForeign,
+      other: (path: string) => (Number(/\d+/.exec(path)?.[0]) < count ? other(path) : '{"type":"string"}'),
+      ...more,
+    });
+  const { findings, tree } = read({ bounds });
+  assert.ok(findings.some(({ code }) => code === 'document/include-bound'));
+  assert.ok(Object.keys(tree.resources as object).length >= (isLong ? 9_000 : 150));
+  if (!isLong) assert.deepEqual(read({}).findings, []);
 });

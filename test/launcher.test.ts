@@ -73,6 +73,14 @@ for (const old of ['v20.19.0', 'v22.21.0']) {
   }
 }
 
+test('what an old Node handed over to ends when that one is killed', { skip: process.platform === 'win32' }, async () => {
+  const child = launch(checkout({ node: process.version }), 'v20.19.0', ['wait']);
+  child.stdout?.on('data', (text) => String(text).includes('ready') && child.kill('SIGKILL'));
+  // The output ends with the last process that has it.
+  const { stdout } = await finished(child);
+  assert.equal(stdout.trim().split('\n').at(-1), 'SIGTERM');
+});
+
 /** A checkout with some packages: a version installs a Node, `null` a package whose install script did not run. */
 function checkout(packages: Readonly<Record<string, string | null>>): string {
   const folder = mkdtempSync(join(temporary, 'checkout-'));

@@ -305,3 +305,16 @@ test('pages are told by a stated Link, and what is called like a field filters o
     assert.doesNotMatch(last.headers.get('link') ?? '', /rel="next"/);
   });
 });
+
+test('a row is found by the name that people call it by', async () => {
+  const team = object({ id: string, slug: string }, ['id']);
+  const paths = {
+    '/teams': { post: { ...sends(object({ slug: string })), ...answers(ref('Team'), {}, '201') } },
+    '/teams/{teamId}': { ...within('teamId'), get: answers(ref('Team')) },
+  };
+  await standIn(paths, { Team: team }, async (ask) => {
+    const { json: made } = await ask('POST', '/teams', { slug: 'red' });
+    assert.deepEqual((await ask('GET', '/teams/red')).json, made);
+    assert.equal((await ask('GET', '/teams/blue')).status, 404);
+  });
+});

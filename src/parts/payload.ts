@@ -37,7 +37,7 @@ export function writableShape(spec: Spec, resource: Resource, optional: readonly
     const mayLackIt = optional === 'all' || optional.includes(name) || isSuppliedByService(field, 'create');
     if (!mayLackIt && statedValue(field.required) === true) required.push(name);
   }
-  return { type: 'object', properties, required, additionalProperties: resource.additionalProperties };
+  return { type: 'object', properties, required, ...(!resource.additionalProperties && { additionalProperties: false }) };
 }
 
 /** Whether a caller may write the field at all: not read-only, not the state field, not a generated identifier. */

@@ -139,7 +139,8 @@ function definitionOf(name: string, writing: Writing): JsonMap {
   const known = resource.fields.standing === 'stated' || resource.fields.standing === 'inferred';
   return {
     type: 'object',
-    ...(known && { properties, required, additionalProperties: resource.additionalProperties }),
+    // Others that may be there are not said to be: what is evaluated by a keyword is nothing unevaluated any more.
+    ...(known && { properties, required, ...(!resource.additionalProperties && { additionalProperties: false }) }),
   };
 }
 

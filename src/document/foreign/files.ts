@@ -27,11 +27,13 @@ export function gatherForeign(source: Source, gathering: ReadContext, other: Rea
   const value = foreignValue(source, gathering);
   if (!isMap(value)) return undefined;
   const finders = new Map<string, PlaceFinder>();
-  const gatherer: Gatherer = { gathering, other, folder: folderOf(source.file), finders, mounted: new Map() };
+  const gatherer: Gatherer = { gathering, other, folder: folderOf(source.file), finders, mounted: new Map(), pending: [] };
   // What was just read belongs to nobody else, so its references may be led elsewhere.
   const root = value as OpenMap;
   const finder = placeFinder(source);
   if (namesOtherFile(source.text)) mountAll(root, `${ownFolder}/${fileName(source.file)}`, finder, gatherer);
+  for (let next = gatherer.pending.pop(); next; next = gatherer.pending.pop())
+    mountAll(next.value, next.path, next.finder, gatherer);
   if (gatherer.mounted.size > 0) {
     const files: OpenMap = Object.create(null);
     for (const [path, mounted] of gatherer.mounted) files[path] = mounted;
@@ -53,6 +55,8 @@ interface Gatherer {
   readonly finders: Map<string, PlaceFinder>;
   /** By path from the folder of the document; a file that could not be read holds nothing. */
   readonly mounted: Map<string, Json>;
+  /** Files that were read and not gone through yet: one may lead to the next in a row of thousands. */
+  readonly pending: { readonly value: Json; readonly path: string; readonly finder: PlaceFinder }[];
 }
 
 /** Most documents refer to nothing outside, and are not gone through to find that out. */
@@ -156,7 +160,7 @@ function mountFile(path: string, ref: string, place: () => Place, gatherer: Gath
   const finder = placeFinder(source);
   mounted.set(path, value);
   finders.set(path, finder);
-  mountAll(value, path, finder, gatherer);
+  gatherer.pending.push({ value, path, finder });
 }
 
 /**

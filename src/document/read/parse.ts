@@ -32,6 +32,7 @@ export const foreignBounds: Partial<ReadBounds> & { readonly bytes: number } = {
   depth: 200,
   values: 20_000_000,
   tokens: 30_000_000,
+  files: 10_000,
 };
 
 /** Reads a document from its text. Whatever the text, it gives a document; what is wrong is among its findings. */

@@ -220,6 +220,7 @@ function compileConclusion(engine: Means): Conclude {
         presented.flatMap(({ schemes }) => schemes),
         engine,
       );
+    if (outcomes.includes('hurried')) return hurried;
     if (!outcomes.every(isGood)) return { refusal: { when: 'service.unavailable' } };
     const shown = new Set(proven.map(({ by }) => by?.scheme.name));
     if (!sets.some((set) => set.length > 0 && set.every((name) => shown.has(name)))) return missing;
@@ -232,6 +233,8 @@ function compileConclusion(engine: Means): Conclude {
     return outcomes.length === 1 && isGood(outcomes[0]) ? outcomes[0] : { caller };
   };
 }
+
+const hurried: Identified = { refusal: { when: 'limit.rate', headers: { 'retry-after': '60' } } };
 
 const foreignWrite: Identified = {
   refusal: {

@@ -9,11 +9,12 @@ import { type Accepted, algorithmsOf, unsupportedBy } from './accepted-schemes.t
 import { compileCaller } from './callers.ts';
 import type { Credentials } from './credentials.ts';
 import { type Development, scopesOf } from './development.ts';
+import { throttleLogins } from './failed-logins.ts';
 import { fixedKeys, type KeySet, startKeySet } from './key-set.ts';
 import { compileTokens, lifetimeMsOf } from './tokens.ts';
 
 /** Who shows a credential: nobody where it is not good; or why nobody can tell. */
-export type ProofOutcome = { readonly caller: Caller } | undefined | 'unavailable' | 'busy' | 'unsupported';
+export type ProofOutcome = { readonly caller: Caller } | undefined | 'unavailable' | 'busy' | 'hurried' | 'unsupported';
 export type Prove = (text: string, nowMs: number, call: Call) => ProofOutcome | Promise<ProofOutcome>;
 
 /** What credentials are looked at with. */
@@ -42,9 +43,11 @@ export function compileProof({ scheme, kind }: Accepted, means: Means): Prove {
   const { proof } = kind;
   if (proof?.by === 'key') return (text, nowMs) => credentials.ofKey(scheme.name, text, nowMs);
   if (proof?.by === 'password') {
+    const throttled = throttleLogins(means.compilation.spec);
     return (text, nowMs, call) => {
       const sent = proof.read(text);
-      return sent && credentials.ofPassword(scheme.name, sent, nowMs, means.limits.addressOf(call));
+      const from = means.limits.addressOf(call);
+      return sent && throttled(from, nowMs, () => credentials.ofPassword(scheme.name, sent, nowMs, from));
     };
   }
   if (proof === undefined || unsupportedBy({ scheme, kind }, means) !== undefined) return () => 'unsupported';

@@ -29,7 +29,7 @@ export function columnCode(shape: Shape, ignoreCase: boolean): ColumnCode {
     return { type: 'text', made: ignoreCase ? 'lower' : 'text', encode: ignoreCase ? lowerText : text };
   }
   if (types.has('number')) return { type: 'real', made: 'number', encode: number };
-  if (types.has('integer')) return { type: 'integer', made: 'integer', encode: integer };
+  if (types.has('integer')) return { type: 'integer', made: 'integer or double', encode: integer };
   if (types.has('boolean'))
     return { type: 'integer', made: 'boolean', encode: (value) => (typeof value === 'boolean' ? Number(value) : null) };
   return { type: 'text', made: 'json', encode: anyText };
@@ -59,12 +59,12 @@ function number(value: Value): Scalar {
   return typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : null;
 }
 
-/** A column holds 64 bits: what is beyond them is ordered as the nearest that it holds. */
+/** A column holds 64 bits exactly; what is beyond them is the nearest double, which a database compares with them by value. */
 function integer(value: Value): Scalar {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
   const exact = typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value;
   if (typeof exact !== 'bigint') return null;
-  return exact > int64Max ? int64Max : exact < -int64Max - 1n ? -int64Max - 1n : exact;
+  return exact > int64Max || exact < -int64Max - 1n ? Number(exact) : exact;
 }
 
 const int64Max = 2n ** 63n - 1n;

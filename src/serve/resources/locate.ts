@@ -105,8 +105,9 @@ export function compileLocator(endpoint: Endpoint, model: RowModel, models: Mode
 function compileRowOf(model: RowModel, bound: readonly BoundFields[], { standIn }: ViewCompilation) {
   const given = standIn?.given.has(model.name) ? standIn.given : undefined;
   return (work: Work<Reader>, exchange: Exchange, id: string): Row | undefined => {
+    const called = work.rows.get(model.name, id) ?? standIn?.given.called(work.rows, model, id);
     const change = given && asChange(work);
-    return change ? given.find(change, model, id, boundFields(model, bound, exchange)) : work.rows.get(model.name, id);
+    return called ?? (change ? given.find(change, model, id, boundFields(model, bound, exchange)) : undefined);
   };
 }
 

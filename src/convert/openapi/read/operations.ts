@@ -9,7 +9,7 @@ import {
   type SourceParameter,
   schemaOfParameter,
 } from './operation.ts';
-import type { MapAt, SourceReader } from './reader.ts';
+import { type MapAt, refOf, type SourceReader } from './reader.ts';
 import { swaggerBody, swaggerParameter, swaggerResponse } from './swagger.ts';
 
 const methods: ReadonlySet<string> = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query']);
@@ -30,9 +30,17 @@ export function readOperations(reader: SourceReader): SourceOperation[] {
 export function itemOperations(path: string, item: MapAt, reader: SourceReader): SourceOperation[] {
   const own = Object.keys(item.value)
     .filter((key) => methods.has(key))
-    .map((key): readonly [string, MapAt | undefined] => [key.toUpperCase(), reader.map(item, key)]);
+    .map((key): readonly [string, MapAt | undefined] => [key.toUpperCase(), operationMap(item, key, reader)]);
   const more = reader.maps(item, 'additionalOperations');
   return [...own, ...more].flatMap(([method, map]) => (map === undefined ? [] : [operationOf(method, path, item, map, reader)]));
+}
+
+/** The map of an operation. A reference in its place is none that OpenAPI knows, and is followed all the same. */
+function operationMap(item: MapAt, key: string, reader: SourceReader): MapAt | undefined {
+  const map = reader.map(item, key);
+  if (map === undefined || refOf(map.value) === undefined) return map;
+  reader.find('import/invalid', map.at, 'A reference cannot stand for an operation in OpenAPI; it is followed.');
+  return reader.follow({ value: map.value, at: map.at });
 }
 
 function operationOf(method: string, path: string, item: MapAt, map: MapAt, reader: SourceReader): SourceOperation {

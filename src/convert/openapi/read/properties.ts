@@ -32,9 +32,14 @@ function gather({ value, at }: MapAt, into: SchemaProperties, reader: SourceRead
   if (ref !== undefined) {
     const target = reader.target(ref);
     into.read.push([value, ['$ref']]);
-    return target !== undefined && isMap(target.value) && gather({ value: target.value, at: target.at }, into, reader, seen);
+    if (target === undefined || !isMap(target.value)) return false;
+    if (!gather({ value: target.value, at: target.at }, into, reader, seen)) return false;
+    // What stands beside a reference counts since 3.1.
+    if (reader.dialect !== '3.1') return true;
   }
-  for (const key of Object.keys(value)) if (!sayable.has(key) && !key.startsWith('x-')) return false;
+  for (const key of Object.keys(value))
+    if (key === '$ref') continue;
+    else if (!sayable.has(key) && !key.startsWith('x-')) return false;
   const { type, properties, required, additionalProperties } = value;
   if (type !== undefined && type !== 'object') return false;
   if (additionalProperties !== undefined && typeof additionalProperties !== 'boolean') return false;

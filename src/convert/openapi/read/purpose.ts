@@ -34,6 +34,10 @@ export function writeWords(info: MapAt, purpose: OpenMap, reader: SourceReader, 
 /** The addresses of OpenAPI 3, their variables at their defaults. */
 function servers(reader: SourceReader, trail: Trail): string[] {
   trail.from('/purpose/base_url', '/servers');
+  if (Object.hasOwn(reader.root.value, 'servers') && !Array.isArray(reader.root.value.servers)) {
+    reader.find('import/invalid', '/servers', '`servers` is a list of maps, each with its `url`.');
+    reader.leave('/servers', 'it has no valid form');
+  }
   return reader.list(reader.root, 'servers').flatMap((server) => {
     reader.mark(reader.root.value, 'servers');
     const url = reader.text(server, 'url');

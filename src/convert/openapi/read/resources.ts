@@ -41,7 +41,7 @@ function writeResource(pointer: Pointer, name: string, shapes: Shapes, trail: Tr
   const fields: OpenMap = newMap();
   for (const [field, places] of taken.fields) {
     const parts = places.filter((one, index) => index === 0 || JSON.stringify(one.value) !== JSON.stringify(places[0]?.value));
-    const [only, ...more] = parts.map((one) => shapes.of(one) ?? newMap());
+    const [only, ...more] = parts.map((one) => fieldShape(shapes.of(one)));
     fields[field] = more.length === 0 ? (only as Json) : fitsAll([only as Json, ...more]);
     const place = below(below(at, 'fields'), field);
     trail.from(place, places.at(-1)?.at ?? pointer);
@@ -59,6 +59,11 @@ function writeResource(pointer: Pointer, name: string, shapes: Shapes, trail: Tr
   if (taken.isDeprecated) resource.deprecated = true;
   if (isMap(schema)) trail.prose(at, pointer, reader.text({ value: schema, at: pointer }, 'description'));
   return resource;
+}
+
+/** A field that is never there is one whose values are none, said as a shape. */
+function fieldShape(shape: Json | undefined): Json {
+  return shape === false ? { not: newMap() } : (shape ?? newMap());
 }
 
 /** The description of a whole resource is prose. */

@@ -42,6 +42,13 @@ export class UnmadeRows {
     return work.rows.get(model.name, id);
   }
 
+  /** The row that people call so: by its slug or its login, where its identifier is another. Looks at the first thousand rows. */
+  called(rows: Reader, model: RowModel, name: string): Row | undefined {
+    const field = callNames.find((one) => one !== model.identifier.field && model.fields.has(one));
+    if (field === undefined) return undefined;
+    return rows.scan(model.name, 0, lookedAtMost).find((row) => model.parse(row)[field] === name);
+  }
+
   /** Makes the rows that a list begins with, once for each parent. */
   list(work: Work, model: RowModel, bound: Fields): void {
     if (!this.has(model.name) || work.rows.scan(model.name, 0, 1).length > 0) return;
@@ -67,6 +74,10 @@ export class UnmadeRows {
     return (this.has(resource) || isNone) && !rows.record(goneKey(resource, id), 0);
   }
 }
+
+/** The fields by which people call what has another identifier. */
+const callNames = ['slug', 'login', 'username', 'handle', 'key'];
+const lookedAtMost = 1000;
 
 /** How many rows a list begins with. */
 const listedFirst = 3;
