@@ -41,6 +41,7 @@ export function foreignJudgement(
   const [maker] = seen;
   const answer = seen.at(-1);
   if (!answer || (seen.length > 1 && maker && !isDone(maker))) return moot('the row was not made');
+  if (model.refusals.isHurried(answer)) return moot('the service had too much to do');
   const promised = `no rule allows ${operation.name} on this row to ${caller.user}`;
   const told = { seen: `it was answered ${answer.status}` };
   if (!isRefused(model, answer)) return { promised: `${promised}, so it is refused`, ...told };

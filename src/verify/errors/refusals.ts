@@ -1,8 +1,9 @@
 import type { Json } from '../../document/document.ts';
-import { isMap } from '../../document/values.ts';
-import { isStated, statedValue } from '../../parts/fact.ts';
+import { isMap, isSame } from '../../document/values.ts';
+import { type Expression, isStated, statedValue } from '../../parts/fact.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Model } from '../model/model.ts';
+import { isOneExpression } from '../model/refusals.ts';
 import type { Observed, Observer } from '../observer.ts';
 import { briefly, type TrialExchange } from '../script/exchange.ts';
 import { oneLine } from '../values/difference.ts';
@@ -34,6 +35,7 @@ function* observePayload(exchange: TrialExchange, model: Model): Iterable<Observ
     seen,
   };
   yield { fact: payloadFact, reason: 'shape', judgement: flaw || undefined };
+  if (payload !== 'problem' && !isOneExpression(payload.data)) yield* observeMembers(exchange, model, payload.data);
   if (payload !== 'problem' || !isMap(exchange.body)) return;
   const type = exchange.headers['content-type'] ?? '';
   const isTyped = /^application\/problem\+json\b/i.test(type);
@@ -45,6 +47,20 @@ function* observePayload(exchange: TrialExchange, model: Model): Iterable<Observ
   const isSame = exchange.body.status === exchange.status;
   const flawed = { promised: `status: ${exchange.status}, as the answer has it`, seen: oneLine(exchange.body.status) };
   yield { fact: payloadFact, reason: 'status', judgement: isSame ? undefined : flawed };
+}
+
+/** The members of an own payload are what they are stated to be made of, as far as an answer itself shows that: its status and its code. */
+function* observeMembers(exchange: TrialExchange, model: Model, data: Readonly<Record<string, Expression>>): Iterable<Observed> {
+  const code = model.refusals.codeIn(exchange);
+  const context = { status: exchange.status, ...(code !== undefined && { code }) };
+  for (const [name, expression] of Object.entries(data)) {
+    const meant = model.expressions.evaluate(expression, undefined, { context });
+    if (typeof meant === 'string') continue;
+    const seen = isMap(exchange.body) ? exchange.body[name] : undefined;
+    const promised = `${name}: ${oneLine(meant.value)}, which is ${expression.source}`;
+    const judgement = isSame(seen ?? null, meant.value) ? undefined : { promised, seen: oneLine(seen) };
+    yield { fact: payloadFact, reason: `member ${name}`, judgement };
+  }
 }
 
 /** Whether the operation states itself what it is refused with under this status. */

@@ -102,7 +102,7 @@ function placeOfCode({ errors }: Spec, expressions: Expressions): readonly strin
     const evaluated = expressions.evaluate(expression, undefined, { context });
     return typeof evaluated === 'string' ? undefined : evaluated.value;
   };
-  if (isExpression(data)) return pathTo(give(data), mark);
+  if (isOneExpression(data)) return pathTo(give(data), mark);
   for (const [name, expression] of Object.entries(data)) {
     const path = pathTo(give(expression), mark);
     if (path) return [name, ...path];
@@ -120,7 +120,7 @@ function pathTo(value: Json | undefined, mark: string): string[] | undefined {
   return undefined;
 }
 
-function isExpression(data: Expression | Readonly<Record<string, Expression>>): data is Expression {
+export function isOneExpression(data: Expression | Readonly<Record<string, Expression>>): data is Expression {
   return 'source' in data && typeof data.source === 'string';
 }
 
