@@ -61,3 +61,10 @@ test('what nothing helps against ends all the same', () => {
 });
 
 const placeOfNothing = { file: 'openapi.yaml', line: 1, column: 1, endLine: 1, endColumn: 1 };
+
+test('an example that holds maps, and one with a member named valueOf, do not end the check', () => {
+  const text = `{ "openapi": "3.1.0", "info": { "title": "T", "version": "1" }, "components": { "schemas": {
+    "list": { "type": "array", "uniqueItems": true, "items": { "type": "object" }, "example": [{ "a": 1 }, { "valueOf": 1 }, { "a": 1 }] },
+    "one": { "type": "object", "enum": [{ "a": 1 }, { "valueOf": 1 }], "example": { "valueOf": 1 } } } } }`;
+  assert.equal(check(parseDocument(text, 'api.json')).sound, true);
+});

@@ -36,9 +36,18 @@ export function schemasOf(spec: Spec): CheckedSchemas {
     refusal: (shape) => (isPlain(shape) ? undefined : compile(shape).refusal),
     misfit(shape, value) {
       const { validate } = compile(shape);
-      return validate === undefined || validate(value) ? undefined : wordsOf(validate);
+      return validate === undefined || fits(validate, value) ? undefined : wordsOf(validate);
     },
   };
+}
+
+/** A value that the validator cannot compare with another is not told to misfit: it asks values for a `valueOf` of their own. */
+function fits(validate: ValidateFunction, value: Json): boolean {
+  try {
+    return validate(value) === true;
+  } catch {
+    return true;
+  }
 }
 
 interface Compiled {
