@@ -150,7 +150,7 @@ async function runStage(stage: Extract<Stage, { files: unknown }>, names: readon
 /** Runs test files, shows them as `node --test` does, and keeps the closing counts for the sum at the end. */
 async function runTests(paths: readonly string[], names: readonly string[]): Promise<boolean> {
   const patterns = names.map((name) => new RegExp(RegExp.escape(name)));
-  const { modules, close } = shareProcesses(paths);
+  const { modules, close } = shareProcesses(paths, isLong ? 4 : 10);
   const stream = run({
     files: [...modules],
     concurrency,

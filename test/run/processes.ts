@@ -11,9 +11,6 @@ const alone: Readonly<Record<string, string>> = {
   'test/hostile.test.ts': 'looks at its service after each test of its process',
 };
 
-/** So many neighbours share a process: each pays for its start and for the modules that most of them load. */
-const neighbours = 10;
-
 /** Modules to be run, each in a process of its own: a test file, or one made for this run that imports several. */
 export interface Processes {
   readonly modules: readonly string[];
@@ -21,8 +18,11 @@ export interface Processes {
   close(): void;
 }
 
-/** Puts test files together so that a process runs several, one after the other. */
-export function shareProcesses(files: readonly string[]): Processes {
+/**
+ * Puts test files together so that a process runs several, one after the other: so many neighbours share its start and the modules that most
+ * of them load.
+ */
+export function shareProcesses(files: readonly string[], neighbours: number): Processes {
   const folder = mkdtempSync(join(tmpdir(), 'ninefold-tests-'));
   const shared = files.filter((file) => alone[file] === undefined);
   const modules = files.filter((file) => alone[file] !== undefined);
