@@ -7,7 +7,7 @@ import { shareProcesses } from './run/processes.ts';
 
 test('each test file is run once, alone or together with others, and what was made for that goes away', () => {
   const files = [...Array.from({ length: 25 }, (_, at) => `test/file-${at}.test.ts`), 'test/limits-counters.test.ts'];
-  const { modules, close } = shareProcesses(files);
+  const { modules, close } = shareProcesses(files, 10);
   const made = modules.filter((module) => !files.includes(module));
   const together = made.flatMap((module) =>
     [...readFileSync(module, 'utf8').matchAll(/^import (".+");$/gm)].map(([, url = '""']) => fileURLToPath(JSON.parse(url))),
