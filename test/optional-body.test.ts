@@ -44,3 +44,37 @@ test('a field that a stated body leaves out has its default, also one with a nam
   await service.close();
   assert.equal(Object.entries(made as object).find(([name]) => name === 'toString')?.[1], 'p');
 });
+
+test('what a path says of a row is of the type of its field: a number of a parent, a truth, a text', async () => {
+  const service = await serve({
+    title: 'Shelves',
+    resources: {
+      shelf: { identifier: { field: 'id', generate: 'integer' }, fields: { id: 'integer' }, required: ['id'] },
+      book: {
+        identifier: { field: 'id', generate: 'client' },
+        fields: { id: 'string', shelf: { ref: 'shelf' }, lent: 'boolean', size: 'number', room: 'string' },
+        required: ['id'],
+      },
+    },
+    endpoints: {
+      'POST /shelves': { does: 'create shelf' },
+      'POST /shelves/{shelf}/books': { does: 'create book' },
+      'POST /rooms/{room}/sizes/{size}/lent/{lent}': { does: 'create book', as: 'place book' },
+    },
+    authentication: 'none',
+  });
+  const make = async (path: string, body: unknown) => {
+    const answer = await service.fetch(
+      new Request(`http://127.0.0.1${path}`, {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/json' },
+      }),
+    );
+    return [answer.status, await answer.json()];
+  };
+  assert.deepEqual(await make('/shelves', {}), [201, { id: 1 }]);
+  assert.deepEqual(await make('/shelves/1/books', { id: 'a' }), [201, { id: 'a', shelf: 1 }]);
+  assert.deepEqual(await make('/rooms/7/sizes/1.5/lent/true', { id: 'b' }), [201, { id: 'b', lent: true, size: 1.5, room: '7' }]);
+  await service.close();
+});

@@ -13,6 +13,12 @@ export const schemeKinds = [apiKey, basic, jwt, oauth2, signature, unverifiable]
 /** What is stated of a scheme of which nothing is known: nobody can show it. */
 export const unknownScheme = { type: unverifiable.word } as const;
 
+/** The kinds in the order in which they are asked whether a scheme of another format is theirs: the one that takes what no other knows comes last. */
+export function schemeReaders(): readonly SchemeKind[] {
+  const kinds: readonly SchemeKind[] = schemeKinds;
+  return [...kinds.filter((kind) => kind !== unverifiable), unverifiable];
+}
+
 export type SchemeWord = (typeof schemeKinds)[number]['word'];
 
 /** The kind of a word; nothing for a word that is none. */

@@ -13,6 +13,8 @@ export interface ColumnCode {
   readonly type: ColumnSpec['type'];
   /** How the value is made: another word means that stored rows need it made anew. */
   readonly made: string;
+  /** The type of the values, where it is neither text nor anything. */
+  readonly holds?: 'number' | 'boolean';
   /** Null for what is absent, or of another type. */
   encode(value: Value): Scalar;
 }
@@ -28,10 +30,15 @@ export function columnCode(shape: Shape, ignoreCase: boolean): ColumnCode {
     if (types.has('integer') || types.has('number')) return { type: 'text', made: 'json', encode: anyText };
     return { type: 'text', made: ignoreCase ? 'lower' : 'text', encode: ignoreCase ? lowerText : text };
   }
-  if (types.has('number')) return { type: 'real', made: 'number', encode: number };
-  if (types.has('integer')) return { type: 'integer', made: 'integer or double', encode: integer };
+  if (types.has('number')) return { type: 'real', made: 'number', holds: 'number', encode: number };
+  if (types.has('integer')) return { type: 'integer', made: 'integer or double', holds: 'number', encode: integer };
   if (types.has('boolean'))
-    return { type: 'integer', made: 'boolean', encode: (value) => (typeof value === 'boolean' ? Number(value) : null) };
+    return {
+      type: 'integer',
+      made: 'boolean',
+      holds: 'boolean',
+      encode: (value) => (typeof value === 'boolean' ? Number(value) : null),
+    };
   return { type: 'text', made: 'json', encode: anyText };
 }
 

@@ -1,8 +1,7 @@
 import type { Json } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
-import { schemeKinds, unknownScheme } from '../../../kinds/schemes/all.ts';
-import type { SchemeKind } from '../../../kinds/schemes/kind.ts';
+import { schemeReaders, unknownScheme } from '../../../kinds/schemes/all.ts';
 import type { Trail } from './evidence.ts';
 import type { SourceOperation } from './operation.ts';
 import { type MapAt, made, type SourceReader } from './reader.ts';
@@ -112,7 +111,7 @@ function writeSchemes(reader: SourceReader, trail: Trail): OpenMap {
 
 /** Writes one scheme, as the first kind that knows it says; nothing where none does. */
 export function writeScheme(name: string, map: MapAt, reader: SourceReader, trail: Trail): OpenMap | undefined {
-  for (const kind of schemeKinds as readonly SchemeKind[]) {
+  for (const kind of schemeReaders()) {
     const known = kind.ofForeign(map.value);
     if (!known) continue;
     for (const key of known.read) if (Object.hasOwn(map.value, key)) reader.mark(map.value, key);
