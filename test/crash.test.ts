@@ -25,5 +25,5 @@ test(`what was acknowledged is there after each of ${kills} kills`, async (t) =>
 
 for (const { name, holds, carryOut } of experiments)
   test(`${name}: ${holds}`, async (t) => {
-    t.diagnostic(await carryOut({ command, folder: mkdtempSync(join(folder, 'experiment-')), seed, rounds: times(1, 3) }));
+    t.diagnostic(await carryOut({ command, folder: mkdtempSync(join(folder, 'experiment-')), seed, rounds: 1 }));
   });

@@ -15,8 +15,13 @@ import { times } from './long.ts';
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-/** So many schemas in a row, each made of several references to the next: 10^25 ways lead to the last one. */
-function layers(make: (inner: readonly unknown[]) => unknown, last: unknown, wide = 10, deep = 25): Record<string, unknown> {
+/** So many schemas in a row, each made of several references to the next: 10^14 ways lead to the last one, 10^8 in the short run. */
+function layers(
+  make: (inner: readonly unknown[]) => unknown,
+  last: unknown,
+  wide = 10,
+  deep = times(8, 14),
+): Record<string, unknown> {
   const inner = (layer: number) => Array.from({ length: wide }, () => ref(`S${layer + 1}`));
   return Object.fromEntries([
     ...Array.from({ length: deep }, (_, layer) => [`S${layer}`, make(inner(layer))]),

@@ -112,7 +112,7 @@ test('all ways at once find what JavaScript’s own engine finds, whatever stand
     assert.equal(run(text), expected, `${pattern} in ${JSON.stringify(text)}, once more`);
     assert.equal(compilePattern(pattern)?.test(text), expected, pattern);
   });
-  fc.assert(property, { numRuns: times(4000, 100_000) });
+  fc.assert(property, { numRuns: times(4000, 40_000) });
   assert.ok(tried > 3000);
 });
 

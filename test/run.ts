@@ -43,7 +43,7 @@ const leftToLong = [
   /^test\/verify-(?:bounds|changes|cli|endpoints|engine|examples|faults|flaky|hostile|listeners|lists|no-credentials|openapi-alone|own-rows)\./,
   /^test\/verify-(?:read-only|refill|reproductions|rewriting|rows|seeded|silence|skips|stand-ins|stated|strange|tenants|trouble|workshop)\./,
   /^test\/(?:clients\/|crash\.|cli-running\.|authentication-cli\.|faults-(?:calm|hunts|rooms|shop)\.)/,
-  /^test\/(?:export-openapi-(?:corpus|edits|words)|import-corpus|bench-drawn|bounded-memory|kinds-toys-delivered)\./,
+  /^test\/(?:attack|foreign-hostile|stored-kills|export-openapi-(?:corpus|edits|words)|import-corpus|bench-drawn|bounded-memory|kinds-toys-delivered)\./,
 ];
 const isLeft = (file: string) => leftToLong.some((pattern) => pattern.test(file));
 const isOfVerify = (file: string) => file.startsWith('test/verify-');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { check } from '../src/check/check.ts';
 import { parseDocument } from '../src/document/read/parse.ts';
 import { isKey } from '../src/parts/form.ts';
 import { toJsonSchema } from '../src/parts/schemas.ts';
@@ -11,7 +12,7 @@ import { times } from './long.ts';
 import { type GeneratedHistory, generatedHistory, valueIn } from './versioning/generated-history.ts';
 import { serveText } from './versioning/service.ts';
 
-const runs = { numRuns: Number(process.env.FC_RUNS ?? times(15, 200)) };
+const runs = { numRuns: Number(process.env.FC_RUNS ?? times(15, 100)) };
 
 function read(history: GeneratedHistory) {
   const spec = readSpec(parseDocument(history.text, 'document.json', { isKey }));
@@ -105,4 +106,22 @@ test('a row made in any version is read in every version, in that version’s sh
     ),
     { numRuns: Number(process.env.FC_RUNS ?? times(2, 20)) },
   );
+});
+
+test('a value may be called otherwise twice in one version, and leads to an allowed one in the end', () => {
+  const errorsOf = (changes: readonly unknown[]) => {
+    const document = {
+      title: 'Jars',
+      resources: { jar: { identifier: { field: 'id' }, fields: { id: 'string', lid: { enum: ['black', 'white'] } } } },
+      versioning: { versions: { v0: {}, v1: { current: true } }, changes: { v0: { $none: true }, v1: changes } },
+    };
+    const { findings } = check(parseDocument(JSON.stringify(document), 'jars.json', { isKey }));
+    return findings.filter(({ severity }) => severity === 'error').map(({ message }) => message);
+  };
+  const [first, second] = [
+    { enum: 'jar.lid', values: { clear: 'pale' } },
+    { enum: 'jar.lid', values: { pale: 'white' } },
+  ];
+  assert.deepEqual(errorsOf([first, second]), []);
+  assert.deepEqual(errorsOf([second, first]), ['`"pale"` is no allowed value of `jar.lid`.']);
 });

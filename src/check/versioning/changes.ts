@@ -70,7 +70,7 @@ export const versionChangeRules: readonly Rule[] = [
     (subject) => {
       const last = entriesOf(subject.spec.versioning.versions).at(-1)?.[0];
       return eachChange(subject, (change, version) =>
-        change.kind === 'enum' && version === last ? unknownValues(subject, change) : [],
+        change.kind === 'enum' && version === last ? unknownValues(subject, change, version) : [],
       );
     },
   ),
@@ -127,17 +127,29 @@ function unread({ spec }: Subject): Wrong[] {
   });
 }
 
-function unknownValues({ resources }: Subject, change: Extract<Change, { kind: 'enum' }>): Wrong[] {
+/** Values that are allowed neither now nor where a later change of the same list takes them on. */
+function unknownValues({ resources, spec }: Subject, change: EnumChange, version: string): Wrong[] {
   const field = fieldOf(resources.get(change.resource), change.field);
   const allowed = field && statedValue(field.shape)?.enum;
   if (!Array.isArray(allowed)) return [];
+  const changes = entriesOf(spec.versioning.changes).flatMap(([name, list]) =>
+    name === version ? (statedValue(list) ?? []) : [],
+  );
+  const later = changes.slice(changes.indexOf(change) + 1).filter((one): one is EnumChange => one.kind === 'enum');
+  const isTakenOn = (value: Json) =>
+    later.some(
+      ({ resource, field: name, values }) =>
+        resource === change.resource && name === change.field && Object.hasOwn(values, String(value)),
+    );
   return Object.entries(change.values)
-    .filter(([, value]) => !allowed.includes(value))
+    .filter(([, value]) => !allowed.includes(value) && !isTakenOn(value))
     .map(([old, value]) => ({
       message: `${shortJson(value)} is no allowed value of \`${change.resource}.${change.field}\`.`,
       at: below(below(change.at, 'values'), old),
     }));
 }
+
+type EnumChange = Extract<Change, { kind: 'enum' }>;
 
 /** A field that a change speaks of, held to the fields that its resource has in that version. */
 interface Spoken {
