@@ -59,7 +59,10 @@ const apart = {
   package: /^test\/package\./,
 };
 
-const isOfStore = (file: string) => (!isApart(file) || apart.stories.test(file)) && !/^test\/(?:verify|faults)\b/.test(file);
+const isOfStore = (file: string) =>
+  (!isApart(file) || apart.stories.test(file)) &&
+  !isLeft(file) &&
+  !/^test\/(?:verify|faults|import|export|convert|document)\b/.test(file);
 
 /** What is run on the reluctant store at once; the long run takes every test and every story to it. */
 const waiting = /^test\/(store-waits|access)\.test\./;
@@ -77,7 +80,7 @@ const stages: readonly Stage[] = [
   { title: 'stories', files: takes(apart.stories) },
   {
     title: 'on a reluctant store',
-    // What `verify` asks of a service is the same whatever its store does.
+    // What `verify` asks of a service, and what documents are read and written as, is the same whatever a store does.
     files: isLong ? everyFile.filter((file) => isOfStore(file)) : takes(waiting),
     isReluctant: true,
   },
