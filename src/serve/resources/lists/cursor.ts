@@ -1,4 +1,4 @@
-import { createCipheriv, hash, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createSecretKey, hash, timingSafeEqual } from 'node:crypto';
 import type { Scalar } from '../../../store/store.ts';
 
 /** Where a page ends: the sort values of its last row and that row's creation number. */
@@ -20,7 +20,7 @@ export interface Cursors {
 export function compileCursors(secret: string): Cursors {
   const mac = hmacSha256(secret);
   const sign = (payload: string, query: string) => mac(`${payload}\n${query}`).slice(0, signatureLength);
-  const sealKey = Buffer.from(mac('seal'), 'base64url');
+  const sealKey = createSecretKey(mac('seal'), 'base64url');
   const lately = new Lately();
   // The signature is the start of the key stream: the same cursor is sealed to the same text, and no two others share one.
   const seal = (bytes: Buffer, signature: string) =>
