@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { steadyClock } from '../src/serve/http/clock.ts';
+import { targetOf } from '../src/serve/service/admin/clock-move.ts';
 
 test('a clock that is set back goes on at half its pace, and comes to the time of day again', () => {
   let day = 1_000_000;
@@ -35,4 +36,20 @@ test('who waits for a time is woken where the clock is set forward meanwhile', a
   day += 7_200_000;
   await woken;
   clearInterval(held);
+});
+
+test('a clock is led to what RFC 3339 can write, by a time or a duration and nothing else', () => {
+  const now = Date.UTC(2026, 0, 1);
+  assert.equal(targetOf({ advance: 'PT1H' }, now), now + 3_600_000);
+  assert.equal(targetOf({ now: '2027-01-01T00:00:00Z' }, now), Date.UTC(2027, 0, 1));
+  for (const wrong of [
+    { advance: 'P9000Y' },
+    { advance: '1h' },
+    { advance: 'PT1H', now: '2027-01-01T00:00:00Z' },
+    { advance: 'PT1H', by: 1 },
+    {},
+    [],
+    7,
+  ])
+    assert.equal(targetOf(wrong, now), undefined, JSON.stringify(wrong));
 });

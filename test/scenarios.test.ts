@@ -261,6 +261,7 @@ test('the workbench plays, resets to the rows of the start, makes rows, fires an
     assert.deepEqual(await statuses(service, 1), [200]);
     assert.match(String((await bench('/scenarios/add', { delay: 'x' })).body.error), /delay is a duration/);
     assert.match(String((await bench('/clock/set', { advance: 'PT1H' })).body.error), /cannot be set/);
+    assert.match(String((await bench('/scenarios/replace', {})).body.error), /Scenarios are a list/);
     assert.match(String((await bench('/events/emit', { kind: 'nothing' })).body.error), /no kind of event/);
     assert.equal((await bench('/keys/add', { id: 'x' })).status, 404);
     assert.equal((await fetch(url, { headers: { origin: 'http://evil.example' } })).status, 403);

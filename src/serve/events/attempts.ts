@@ -4,8 +4,9 @@ import type { StoredDelivery } from '../../store/outbox.ts';
 import type { Transaction } from '../../store/store.ts';
 import type { Fields } from '../exchange/exchange.ts';
 import type { Entropy } from '../http/clock.ts';
-import { drawOnce, follower, type Work } from '../resources/act.ts';
+import { drawOnce } from '../resources/act.ts';
 import { applySetters, updateRow } from '../resources/create.ts';
+import { ownWork } from '../resources/own-work.ts';
 import { webhookOf } from './event-kinds.ts';
 import type { Posted } from './posts.ts';
 import type { EventsSetting } from './setting.ts';
@@ -85,7 +86,6 @@ async function disableSubscriber(engine: EventsSetting, subscribers: Subscribers
   const nowMs = engine.clock.now();
   const draw = drawOnce(engine.chance, nowMs);
   const recorded = await engine.store.change((rows) => {
-    draw.restart();
     const row = rows.get(model.name, id);
     if (!row) return undefined;
     const before = model.parse(row);
@@ -94,14 +94,7 @@ async function disableSubscriber(engine: EventsSetting, subscribers: Subscribers
       return { reached: new Set<string>(), subscribers: [id] };
     }
     if (before[names.enabled] === false) return undefined;
-    const work: Work = {
-      rows,
-      models: engine.models,
-      nowMs,
-      draw,
-      stored: [],
-      scope: { now: nowMs, operation, version: '', follow: follower(rows, engine.models) },
-    };
+    const work = ownWork(rows, engine.models, draw, operation);
     const draft: Fields = { ...before, [names.enabled]: false };
     const scope = { ...work.scope, resource: before, next: draft };
     const next = applySetters(model.setters([operation, 'write']), scope, draft);

@@ -1,10 +1,9 @@
 import type { Json } from '../../document/document.ts';
-import { instantOf, plusLapse } from '../../parts/expressions/instant.ts';
-import { isPlainMap } from '../../parts/source.ts';
 import { isOnLoopback } from '../callers/loopback.ts';
 import type { Call, Reply } from '../http/call.ts';
 import type { SettableClock } from '../http/clock.ts';
 import { listen } from '../http/socket.ts';
+import { targetOf } from './admin/clock-move.ts';
 import { settledSoon } from './settled-soon.ts';
 
 /** What a clock door needs of the service whose clock it moves. */
@@ -33,7 +32,7 @@ async function answer(call: Call, moved: Moved): Promise<Reply> {
   if (call.method !== 'POST')
     return { ...reply(405, { error: 'GET tells the time, POST moves it.' }), headers: { allow: 'GET, POST' } };
   const bytes = await call.body(1024);
-  const target = bytes === 'too large' ? undefined : targetIn(bytes, clock.now());
+  const target = bytes === 'too large' ? undefined : targetOf(inputIn(bytes), clock.now());
   if (target === undefined)
     return reply(400, { error: 'Write { "now": "2026-06-01T09:00:00Z" } or { "advance": "PT1H" }, an ISO 8601 duration.' });
   if (target < clock.now()) return reply(422, { error: `The clock goes forward alone; it is ${timeOf(clock).now}.` });
@@ -47,21 +46,13 @@ function timeOf(clock: SettableClock): { readonly now: string } {
   return { now: new Date(clock.now()).toISOString() };
 }
 
-/** Where a move leads; nothing where what was sent is none. */
-function targetIn(bytes: Buffer, nowMs: number): number | undefined {
+function inputIn(bytes: Buffer): Json | undefined {
   try {
-    const asked: Json = JSON.parse(bytes.toString('utf8'));
-    const { now, advance, ...rest } = isPlainMap(asked) ? asked : {};
-    if (Object.keys(rest).length > 0 || (now === undefined) === (advance === undefined)) return undefined;
-    const target = typeof now === 'string' ? instantOf(now) : typeof advance === 'string' ? plusLapse(nowMs, advance) : undefined;
-    return target !== undefined && target <= latestMs ? target : undefined;
+    return JSON.parse(bytes.toString('utf8'));
   } catch {
     return undefined;
   }
 }
-
-/** The last millisecond that RFC 3339 can write. */
-const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 function reply(status: number, body: Json): Reply {
   return { status, headers: { 'content-type': 'application/json', 'cache-control': 'no-store' }, body: JSON.stringify(body) };

@@ -3,8 +3,9 @@ import type { Row, Timer, Transaction } from '../../store/store.ts';
 import { freePass } from '../callers/operation-access.ts';
 import { type Fields, type Recorded, Refused } from '../exchange/exchange.ts';
 import type { Engine } from '../operations/engine.ts';
-import { type Drawn, follower, type Models, type Work } from '../resources/act.ts';
+import type { Drawn, Work } from '../resources/act.ts';
 import type { RowModel } from '../resources/model.ts';
+import { ownWork } from '../resources/own-work.ts';
 import { compileFiring, type FireTransition } from '../resources/transition.ts';
 import { fire } from '../serve.ts';
 
@@ -42,7 +43,7 @@ export class Firings {
       rows.clearTimers(timer.resource, timer.id, timer.name);
       return undefined;
     }
-    const work = workAt(rows, models, draw, `${timer.name} ${timer.resource}`);
+    const work = ownWork(rows, models, draw, `${timer.name} ${timer.resource}`);
     const fields = model.parse(row);
     if (!isStillSet(work, model, row, fields, timer)) return undefined;
     rows.timerFired(timer);
@@ -52,13 +53,6 @@ export class Firings {
     if ('refusal' in outcome) throw new Refused(outcome.refusal);
     return events.record(work, undefined);
   }
-}
-
-export function workAt(rows: Transaction, models: Models, draw: Drawn, operation: string): Work {
-  const { nowMs } = draw;
-  draw.restart();
-  const scope = { now: nowMs, operation, version: '', follow: follower(rows, models) };
-  return { rows, models, nowMs, draw, scope, stored: [] };
 }
 
 /** Since a timer was read as due, another change may have moved the row: what is not asked for any more is set right instead of fired. */

@@ -1,10 +1,10 @@
 import type { Json } from '../../document/document.ts';
-import type { Transaction } from '../../store/store.ts';
 import { type Fields, Refused } from '../exchange/exchange.ts';
 import type { Engine } from '../operations/engine.ts';
-import { type Drawn, drawOnce, follower, type Models, type Work } from '../resources/act.ts';
+import { drawOnce, type Work } from '../resources/act.ts';
 import { insertRow } from '../resources/create.ts';
 import { identifierValue, type RowModel } from '../resources/model.ts';
+import { ownWork } from '../resources/own-work.ts';
 import { misfitOf } from './stored/misfits.ts';
 
 /** Rows that cannot be made as they are given; the message names the resource, the row and the field. */
@@ -29,14 +29,6 @@ export async function seedRows(
     demandReferences(work, rows);
     return made;
   });
-}
-
-/** A change that the service itself makes, and no caller. */
-export function ownWork(rows: Transaction, models: Models, draw: Drawn, operation: string): Work {
-  const { nowMs } = draw;
-  draw.restart();
-  const scope = { now: nowMs, operation, version: '', follow: follower(rows, models) };
-  return { rows, models, nowMs, draw, scope, stored: [] };
 }
 
 function seedRow(work: Work, model: RowModel, row: Fields, place: string): boolean {

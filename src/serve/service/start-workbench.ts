@@ -4,9 +4,10 @@ import { Samples } from '../../parts/samples/samples.ts';
 import type { Engine } from '../operations/engine.ts';
 import { emittable } from '../operations/handler-context.ts';
 import { drawOnce } from '../resources/act.ts';
+import { ownWork } from '../resources/own-work.ts';
 import type { RowsByResource, Workbench } from '../scenarios/workbench.ts';
 import { Unfit } from './admin/command.ts';
-import { ownWork, seedRows } from './seed.ts';
+import { seedRows } from './seed.ts';
 
 /** What a workbench needs of the service that it stands beside. */
 interface Bench extends Pick<Workbench, 'stage' | 'fire' | 'clock' | 'settled'> {

@@ -5,9 +5,10 @@ import { after } from '../exchange/after.ts';
 import { type Fields, Refused } from '../exchange/exchange.ts';
 import type { Engine } from '../operations/engine.ts';
 import { type Drawn, drawOnce } from '../resources/act.ts';
+import { ownWork } from '../resources/own-work.ts';
 import { fire } from '../serve.ts';
 import type { FailingTimer, TimersAtHand } from './admin/command.ts';
-import { Firings, workAt } from './firings.ts';
+import { Firings } from './firings.ts';
 
 /** The clock's part of the machines: transitions that are due are fired, in order, once, and late rather than not at all. */
 export interface Timers extends TimersAtHand {
@@ -46,7 +47,7 @@ export function startTimers(engine: () => Engine): Timers {
       const { fields, recorded } = await engine().store.change((rows) => {
         const row = rows.get(resource, id);
         if (!row) throw new Refused({ when: 'resource.missing' });
-        const work = workAt(rows, engine().models, draw, `${transition} ${resource}`);
+        const work = ownWork(rows, engine().models, draw, `${transition} ${resource}`);
         const outcome = fire(work, firing, { row, fields: model.parse(row), pass: freePass });
         if (!('did' in outcome)) throw new Refused('refusal' in outcome ? outcome.refusal : { when: 'internal' });
         return { fields: outcome.fields, recorded: engine().events.record(work, undefined) };

@@ -7,9 +7,10 @@ import type { Spec } from '../../../parts/spec.ts';
 import type { Row, Transaction } from '../../../store/store.ts';
 import { operationsOn } from '../../callers/rules.ts';
 import { type Caller, type Fields, Refused } from '../../exchange/exchange.ts';
-import { drawOnce, follower, type Models, type Work } from '../../resources/act.ts';
+import { drawOnce, type Models, type Work } from '../../resources/act.ts';
 import { removeRow } from '../../resources/delete.ts';
 import { compileModels, type RowModel } from '../../resources/model.ts';
+import { ownWork } from '../../resources/own-work.ts';
 import { startViewCompilation } from '../../resources/view-compilation.ts';
 import { type AdminCommand, type Administered, Unfit } from './command.ts';
 
@@ -42,8 +43,7 @@ async function erase(input: JsonMap, over: Administered): Promise<Json> {
   const draw = drawOnce(over.chance, over.clock.now());
   const told = await over.store
     .change((rows) => {
-      draw.restart();
-      const done = eraseIn(workAt(rows, models, draw, over.clock.now()), meant, over.spec());
+      const done = eraseIn(ownWork(rows, models, draw, 'erase'), meant, over.spec());
       if (!isConfirmed) throw new Rehearsal(done);
       return done;
     })
@@ -96,11 +96,6 @@ async function modelsOf({ spec, store }: Administered): Promise<Models> {
     (table, row) => (models.get(table) as RowModel).columnsOf((models.get(table) as RowModel).parse(row)),
   );
   return models;
-}
-
-function workAt(rows: Transaction, models: Models, draw: Work['draw'], nowMs: number): Work {
-  const scope = { now: nowMs, operation: 'erase', version: '', follow: follower(rows, models) };
-  return { rows, models, nowMs, draw, stored: [], scope };
 }
 
 /** What went, and what names the person still. */

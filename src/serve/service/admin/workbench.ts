@@ -1,10 +1,11 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
-import { instantOf, plusLapse } from '../../../parts/expressions/instant.ts';
 import { isPlainMap } from '../../../parts/source.ts';
+import { CommitFailed } from '../../../store/failures.ts';
 import { Refused } from '../../exchange/exchange.ts';
 import type { SettableClock } from '../../http/clock.ts';
-import { BadScenario, type ScenarioInput } from '../../scenarios/scenario.ts';
+import type { ScenarioInput } from '../../scenarios/scenario.ts';
 import type { RowsByResource, Workbench } from '../../scenarios/workbench.ts';
+import { targetOf } from './clock-move.ts';
 import { type AdminCommand, type Administered, Unfit } from './command.ts';
 
 /**
@@ -53,9 +54,9 @@ function command(name: string, run: (workbench: Workbench, input: JsonMap) => Js
   };
 }
 
-/** Whatever keeps a trial from being carried out is for whoever asked to know. */
+/** Whatever keeps a trial from being carried out is for whoever asked to know; a store that cannot write is a failure. */
 function wordsFor(failure: unknown): unknown {
-  if (failure instanceof BadScenario) return new Unfit(failure.message);
+  if (failure instanceof CommitFailed) return failure;
   if (!(failure instanceof Refused)) return failure instanceof Error ? new Unfit(failure.message) : failure;
   const { code, when, message } = failure.refusal;
   return new Unfit(message ?? `This is refused: ${code ?? when ?? 'it cannot be done'}.`);
@@ -68,13 +69,7 @@ function told(stage: Workbench['stage']): Json {
 
 async function setClock(workbench: Workbench, input: JsonMap): Promise<Json> {
   const clock = clockOf(workbench);
-  const { now, advance, ...rest } = input;
-  const target =
-    Object.keys(rest).length > 0 || (now === undefined) === (advance === undefined)
-      ? undefined
-      : typeof now === 'string'
-        ? instantOf(now)
-        : plusLapse(clock.now(), String(advance));
+  const target = targetOf(input, clock.now());
   if (target === undefined)
     throw new Unfit('Write { "now": "2026-06-01T09:00:00Z" } or { "advance": "PT1H" }, an ISO 8601 duration.');
   if (target < clock.now()) throw new Unfit(`The clock goes forward alone; it is ${new Date(clock.now()).toISOString()}.`);

@@ -1,0 +1,10 @@
+import type { Transaction } from '../../store/store.ts';
+import { type Drawn, follower, type Models, type Work } from './act.ts';
+
+/** A change that the service itself makes, and no caller: by the clock, at the start, in a trial. */
+export function ownWork(rows: Transaction, models: Models, draw: Drawn, operation: string): Work {
+  const { nowMs } = draw;
+  draw.restart();
+  const scope = { now: nowMs, operation, version: '', follow: follower(rows, models) };
+  return { rows, models, nowMs, draw, scope, stored: [] };
+}
