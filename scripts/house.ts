@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { sortsUnderRule } from '../test/house/kind-words.ts';
+import { sortOf } from '../test/house/kinds.ts';
 import { readProject } from '../test/house/project.ts';
 import { exceptionsOf } from './house/exceptions.ts';
 import { type Figure, figuresOf, type WarmPostFigures } from './house/figures.ts';
@@ -13,7 +15,7 @@ const { sources, beside } = readProject();
 
 if (args.includes('--exceptions')) console.log(JSON.stringify(exceptionsOf(sources, beside), undefined, 2));
 else {
-  const figures = figuresOf(sources, beside, await warmPost());
+  const figures = figuresOf(sources, beside, await Promise.all(sortsUnderRule.map(sortOf)), await warmPost());
   if (args.includes('--json')) {
     console.log(JSON.stringify(Object.fromEntries(figures.map(({ name, value }) => [name, value])), undefined, 2));
   } else console.log(args.includes('--markdown') ? asMarkdown(figures) : asText(figures));

@@ -21,6 +21,7 @@ const { values } = parseArgs({
     room: { type: 'string', multiple: true, default: ['serve', 'parts', 'check'] },
     file: { type: 'string', multiple: true },
     operator: { type: 'string', multiple: true },
+    test: { type: 'string', multiple: true },
     sample: { type: 'string', default: '100' },
     seed: { type: 'string', default: '1' },
     all: { type: 'boolean', default: false },
@@ -37,7 +38,8 @@ else await run();
 
 async function run(): Promise<void> {
   const kept = join(root, 'node_modules', '.cache', 'mutants', 'reach.json');
-  const tests = globSync('test/**/*.test.ts', { cwd: root }).map(withSlashes).sort();
+  const asked = (test: string) => values.test === undefined || values.test.some((word) => test.includes(word));
+  const tests = globSync('test/**/*.test.ts', { cwd: root }).map(withSlashes).filter(asked).sort();
   const within = Number(values.within);
   const reach = await reachOf(tests, { root, kept, secondsAtMost: 8 * within, told });
   for (const { test, ending } of reach) if (ending === 'failed') told(`${test} fails without any mutant and judges none`);
@@ -109,6 +111,7 @@ function help(): string {
   --room serve      of this room (again for more; serve, parts and check if left out)
   --file src/…      of this file instead of rooms (again for more)
   --operator logic  made by this operator alone (again for more)
+  --test check      asks only test files with this word in their path (again for more): what others would notice is not known
   --within 30       seconds of tests that one mutant may take, by their usual time
   --threshold 90    percent of each room that have to be killed
   --workers 2       so many at once

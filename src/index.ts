@@ -3,7 +3,7 @@ import { fromForeign } from './convert/foreign.ts';
 import { toOpenApi } from './convert/openapi.ts';
 import type { Document, Finding, JsonMap } from './document/document.ts';
 import { parseDocument as parseText } from './document/read/parse.ts';
-import { readBeside, readDocument as readFile } from './document/read/read.ts';
+import { heapBytes, readBeside, readDocument as readFile } from './document/read/read.ts';
 import { isKey } from './parts/form.ts';
 import type { Spec } from './parts/spec.ts';
 import { openStore, serveSpec } from './serve/service/serve-spec.ts';
@@ -45,6 +45,7 @@ export type { Coverage, EndpointCoverage, OpenCoverage } from './serve/service/c
 export { openStore } from './serve/service/serve-spec.ts';
 export type { ExchangeEntry, Service } from './serve/service/service.ts';
 export { Misfits } from './serve/service/stored/misfits.ts';
+export type { Watched } from './serve/service/watched.ts';
 export { NoScheme, NoUser } from './verify/model/callers.ts';
 export type { Progress, VerifyOptions } from './verify/options.ts';
 export { CannotRun } from './verify/options.ts';
@@ -66,7 +67,7 @@ export interface ParseOptions {
 
 /** Reads a document from its text. The ending of `file` says whether it is Markdown, YAML or JSON; messages show it as the place. */
 export function parseDocument(text: string | Uint8Array, file: string, options: ParseOptions = {}): Document {
-  return parseText(text, file, { isKey, foreign: fromForeign, ...options });
+  return parseText(text, file, { isKey, foreign: fromForeign, heapBytes: heapBytes(), ...options });
 }
 
 /** What a document states, what it leaves open and what is wrong with it. It never throws. */
@@ -84,13 +85,13 @@ export interface ServeOptions extends Omit<SpecOptions, 'store'> {
 }
 
 /**
- * The service that a document describes: the path of one, one that was read, or its nine parts as a plain JSON tree.
+ * The service that a document describes: the path of one, one that was read, its nine parts as a plain JSON tree, or what `check` said of it,
+ * which is then not worked out again.
  * @throws {Unsound} where a finding is an error.
  * @throws {Misfits} where stored rows do not fit the document.
  */
-export async function serve(document: string | Document | JsonMap, options: ServeOptions = {}): Promise<Service> {
-  const report = checkDocument(await documentOf(document));
-  if (!report.sound) throw new Unsound(report.findings);
+export async function serve(document: Given, options: ServeOptions = {}): Promise<Service> {
+  const report = await soundReportOf(document);
   const { store, ...asked } = options;
   const given = { openapi: writeOpenApi, ...asked };
   const rest = typeof document === 'string' ? { readFile: (path: string) => readBeside(document, path), ...given } : given;
@@ -106,13 +107,12 @@ export async function serve(document: string | Document | JsonMap, options: Serv
 }
 
 /**
- * Holds a running service to its document: the path of one, one that was read, or its nine parts as a plain JSON tree.
+ * Holds a running service to its document, which is given as to `serve`.
  * @throws {Unsound} where a finding is an error.
  * @throws {CannotRun} where the address may not be used or nothing answers there.
  */
-export async function verify(document: string | Document | JsonMap, options: VerifyOptions): Promise<VerifyReport> {
-  const report = checkDocument(await documentOf(document));
-  if (!report.sound) throw new Unsound(report.findings);
+export async function verify(document: Given, options: VerifyOptions): Promise<VerifyReport> {
+  const report = await soundReportOf(document);
   const { verify: verifySpec } = await import('./verify/verify.ts');
   return verifySpec(report.spec, options);
 }
@@ -142,6 +142,7 @@ function closing(service: Service, store: Store): Service {
       return service.basePath;
     },
     workbench: service.workbench,
+    watched: service.watched,
     coverage: () => service.coverage(),
     settled: () => service.settled(),
     close: () => service.close().finally(() => store.close()),
@@ -161,9 +162,24 @@ export class Unsound extends Error {
   }
 }
 
+/** A document in the ways in which it may be given. */
+type Given = string | Document | JsonMap | CheckReport;
+
+/** @throws {Unsound} */
+async function soundReportOf(given: Given): Promise<CheckReport> {
+  const report = typeof given === 'object' && isReport(given) ? given : checkDocument(await documentOf(given));
+  if (!report.sound) throw new Unsound(report.findings);
+  return report;
+}
+
 async function documentOf(given: string | Document | JsonMap): Promise<Document> {
   if (typeof given === 'string') return readDocument(given);
   return isDocument(given) ? given : parseDocument(JSON.stringify(given, undefined, 2), 'document.json');
+}
+
+function isReport(given: Document | JsonMap | CheckReport): given is CheckReport {
+  const { spec } = given as { readonly spec?: { readonly document?: Document | JsonMap } };
+  return spec?.document !== undefined && isDocument(spec.document);
 }
 
 // A tree of JSON holds no Map.

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { scryptSync } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { after, test } from 'node:test';
+import { wholeWork } from './serving/cheap-passwords.ts';
 import { addKey, type Guarded, guard, keyScheme, notes, startMs } from './serving/guarded.ts';
 
 /** Who is calling: keys and passwords, where they stand, and how they are refused. */
@@ -193,6 +195,11 @@ test('a password is stored as scrypt and nothing else', async () => {
   const [one, other] = [await hashPassword('secret', systemChance), await hashPassword('secret', systemChance)];
   assert.match(one, /^scrypt\$15\$8\$3\$[\w-]{22}\$[\w-]{43}$/);
   assert.notEqual(one, other);
+  await wholeWork(async () => {
+    const [, , , , salt = '', hash = ''] = (await hashPassword('secret', systemChance)).split('$');
+    const work = { N: 2 ** 15, r: 8, p: 3, maxmem: 2 ** 26 };
+    assert.equal(scryptSync('secret', Buffer.from(salt, 'base64url'), 32, work).toString('base64url'), hash);
+  });
   assert.ok(await isPassword('secret', one));
   assert.ok(!(await isPassword('secrets', one)));
   assert.ok(!(await isPassword('secret', 'secret')));

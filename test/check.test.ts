@@ -5,22 +5,34 @@ import { test } from 'node:test';
 import { rules } from '../src/check/all.ts';
 import { check, requireClosed } from '../src/check/check.ts';
 import { partNames } from '../src/document/document.ts';
+import { parseDocument } from '../src/document/read/parse.ts';
 import { readDocument } from '../src/document/read/read.ts';
 import { isKey } from '../src/parts/form.ts';
 import { cases } from './check/cases/all.ts';
 import { proseCases, silentProse } from './check/cases/prose.ts';
 import { quiet } from './check/cases/quiet.ts';
 import { base, changed, found, named, read } from './check/harness.ts';
+import { wordsOf, writtenWords } from './check/words.ts';
 
 test('the base document of these tests has no findings', () => {
   assert.deepEqual(found(base), []);
 });
 
-for (const { snippets, finds } of cases) {
+const written = writtenWords();
+
+for (const [at, one] of cases.entries()) {
+  const { snippets, finds } = one;
   test(`${snippets.join(', ').slice(0, 160)} gives ${finds[0]}`, () => {
-    assert.deepEqual(found(changed(snippets)), finds);
+    const document = changed(snippets);
+    const { findings } = check(document);
+    assert.deepEqual([...new Set(findings.map(named))], finds);
+    assert.equal(wordsOf(one, document, findings), written[at], 'after a change on purpose: node test/check/words.ts');
   });
 }
+
+test('what is found is written down for each case, and for no other', () => {
+  assert.equal(written.length, cases.length);
+});
 
 for (const [what, snippets] of Object.entries(quiet)) {
   test(`${what} gives no finding`, () => {
@@ -122,7 +134,7 @@ test('what has the wrong form is found once, by its form', () => {
 });
 
 test('the example documents have no findings', async () => {
-  for (const name of ['parcels.md', 'library.md', 'clinic.yaml', 'unspecified.md']) {
+  for (const name of ['parcels.md', 'library.md', 'clinic.yaml', 'tickets.md', 'unspecified.md']) {
     const document = await readDocument(join(import.meta.dirname, '../examples', name), { isKey });
     assert.deepEqual(found(document), [], name);
   }
@@ -163,3 +175,22 @@ test('a part that is required to be closed gives a finding for each of its open 
 function example(name: string) {
   return read(readFileSync(join(import.meta.dirname, '../examples', name), 'utf8'), name);
 }
+
+test('of one sort a thousand findings are told, and how many more there are', () => {
+  const codes = Object.fromEntries(Array.from({ length: 1_500 }, (_, at) => [`c${at}`, { status: 400 }]));
+  const { findings } = check(read(JSON.stringify({ errors: { codes } }), 'many.json'));
+  const told = findings.filter(({ code }) => code === 'errors/never-given');
+  assert.equal(told.length, 1_000);
+  const [more] = findings.filter(({ code }) => code === 'document/too-many-findings');
+  assert.equal(more?.message, 'There are 500 more of `errors/never-given`.');
+});
+
+test('no more of a document is read than the heap of the process holds', () => {
+  const text = JSON.stringify({
+    errors: { codes: Object.fromEntries(Array.from({ length: 1_500 }, (_, at) => [`c${at}`, { status: 400 }])) },
+  });
+  const codesOf = (heapBytes?: number) =>
+    parseDocument(text, 'many.json', { isKey, ...(heapBytes && { heapBytes }) }).findings.map(({ code }) => code);
+  assert.deepEqual(codesOf(), []);
+  assert.deepEqual(codesOf(4 * 1024 ** 2), ['document/too-many-values']);
+});

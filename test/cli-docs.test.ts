@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { after, mock, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
+import { format } from 'node:util';
 import { main } from '../src/cli.ts';
 
 /** The examples of two pages are what really happens: commands with their output, programs with what they print. */
@@ -54,6 +53,23 @@ for (const { language, text } of commands) {
   });
 }
 
+/** What a program prints, run in this process and in its folder. */
+async function printedBy(path: string): Promise<string> {
+  let out = '';
+  const before = process.cwd();
+  process.chdir(folder);
+  const log = mock.method(console, 'log', (...words: unknown[]) => {
+    out += `${format(...words)}\n`;
+  });
+  try {
+    await import(pathToFileURL(path).href);
+  } finally {
+    log.mock.restore();
+    process.chdir(before);
+  }
+  return out;
+}
+
 const programs = fencesOf('library.md');
 writeFiles(programs);
 
@@ -63,7 +79,6 @@ for (const [index, { language, text }] of programs.entries()) {
   test(`the program of docs/library.md that begins with \`${text.split('\n')[0]}\` prints what the page says`, async () => {
     const path = join(folder, `program-${index}.ts`);
     writeFileSync(path, text.replaceAll("'ninefold'", `'${pathToFileURL(join(root, 'src/index.ts'))}'`));
-    const { stdout } = await promisify(execFile)(process.execPath, [path], { cwd: folder });
-    assert.equal(stdout, printed.text);
+    assert.equal(await printedBy(path), printed.text);
   });
 }

@@ -220,13 +220,30 @@ test('with --log json all that serve writes is JSON lines, one for each exchange
   );
 });
 
+test('who is to stop says so at --operations for as long as --drain-delay, and answers meanwhile', onPosix, async () => {
+  const running = start(['serve', parcels, '--port', '0', '--log', 'json', '--operations', '0', '--drain-delay', '1']);
+  const { url, operations } = JSON.parse((await running.until(/.*\n/))[0]);
+  assert.equal((await fetch(`${operations}/readyz`)).status, 200);
+  running.child.kill('SIGTERM');
+  const [, event] = await running.until(/"event":"(\w+)"[^\n]*"seconds":1[^\n]*\n/);
+  assert.equal(event, 'draining');
+  assert.equal((await fetch(`${operations}/readyz`)).status, 503);
+  assert.equal((await fetch(`${url}/.well-known/ninefold`)).status, 200);
+  assert.equal(await running.ended(), 0);
+  const misuse = start(['serve', parcels, '--drain-delay', '1']);
+  await misuse.until(/give --operations too/);
+  assert.equal(await misuse.ended(), 2);
+});
+
 test(
   '--log pretty notes each exchange in a line for people, and what a client sent cannot steer the terminal',
   onPosix,
   async () => {
     const running = await serve([file('pretty.yaml', notes('text: string')), '--log', 'pretty']);
     await fetch(`${running.url}/notes?a=%1b`);
-    await running.until(/^\d\d:\d\d:\d\d {2}400 {2}GET {5}\/notes\?a=%1b +list note {2}[\d.]+ ms {2}request\.parameter\n/m);
+    await running.until(
+      /^\d\d:\d\d:\d\d {2}400 {2}GET {5}\/notes\?a=%1b +list note {2}[\d.]+ ms {2}request\.parameter {2}query a\n/m,
+    );
     await fetch(`${running.url}/notes`);
     await running.until(/^\d\d:\d\d:\d\d {2}200 {2}GET {5}\/notes +list note {2}[\d.]+ ms\n/m);
     running.child.kill('SIGTERM');

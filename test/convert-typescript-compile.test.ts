@@ -13,7 +13,7 @@ import { parseDocument } from '../src/document/read/parse.ts';
 import { readDocument } from '../src/document/read/read.ts';
 import { isKey } from '../src/parts/form.ts';
 import { readSpec } from '../src/parts/spec.ts';
-import { times } from './long.ts';
+import { isLong, times } from './long.ts';
 
 const root = join(import.meta.dirname, '..');
 const documents = { parcels: 'parcels.md', unspecified: 'unspecified.md', library: 'library.md', clinic: 'clinic.yaml' };
@@ -509,7 +509,7 @@ test('the modules of the examples and of made-up documents compile, good usages 
     fc.sample(madeUpDocument, { numRuns: times(20, 60), seed: 9 }).forEach((tree, index) => {
       put(`made-up-${index}.types.ts`, moduleOf(tree));
     });
-    for (const config of ['tsconfig.json', 'exact.json']) assert.equal(compile(folder, config), '');
+    for (const config of isLong ? ['tsconfig.json', 'exact.json'] : ['exact.json']) assert.equal(compile(folder, config), '');
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -550,6 +550,7 @@ test('a name of any letter is an identifier to every compiler, whatever the year
   assert.ok(unique.length > 20_000, String(unique.length));
   const module = unique.map((name) => `export type ${name} = 1;`).join('\n');
   assert.doesNotThrow(() => stripTypeScriptTypes(module));
+  if (!isLong) return;
   const folder = mkdtempSync(join(tmpdir(), 'ninefold-letters-'));
   try {
     writeFileSync(join(folder, 'letters.ts'), module);

@@ -8,6 +8,7 @@ import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { main } from '../src/cli.ts';
 import type { Coverage } from '../src/index.ts';
+import { isLong } from './long.ts';
 import { tryService } from './serving/tried.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ninefold-coverage-'));
@@ -170,7 +171,8 @@ async function serve(...words: string[]): Promise<Run> {
   };
 }
 
-const onPosix = { skip: process.platform === 'win32' && 'Windows has no signals' };
+/** Each of them starts services in processes of their own, which the long run has the time for. */
+const onPosix = { skip: process.platform === 'win32' ? 'Windows has no signals' : !isLong && 'it is tried at length' };
 
 test(
   'a stand-in of another language keeps its record beside its store, and what was taken over in the cache',

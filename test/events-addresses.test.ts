@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { standardWebhooks } from '../src/kinds/signatures/standard-webhooks.ts';
 import { template } from '../src/kinds/signatures/template.ts';
 import { isPublicAddress } from '../src/serve/events/addresses.ts';
+import { HostNames } from '../src/serve/events/host-names.ts';
 
 test('nothing is sent to this machine, its network, the services of a cloud or a group, however it is written', () => {
   const closed = [
@@ -89,4 +92,21 @@ test('a signature of one’s own fills its words once, and stands for each secre
   assert.ok(got['x-hub']?.startsWith('sha1='));
   assert.equal(got['x-hub'], `sha1=${hmac('sha1', 'new', whole, 'base64')}`);
   assert.ok('wrong' in plain.sign(signed, []));
+});
+
+test('names whose servers are silent hold no thread, end in time, and are asked for once however many wait', async () => {
+  const server = createSocket('udp4');
+  const asked: string[] = [];
+  server.on('message', (question) => asked.push(question.subarray(12).toString('latin1').slice(0, 4)));
+  server.bind(0, '127.0.0.1');
+  await once(server, 'listening');
+  const names = new HostNames(90, [`127.0.0.1:${server.address().port}`]);
+  const find = (host: string) => new Promise<string>((resolve) => names.find(host, (error) => resolve(String(error))));
+  const hosts = Array.from({ length: 100 }, (_, at) => `h${at % 4}.example`);
+  const waiting = hosts.map(find);
+  assert.ok(!process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap'));
+  for (const told of await Promise.all(waiting)) assert.match(told, /ETIMEOUT|ECANCELLED/);
+  // Of each name two addresses, each tried twice at most.
+  assert.ok(asked.length <= 4 * 2 * 2, `${asked.length} questions`);
+  server.close();
 });

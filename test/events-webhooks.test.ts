@@ -314,6 +314,16 @@ test('a receiver that hangs slows nobody but itself', async (context) => {
   trial.clock.advance(15 * second);
 });
 
+test('more than may be on its way at once is sent all the same, a few at a time', async (context) => {
+  const { receiver, trial } = await hooked(context);
+  for (let n = 0; n < 40; n++) await trial.send('owner/o1', 'POST', '/hooks', { url: `${receiver.url}/${n}` });
+  receiver.react((response) => void setImmediate(() => response.writeHead(204).end()));
+  // Told to 41 subscribers, of which half fit into what may be on its way.
+  await make(trial, 'x'.repeat(900_000));
+  await trial.service.settled();
+  assert.equal(receiver.received.length, 41);
+});
+
 test('private addresses are not connected to unless that is allowed', async (context) => {
   const { receiver, trial } = await hooked(context, things(), { allowPrivateWebhooks: false });
   await trial.send('owner/o1', 'POST', '/hooks', { url: receiver.url.replace('127.0.0.1', 'localhost') });

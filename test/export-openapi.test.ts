@@ -78,7 +78,7 @@ test('whatever document is exported, the export is valid, its examples fit, and 
       assert.deepEqual(await flaws(openapi), []);
       if (to === 'openapi') assert.deepEqual(misfits(openapi), []);
     }),
-    { numRuns: Number(process.env.NINEFOLD_RUNS ?? times(12, 40)) },
+    { numRuns: Number(process.env.NINEFOLD_RUNS ?? times(5, 40)) },
   );
 });
 
@@ -94,7 +94,7 @@ test('whatever is changed in a document, as long as it is sound its export is va
       assert.deepEqual(readBack(openapi), plain(tree));
       assert.deepEqual(await flaws(openapi), []);
     }),
-    { numRuns: Number(process.env.NINEFOLD_RUNS ?? times(20, 40)) * 2 },
+    { numRuns: Number(process.env.NINEFOLD_RUNS ?? times(8, 40)) * 2 },
   );
   assert.ok(sound > 0, 'none of what was drawn is sound');
 });

@@ -6,8 +6,11 @@ import { Failed } from '../src/parts/expressions/cel-value.ts';
 import { compileExpression } from '../src/parts/expressions/compile.ts';
 import type { EvaluationContext, Raw } from '../src/parts/expressions/frame.ts';
 import { callerVariable, everywhere, scopeOf } from '../src/parts/expressions/scope.ts';
+import { isSaidByType } from '../src/parts/expressions/shape-type.ts';
 import type { Expected } from '../src/parts/expressions/use.ts';
+import type { Shape } from '../src/parts/shape.ts';
 import { readSpec, type Spec } from '../src/parts/spec.ts';
+import { createValidator } from '../src/serve/http/ajv.ts';
 
 const spec = specOf(`
 resources:
@@ -271,6 +274,41 @@ test('an evaluation ends, whatever its values', () => {
   }
   // What a matcher that goes back would try in 2^30 ways.
   assert.equal(plain(evaluate(`'${'a'.repeat(30)}!'.matches('^(a+)+$')`)), false);
+});
+
+test('what is reckoned for a shape that asks for no more than its type fits that shape, whatever the expression', () => {
+  const shapes: Shape[] = [
+    { type: 'string' },
+    { type: 'integer' },
+    { type: 'boolean', title: 'Flag' },
+    { type: 'string', format: 'date-time' },
+  ];
+  const sources = [
+    ...values.map(([source]) => source),
+    ...failing.map(([source]) => source),
+    'now',
+    'resource.due',
+    'resource.seen',
+  ];
+  let fitted = 0;
+  for (const shape of shapes) {
+    assert.ok(isSaidByType(shape), JSON.stringify(shape));
+    const judge = createValidator().compile(shape);
+    for (const source of sources) {
+      const value = evaluate(source, { shape });
+      if (value instanceof Failed || value === null) continue;
+      assert.deepEqual(judge(value), [], `${source} as ${JSON.stringify(shape)}`);
+      fitted += 1;
+    }
+  }
+  assert.ok(fitted > 60, String(fitted));
+  const more: Shape[] = [
+    { type: 'number', minimum: 1 },
+    { type: 'string', format: 'date' },
+    { type: 'string', enum: ['a'] },
+    { type: 'integer', format: 'int32' },
+  ];
+  for (const shape of more) assert.ok(!isSaidByType(shape), JSON.stringify(shape));
 });
 
 test('names that JavaScript gives to every object are only names', () => {

@@ -86,7 +86,7 @@ const scopes: readonly (readonly [at: string, operations: string, variables: str
   [
     '/endpoints/GET ~1parcels/response/200/data/rows',
     'list parcel',
-    'request params resource caller path items next_cursor has_more total',
+    'request params resource caller path items next_cursor next_url has_more total',
   ],
   ['/authentication/schemes/token/caller/id', '', 'claims'],
   ['/authentication/permissions/0/if', 'read parcel, delete parcel', 'request params resource caller'],

@@ -25,7 +25,8 @@ import {
   noForeignPlaces,
   typesAreHonest,
 } from './house/habits.ts';
-import { type OtherMeaning, onlyKindsKnowTheirWords, sortOf } from './house/kinds.ts';
+import { otherMeanings, sortsUnderRule } from './house/kind-words.ts';
+import { onlyKindsKnowTheirWords, sortOf } from './house/kinds.ts';
 import { projectFiles, readProject, readText, root } from './house/project.ts';
 import { floors } from './house/rooms.ts';
 import { ajvSetUp, composingWords, pointerEscapes, tokenCharacters, writtenOnlyIn } from './house/shapes.ts';
@@ -62,33 +63,6 @@ const dependencyReasons: Record<string, string> = {
   yaml: 'YAML 1.2 with the place of every node and a bound on aliases',
 };
 
-/** The sorts of kinds, by their folders, whose words nobody else may know. Their words are those of their lists. */
-const sortsUnderRule = ['limits', 'pages', 'generators', 'formats', 'signatures', 'schemes', 'envelopes', 'streams'];
-
-/** Words of kinds that are other words too, each with where and what. */
-const otherMeanings: readonly OtherMeaning[] = [
-  { word: 'none', where: 'src/', unlessBeside: 'style', reason: 'the standing of a fact that is promised to be absent' },
-  { word: 'after', where: 'src/check/', unlessBeside: 'style', reason: 'when a transition happens by itself' },
-  { word: 'after', where: 'src/parts/states.ts', reason: 'when a transition happens by itself' },
-  { word: 'after', where: 'src/verify/states/', reason: 'when a transition happens by itself' },
-  { word: 'after', where: 'src/verify/limits/quota-windows.ts', reason: 'what comes after a quota was used up' },
-  { word: 'after', where: 'src/serve/resources/lists/query.ts', reason: 'the row that a question of the store goes on after' },
-  { word: 'base64', where: 'src/', unlessBeside: 'generate', reason: 'an encoding of bytes (RFC 4648)' },
-  { word: 'uuid', where: 'src/', unlessBeside: 'generate', reason: 'a format of JSON Schema' },
-  { word: 'ulid', where: 'src/parts/samples/identifiers.ts', reason: 'among formats that tell one thing from all others' },
-  { word: 'signature', where: 'src/parts/', unlessBeside: 'type', reason: 'the member of a web hook that says how it is signed' },
-  { word: 'signature', where: 'src/check/security/data.ts', reason: 'the member of a web hook that says how it is signed' },
-  { word: 'api_key', where: 'src/verify/authentication/carriers.ts', reason: 'a query parameter that services take keys in' },
-  { word: 'binary', where: 'src/parts/expressions/', reason: 'an operation of CEL that has two sides' },
-  { word: 'binary', where: 'src/serve/resources/lists/cursor.ts', reason: 'an encoding of bytes as text' },
-  { word: 'binary', where: 'src/serve/http/multipart.ts', reason: 'a transfer encoding (RFC 2045)' },
-  { word: 'decimal', where: 'src/serve/exchange/column.ts', reason: 'the stored name of how a column is made' },
-  { word: 'phone', where: 'src/', unlessBeside: 'format', reason: 'what fields are named' },
-  { word: 'country', where: 'src/', unlessBeside: 'format', reason: 'what fields are named' },
-  { word: 'currency', where: 'src/', unlessBeside: 'format', reason: 'what fields are named' },
-  { word: 'page', where: 'src/serve/service/well-known.ts', reason: 'the page that says what a service is' },
-  { word: 'page', where: 'src/check/prose.ts', reason: 'how people write of rows on a page' },
-];
 /** The files that know how a JSON Pointer is escaped, and how a token of HTTP is written. */
 const pointerPlaces = { 'src/document/pointer.ts': 'escapes and unescapes the steps of a pointer' };
 const composingPlaces = {

@@ -66,6 +66,29 @@ const trials: Readonly<Record<string, Trial>> = {
     infers: { '/resources/Animal/fields': { lives: 'integer', tricks: ['string'] }, '/resources/Animal/required': ['id'] },
   },
   identifier: { source: service(one), infers: { '/resources/Pet/identifier': { field: 'id' } } },
+  'nested-collection': {
+    source: service(
+      {
+        ...one,
+        '/owners/{owner}/pets': {
+          post: { ...sends(ref('Pet')), ...answers(ref('MadePet'), '201') },
+          get: answers(list(ref('PetShort'))),
+        },
+        '/shops/{shop}/pets': { post: { ...sends(ref('Pet')), ...answers(ref('Order'), '201') } },
+      },
+      {},
+      {
+        MadePet: { type: 'object', properties: { id: string, name: string, made: string } },
+        PetShort: { type: 'object', properties: { id: string, name: string } },
+        Order: { type: 'object', properties: { id: string, price: string, paid: { type: 'boolean' } } },
+      },
+    ),
+    infers: {
+      [endpoint('POST /owners/{owner}/pets', 'does')]: 'create Pet',
+      [endpoint('GET /owners/{owner}/pets', 'does')]: 'list Pet',
+    },
+    leaves: [endpoint('POST /shops/{shop}/pets', 'does')],
+  },
   'get-one-reads': { source: service(one), infers: { [endpoint('GET /pets/{petId}', 'does')]: 'read Pet' } },
   'get-many-lists': {
     source: service({

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Json } from '../src/document/document.ts';
 import { compareEnvelopes, envelopeKinds, envelopeLike, envelopeMembers, envelopeWord } from '../src/kinds/envelopes/all.ts';
 import type { EnvelopeMembers } from '../src/kinds/envelopes/kind.ts';
-import { envelopeFlaw, envelopeMisses, readEnveloped } from '../src/kinds/envelopes/reading.ts';
+import { envelopedFlaw, envelopeMisses, readEnveloped } from '../src/kinds/envelopes/reading.ts';
 
 const written: EnvelopeMembers = { v: '1', name: 'event.kind', at: 'event.at', object: 'event.payload', nr: 'event.id' };
 const values: Readonly<Record<string, Json>> = {
@@ -19,17 +19,17 @@ for (const { word } of envelopeKinds) {
 
   test(`what stands in it is read, and nothing that nearly is it is taken: ${word}`, () => {
     if (!members) {
-      assert.equal(envelopeFlaw(members, values['event.payload']), undefined);
+      assert.equal(envelopedFlaw(members, values['event.payload']), undefined);
       assert.deepEqual(readEnveloped(members, { title: 'x' }).payload, { title: 'x' });
       return;
     }
     const body = Object.fromEntries(Object.entries(members).map(([name, source]) => [name, values[source] ?? null]));
-    assert.equal(envelopeFlaw(members, body), undefined);
+    assert.equal(envelopedFlaw(members, body), undefined);
     const { id, kind, payload } = readEnveloped(members, body);
     assert.deepEqual({ id, kind, payload }, { id: 'evt_1', kind: 'note.made', payload: { title: 'x' } });
     const misses = envelopeMisses(members, body);
     assert.ok(misses.length > Object.keys(members).length);
-    for (const { how, body: miss } of misses) assert.notEqual(envelopeFlaw(members, miss), undefined, how);
+    for (const { how, body: miss } of misses) assert.notEqual(envelopedFlaw(members, miss), undefined, how);
   });
 }
 

@@ -4,7 +4,14 @@ import { addKinds } from './kinds/toy.ts';
 import type { Stand } from './verify/stand.ts';
 
 const toy = (sort: string, name: string) => ({ sort, name, source: new URL(`./fixtures/kinds/${name}.ts`, import.meta.url) });
-await addKinds([toy('signatures', 'crossed'), toy('schemes', 'badge'), toy('envelopes', 'parcelled'), toy('streams', 'lines')]);
+await addKinds([
+  toy('signatures', 'crossed'),
+  toy('schemes', 'badge'),
+  toy('envelopes', 'parcelled'),
+  toy('streams', 'lines'),
+  toy('deliveries', 'dispatch'),
+  toy('deliveries', 'feed'),
+]);
 
 const { check, parseDocument } = await import('../src/index.ts');
 const { toOpenApi } = await import('../src/convert/openapi.ts');
@@ -16,7 +23,10 @@ const service = smallService
   .replace('type: api_key, header: X-Key,', 'type: badge, colour: red,')
   .replace('signature: standard-webhooks', 'signature: { field: X-Crossed }')
   .replace('format: sse', 'format: lines')
-  .replace('delivery:\n', 'delivery:\n    envelope: parcelled\n');
+  .replace('delivery:\n', 'delivery:\n    envelope: parcelled\n')
+  .replace('    webhook:', '    dispatch:')
+  .replace('stream: { path: GET /events', 'feed: { path: POST /feed')
+  .replace('[stream events]', '[follow feed]');
 const findings = (text: string) =>
   check(parseDocument(text, 'small.yaml')).findings.flatMap(({ code, at }) =>
     code.startsWith('purpose/') ? [] : [`${code} @ ${at}`],
@@ -27,13 +37,19 @@ test('what states kinds from outside is sound, and their misuses are findings', 
   assert.deepEqual(findings(service), findings(smallService));
   const of = (from: string, to: string) => findings(service.replace(from, to));
   assert.deepEqual(of('field: X-Crossed', 'field: Crossed'), [
-    'events/signature-template @ /events/delivery/webhook/signature/field',
+    'events/signature-template @ /events/delivery/dispatch/signature/field',
   ]);
   assert.deepEqual(of('colour: red, ', ''), [`authentication/unverifiable-token @ ${scheme}`]);
   assert.deepEqual(of('colour: red', 'colour: green'), [`form/wrong-value @ ${scheme}/colour`]);
-  assert.deepEqual(of('format: lines', 'format: websocket'), ['form/wrong-value @ /events/delivery/stream/format']);
+  assert.deepEqual(of('format: lines', 'format: websocket'), ['form/wrong-value @ /events/delivery/feed/format']);
   assert.deepEqual(of('envelope: parcelled', 'envelope: parceled'), ['form/wrong-value @ /events/delivery/envelope']);
-  assert.ok(of('field: X-Crossed', 'feild: X-Crossed').includes('form/unknown-key @ /events/delivery/webhook/signature/feild'));
+  assert.ok(of('field: X-Crossed', 'feild: X-Crossed').includes('form/unknown-key @ /events/delivery/dispatch/signature/feild'));
+  assert.deepEqual(of('POST /feed', 'GET /feed'), ['events/stream-path @ /events/delivery/feed/path']);
+  const both = of('    dispatch:', '    webhook: { retry: none }\n    dispatch:');
+  assert.ok(
+    both.some((one) => one.startsWith('form/') && one.includes('/events/delivery')),
+    both.join('\n'),
+  );
   assert.ok(of('type: badge', 'type: bagde').includes(`form/wrong-value @ ${scheme}/type`));
 });
 
@@ -67,6 +83,7 @@ const otherwise: Readonly<Record<string, readonly [string, string, string, RegEx
     'delivery mechanism',
     /there is no version/,
   ],
+  'a push': ['    dispatch:', '    webhook:', 'delivery mechanism', /dispatches are put/],
   'a stream': ['format: lines', 'format: sse', 'delivery mechanism', /stream/],
   'a scheme': ['type: badge, colour: red,', 'type: api_key, header: X-Badges,', 'header names', /X-Badge/],
 };
@@ -100,6 +117,9 @@ test('they are exported, and an export that is read back states them', () => {
     '"X-Crossed"',
     '"inside"',
     '"version":{"type":"string","const":"1.0"}',
+    '"put":{"operationId":"onNoteMade"',
+    '"application/vnd.dispatch+json"',
+    '"operationId":"followFeed"',
   ])
     assert.ok(openApi.includes(word), word);
   const back = check(parseDocument(openApi, 'small.json')).spec.document.tree;
@@ -107,7 +127,8 @@ test('they are exported, and an export that is read back states them', () => {
   assert.deepEqual(JSON.parse(JSON.stringify(back.authentication)), JSON.parse(JSON.stringify(own.authentication)));
   assert.deepEqual(JSON.parse(JSON.stringify(back.events)), JSON.parse(JSON.stringify(own.events)));
   const asyncApi = JSON.stringify(toAsyncapi(spec));
-  for (const word of ['"X-Badge"', '"X-Crossed"', '"inside"']) assert.ok(asyncApi.includes(word), word);
+  for (const word of ['"X-Badge"', '"X-Crossed"', '"inside"', '"dispatches":{', '"putEvents":{', '"followFeed":{'])
+    assert.ok(asyncApi.includes(word), word);
 });
 
 test('a document of others that has them is read as theirs', () => {

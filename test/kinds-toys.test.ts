@@ -10,7 +10,7 @@ const toys: readonly Toy[] = [
   { sort: 'limits', name: 'aligned', source: { text: kindOfRecipe() } },
   { sort: 'pages', name: 'start', source: fixture('start') },
   { sort: 'formats', name: 'isbn', source: fixture('isbn') },
-  { sort: 'generators', name: 'hex', source: fixture('hex') },
+  { sort: 'generators', name: 'octal', source: fixture('octal') },
 ];
 
 await addKinds(toys);
@@ -23,7 +23,7 @@ title: Books
 purpose: { purpose: Lends books., users: { reader: Reads. }, functions: { read: [create book, read book, list book] } }
 resources:
   book:
-    identifier: { field: id, generate: "bk_{hex:12}" }
+    identifier: { field: id, generate: "bk_{octal:12}" }
     fields: { id: string, isbn: { type: string, format: isbn }, title: { type: string, maxLength: 40 } }
     required: [id, isbn, title]
 states: none
@@ -58,7 +58,7 @@ const misuses: readonly (readonly [what: string, stated: string, otherwise: stri
   ],
   ['an unknown format', 'format: isbn', 'format: isnb', 'shapes/unknown-format', /`isbn`/],
   ['an example of no such format', 'format: isbn', 'format: isbn, example: "9780306406158"', 'shapes/example-misfit', /isbn/],
-  ['a generator without its length', '{hex:12}', '{hex}', 'resources/identifier-template', /\{hex:24\}/],
+  ['a generator without its length', '{octal:12}', '{octal}', 'resources/identifier-template', /\{octal:24\}/],
 ];
 
 test('a document that names kinds from outside is sound', () => {
@@ -128,7 +128,7 @@ const faults: readonly (readonly [what: string, stated: string, otherwise: strin
     /^pagination bounds:GET \/books$/,
   ],
   ['a format is not looked at', ', format: isbn', '', /^formats/],
-  ['identifiers are made otherwise', '{hex:12}', '{random:12}', /identifier/],
+  ['identifiers are made otherwise', '{octal:12}', '{random:12}', /identifier/],
 ];
 
 test('kinds from outside are verified: a service that keeps them breaks nothing', { timeout: 120_000 }, async () => {

@@ -13,6 +13,7 @@ const examples = [
   'examples/parcels.md',
   'examples/library.md',
   'examples/clinic.yaml',
+  'examples/tickets.md',
   'examples/unspecified.md',
   'bench/small.md',
 ];

@@ -184,7 +184,7 @@ test('random shapes of random depth are met too', () => {
       const value = samples.of(drawn).make(ground(seed), '');
       if (value !== nothing) assert.deepEqual(violations(drawn, value), []);
     }),
-    { numRuns: times(40, 500) },
+    { numRuns: times(15, 500) },
   );
 });
 
@@ -260,4 +260,30 @@ test('identifiers follow the pattern, the format or the likeness of an example; 
   assert.match(make({ type: 'string', maxLength: 8 }, 1), /^[a-z0-9]{8}$/);
   assert.equal(make('integer', 3), '3');
   assert.notEqual(make('string', 1), make('string', 2));
+});
+
+test('a text without a format is what the name of its field says', () => {
+  const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
+  const names: Readonly<Record<string, RegExp>> = {
+    email: /^somebody-\w{4}@example\.com$/,
+    work_e_mail: /^somebody-\w{4}@example\.com$/,
+    site_url: /^https:\/\/example\.com\/\w{6}$/,
+    avatarUrl: /^https:\/\/example\.com\/\w{6}$/,
+    href: /^https:\/\/example\.com\/\w{6}$/,
+    home_phone_number: /^\+49309018\d\d$/,
+    country_code: /^DE$/,
+    currency: /^eur$/,
+    created_at: moment,
+    cardExpiresAt: moment,
+    trace_uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+    order_id: /^\w{16}$/,
+    orderIds: /^\w{16}$/,
+  };
+  const others = ['emailed', 'curl', 'linked', 'phonetics', 'countryside', 'currency_rate', 'Feat', 'squid', 'paid', 'format'];
+  const all = [...Object.keys(names), ...others];
+  const shape = { type: 'object', properties: Object.fromEntries(all.map((name) => [name, { type: 'string' }])), required: all };
+  const made = samples.of(shape).make(ground('names'), '') as Readonly<Record<string, string>>;
+  for (const [name, looks] of Object.entries(names)) assert.match(made[name] ?? '', looks, name);
+  for (const name of others)
+    for (const looks of Object.values(names)) assert.doesNotMatch(made[name] ?? '', looks, `${name} is ${made[name]}`);
 });

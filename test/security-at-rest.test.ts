@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { startReceiver } from './events/receiver.ts';
 import { startTrial, things } from './events/trial.ts';
+import { command } from './verify/command.ts';
 
 function folder(context: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), 'ninefold-at-rest-'));
@@ -216,18 +216,17 @@ test('a file that no service runs over is erased from by the command, which only
   await trial.store.close();
   const written = join(path, 'club.yaml');
   writeFileSync(written, document);
-  const run = (...words: string[]) =>
-    spawnSync(process.execPath, ['bin/ninefold.js', 'erase', written, '--store', file, ...words], { encoding: 'utf8' });
-  const would = run('--user', 'member', '--id', 'm-4711');
-  assert.equal(would.status, 0, would.stderr);
-  assert.match(would.stdout, /^Would erase 3 rows\n/);
-  assert.match(would.stderr, /Nothing was changed; --yes does it/);
+  const run = (...words: string[]) => command(['erase', written, '--store', file, ...words]);
+  const would = await run('--user', 'member', '--id', 'm-4711');
+  assert.equal(would.code, 0, would.err);
+  assert.match(would.out, /^Would erase 3 rows\n/);
+  assert.match(would.err, /Nothing was changed; --yes does it/);
   assert.ok(readFileSync(file).includes('ada@club.example'));
-  const done = run('--user', 'member', '--id', 'm-4711', '--yes');
-  assert.equal(done.status, 0, done.stderr);
-  assert.match(done.stdout, /^Erased 3 rows\n/);
+  const done = await run('--user', 'member', '--id', 'm-4711', '--yes');
+  assert.equal(done.code, 0, done.err);
+  assert.match(done.out, /^Erased 3 rows\n/);
   for (const word of words) assert.ok(!bytesOf(path).includes(word), `${word} is gone`);
-  const nobody = run();
-  assert.equal(nobody.status, 2);
-  assert.match(nobody.stderr, /erase needs to know who/);
+  const nobody = await run();
+  assert.equal(nobody.code, 2);
+  assert.match(nobody.err, /erase needs to know who/);
 });

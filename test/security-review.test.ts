@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +10,7 @@ import { securityRules } from '../src/check/security.ts';
 import { waive } from '../src/check/waivers.ts';
 import type { Document } from '../src/document/document.ts';
 import { base, changed, named } from './check/harness.ts';
+import { command } from './verify/command.ts';
 
 const review = (document: Document) => check(document, { rules: [...rules, ...securityRules] });
 const asked = (document: Document) =>
@@ -168,24 +168,23 @@ test('a warning is waived with a reason, at its place and until its day; an erro
   assert.deepEqual(waive(report, [{ finding: 'security/no-rate', reason }], '2026-06-01').waived[0]?.reason, reason);
 });
 
-test('the command asks, fails until all is answered or waived, and tells what was waived', () => {
+test('the command asks, fails until all is answered or waived, and tells what was waived', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ninefold-review-'));
   const [document, waivers] = [join(folder, 'notes.yaml'), join(folder, 'waivers.yaml')];
   const text =
     'title: T\npurpose: { purpose: P, base_url: "http://t.example", users: none, functions: none }\nresources: none\nstates: none\nendpoints: none\nauthentication: none\nevents: none\nerrors: none\nlimits: { rate: [{ per: address, limit: 1, window: 1s }], timeout: { request: 1s } }\nversioning: none\n';
   writeFileSync(document, text);
-  const run = (...words: string[]) =>
-    spawnSync(process.execPath, ['bin/ninefold.js', 'check', document, ...words], { encoding: 'utf8' });
+  const run = (...words: string[]) => command(['check', document, ...words]);
   try {
-    assert.equal(run().status, 0);
-    const failed = run('--security');
-    assert.equal(failed.status, 1, failed.stdout);
-    assert.match(failed.stdout, /security\/plain-address/);
+    assert.equal((await run()).code, 0);
+    const failed = await run('--security');
+    assert.equal(failed.code, 1, failed.out);
+    assert.match(failed.out, /security\/plain-address/);
     writeFileSync(waivers, '- { finding: security/plain-address, reason: a tunnel stands around it }\n');
-    const waived = run('--security', '--waive', waivers);
-    assert.equal(waived.status, 0, waived.stdout);
-    assert.match(waived.stdout, /waived: security\/plain-address: a tunnel stands around it/);
-    const json = JSON.parse(run('--security', '--waive', waivers, '--json').stdout) as {
+    const waived = await run('--security', '--waive', waivers);
+    assert.equal(waived.code, 0, waived.out);
+    assert.match(waived.out, /waived: security\/plain-address: a tunnel stands around it/);
+    const json = JSON.parse((await run('--security', '--waive', waivers, '--json')).out) as {
       waived: { reason: string }[];
       findings: unknown[];
     };
@@ -198,7 +197,7 @@ test('the command asks, fails until all is answered or waived, and tells what wa
       '- { finding: a/b, reason: r, why: x }',
     ]) {
       writeFileSync(waivers, bad);
-      assert.equal(run('--waive', waivers).status, 2, bad);
+      assert.equal((await run('--waive', waivers)).code, 2, bad);
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { JsonMap } from '../src/document/document.ts';
+import type { Json, JsonMap } from '../src/document/document.ts';
 import { parseDocument } from '../src/index.ts';
 import { schemaWords } from '../src/parts/forms/shape.ts';
+import { expand } from '../src/parts/read-shape.ts';
 import { levelOf } from '../src/parts/shape-level.ts';
 import {
   alternativesOf,
@@ -159,3 +160,55 @@ test('formats and multiples mean the same wherever ajv is set up', () => {
   for (const wrong of [{ at: '10:00:00+01' }, { price: 19.999 }, { in: 'Germany' }])
     assert.ok(!validate(wrong), JSON.stringify(wrong));
 });
+
+/** What may be written for a shape, and the shape that it is. */
+const written: readonly (readonly [Json, JsonMap | undefined])[] = [
+  ['string', { type: 'string' }],
+  ['string?', { type: ['string', 'null'] }],
+  ['parcel', { resource: 'parcel' }],
+  ['parcel?', { oneOf: [{ resource: 'parcel' }, { type: 'null' }] }],
+  [['parcel'], { type: 'array', items: { resource: 'parcel' } }],
+  [['string', 'integer'], undefined],
+  [[], undefined],
+  [true, {}],
+  [false, { not: {} }],
+  [null, undefined],
+  [7, undefined],
+  [{ $open: 'Which?' }, {}],
+  [{ $any: true }, {}],
+  [{ $none: true }, {}],
+  [{ shape: 'string' }, { type: 'string' }],
+  [{ additionalProperties: false }, { additionalProperties: false }],
+  [{ properties: { a: true, b: false } }, { properties: { a: {}, b: { not: {} } } }],
+  [{ enum: ['a', 'b'] }, { enum: ['a', 'b'], type: 'string' }],
+  [{ enum: ['a', 1] }, { enum: ['a', 1], type: ['string', 'integer'] }],
+  [
+    { enum: ['a'], type: 'string?' },
+    { enum: ['a', null], type: ['string', 'null'] },
+  ],
+  [
+    { enum: ['a', null], type: 'string?' },
+    { enum: ['a', null], type: ['string', 'null'] },
+  ],
+  [
+    { type: 'parcel', description: 'x' },
+    { resource: 'parcel', description: 'x' },
+  ],
+  [
+    { type: ['parcel'], minItems: 1 },
+    { type: 'array', items: { resource: 'parcel' }, minItems: 1 },
+  ],
+  [{ ref: 'parcel' }, { ref: 'parcel' }],
+  [{ ref: 'parcel?' }, { ref: 'parcel', type: ['string', 'null'] }],
+  [
+    { ref: 'parcel', type: 'string?' },
+    { ref: 'parcel', type: ['string', 'null'] },
+  ],
+];
+
+for (const [value, shape] of written) {
+  test(`written ${JSON.stringify(value)}, a shape is ${JSON.stringify(shape) ?? 'none'}`, () => {
+    const found = expand(value);
+    assert.deepEqual(found === undefined ? undefined : JSON.parse(JSON.stringify(found)), shape);
+  });
+}

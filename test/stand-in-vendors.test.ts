@@ -349,3 +349,334 @@ test('a change takes what its body has a place for though answers call it read-o
     );
   });
 });
+
+test('the next page is told in the map that the answer has for it, by an address or by what the parameter takes', async () => {
+  const row = object({ id: string, name: string });
+  const pageOf = (name: string, more: Words) => answers(object({ data: list(ref(name)), ...more }));
+  const query = (...names: string[]) => names.map((name) => ({ name, in: 'query', schema: name === 'limit' ? integer : string }));
+  const kind = (path: string, asked: readonly Words[], more: Words): Words => ({
+    [`/${path}`]: { post: { ...sends(ref(path)), ...answers(ref(path)) }, get: { parameters: asked, ...pageOf(path, more) } },
+    [`/${path}/{id}`]: { ...within('id'), get: answers(ref(path)) },
+  });
+  const address = { type: 'string', format: 'uri' };
+  const link = { type: ['object', 'null'], properties: { href: string } };
+  const paths = {
+    ...kind('a', query('page[cursor]', 'limit'), { links: object({ self: string, next: address }, ['self']) }),
+    ...kind('b', query('continue', 'limit'), { metadata: object({ continue: string }) }),
+    ...kind('c', query('from', 'limit'), { _links: object({ next: link }, ['next']) }),
+  };
+  await standIn(paths, { a: row, b: row, c: row }, async (ask) => {
+    for (const path of ['/a', '/b', '/c']) for (const name of ['x', 'y', 'z']) await ask('POST', path, { name });
+    const names = (told: Told): string[] => told.json.data.map((one: { name: string }) => one.name);
+    const first = await ask('GET', '/a?limit=2');
+    const next = new URL(first.json.links.next);
+    const last = await ask('GET', `${next.pathname}${next.search}`);
+    assert.deepEqual([...names(first), ...names(last)], ['x', 'y', 'z']);
+    assert.equal(last.json.links.next, undefined);
+
+    const { json: page } = await ask('GET', '/b?limit=2');
+    assert.deepEqual(names(await ask('GET', `/b?limit=2&continue=${encodeURIComponent(page.metadata.continue)}`)), ['z']);
+
+    const [, second] = (await ask('GET', '/c')).json.data;
+    assert.deepEqual(names(await ask('GET', `/c?from=${second.id}`)), ['y', 'z']);
+    const beginning = await ask('GET', '/c?limit=1');
+    assert.equal(new URL(beginning.json._links.next.href).searchParams.get('from'), second.id);
+    assert.equal((await ask('GET', '/c')).json._links.next, null);
+  });
+});
+
+test('the rows of a list may stand in a map of their own, and its counts count', async () => {
+  const paths = {
+    '/toys': {
+      post: { ...sends(ref('Toy')), ...answers(ref('Toy')) },
+      get: {
+        parameters: [
+          { name: 'page', in: 'query', schema: integer },
+          { name: 'per_page', in: 'query', schema: integer },
+        ],
+        ...answers(
+          object({
+            _embedded: object({ toys: list(ref('Toy')) }),
+            meta: object({ page: integer, total_pages: integer, total: integer }),
+          }),
+        ),
+      },
+    },
+    '/toys/{id}': { ...within('id'), get: answers(ref('Toy')) },
+  };
+  await standIn(paths, { Toy: object({ id: string, name: string }) }, async (ask) => {
+    for (const name of ['x', 'y', 'z']) await ask('POST', '/toys', { name });
+    const { json: page } = await ask('GET', '/toys?page=2&per_page=2');
+    assert.deepEqual(
+      page._embedded.toys.map((one: { name: string }) => one.name),
+      ['z'],
+    );
+    assert.deepEqual(page.meta, { page: 2, total_pages: 2, total: 3 });
+  });
+});
+
+test('a row in an envelope is known by its fields, whatever its shape is called and whatever stands beside it', async () => {
+  const item = (name: Words) =>
+    object({ type: { const: 'list' }, id: string, attributes: object({ name }), links: object({ self: string }) });
+  const paths = {
+    '/lists': {
+      post: {
+        ...sends(object({ data: object({ type: { const: 'list' }, attributes: object({ name: string }) }) })),
+        ...answers(object({ data: item(string), links: object({ self: string }) }), {}, '201'),
+      },
+    },
+    '/lists/{id}': { ...within('id'), get: answers(object({ data: item({ type: ['string', 'null'] }) })) },
+  };
+  await standIn(paths, {}, async (ask) => {
+    const { status, json: made } = await ask('POST', '/lists', { data: { type: 'list', attributes: { name: 'News' } } });
+    assert.deepEqual([status, made.data.attributes], [201, { name: 'News' }]);
+    assert.equal((await ask('GET', `/lists/${made.data.id}`)).json.data.attributes.name, 'News');
+  });
+});
+
+test('an act that answers with its thing makes no other, and a relation that answers with its owner makes none at all', async () => {
+  const deploy = object({ id: string, title: string, note: string });
+  const paths = {
+    '/deploys': { post: { ...sends(ref('Deploy')), ...answers(ref('Deploy')) }, get: answers(list(ref('Deploy'))) },
+    '/deploys/{id}': { ...within('id'), get: answers(ref('Deploy')) },
+    '/deploys/{id}/cancel': { ...within('id'), post: answers(ref('Deploy'), {}, '201') },
+    '/deploys/{deploy}/copy': { ...within('deploy'), post: answers(ref('Deploy'), {}, '201') },
+    '/deploys/{id}/watchers': { ...within('id'), post: { ...sends(object({ user: string })), ...answers(ref('Deploy')) } },
+    '/deploys/{id}/watchers/{user}': { ...within('id', 'user'), delete: answers(ref('Deploy')) },
+  };
+  await standIn(paths, { Deploy: deploy }, async (ask) => {
+    const { id } = (await ask('POST', '/deploys', { title: 'one' })).json;
+    const count = async () => (await ask('GET', '/deploys')).json.length;
+    assert.equal((await ask('POST', `/deploys/${id}/cancel`)).json.id, id);
+    await ask('POST', `/deploys/${id}/watchers`, { user: 'ada' });
+    await ask('DELETE', `/deploys/${id}/watchers/ada`);
+    assert.equal(await count(), 1);
+    await ask('POST', `/deploys/${id}/copy`);
+    assert.equal(await count(), 2);
+  });
+});
+
+test('a null that may not be is as good as not sent, and a refusal says what is wrong in its message', async () => {
+  const errors = { 400: { description: 'no', ...json(object({ message: string })) } };
+  const paths = {
+    '/people': {
+      post: {
+        ...sends(object({ name: string, nick: string }, ['name'])),
+        responses: { ...(answers(ref('Person')).responses as Words), ...errors },
+      },
+      get: answers(list(ref('Person'))),
+    },
+    '/people/{id}': { ...within('id'), get: answers(ref('Person')) },
+  };
+  await standIn(paths, { Person: object({ id: string, name: string, nick: string }) }, async (ask) => {
+    const { status, json: made, headers } = await ask('POST', '/people', { name: 'Ada', nick: null });
+    assert.deepEqual([status, made.name, made.nick], [200, 'Ada', undefined]);
+    assert.match(headers.get('ninefold-warning') ?? '', /nick is null/);
+    const refused = await ask('POST', '/people', { name: null, nick: 'a' });
+    assert.equal(refused.status, 400);
+    assert.equal(refused.json.message, 'The body does not have the right shape: name is nothing, and should be a string.');
+  });
+});
+
+test('a name in a path that cannot be one of its things names none, and identifiers fit the paths that name them', async () => {
+  const id = [{ name: 'id', in: 'path', required: true, schema: { type: 'string', pattern: '^[A-Z]{6}$' } }];
+  const paths = {
+    '/orders': { post: { ...sends(object({ note: string })), ...answers(ref('Order')) } },
+    '/orders/{id}': { parameters: id, get: answers(ref('Order')) },
+  };
+  await standIn(
+    paths,
+    { Order: object({ id: string, note: string, status: { enum: ['CREATED', 'PAID'], pattern: '^[A-Z]+$' } }) },
+    async (ask) => {
+      const { json: made } = await ask('POST', '/orders', { note: 'x' });
+      assert.match(made.id, /^[A-Z]{6}$/);
+      assert.equal(made.status, 'CREATED');
+      assert.equal((await ask('GET', `/orders/${made.id}`)).json.note, 'x');
+      assert.equal((await ask('GET', '/orders/nobody')).status, 404);
+    },
+  );
+});
+
+test('a thing whose name stands in one of its maps is known by its path', async () => {
+  const thing = object({ kind: string, metadata: object({ name: string, labels: object({}) }), data: object({}) });
+  const whole = { ...sends(ref('Thing')), ...answers(ref('Thing')) };
+  const paths = {
+    '/rooms/{room}/things': { ...within('room'), post: whole, get: answers(object({ items: list(ref('Thing')) })) },
+    '/rooms/{room}/things/{name}': {
+      ...within('room', 'name'),
+      get: answers(ref('Thing')),
+      put: whole,
+      delete: answers(object({})),
+    },
+  };
+  await standIn(paths, { Thing: thing }, async (ask) => {
+    const named = (name: string, value: string) => ({ kind: 'Thing', metadata: { name }, data: { value } });
+    await ask('POST', '/rooms/a/things', named('twin', '1'));
+    await ask('POST', '/rooms/b/things', named('twin', '2'));
+    assert.equal((await ask('POST', '/rooms/a/things', named('twin', '3'))).status, 409);
+    assert.deepEqual((await ask('GET', '/rooms/b/things/twin')).json, named('twin', '2'));
+    assert.equal((await ask('GET', '/rooms/a/things')).json.items.length, 1);
+    await ask('DELETE', '/rooms/a/things/twin');
+    assert.equal((await ask('GET', '/rooms/a/things/twin')).status, 404);
+    assert.equal((await ask('GET', '/rooms/b/things/twin')).status, 200);
+  });
+});
+
+test('an act of which nothing is sent and nothing answered sets the flag that it is called like, and its deletion clears it', async () => {
+  const empty = { responses: { 204: { description: 'done' } } };
+  const paths = {
+    '/todos': { post: { ...sends(object({ text: string })), ...answers(ref('Todo')) } },
+    '/todos/{id}': { ...within('id'), get: answers(ref('Todo')) },
+    '/todos/{id}/completion': { ...within('id'), post: empty, delete: empty },
+    '/todos/{id}/print': { ...within('id'), post: empty },
+  };
+  await standIn(paths, { Todo: object({ id: string, text: string, completed: { type: 'boolean' } }) }, async (ask) => {
+    const { id } = (await ask('POST', '/todos', { text: 'x' })).json;
+    const isDone = async () => (await ask('GET', `/todos/${id}`)).json.completed;
+    assert.equal((await ask('POST', `/todos/${id}/completion`)).status, 204);
+    assert.equal(await isDone(), true);
+    await ask('POST', `/todos/${id}/print`);
+    assert.equal(await isDone(), true);
+    await ask('DELETE', `/todos/${id}/completion`);
+    assert.equal(await isDone(), false);
+  });
+});
+
+test('pages are counted from nought where their parameter is, and asked for as an answer says where no parameter does', async () => {
+  const pages = object({
+    page: integer,
+    per_page: integer,
+    next: { type: ['object', 'null'], properties: { starting_after: string } },
+  });
+  const page = { name: 'page', in: 'query', schema: { type: 'integer', minimum: 0, default: 0 } };
+  const size = { name: 'size', in: 'query', schema: integer };
+  const one = { ...within('id'), get: answers(ref('Card')) };
+  const paths = {
+    '/cards': {
+      post: { ...sends(object({ name: string })), ...answers(ref('Card')) },
+      get: { parameters: [page, size], ...answers(list(ref('Card'))) },
+    },
+    '/cards/{id}': one,
+    '/notes': {
+      post: { ...sends(object({ text: string })), ...answers(ref('Note')) },
+      get: answers(object({ data: list(ref('Note')), pages })),
+    },
+    '/notes/{id}': { ...within('id'), get: answers(ref('Note')) },
+  };
+  await standIn(
+    paths,
+    { Card: object({ id: string, name: string }), Note: object({ id: string, text: string }) },
+    async (ask) => {
+      for (const name of ['x', 'y', 'z']) await ask('POST', '/cards', { name });
+      for (const text of ['x', 'y', 'z']) await ask('POST', '/notes', { text });
+      const names = (rows: readonly { name: string }[]) => rows.map((row) => row.name);
+      assert.deepEqual(names((await ask('GET', '/cards?page=0&size=2')).json), ['x', 'y']);
+      assert.deepEqual(names((await ask('GET', '/cards?page=1&size=2')).json), ['z']);
+      const { json: first } = await ask('GET', '/notes?per_page=2');
+      assert.equal(first.data.length, 2);
+      const { json: last } = await ask('GET', `/notes?per_page=2&starting_after=${first.pages.next.starting_after}`);
+      assert.deepEqual([last.data.length, last.pages.next ?? null], [1, null]);
+    },
+  );
+});
+
+test('a thing in another shape is no envelope of a part of it that looks like a thing too', async () => {
+  const made = object({
+    id: string,
+    name: string,
+    url: string,
+    note: string,
+    company: object({ id: string, name: string, url: string }),
+  });
+  const paths = {
+    '/projects': { post: { ...sends(object({ name: string, note: string })), ...answers(ref('Made'), {}, '201') } },
+    '/projects/{id}': { ...within('id'), get: answers(ref('Project')) },
+  };
+  await standIn(paths, { Made: made, Project: made }, async (ask) => {
+    const { json: answer } = await ask('POST', '/projects', { name: 'x', note: 'y' });
+    assert.deepEqual([answer.name, answer.note, answer.company.note], ['x', 'y', undefined]);
+  });
+});
+
+test('an answer may list the one row that was made, and an example of another type than its answer is none', async () => {
+  const paths = {
+    '/members': {
+      post: { ...sends(object({ name: string })), ...answers(list(ref('Member'))) },
+      get: answers(list(ref('Member'))),
+    },
+    '/members/{id}': { ...within('id'), get: answers(ref('Member')) },
+    '/report': { get: answers(object({ total: integer }, ['total']), { examples: { odd: { value: [1, 2] } } }) },
+  };
+  await standIn(paths, { Member: object({ id: string, name: string }) }, async (ask) => {
+    const { json: made } = await ask('POST', '/members', { name: 'Ada' });
+    assert.equal((await ask('GET', `/members/${made[0].id}`)).json.name, 'Ada');
+    assert.equal(typeof (await ask('GET', '/report')).json.total, 'number');
+  });
+});
+
+test('what a stand-in gives out as a token it takes for one, and a credential is good for every scheme that looks the same', async () => {
+  const bearer = { type: 'http', scheme: 'bearer' };
+  const paths = {
+    '/token': { post: { security: [], ...answers(object({ access_token: string }, ['access_token'])) } },
+    '/me': { get: { security: [{ user: [] }], ...answers(object({ name: string }, ['name'])) } },
+    '/all': { get: { security: [{ admin: [] }], ...answers(object({ name: string }, ['name'])) } },
+  };
+  const source: Source = { paths, components: { securitySchemes: { user: bearer, admin: bearer } } };
+  const service = await serve(take(source), { sample: true, development: true });
+  try {
+    const ask = async (method: string, path: string, token?: string) => {
+      const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+      return service.fetch(new Request(`http://127.0.0.1${path}`, { method, headers }));
+    };
+    assert.equal((await ask('GET', '/me', 'somebody')).status, 401);
+    const given = (await (await ask('POST', '/token')).json()) as { access_token: string };
+    assert.equal((await ask('GET', '/me', given.access_token)).status, 200);
+    const [printed] = service.credentials;
+    const own = String(printed?.value).replace(/^Bearer /, '');
+    assert.deepEqual([(await ask('GET', '/me', own)).status, (await ask('GET', '/all', own)).status], [200, 200]);
+  } finally {
+    await service.close();
+  }
+});
+
+test('what is bound to a thing belongs to it, is seen from both ends, and is loosed again', async () => {
+  const one = (name: string) => ({
+    [`/${name}s`]: { post: { ...sends(object({ name: string })), ...answers(ref(name)) } },
+    [`/${name}s/{id}`]: { ...within('id'), get: answers(ref(name)) },
+  });
+  const names = object({ data: list(object({ type: string, id: string }, ['type', 'id'])) });
+  const done = { responses: { 204: { description: 'done' } } };
+  const paths = {
+    ...one('list'),
+    ...one('person'),
+    ...one('shop'),
+    '/lists/{id}/relationships/persons': {
+      ...within('id'),
+      get: answers(names),
+      post: { ...sends(names), ...done },
+      delete: { ...sends(names), ...done },
+    },
+    '/lists/{id}/persons': { ...within('id'), get: answers(object({ data: list(object({ id: string, name: string })) })) },
+    '/persons/{id}/relationships/lists': { ...within('id'), get: answers(names) },
+    '/lists/{id}/shops': { ...within('id'), get: answers(object({ data: list(object({ id: string, name: string })) })) },
+  };
+  const row = object({ type: string, id: string, name: string });
+  await standIn(paths, { list: row, person: row, shop: row }, async (ask) => {
+    const { id } = (await ask('POST', '/lists', { name: 'News' })).json;
+    const [ada, bob] = [
+      (await ask('POST', '/persons', { name: 'Ada' })).json.id,
+      (await ask('POST', '/persons', { name: 'Bob' })).json.id,
+    ];
+    const ids = async (path: string) => (await ask('GET', path)).json.data.map((one: { id: string }) => one.id);
+    assert.deepEqual(await ids(`/lists/${id}/relationships/persons`), []);
+    const data = [ada, bob].map((person) => ({ type: 'person', id: person }));
+    assert.equal((await ask('POST', `/lists/${id}/relationships/persons`, { data })).status, 204);
+    assert.deepEqual(await ids(`/lists/${id}/relationships/persons`), [ada, bob]);
+    assert.deepEqual((await ask('GET', `/lists/${id}/persons`)).json.data[0], { id: ada, name: 'Ada' });
+    assert.deepEqual(await ids(`/persons/${bob}/relationships/lists`), [id]);
+    await ask('DELETE', `/lists/${id}/relationships/persons`, { data: data.slice(0, 1) });
+    assert.deepEqual(await ids(`/lists/${id}/relationships/persons`), [bob]);
+    // What nothing binds is made up, as before.
+    assert.equal((await ids(`/lists/${id}/shops`)).length, 1);
+  });
+});

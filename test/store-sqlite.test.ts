@@ -131,6 +131,35 @@ test('a second opening is told that the store is in use', async (context) => {
   await openSqlite(file, { lockMs: 0 }).close();
 });
 
+test('between two changes readers stay in one transaction, and a tool of others reads, copies and even writes meanwhile', async (context) => {
+  const file = join(folder(context), 'store.sqlite');
+  const store = openSqlite(file);
+  store.prepare([rows], () => [null]);
+  const other = new DatabaseSync(file);
+  const count = () => store.read((reader) => reader.count({ table: 'row' }, []));
+  const insert = (id: string) => store.change((tx) => tx.insert('row', row(id, 1)));
+  assert.equal(count(), 0);
+  await insert('a');
+  assert.equal(count(), 1);
+  other.exec(`VACUUM INTO '${file}-copy'; UPDATE ninefold_revision SET reserved = reserved`);
+  assert.equal(
+    store.setting('name', () => 'made'),
+    'made',
+  );
+  assert.equal(count(), 1);
+  assert.throws(() => store.read(() => assert.fail('own')));
+  assert.equal(count(), 1);
+  assert.equal(
+    store.setting('name', () => 'anew'),
+    'made',
+  );
+  other.close();
+  store.copyTo(`${file}-own-copy`);
+  await assert.rejects(insert('a'));
+  assert.equal(count(), 1);
+  await store.close();
+});
+
 test('a file that is no store is left alone', async (context) => {
   const at = folder(context);
   writeFileSync(join(at, 'text'), 'not a database, but long enough to have a header of one'.repeat(20));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { type Document, movableClock, parseDocument, readDocument, serve } from '../src/index.ts';
+import { type CheckReport, check, type Document, movableClock, parseDocument, readDocument, serve } from '../src/index.ts';
 import { isLong } from './long.ts';
 import { callersOf } from './stories/callers.ts';
 import { openDoor } from './stories/doors.ts';
@@ -24,9 +24,9 @@ for (const file of files.sort()) {
         const clock = movableClock(Date.parse(story.clock));
         const restarts = story.steps.some((step) => step.restart !== undefined);
         const options = { clock, store: restarts ? join(folder, 'story.sqlite') : ':memory:', ...(await optionsOf(story)) };
-        const document = await documentOf(story);
+        const report = await reportOf(story);
         const start = (as = story.as) =>
-          serve(document, { ...options, ...(as !== 'credentials' && { identify: callersOf(document, as) }) });
+          serve(report, { ...options, ...(as !== 'credentials' && { identify: callersOf(report, as) }) });
         const server = await openDoor(door, clock, start);
         try {
           await playStory(story, server);
@@ -39,10 +39,19 @@ for (const file of files.sort()) {
   }
 }
 
+/** Documents that were read and checked, by their text: many stories are told of one. */
+const known = new Map<string, Promise<CheckReport>>();
+
+function reportOf({ document }: Story): Promise<CheckReport> {
+  const found = known.get(document) ?? documentOf(document).then(check);
+  known.set(document, found);
+  return found;
+}
+
 /** A text of several lines is a document itself: Markdown where it begins with a heading, YAML otherwise. */
-async function documentOf({ document }: Story): Promise<Document> {
-  if (!document.includes('\n')) return readDocument(join(root, document));
-  return parseDocument(document, /^#{1,2} /.test(document) ? 'story.md' : 'story.yaml');
+async function documentOf(text: string): Promise<Document> {
+  if (!text.includes('\n')) return readDocument(join(root, text));
+  return parseDocument(text, /^#{1,2} /.test(text) ? 'story.md' : 'story.yaml');
 }
 
 async function optionsOf(story: Story) {

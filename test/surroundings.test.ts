@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createLog } from '../src/cli/serve/log.ts';
-import { readDocument, serve } from '../src/index.ts';
+import { check, parseDocument, readDocument, serve, Unsound } from '../src/index.ts';
 import { Credentials } from '../src/serve/callers/credentials.ts';
 import { isOnLoopback } from '../src/serve/callers/loopback.ts';
 import type { Call } from '../src/serve/http/call.ts';
@@ -67,6 +67,54 @@ test('the files of a store are for their owner alone', async () => {
   for (const mode of modes) assert.match(mode, / 600$/);
   await store.close();
   rmSync(folder, { recursive: true });
+});
+
+test('an older file that everybody may read becomes its owner’s, and what was given to a group stays given', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ninefold-mode-'));
+  const path = join(folder, 'store.sqlite');
+  await openSqlite(path).close();
+  for (const [before, after] of [
+    [0o644, 0o600],
+    [0o640, 0o640],
+  ] as const) {
+    chmodSync(path, before);
+    await openSqlite(path).close();
+    assert.equal(statSync(path).mode & 0o777, after);
+  }
+  rmSync(folder, { recursive: true });
+});
+
+test('what an administrator changes is noted down, without secrets, and what it only looks at is not', async () => {
+  const acts: string[] = [];
+  const authentication = { schemes: { key: { type: 'api_key', header: 'X-Key' } }, permissions: 'none' };
+  const purpose = { users: { owner: 'Owns.' } };
+  const service = await serve(
+    { ...document, purpose, authentication },
+    { onAdministered: ({ act, about }) => acts.push(`${act} ${JSON.stringify(about)}`) },
+  );
+  const made = (await service.administer('keys add', { user: 'owner', id: 'ann' })) as { key: string; secret: string };
+  await service.administer('keys list', {});
+  await service.administer('keys revoke', { key: made.key });
+  await service.administer('erase', { user: 'owner', id: 'ann', texts: ['ann@example.com'] });
+  await assert.rejects(service.administer('keys revoke', {}));
+  assert.deepEqual(
+    acts.map((act) => act.split(' ').slice(0, 2).join(' ').split(' {')[0]),
+    ['keys add', 'keys revoke', 'erase'],
+  );
+  assert.match(acts[0] ?? '', new RegExp(`"id":"ann".*"key":"${made.key}"`));
+  assert.ok(!acts.join().includes(made.secret) && !acts.join().includes('example.com'));
+  await service.close();
+});
+
+test('a line of the log names where a refused request is wrong, and not what stands there', async () => {
+  const told: unknown[] = [];
+  const service = await serve(document, { onExchange: ({ refused, where }) => told.push([refused, where]) });
+  const body = JSON.stringify({ text: 12345, more: 'secret' });
+  await service.fetch(
+    new Request('http://127.0.0.1/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body }),
+  );
+  assert.deepEqual(told, [['request.invalid', ['body /more', 'body /text']]]);
+  await service.close();
 });
 
 test('neither a line of its own nor a steered terminal comes of what a log is told', () => {
@@ -188,4 +236,18 @@ test('a link to another page does not say the key again that stood in the query'
   assert.match(link, /rel="next"/);
   assert.ok(!link.includes(key), link);
   await service.close();
+});
+
+test('what was said of a document can be served, as often as one likes, and of one that contradicts itself cannot', async () => {
+  const report = check(parseDocument(JSON.stringify(document), 'notes.json'));
+  for (let times = 0; times < 2; times++) {
+    const service = await serve(report);
+    const headers = { 'content-type': 'application/json' };
+    const request = new Request('http://127.0.0.1/notes', { method: 'POST', headers, body: '{"text":"a"}' });
+    assert.equal((await service.fetch(request)).status, 201);
+    await service.close();
+  }
+  const endpoints = { 'POST /notes': { does: 'create nothing' } };
+  const wrong = check(parseDocument(JSON.stringify({ ...document, endpoints }), 'notes.json'));
+  await assert.rejects(serve(wrong), Unsound);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openStand, type StandOptions } from './verify/stand.ts';
+import { openStand, type Passing, type StandOptions } from './verify/stand.ts';
 
 /** A service whose refusals have a payload of their own. */
 const lamps = `
@@ -24,8 +24,8 @@ errors:
     missing: { status: 404, when: [resource.missing, route.unknown] }
 `;
 
-async function brokenIn(options: StandOptions): Promise<string[]> {
-  const stand = await openStand(lamps, options);
+async function brokenIn(options: StandOptions, document = lamps): Promise<string[]> {
+  const stand = await openStand(document, options);
   try {
     const { breaches } = await stand.verify({ only: ['resources/missing', 'endpoints/bodies'] });
     return breaches.map(({ kind, reason }) => `${kind}, ${reason}`);
@@ -33,6 +33,20 @@ async function brokenIn(options: StandOptions): Promise<string[]> {
     await stand.close();
   }
 }
+
+test('a status that stands within an own payload is that of the answer', async () => {
+  const nested = lamps.replace(
+    /shape: .*\n {4}data: .*/,
+    () => `shape: { type: object, properties: { error: { type: object, properties: { name: string, status: integer, text: string }, required: [name, status] } }, required: [error] }
+    data: { error: "{'name': code, 'status': status, 'text': message}" }`,
+  );
+  assert.ok(nested.includes("'status': status"));
+  assert.deepEqual(await brokenIn({}, nested), []);
+  const spoilt = {
+    spoil: ({ status, text }: Passing) => (status >= 400 ? { text: text.replace(/"status":\d+/, '"status":400') } : {}),
+  };
+  assert.deepEqual(await brokenIn(spoilt, nested), ['error payload shapes, status within']);
+});
 
 test('the members of an own payload are what they are stated to be made of', async () => {
   assert.deepEqual(await brokenIn({}), []);

@@ -241,6 +241,67 @@ test('patches and replacements of an older version keep what it cannot see, and 
     assert.deepEqual([after.total_cents, after.note, after.size, 'lines' in after], [1300, 'hi', { height_mm: 75 }, false]);
   }));
 
+test('a patch in an older version that is no object is refused like one in the newest', () =>
+  withOrders(async ({ send }) => {
+    const made = await send('POST /api/orders', { version: 'v1', body: { amount: 1, kind: 'normal' } });
+    const path = `PATCH /api/orders/${made.body.id}`;
+    for (const body of [null, [], [1], 'x', 7]) {
+      const [older, newest] = [await send(path, { version: 'v1', body }), await send(path, { body })];
+      assert.deepEqual([older.status, older.body.code], [newest.status, newest.body.code], JSON.stringify(body));
+      assert.ok(older.status >= 400 && older.status < 500, `${older.status}`);
+    }
+  }));
+
+test('a member inside a value bears the name of its version, and is asked for by it', async () => {
+  const text = `
+title: Boxes
+resources:
+  box:
+    identifier: { field: id, generate: uuid }
+    fields: { id: string, size: { type: object, properties: { height_mm: integer, wide: boolean }, required: [height_mm], additionalProperties: false } }
+    required: [id, size]
+endpoints:
+  POST /boxes: { does: create box }
+  GET /boxes/{id}: { does: read box }
+authentication: none
+versioning:
+  versions: { v1: {}, v2: { current: true } }
+  select: { header: Version, default: current }
+  changes: { v2: [{ rename: box.size.height, to: height_mm }] }
+`;
+  const { send, service } = await serveText(text, 'version');
+  const made = await send('POST /boxes', { version: 'v1', body: { size: { height: 5, wide: true } } });
+  assert.deepEqual([made.status, made.body.size], [201, { height: 5, wide: true }]);
+  assert.deepEqual((await send(`GET /boxes/${made.body.id}`)).body.size, { height_mm: 5, wide: true });
+  for (const [version, size, status] of [
+    ['v1', {}, 422],
+    ['v1', { height_mm: 5 }, 422],
+    ['v1', { height: 'x' }, 422],
+    ['v2', { height: 5 }, 422],
+    ['v2', { height_mm: 5 }, 201],
+  ] as const)
+    assert.equal((await send('POST /boxes', { version, body: { size } })).status, status, JSON.stringify([version, size]));
+  await service.close();
+});
+
+test('sort values that stand in a union bear the names of their version', () =>
+  withOrders(
+    async ({ send }) => {
+      for (const amount of [3, 1, 2]) await send('POST /api/orders', { version: 'v1', body: { amount, kind: 'normal' } });
+      const list = async (query: string, version: string) => {
+        const { status, body } = await send(`GET /api/orders${query}`, { version });
+        return status === 200 ? (body.data as { amount?: number }[]).map(({ amount }) => amount) : status;
+      };
+      assert.deepEqual(await list('?sort=amount', 'v1'), [1, 2, 3]);
+      assert.deepEqual(await list('?sort=-amount', 'v1'), [3, 2, 1]);
+      for (const word of ['total_cents', 'kind', 'amounts']) assert.equal(await list(`?sort=${word}`, 'v1'), 400, word);
+    },
+    orders.replace(
+      'enum: [total_cents, -total_cents, kind, note, id]',
+      'anyOf: [{ enum: [total_cents, -total_cents] }, { const: id }]',
+    ),
+  ));
+
 test('filters, sort values and paths bear the names of their version', () =>
   withOrders(async ({ send }) => {
     for (const amount of [3, 1, 2])
@@ -395,7 +456,7 @@ test('deprecated endpoints and fields say so where they are used', () =>
       .replace('note: { type: string, maxLength: 20 }', 'note: { type: string, maxLength: 20, deprecated: 2026-01-01 }')
       .replace(
         'fields: { id: string, full_name: string }',
-        'fields: { id: string, full_name: string, secret: { type: string, writeOnly: true, deprecated: { deprecated: 2024-01-01 } } }',
+        'fields: { id: string, full_name: { type: string, deprecated: true }, secret: { type: string, writeOnly: true, deprecated: { deprecated: 2024-01-01 } } }',
       )
       .replace(
         'GET /receipts: { does: handler receipt,',

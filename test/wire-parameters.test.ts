@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { parseDocument, serve } from '../src/index.ts';
 import { parseCookies } from '../src/serve/http/cookies.ts';
 import type { ParameterSpec } from '../src/serve/http/parameter-reader.ts';
 import { compileParameters, type ParameterOptions } from '../src/serve/http/parameters.ts';
@@ -298,5 +299,28 @@ describe('properties', () => {
         }),
       );
     });
+  }
+});
+
+test('what was not asked for is refused where it is known what may be, and open where that is asked', async () => {
+  const text = `
+title: Open
+resources: none
+endpoints:
+  GET /asked: { does: handler say, as: asked, parameters: !open "Which?", response: { 200: { type: object } } }
+  GET /unsaid: { does: handler say, as: unsaid, response: { 200: { type: object } } }
+  GET /none: { does: handler say, as: nothing, parameters: none, response: { 200: { type: object } } }
+authentication: none
+`;
+  for (const [open, asked] of [
+    ['refuse', 501],
+    ['accept', 200],
+  ] as const) {
+    const service = await serve(parseDocument(text, 'open.yaml'), { open, handlers: { say: () => ({}) } });
+    const status = async (target: string) => (await service.fetch(new Request(`http://127.0.0.1${target}`))).status;
+    assert.deepEqual([await status('/asked'), await status('/asked?x=1')], [200, asked]);
+    assert.deepEqual([await status('/unsaid'), await status('/unsaid?x=1')], [200, 400]);
+    assert.deepEqual([await status('/none'), await status('/none?x=1')], [200, 400]);
+    await service.close();
   }
 });

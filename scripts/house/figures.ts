@@ -2,6 +2,8 @@ import { exportsOf, functionsOf } from '../../test/house/declarations.ts';
 import { namesMeanOneThing } from '../../test/house/exports.ts';
 import { folderCircles } from '../../test/house/floors.ts';
 import { functionLinesMax } from '../../test/house/functions.ts';
+import { otherMeanings } from '../../test/house/kind-words.ts';
+import { onlyKindsKnowTheirWords, type Sort } from '../../test/house/kinds.ts';
 import { roomOf } from '../../test/house/rooms.ts';
 import type { SourceFile } from '../../test/house/source.ts';
 
@@ -23,6 +25,7 @@ export interface WarmPostFigures {
 export function figuresOf(
   sources: readonly SourceFile[],
   beside: readonly SourceFile[],
+  sorts: readonly Sort[],
   warmPost: WarmPostFigures | undefined,
 ): Figure[] {
   const lines = sources.map(linesOf).sort((a, b) => a - b);
@@ -57,7 +60,7 @@ export function figuresOf(
       name: 'exports with a comment',
       value: percent(exported.filter(({ isDocumented }) => isDocumented).length, exported.length),
     },
-    { name: "files that know a kind's word", value: kindWords(sources) },
+    { name: "files that know a kind's word", value: kindWords(sources, sorts) },
     { name: 'files that know `allOf`', value: counted(({ text }) => /\ballOf\b/.test(text)) },
     { name: 'files that know `oneOf`', value: counted(({ text }) => /\boneOf\b/.test(text)) },
     ...(warmPost
@@ -100,25 +103,16 @@ function deepestChain(graph: ReadonlyMap<string, ReadonlySet<string>>): number {
 }
 
 function circlesByRoom(sources: readonly SourceFile[]): string {
-  const circles = folderCircles(sources).map((folders) => `${roomOf(`${folders[0]}/`)} ${folders.length} folders`);
+  // What lies in `src` itself is two rooms, `index` and `cli`, and no folder of one.
+  const inFolders = sources.filter(({ path }) => path.split('/').length > 2);
+  const circles = folderCircles(inFolders).map((folders) => `${roomOf(`${folders[0]}/`)} ${folders.length} folders`);
   return circles.length === 0 ? 'none' : circles.join(', ');
 }
 
-/** For each sort of kind, how many files outside `kinds/` know the word of one. */
-function kindWords(sources: readonly SourceFile[]): string {
-  const words = new Map<string, Set<string>>();
-  for (const { path, text } of sources) {
-    const sort = /^src\/kinds\/([\w-]+)\/(?!all\.ts|kind\.ts)/.exec(path)?.[1];
-    if (sort === undefined) continue;
-    const own = words.get(sort) ?? new Set();
-    for (const [, word = ''] of text.matchAll(/^\s*(?:name|word): '([^']+)'/gm)) own.add(word);
-    words.set(sort, own);
-  }
-  const outside = sources.filter(({ path }) => !path.startsWith('src/kinds/'));
-  return [...words]
-    .filter(([, own]) => own.size > 0)
-    .map(([sort, own]) => `${sort} ${outside.filter(({ text }) => [...own].some((word) => text.includes(`'${word}'`))).length}`)
-    .join(', ');
+/** How many files outside `kinds/` know the word of a kind, as a kind's word. */
+function kindWords(sources: readonly SourceFile[], sorts: readonly Sort[]): string {
+  const files = onlyKindsKnowTheirWords(sorts, otherMeanings)(sources).map((violation) => violation.split(':')[0]);
+  return `${new Set(files).size}, of ${sum(sorts.map(({ words }) => words.length))} words in ${sorts.length} sorts`;
 }
 
 function testLines(beside: readonly SourceFile[]): number[] {

@@ -11,6 +11,7 @@ export const exceptions: readonly Exception[] = [
     "if (typeof resource === 'string') tests.push(this.#ofResource(resource));",
     'if (type !== undefined) tests.push(typeTest(type, shape.nullable === true));',
     'tests.push(...compileScalar(shape), ...compileMembers(shape, (inner) => this.of(inner)), ...this.#branches(shape));',
+    'if (shape.const !== undefined) tests.push((value) => isSame(value, shape.const));',
     'if (format) tests.push((value) => !isOfType(value, format.type) || format.test(value as string | number | bigint));',
   ].map((from) => ({
     from,

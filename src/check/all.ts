@@ -12,9 +12,12 @@ import { expressionsRules } from './expressions.ts';
 import { limitsRules } from './limits.ts';
 import { proseRules } from './prose.ts';
 import { purposeRules } from './purpose.ts';
+import { derivedRules } from './resources/derived.ts';
 import { fieldRules } from './resources/fields.ts';
+import { generatedRules } from './resources/generated.ts';
 import { identifierRules } from './resources/identifiers.ts';
 import { referenceRules } from './resources/references.ts';
+import { ruleRules } from './resources/rules.ts';
 import { setRules, suppliedRules } from './resources/set.ts';
 import { visibilityRules } from './resources/visibility.ts';
 import { boundRules } from './shapes/bounds.ts';
@@ -25,8 +28,10 @@ import { schemaRules } from './shapes/schema.ts';
 import { unionRules } from './shapes/unions.ts';
 import { valueRules } from './shapes/values.ts';
 import { stateFieldRules } from './states/field.ts';
+import { followingRules } from './states/following.ts';
 import { machineRules, stateReachRules } from './states/machines.ts';
 import { transitionRules } from './states/transitions.ts';
+import { structureRules } from './structure-in-prose.ts';
 import type { Rule } from './subject/rule.ts';
 import { versionChangeRules } from './versioning/changes.ts';
 import { dateRules, selectionRules } from './versioning/dates.ts';
@@ -36,14 +41,23 @@ import { carriedRules } from './versioning/values.ts';
 const resourcesRules: readonly Rule[] = [
   ...identifierRules,
   ...fieldRules,
+  ...generatedRules,
   ...visibilityRules,
   ...referenceRules,
   ...setRules,
   ...suppliedRules,
+  ...derivedRules,
+  ...ruleRules,
 ];
 
 /** States and transitions. */
-const statesRules: readonly Rule[] = [...machineRules, ...stateFieldRules, ...transitionRules, ...stateReachRules];
+const statesRules: readonly Rule[] = [
+  ...machineRules,
+  ...stateFieldRules,
+  ...transitionRules,
+  ...stateReachRules,
+  ...followingRules,
+];
 
 /** Endpoints. */
 const endpointsRules: readonly Rule[] = [
@@ -90,4 +104,5 @@ export const rules: readonly Rule[] = [
   ...shapesRules,
   ...expressionsRules,
   ...proseRules,
+  ...structureRules,
 ];

@@ -50,11 +50,28 @@ function checkOwn(document: Document, options: CheckOptions): CheckReport {
   const form = checkForm(document);
   const spec = readSpec(document);
   const subject = subjectOf(spec, new Set(form.flatMap(({ at }) => at ?? [])));
+  // What was taken over is mended at each of its findings.
+  const most = document.isTaken ? Number.POSITIVE_INFINITY : findingsMost;
   const found = (options.rules ?? allRules).flatMap((rule) => {
     const wrongs = [...rule.find(subject)].filter(({ at }) => !subject.isBroken(at));
-    return wrongs.map((wrong) => findingOf(document, rule, wrong));
+    return upTo(most, wrongs, (wrong) => findingOf(document, rule, wrong));
   });
-  return reportOf(document, [...document.findings, ...form, ...found], ledgerOf(spec), spec);
+  return reportOf(document, [...document.findings, ...upTo(most, form, (one) => one), ...found], ledgerOf(spec), spec);
+}
+
+/** How many findings of one rule are told. */
+const findingsMost = 1000;
+
+/** The findings of so many, and one that says that there are more. */
+function upTo<T>(most: number, all: readonly T[], findingOf: (one: T) => Finding): Finding[] {
+  const told = (all.length > most ? all.slice(0, most) : all).map(findingOf);
+  const last = told.at(-1);
+  if (!last || all.length <= most) return told;
+  const { code, severity, remedy } = tooMany;
+  return [
+    ...told,
+    { code, severity, remedy, message: `There are ${all.length - most} more of \`${last.code}\`.`, place: last.place },
+  ];
 }
 
 /** The report with a finding more for each fact that is open in these parts. */
@@ -139,3 +156,10 @@ export const openFact: FindingKind = {
   meaning: 'A fact is open in a part that is required to have none.',
   remedy: 'State it, or write `none` or `any`.',
 };
+
+/** More of one sort than are told. */
+const tooMany = {
+  code: 'document/too-many-findings',
+  severity: 'warning',
+  remedy: 'Mend the ones above first.',
+} as const;

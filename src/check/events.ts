@@ -1,8 +1,10 @@
+import type { JsonMap, Pointer } from '../document/document.ts';
 import { valueAt } from '../document/place.ts';
 import { below } from '../document/pointer.ts';
 import { isMap } from '../document/values.ts';
+import { deliveryKinds, pullKind } from '../kinds/deliveries/all.ts';
 import { signatureKind } from '../kinds/signatures/all.ts';
-import type { EventKind, Webhook } from '../parts/events.ts';
+import { type EventKind, type Push, pullOf } from '../parts/events.ts';
 import { entriesOf, isStated, statedValue } from '../parts/fact.ts';
 import { namesOperation, type Operation } from '../parts/operations.ts';
 import { dataMisfits, isExpression, notADuration, objectPropertiesOf } from './subject/data.ts';
@@ -35,12 +37,12 @@ export const kindRules: readonly Rule[] = [
   warning(
     'events/undelivered',
     'Events are stated, and nothing delivers them.',
-    'State `webhook` or `stream` under `delivery`, or take the events out.',
+    `State ${deliveryKinds.map(({ word }) => `\`${word}\``).join(' or ')} under \`delivery\`, or take the events out.`,
     ({ spec }) => {
       const { kinds, delivery } = spec.events;
       const ways = statedValue(delivery);
       const isNone =
-        delivery.standing === 'none' || (ways && !ways.webhook && !ways.stream && !hasOpenWay(spec.document.tree.events));
+        delivery.standing === 'none' || (ways && !ways.push && !ways.pull && !hasOpenWay(ways.at, spec.document.tree));
       return isNone && entriesOf(kinds).length > 0
         ? [{ message: 'Nothing delivers these events.', at: kinds.at, onKey: true }]
         : [];
@@ -53,8 +55,11 @@ function eachKind({ spec }: Subject, find: (kind: EventKind) => readonly Wrong[]
 }
 
 /** A way of delivery that is open stands in the tree, and not in the model. */
-function hasOpenWay(events: unknown): boolean {
-  return typeof events === 'object' && /"(?:webhook|stream)":\{"\$(?:open|any)"/.test(JSON.stringify(events));
+function hasOpenWay(at: Pointer, tree: JsonMap): boolean {
+  return deliveryKinds.some(({ word }) => {
+    const way = valueAt(tree, below(at, word));
+    return isMap(way) && ('$open' in way || '$any' in way);
+  });
 }
 
 function emittersOf({ operations }: Subject, names: readonly string[]): Operation[] {
@@ -68,7 +73,7 @@ function neverEmitted(subject: Subject, { name, at, on }: EventKind): Wrong[] {
   const hasHandlers = subject.endpoints.some(({ does }) => !isStated(does) || does.value.verb === 'handler');
   if (names.length === 0) return hasHandlers ? [] : [{ message: `No operation emits \`${name}\`.`, at, onKey: true }];
   const emitters = emittersOf(subject, names);
-  if (emitters.length === 0 || emitters.some(stores)) return [];
+  if (emitters.length === 0 || emitters.some((operation) => stores(subject, operation))) return [];
   return [
     {
       message: `Nothing is stored by ${listed(emitters.map((operation) => operation.name))}, so \`${name}\` is never emitted.`,
@@ -77,9 +82,10 @@ function neverEmitted(subject: Subject, { name, at, on }: EventKind): Wrong[] {
   ];
 }
 
-function stores({ name, endpoint }: Operation): boolean {
+function stores({ spec }: Subject, { name, endpoint }: Operation): boolean {
+  const pull = pullOf(spec.events)?.operation.name;
   const verb = endpoint && statedValue(endpoint.does)?.verb;
-  return verb !== 'read' && verb !== 'list' && verb !== 'reply' && name !== 'stream events' && name !== 'read ledger';
+  return verb !== 'read' && verb !== 'list' && verb !== 'reply' && name !== pull && name !== 'read ledger';
 }
 
 /** Without `data` the payload is the resource that the operation stored. */
@@ -91,7 +97,7 @@ function misfits(subject: Subject, kind: EventKind): Wrong[] {
   const stored = new Map<string, string[]>();
   for (const operation of emittersOf(subject, statedValue(on) ?? [])) {
     const { name, resource } = operation;
-    if (resource === undefined || !stores(operation) || shape.resource === resource) continue;
+    if (resource === undefined || !stores(subject, operation) || shape.resource === resource) continue;
     stored.set(resource, [...(stored.get(resource) ?? []), name]);
   }
   return [...stored].flatMap(([resource, names]) => {
@@ -171,7 +177,7 @@ export const deliveryRules: readonly Rule[] = [
     'The list of waits between tries is empty.',
     'Write the waits, or `retry: none`.',
     (subject) =>
-      eachWebhook(subject, ({ at }) => {
+      eachPush(subject, ({ at }) => {
         const retry = valueAt(subject.spec.document.tree, below(at, 'retry'));
         return Array.isArray(retry) && retry.length === 0
           ? [{ message: 'Nothing is said about tries.', at: below(at, 'retry') }]
@@ -183,9 +189,9 @@ export const deliveryRules: readonly Rule[] = [
     'A wait, a time-out or a time of keeping is no duration.',
     'Write a number and a unit: `5s`, `30m`, `24h`.',
     (subject) => {
-      const stream = statedValue(subject.spec.events.delivery)?.stream;
+      const pull = pullOf(subject.spec.events);
       return [
-        ...eachWebhook(subject, ({ at }) => {
+        ...eachPush(subject, ({ at }) => {
           const retry = below(at, 'retry');
           const list = valueAt(subject.spec.document.tree, retry);
           const waits = Array.isArray(list)
@@ -195,7 +201,7 @@ export const deliveryRules: readonly Rule[] = [
               : [retry];
           return [...waits, below(at, 'timeout'), below(at, 'disable_after')].flatMap((place) => notADuration(subject, place));
         }),
-        ...(stream ? notADuration(subject, below(stream.at, 'keep')) : []),
+        ...(pull ? notADuration(subject, below(pull.at, 'keep')) : []),
       ];
     },
   ),
@@ -204,7 +210,7 @@ export const deliveryRules: readonly Rule[] = [
     'The template of a signature has a word that there is not, or signs nothing.',
     'Words: `{timestamp}`, `{id}`, `{body}`, and in `value` `{hmac-sha256:hex}` or `{hmac-sha256:base64}`.',
     (subject) =>
-      eachWebhook(subject, ({ signature }) => {
+      eachPush(subject, ({ signature }) => {
         const problems = signature && signatureKind(signature)?.problems(signature.facts);
         return problems ? problemsOf(problems, signature.at, 'events/signature-template') : [];
       }),
@@ -214,12 +220,9 @@ export const deliveryRules: readonly Rule[] = [
     'The path of the stream is not a path that is read with GET.',
     'Write `path: GET /events`.',
     ({ spec }) => {
-      const stream = statedValue(spec.events.delivery)?.stream;
-      const at = stream && below(stream.at, 'path');
-      if (!stream || !at || typeof valueAt(spec.document.tree, at) !== 'string') return [];
-      return stream.method === 'GET' && stream.path.startsWith('/')
-        ? []
-        : [{ message: `\`${stream.method} ${stream.path}\` cannot be streamed.`, at }];
+      const pull = pullOf(spec.events);
+      if (!pull || typeof valueAt(spec.document.tree, below(pull.at, 'path')) !== 'string') return [];
+      return problemsOf(pullKind(pull.word).problems(pull), pull.at, 'events/stream-path');
     },
   ),
 ];
@@ -227,18 +230,18 @@ export const deliveryRules: readonly Rule[] = [
 const subscriberWords = ['url', 'secret', 'events', 'enabled'] as const;
 const subscriberTypes = { url: 'string', secret: 'string', events: 'array', enabled: 'boolean' } as const;
 
-function eachWebhook({ spec }: Subject, find: (webhook: Webhook) => readonly Wrong[]): Wrong[] {
-  const webhook = statedValue(spec.events.delivery)?.webhook;
-  return webhook ? [...find(webhook)] : [];
+function eachPush({ spec }: Subject, find: (push: Push) => readonly Wrong[]): Wrong[] {
+  const push = statedValue(spec.events.delivery)?.push;
+  return push ? [...find(push)] : [];
 }
 
 function eachSubscribers(
   subject: Subject,
-  find: (subscribers: NonNullable<Webhook['subscribers']>, webhook: Webhook) => readonly Wrong[],
+  find: (subscribers: NonNullable<Push['subscribers']>, push: Push) => readonly Wrong[],
 ): Wrong[] {
-  return eachWebhook(subject, (webhook) => {
-    const { subscribers } = webhook;
+  return eachPush(subject, (push) => {
+    const { subscribers } = push;
     const written = subscribers && valueAt(subject.spec.document.tree, subscribers.at);
-    return subscribers && isMap(written) && written.resource !== undefined ? find(subscribers, webhook) : [];
+    return subscribers && isMap(written) && written.resource !== undefined ? find(subscribers, push) : [];
   });
 }

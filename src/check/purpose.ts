@@ -112,7 +112,8 @@ function baseUrlsOf(subject: Subject) {
   return urls.map((url, index) => ({ url, at: itemPlace(subject, baseUrls.at, urls, index) }));
 }
 
-/** A part of it may be left to who asks: `https://{tenant}.example.com`. */
+/** A part of it may be left to who asks: `https://{tenant}.example.com:{port}`. */
 function isWebUrl(url: string): boolean {
-  return /^https?:\/\/[^/?#\s]/i.test(url) && URL.canParse(url.replaceAll(/\{[^{}]*\}/g, 'x'));
+  const whole = url.replaceAll(/:\{[^{}]*\}/g, ':1').replaceAll(/\{[^{}]*\}/g, 'x');
+  return /^https?:\/\/[^/?#\s]/i.test(url) && URL.canParse(whole);
 }

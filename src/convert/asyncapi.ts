@@ -1,6 +1,7 @@
 import type { JsonMap, Place } from '../document/document.ts';
 import type { Foreign } from '../document/foreign/foreign.ts';
 import { newMap, type OpenMap } from '../document/values.ts';
+import { pullOf } from '../parts/events.ts';
 import { entriesOf, statedValue } from '../parts/fact.ts';
 import type { Spec } from '../parts/spec.ts';
 import { readTree } from './asyncapi/read/import.ts';
@@ -40,8 +41,7 @@ function writeEvents(spec: Spec): JsonMap {
   // A definition is a map: that is what `definitions` gives by name.
   for (const [name, schema] of Object.entries(writer.definitions())) schemas[name] = toDraft07(schema as JsonMap);
   const bare: OpenMap = newMap();
-  if (statedValue(spec.events.delivery)?.stream || channels.events)
-    for (const { key, bare: message } of messages) bare[key] = message;
+  if (pullOf(spec.events) || channels.events) for (const { key, bare: message } of messages) bare[key] = message;
   const components = filled({ schemas, messages: bare, securitySchemes: security.schemes });
   return {
     asyncapi: '3.0.0',

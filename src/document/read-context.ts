@@ -31,6 +31,10 @@ export const usualBounds: ReadBounds = {
   files: 64,
 };
 
+/** What a value takes with its place and what checking makes of it, and what a lexical token takes. */
+const bytesOfValue = 4000;
+const bytesOfToken = 600;
+
 /** What a reading has gathered so far, over all files of one document. */
 export interface ReadContext {
   readonly bounds: ReadBounds;
@@ -52,9 +56,13 @@ export interface Located {
 }
 
 /** A new gathering with nothing in it. */
-export function newReadContext(isKey: ReadContext['isKey'], bounds: Partial<ReadBounds> = {}): ReadContext {
+export function newReadContext(isKey: ReadContext['isKey'], bounds: Partial<ReadBounds> = {}, heapBytes?: number): ReadContext {
+  const asked = { ...usualBounds, ...bounds };
+  const room = heapBytes ?? Number.POSITIVE_INFINITY;
+  const values = Math.min(asked.values, Math.floor(room / bytesOfValue));
+  const tokens = Math.min(asked.tokens, Math.floor(room / bytesOfToken));
   return {
-    bounds: { ...usualBounds, ...bounds },
+    bounds: { ...asked, values, tokens },
     isKey,
     tree: newMap(),
     places: new Map(),

@@ -51,6 +51,8 @@ export interface Endpoint {
   readonly etag?: 'strong' | 'weak';
   readonly cache?: string;
   readonly idempotency?: Idempotency;
+  /** A creation that finds: the status of its answer where a row that is there holds the unique values. */
+  readonly exists?: 200;
   readonly expand?: { readonly parameter: string; readonly depth: number };
   readonly pagination?: Fact<Pagination>;
   /** The service's own errors that it may answer with. */
@@ -130,6 +132,7 @@ function readEndpoint(key: string, source: Source): Endpoint {
     ...((etag === 'strong' || etag === 'weak') && { etag }),
     ...(cache !== undefined && { cache }),
     ...(idempotency && { idempotency }),
+    ...(source.get('exists').number() === 200 && { exists: 200 as const }),
     ...(source.has('expand') &&
       expand.unstated()?.standing !== 'none' && {
         expand: { parameter: expand.get('parameter').text() ?? 'expand', depth: expand.get('depth').number() ?? 1 },

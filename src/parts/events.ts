@@ -1,4 +1,5 @@
 import type { Pointer } from '../document/document.ts';
+import { type PullWord, type PushWord, pullKind, pullKinds, pushKinds } from '../kinds/deliveries/all.ts';
 import { durationMs } from '../kinds/durations.ts';
 import { type StatedSignature, signatureOfMembers, signatureWord } from '../kinds/signatures/all.ts';
 import { type StreamWord, streamWord } from '../kinds/streams/all.ts';
@@ -31,9 +32,17 @@ export interface EventKind {
 
 export interface Delivery {
   readonly at: Pointer;
-  readonly webhook?: Webhook;
-  readonly stream?: Stream;
+  /** How they are sent to whoever has subscribed. */
+  readonly push?: Push;
+  /** How they are told over a connection that whoever listens opens. */
+  readonly pull?: Pull;
   readonly envelope: Envelope;
+}
+
+/** How it is listened to, and the operation by which that is; nothing where it is not stated. */
+export function pullOf({ delivery }: Events): (Pull & { readonly operation: { readonly name: string } }) | undefined {
+  const pull = statedValue(delivery)?.pull;
+  return pull && { ...pull, operation: { name: pullKind(pull.word).operation } };
 }
 
 /** What stands around what a service sends: as stated, or as is usual where no way of delivery is. */
@@ -41,7 +50,10 @@ export function envelopeOf(events: Events): Envelope {
   return statedValue(events.delivery)?.envelope ?? envelopeBy(events.at, undefined);
 }
 
-export interface Webhook {
+/** Events that are sent to addresses, as it is stated. */
+export interface Push {
+  /** Its kind. */
+  readonly word: PushWord;
   readonly at: Pointer;
   readonly signature?: StatedSignature & { readonly at: Pointer };
   readonly headers: Named<Expression>;
@@ -60,7 +72,10 @@ export interface Webhook {
   };
 }
 
-export interface Stream {
+/** Events that are listened to, as it is stated. */
+export interface Pull {
+  /** Its kind. */
+  readonly word: PullWord;
   readonly at: Pointer;
   readonly method: string;
   readonly path: string;
@@ -111,28 +126,29 @@ function readDelivery(source: Source): Fact<Delivery> {
   return source.get('delivery').fact((value) => {
     if (!value.isMap) return undefined;
     const envelope = value.has('envelope') ? value.get('envelope') : source.get('envelope');
-    const webhook = value.get('webhook');
-    const stream = value.get('stream');
+    const push = pushKinds.find(({ word }) => value.get(word).isMap);
+    const pull = pullKinds.find(({ word }) => value.get(word).isMap);
     return {
       at: value.at,
-      ...(webhook.isMap && { webhook: readWebhook(webhook) }),
-      ...(stream.isMap && { stream: readStream(stream) }),
+      ...(push && { push: readPush(push.word, value.get(push.word)) }),
+      ...(pull && { pull: readPull(pull.word, value.get(pull.word)) }),
       envelope: readEnvelope(envelope),
     };
   });
 }
 
-function readWebhook(source: Source): Webhook {
+function readPush(word: PushWord, source: Source): Push {
   const signature = readSignature(source.get('signature'));
   const subscribers = source.get('subscribers');
   const timeoutMs = durationMs(source.get('timeout').text() ?? '');
   const disableAfterMs = durationMs(source.get('disable_after').text() ?? '');
   const fields: Record<string, string> = {};
-  for (const word of ['url', 'secret', 'events', 'enabled'] as const) {
-    const text = subscribers.get(word).text();
-    if (text !== undefined) fields[word] = text;
+  for (const name of ['url', 'secret', 'events', 'enabled'] as const) {
+    const text = subscribers.get(name).text();
+    if (text !== undefined) fields[name] = text;
   }
   return {
+    word,
     at: source.at,
     ...(signature && { signature }),
     headers: source.get('headers').expressions(),
@@ -150,7 +166,7 @@ function readWebhook(source: Source): Webhook {
 }
 
 /** By its word, or by its members; `!none` is as good as the word. What is open or left to the service is not stated. */
-function readSignature(source: Source): Webhook['signature'] {
+function readSignature(source: Source): Push['signature'] {
   const { at } = source;
   const standing = source.unstated('tags only')?.standing;
   if (standing === 'open' || standing === 'any') return undefined;
@@ -163,13 +179,14 @@ function readSignature(source: Source): Webhook['signature'] {
   };
 }
 
-function readStream(source: Source): Stream {
+function readPull(word: PullWord, source: Source): Pull {
   const key = source.get('path').text() ?? '';
   const space = key.indexOf(' ');
   const keepMs = durationMs(source.get('keep').text() ?? '');
   return {
+    word,
     at: source.at,
-    method: space < 0 ? 'GET' : key.slice(0, space),
+    method: space < 0 ? pullKind(word).method : key.slice(0, space),
     path: space < 0 ? key : key.slice(space + 1).trim(),
     format: streamWord(source.get('format').text()),
     ...(keepMs !== undefined && { keepMs }),

@@ -12,6 +12,11 @@ export function isKey(path: readonly string[], word: string): boolean {
   return formAt(schema as FormSchema, path).some((form) => form.properties !== undefined && Object.hasOwn(form.properties, word));
 }
 
+/** The keys that the language itself has at this place. */
+export function keysAt(path: readonly string[]): string[] {
+  return formAt(schema as FormSchema, path).flatMap((form) => Object.keys(form.properties ?? {}));
+}
+
 /** Holds a document's tree to the published schema: unknown keys with the nearest known one, values of the wrong form, stray nulls. */
 export function checkForm(document: Document): Finding[] {
   const findings: Finding[] = [];
@@ -84,7 +89,7 @@ function misfits(walk: Walk, value: Json, form: FormSchema, at: Pointer): Findin
 
 function checkList(walk: Walk, list: readonly Json[], form: FormSchema, at: Pointer): void {
   if (form.minItems !== undefined && list.length < form.minItems) {
-    report(walk, 'form/wrong-value', `This list needs ${form.minItems} or more items.`, at, expectation(form, list));
+    report(walk, 'form/wrong-value', `This list needs ${form.minItems} or more items.`, at, `Write ${form.minItems} or more.`);
   }
   if (form.maxItems !== undefined && list.length > form.maxItems) {
     report(
@@ -92,7 +97,7 @@ function checkList(walk: Walk, list: readonly Json[], form: FormSchema, at: Poin
       'form/wrong-value',
       `This list takes ${form.maxItems} ${form.maxItems === 1 ? 'item' : 'items'} at the most.`,
       at,
-      expectation(form, list),
+      form.maxItems === 1 && typeof list[0] === 'string' ? `Write \`[${list[0]}]\`.` : `Write ${form.maxItems} or fewer.`,
     );
   }
   if (form.items) for (const [index, item] of list.entries()) checkValue(walk, item, form.items, below(at, index));

@@ -1,9 +1,10 @@
+import { pullKinds, pushKinds } from '../kinds/deliveries/all.ts';
 import { envelopeKinds } from '../kinds/envelopes/all.ts';
 import type { EnvelopeKind } from '../kinds/envelopes/kind.ts';
 import { rateKinds } from '../kinds/limits/all.ts';
 import type { Members } from '../kinds/member.ts';
 import { pageStyles } from '../kinds/pages/all.ts';
-import { membersOf } from '../kinds/pages/kind.ts';
+import { pageMembers } from '../kinds/pages/kind.ts';
 import { tellings } from '../kinds/pages/telling.ts';
 import { schemeKinds } from '../kinds/schemes/all.ts';
 import { signatureKinds } from '../kinds/signatures/all.ts';
@@ -30,7 +31,7 @@ const sorts: readonly { readonly words: string; readonly statement: string; read
   {
     words: 'pageStyle',
     statement: 'pagination',
-    kinds: pageStyles.map((style) => ({ ...style, members: membersOf(style) })),
+    kinds: pageStyles.map((style) => ({ ...style, members: pageMembers(style) })),
   },
   { words: 'telling', statement: 'pagination', kinds: tellings.map((telling) => ({ ...telling, members: {} })) },
 ];
@@ -45,6 +46,7 @@ export function withKinds<Definitions extends Readonly<Record<string, unknown>>>
     made[words] = { anyOf: kinds.map(({ word, meaning }) => ({ const: word, type: 'string', description: meaning })) };
     made[statement] = beside((made[statement] ?? {}) as FormJson, kinds);
   }
+  made.delivery = deliveryForm((made.delivery ?? {}) as FormJson);
   made.signature = wordOrMembers(signatureKinds);
   made.envelope = envelopeForm(envelopeKinds);
   made.streamFormat = wordOrMembers(streamKinds.map((kind) => ({ ...kind, members: {} })));
@@ -61,6 +63,22 @@ function wordOrMembers(kinds: readonly StatedKind[]): FormJson {
         : { ...beside({ properties: {} }, [{ word, meaning, members }]), type: 'object', additionalProperties: false },
     ),
   };
+}
+
+/** The ways of delivery under their words, of each manner one: a service sends in one way, and is listened to in one. */
+function deliveryForm({ properties, anyOf: [first] = [] }: FormJson): FormJson {
+  const { envelope } = properties ?? first?.properties ?? {};
+  const way = (manner: string, { word, meaning }: { readonly word: string; readonly meaning: string }) => ({
+    [word]: { anyOf: [{ $ref: `#/$defs/${manner}` }, { const: 'none' }, { const: 'any' }, ...standings], description: meaning },
+  });
+  const anyOf = pushKinds.flatMap((push) =>
+    pullKinds.map((pull) => ({
+      type: 'object',
+      additionalProperties: false,
+      properties: { ...way('push', push), ...way('pull', pull), envelope },
+    })),
+  );
+  return anyOf.length === 1 ? (anyOf[0] ?? {}) : { anyOf };
 }
 
 /** What may stand as an envelope, but for `none`, which may stand for any fact. */

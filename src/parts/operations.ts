@@ -1,6 +1,9 @@
-import type { Effect } from './effects.ts';
+import type { Effect, ResourceVerb } from './effects.ts';
 import type { Endpoint } from './endpoints.ts';
+import { pullOf } from './events.ts';
 import { entriesOf, isStated, statedValue } from './fact.ts';
+import { followedOf, followingName, transitionOf } from './followed.ts';
+import type { Following, FollowingEffect } from './following.ts';
 import type { Spec } from './spec.ts';
 import { machineOf, type Transition } from './states.ts';
 
@@ -11,19 +14,33 @@ export interface Operation {
   readonly resource?: string;
   /** The endpoint that a caller reaches it by. */
   readonly endpoint?: Endpoint;
-  /** Fired by the clock or the service itself, or done by the engine; no caller reaches it. */
-  readonly by?: 'clock' | 'service' | 'engine';
+  /** Fired by the clock or the service itself, done by the engine, or because something else changed; no caller reaches it. */
+  readonly by?: 'clock' | 'service' | 'engine' | 'change';
   readonly transition?: Transition;
+  /** What follows from a change: what it does, and the fields that it is given each time. */
+  readonly follows?: { readonly verb: FollowingEffect['verb']; readonly gives: readonly string[] };
 }
 
-/** Every operation of a document: its endpoints', the stream, the transitions that no caller fires, and the engine's own. */
+/** Every operation of a document: its endpoints', the stream, the transitions that no caller fires, what follows from changes, and the engine's own. */
 export function operationsOf(spec: Spec): Operation[] {
-  return [...endpointOperations(spec), ...streamOperation(spec), ...uncalledTransitions(spec), ...engineOperations(spec)];
+  return [
+    ...endpointOperations(spec),
+    ...pullOperation(spec),
+    ...uncalledTransitions(spec),
+    ...followingOperations(spec),
+    ...engineOperations(spec),
+  ];
+}
+
+/** What an operation does to the rows of its resource. */
+export function verbOf({ by, follows, endpoint }: Operation): ResourceVerb | 'transition' | 'handler' | 'reply' | undefined {
+  if (follows) return follows.verb;
+  return by ? 'transition' : endpoint && statedValue(endpoint.does)?.verb;
 }
 
 /** The operations that a caller can reach. */
 export function callableOperations(spec: Spec): Operation[] {
-  return [...endpointOperations(spec), ...streamOperation(spec), ...ledgerOperation(spec)];
+  return [...endpointOperations(spec), ...pullOperation(spec), ...ledgerOperation(spec)];
 }
 
 /** The resource that an effect is about. */
@@ -39,8 +56,8 @@ export function namesOperation(names: readonly string[], operation: Operation, u
   if (names.includes(operation.name)) return true;
   if (operation.resource === undefined || !names.includes(`all ${operation.resource}`)) return false;
   if (use === 'any') return operation.by === undefined;
-  const effect = operation.endpoint && statedValue(operation.endpoint.does);
-  return effect === undefined || !['read', 'list', 'delete'].includes(effect.verb);
+  const verb = verbOf(operation);
+  return verb === undefined || !['read', 'list', 'delete'].includes(verb);
 }
 
 function endpointOperations(spec: Spec): Operation[] {
@@ -54,8 +71,9 @@ function endpointOperations(spec: Spec): Operation[] {
   });
 }
 
-function streamOperation(spec: Spec): Operation[] {
-  return statedValue(spec.events.delivery)?.stream ? [{ name: 'stream events' }] : [];
+function pullOperation({ events }: Spec): Operation[] {
+  const pull = pullOf(events);
+  return pull ? [pull.operation] : [];
 }
 
 /** `read ledger` counts only where a document names it. */
@@ -80,8 +98,29 @@ function uncalledTransitions(spec: Spec): Operation[] {
   });
 }
 
+/** What acts that follow from changes do, each once. */
+function followingOperations(spec: Spec): Operation[] {
+  const acts = Map.groupBy(
+    followedOf(spec).flatMap((followed) => followed.acts.filter(({ does }) => does)),
+    ({ does }) => followingName(does as FollowingEffect),
+  );
+  return [...acts].map(([name, same]): Operation => {
+    // Those without are left out above.
+    const { does } = same[0] as Following & { readonly does: FollowingEffect };
+    const transition = transitionOf(spec, does);
+    const gives = Object.keys(same[0]?.set ?? {}).filter((field) => same.every(({ set }) => set[field] !== undefined));
+    return {
+      name,
+      resource: does.resource,
+      by: 'change',
+      ...(transition && { transition }),
+      follows: { verb: does.verb, gives },
+    };
+  });
+}
+
 function engineOperations(spec: Spec): Operation[] {
-  const subscribers = statedValue(spec.events.delivery)?.webhook?.subscribers;
+  const subscribers = statedValue(spec.events.delivery)?.push?.subscribers;
   const disable: Operation[] = subscribers
     ? [{ name: `disable ${subscribers.resource}`, resource: subscribers.resource, by: 'engine' }]
     : [];

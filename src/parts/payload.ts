@@ -53,6 +53,7 @@ export function isSuppliedByService(field: Field, change: 'create' | 'replace'):
   return (
     field.default !== undefined ||
     field.generate !== undefined ||
+    field.derive !== undefined ||
     field.set.write !== undefined ||
     field.set[change] !== undefined
   );

@@ -1,6 +1,8 @@
 import type { Endpoint } from './endpoints.ts';
 import { conditions, type ErrorCondition } from './errors.ts';
 import { entriesOf, entryOf, isStated, statedValue } from './fact.ts';
+import { actsAfter, comingOf } from './followed.ts';
+import type { Following } from './following.ts';
 import { isCut } from './limits.ts';
 import { callableOperations, namesOperation, type Operation } from './operations.ts';
 import { boundByPath, pathParameters, requestShape } from './payload.ts';
@@ -22,9 +24,32 @@ const always: ReadonlySet<ErrorCondition> = new Set<ErrorCondition>([
   'internal',
 ]);
 
-/** Whether a condition can arise at one operation. */
+/** Whether a condition can arise at one operation, or at what follows from it. */
 export function arisesAt(spec: Spec, condition: ErrorCondition, operation: Operation): boolean {
-  return tests[condition](spec, operation);
+  return tests[condition](spec, operation) || followingConditions(spec, operation).has(condition);
+}
+
+/** What can refuse the acts that follow from an operation, those left out that are passed over then. */
+function followingConditions(spec: Spec, operation: Operation): ReadonlySet<ErrorCondition> {
+  const found = new Set<ErrorCondition>();
+  for (const { does } of refusingActs(spec, operation)) {
+    if (!does) continue;
+    if (does.verb !== 'create') found.add('reference.missing');
+    if (does.verb === 'transition') found.add('transition.illegal');
+    const resource = entryOf(spec.resources.all, does.resource);
+    if (resource && does.verb !== 'delete' && resource.unique.length > 0) found.add('resource.exists');
+    if (resource && does.verb === 'create' && entriesOf(resource.fields).some(([, { ref }]) => ref !== undefined))
+      found.add('reference.missing');
+    if (does.verb === 'delete' && holds(spec, does.resource, new Set())) found.add('reference.held');
+  }
+  return found;
+}
+
+/** The acts that follow from an operation and refuse it where they are refused. */
+export function refusingActs(spec: Spec, { endpoint, follows }: Operation): readonly Following[] {
+  const effect = endpoint && !follows ? statedValue(endpoint.does) : undefined;
+  const acts = actsAfter(spec, effect);
+  return acts.length === 0 ? [] : comingOf(spec, acts).filter(({ skips }) => !skips);
 }
 
 type Test = (spec: Spec, operation: Operation) => boolean;

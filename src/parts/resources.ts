@@ -1,5 +1,6 @@
 import type { Json, Pointer } from '../document/document.ts';
 import type { Expression, Fact, Named, Unstated } from './fact.ts';
+import { type FollowedChange, type Following, followedChanges, readFollowing } from './following.ts';
 import { readShape, splitField } from './read-shape.ts';
 import type { Shape } from './shape.ts';
 import { named, type Source } from './source.ts';
@@ -22,8 +23,31 @@ export interface Resource {
   /** What a value is that is no map of fields; absent = it is one. */
   readonly shape?: Fact<Shape>;
   readonly unique: readonly Unique[];
+  /** What its fields together must not be, by name. */
+  readonly rules: Named<FieldRule>;
+  /** Fields of which exactly one is there. */
+  readonly choices: readonly Choice[];
   /** Whether fields that are not stated pass; false unless said. */
   readonly additionalProperties: boolean;
+  /** What the service does because one is made, changed or deleted, in the same transaction. */
+  readonly following?: Readonly<Partial<Record<FollowedChange, readonly Following[]>>>;
+}
+
+/** What the fields of a row together must not be. */
+export interface FieldRule {
+  readonly name: string;
+  readonly at: Pointer;
+  /** True where it is broken. */
+  readonly if: Expression;
+  /** The field at which that is told; absent = the row. */
+  readonly field?: string;
+  readonly message?: string;
+}
+
+/** Fields of which exactly one is there. */
+export interface Choice {
+  readonly at: Pointer;
+  readonly fields: readonly string[];
 }
 
 export interface Identifier {
@@ -52,6 +76,8 @@ export interface Field {
   /** What sets it, by operation word: `create`, `update`, `replace`, `write`, a transition or an operation. */
   readonly set: Named<Expression>;
   readonly generate?: string;
+  /** What it is reckoned of: the row, and the rows that refer to it. */
+  readonly derive?: Expression;
   readonly reveal?: 'once';
   /** The users that see it; absent = all, an empty list = none. */
   readonly visible?: readonly string[];
@@ -100,8 +126,38 @@ function readResource(name: string, source: Source): Resource {
           ),
         ),
     unique: source.get('unique').items().map(readUnique),
+    rules: named(
+      source
+        .get('rules')
+        .entries()
+        .flatMap(([rule, entry]) => readRule(rule, entry)),
+    ),
+    choices: source
+      .get('one_of')
+      .items()
+      .map((choice) => ({ at: choice.at, fields: choice.words() })),
     additionalProperties: source.get('additionalProperties').flag() ?? false,
+    ...readFollowed(source),
   };
+}
+
+function readRule(name: string, source: Source): (readonly [string, FieldRule])[] {
+  const condition = source.isMap ? source.get('if').expression() : source.expression();
+  if (!condition) return [];
+  const field = source.isMap ? source.get('field').text() : undefined;
+  const message = source.isMap ? source.get('message').text() : undefined;
+  return [
+    [
+      name,
+      { name, at: source.at, if: condition, ...(field !== undefined && { field }), ...(message !== undefined && { message }) },
+    ],
+  ];
+}
+
+function readFollowed(source: Source): Pick<Resource, 'following'> {
+  const stated = followedChanges.filter((change) => source.get(change).has('then'));
+  if (stated.length === 0) return {};
+  return { following: Object.fromEntries(stated.map((change) => [change, readFollowing(source.get(change).get('then'))])) };
 }
 
 function readIdentifier(source: Source): Identifier | undefined {
@@ -133,17 +189,19 @@ function readField(name: string, source: Source, requiredList: ReadonlySet<strin
   const deprecated = words.has('deprecated') ? readDeprecation(words.get('deprecated')) : undefined;
   const onDelete = words.get('onDelete').text();
   const generate = words.get('generate').text();
+  const derive = words.get('derive').expression();
   return {
     name,
     at: source.at,
     shape,
     required,
-    readOnly: words.get('readOnly').flag() ?? false,
+    readOnly: derive !== undefined || (words.get('readOnly').flag() ?? false),
     writeOnly: words.get('writeOnly').flag() ?? false,
     immutable: words.get('immutable').flag() ?? false,
     ...(words.has('default') && { default: { value: words.get('default').value as Json } }),
     set: words.get('set').expressions(),
     ...(generate !== undefined && { generate }),
+    ...(derive && { derive }),
     ...(words.get('reveal').text() === 'once' && { reveal: 'once' as const }),
     ...(words.has('visible') && { visible: visible.unstated()?.standing === 'none' ? [] : visible.words() }),
     ...(words.has('writable') && { writable: writable.unstated()?.standing === 'none' ? [] : writable.words() }),

@@ -158,7 +158,9 @@ function fieldSchema(resource: Resource, field: Field, writing: Writing): Json {
 }
 
 function isRequiredIn(spec: Spec, resource: Resource, field: Field, use: SchemaUse): boolean {
-  if (use === 'stored') return field.stored && !(field.readOnly && !setsOnCreate(spec, resource, field));
+  // What is derived is reckoned when a row is stored, and is not there before.
+  if (use === 'stored')
+    return field.stored && field.derive === undefined && !(field.readOnly && !setsOnCreate(spec, resource, field));
   if (use === 'sent') return !isSuppliedByService(field, 'create');
   return isAlwaysShown(field);
 }

@@ -1,6 +1,7 @@
 import type { Pointer } from '../document/document.ts';
 import { durationMs } from '../kinds/durations.ts';
 import type { Expression, Fact, Named, Unstated } from './fact.ts';
+import { type Following, readFollowing } from './following.ts';
 import { named, type Source } from './source.ts';
 
 /** Part 3: the machine of each resource. */
@@ -45,6 +46,8 @@ export interface Transition {
   /** Fired by the clock at the time that this gives. */
   readonly atTime?: Expression;
   readonly by?: 'service';
+  /** What the service does because of it, in the same transaction. */
+  readonly following?: readonly Following[];
 }
 
 /** The machine of a resource, where one is stated. */
@@ -119,6 +122,7 @@ function readTransition(name: string, source: Source): Transition {
     ...(ms !== undefined && { after: { ms, source: after.text() ?? '', at: after.at } }),
     ...(atTime && { atTime }),
     ...(source.get('by').text() === 'service' && { by: 'service' as const }),
+    ...(source.has('then') && { following: readFollowing(source.get('then')) }),
   };
 }
 

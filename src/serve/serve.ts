@@ -26,6 +26,8 @@ import {
   type TakenRow,
   type Work,
 } from './resources/act.ts';
+import { withDerived } from './resources/derive.ts';
+import type { RowModel } from './resources/model.ts';
 import type { FireTransition } from './resources/transition.ts';
 
 /** Answers calls: the nine parts, met in the order of refusals (section 6 of the language). */
@@ -135,21 +137,33 @@ function actOn(work: Work, exchange: Exchange, act: Act, hook: Hook | undefined)
 }
 
 /** Steps 12 to 15, from where it is known what would be stored; a transition that nobody calls begins here. */
-function carryThrough(work: Work, change: Changing, found: Found, taken: TakenRow, hook?: Hook): Outcome | Pause {
+export function carryThrough(work: Work, change: Changing, found: Found, taken: TakenRow, hook?: Hook): Outcome | Pause {
   const { asStored } = change;
-  const next = hook?.next ?? taken.next;
+  const derived = (fields: Fields, isWhole: boolean) => withDerived(work.rows, change.model, found.row?.id, fields, isWhole);
+  const next = derived(hook?.next ?? taken.next, false);
   const names = namesFor(work, found, next);
   const refusal =
-    found.pass.settle(asStored && (() => asStored(names, next))) ?? // 12. RFC 9110 section 15.5.4
+    found.pass.settle(asStored && (() => derived(asStored(names, next), false))) ?? // 12. RFC 9110 section 15.5.4
     change.illegalIn?.(found) ?? //                       13. RFC 9110 section 15.5.10
     taken.illegal;
   if (refusal) return { refusal };
   // Here a `before` handler has its say, outside the transaction; the steps from 9 on then run again with what it made.
   if (hook && !hook.next) return pausedAt(change.model, found, taken.next);
-  const fields = change.set(work, found, taken, names, next);
+  const fields = derived(change.set(work, found, taken, names, next), true);
   const own = change.ownErrors?.(namesFor(work, found, fields)); // 14. section 5 of the language, errors
   if (own) return { refusal: own };
-  return change.store(work, found, taken, fields); //     15. RFC 9110 section 15.5.10
+  const since = work.stored.length;
+  const outcome = change.store(work, found, taken, fields); // 15. RFC 9110 section 15.5.10
+  return work.models.follow ? followed(work, change.model, since, outcome) : outcome;
+}
+
+/** What follows from a change is carried out with it, and may change its row once more, or what is derived in it. */
+function followed(work: Work, model: RowModel, since: number, outcome: Outcome): Outcome {
+  const until = work.stored.length;
+  work.models.follow?.(work, since);
+  if ('refusal' in outcome || work.stored.length === until) return outcome;
+  const now = work.rows.get(model.name, outcome.row.id);
+  return now && now.rev !== outcome.row.rev ? { ...outcome, row: now, fields: model.parse(now) } : outcome;
 }
 
 /** Fires a transition on a row that is there, whoever fires it. */

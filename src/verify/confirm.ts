@@ -22,12 +22,14 @@ export interface Confirming {
   readonly id: string;
   /** The trial and the case. */
   readonly found: string;
+  /** How many breaches were found before: each leaves less time for making the next one smaller. */
+  readonly before: number;
 }
 
 /** What came of looking again: a breach with the script that shows it, or something that comes and goes. */
 export type Confirmed = { readonly breach: Breach; readonly suspect: Suspect } | { readonly unsteady: Unsteady };
 
-const shrinkingRuns = 40;
+const shrinkingRuns = { most: 40, least: 6, lessForEach: 3 };
 /** How often a script is run from a clean start before it is printed. */
 const runsEach = 2;
 
@@ -59,7 +61,8 @@ export async function confirm(confirming: Confirming): Promise<Confirmed | undef
     return { unsteady: { ...tell(shortest, again, confirming, reproduced), seenTimes: flawed.length + 1, tries: tries + 1 } };
   try {
     if (suspicion.claim.tries !== undefined) return { breach: tell(suspect, again, confirming, reproduced), suspect };
-    const runs = suspicion.claim.shrinkingRuns ?? shrinkingRuns;
+    const { most, least, lessForEach } = shrinkingRuns;
+    const runs = Math.min(suspicion.claim.shrinkingRuns ?? most, Math.max(least, most - lessForEach * confirming.before));
     const smallest = await shrink(shortest, again, (candidate) => replayed(candidate, confirming), runs);
     // Making it smaller has shown it once.
     const last = smallest === shortest ? undefined : await replayed(smallest, confirming);

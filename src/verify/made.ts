@@ -4,15 +4,17 @@ import { resourceOfEffect } from '../parts/operations.ts';
 import { identifierParameter } from '../parts/payload.ts';
 import type { TrialCaller } from './model/callers.ts';
 import type { Model } from './model/model.ts';
+import { isMaking } from './model/row-known.ts';
 import { rowIn } from './model/row-shown.ts';
 import { isDone, type TrialExchange } from './script/exchange.ts';
 
-/** A row that was made, as its creation answered it. */
+/** A row that was made. */
 export interface MadeRow {
   readonly resource: string;
   readonly id: Json;
   readonly path: Readonly<Record<string, Json>>;
-  readonly fields: Readonly<Record<string, Json>> | undefined;
+  /** As it was shown last. */
+  fields: Readonly<Record<string, Json>> | undefined;
   readonly caller: TrialCaller | undefined;
   /** The run that made it. */
   readonly owner: unknown;
@@ -36,7 +38,10 @@ export class Made {
     const last = identifierParameter(exchange.endpoint);
     if (effect?.verb === 'delete' && last !== undefined)
       this.#remove(madeKey({ resource, id: exchange.sent.path[last] ?? null }));
-    if (effect?.verb !== 'create' && !(effect?.verb === 'upsert' && exchange.status === 201)) return;
+    if (!isMaking(exchange)) {
+      this.#see(exchange, resource, last);
+      return;
+    }
     const field = statedValue(model.resource(resource)?.identifier ?? { standing: 'open', at: '' })?.field ?? 'id';
     const id = rowIn(exchange)?.[field] ?? (last === undefined ? undefined : exchange.sent.path[last]);
     if (id === undefined || id === null) return;
@@ -49,6 +54,13 @@ export class Made {
       owner,
       isRemovable: model.endpointsThat('delete', resource).length > 0,
     });
+  }
+
+  /** A row that is shown again is in another state by now. */
+  #see(exchange: TrialExchange, resource: string, last: string | undefined): void {
+    const row = last === undefined ? undefined : this.#rows.get(madeKey({ resource, id: exchange.sent.path[last] ?? null }));
+    const fields = row && rowIn(exchange);
+    if (row && fields) row.fields = { ...row.fields, ...fields };
   }
 
   /** How many requests it takes at least to remove what can be removed. */

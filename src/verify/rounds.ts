@@ -1,5 +1,4 @@
 import { type PlannedCase, planOf } from './asked.ts';
-import { endsWithin } from './authentication/ends.ts';
 import { CaseCosts } from './case-costs.ts';
 import { cleanUp } from './clean-up.ts';
 import { type Budget, type Errand, Spent } from './client/budget.ts';
@@ -8,6 +7,7 @@ import type { ServiceClock } from './client/clock.ts';
 import { nothingSent, sendControls } from './controls.ts';
 import { GivenKept } from './given.ts';
 import type { Made } from './made.ts';
+import { endsWithin } from './make/ends.ts';
 import type { RowMaker } from './make/row.ts';
 import type { Model } from './model/model.ts';
 import { cameToNothing } from './nothing.ts';

@@ -73,7 +73,8 @@ export class Suspects {
     const id = `${fact.kind}:${fact.subject}:${reason}@${found}@${seed}`;
     const { pausing } = session.run;
     const start = (): ScriptRun => ({ ...startRun(), errand: 'again', ...(pausing && { pausing }) });
-    const confirming = { session, suspicion, start, clear: (run: ScriptRun) => this.#clear(run), model, origin, id, found };
+    const clear = (run: ScriptRun) => this.#clear(run);
+    const confirming = { session, suspicion, start, clear, model, origin, id, found, before: this.#found.size };
     const confirmed = await session.run.client.within(confirm(confirming), 'again').catch((error: unknown) => {
       const why = this.#given.whyOf(error, trial.name);
       if (error instanceof Spent) this.#unsettled.add(`${fact.kind}:${fact.subject}`);

@@ -12,6 +12,7 @@ import { cursors } from './endpoints/cursors.ts';
 import { deleting } from './endpoints/deleting.ts';
 import { handled } from './endpoints/handled.ts';
 import { idempotency } from './endpoints/idempotency.ts';
+import { keysLater } from './endpoints/keys-later.ts';
 import { narrowedLists } from './endpoints/lists.ts';
 import { locations } from './endpoints/locations.ts';
 import { media } from './endpoints/media.ts';
@@ -33,6 +34,8 @@ import type { Observer } from './observer.ts';
 import { purposeTrials } from './purpose/all.ts';
 import { changed } from './resources/changed.ts';
 import { changedLater } from './resources/changed-later.ts';
+import { derived } from './resources/derived.ts';
+import { rulesOverFields } from './resources/field-rules.ts';
 import { fixedFields } from './resources/fixed.ts';
 import { identifiers } from './resources/identifiers.ts';
 import { missingRows } from './resources/missing.ts';
@@ -49,6 +52,7 @@ import { afterTime } from './states/after-time.ts';
 import { transitionConditions } from './states/conditions.ts';
 import { edges } from './states/edges.ts';
 import { transitions } from './states/every-transition.ts';
+import { following } from './states/following.ts';
 import { inStates } from './states/in-states.ts';
 import { initial } from './states/initial.ts';
 import { races } from './states/races.ts';
@@ -68,6 +72,8 @@ export const trials: readonly Trial[] = [
   shownTo,
   notWritable,
   references,
+  derived,
+  rulesOverFields,
   identifiers,
   missingRows,
   there,
@@ -76,6 +82,7 @@ export const trials: readonly Trial[] = [
   inStates,
   transitionConditions,
   edges,
+  following,
   sequences,
   called,
   available,
@@ -104,6 +111,7 @@ export const trials: readonly Trial[] = [
   ...versioningTrials,
   // Where the clock can be moved they wait for nothing, and are done before those that do.
   changedLater,
+  keysLater,
   timed,
   afterTime,
   timedSequences,

@@ -234,12 +234,16 @@ export function outOfReach(spec: Spec, { kind, subject }: LedgerFact): string | 
   return rules.length > 0 && rules.every(isInward) ? 'nobody can bring it about from outside' : undefined;
 }
 
-/** Whether anything is stated of the form of a field's texts or numbers, or of those in it. */
-function hasFormat({ resources }: Spec, subject: string): boolean {
+/** Whether anything is stated of the form of a field's texts or numbers, of those in it, or of what names the row that it refers to. */
+function hasFormat(spec: Spec, subject: string, depth = 0): boolean {
   const at = subject.lastIndexOf('.');
-  const field = entryOf(
-    entryOf(resources.all, subject.slice(0, at))?.fields ?? { standing: 'open', at: '' },
-    subject.slice(at + 1),
-  );
+  const { all } = spec.resources;
+  const field = entryOf(entryOf(all, subject.slice(0, at))?.fields ?? { standing: 'open', at: '' }, subject.slice(at + 1));
+  const target = field?.ref === undefined ? undefined : entryOf(all, field.ref);
+  const identifier = target && statedValue(target.identifier);
+  if (target && identifier && depth < referencesMost) return hasFormat(spec, `${target.name}.${identifier.field}`, depth + 1);
   return field?.ref !== undefined || JSON.stringify((field && statedValue(field.shape)) ?? {}).includes('"format"');
 }
+
+/** An identifier may be a reference itself. */
+const referencesMost = 4;

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { check } from '../../src/check/check.ts';
-import type { Finding, Place } from '../../src/document/document.ts';
+import type { Document, Finding, Place } from '../../src/document/document.ts';
 import { cases } from './cases/all.ts';
 import { type Case, changed } from './harness.ts';
 
@@ -17,8 +17,7 @@ export function writtenWords(): string[] {
 }
 
 /** The snippets of a case, and each finding whole: code, severity, the text that it points at, message, remedy, and what is beside it. */
-export function wordsOf({ snippets }: Case): string {
-  const document = changed(snippets);
+export function wordsOf({ snippets }: Case, document: Document, findings: readonly Finding[]): string {
   const lines = (document.sources.get('document.json') ?? '').split('\n');
   const text = (place: Place) =>
     lines[place.line - 1]?.slice(place.column - 1, place.endLine === place.line ? place.endColumn - 1 : 60);
@@ -29,9 +28,13 @@ export function wordsOf({ snippets }: Case): string {
       `  ${remedy ?? ''}`,
       ...also.map((beside) => `  beside: ${text(beside.place)}: ${beside.message}`),
     ].join('\n');
-  return [...snippets.map((snippet) => `> ${snippet.replace(/\s*\n\s*/g, ' ')}`), ...check(document).findings.map(words)].join(
-    '\n',
-  );
+  return [...snippets.map((snippet) => `> ${snippet.replace(/\s*\n\s*/g, ' ')}`), ...findings.map(words)].join('\n');
 }
 
-if (import.meta.main) writeFileSync(file, `${cases.map(wordsOf).join('\n\n')}\n`);
+if (import.meta.main) {
+  const words = cases.map((one) => {
+    const document = changed(one.snippets);
+    return wordsOf(one, document, check(document).findings);
+  });
+  writeFileSync(file, `${words.join('\n\n')}\n`);
+}

@@ -19,16 +19,21 @@ export function demonstrate(
       t.test(fault, async () => {
         const demonstration = demonstrations[fault];
         assert.ok(demonstration, `${fault} has no demonstration`);
-        for (const on of [undefined, fault]) {
+        const shown = async (on: string | undefined) => {
           const service = await start({ fault: on });
           try {
             const { isRight, seen } = await play(demonstration, service, credentials);
-            const heard = JSON.stringify({ answers: seen.answers.slice(-3), told: seen.told }, undefined, 1);
-            assert.equal(isRight, on === undefined, `${on === undefined ? 'without the fault' : 'with the fault'}: ${heard}`);
+            return { isRight, heard: JSON.stringify({ answers: seen.answers.slice(-3), told: seen.told }, undefined, 1) };
           } finally {
             await service.close();
           }
-        }
+        };
+        const calm = await shown(undefined);
+        assert.equal(calm.isRight, true, `without the fault: ${calm.heard}`);
+        let faulty = await shown(fault);
+        // What goes by the minute hides where the minute turns meanwhile.
+        if (faulty.isRight) faulty = await shown(fault);
+        assert.equal(faulty.isRight, false, `with the fault: ${faulty.heard}`);
       }),
     );
     await Promise.all(played);

@@ -43,7 +43,7 @@ export const onlyKindsKnowTheirWords =
       .flatMap((file) => apart(sorts).flatMap((sort) => mentions(file, sort, isOther)))
       .map(
         ({ path, line, word, sort }): Violation =>
-          `${path}:${line} knows \`${word}\` of kinds/${sort}: ask the kind, by a member of its contract, or say in test/house.test.ts what else the word is here`,
+          `${path}:${line} knows \`${word}\` of kinds/${sort}: ask the kind, by a member of its contract, or say in test/house/kind-words.ts what else the word is here`,
       );
     const idle = others.filter((row) => !used.has(row) && files.some(({ path }) => isAt(path, row.where)));
     return [

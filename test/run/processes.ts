@@ -26,12 +26,14 @@ export function shareProcesses(files: readonly string[], neighbours: number): Pr
   const folder = mkdtempSync(join(tmpdir(), 'ninefold-tests-'));
   const shared = files.filter((file) => alone[file] === undefined);
   const modules = files.filter((file) => alone[file] !== undefined);
-  for (let at = 0; at < shared.length; at += neighbours) {
-    const together = shared.slice(at, at + neighbours);
-    const [first = '', last = first] = [together[0], together.at(-1)].map((file = '') => basename(file, '.test.ts'));
-    const module = join(folder, `${first}-to-${last}.mjs`);
+  const count = Math.ceil(shared.length / neighbours);
+  for (let at = 0; at < count; at++) {
+    // Files about one thing take long alike: they are dealt out, so that no process has all of them.
+    const together = shared.filter((_, index) => index % count === at);
+    const [first = ''] = together;
+    const module = join(folder, `${basename(first, '.test.ts')}-and-${together.length - 1}-others.mjs`);
     writeFileSync(module, together.map((file) => `import ${JSON.stringify(pathToFileURL(resolve(file)).href)};\n`).join(''));
-    modules.push(together.length === 1 ? (together[0] ?? '') : module);
+    modules.push(together.length === 1 ? first : module);
   }
   return { modules, close: () => rmSync(folder, { recursive: true, force: true }) };
 }

@@ -2,6 +2,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { type ExchangeEntry, movableClock, parseDocument, type ServeOptions, type Service, serve } from '../../src/index.ts';
+import { cheapPasswords } from './cheap-passwords.ts';
+
+cheapPasswords();
 
 /** When the clock of these tests starts. */
 export const startMs = Date.parse('2026-06-01T09:00:00Z');

@@ -46,6 +46,7 @@ export interface TriedOptions {
   readonly identify?: NonNullable<ServeOptions['identify']>;
   readonly rows?: NonNullable<ServeOptions['rows']>;
   readonly environment?: NonNullable<ServeOptions['environment']>;
+  readonly store?: NonNullable<ServeOptions['store']>;
 }
 
 /** Starts a service from the text of a document, which has to be sound. */

@@ -1,5 +1,5 @@
 import type { Json, JsonMap } from '../../src/document/document.ts';
-import { check, type Document, type ServeOptions } from '../../src/index.ts';
+import type { CheckReport, ServeOptions } from '../../src/index.ts';
 
 /** The header in which a request of a story says who sends it. */
 export const callerHeader = 'story-caller';
@@ -11,8 +11,8 @@ type Identify = NonNullable<ServeOptions['identify']>;
  * else the first stated user. An id that is not said is `local`, and scopes that are not said are all that rules ask for.
  * `nobody` is a caller that shows nothing.
  */
-export function callersOf(document: Document, as: Json | undefined): Identify {
-  const { authentication, purpose } = check(document).spec;
+export function callersOf({ spec }: CheckReport, as: Json | undefined): Identify {
+  const { authentication, purpose } = spec;
   const rules = 'value' in authentication.permissions ? authentication.permissions.value : [];
   const scopes = [...new Set(rules.flatMap((rule) => rule.scopes))];
   const users = 'value' in purpose.users ? Object.keys(purpose.users.value) : [];

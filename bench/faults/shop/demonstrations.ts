@@ -56,6 +56,14 @@ const delivered = [...shipped, post('/orders/$o/deliver', 'clara')];
 const three = [product('p', { price: 90 }), product('q', { price: 1000 }), product('r', { price: 500 })];
 const six = [...numbers.slice(0, 6)].map((keep) => product(keep));
 
+/** A list of notes with these texts. */
+function notes(...texts: readonly string[]): Right {
+  return ({ last }) => {
+    const shown: readonly { readonly text?: unknown }[] = Object(last.body).notes ?? [];
+    return JSON.stringify(shown.map(({ text }) => text)) === JSON.stringify(texts);
+  };
+}
+
 function see(right: Right, ...acts: readonly Act[]): Demonstration {
   return { acts, right };
 }
@@ -69,6 +77,13 @@ export const shopDemonstrations: Readonly<Record<ShopFault, Demonstration>> = {
   'coupons-not-set-up': see(is(201), put('/coupons/SALE', { percent: 5 })),
   'another-shops-name': see(shows({ name: 'Corner Shop' }), { send: 'GET /shop/about' }),
 
+  'found-told-as-new': see(is(200), product('p'), product('p')),
+  'found-refused': see(is(200), product('p'), product('p')),
+  'found-made-again': see(
+    ({ answers: [made, found] }) => Object(made?.body).id === Object(found?.body).id,
+    ...[product('p'), product('p')],
+  ),
+  'found-overwritten': see(shows({ price: 1000 }), product('p'), product('p', { price: 5 })),
   'sku-taken-by-update': see(is(409, 'taken'), product('p'), product('q'), patch('/products/$p', { sku: 'ABC-0001' }, 'clara')),
   'sku-pattern-unanchored': see(is(422), product('p', { sku: 'xABC-0001' })),
   'empty-name': see(is(422), product('p', { name: '' })),
@@ -117,6 +132,14 @@ export const shopDemonstrations: Readonly<Record<ShopFault, Demonstration>> = {
   ),
   'open-for-ever': see(shows({ status: 'cancelled' }), ...ordered, { wait: 31 * 60_000 }, get('/orders/$o')),
   'shipping-not-stored': see(shows({ status: 'shipped' }), ...shipped, get('/orders/$o')),
+  'shipping-not-noted': see(notes('Sent: 3'), ...shipped, get('/orders/$o/notes')),
+  'shipping-noted-twice': see(notes('Sent: 3'), ...shipped, get('/orders/$o/notes')),
+  'shipping-noted-without-quantity': see(notes('Sent: 3'), ...shipped, get('/orders/$o/notes')),
+  'shipping-noted-by-customer': see(
+    ({ last }) => Object(last.body).notes?.[0]?.author === 'shop',
+    ...[...shipped, get('/orders/$o/notes')],
+  ),
+  'refused-shipping-noted': see(notes(), ...ordered, post('/orders/$o/ship', 'clara'), get('/orders/$o/notes')),
   'shipped-is-underway': see(shows({ status: 'shipped' }), ...shipped),
   'paid-order-changed': see(is(409, 'wrong_state'), ...paid, patch('/orders/$o', { quantity: 1 })),
   'open-order-deleted': see(is(409, 'wrong_state'), ...ordered, remove('/orders/$o')),

@@ -4,7 +4,7 @@ import { checkNew, text, wrong } from './checks.ts';
 import { type Answer, type Exchange, Refusal, type Route } from './exchange.ts';
 import { find as findOrder, isVisible } from './orders.ts';
 import { badPage, one, readQuery, readSize } from './pages.ts';
-import type { Caller, Note, Shop, User } from './shop.ts';
+import type { Caller, Note, Order, Shop, User } from './shop.ts';
 import { tellNote } from './told.ts';
 
 const everybody: readonly User[] = ['customer', 'clerk'];
@@ -27,16 +27,16 @@ function create({ shop, caller, path, body }: Exchange): Answer {
   ]);
   if (sent.order !== undefined && sent.order !== order.id) throw new Refusal('invalid', [wrong('/order', sent.order, order.id)]);
   if (shop.faults.has('notes-switched-off')) throw new Refusal('unavailable');
-  const note: Note = {
-    id: `nte_${ulid()}`,
-    order: order.id,
-    author: caller.id,
-    text: String(sent.text),
-    at: new Date(shop.clock.now()).toISOString(),
-  };
+  const note = addNote(shop, order, caller.id, String(sent.text));
+  return { status: 201, headers: { Location: `/shop/notes/${note.id}` }, body: tellNote(note) };
+}
+
+/** Adds a note to an order, and tells of it. */
+export function addNote(shop: Shop, order: Order, author: string, text: string): Note {
+  const note: Note = { id: `nte_${ulid()}`, order: order.id, author, text, at: new Date(shop.clock.now()).toISOString() };
   shop.notes.set(note.id, note);
   shop.emit({ kind: 'note.added', payload: { note }, about: note.id, mayRead: (reader) => isVisible(order, reader) });
-  return { status: 201, headers: { Location: `/shop/notes/${note.id}` }, body: tellNote(note) };
+  return note;
 }
 
 function readList(sent: URLSearchParams) {

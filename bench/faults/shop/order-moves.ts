@@ -2,9 +2,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkNew, type Fields, text, whole } from './checks.ts';
 import { type Answer, type Exchange, Refusal, type Route } from './exchange.ts';
+import { addNote } from './notes.ts';
 import { emit, find, isVisible, store } from './orders.ts';
 import { spend } from './quotas.ts';
-import type { Order, User } from './shop.ts';
+import type { Order, Shop, User } from './shop.ts';
 import { tellOrder } from './told.ts';
 
 const everybody: readonly User[] = ['customer', 'clerk'];
@@ -39,14 +40,26 @@ async function pay({ shop, version, caller, path }: Exchange): Promise<Answer> {
 
 function ship({ shop, version, caller, path }: Exchange): Answer {
   const order = find(shop, path, caller);
-  if (order.status !== 'paid') throw new Refusal(shop.faults.has('not-paid-is-wrong-state') ? 'wrong_state' : 'not_paid');
+  if (order.status !== 'paid') {
+    if (shop.faults.has('refused-shipping-noted')) noteShipped(shop, order);
+    throw new Refusal(shop.faults.has('not-paid-is-wrong-state') ? 'wrong_state' : 'not_paid');
+  }
   const shipped: Order = { ...order, status: shop.faults.has('shipped-is-underway') ? 'underway' : 'shipped' };
   const next = shop.faults.has('shipping-not-stored') ? shipped : store(shop, shipped);
+  const notes = shop.faults.has('shipping-noted-twice') ? 2 : shop.faults.has('shipping-not-noted') ? 0 : 1;
+  for (let times = 0; times < notes; times++) noteShipped(shop, next);
   const { id, quantity } = next;
   const at = new Date(shop.clock.now()).toISOString();
   const own = { order: id, ...(!shop.faults.has('shipped-without-quantity') && { quantity }), at };
   shop.emit({ kind: 'order.shipped', payload: { own }, about: id, mayRead: (reader) => isVisible(next, reader) });
   return { status: 200, body: tellOrder(next, version, shop) };
+}
+
+/** What is sent is noted down by the shop itself. */
+function noteShipped(shop: Shop, order: Order): void {
+  const text = shop.faults.has('shipping-noted-without-quantity') ? 'Sent' : `Sent: ${order.quantity}`;
+  const author = shop.faults.has('shipping-noted-by-customer') ? order.customer : 'shop';
+  addNote(shop, order, author, text);
 }
 
 function deliver({ shop, version, caller, path }: Exchange): Answer {

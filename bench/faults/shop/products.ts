@@ -70,7 +70,11 @@ function create({ shop, version, body }: Exchange): Answer {
   const at = new Date(shop.clock.now()).toISOString();
   // checkNew has found every field that a new one needs.
   const product = { id: `prd_${ulid()}`, tags: [], listed: true, ...sent, created_at: at, updated_at: at } as unknown as Product;
-  refuseTaken(shop, product);
+  const known = foundBy(shop, product);
+  if (known) {
+    const status = shop.faults.has('found-told-as-new') ? 201 : 200;
+    return { status, body: tellProduct(known, 'clerk', version, shop) };
+  }
   shop.products.set(product.id, product);
   if (shop.faults.has('name-cut-at-fifty')) product.name = product.name.slice(0, 50);
   return {
@@ -155,6 +159,18 @@ function find({ products }: Shop, { id = '' }: Readonly<Record<string, string>>)
   const product = products.get(id);
   if (!product) throw new Refusal('not_found');
   return product;
+}
+
+/** The product that has the number of a new one already: whoever sends one twice gets the same. */
+function foundBy(shop: Shop, product: Product): Product | undefined {
+  const { faults, products } = shop;
+  if (faults.has('found-refused')) refuseTaken(shop, product);
+  const known = [...products.values()].find(({ sku }) => sku === product.sku);
+  if (!known || faults.has('found-made-again')) return undefined;
+  if (!faults.has('found-overwritten')) return known;
+  const next = { ...known, ...product, id: known.id };
+  products.set(known.id, next);
+  return next;
 }
 
 function refuseTaken({ products }: Shop, { id, sku }: Product): void {

@@ -102,6 +102,20 @@ export const schemeRules: readonly Rule[] = [
       );
     },
   ),
+  warning(
+    'authentication/origins-any',
+    'Which pages may read answers is left to the implementation, and ours lets none.',
+    'Write `"*"` for the pages of every site, or list origins.',
+    ({ spec }) =>
+      spec.authentication.origins.standing === 'any'
+        ? [
+            {
+              message: '`any` lets no page of another site read answers: it only says that some may.',
+              at: spec.authentication.origins.at,
+            },
+          ]
+        : [],
+  ),
   error(
     'authentication/permissions-without-schemes',
     'Permissions are stated, and no caller can show who it is.',

@@ -68,6 +68,21 @@ export const changeRules: readonly Rule[] = [
         .filter(({ at }) => valueAt(spec.document.tree, below(at, 'idempotency')) !== undefined)
         .map(({ method, at }) => ({ message: `A ${method} can be repeated without a key.`, at: below(at, 'idempotency') })),
   ),
+  error(
+    'endpoints/exists',
+    'An endpoint is to answer with a row that is there already, and cannot.',
+    'State `exists` at a `create` of a resource with a `unique` rule, or with an identifier that the client gives.',
+    ({ endpoints, resources }) =>
+      endpoints.flatMap(({ exists, does, at }) => {
+        const effect = statedValue(does);
+        if (!exists || !effect) return [];
+        const place = below(at, 'exists');
+        if (effect.verb !== 'create') return [{ message: 'Nothing is created here.', at: place, onKey: true }];
+        const resource = resources.get(effect.resource);
+        const isUnique = !resource || resource.unique.length > 0 || statedValue(resource.identifier)?.generate === 'client';
+        return isUnique ? [] : [{ message: `Nothing of a \`${effect.resource}\` is unique.`, at: place, onKey: true }];
+      }),
+  ),
   error('endpoints/keep', 'How long idempotency keys are kept is no duration.', 'Write a number and a unit: `24h`.', (subject) =>
     subject.endpoints.flatMap(({ at }) => {
       const place = below(below(at, 'idempotency'), 'keep');

@@ -1,8 +1,10 @@
 import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
+import { pullKind } from '../../kinds/deliveries/all.ts';
 import { isToken } from '../../kinds/http-token.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
+import { pullOf } from '../../parts/events.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { identifierParameter, pathParameters } from '../../parts/payload.ts';
 import { fieldOf, fieldVocabulary, unstated } from '../subject/names.ts';
@@ -150,15 +152,15 @@ const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PAT
 
 /** The stream of events is a route too. */
 function sameRoutes({ spec, endpoints }: Subject): Wrong[] {
-  const stream = statedValue(spec.events.delivery)?.stream;
+  const pull = pullOf(spec.events);
   const routes = [
     ...endpoints.map(({ key, method, path, at }) => ({ key, route: routeOf(method, path), at, onKey: true })),
-    ...(stream
+    ...(pull
       ? [
           {
-            key: `${stream.method} ${stream.path}`,
-            route: routeOf(stream.method, stream.path),
-            at: below(stream.at, 'path'),
+            key: `${pull.method} ${pull.path}`,
+            route: routeOf(pull.method, pull.path),
+            at: below(pull.at, 'path'),
             onKey: false,
           },
         ]
@@ -172,7 +174,7 @@ function sameRoutes({ spec, endpoints }: Subject): Wrong[] {
       return [];
     }
     const also = [{ message: 'It is first stated here.', at: `${other.at}#` }];
-    const what = onKey ? `\`${key}\`` : 'The stream of events';
+    const what = onKey || !pull ? `\`${key}\`` : pullKind(pull.word).noun;
     return [{ message: `${what} takes the same requests as \`${other.key}\`.`, at, onKey, also }];
   });
 }

@@ -51,7 +51,7 @@ function unusedResources({ spec, resources, endpoints, endpointsByResource, shap
   if (!isStated(spec.endpoints.all) || spec.endpoints.others || spec.resources.others || isAnyOpen(spec)) return [];
   const others = shapeNodes.flatMap(({ names, root }) => names.filter(({ word }) => word !== root.resource?.name));
   const used = new Set(others.map(({ word }) => word));
-  const subscribers = statedValue(spec.events.delivery)?.webhook?.subscribers?.resource;
+  const subscribers = statedValue(spec.events.delivery)?.push?.subscribers?.resource;
   const mayBeKept = endpoints.some(({ does }) => !isStated(does) || does.value.verb === 'handler');
   return [...resources.values()]
     .filter(({ name }) => !used.has(name) && !endpointsByResource.has(name) && name !== subscribers)

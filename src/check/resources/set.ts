@@ -1,9 +1,12 @@
+import type { Json } from '../../document/document.ts';
 import { nearest } from '../../document/nearest.ts';
 import { below } from '../../document/pointer.ts';
+import { parseExpression } from '../../parts/expressions/parse.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { boundByPath, isSuppliedByService, isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { machineOf } from '../../parts/states.ts';
+import { shortJson } from '../subject/json-types.ts';
 import { knownTransitions } from '../subject/misspelt.ts';
 import { fieldOf, listed } from '../subject/names.ts';
 import { error, type Rule, type Subject, type Wrong } from '../subject/rule.ts';
@@ -20,7 +23,33 @@ export const setRules: readonly Rule[] = [
         Object.keys(set).flatMap((key) => notAChange(subject, name, key, below(below(at, 'set'), key))),
       ),
   ),
+  error(
+    'resources/set-misfit',
+    'What sets a field is always the same value, which does not fit the field.',
+    'Set a value that fits, or correct the shape.',
+    (subject) =>
+      eachField(subject, (field) => {
+        const shape = statedValue(field.shape);
+        if (!shape) return [];
+        return Object.values(field.set).flatMap((set) => {
+          const value = literalOf(set.source);
+          const why = value === undefined ? undefined : subject.schemas.misfit(shape, value);
+          return why === undefined
+            ? []
+            : [{ message: `${shortJson(value)} does not fit \`${field.name}\`: ${why}.`, at: set.at }];
+        });
+      }),
+  ),
 ];
+
+/** The value that an expression is, where it is one that is written out. */
+function literalOf(source: string): Json | undefined {
+  const parsed = parseExpression(source);
+  if ('unparsed' in parsed || parsed.node.op !== 'literal') return undefined;
+  const { value } = parsed.node;
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : undefined;
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : undefined;
+}
 
 const changes: readonly string[] = ['create', 'update', 'replace', 'upsert', 'write'];
 

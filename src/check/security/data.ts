@@ -41,7 +41,7 @@ export const dataRules: readonly Rule[] = [
     'A receiver cannot tell who sent an event.',
     'Take `signature: none` out, or state another signature.',
     ({ spec }) => {
-      const webhook = statedValue(spec.events.delivery)?.webhook;
+      const webhook = statedValue(spec.events.delivery)?.push;
       const stated = webhook?.signature;
       const isUnsigned = stated !== undefined && signatureKind(stated)?.usesSecret(stated.facts) === false;
       return webhook && isUnsigned ? [{ message: 'Events go out unsigned.', at: below(webhook.at, 'signature') }] : [];

@@ -43,7 +43,8 @@ function refsOfOtherTypes({ shapeNodes, resources }: Subject): Wrong[] {
     const target = name && identifierTypes(resources.get(name.word));
     if (!name || !own || !target || [...own].some((type) => target.has(type))) return [];
     const message = `An identifier of \`${name.word}\` is of type ${[...target].join(' or ')}, not ${[...own].join(' or ')}.`;
-    return [{ message, at }];
+    if (!own.has('null')) return [{ message, at }];
+    return [{ message, remedy: `Write \`{ ref: ${name.word}, type: [${[...target].join(', ')}, "null"] }\`.`, at }];
   });
 }
 

@@ -3,6 +3,7 @@ import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
 import { readEffect } from '../../parts/effects.ts';
+import { pullOf } from '../../parts/events.ts';
 import { entriesOf, isStated } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { machineOf, type Transition } from '../../parts/states.ts';
@@ -46,7 +47,7 @@ export function isSpokenOf({ misspelt }: Subject, { name, endpoint }: Operation)
 
 /** Where an operation that callers reach is stated. */
 export function operationPlace({ spec }: Subject, { endpoint }: Operation): Pointer {
-  return endpoint?.at ?? below(below(spec.events.at, 'delivery'), 'stream');
+  return endpoint?.at ?? pullOf(spec.events)?.at ?? below(spec.events.at, 'delivery');
 }
 
 /** A transition of a machine that is open, or not the whole. */

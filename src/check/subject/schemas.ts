@@ -2,6 +2,7 @@ import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
+import { identifierType } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { mapInner, someInside } from '../../parts/shapes/inner.ts';
 import { newAjv } from '../../parts/shapes/validators.ts';
@@ -21,7 +22,7 @@ export function schemasOf(spec: Spec): CheckedSchemas {
   const added = new Set<string>();
   let ajv: Ajv2020 | undefined;
   const compile = (shape: Shape): Compiled => {
-    const { schema, resources } = plainSchema(shape);
+    const { schema, resources } = plainSchema(spec, shape);
     const key = JSON.stringify(schema);
     let known = compiled.get(key);
     if (!known) {
@@ -96,7 +97,7 @@ function addResources(ajv: Ajv2020, spec: Spec, names: Iterable<string>, added: 
     const resource = entryOf(spec.resources.all, name);
     const whole = valueShape(spec, name);
     if (whole) {
-      const written = plainSchema(whole);
+      const written = plainSchema(spec, whole);
       ajv.addSchema(written.schema, idOf(name));
       addResources(ajv, spec, written.resources, added);
       continue;
@@ -109,7 +110,7 @@ function addResources(ajv: Ajv2020, spec: Spec, names: Iterable<string>, added: 
     const inner = new Set<string>();
     const required: string[] = [];
     for (const [field, { shape, required: flag }] of entriesOf(resource.fields)) {
-      const written = plainSchema(statedValue(shape) ?? {});
+      const written = plainSchema(spec, statedValue(shape) ?? {});
       // A reference inside a field's own shape would be looked for in the resource's.
       const refersToItself = JSON.stringify(written.schema).includes('"$ref":"#');
       properties[field] = refersToItself ? {} : written.schema;
@@ -125,13 +126,14 @@ function idOf(resource: string): string {
   return `resource:${encodeURIComponent(resource)}`;
 }
 
-/** The shape without this language's words and without what only describes. */
-function plainSchema(shape: Shape): { readonly schema: JsonMap; readonly resources: ReadonlySet<string> } {
+/** The shape without this language's words and without what only describes; a reference is an identifier. */
+function plainSchema(spec: Spec, shape: Shape): { readonly schema: JsonMap; readonly resources: ReadonlySet<string> } {
   const resources = new Set<string>();
   const write = (value: Json): Json => {
     if (!isMap(value)) return value;
     const out: Record<string, Json> = Object.create(null);
     for (const [key, entry] of Object.entries(value)) if (!ignored.has(key)) out[key] = mapInner(key, entry, write);
+    if (typeof value.ref === 'string' && value.type === undefined) out.type = identifierType(spec, value.ref);
     if (typeof value.resource === 'string') {
       resources.add(value.resource);
       out.$ref = idOf(value.resource);

@@ -94,7 +94,8 @@ function visit(raw: Json | undefined, schema: Json | undefined, at: Pointer, roo
 }
 
 function visitMap(raw: JsonMap, schema: JsonMap, at: Pointer, root: ShapeRoot, nodes: ShapeNode[]): void {
-  if (Object.hasOwn(raw, 'shape') && Object.keys(raw).length === 1) {
+  // Words of a field may stand beside its shape.
+  if (Object.hasOwn(raw, 'shape') && (raw === root.raw || Object.keys(raw).length === 1)) {
     visit(raw.shape, schema, below(at, 'shape'), root, nodes);
     return;
   }

@@ -174,6 +174,21 @@ export const selectionRules: readonly Rule[] = [
     },
   ),
   error(
+    'versioning/path-twice',
+    'The version stands in the base address, and is chosen by a path after it.',
+    'Take it out of `base_url`; `select` adds it to the path.',
+    ({ spec }) => {
+      if (statedValue(spec.versioning.select)?.by !== 'path') return [];
+      const { baseUrls } = spec.purpose;
+      return (statedValue(baseUrls) ?? [])
+        .filter((url) => url.includes('{version}'))
+        .map((url) => ({
+          message: `\`${url}\` holds the version already, so no address has it where clients write it.`,
+          at: baseUrls.at,
+        }));
+    },
+  ),
+  error(
     'versioning/two-selections',
     'A version is chosen in two ways, and nothing says which one counts.',
     'Keep one of header, path and query.',

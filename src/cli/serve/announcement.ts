@@ -21,11 +21,13 @@ export interface Announced {
   readonly clock?: string;
   /** Where trials do what no client may. */
   readonly workbench?: string;
+  /** Where those who run it ask how it is. */
+  readonly operations?: string;
 }
 
 /** Says what is served, where, over which data, what it does not do, and how to ask it. */
 export function announce(announced: Announced, log: Log, terminal: Terminal): void {
-  const { report, document, store, basePath, notes, credentials, clock, workbench } = announced;
+  const { report, document, store, basePath, notes, credentials, clock, workbench, operations } = announced;
   const url = announced.url.replace(/\/$/, '');
   const curl = curlLines(report.spec, `${url}${basePath}`, url, credentials);
   const fields = {
@@ -41,12 +43,13 @@ export function announce(announced: Announced, log: Log, terminal: Terminal): vo
     curl,
     ...(clock !== undefined && { clock }),
     ...(workbench !== undefined && { workbench }),
+    ...(operations !== undefined && { operations }),
   };
   log.event('listening', fields, announcementText(announced, url, curl, terminal));
 }
 
 function announcementText(announced: Announced, url: string, curl: readonly string[], terminal: Terminal): string {
-  const { report, document, store, basePath, notes, credentials, clock, workbench } = announced;
+  const { report, document, store, basePath, notes, credentials, clock, workbench, operations } = announced;
   const warnings = report.findings.length;
   const data = store === inMemory ? 'in memory, forgotten at the end; --store FILE keeps it' : store;
   const rows: readonly (readonly [string, string])[] = [
@@ -58,6 +61,7 @@ function announcementText(announced: Announced, url: string, curl: readonly stri
     ['data', data],
     ...(clock === undefined ? [] : [['clock', `${clock}; {"advance":"PT1H"} sets it forward`] as const]),
     ...(workbench === undefined ? [] : [['bench', `${workbench}/ lists what trials can do`] as const]),
+    ...(operations === undefined ? [] : [['watch', `${operations}/readyz, /livez and /metrics`] as const]),
   ];
   return [
     ...(report.title === '' ? [] : [paint(terminal, 'bold', printable(report.title))]),

@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import type { AdminAct } from '../../serve/service/admin/command.ts';
 import type { ExchangeEntry } from '../../serve/service/service.ts';
 import { paint, printable, type Terminal, type TextStyle } from '../terminal.ts';
 
@@ -9,6 +10,8 @@ export interface Log {
   /** Notes one exchange down; absent where nobody reads them. */
   readonly exchange?: (entry: ExchangeEntry) => void;
   failure(failure: unknown, requestId: string): void;
+  /** Notes down what an administrator has done. */
+  administered(act: AdminAct): void;
   /** Writes what is waiting. */
   flush(): void;
 }
@@ -39,6 +42,10 @@ export function createLog(form: LogForm, terminal: Terminal): Log {
       flush();
     },
     ...(form !== 'quiet' && { exchange: (entry: ExchangeEntry) => line(toLine(entry)) }),
+    administered(act) {
+      line(form === 'json' ? JSON.stringify({ event: 'administered', ...act }) : actLine(act, terminal));
+      flush();
+    },
     failure(failure, requestId) {
       line(form === 'json' ? failureJson(failure, requestId) : failureText(failure, requestId, terminal));
       flush();
@@ -56,13 +63,17 @@ function jsonLine(entry: ExchangeEntry): string {
 }
 
 /** One exchange for a person: when, what was asked, what was answered, by which operation, how long it took, and why not. */
-function exchangeLine({ at, method, target, status, operation, ms, refused, open }: ExchangeEntry, terminal: Terminal): string {
+function exchangeLine(
+  { at, method, target, status, operation, ms, refused, where, open }: ExchangeEntry,
+  terminal: Terminal,
+): string {
   const reasons = [
     ...(refused === undefined ? [] : [paint(terminal, 'yellow', printable(refused))]),
+    ...(where === undefined ? [] : [paint(terminal, 'yellow', printable(where.join(', ')))]),
     ...openReason(open, terminal),
   ];
   return [
-    paint(terminal, 'dim', new Date(at).toTimeString().slice(0, 8)),
+    paint(terminal, 'dim', timeOf(at)),
     paint(terminal, statusStyle(status), String(status)),
     printable(method).padEnd(6),
     printable(target).padEnd(36),
@@ -70,6 +81,15 @@ function exchangeLine({ at, method, target, status, operation, ms, refused, open
     paint(terminal, 'dim', `${ms < 10 && !Number.isInteger(ms) ? ms.toFixed(1) : Math.round(ms)} ms`),
     ...reasons,
   ].join('  ');
+}
+
+function actLine({ at, act, about }: AdminAct, terminal: Terminal): string {
+  const words = Object.entries(about).map(([name, value]) => `${name}=${String(value)}`);
+  return [paint(terminal, 'dim', timeOf(at)), paint(terminal, 'magenta', act), printable(words.join(' '))].join('  ');
+}
+
+function timeOf(at: string): string {
+  return new Date(at).toTimeString().slice(0, 8);
 }
 
 function openReason(open: readonly string[] | undefined, terminal: Terminal): string[] {

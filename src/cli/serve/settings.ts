@@ -26,6 +26,10 @@ export interface ServeSettings {
   readonly clockPort?: number;
   /** The port of the workbench of trials. */
   readonly workbenchPort?: number;
+  /** Where those who run the service ask how it is. */
+  readonly operations?: { readonly host: string; readonly port: number };
+  /** How long, once it is to stop, it says that it is not ready and goes on answering. */
+  readonly drainMs: number;
 }
 
 /** How a stand-in makes up what is open, and what it lets pass. */
@@ -40,6 +44,7 @@ export function readSettings(asked: VerbCall, terminal: Pick<Terminal, 'isTTY'>)
   const standIn = readStandIn(asked);
   const clock = asked.value('clock');
   const workbench = asked.value('workbench');
+  const operations = asked.value('operations');
   return {
     port: readPort('port', asked.value('port') ?? String(usualPort)),
     host: readHost(asked.value('host') ?? '127.0.0.1'),
@@ -52,6 +57,8 @@ export function readSettings(asked: VerbCall, terminal: Pick<Terminal, 'isTTY'>)
     isProduction: readProduction(asked),
     ...(clock !== undefined && { clockPort: readPort('clock', clock) }),
     ...(workbench !== undefined && { workbenchPort: readPort('workbench', workbench) }),
+    ...(operations !== undefined && { operations: readPlace('operations', operations) }),
+    drainMs: readDrain(asked),
   };
 }
 
@@ -82,6 +89,21 @@ function readPort(option: string, text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (port <= 65_535) return port;
   throw new Misuse(`--${option} ${text}: a port is a number from 1 to 65535, or 0 for a free one.`);
+}
+
+/** `9100`, on this machine alone, or `0.0.0.0:9100`. */
+function readPlace(option: string, text: string): { readonly host: string; readonly port: number } {
+  const [, host = '127.0.0.1', port = text] = /^(.+):([^:]*)$/.exec(text) ?? [];
+  return { host: readHost(host), port: readPort(option, port) };
+}
+
+function readDrain(asked: VerbCall): number {
+  const text = asked.value('drain-delay') ?? '0';
+  const seconds = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(seconds)) throw new Misuse(`--drain-delay ${text}: write whole seconds, from 0 to 9999.`);
+  if (seconds > 0 && !asked.has('operations'))
+    throw new Misuse('--drain-delay: only who asks /readyz can know of it; give --operations too.');
+  return seconds * 1000;
 }
 
 function readHost(text: string): string {

@@ -79,6 +79,14 @@ export const verbs: readonly Verb[] = [
         value: 'PORT',
         help: 'for trials: open the workbench on this port of 127.0.0.1: scenarios, rows, reset, events, clock (0 takes a free one)',
       },
+      operations: {
+        value: '[HOST:]PORT',
+        help: 'answer /livez, /readyz and /metrics on this port, of 127.0.0.1 unless a host is given (0 takes a free one)',
+      },
+      'drain-delay': {
+        value: 'SECONDS',
+        help: 'once it is to stop, say so in /readyz for so long before connections are closed',
+      },
       log: { value: 'FORM', help: 'pretty or json (pretty in a terminal; elsewhere only failures)' },
     },
     load: async () => (await import('./serve.ts')).runServe,

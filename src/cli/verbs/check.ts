@@ -6,11 +6,11 @@ import { type Finding, type PartName, partNames } from '../../document/document.
 import { nearest } from '../../document/nearest.ts';
 import type { LedgerFact, StandingCounts } from '../../parts/facts/ledger.ts';
 import { checkText } from '../check-text.ts';
+import { readWaivers } from '../exceptions-file.ts';
 import { reportOn } from '../reading.ts';
 import { onStop } from '../signals.ts';
 import { paint, printable, type Terminal } from '../terminal.ts';
 import { Misuse, type VerbCall, type VerbRun } from '../verb.ts';
-import { readWaivers } from '../waivers-file.ts';
 import { startWatch } from '../watch.ts';
 
 /** `ninefold check DOC`. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { JsonMap } from '../../document/document.ts';
@@ -5,11 +6,13 @@ import { readBeside } from '../../document/read/read.ts';
 import type { Store } from '../../index.ts';
 import { settableClock } from '../../serve/http/clock.ts';
 import { type Moved, openClock } from '../../serve/service/clock-door.ts';
+import { type OperationsDoor, openOperations } from '../../serve/service/operations-door.ts';
 import { BadRows } from '../../serve/service/seed.ts';
 import { openStore, serveSpec } from '../../serve/service/serve-spec.ts';
 import type { ServeOptions, Service } from '../../serve/service/service.ts';
 import type { MigrationOptions } from '../../serve/service/stored/migrate.ts';
 import { Misfits } from '../../serve/service/stored/misfits.ts';
+import type { ProcessFigures } from '../../serve/service/watched.ts';
 import { openWorkbench } from '../../serve/service/workbench-door.ts';
 import { findingLines, summary } from '../check-text.ts';
 import { ImportCache } from '../import-cache.ts';
@@ -57,6 +60,7 @@ export const runServe: VerbRun = async (asked, terminal) => {
     ...(rows !== undefined && { rows: await readRows(rows, report.spec) }),
     ...(scenarios !== undefined && { scenarios: await readScenariosFile(scenarios) }),
     ...(settings.workbenchPort !== undefined && { trials: true }),
+    ...(settings.operations && { watch: true }),
     ...means,
     ...optionsOf(asked, settings, log),
   };
@@ -102,20 +106,35 @@ async function runUntilStopped({ asked, terminal, settings, log, report, readMs,
       ? await openClockDoor({ clock, settled: () => service.settled() }, settings)
       : undefined;
   const workbench = await openBench(service, settings);
+  const operations = await openWatch(service, settings);
   const stopped = new Promise<NodeJS.Signals>(onStop);
   giveBackMemory();
   const served = { report, document: asked.document, store: settings.store, url, basePath, notes, credentials };
-  const doors = { ...(clockDoor && { clock: clockDoor.url }), ...(workbench && { workbench: workbench.url }) };
+  const doors = {
+    ...(clockDoor && { clock: clockDoor.url }),
+    ...(workbench && { workbench: workbench.url }),
+    ...(operations && { operations: operations.url }),
+  };
   announce({ ...served, ...doors }, log, terminal);
   const reloading = { document: asked.document, report, readMs, handlers: asked.value('handlers'), code, service, settings };
   const watch = asked.has('watch') ? startReload(reloading, log, terminal) : undefined;
   const signal = await stopped;
   watch?.close();
+  operations?.stopping();
+  if (settings.drainMs > 0) {
+    log.event(
+      'draining',
+      { signal, seconds: settings.drainMs / 1000 },
+      `Stopping in ${settings.drainMs / 1000} s: /readyz says so.`,
+    );
+    await delay(settings.drainMs);
+  }
   log.event('stopping', { signal }, 'Stopping: what is under way is finished.');
   await server.close();
   await admin.close();
   await clockDoor?.close();
   await workbench?.close();
+  await operations?.close();
 }
 
 function optionsOf(asked: VerbCall, settings: ServeSettings, log: Log): ServeOptions {
@@ -138,6 +157,7 @@ function optionsOf(asked: VerbCall, settings: ServeSettings, log: Log): ServeOpt
     openapi: async (spec) => JSON.stringify((await import('../../convert/openapi.ts')).toOpenApi(spec)),
     ...(asked.has('accept-misfits') && { acceptMisfits: true }),
     ...(log.exchange && { onExchange: log.exchange }),
+    onAdministered: log.administered,
     onFailure: log.failure,
   };
 }
@@ -204,6 +224,14 @@ async function openBench(
   const administer = (command: string, input: JsonMap) => service.administer(command, input);
   return listeningOn(`127.0.0.1:${workbenchPort}`, () => openWorkbench(administer, workbenchPort));
 }
+
+async function openWatch({ watched }: Service, { operations }: ServeSettings): Promise<OperationsDoor | undefined> {
+  if (!watched || !operations) return undefined;
+  const { host, port } = operations;
+  return listeningOn(`${host}:${port}`, () => openOperations(watched, { host, port, figures }));
+}
+
+const figures = (): ProcessFigures => ({ memoryBytes: process.memoryUsage.rss(), uptimeSeconds: process.uptime() });
 
 async function listeningOn<Door>(address: string, open: () => Promise<Door>): Promise<Door> {
   try {

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import manifest from '../../../package.json' with { type: 'json' };
@@ -8,14 +9,13 @@ import { CannotRun, type Progress, type VerifyOptions } from '../../verify/optio
 import type { VerifyReport } from '../../verify/report.ts';
 import { verify } from '../../verify/verify.ts';
 import { complainUnsound } from '../check-text.ts';
+import { readSkips } from '../exceptions-file.ts';
 import { reportOn } from '../reading.ts';
 import { readRows } from '../rows-file.ts';
 import { counted, printable, type Terminal } from '../terminal.ts';
 import { Misspelt, Misuse, type VerbCall, type VerbRun } from '../verb.ts';
 import { verifyMarkdown } from '../verify/markdown.ts';
 import { verifyHtml, verifyJunit, verifySarif } from '../verify/reports.ts';
-import { restartBy } from '../verify/restart.ts';
-import { readSkips } from '../verify/skips-file.ts';
 import { sufficingWords, verifyText } from '../verify/text.ts';
 
 /** `ninefold verify DOC --url URL`. */
@@ -208,4 +208,21 @@ function givenCaller(path: string, user: string, given: unknown): GivenCaller {
 
 function wrong(path: string, why: string): Misuse {
   return new Misuse(`${path}: ${why}; write \`merchant: { scheme: key, credential: KEY, id: m7 }\`.`);
+}
+
+/** A command may take so long to start a service anew. */
+const restartMsMax = 60_000;
+
+/** Starts a service anew by a command of the shell, which ends once that is done. Fails where the command does. */
+function restartBy(command: string): () => Promise<void> {
+  return () =>
+    new Promise((resolve, reject) => {
+      // What it prints is nothing of ours, and a service that it leaves behind keeps no pipe of ours open.
+      const child = spawn(command, { shell: true, stdio: 'ignore', timeout: restartMsMax });
+      child.on('error', reject);
+      child.on('exit', (code, signal) => {
+        if (code === 0) resolve();
+        else reject(new Error(`--restart: the command ended with ${code ?? signal}`));
+      });
+    });
 }

@@ -2,6 +2,7 @@ import { type Document, type Json, type Pointer, partNames } from '../../documen
 import { type Foreign, languageOf } from '../../document/foreign/foreign.ts';
 import { below } from '../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../document/values.ts';
+import { usualPush } from '../../kinds/deliveries/all.ts';
 import { applyRules, effectInferences, otherRules } from './infer/all.ts';
 import { groupedByPath } from './infer/context.ts';
 import { Written } from './infer/shapes.ts';
@@ -144,7 +145,7 @@ function writeEvents(operations: readonly SourceOperation[], shapes: Shapes, tra
   // What a webhook's schema describes is the whole body.
   const [first = ''] = Object.keys(kinds);
   trail.from('/events/delivery/envelope', trail.origin(below('/events/kinds', first)) ?? below('', key));
-  return { delivery: { webhook: newMap(), envelope: 'none' }, kinds };
+  return { delivery: { [usualPush.word]: newMap(), envelope: 'none' }, kinds };
 }
 
 function writeKind(kinds: OpenMap, name: string, item: MapAt, shapes: Shapes, trail: Trail, by?: SourceOperation): void {

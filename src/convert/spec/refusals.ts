@@ -1,8 +1,9 @@
 import type { Json } from '../../document/document.ts';
 import { conditions, type ErrorCode, type ErrorCondition, type ErrorRule, ownMessage, ownStatus } from '../../parts/errors.ts';
 import { entriesOf, type Named, statedValue } from '../../parts/fact.ts';
+import { followingName, transitionOf } from '../../parts/followed.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
-import { arisesAt } from '../../parts/possible-errors.ts';
+import { arisesAt, refusingActs } from '../../parts/possible-errors.ts';
 import type { Spec } from '../../parts/spec.ts';
 
 /** One way in which an operation may refuse. */
@@ -61,7 +62,20 @@ function ownCodes(spec: Spec, operation: Operation): string[] {
     rules.some((rule) => isOwnRule(rule, name, operation)) ? [name] : [],
   );
   const blocked = [transition?.else, transition?.ifElse].filter((code) => code !== undefined);
-  return [...new Set([...denials, ...blocked, ...(endpoint?.errors ?? []), ...ruled])];
+  return [...new Set([...denials, ...blocked, ...(endpoint?.errors ?? []), ...ruled, ...followingCodes(spec, operation)])];
+}
+
+/** The codes that what follows from an operation is refused with. */
+function followingCodes(spec: Spec, operation: Operation): string[] {
+  return refusingActs(spec, operation).flatMap(({ does }) => {
+    if (!does) return [];
+    const transition = transitionOf(spec, does);
+    const name = followingName(does);
+    const ruled = entriesOf(spec.errors.codes).flatMap(([code, { rules }]) =>
+      rules.some(({ on }) => on?.includes(name)) ? [code] : [],
+    );
+    return [transition?.else, transition?.ifElse, ...ruled].filter((code) => code !== undefined);
+  });
 }
 
 /** Whether a rule with a condition of the service's own is tried at the operation. */

@@ -150,7 +150,9 @@ function responseOf(endpoint: Endpoint, types: ResourceTypes): ResponseType {
   if (effect.verb === 'delete') return { type: undefinedType, doc: [] };
   const shown = types.named(effect.resource, 'shown') ?? unknownType;
   if (effect.verb === 'list') return { type: pageType(endpoint, shown, types), doc: [] };
-  return { type: effect.verb === 'create' ? withSecrets(effect.resource, shown, types) : shown, doc: [] };
+  const made = effect.verb === 'create' ? withSecrets(effect.resource, shown, types) : shown;
+  // What is found is shown without what was shown once.
+  return { type: endpoint.exists && made !== shown ? union([made, shown]) : made, doc: [] };
 }
 
 function statedResponse(endpoint: Endpoint, answers: readonly Answer[], types: ResourceTypes): ResponseType {

@@ -55,7 +55,7 @@ const languages: readonly (readonly [string, Language['language']])[] = [
 /** The address of a dialect says which one it is: `http://json-schema.org/draft-07/schema#`. */
 const jsonSchemaDialect = /^https?:\/\/json-schema\.org\/draft[-/]([\w-]+)\/schema#?$/;
 
-const foreignKey = /(?:^|[{,\n])\s*["']?(?:openapi|swagger|asyncapi|\$schema)["']?\s*:/;
+const foreignKey = /(?:^|[{,\n])[^\S\n]*["']?(?:openapi|swagger|asyncapi|\$schema)["']?\s*:/;
 
 /** What is found in a document of another language while it is taken over: it was shipped so, so none of it is an error. */
 export const foreignFindings = [

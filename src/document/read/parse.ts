@@ -20,6 +20,8 @@ export interface ParseOptions {
    */
   readonly include?: (path: string) => string | Uint8Array | Pick<Finding, 'code' | 'message' | 'remedy'>;
   readonly bounds?: Partial<ReadBounds>;
+  /** How large the heap may grow: no more values are read than fit into it. */
+  readonly heapBytes?: number;
   /** Makes a document of one in another language, such as OpenAPI; without it such a text is read as any other. */
   readonly foreign?: FromForeign;
   /** The content of a file that a document in another language refers to, by its path from the document's folder. */
@@ -44,10 +46,11 @@ export function parseDocument(content: string | Uint8Array, file: string, option
 function parseForeign(
   content: string | Uint8Array,
   file: string,
-  { foreign, other, bounds }: ParseOptions,
+  { foreign, other, bounds, heapBytes }: ParseOptions,
 ): Document | undefined {
   if (foreign === undefined || formOf(file, '{') === 'markdown') return undefined;
-  const gathering = newReadContext(() => false, { ...foreignBounds, ...bounds });
+  // Most of what machines write describes, and nothing is made of it.
+  const gathering = newReadContext(() => false, { ...foreignBounds, ...bounds }, heapBytes && 2 * heapBytes);
   if (content.length > gathering.bounds.bytes) return undefined;
   const source = takeSource(content, file, gathering);
   if (!looksForeign(source.text)) return undefined;
@@ -57,7 +60,7 @@ function parseForeign(
 }
 
 function parseOwn(content: string | Uint8Array, file: string, options: ParseOptions): Document {
-  const gathering = newReadContext(options.isKey, options.bounds);
+  const gathering = newReadContext(options.isKey, options.bounds, options.heapBytes);
   const reading: Reading = { gathering, options, folder: folderOf(file), done: new Set(), open: [] };
   const head = readFile(content, file, fileName(file), reading);
   const { tree, places, prose, sources, findings } = gathering;

@@ -1,6 +1,7 @@
 import { readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { getHeapStatistics } from 'node:v8';
 import { gunzipSync } from 'node:zlib';
 import type { Document, Finding } from '../document.ts';
 import { usualBounds } from '../read-context.ts';
@@ -20,6 +21,11 @@ export async function readDocument(path: string, options: ReadOptions): Promise<
   return parseContent(path, await readContent(path, options), options);
 }
 
+/** How large the heap of this process may grow. */
+export function heapBytes(): number {
+  return getHeapStatistics().heap_size_limit;
+}
+
 /** How a document is read that is a file. */
 export type ReadOptions = Omit<ParseOptions, 'include' | 'other'>;
 
@@ -35,6 +41,7 @@ export function parseContent(path: string, content: Uint8Array, options: ReadOpt
   const most = bytesMost(options);
   const folder = realpathSync(dirname(path));
   return parseDocument(content, path, {
+    heapBytes: heapBytes(),
     ...options,
     include: (inner) => included(folder, inner, limit),
     other: (inner) => included(folder, inner, most, dirname(folder)),

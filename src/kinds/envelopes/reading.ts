@@ -26,7 +26,7 @@ export function readEnveloped(members: EnvelopeMembers | undefined, body: Json |
 }
 
 /** What is wrong with an envelope; nothing where every member is there and of its sort. */
-export function envelopeFlaw(members: EnvelopeMembers | undefined, body: Json | undefined): string | undefined {
+export function envelopedFlaw(members: EnvelopeMembers | undefined, body: Json | undefined): string | undefined {
   if (!members) return undefined;
   if (body === undefined || !isMap(body)) return 'the body is no JSON object';
   const lacking = Object.keys(members).find((name) => body[name] === undefined);

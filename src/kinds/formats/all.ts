@@ -38,6 +38,9 @@ export const formats = [
 /** The format of a point in time as text, in which this language speaks of times. */
 export const timeFormat = dateTime.word;
 
+/** The format of a point in time as a number. */
+export const secondsFormat = unixTime.word;
+
 /** The format of bytes. */
 export const bytesFormat = binary.word;
 

@@ -25,9 +25,11 @@ export interface Generator {
   readonly meaning: string;
   /** Whether the word takes a length, as `{random:24}` does. */
   readonly takesLength: boolean;
-  make(draw: Draw, length: number): string;
+  /** Whether it may be said which characters it draws on, as in `{random:8:A-Z0-9}`. */
+  readonly takesAlphabet?: true;
+  make(draw: Draw, length: number, alphabet?: string): string;
   /** What it makes, as a regular expression without anchors. */
-  pattern(length: number): string;
+  pattern(length: number, alphabet?: string): string;
   /** Whether it draws on letters of both cases, so that a text in the other case is another one. */
   readonly mixesCases: boolean;
   /** How an identifier of this shape, in a document that does not say so, is most likely made; nothing where not by this. */

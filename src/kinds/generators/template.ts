@@ -19,15 +19,36 @@ export const secretTemplate = `{${random.word}:32}`;
 
 const known: readonly Generator[] = generators;
 
+/** A generator's part of a template. */
+interface Drawing {
+  readonly generator: Generator;
+  readonly length: number;
+  readonly alphabet: string | undefined;
+}
+
+/** The characters that are named one by one or as stretches, each once; nothing where they are fewer than two. */
+function alphabetOf(named: string): string | undefined {
+  const characters = new Set<string>();
+  for (const [, from = '', to = from] of named.matchAll(/([!-~])(?:-([!-~]))?/g)) {
+    if (to < from) return undefined;
+    for (let code = from.charCodeAt(0); code <= to.charCodeAt(0); code++) characters.add(String.fromCharCode(code));
+  }
+  return characters.size < 2 || /[^!-~]/.test(named) ? undefined : [...characters].join('');
+}
+
+function hasBothCases(alphabet: string | undefined): boolean {
+  return alphabet === undefined || (/[a-z]/.test(alphabet) && /[A-Z]/.test(alphabet));
+}
+
 /** Reads a template; a bare word such as `uuid` is a template of that word alone. Says what is wrong with a bad one. */
 export function readTemplate(text: string): { readonly template: Template } | { readonly wrong: string } {
   const source = known.some(({ word }) => word === text) ? `{${text}}` : text;
-  const steps: (string | { readonly generator: Generator; readonly length: number })[] = [];
+  const steps: (string | Drawing)[] = [];
   let from = 0;
   for (const match of source.matchAll(/\{([^{}]*)\}/g)) {
     if (match.index > from) steps.push(source.slice(from, match.index));
     from = match.index + match[0].length;
-    const [word = '', length] = (match[1] as string).split(':');
+    const [word = '', length, named] = (match[1] as string).split(':', 3);
     const generator = known.find((candidate) => candidate.word === word);
     if (!generator)
       return {
@@ -38,16 +59,24 @@ export function readTemplate(text: string): { readonly template: Template } | { 
       return { wrong: `\`{${word}}\` needs a length from 1 to 1024: {${word}:24}.` };
     }
     if (!generator.takesLength && length !== undefined) return { wrong: `\`{${word}}\` takes no length.` };
-    steps.push({ generator, length: count });
+    const alphabet = named === undefined ? undefined : alphabetOf(named);
+    if (named !== undefined && !(generator.takesAlphabet && alphabet !== undefined))
+      return {
+        wrong: generator.takesAlphabet
+          ? `\`${named}\` names no characters to draw on: write two or more, or stretches of them, such as A-Z0-9.`
+          : `\`{${word}}\` draws on what it draws on, and takes no characters.`,
+      };
+    steps.push({ generator, length: count, alphabet });
   }
   if (from < source.length) steps.push(source.slice(from));
   if (!steps.some((step) => typeof step !== 'string'))
     return { wrong: `\`${text}\` has no generator in it, so it would always be the same: write for example ${text}{ulid}.` };
   return {
     template: {
-      make: (draw) => steps.map((step) => (typeof step === 'string' ? step : step.generator.make(draw, step.length))).join(''),
-      mixesCases: steps.some((step) => typeof step !== 'string' && step.generator.mixesCases),
-      pattern: `^${steps.map((step) => (typeof step === 'string' ? step.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&') : step.generator.pattern(step.length))).join('')}$`,
+      make: (draw) =>
+        steps.map((step) => (typeof step === 'string' ? step : step.generator.make(draw, step.length, step.alphabet))).join(''),
+      mixesCases: steps.some((step) => typeof step !== 'string' && step.generator.mixesCases && hasBothCases(step.alphabet)),
+      pattern: `^${steps.map((step) => (typeof step === 'string' ? step.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&') : step.generator.pattern(step.length, step.alphabet))).join('')}$`,
     },
   };
 }

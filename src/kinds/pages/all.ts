@@ -4,9 +4,19 @@ import type { PageStyle } from './kind.ts';
 import { none } from './none.ts';
 import { offset } from './offset.ts';
 import { page } from './page.ts';
+import { pageFromZero } from './page-from-zero.ts';
+import { startingAt } from './starting-at.ts';
 
 /** Every word that pagination's `style` may be, in the order in which they are looked for in the documents of others. */
-export const pageStyles = [cursor, afterRow, offset, page, none] as const satisfies readonly PageStyle[];
+export const pageStyles = [
+  cursor,
+  afterRow,
+  startingAt,
+  offset,
+  page,
+  pageFromZero,
+  none,
+] as const satisfies readonly PageStyle[];
 
 export type PageWord = (typeof pageStyles)[number]['word'];
 

@@ -24,6 +24,7 @@ export const cursor = {
         'pagecursor',
         'startcursor',
         'nextcursor',
+        'continue',
       ],
     },
   ],

@@ -12,6 +12,8 @@ export interface PageStyle {
    * before it; `nothing` where a list is shown in one piece.
    */
   readonly tells: 'token' | 'identifier' | 'count' | 'nothing';
+  /** Whether the row whose identifier is told is the first of its page; else it is the last of the page before. */
+  readonly isFirst?: boolean;
   /** The query parameters by which a page is asked for; the first one leads forward. */
   readonly parameters: readonly PageParameter[];
   /** How a place is reckoned with, where it is told by a count. */
@@ -89,7 +91,7 @@ export function parametersOf({ parameters }: PageStyle, { names }: Pick<StatedPa
 }
 
 /** The words that belong to a style, for the form of pagination. */
-export function membersOf({ parameters }: PageStyle): Members {
+export function pageMembers({ parameters }: PageStyle): Members {
   return Object.fromEntries(
     parameters.map(({ word, stated, isRequired }): [string, Member] => [
       word,

@@ -21,7 +21,7 @@ export interface StreamKind {
   readonly meaning: string;
   /** What an answer of it says it is (RFC 9110 section 8.3). */
   readonly mediaType: string;
-  /** The header field in which a reader names the last event that it has heard, in small letters. */
+  /** The header field in which a reader names the last event that it has heard. */
   readonly resumeHeader: string;
   /** An event as it goes out. */
   write(told: StreamedEvent): string;

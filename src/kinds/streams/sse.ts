@@ -6,7 +6,7 @@ export const sse = {
   word: 'sse',
   meaning: 'Server-sent events: `id` is that of the event, `event` its kind, `data` the message.',
   mediaType: 'text/event-stream',
-  resumeHeader: 'last-event-id',
+  resumeHeader: 'Last-Event-ID',
   write: ({ id, event, data }) => `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`,
   comment: ':\n\n',
   reader: () => new EventStreamReader(),

@@ -5,7 +5,13 @@ export type CelType =
   | { readonly is: 'timestamp'; readonly as: 'text' | 'seconds' }
   /** Known only when it is there. `open` = nothing is said of it at all, so its absence cannot be known either. */
   | { readonly is: 'dyn'; readonly open: boolean }
-  | { readonly is: 'ref'; readonly resource: string; readonly target: () => ObjectType | undefined }
+  | {
+      readonly is: 'ref';
+      readonly resource: string;
+      /** JSON has a number, of which expressions have the digits. */
+      readonly isInteger: boolean;
+      readonly target: () => ObjectType | undefined;
+    }
   | { readonly is: 'list'; readonly of: CelType }
   | { readonly is: 'map'; readonly of: CelType }
   | ObjectType
@@ -101,7 +107,7 @@ export function fitsType(actual: CelType, wanted: CelType, depth = 0): boolean {
   if (actual.is === 'dyn' || wanted.is === 'dyn' || depth > 8) return true;
   if (wanted.is === 'nullable')
     return actual.is === 'null' || fitsType(actual.is === 'nullable' ? actual.of : actual, wanted.of, depth);
-  if (isText(wanted)) return isText(actual);
+  if (isText(wanted)) return isText(actual) || (wanted.is === 'ref' && wanted.isInteger && actual.is === 'int');
   if (wanted.is === 'double') return actual.is === 'double' || actual.is === 'int';
   if (wanted.is === 'list') return actual.is === 'list' && fitsType(actual.of, wanted.of, depth + 1);
   if (wanted.is === 'map') {

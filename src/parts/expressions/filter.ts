@@ -63,7 +63,7 @@ function toFilterValue(value: Value, kind: FilterKind): FilterScalar | null {
   if (value instanceof Date) return kind === 'timestamp' || kind === 'any' ? value.getTime() : null;
   if (typeof value === 'bigint') return numeric(kind) ? (Number.isSafeInteger(Number(value)) ? Number(value) : value) : null;
   if (typeof value === 'number') return numeric(kind) && !Number.isNaN(value) ? value : null;
-  if (typeof value === 'string') return kind === 'string' || kind === 'any' ? value : null;
+  if (typeof value === 'string') return kind === 'string' || kind === 'id' || kind === 'any' ? value : null;
   return typeof value === 'boolean' && (kind === 'bool' || kind === 'any') ? value : null;
 }
 
@@ -101,8 +101,8 @@ export type FilterField =
 type FilterScalar = string | number | bigint | boolean;
 export type FilterValue = FilterScalar | null | readonly (FilterScalar | null)[];
 
-/** What a column holds, as far as comparing goes; `any` where nothing says. */
-export type FilterKind = 'bool' | 'int' | 'double' | 'string' | 'timestamp' | 'any';
+/** What a column holds, as far as comparing goes: `id` = an identifier as text, `any` where nothing says. */
+export type FilterKind = 'bool' | 'int' | 'double' | 'string' | 'id' | 'timestamp' | 'any';
 
 /** What stands in the way of deciding a condition in a database. */
 class Standing extends Error {
@@ -118,7 +118,7 @@ const kinds: { readonly [Is in CelType['is']]?: FilterKind } = {
   int: 'int',
   double: 'double',
   string: 'string',
-  ref: 'string',
+  ref: 'id',
   timestamp: 'timestamp',
 };
 const swapped = { '==': '=', '!=': '!=', '<': '<', '<=': '<=', '>': '>', '>=': '>=' } as const;

@@ -104,7 +104,8 @@ class Walk implements TypeWalk {
     const bound = around.bound.get(node.name);
     const variable = this.scope[node.name];
     if (!bound && !variable) {
-      const names = [...around.bound.keys(), ...Object.keys(this.scope)];
+      // A name that stands for what was written otherwise is none that anybody could write.
+      const names = [...around.bound.keys(), ...Object.keys(this.scope)].filter((name) => !name.startsWith('_'));
       const remedy = nearestRemedy(node.name, names) ?? `In scope here: ${names.map((name) => `\`${name}\``).join(', ')}.`;
       this.report(node, 'scope', `\`${node.name}\` is not in scope here.`, remedy);
       return known(dyn);

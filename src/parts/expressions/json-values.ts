@@ -16,8 +16,9 @@ export function crossingOf(type: CelType): FromJson {
     case 'double':
       return (raw) => (typeof raw === 'number' ? raw : typeof raw === 'bigint' ? Number(raw) : misfit('a number'));
     case 'string':
+      return text;
     case 'ref':
-      return (raw) => (typeof raw === 'string' ? raw : misfit('a string'));
+      return type.isInteger ? (raw) => (typeof raw === 'string' ? raw : String(toInt(raw))) : text;
     case 'timestamp':
       return type.as === 'seconds' ? fromUnixTime : fromDateTime;
     case 'duration':
@@ -47,6 +48,10 @@ export function crossingOf(type: CelType): FromJson {
 export function rawInteger(raw: Raw): number | bigint {
   if (typeof raw === 'number' && Number.isInteger(raw)) return raw;
   return typeof raw === 'bigint' ? raw : misfit('an integer');
+}
+
+function text(raw: Raw): string {
+  return typeof raw === 'string' ? raw : misfit('a string');
 }
 
 function rawList(raw: Raw, frame: Frame): readonly Raw[] {
@@ -141,8 +146,10 @@ function returnAs(type: CelType): Return {
     case 'double':
       return (value) =>
         typeof value === 'number' ? finite(value) : typeof value === 'bigint' ? fromInt(value) : unwanted('a number');
-    case 'string':
     case 'ref':
+      if (type.isInteger) return toIdentifier;
+      return (value) => (typeof value === 'string' ? value : unwanted('a string'));
+    case 'string':
       return (value) => (typeof value === 'string' ? value : unwanted('a string'));
     case 'timestamp':
       return type.as === 'seconds' ? toUnixTime : (value) => (value instanceof Date ? textOf(value) : unwanted('a time'));
@@ -169,6 +176,12 @@ function returnAs(type: CelType): Return {
 
 function unwanted(what: string): never {
   throw new Failed('type', `a result that is not ${what}`);
+}
+
+/** An identifier that is an integer, from its digits or as it is. */
+function toIdentifier(value: Value): number | bigint {
+  if (typeof value === 'string' && /^(?:0|-?[1-9]\d{0,18})$/.test(value)) return fromInt(BigInt(value));
+  return typeof value === 'bigint' ? fromInt(value) : unwanted('an integer');
 }
 
 function fromInt(value: bigint): number | bigint {

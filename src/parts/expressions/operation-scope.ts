@@ -15,6 +15,10 @@ const changing = ['create', 'update', 'replace', 'upsert', 'transition'];
 /** What an expression can read in an operation, as section 4 of the language says. */
 export function operationScope(spec: Spec, operation: Operation): Scope {
   const row: Variable | undefined = operation.resource === undefined ? undefined : { shape: { resource: operation.resource } };
+  if (operation.follows) {
+    const { verb } = operation.follows;
+    return scopeOf({ ...everywhere, resource: verb === 'create' ? undefined : row, next: verb === 'delete' ? undefined : row });
+  }
   if (operation.by === 'clock' || operation.by === 'service' || (operation.by === 'engine' && row)) {
     return scopeOf({ ...everywhere, resource: row, next: row });
   }

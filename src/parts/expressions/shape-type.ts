@@ -3,8 +3,10 @@ import { jsonTypeOf } from '../../document/json-type.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../fact.ts';
 import type { Field, Resource } from '../resources.ts';
+import { identifierType } from '../schemas.ts';
 import type { Shape } from '../shape.ts';
 import { conjunctsOf, hasMeaning, unionOf, withoutConjunction } from '../shapes/branches.ts';
+import { keywords } from '../shapes/keywords.ts';
 import { isPlainMap } from '../source.ts';
 import type { Spec } from '../spec.ts';
 import { valueShape } from '../value-shape.ts';
@@ -45,6 +47,18 @@ function typeOfResource(spec: Spec, name: string): ObjectType | undefined {
   return type;
 }
 
+/**
+ * Whether a shape asks no more of a value than the form that expressions give values of its type, so that what was reckoned for it
+ * need not be judged: times are written as RFC 3339 has them.
+ */
+export function isSaidByType(shape: Shape): boolean {
+  const asks = Object.entries(shape).filter(([word]) => keywords.get(word)?.means !== 'note');
+  return asks.every(([word, value]) => {
+    if (word === 'type') return value === 'boolean' || value === 'integer' || value === 'string';
+    return word === 'format' && shape.type === 'string' && formatNamed(value)?.time !== undefined;
+  });
+}
+
 interface Types {
   readonly shapes: WeakMap<Shape, CelType>;
   readonly resources: Map<string, ObjectType>;
@@ -64,7 +78,8 @@ function make(spec: Spec, shape: Shape): CelType {
   if (typeof shape.resource === 'string') return typeOfNamed(spec, shape.resource);
   const resource = shape.ref;
   if (typeof resource === 'string') {
-    const ref: CelType = { is: 'ref', resource, target: () => typeOfResource(spec, resource) };
+    const isInteger = identifierType(spec, resource) === 'integer';
+    const ref: CelType = { is: 'ref', resource, isInteger, target: () => typeOfResource(spec, resource) };
     return allowsNull(shape) ? nullable(ref) : ref;
   }
   const union = unionOf(shape);

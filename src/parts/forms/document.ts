@@ -3,7 +3,8 @@ import { withKinds } from '../kind-forms.ts';
 import { AuthenticationForm, SchemeForm } from './authentication.ts';
 import { EndpointForm, EndpointsForm, FullAnswerForm } from './endpoints.ts';
 import { ErrorsForm } from './errors.ts';
-import { EventsForm } from './events.ts';
+import { EnvelopeForm, EventsForm, PullForm, PushForm } from './events.ts';
+import { FollowingForm } from './following.ts';
 import { LimitsForm, PaginationForm, RateForm } from './limits.ts';
 import { PurposeForm } from './purpose.ts';
 import { ResourcesForm } from './resources.ts';
@@ -54,9 +55,13 @@ export function documentSchema(): Record<string, unknown> {
       any: plain(AnyForm),
       others: plain(OthersForm),
       answer: plain(FullAnswerForm),
+      delivery: { properties: { envelope: plain(EnvelopeForm) } },
       deprecation: plain(DeprecationForm),
       endpoint: plain(EndpointForm),
+      following: plain(FollowingForm),
       pagination: plain(PaginationForm),
+      pull: plain(PullForm),
+      push: plain(PushForm),
       rate: plain(RateForm),
       scheme: plain(SchemeForm),
     }),

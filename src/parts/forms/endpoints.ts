@@ -92,6 +92,9 @@ const endpointWords = {
   etag: Type.Union([Type.Literal('strong'), Type.Literal('weak'), Type.Literal('none')]),
   cache: Type.String({ description: 'Cache-Control of its answers.' }),
   idempotency: fact(keys({ header: Type.String(), keep: Type.String(), required: Type.Boolean() }), 'Idempotency keys.'),
+  exists: Type.Literal(200, {
+    description: 'Where a row that is there holds the unique values, a creation answers with it, and changes nothing.',
+  }),
   expand: fact(
     keys({ parameter: Type.String(), depth: Type.Integer({ minimum: 1, maximum: 8 }) }),
     'Which references may be shown whole.',

@@ -7,9 +7,11 @@ const DataForm = Type.Union([
   namedForm(Type.Union([cel('the value of this field'), Type.Number(), Type.Boolean()])),
   cel('the whole'),
 ]);
-const EnvelopeForm = fact(ref<unknown>('envelope'), 'What stands around a payload; none = it is sent as it is.');
+/** What may stand around a payload. */
+export const EnvelopeForm = fact(ref<unknown>('envelope'), 'What stands around a payload; none = it is sent as it is.');
 
-const WebhookForm = keys({
+/** What may stand under the word of a way in which events are sent. */
+export const PushForm = keys({
   signature: value(ref<unknown>('signature'), 'How deliveries are signed: a word, or an own template.'),
   headers: namedForm(cel('over event')),
   retry: fact(Words, 'The waits between tries: [5s, 5m, 30m].'),
@@ -22,7 +24,8 @@ const WebhookForm = keys({
   ),
 });
 
-const StreamForm = keys({
+/** What may stand under the word of a way in which events are listened to. */
+export const PullForm = keys({
   path: value(Type.String({ description: 'GET /events' })),
   format: value(ref<string>('streamFormat')),
   keep: value(text),
@@ -39,10 +42,7 @@ const KindForm = keys({
 export const EventsForm = fact(
   keys({
     kinds: fact(listing(value(KindForm)), 'The kinds of event.'),
-    delivery: fact(
-      keys({ webhook: fact(WebhookForm), stream: fact(StreamForm), envelope: EnvelopeForm }),
-      'How they reach whoever listens.',
-    ),
+    delivery: fact(ref<unknown>('delivery'), 'How they reach whoever listens.'),
     envelope: EnvelopeForm,
   }),
   'Part 6: events.',

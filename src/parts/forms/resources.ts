@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { followedForm } from './following.ts';
 import { fieldWordForms, schemaWords } from './shape.ts';
 import { cel, fact, keys, listing, namedForm, value, Words } from './standing.ts';
 
@@ -31,7 +32,18 @@ const ResourceForm = keys({
     Type.Array(Type.Union([Words, keys({ fields: Words, while: cel('over next: when the rule holds') })])),
     'Fields of which no two may agree.',
   ),
+  rules: namedForm(
+    keys({
+      if: cel('over next: true where the rule is broken'),
+      field: value(Type.String(), 'The field at which that is told.'),
+      message: value(Type.String(), 'What is expected instead, for people.'),
+    }),
+  ),
+  one_of: value(Type.Array(Words), 'Lists of fields of which exactly one is there.'),
   additionalProperties: Type.Boolean({ description: 'Whether fields that are not stated pass.' }),
+  created: followedForm('What follows where one is made.'),
+  updated: followedForm('What follows where one is changed, other than by a transition.'),
+  deleted: followedForm('What follows where one is deleted.'),
   deprecated: fieldWordForms.deprecated,
 });
 

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { thenForm } from './following.ts';
 import { cel, fact, keys, listing, value, Words } from './standing.ts';
 
 const TargetsForm = Type.Union([
@@ -16,6 +17,7 @@ const TransitionForm = Type.Union([
     after: value(Type.String(), 'Fired by the clock so long after the state was entered.'),
     at: cel('the time at which the clock fires it'),
     by: Type.Literal('service', { description: 'Fired by the service itself, never by a caller.' }),
+    ...thenForm,
   }),
 ]);
 

@@ -1,5 +1,6 @@
 import type { Json, JsonMap } from '../../document/document.ts';
-import { entryOf, statedValue } from '../fact.ts';
+import { entriesOf, entryOf, statedValue } from '../fact.ts';
+import { identifierParameter } from '../payload.ts';
 import type { Shape } from '../shape.ts';
 import { alternativesOf, unionOf, without } from '../shapes/branches.ts';
 import { fitsAll } from '../shapes/compose.ts';
@@ -66,7 +67,8 @@ export class Samples {
     const called = (resource && statedValue(resource.identifier)?.field) ?? 'id';
     const field = resource && entryOf(resource.fields, called);
     const known = Object.hasOwn(like, called) ? [like[called] as Json] : [];
-    const shape = this.#whole.of((field && statedValue(field.shape)) ?? { type: 'string' });
+    const own = (field && statedValue(field.shape)) ?? { type: 'string' };
+    const shape = this.#whole.of(this.#asNamed(name, own));
     const fits = this.fitting.of(shape);
     const makers = this.#alternatives(shape).map((one) => compileIdentifiers(name, one, [...examplesIn(one), ...known], fits));
     return (chance, sequence) => {
@@ -76,6 +78,20 @@ export class Samples {
       }
       return undefined;
     };
+  }
+
+  /** An identifier has to fit the parameters of paths that name it, too. */
+  #asNamed(name: string, shape: Shape): Shape {
+    const { type } = this.#whole.of(shape);
+    const asked = entriesOf(this.#spec.endpoints.all).flatMap(([, endpoint]): Shape[] => {
+      const effect = statedValue(endpoint.does);
+      const parameter = effect && 'resource' in effect && effect.resource === name ? identifierParameter(endpoint) : undefined;
+      const stated = parameter === undefined ? undefined : entryOf(endpoint.parameters, parameter);
+      const own = stated && statedValue(stated.shape);
+      return own && this.#whole.of(own).type === type ? [own] : [];
+    });
+    const [first] = asked;
+    return first === undefined ? shape : { ...fitsAll([shape, first]) };
   }
 
   /** The branches of a union, each written out; a shape that is none is its own only one. */

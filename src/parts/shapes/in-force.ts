@@ -1,7 +1,7 @@
 import { alternativesOf, conjunctsOf } from './branches.ts';
 
 /** Finds what a reference names; undefined where there is none. */
-export type Resolve<Schema> = (ref: string) => Schema | undefined;
+type Resolve<Schema> = (ref: string) => Schema | undefined;
 
 /**
  * A schema and all that it is made of, itself first: what its reference names, what it has to fit as well, and its alternatives, each

@@ -53,9 +53,15 @@ function answerScope(spec: Spec, operation: Operation, endpoint: Endpoint): Scop
     ...scope,
     items: { shape: { type: 'array', items: row } },
     next_cursor: { shape: { type: ['string', 'null'] } },
+    next_url: { shape: { type: ['string', 'null'] } },
     has_more: { shape: { type: 'boolean' } },
-    total: { shape: { type: ['integer', 'null'] } },
+    total: { shape: { type: isCounted(spec, endpoint) ? 'integer' : ['integer', 'null'] } },
   });
+}
+
+/** Whether the rows of a list are counted: where its pages say how many there are. */
+function isCounted(spec: Spec, { pagination }: Endpoint): boolean {
+  return statedValue(pagination ?? spec.limits.pagination)?.total !== undefined;
 }
 
 /** A resource as an answer shows it: what not everyone may see may be absent. */

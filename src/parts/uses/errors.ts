@@ -3,7 +3,7 @@ import { operationScope } from '../expressions/operation-scope.ts';
 import { everywhere, type Scope, scopeOf, type Variable } from '../expressions/scope.ts';
 import { aBoolean, type ExpressionUse } from '../expressions/use.ts';
 import { entriesOf, statedValue } from '../fact.ts';
-import { callableOperations, namesOperation } from '../operations.ts';
+import { callableOperations, namesOperation, operationsOf } from '../operations.ts';
 import { arisingConditions } from '../possible-errors.ts';
 import type { Shape } from '../shape.ts';
 import type { Spec } from '../spec.ts';
@@ -12,11 +12,16 @@ import { valueUses } from './endpoints.ts';
 /** The expressions of part 7: the service's own errors, and how a refusal is written. */
 export function errorUses(spec: Spec): ExpressionUse[] {
   const operations = callableOperations(spec).filter((operation) => operation.endpoint);
+  const following = operationsOf(spec).filter(({ follows }) => follows);
   const rules = entriesOf(spec.errors.codes).flatMap(([, code]) => code.rules.map((rule) => ({ code: code.name, rule })));
   const conditions = rules.flatMap(({ code, rule }): ExpressionUse[] => {
     if (!rule.if) return [];
     const meant = operations.filter((operation) => rule.on === undefined || namesOperation(rule.on, operation));
-    const scopes = meant.map((operation) => ({ operation: operation.name, scope: operationScope(spec, operation) }));
+    const follow = following.filter(({ name }) => rule.on?.includes(name));
+    const scopes = [...meant, ...follow].map((operation) => ({
+      operation: operation.name,
+      scope: operationScope(spec, operation),
+    }));
     const { at, source } = rule.if;
     return [
       {

@@ -16,7 +16,7 @@ export function eventUses(spec: Spec): ExpressionUse[] {
   const place = 'every delivery';
   return [
     ...entriesOf(spec.events.kinds).flatMap(([, kind]) => kindUses(spec, kind)),
-    ...(delivery?.webhook ? headerUses(delivery.webhook.headers, place, scopes) : []),
+    ...(delivery?.push ? headerUses(delivery.push.headers, place, scopes) : []),
     ...valueUses(delivery?.envelope.expressions, {}, 'the envelope of events', [
       { scope: scopeOf({ ...everywhere, event: eventVariable({}) }) },
     ]),
@@ -71,7 +71,7 @@ function receiverVariables(spec: Spec, payload: Shape): Readonly<Record<string, 
 }
 
 function subscriberVariable(spec: Spec): Variable {
-  const subscribers = statedValue(spec.events.delivery)?.webhook?.subscribers;
+  const subscribers = statedValue(spec.events.delivery)?.push?.subscribers;
   return { shape: subscribers ? { resource: subscribers.resource } : {} };
 }
 

@@ -1,19 +1,55 @@
+import { itemScope, itemValueScope } from '../derived/aggregates.ts';
+import { type Derivation, derivationsOf } from '../derived/derivations.ts';
 import { operationScope, resourceShape } from '../expressions/operation-scope.ts';
 import { callerVariable, everywhere, type Scope, scopeOf } from '../expressions/scope.ts';
 import { aBoolean, type ExpressionUse, type UseScope } from '../expressions/use.ts';
 import { entriesOf, isStated, statedValue } from '../fact.ts';
-import { type Operation, operationsOf } from '../operations.ts';
+import { followedOf } from '../followed.ts';
+import { type Operation, operationsOf, verbOf } from '../operations.ts';
+import { isWritable } from '../payload.ts';
 import type { Field, Resource } from '../resources.ts';
 import type { Spec } from '../spec.ts';
+import { followingUses } from './following.ts';
 
 /** The expressions of part 2: what sets fields, and for which rows a value is unique. */
 export function resourceUses(spec: Spec): ExpressionUse[] {
   const operations = operationsOf(spec);
-  return entriesOf(spec.resources.all).flatMap(([, resource]) => [
-    ...entriesOf(resource.fields).flatMap(([, field]) => setUses(spec, operations, resource, field)),
-    ...uniqueUses(resource),
-  ]);
+  const followed = followedOf(spec).filter(({ change }) => typeof change === 'string');
+  return [
+    ...entriesOf(spec.resources.all).flatMap(([, resource]) => [
+      ...entriesOf(resource.fields).flatMap(([, field]) => setUses(spec, operations, resource, field)),
+      ...uniqueUses(resource),
+      ...ruleUses(spec, resource),
+      ...derivationsOf(spec)
+        .of(resource.name)
+        .flatMap((derivation) => derivedUses(spec, derivation)),
+    ]),
+    ...followingUses(spec, followed),
+  ];
 }
+
+/** A derived field has one expression over its row, and one or two for each aggregate over the rows that refer to it. */
+function derivedUses(spec: Spec, { resource, field, at, source, scope, aggregates }: Derivation): ExpressionUse[] {
+  const name = `what ${field.name} of ${resource} is derived of`;
+  const one = { at, failure: 'internal' as const };
+  const optional = statedValue(field.required) !== true;
+  return [
+    { ...one, source, name, role: 'value', expected: { shape: statedValue(field.shape) ?? {}, optional }, scopes: [{ scope }] },
+    ...aggregates.flatMap(({ word, from, value, where }): ExpressionUse[] => {
+      const over = `what \`${word}\` goes over in ${name}`;
+      const values = { expected: anything, scopes: [{ scope: itemValueScope(spec, from) }] };
+      const counts = { expected: aBoolean, scopes: [{ scope: itemScope(from) }] };
+      return [
+        ...(value === undefined ? [] : [{ ...one, source: value, name: over, role: 'value' as const, ...values }]),
+        ...(where === undefined
+          ? []
+          : [{ ...one, source: where, name: `which rows count in ${name}`, role: 'condition' as const, ...counts }]),
+      ];
+    }),
+  ];
+}
+
+const anything = { shape: {}, optional: true };
 
 function setUses(spec: Spec, operations: readonly Operation[], resource: Resource, field: Field): ExpressionUse[] {
   return Object.entries(field.set).map(([key, { source, at }]) => ({
@@ -23,7 +59,13 @@ function setUses(spec: Spec, operations: readonly Operation[], resource: Resourc
     role: 'value',
     expected: { shape: statedValue(field.shape) ?? {}, optional: statedValue(field.required) !== true },
     failure: 'internal',
-    scopes: setScopes(spec, operations, resource, key),
+    // What an act gives is not set besides.
+    scopes: setScopes(
+      spec,
+      operations.filter(({ follows }) => !follows?.gives.includes(field.name)),
+      resource,
+      key,
+    ),
   }));
 }
 
@@ -36,10 +78,12 @@ function setScopes(spec: Spec, operations: readonly Operation[], resource: Resou
 /** The scope of a `set` in an operation. All of one change read `next` as it was sent: what they set is not in a new row yet. */
 function setScope(spec: Spec, operation: Operation, resource: Resource): Scope {
   const scope = operationScope(spec, operation);
-  const verb = operation.endpoint && statedValue(operation.endpoint.does)?.verb;
+  const verb = verbOf(operation);
   if (verb !== 'create' && verb !== 'upsert') return scope;
   const fields = statedValue(resource.fields);
-  const isSet = (name: string) => Object.keys(fields?.[name]?.set ?? {}).some((key) => sets(operation, resource.name, key));
+  const isSet = (name: string) =>
+    fields?.[name]?.derive !== undefined ||
+    Object.keys(fields?.[name]?.set ?? {}).some((key) => sets(operation, resource.name, key));
   return scopeOf({ ...scope, next: { shape: resourceShape(spec, resource.name, isSet) } });
 }
 
@@ -48,7 +92,7 @@ function sets(operation: Operation, resource: string, key: string): boolean {
   if (operation.name === key) return true;
   if (operation.resource !== resource) return false;
   if (operation.transition?.name === key) return true;
-  const verb = operation.by ? 'transition' : operation.endpoint && statedValue(operation.endpoint.does)?.verb;
+  const verb = verbOf(operation);
   if (verb === undefined) return false;
   if (key === 'write') return !['read', 'list', 'delete', 'handler', 'reply'].includes(verb);
   return verb === key || (verb === 'upsert' && (key === 'create' || key === 'replace'));
@@ -63,6 +107,25 @@ function handledScope(spec: Spec, resource: string): Scope {
     next: row,
     caller: callerVariable(isStated(spec.authentication.schemes)),
   });
+}
+
+/** A rule speaks of what can be sent: what the service adds to it may not be there yet. */
+function ruleUses(spec: Spec, resource: Resource): ExpressionUse[] {
+  const fields = statedValue(resource.fields);
+  const isAdded = (name: string) => {
+    const field = fields?.[name];
+    return !field || !isWritable(spec, resource, field) || field.generate !== undefined || Object.keys(field.set).length > 0;
+  };
+  const scope = scopeOf({ next: { shape: resourceShape(spec, resource.name, isAdded) } });
+  return Object.values(resource.rules).map((rule) => ({
+    at: rule.if.at,
+    source: rule.if.source,
+    name: `the rule ${rule.name} of ${resource.name}`,
+    role: 'condition',
+    expected: aBoolean,
+    failure: 'internal',
+    scopes: [{ scope }],
+  }));
 }
 
 /** Whether a value has to be unique is a matter of the row alone, since it is kept with it. */

@@ -2,16 +2,18 @@ import { timeFormat } from '../../kinds/formats/all.ts';
 import { operationScope, resourceShape } from '../expressions/operation-scope.ts';
 import { everywhere, scopeOf } from '../expressions/scope.ts';
 import { aBoolean, type Expected, type ExpressionUse, type UseScope } from '../expressions/use.ts';
-import { type Expression, entriesOf, isStated, statedValue } from '../fact.ts';
-import { type Operation, operationsOf } from '../operations.ts';
+import { type Expression, entriesOf, isStated } from '../fact.ts';
+import { followedOf } from '../followed.ts';
+import { type Operation, operationsOf, verbOf } from '../operations.ts';
 import type { Spec } from '../spec.ts';
 import { type Machine, machineOf, type Transition } from '../states.ts';
+import { followingUses } from './following.ts';
 
 /** The expressions of part 3: what lets a transition happen, where it leads, and when the clock fires it. */
 export function stateUses(spec: Spec): ExpressionUse[] {
   if (!isStated(spec.states.all)) return [];
   const operations = operationsOf(spec);
-  return Object.keys(spec.states.all.value).flatMap((resource) => {
+  const rows = Object.keys(spec.states.all.value).flatMap((resource) => {
     const machine = machineOf(spec.states, resource);
     if (!machine) return [];
     const transitions = entriesOf(machine.transitions).flatMap(([, transition]) =>
@@ -19,13 +21,15 @@ export function stateUses(spec: Spec): ExpressionUse[] {
     );
     return [...initialUses(spec, operations, machine), ...transitions];
   });
+  const followed = followedOf(spec).filter(({ change }) => typeof change !== 'string');
+  return [...rows, ...followingUses(spec, followed)];
 }
 
 function initialUses(spec: Spec, operations: readonly Operation[], machine: Machine): ExpressionUse[] {
   const { resource, field } = machine;
   const next = { shape: resourceShape(spec, resource, (name) => name === field) };
   const scopes = operations.flatMap((operation): UseScope[] => {
-    const verb = operation.endpoint && statedValue(operation.endpoint.does)?.verb;
+    const verb = verbOf(operation);
     if (operation.resource !== resource || (verb !== 'create' && verb !== 'upsert')) return [];
     return [{ operation: operation.name, scope: scopeOf({ ...operationScope(spec, operation), next }) }];
   });

@@ -7,7 +7,7 @@ import { fieldCode } from '../exchange/column.ts';
 import type { Fields, Value } from '../exchange/exchange.ts';
 
 /** What a rule needs of a row in a column: a value as conditions compare it, the id that a reference holds, or whether something is there. */
-export type ColumnUse = Exclude<FilterKind, 'any'> | 'id' | 'presence';
+export type ColumnUse = Exclude<FilterKind, 'any'> | 'presence';
 
 /** A column that is there for the rules of lists alone. */
 export interface RuleColumn extends ColumnSpec {

@@ -134,11 +134,13 @@ export class Development {
     };
   }
 
-  async #textFor({ scheme, kind }: Accepted, caller: Caller, compilation: Compilation): Promise<string | undefined> {
+  async #textFor(one: Accepted, caller: Caller, compilation: Compilation): Promise<string | undefined> {
+    const { scheme, kind } = one;
     const key = Object.freeze({ ...caller, key: 'development' });
     if (kind.proof?.by === 'key') {
       const secret = newKey(scheme, this.#chance, this.#clock.now());
-      this.#credentials.lendKey(scheme.name, secret, key);
+      for (const alike of this.signsAll ? carriedAlike(one, compilation.spec) : [one])
+        this.#credentials.lendKey(alike.scheme.name, secret, key);
       return secret;
     }
     if (kind.proof?.by === 'password') {
@@ -186,6 +188,27 @@ export class Development {
     return { kid, algorithm, privateKey: secret, keys: fixedKeys([jwk]) };
   }
 }
+
+/** The schemes of keys whose credentials nobody can tell from those of one: they stand in the same place, after the same word. */
+function carriedAlike({ in: place, carrier, prefix }: Accepted, spec: Spec): Accepted[] {
+  const isAlike = (other: Accepted) => other.in === place && other.carrier === carrier && other.prefix === prefix;
+  return acceptedSchemes(spec).filter((other) => other.kind.proof?.by === 'key' && isAlike(other));
+}
+
+/** Takes what a stand-in gives out as a token for a key of the caller that everybody is; so many of them at most. */
+export function lendingTo(credentials: Credentials, spec: Spec, as: string | undefined): (token: string) => void {
+  const user = as ?? entriesOf(spec.purpose.users)[0]?.[0] ?? '';
+  const lent = new Set<string>();
+  const schemes = acceptedSchemes(spec).filter(({ kind }) => kind.proof?.by === 'key');
+  return (token) => {
+    if (lent.has(token) || lent.size >= lentMost) return;
+    lent.add(token);
+    for (const { scheme } of schemes)
+      credentials.lendKey(scheme.name, token, { id: 'dev', user, scopes: scopesOf(spec, scheme), key: 'given' });
+  };
+}
+
+const lentMost = 1000;
 
 /** What is accepted, by the document and at endpoints, without repeats; operations at which anybody may call ask for nothing. */
 function setsOf({ authentication, endpoints }: Spec): readonly (readonly SchemeSet[])[] {

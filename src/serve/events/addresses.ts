@@ -1,6 +1,7 @@
-import { type LookupAddress, lookup } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
+import { HostNames } from './host-names.ts';
 
 /**
  * Whether an address may be sent to: a public one, and none of this machine, its network, a cloud's own services or a group,
@@ -84,28 +85,46 @@ class ClosedAddress extends Error {
   }
 }
 
-/** Opens connections, to public addresses alone: what is looked at is the address that is connected to, not what a name said before. */
+/**
+ * Opens connections, to public addresses alone: what is looked at is the address that is connected to, not what a name said before.
+ * A socket is there once its name is known: names whose servers are silent cost none.
+ */
 export function publicConnector(allowsPrivate: boolean, timeoutMs: number): buildConnector.connector {
   if (allowsPrivate) return buildConnector({ timeout: timeoutMs });
-  const connect = buildConnector({ timeout: timeoutMs, lookup: publicLookup });
+  const names = new HostNames(timeoutMs);
+  /** What names of sockets that are being opened lead to, as it was looked at. */
+  const seen = new Map<string, readonly LookupAddress[]>();
+  const known: LookupFunction = (host, { all }, callback) => {
+    const addresses = seen.get(host) ?? [];
+    const [first] = addresses;
+    if (!first) callback(new ClosedAddress(host, 'nowhere'), '', 0);
+    else if (all) (callback as (error: null, addresses: readonly LookupAddress[]) => void)(null, addresses);
+    else callback(null, first.address, first.family);
+  };
+  const connect = buildConnector({ timeout: timeoutMs, lookup: known });
   return (options, callback) => {
     const host = options.hostname.replace(/^\[|\]$/g, '');
-    if (isIP(host) === 0 || isPublicAddress(host)) connect(options, callback);
-    else setImmediate(callback, new ClosedAddress(host, host), null);
-  };
-}
-
-/** Looks a name up; one that leads to any address that is not public leads nowhere. */
-const publicLookup: LookupFunction = (host, options, callback) => {
-  lookup(host, { ...options, all: true }, (error, addresses) => {
-    if (error) {
-      callback(error, '', 0);
+    if (isIP(host) !== 0) {
+      if (isPublicAddress(host)) connect(options, callback);
+      else setImmediate(callback, new ClosedAddress(host, host), null);
       return;
     }
-    const closed = addresses.find(({ address }) => !isPublicAddress(address));
-    const [first] = addresses;
-    if (closed || !first) callback(new ClosedAddress(host, closed?.address ?? 'nowhere'), '', 0);
-    else if (options.all) (callback as (error: null, addresses: LookupAddress[]) => void)(null, addresses);
-    else callback(null, first.address, first.family);
-  });
-};
+    // RFC 6761 section 6.3: nobody is asked for these.
+    if (/(?:^|\.)localhost\.?$/i.test(host)) {
+      setImmediate(callback, new ClosedAddress(host, '127.0.0.1'), null);
+      return;
+    }
+    names.find(host, (error, addresses) => {
+      const closed = addresses.find(({ address }) => !isPublicAddress(address));
+      if (error || closed || addresses.length === 0) {
+        callback(error ?? new ClosedAddress(host, closed?.address ?? 'nowhere'), null);
+        return;
+      }
+      seen.set(host, addresses);
+      connect(options, (...opened) => {
+        if (seen.get(host) === addresses) seen.delete(host);
+        callback(...opened);
+      });
+    });
+  };
+}

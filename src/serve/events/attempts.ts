@@ -1,16 +1,17 @@
 import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
-import type { StoredDelivery } from '../../store/outbox.ts';
+import { pushKind } from '../../kinds/deliveries/all.ts';
+import type { StoredDelivery, StoredEvent } from '../../store/outbox.ts';
 import type { Transaction } from '../../store/store.ts';
 import type { Fields } from '../exchange/exchange.ts';
 import type { Entropy } from '../http/clock.ts';
 import { drawOnce } from '../resources/act.ts';
 import { applySetters, updateRow } from '../resources/create.ts';
 import { ownWork } from '../resources/own-work.ts';
-import { webhookOf } from './event-kinds.ts';
-import type { Posted } from './posts.ts';
+import { pushOf } from './event-kinds.ts';
+import type { Post, Posted } from './posts.ts';
 import type { EventsSetting } from './setting.ts';
-import type { Subscribers } from './subscribers.ts';
+import type { Subscriber, Subscribers } from './subscribers.ts';
 
 /** What came of a try. */
 export interface Settled {
@@ -43,7 +44,7 @@ export async function settleAll(
       const subscriber = subscribers.find(id, rows, engine);
       if (!subscriber) continue;
       const before = failing.has(id) ? failing.get(id) : subscriber.failingMs;
-      const after = isAccepted(posted) ? undefined : (before ?? atMs);
+      const after = schedule.verdict(posted) === 'accepted' ? undefined : (before ?? atMs);
       failing.set(id, after);
       if (after !== undefined && schedule.disableAfterMs !== undefined && atMs - after >= schedule.disableAfterMs) given.add(id);
     }
@@ -66,11 +67,12 @@ function settleOne(rows: Transaction, one: Settled, engine: EventsSetting, sched
   const status = posted?.status ?? null;
   outbox.attempted(seq, { atMs, tookMs, status, error: posted?.error ?? final ?? null, response: posted?.response ?? null });
   const nowMs = engine.clock.now();
-  if (posted && isAccepted(posted)) {
+  const verdict = posted && schedule.verdict(posted);
+  if (verdict === 'accepted') {
     outbox.settle(seq, 'accepted', nowMs);
     return false;
   }
-  const isGone = status === 410;
+  const isGone = verdict === 'gone';
   const dueMs = posted && !isGone ? schedule.next(tries + 1, posted, nowMs, engine.chance) : undefined;
   if (dueMs === undefined) outbox.settle(seq, 'given up', nowMs);
   else outbox.postpone(seq, dueMs);
@@ -79,7 +81,7 @@ function settleOne(rows: Transaction, one: Settled, engine: EventsSetting, sched
 
 /** The operation `disable RESOURCE`: the engine's own change of a subscriber's row. */
 async function disableSubscriber(engine: EventsSetting, subscribers: Subscribers, id: string): Promise<void> {
-  const names = webhookOf(engine)?.subscribers;
+  const names = pushOf(engine)?.subscribers;
   const model = names && engine.models.get(names.resource);
   if (!names || !model) return;
   const operation = `disable ${names.resource}`;
@@ -104,38 +106,30 @@ async function disableSubscriber(engine: EventsSetting, subscribers: Subscribers
   engine.events.recorded(recorded);
 }
 
-/** Whether a receiver took what it was sent: 2xx, and nothing else. */
-export function isAccepted({ status }: Posted): boolean {
-  return status !== undefined && status >= 200 && status < 300;
-}
-
 /** When a delivery is tried again, how long a try may take, and when a subscriber is given up. */
 export interface Schedule {
   readonly timeoutMs: number;
   readonly disableAfterMs: number | undefined;
+  /** What came of a try: also where nothing was answered. */
+  verdict(posted: Posted): 'accepted' | 'again' | 'gone';
   /** When to try again after so many tries; nothing = no more. */
   next(tries: number, posted: Posted, nowMs: number, chance: Entropy): number | undefined;
 }
 
-const hourMs = 3_600_000;
-
-/** Where a document does not say: the example of Standard Webhooks 1.0.0. */
-const usualRetryMs: readonly number[] = [5_000, 300_000, 1_800_000, 2, 5, 10, 14, 20, 24].map((wait) =>
-  wait < 100 ? wait * hourMs : wait,
-);
-const usualTimeoutMs = 15_000;
 /** How far a wait is moved by chance, either way. */
 const jitter = 0.2;
 /** The longest that a receiver can ask to be left alone. */
-const retryAfterMaxMs = 24 * hourMs;
+const retryAfterMaxMs = 86_400_000;
 
 export function compileSchedule(engine: EventsSetting): Schedule {
-  const webhook = webhookOf(engine);
-  const written = webhook && valueAt(engine.compilation.spec.document.tree, below(webhook.at, 'retry'));
-  const waits = webhook && written !== undefined ? webhook.retryMs : usualRetryMs;
+  const push = pushOf(engine);
+  const written = push && valueAt(engine.compilation.spec.document.tree, below(push.at, 'retry'));
+  const kind = pushKind(push?.word);
+  const waits = push && written !== undefined ? push.retryMs : kind.usual.retryMs;
   return {
-    timeoutMs: webhook?.timeoutMs ?? usualTimeoutMs,
-    disableAfterMs: webhook?.disableAfterMs,
+    timeoutMs: push?.timeoutMs ?? kind.usual.timeoutMs,
+    disableAfterMs: push?.disableAfterMs,
+    verdict: ({ status }) => (status === undefined ? 'again' : kind.verdict(status)),
     next(tries, posted, nowMs, chance) {
       const wait = waits[tries - 1];
       if (wait === undefined) return undefined;
@@ -152,4 +146,21 @@ export function receiverRetryMs({ retryAfter }: Posted, nowMs: number): number {
   if (/^\d{1,9}$/.test(retryAfter.trim())) return Number(retryAfter) * 1000;
   const at = Date.parse(retryAfter);
   return Number.isNaN(at) ? 0 : Math.max(0, at - nowMs);
+}
+
+/** Why a delivery is not tried any more. */
+export function whyNot(subscriber: Subscriber | undefined, event: StoredEvent | undefined, isKnown: boolean): string | undefined {
+  if (!event) return 'The event is not kept any more.';
+  if (!subscriber) return 'The subscriber is gone.';
+  if (!subscriber.isEnabled) return 'The subscriber is disabled.';
+  return isKnown ? undefined : 'Whoever made the subscriber has no key any more.';
+}
+
+/** What cannot be made fails like what cannot be sent: it is tried again, by then perhaps under another document. */
+export function tryToMake(make: () => Post | { readonly wrong: string }): Post | { readonly wrong: string } {
+  try {
+    return make();
+  } catch (failure) {
+    return { wrong: failure instanceof Error ? failure.message : String(failure) };
+  }
 }

@@ -1,8 +1,8 @@
 import type { StoredDelivery, StoredEvent } from '../../store/outbox.ts';
 import { Alarm } from './alarm.ts';
-import { isAccepted, receiverRetryMs, type Schedule, type Settled, settleAll } from './attempts.ts';
+import { receiverRetryMs, type Schedule, type Settled, settleAll, tryToMake, whyNot } from './attempts.ts';
 import type { Signing } from './envelope.ts';
-import type { Post, Posted, Posts, Underway } from './posts.ts';
+import type { Posted, Posts, Underway } from './posts.ts';
 import { Batches, Deadlines, isAtRest, letGo, newLine, type SubscriberQueue } from './queue.ts';
 import { isStillKnown } from './row-image.ts';
 import type { EventsSetting } from './setting.ts';
@@ -12,6 +12,8 @@ import type { Subscriber, Subscribers } from './subscribers.ts';
 const connectionsMax = 32;
 /** How many tries are under way at once, over all subscribers. */
 const flyingMax = 1024;
+/** How much is on its way at once: large events go a few at a time. */
+const flyingCharactersMax = 16 * 1024 ** 2;
 /** How many tries may wait to be settled in the store before no more are begun. */
 const unsettledMax = 2048;
 /** How many deliveries of one subscriber are read at once. */
@@ -39,7 +41,10 @@ export class Deliveries {
   readonly #gathering: Batches<Settled & { readonly line: SubscriberQueue }>;
   readonly #lines = new Map<string, SubscriberQueue>();
   readonly #hot = new Set<SubscriberQueue>();
+  /** Those for which others leave no room: nothing of their own that ends would bring them on. */
+  readonly #crowded = new Set<SubscriberQueue>();
   readonly #deadlines = new Deadlines();
+  #flyingCharacters = 0;
   #running = false;
   #isStopped = false;
   #isClosed = false;
@@ -134,6 +139,7 @@ export class Deliveries {
     }
     const room = () =>
       Math.min(
+        this.#flyingCharacters < flyingCharactersMax ? connectionsMax : 0,
         (line.isFailing ? 1 : connectionsMax) - line.flying,
         flyingMax - this.#deadlines.size,
         unsettledMax - this.#gathering.size,
@@ -145,6 +151,10 @@ export class Deliveries {
       await this.#begin(line, delivery);
     }
     line.nextMs = undefined;
+    if (line.flying === 0 && room() <= 0) {
+      this.#crowded.add(line);
+      return;
+    }
     if (line.ready.length > 0 || line.known.size > 0) return;
     const next = await this.#engine().store.read((rows) => rows.outbox.dueFirst(line.subscriber));
     // Where something new came meanwhile, it is served once more.
@@ -189,7 +199,7 @@ export class Deliveries {
     // By the checks above, both are there.
     const post =
       why === undefined
-        ? made(() => signing.post(found.event as StoredEvent, found.subscriber as Subscriber, startMs))
+        ? tryToMake(() => signing.post(found.event as StoredEvent, found.subscriber as Subscriber, startMs))
         : undefined;
     if (!post || 'wrong' in post) {
       setImmediate(() => ends(post && { ...nothingCame, error: post.wrong }, why));
@@ -197,7 +207,10 @@ export class Deliveries {
     }
     let underway: Underway | undefined;
     // Whoever serves a line has made them.
+    const { length } = post.body;
+    this.#flyingCharacters += length;
     underway = (this.#posts as Posts).send(post, schedule.timeoutMs, (posted) => {
+      this.#flyingCharacters -= length;
       if (underway) this.#deadlines.remove(underway);
       ends(posted, undefined);
     });
@@ -210,8 +223,9 @@ export class Deliveries {
     const { line, posted } = settled;
     line.flying -= 1;
     if (this.#isClosed) return;
-    line.isFailing = posted !== undefined && !isAccepted(posted);
-    const after = posted && !isAccepted(posted) ? receiverRetryMs(posted, settled.atMs) : 0;
+    this.#makeRoom();
+    line.isFailing = posted !== undefined && this.#rules().schedule.verdict(posted) !== 'accepted';
+    const after = posted && line.isFailing ? receiverRetryMs(posted, settled.atMs) : 0;
     if (after > 0) line.heldUntilMs = Math.max(line.heldUntilMs, settled.atMs + Math.min(after, 86_400_000));
     this.#gathering.add(settled, this.#deadlines.size === 0 ? 'now' : line.ready.length === 0 ? 'soon' : 'later');
     if (line.ready.length > 0 && !line.isFailing) this.look([line.subscriber]);
@@ -235,8 +249,19 @@ export class Deliveries {
     setImmediate(() => {
       this.#lookingAgain -= 1;
       this.look([...lines].map(({ subscriber }) => subscriber));
+      this.#makeRoom();
       this.#tellIdle();
     });
+  }
+
+  /** Something has ended: the one that has waited longest is served. */
+  #makeRoom(): void {
+    for (const line of this.#crowded) {
+      this.#crowded.delete(line);
+      this.#hot.add(line);
+      void this.#run();
+      return;
+    }
   }
 
   #schedule(): void {
@@ -255,7 +280,8 @@ export class Deliveries {
 
   #isIdle(): boolean {
     if (this.#isStopped) return true;
-    if (this.#running || this.#hot.size > 0 || this.#lookingAgain > 0 || !this.#gathering.isIdle) return false;
+    if (this.#running || this.#hot.size + this.#crowded.size > 0 || this.#lookingAgain > 0 || !this.#gathering.isIdle)
+      return false;
     const nowMs = this.#engine().clock.now();
     return this.#lines.values().every((line) => isAtRest(line, nowMs));
   }
@@ -268,20 +294,3 @@ export class Deliveries {
 
 /** Nothing was sent. */
 const nothingCame: Posted = { status: undefined, error: undefined, response: undefined, retryAfter: undefined };
-
-/** What cannot be made fails like what cannot be sent: it is tried again, by then perhaps under another document. */
-function made(make: () => Post | { readonly wrong: string }): Post | { readonly wrong: string } {
-  try {
-    return make();
-  } catch (failure) {
-    return { wrong: failure instanceof Error ? failure.message : String(failure) };
-  }
-}
-
-/** Why a delivery is not tried any more. */
-function whyNot(subscriber: Subscriber | undefined, event: StoredEvent | undefined, isKnown: boolean): string | undefined {
-  if (!event) return 'The event is not kept any more.';
-  if (!subscriber) return 'The subscriber is gone.';
-  if (!subscriber.isEnabled) return 'The subscriber is disabled.';
-  return isKnown ? undefined : 'Whoever made the subscriber has no key any more.';
-}

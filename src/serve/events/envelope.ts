@@ -1,3 +1,4 @@
+import { pushKind } from '../../kinds/deliveries/all.ts';
 import { type StatedSignature, signatureKind, signatureKinds } from '../../kinds/signatures/all.ts';
 import type { Signature } from '../../kinds/signatures/kind.ts';
 import type { Envelope } from '../../parts/envelope.ts';
@@ -8,7 +9,7 @@ import { type Evaluate, EvaluationFailure, isFailed } from '../exchange/compilat
 import type { Fields, Value } from '../exchange/exchange.ts';
 import { compilePrune, type Prune } from '../exchange/visibility.ts';
 import { parseStored, toJson } from '../http/json.ts';
-import { webhookOf } from './event-kinds.ts';
+import { pushOf } from './event-kinds.ts';
 import type { Post } from './posts.ts';
 import type { EventsSetting } from './setting.ts';
 import type { Subscriber } from './subscribers.ts';
@@ -32,7 +33,7 @@ export function compileWrapping(engine: EventsSetting): Wrapping {
   const { compilation } = engine;
   const { spec } = compilation;
   const envelope = compileEnvelope(envelopeOf(spec.events), compilation);
-  const fields = named(webhookOf(engine)?.headers ?? {}, compilation);
+  const fields = named(pushOf(engine)?.headers ?? {}, compilation);
   const prunes = new Map<string, Prune | undefined>();
   const downs = new Map<string, Down | undefined>();
   const shapeOf = (kind: string) => statedValue(statedValue(spec.events.kinds)?.[kind]?.payload ?? { standing: 'open', at: '' });
@@ -168,7 +169,9 @@ export interface Signing {
 const framing = ['connection', 'content-length', 'host', 'keep-alive', 'transfer-encoding', 'upgrade', 'expect'];
 
 export function compileSigning(engine: EventsSetting, wrapping: Wrapping, targets: WebhookTargets): Signing {
-  const signature = signatureOf(webhookOf(engine)?.signature);
+  const push = pushOf(engine);
+  const signature = signatureOf(push?.signature);
+  const { method, mediaType } = pushKind(push?.word);
   const { user } = engine.compilation;
   return {
     post(event, subscriber, nowMs) {
@@ -181,11 +184,11 @@ export function compileSigning(engine: EventsSetting, wrapping: Wrapping, target
       if ('wrong' in own) return { wrong: String(own.wrong) };
       const signed = signature.sign({ id: event.id, timestamp: Math.floor(nowMs / 1000), body }, subscriber.secrets(nowMs));
       if ('wrong' in signed) return { wrong: String(signed.wrong) };
-      const headers: Record<string, string> = { 'content-type': 'application/json', 'user-agent': 'ninefold', ...own };
+      const headers: Record<string, string> = { 'content-type': mediaType, 'user-agent': 'ninefold', ...own };
       for (const name of framing) delete headers[name];
       // Whoever starts the service chooses where it sends; a row's address is somebody else's choice.
       const isPrivate = targets.allowsPrivate || fields === undefined;
-      return { url, headers: { ...headers, ...signed }, body, isPrivate };
+      return { method, url, headers: { ...headers, ...signed }, body, isPrivate };
     },
   };
 }

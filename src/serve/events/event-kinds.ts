@@ -1,4 +1,4 @@
-import type { EventKind, Webhook } from '../../parts/events.ts';
+import type { EventKind, Push } from '../../parts/events.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation, operationsOf } from '../../parts/operations.ts';
 import type { Shape } from '../../parts/shape.ts';
@@ -9,7 +9,7 @@ import { compileUnseen, type Prune } from '../exchange/visibility.ts';
 import type { Validate } from '../http/ajv.ts';
 import { parseStored, toJson } from '../http/json.ts';
 import type { StoredChange } from '../resources/act.ts';
-import { keptFields } from '../resources/create.ts';
+import { keptFields } from '../resources/kept-row.ts';
 import { type Asked, askedBy, nothingAsked } from './asked-fields.ts';
 import type { EventsSetting } from './setting.ts';
 
@@ -73,9 +73,9 @@ export function matches(word: string, kind: string): boolean {
   return word === kind || word === '*' || (word.endsWith('.*') && kind.startsWith(word.slice(0, -1)));
 }
 
-/** The stated webhook, where there is one. */
-export function webhookOf({ compilation }: EventsSetting): Webhook | undefined {
-  return statedValue(compilation.spec.events.delivery)?.webhook;
+/** How events are sent to subscribers, where it is stated. */
+export function pushOf({ compilation }: EventsSetting): Push | undefined {
+  return statedValue(compilation.spec.events.delivery)?.push;
 }
 
 function compileKind(

@@ -1,3 +1,4 @@
+import { pullKind } from '../../kinds/deliveries/all.ts';
 import { streamKind, streamKinds } from '../../kinds/streams/all.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { compileSchedule } from './attempts.ts';
@@ -125,15 +126,18 @@ class Looking {
 function compile(engine: EventsSetting, hasGiven: boolean, targets: WebhookTargets): Compiled {
   const recording = compileRecording(engine, hasGiven);
   const wrapping = compileWrapping(engine);
-  const stated = statedValue(engine.compilation.spec.events.delivery)?.stream?.format;
+  const pull = statedValue(engine.compilation.spec.events.delivery)?.pull;
+  const way = pullKind(pull?.word);
   // A stream of no known format has no plan, and nobody who listens.
-  const kind = streamKind(stated) ?? streamKinds[0];
+  const kind = streamKind(pull?.format) ?? streamKinds[0];
   return {
     recording,
     rules: { schedule: compileSchedule(engine), signing: compileSigning(engine, wrapping, targets) },
     stream: {
       recording,
       wrapping,
+      way,
+      keptMs: pull?.keepMs ?? way.usualKeepMs,
       kind,
       comment: Buffer.from(kind.comment),
       isGood: (caller) => engine.store.read((rows) => isStillKnown(engine, caller, rows, engine.clock.now())),
@@ -180,7 +184,7 @@ class Pruning {
     const { clock, store, compilation } = this.#engine();
     const nowMs = clock.now();
     const delivery = statedValue(compilation.spec.events.delivery);
-    const eventsMs = Math.max(delivery?.stream?.keepMs ?? 0, keptMs);
+    const eventsMs = Math.max(delivery?.pull?.keepMs ?? 0, keptMs);
     const events = {
       beforeMs: nowMs - eventsMs,
       afterSeq: this.#reached,

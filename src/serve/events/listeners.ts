@@ -1,3 +1,4 @@
+import type { PullKind } from '../../kinds/deliveries/kind.ts';
 import type { StreamKind } from '../../kinds/streams/kind.ts';
 import type { StoredEvent } from '../../store/outbox.ts';
 import type { Reader } from '../../store/store.ts';
@@ -11,6 +12,10 @@ import { type Image, readImage } from './row-image.ts';
 
 /** What the stream needs of a document, compiled once. */
 export interface StreamRules {
+  /** How somebody listens. */
+  readonly way: PullKind;
+  /** How far back a reader can resume. */
+  readonly keptMs: number;
   /** How events are written one after another. */
   readonly kind: StreamKind;
   /** What keeps a connection from looking dead. */

@@ -3,6 +3,7 @@ import { publicConnector } from './addresses.ts';
 
 /** One try: where to, with what. */
 export interface Post {
+  readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -42,7 +43,7 @@ export class Posts {
   }
 
   /** Sends; `done` is called once, and never before this returns. */
-  send({ url, headers, body, isPrivate }: Post, timeoutMs: number, done: (posted: Posted) => void): Underway {
+  send({ method, url, headers, body, isPrivate }: Post, timeoutMs: number, done: (posted: Posted) => void): Underway {
     const target = this.#addressOf(url);
     if (typeof target === 'string') return failed(target, done);
     const entry = this.#poolOf(target.origin, timeoutMs, isPrivate);
@@ -55,7 +56,7 @@ export class Posts {
       entry.pool.dispatch(
         {
           path: `${target.pathname}${target.search}`,
-          method: 'POST',
+          method,
           headers,
           body,
           headersTimeout: timeoutMs * 2,

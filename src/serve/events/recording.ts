@@ -6,7 +6,7 @@ import { isFailed } from '../exchange/compilation.ts';
 import type { Caller, Recorded, Value } from '../exchange/exchange.ts';
 import { toJson } from '../http/json.ts';
 import type { StoredChange, Work } from '../resources/act.ts';
-import { compileKinds, type Kinds, type RecordedKind, webhookOf } from './event-kinds.ts';
+import { compileKinds, type Kinds, pushOf, type RecordedKind } from './event-kinds.ts';
 import {
   compileMayRead,
   compileNeeds,
@@ -68,14 +68,14 @@ class Recorder implements Recording {
 
   constructor(engine: EventsSetting, hasGiven: boolean) {
     const delivery = statedValue(engine.compilation.spec.events.delivery);
-    const webhook = webhookOf(engine);
+    const push = pushOf(engine);
     this.#engine = engine;
-    this.kinds = compileKinds(engine, hasGiven || delivery?.webhook !== undefined || delivery?.stream !== undefined);
+    this.kinds = compileKinds(engine, hasGiven || delivery?.push !== undefined || delivery?.pull !== undefined);
     this.#needs = compileNeeds(engine);
     this.mayRead = compileMayRead(engine, this.#needs);
-    this.#subscriberModel = webhook?.subscribers?.resource;
+    this.#subscriberModel = push?.subscribers?.resource;
     this.#hasSubscribers = hasGiven || this.#subscriberModel !== undefined;
-    this.#isOrdered = webhook?.order !== 'any';
+    this.#isOrdered = push?.order !== 'any';
   }
 
   record(work: Work, caller: Caller | undefined, emitted: readonly Emitted[], subscribers: Subscribers): Recorded | undefined {

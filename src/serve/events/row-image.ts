@@ -7,7 +7,7 @@ import { operationsOn } from '../callers/rules.ts';
 import type { Caller, Fields, Value } from '../exchange/exchange.ts';
 import { parseStored, toJson } from '../http/json.ts';
 import { follower, type Models, type StoredChange, type Work } from '../resources/act.ts';
-import { keptFields } from '../resources/create.ts';
+import { keptFields } from '../resources/kept-row.ts';
 import { type Asked, type FieldNames, pathsFrom } from './asked-fields.ts';
 import type { EventsSetting } from './setting.ts';
 

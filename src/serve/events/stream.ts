@@ -1,5 +1,5 @@
+import type { PullKind } from '../../kinds/deliveries/kind.ts';
 import type { StreamKind } from '../../kinds/streams/kind.ts';
-import { statedValue } from '../../parts/fact.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
 import { type Caller, type Exchange, refusalReply } from '../exchange/exchange.ts';
 import type { Reply, ReplyReader, ReplySink, ReplyStream } from '../http/call.ts';
@@ -9,7 +9,6 @@ import type { EventsSetting } from './setting.ts';
 
 /** How much may wait for one reader; one that is slower is let go, and can resume. */
 const waitingBytesMax = 256 * 1024;
-const heartbeatMs = 15_000;
 const pageMost = 128;
 
 /** Server-sent events (WHATWG HTML section 9.2): each event that its caller may hear of, from now on or from where it left. */
@@ -39,19 +38,19 @@ export class Streams {
   /** The answer to `stream events`. From where it tells is known before its head goes out. */
   readonly open = (exchange: Exchange): PromiseOrValue<Reply> => {
     const { caller, call, view } = exchange;
-    const { kind } = this.#rules();
+    const { kind, way } = this.#rules();
     const from = this.#engine().limits.addressOf(call);
     if (this.#count >= streamsMost)
       return refusalReply(exchange, { when: 'service.unavailable', headers: { 'retry-after': '60' } });
     if (this.#openOf(caller, from) >= (caller ? streamsMostOfOne : streamsMostOfAddress))
       return refusalReply(exchange, { when: 'limit.rate', headers: { 'retry-after': '60' } });
-    const last = call.headers[kind.resumeHeader];
+    const last = call.headers[kind.resumeHeader.toLowerCase()];
     const lastId = typeof last === 'string' && last !== '' ? last : undefined;
     return after(
       this.#engine().store.read(({ outbox }) =>
         lastId === undefined ? outbox.lastEvent() : (outbox.eventNamed(lastId)?.seq ?? 0),
       ),
-      (position) => streamReply(kind, (sink) => this.#start(sink, caller, view.version ?? '', position, from)),
+      (position) => streamReply(kind, way, (sink) => this.#start(sink, caller, view.version ?? '', position, from)),
     );
   };
 
@@ -94,7 +93,7 @@ export class Streams {
     const connection: Connection = { group, sink, position, from, isLive: false, resume: undefined };
     group.connections.add(connection);
     this.#count += 1;
-    if (this.#count === 1) this.#heartbeat.set(this.#engine().clock.now() + heartbeatMs);
+    if (this.#count === 1) this.#heartbeat.set(this.#engine().clock.now() + this.#rules().way.beatMs);
     this.#join(connection);
     return {
       drained() {
@@ -151,7 +150,7 @@ export class Streams {
     const { group, sink } = connection;
     const isHere = () => group.connections.has(connection) && !this.#isStopped;
     while (isHere()) {
-      const oldestMs = this.#engine().clock.now() - keptMs(this.#engine());
+      const oldestMs = this.#engine().clock.now() - this.#rules().keptMs;
       const { told, last, isWhole } = await this.#read(connection.position, oldestMs, [group]);
       if (!isHere()) return;
       for (const { pieces } of told) for (const piece of pieces.values()) sink.write(piece);
@@ -232,7 +231,7 @@ export class Streams {
     const { clock } = this.#engine();
     for (const group of this.#groups.values())
       void this.#beatFor(group).catch((failure: unknown) => this.#engine().onFailure(failure, 'stream'));
-    this.#heartbeat.set(clock.now() + heartbeatMs);
+    this.#heartbeat.set(clock.now() + this.#rules().way.beatMs);
   }
 
   /** Where it cannot be found out whether somebody is still good, it is not. */
@@ -289,12 +288,7 @@ function isExpired({ claims }: Caller, nowMs: number): boolean {
   return typeof exp === 'number' && exp * 1000 <= nowMs;
 }
 
-function streamReply({ mediaType }: StreamKind, start: ReplyStream['start']): Reply {
-  const headers = { 'content-type': mediaType, 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
+function streamReply({ mediaType }: StreamKind, way: PullKind, start: ReplyStream['start']): Reply {
+  const headers = { 'content-type': mediaType, ...way.headers };
   return { status: 200, headers, body: undefined, stream: { start } };
-}
-
-/** How far back a reader can resume: a day where the document does not say. */
-function keptMs({ compilation }: EventsSetting): number {
-  return statedValue(compilation.spec.events.delivery)?.stream?.keepMs ?? 86_400_000;
 }

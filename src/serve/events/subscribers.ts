@@ -1,10 +1,10 @@
-import type { Webhook } from '../../parts/events.ts';
+import type { Push } from '../../parts/events.ts';
 import type { Reader, Transaction } from '../../store/store.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
 import { type Caller, type Fields, Refused, type Value } from '../exchange/exchange.ts';
 import { describeValue } from '../http/violation.ts';
 import type { StoredChange, Work } from '../resources/act.ts';
-import { type Kinds, matches, webhookOf } from './event-kinds.ts';
+import { type Kinds, matches, pushOf } from './event-kinds.ts';
 import type { EventsSetting } from './setting.ts';
 import { targetFlaw, type WebhookTargets } from './targets.ts';
 
@@ -128,7 +128,7 @@ export class Subscribers {
    */
   keep(work: Work, change: StoredChange, caller: Caller | undefined, engine: EventsSetting, kinds: Kinds): void {
     const { id, before, after } = change;
-    const fields = webhookOf(engine)?.subscribers;
+    const fields = pushOf(engine)?.subscribers;
     if (!fields) return;
     if (!after) {
       work.rows.outbox.forgetSubscriber(id);
@@ -189,7 +189,7 @@ function stillGood({ previous = [] }: State, nowMs: number) {
 
 function readAll(rows: Reader, engine: EventsSetting): Map<string, Subscriber> {
   const found = new Map<string, Subscriber>();
-  const fields = webhookOf(engine)?.subscribers;
+  const fields = pushOf(engine)?.subscribers;
   const model = fields && engine.models.get(fields.resource);
   if (!fields || !model) return found;
   for (let after = 0; ; ) {
@@ -219,13 +219,13 @@ function overlaid(
 }
 
 function readOne(rows: Reader, engine: EventsSetting, id: string): Subscriber | undefined {
-  const fields = webhookOf(engine)?.subscribers;
+  const fields = pushOf(engine)?.subscribers;
   const model = fields && engine.models.get(fields.resource);
   const row = model && rows.get(model.name, id);
   return fields && model && row && subscriberOf(id, model.parse(row), stateOf(rows, id), fields);
 }
 
-function subscriberOf(id: string, row: Fields, state: State, names: NonNullable<Webhook['subscribers']>): Subscriber {
+function subscriberOf(id: string, row: Fields, state: State, names: NonNullable<Push['subscribers']>): Subscriber {
   const word = (name: string | undefined): Value => (name === undefined ? undefined : row[name]);
   const [url, secret, events] = [word(names.url), word(names.secret), word(names.events)];
   const list = Array.isArray(events) ? events.map(String) : undefined;

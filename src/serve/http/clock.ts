@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { CryptoKey, JWK } from 'jose';
 
 /** What tells the time, and wakes whoever waits for one. It is handed in, so that tests can move it. */
@@ -53,6 +54,20 @@ export function steadyClock(dayMs: () => number = Date.now, elapsedMs: () => num
 
 /** A timer does not notice that the clock is set, so the clock is looked at this often. */
 const lookMs = 500;
+
+/** How long this process lets others wait: `takeSeconds` gives what 99 % waited less than since it was last asked. */
+export function measureDelay(): { takeSeconds(): number; stop(): void } {
+  const delay = monitorEventLoopDelay({ resolution: 20 });
+  delay.enable();
+  return {
+    takeSeconds() {
+      const nanoseconds = delay.percentile(99);
+      delay.reset();
+      return nanoseconds / 1e9;
+    },
+    stop: () => void delay.disable(),
+  };
+}
 
 /** The machine's own clock. */
 export const systemClock: Clock = steadyClock();

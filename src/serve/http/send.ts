@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Json } from '../../document/document.ts';
 import type { Reply, ReplyReader, ReplyStream } from './call.ts';
 
 /** Writes a reply; `last` closes the connection after it, `held` leaves it to the caller to end the response. */
@@ -127,4 +128,9 @@ export function addHeaders(headers: Record<string, string>, more: Readonly<Recor
     if (known === undefined) headers[name] = value;
     else if (name === 'link' || name === 'vary') headers[name] = `${known}, ${value}`;
   }
+}
+
+/** The answer of a door that stands beside the service, for those who run it or try it. */
+export function doorReply(status: number, body: Json): Reply {
+  return { status, headers: { 'content-type': 'application/json', 'cache-control': 'no-store' }, body: JSON.stringify(body) };
 }

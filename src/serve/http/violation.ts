@@ -15,6 +15,9 @@ export const noViolations: readonly Violation[] = Object.freeze([]);
 /** How many violations one answer carries at most. */
 export const violationsMax = 50;
 
+/** The words for a text without letters. */
+export const emptyText = '""';
+
 /** A few words for a value: the JSON of a scalar cut at 64 characters, else its kind and size. */
 export function describeValue(value: unknown): string {
   if (value === undefined) return 'nothing';

@@ -17,7 +17,7 @@ import type { ViewCompilation } from '../resources/view-compilation.ts';
 export interface Result {
   /** The status that follows by rule. */
   readonly status: number;
-  /** Names for expressions: result, items, next_cursor, has_more, total. */
+  /** Names for expressions: result, items, next_cursor, next_url, has_more, total. */
   readonly scope: Readonly<Record<string, Value>>;
   /** The rows that what a stand-in makes up may refer to. */
   readonly work: Rows;

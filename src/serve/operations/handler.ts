@@ -18,11 +18,12 @@ import { compilePrune } from '../exchange/visibility.ts';
 import type { Validate } from '../http/ajv.ts';
 import type { Reply } from '../http/call.ts';
 import { headerText } from '../http/send.ts';
-import { changeFor, compileOwnErrors, type Outcome, type Pause, readFor, type Work, workFor } from '../resources/act.ts';
+import { changeFor, type Outcome, type Pause, readFor, type Work, workFor } from '../resources/act.ts';
 import { compileStatedBody } from '../resources/body.ts';
 import { applySetters, insertRow, updateRow } from '../resources/create.ts';
 import { removeRow } from '../resources/delete.ts';
 import type { RowModel } from '../resources/model.ts';
+import { compileOwnErrors } from '../resources/own-errors.ts';
 import { compileFiring } from '../resources/transition.ts';
 import { fire } from '../serve.ts';
 import { answerScope, compileHeaders, encodeReply } from './answers.ts';
@@ -210,6 +211,13 @@ function isOwnAnswer(value: Value): value is HandlerAnswer {
 
 /** Applies one thing that a handler wants stored. @throws {Refused} or our own failure where it does not fit the document. */
 function applyWanted(work: Work, wanted: WantedChange, operation: Operation, engine: Engine): void {
+  const since = work.stored.length;
+  storeWanted(work, wanted, operation, engine);
+  // What follows from a transition was carried out with it.
+  if (wanted.kind !== 'fire') engine.models.follow?.(work, since);
+}
+
+function storeWanted(work: Work, wanted: WantedChange, operation: Operation, engine: Engine): void {
   const model = engine.models.get(wanted.resource);
   if (!model) throw new Error(`${wanted.resource} is no resource of this document.`);
   if (wanted.kind === 'create') {

@@ -16,7 +16,7 @@ import { compileBody, type DecodeBody } from '../http/body.ts';
 import type { ParameterSpec } from '../http/parameter-reader.ts';
 import { compileParameters, type ReadParameters } from '../http/parameters.ts';
 import type { Resolve } from '../http/schema.ts';
-import { noViolations } from '../http/violation.ts';
+import { emptyText, noViolations, type Violation } from '../http/violation.ts';
 import { compileExpansion } from '../resources/representation.ts';
 import type { ViewCompilation } from '../resources/view-compilation.ts';
 
@@ -59,9 +59,10 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
       const { values, violations } = read(path, call.query, call.headers);
       const wrong = validate ? validate(values) : noViolations;
       const all = violations.length === 0 ? wrong : [...violations, ...wrong];
-      const left = forgive && all !== wrong ? forgive(all) : all;
+      const left = forgive && all.length > 0 ? forgive(all) : all;
       const bad = left.length > 0 || !badExpansion ? left : badExpansion(values);
-      return bad.length > 0 ? { refusal: { when: 'request.parameter', violations: bad } } : { params: values };
+      if (bad.length > 0) return { refusal: { when: 'request.parameter', violations: bad } };
+      return { params: all.length > 0 ? withoutEmpty(values, all) : values };
     },
     body(call, bytes) {
       // A body that may be left out, and is, is a map without members.
@@ -78,6 +79,12 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
       return { refusal: { when, violations: decoded.violations } };
     },
   };
+}
+
+/** What is sent empty and cannot be, where that is let pass, is not sent. */
+function withoutEmpty(values: Readonly<Record<string, Value>>, passed: readonly Violation[]): Readonly<Record<string, Value>> {
+  const empty = new Set(passed.flatMap(({ in: place, found, path }) => (place === 'query' && found === emptyText ? [path] : [])));
+  return empty.size === 0 ? values : Object.fromEntries(Object.entries(values).filter(([name]) => !empty.has(name)));
 }
 
 function isJson(type: string): boolean {

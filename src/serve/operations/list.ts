@@ -5,11 +5,12 @@ import { acceptedSchemes } from '../callers/accepted-schemes.ts';
 import { type Exchange, type OperationRun, refusalReply } from '../exchange/exchange.ts';
 import type { Reply } from '../http/call.ts';
 import { contentTag } from '../http/conditions.ts';
-import { changeFor, compileOwnErrors, type Drawn, readFor, type Work, workFor } from '../resources/act.ts';
+import { changeFor, type Drawn, readFor, type Work, workFor } from '../resources/act.ts';
 import { compileEnvelope, compileLinks, envelopeOf, type Page } from '../resources/lists/envelope.ts';
 import type { CompiledList } from '../resources/lists/list.ts';
 import { boundFields, compileLocator } from '../resources/locate.ts';
 import type { RowModel } from '../resources/model.ts';
+import { compileOwnErrors } from '../resources/own-errors.ts';
 import { compileRepresentation } from '../resources/representation.ts';
 import { compileAnswers } from './answers.ts';
 import type { Engine } from './engine.ts';
@@ -28,7 +29,7 @@ export function compileListRun(
   const { pagination } = list.paging;
   const envelope = compileEnvelope(pagination);
   const secrets = acceptedSchemes(compilation.spec).flatMap((one) => (one.in === 'query' ? [one.carrier] : []));
-  const linksTo = compileLinks(pagination, secrets, compilation.standIn !== undefined);
+  const links = compileLinks(pagination, secrets, compilation.standIn !== undefined);
   const answers = compileAnswers(endpoint, compilation);
   const ownErrors = compileOwnErrors(operation, compilation);
   const { standIn } = compilation;
@@ -44,7 +45,7 @@ export function compileListRun(
     const own = ownErrors?.(work.scope);
     if (own) return refusalReply(exchange, own);
     if (found.isInDoubt) exchange.accepted = [...(exchange.accepted ?? []), ...openPages];
-    const headers = headersOf(endpoint, linksTo(found, exchange.call));
+    const headers = headersOf(endpoint, links.header(found, exchange.call));
     if (answers && typeof found.items !== 'string') return stated(work, exchange, found, found.items, headers);
     const { items } = found;
     if (standIn && typeof items !== 'string') for (const row of items) standIn.tellRow(exchange, rows, model, idOf(model, row));
@@ -60,7 +61,7 @@ export function compileListRun(
     headers: Record<string, string>,
   ): Reply {
     const items = rows.map(({ doc }) => representation.show(work, exchange, doc));
-    const told = { items, next_cursor: textOf(found.next), has_more: found.hasMore, total: found.total };
+    const told = { ...toldOf(found), items, next_url: links.next(found, exchange.call) };
     const scope = { ...work.scope, ...told, result: envelopeOf(pagination, items, found) };
     if (standIn) for (const row of rows) standIn.tellRow(exchange, work.rows, model, idOf(model, row));
     const made = answers?.(exchange, { status: 200, scope, work });
@@ -106,6 +107,11 @@ function headersOf({ cache }: Endpoint, link: string | undefined): Record<string
 /** The identifier of a row of a page, of which nothing but its text is read. */
 function idOf(model: RowModel, row: FoundRow): string {
   return String(model.parse(row)[model.identifier.field]);
+}
+
+/** What expressions read of a page, besides its rows. */
+function toldOf({ next, hasMore, total }: Page) {
+  return { next_cursor: textOf(next), has_more: hasMore, total };
 }
 
 /** A cursor as expressions have it: some styles of pages count in numbers. */

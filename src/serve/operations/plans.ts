@@ -1,5 +1,7 @@
+import { pullKind } from '../../kinds/deliveries/all.ts';
 import { streamKind } from '../../kinds/streams/all.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
+import { pullOf } from '../../parts/events.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { type Operation, operationsOf, resourceOfEffect } from '../../parts/operations.ts';
 import type { OperationAccess } from '../callers/operation-access.ts';
@@ -7,12 +9,13 @@ import { varyByCredential } from '../callers/vary.ts';
 import { type OperationRun, type Plan, Planned, Refused, refusalReply, type View } from '../exchange/exchange.ts';
 import { versionedPath } from '../exchange/versions.ts';
 import { compileAccept } from '../http/media-type.ts';
-import { compileOwnErrors, readFor, workFor } from '../resources/act.ts';
+import { readFor, workFor } from '../resources/act.ts';
 import { compileStatedBody } from '../resources/body.ts';
 import { compileCreate } from '../resources/create.ts';
 import { compileDelete } from '../resources/delete.ts';
 import { compileList } from '../resources/lists/list.ts';
 import type { RowModel } from '../resources/model.ts';
+import { compileOwnErrors } from '../resources/own-errors.ts';
 import { compileTransitionAct } from '../resources/transition.ts';
 import { compileReplace, compileUpdate } from '../resources/update.ts';
 import { compileAnswers } from './answers.ts';
@@ -39,24 +42,25 @@ export function plansOf(engine: Engine, views: Views): Planned[] {
         compilePlan(operations.get(key) ?? { name: endpoint.operation, endpoint }, endpoint, engine, views),
       ),
   );
-  return [...plans, ...streamPlan(engine, views)];
+  return [...plans, ...pullPlan(engine, views)];
 }
 
-/** `stream events`, which goes the way of every operation up to its answer; a stated endpoint of the same path comes first. */
-function streamPlan(engine: Engine, views: Views): Planned[] {
+/** The operation by which somebody listens, which goes the way of every operation up to its answer; a stated endpoint of the same path comes first. */
+function pullPlan(engine: Engine, views: Views): Planned[] {
   const { spec } = engine.compilation;
-  const stream = statedValue(spec.events.delivery)?.stream;
-  const kind = streamKind(stream?.format);
-  if (!kind || stream?.method !== 'GET' || !stream.path.startsWith('/')) return [];
-  const key = `GET ${stream.path}`;
+  const pull = pullOf(spec.events);
+  const kind = streamKind(pull?.format);
+  if (!kind || !pull || pullKind(pull.word).problems(pull).length > 0) return [];
+  const { at, method, path, operation } = pull;
+  const key = `${method} ${path}`;
   if (entriesOf(spec.endpoints.all).some(([stated]) => stated === key)) return [];
-  const none = { standing: 'none', at: stream.at } as const;
+  const none = { standing: 'none', at } as const;
   const endpoint: Endpoint = {
     key,
-    at: stream.at,
-    method: 'GET',
-    path: stream.path,
-    operation: 'stream events',
+    at,
+    method,
+    path,
+    operation: operation.name,
     does: none,
     parameters: none,
     request: none,
@@ -65,7 +69,7 @@ function streamPlan(engine: Engine, views: Views): Planned[] {
     order: [],
   };
   const compile = () => {
-    const plan = compilePlan({ name: 'stream events' }, endpoint, engine, views);
+    const plan = compilePlan(operation, endpoint, engine, views);
     const inDoubt = engine.acceptsOpen ? [] : engine.compilation.access.doubts(plan.operation);
     return { ...plan, inDoubt, doubtsOf: undefined, unsupported: undefined, run: engine.events.open };
   };

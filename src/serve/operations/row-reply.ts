@@ -54,7 +54,7 @@ export function compileRowReply(endpoint: Endpoint, model: RowModel, engine: Eng
       // What is told of a deletion, where nothing else is said, is what the row was.
       const isTold = did !== 'deleted' || standIn !== undefined || isRowTold;
       const shown = isTold ? representation.show(work, exchange, row.doc) : undefined;
-      const made = answers(exchange, { status, scope: { ...work.scope, result: shown, resource: fields }, work });
+      const made = answers(exchange, { status, scope: { ...work.scope, result: shown, resource: fields, next: fields }, work });
       if ('refusal' in made) return made;
       if (etag && did !== 'deleted') headers.etag = tagAs(etag, tagWithin(ownTag(row), made.reply.body));
       return { reply: { ...made.reply, headers: { ...headers, ...made.reply.headers } } };

@@ -6,7 +6,15 @@ import { identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { alternativesOf } from '../../parts/shapes/branches.ts';
 import type { Row, Transaction } from '../../store/store.ts';
-import { type Exchange, type Fields, type OperationRun, type Refusal, Refused, refusalReply } from '../exchange/exchange.ts';
+import {
+  type Exchange,
+  type Fields,
+  type OperationRun,
+  type Refusal,
+  Refused,
+  refusalReply,
+  type Value,
+} from '../exchange/exchange.ts';
 import type { OpenFact } from '../exchange/open.ts';
 import type { Reply } from '../http/call.ts';
 import { changeFor, type Drawn, type Work, workFor } from '../resources/act.ts';
@@ -32,6 +40,7 @@ export function compileSampledRun(
   const badBody = compileStatedBody(endpoint, compilation);
   const named = rowNamed(endpoint, engine);
   const shown = modelShown(endpoint, models);
+  const relate = named && standIn.compileRelation(endpoint, named.model, named.depth);
   const access = compilation.access.of(operation, compilation.user);
   const spend = engine.limits.spendOf(operation);
 
@@ -42,7 +51,8 @@ export function compileSampledRun(
     if (bad) return refusalReply(exchange, bad);
     const row = named && rows.get(named.model.name, exchange.pathParams[named.parameter] ?? '');
     if (named && !row) return refusalReply(exchange, { when: 'resource.missing' });
-    const made = answer(work, exchange, row);
+    const related = row && relate?.(work, exchange, row.id);
+    const made = answer(work, exchange, row, related);
     if ('refusal' in made) throw new Refused(made.refusal);
     spend?.(rows, exchange, made.reply.status);
     exchange.recorded = engine.events.record(work, exchange.caller);
@@ -53,8 +63,10 @@ export function compileSampledRun(
     work: Work,
     exchange: Exchange,
     row: Row | undefined,
+    related: Value | undefined,
   ): { readonly reply: Reply } | { readonly refusal: Refusal } {
     if (!answers) return { reply: { status: 204, headers: {}, body: undefined } };
+    if (related !== undefined) return answers(exchange, { status: 200, scope: { ...work.scope, result: related }, work });
     const result = shown && resultOf(standIn, work, exchange, shown, named?.model.name === shown.name ? row : undefined);
     const came = { status: 200, scope: { ...work.scope, result }, work };
     return answers(exchange, result ? came : { ...came, sent: exchangeEcho(exchange) });
@@ -110,7 +122,7 @@ function idOf({ identifier }: RowModel, id: string): Fields {
 function rowNamed(
   { path }: Endpoint,
   { models, compilation }: Engine,
-): { readonly model: RowModel; readonly parameter: string } | undefined {
+): { readonly model: RowModel; readonly parameter: string; readonly depth: number } | undefined {
   let best: { readonly model: RowModel; readonly parameter: string; readonly depth: number } | undefined;
   for (const [, reader] of entriesOf(compilation.spec.endpoints.all)) {
     const effect = statedValue(reader.does);

@@ -151,6 +151,11 @@ interface DeprecatedWords {
   readonly used: ((exchange: Exchange) => readonly Deprecation[]) | undefined;
 }
 
+/** Of a word in an exchange more has to be stated than that it is deprecated: the header field is about the whole of it, and knows dates alone. */
+function isTold({ deprecated, sunset, alternative, link }: Deprecation): boolean {
+  return [deprecated, sunset, alternative, link].some((one) => one !== undefined);
+}
+
 /** Finds them for one endpoint, as a user sees it. */
 function deprecatedWords(spec: Spec, endpoint: Endpoint, user: string | undefined): DeprecatedWords {
   const resource = resourceOfEffect(statedValue(endpoint.does));
@@ -158,10 +163,12 @@ function deprecatedWords(spec: Spec, endpoint: Endpoint, user: string | undefine
   const shapes: Shape[] = answers ?? (resource === undefined ? [] : [{ resource }]);
   const shown = shapes.flatMap((shape) => fieldsShown(spec, shape, user));
   const fields = entriesOf(entryOf(spec.resources.all, resource ?? '')?.fields ?? { standing: 'open', at: '' });
-  const sent = fields.flatMap(([name, { deprecated }]) => (deprecated ? [[name, deprecated] as const] : []));
+  const sent = fields.flatMap(([name, { deprecated }]) =>
+    deprecated && isTold(deprecated) ? [[name, deprecated] as const] : [],
+  );
   const parameters = entriesOf(endpoint.parameters).flatMap(([name, parameter]) => {
     const own = parameter.deprecated ?? sent.find(([field]) => field === parameter.filters)?.[1];
-    return own ? [[name, own] as const] : [];
+    return own && isTold(own) ? [[name, own] as const] : [];
   });
   const sorter = entriesOf(endpoint.parameters).find(([, { sorts }]) => sorts)?.[0];
   if (sent.length === 0 && parameters.length === 0) return { shown, used: undefined };
@@ -213,7 +220,7 @@ function nodeOf(spec: Spec, name: string, user: string | undefined): Node {
   const whole = resource?.shape && statedValue(resource.shape);
   if (whole) resourcesIn(whole, holds);
   for (const { shape } of fields) resourcesIn(statedValue(shape), holds);
-  return { deprecated: fields.flatMap(({ deprecated }) => deprecated ?? []), holds };
+  return { deprecated: fields.flatMap(({ deprecated }) => (deprecated && isTold(deprecated) ? [deprecated] : [])), holds };
 }
 
 /** Kept for all the endpoints of a document: hundreds of them show the same resources. */

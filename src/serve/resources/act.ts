@@ -1,15 +1,15 @@
 import type { Draw } from '../../kinds/generators/kind.ts';
-import { entriesOf } from '../../parts/fact.ts';
-import { namesOperation, type Operation } from '../../parts/operations.ts';
 import type { Reader, Row, Store, Transaction } from '../../store/store.ts';
 import type { Pass } from '../callers/operation-access.ts';
 import type { PromiseOrValue } from '../exchange/after.ts';
-import { type Compilation, type Evaluate, isFailed } from '../exchange/compilation.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
 import type { Entropy } from '../http/clock.ts';
 import type { RowModel } from './model.ts';
 
-export type Models = ReadonlyMap<string, RowModel>;
+export interface Models extends ReadonlyMap<string, RowModel> {
+  /** Carries out what follows from the changes that were stored since. @throws {Refused} for all of it. Nothing where nothing follows. */
+  readonly follow?: (work: Work, since: number) => void;
+}
 
 /** Rows as they are kept, and what is known of them. */
 export interface Stored {
@@ -27,6 +27,8 @@ export interface Work<Rows extends Reader = Transaction> {
   readonly scope: Readonly<Record<string, Value>>;
   /** What the change stored, in order; events are made of it. */
   readonly stored: StoredChange[];
+  /** How much followed from the change so far, and how deep it stands in what follows. */
+  following?: { acts: number; depth: number };
   /** The fields of rows that a stand-in made up, for the answer to name. */
   sampled?: readonly string[];
 }
@@ -34,6 +36,8 @@ export interface Work<Rows extends Reader = Transaction> {
 /** One thing that a change stored. */
 export interface StoredChange {
   readonly operation: string;
+  /** The transition that it is, where it is one. */
+  readonly transition?: string | undefined;
   readonly model: RowModel;
   readonly id: string;
   readonly before: Fields | undefined;
@@ -269,29 +273,5 @@ export function workFor<Rows extends Reader>(rows: Rows, models: Models, exchang
       follow: follower(rows, models),
     },
     stored: [],
-  };
-}
-
-/** The service's own errors at one operation: the first whose condition holds, in document order. */
-type OwnErrors = (scope: Readonly<Record<string, Value>>) => Refusal | undefined;
-
-/** Compiles them; nothing where the operation has none. A condition that cannot be evaluated is `internal`. */
-export function compileOwnErrors(operation: Operation, compilation: Compilation): OwnErrors | undefined {
-  const effect = operation.endpoint;
-  const rules = entriesOf(compilation.spec.errors.codes).flatMap(([name, code]) =>
-    code.rules.flatMap((rule): { code: string; holds: Evaluate }[] => {
-      if (!rule.if || (rule.on !== undefined && !namesOperation(rule.on, operation))) return [];
-      if (effect?.errors && rule.on === undefined && !effect.errors.includes(name)) return [];
-      return [{ code: name, holds: compilation.expression(rule.if, operation.name) }];
-    }),
-  );
-  if (rules.length === 0) return undefined;
-  return (scope) => {
-    for (const { code, holds } of rules) {
-      const value = holds(scope);
-      if (isFailed(value)) return { when: 'internal', message: `The condition of ${code} failed: ${value.reason}` };
-      if (value === true) return { code };
-    }
-    return undefined;
   };
 }

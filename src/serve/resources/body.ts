@@ -4,7 +4,8 @@ import { isStated, statedValue } from '../../parts/fact.ts';
 import { requestShape } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Reader } from '../../store/store.ts';
-import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
+import { type Exchange, type Fields, type Refusal, type Value, warn } from '../exchange/exchange.ts';
+import type { Validate } from '../http/ajv.ts';
 import { Bare, withoutPrototype } from '../http/json.ts';
 import { describeValue, type Violation } from '../http/violation.ts';
 import { refuse, type Work } from './act.ts';
@@ -27,18 +28,19 @@ export function compileSent(
 ): (exchange: Exchange, before?: Fields) => Sent {
   const { spec } = compilation;
   if (endpoint.takes) return compileEnclosed(endpoint, model, locator, compilation);
+  // What is sent of a row that is there is held to the rules with the rest of it.
+  const rules = compilation.standIn ? undefined : model.rules;
   const shape: Shape = shapeSent(endpoint, model, compilation);
   const isOwnShape = isStated(endpoint.request);
   const validate = compilation.validate(shape, 'sent');
   const validateRow = isOwnShape && !compilation.standIn ? compileRowShape(endpoint, compilation) : undefined;
-  const forgive = compilation.standIn?.forgive;
+  const look = compileLook(validate, compilation);
   const fill = compileDefaults(spec, shape);
   const dropped = droppedFor(model, compilation);
   const older = isOwnShape ? undefined : compilation.version?.carries.resource(model.name);
   /** A stated body that is no object, such as a text, fills no field by itself: what it sets is for `set` to say. */
   function valueAsRequest(exchange: Exchange): Sent {
-    const found = validate(exchange.request);
-    const violations = forgive ? forgive(exchange, found) : found;
+    const violations = look(exchange, exchange.request);
     if (violations.length > 0) return invalid(violations);
     const fields: Fields = new Bare();
     bindPath(fields, exchange, model, locator);
@@ -62,15 +64,35 @@ export function compileSent(
     if (disagreements.length > 0) return invalid(disagreements);
     fill?.(fields);
     if (before) for (const name of older?.unseen ?? []) if (before[name] === undefined) delete fields[name];
-    const misfit = validate(fields);
-    const violations = forgive ? forgive(exchange, misfit) : misfit;
+    const unfit = look(exchange, fields);
+    const broken = rules && !before && !isOwnShape ? rules(fields, unfit.length === 0) : [];
+    const violations = [...unfit, ...broken];
     if (violations.length > 0) return invalid(violations);
     if (!isOwnShape) return { fields: compilation.standIn ? onlyOwn(model, fields, true) : fields };
     const own = onlyOwn(model, withoutKeys(fields, dropped), compilation.standIn !== undefined);
     bindPath(own, exchange, model, locator);
     // What a stated body lets pass becomes a row, which has a shape of its own.
-    const unfit = validateRow?.(own) ?? [];
-    return unfit.length > 0 ? invalid(unfit) : { fields: own };
+    const unshaped = validateRow?.(own) ?? [];
+    const wrong = [...unshaped, ...(before ? [] : (rules?.(own, unshaped.length === 0) ?? []))];
+    return wrong.length > 0 ? invalid(wrong) : { fields: own };
+  };
+}
+
+/** Compiles the look at what was sent: what is wrong with it, of a stand-in but for what it lets pass. */
+export function compileLook(validate: Validate, { standIn }: Pick<ViewCompilation, 'standIn'>) {
+  return (exchange: Exchange, value: Value): readonly Violation[] => {
+    const found = validate(value);
+    if (!standIn || found.length === 0) return found;
+    const left = standIn.forgive(exchange, found);
+    const nulls = left.length === 0 ? [] : standIn.withoutNulls(value, left);
+    if (nulls.length === 0) return left;
+    const again = standIn.forgive(exchange, validate(value));
+    if (again.length === 0)
+      warn(
+        exchange,
+        nulls.map(({ path }) => `body ${path.slice(1)} is null`),
+      );
+    return again;
   };
 }
 
@@ -86,18 +108,20 @@ function compileEnclosed(endpoint: Endpoint, model: RowModel, locator: Locator, 
   const { spec, standIn } = compilation;
   const shape: Shape = statedValue(endpoint.request) ?? {};
   const validate = compilation.validate(shape, 'sent');
+  const look = compileLook(validate, compilation);
   const validateRow = standIn ? undefined : compileRowShape(endpoint, compilation);
   const fill = compileDefaults(spec, shape);
   const dropped = droppedFor(model, compilation);
-  return (exchange: Exchange): Sent => {
+  const rules = standIn ? undefined : model.rules;
+  return (exchange: Exchange, before?: Fields): Sent => {
     fill?.(exchange.request);
-    const found = validate(exchange.request);
-    const violations = standIn ? standIn.forgive(exchange, found) : found;
+    const violations = look(exchange, exchange.request);
     if (violations.length > 0) return invalid(violations);
     const inner = takenOf(endpoint, exchange.request);
     const own = onlyOwn(model, withoutKeys(isFields(inner) ? inner : {}, dropped), standIn !== undefined);
     const disagreements = bindPath(own, exchange, model, locator);
-    const unfit = disagreements.length > 0 ? disagreements : (validateRow?.(own) ?? []);
+    const misfits = disagreements.length > 0 ? disagreements : (validateRow?.(own) ?? []);
+    const unfit = [...misfits, ...(before ? [] : (rules?.(own, misfits.length === 0) ?? []))];
     return unfit.length > 0 ? invalid(unfit) : { fields: own };
   };
 }
@@ -122,13 +146,12 @@ export function compileStatedBody(
   const validate = compilation.validate(shape, 'sent');
   const fill = compileDefaults(compilation.spec, shape);
   const findReferences = compileReferences(compilation.spec, shape);
-  const forgive = compilation.standIn?.forgive;
+  const look = compileLook(validate, compilation);
   return (work, exchange) => {
     const { request, older } = exchange;
     if (older && older.violations.length > 0) return { when: 'request.invalid', violations: older.violations, inVersion: true };
     fill?.(request);
-    const found = validate(request);
-    const violations = forgive ? forgive(exchange, found) : found;
+    const violations = look(exchange, request);
     if (violations.length > 0) return { when: 'request.invalid', violations };
     return findReferences && missingAmong(work, findReferences(request), compilation);
   };

@@ -1,15 +1,18 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { Duplicate } from '../../store/failures.ts';
-import type { NewRow, Row } from '../../store/store.ts';
+import type { Row } from '../../store/store.ts';
 import { EvaluationFailure } from '../exchange/compilation.ts';
 import { type Fields, type Refusal, Refused, type Value } from '../exchange/exchange.ts';
-import { Bare, copy, toJson, withoutPrototype } from '../http/json.ts';
+import { copy, withoutPrototype } from '../http/json.ts';
 import { describeValue } from '../http/violation.ts';
-import { type Act, type Changing, compileOwnErrors, type Models, type Names, type TakenRow, type Work } from './act.ts';
+import type { Act, Changing, Models, Names, TakenRow, Work } from './act.ts';
 import { compileMissingReference, compileSent } from './body.ts';
+import { bringUpDerived, withDerived } from './derive.ts';
+import { keptFields, newRow, setTimers } from './kept-row.ts';
 import { compileLocator, type Locator } from './locate.ts';
 import { identifierText, identifierValue, type RowModel, type Setter } from './model.ts';
+import { compileOwnErrors } from './own-errors.ts';
 import type { StandIn } from './stand-in.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
@@ -20,7 +23,13 @@ export interface RowMaking {
   readonly change: Changing;
 }
 
-export function compileMaker(operation: Operation, model: RowModel, compilation: ViewCompilation): RowMaking {
+/** `given` are the fields that are given from elsewhere, and so not set. */
+export function compileMaker(
+  operation: Operation,
+  model: RowModel,
+  compilation: ViewCompilation,
+  given?: readonly string[],
+): RowMaking {
   const { standIn } = compilation;
   const words = [operation.name, 'create', 'write'];
   const missingReference = compileMissingReference(compilation);
@@ -32,16 +41,20 @@ export function compileMaker(operation: Operation, model: RowModel, compilation:
       for (const { field, value } of model.defaults) if (sent[field] === undefined) sent[field] = copy(value);
       const missing = missingReference(work, model, sent, undefined);
       if (missing) return { refusal: missing };
-      const started = start(work, model, initial, sent);
-      return { next: generate(work, model, started ?? sent), ...(!started && { illegal: { when: 'transition.illegal' } }) };
+      const known = withDerived(work.rows, model, undefined, sent, false);
+      const started = start(work, model, initial, known);
+      return { next: generate(work, model, started ?? known), ...(!started && { illegal: { when: 'transition.illegal' } }) };
     },
     change: {
       model,
-      asStored: (names, next) => asStored(model.setters(words), names, next),
+      asStored: (names, next) => asStored(model.setters(words, given), names, next),
       illegalIn: undefined,
       set(work, { id }, _taken, names, hooked) {
-        const next = applySetters(model.setters(words), names, hooked);
-        const identifier = id ?? identify(work, model, standIn, next);
+        const known = id ?? generateIdentifier(work, model, standIn);
+        const setters = model.setters(words, given);
+        const scope = known === undefined || setters.length === 0 ? names : { ...names, next: identified(model, hooked, known) };
+        const next = applySetters(setters, scope, hooked);
+        const identifier = known ?? givenIdentifier(work, model, standIn, next);
         if (identifier === undefined) throw new Refused({ when: 'request.invalid', violations: [noIdentifier(model, next)] });
         next[model.identifier.field] = identifierValue(identifier, model.identifier.isInteger);
         return standIn ? standIn.completeRow(work, model, identifier, next) : next;
@@ -50,8 +63,7 @@ export function compileMaker(operation: Operation, model: RowModel, compilation:
       ownErrors: standIn && ownErrors ? (names) => undone(ownErrors(names)) : ownErrors,
       store(work, _found, _taken, fields) {
         // The row has its identifier by now.
-        const row = insertRow(work, model, String(fields[model.identifier.field]), fields, operation.name);
-        return { did: 'created', row, fields };
+        return { did: 'created', ...insertRow(work, model, String(fields[model.identifier.field]), fields, operation.name) };
       },
     },
   };
@@ -79,8 +91,41 @@ export function compileCreate(
       const taken = sent(exchange);
       return 'refusal' in taken ? taken : maker.take(work, taken.fields);
     },
-    change: maker.change,
+    change: endpoint.exists ? orFound(maker.change, compilation) : maker.change,
   };
+}
+
+/**
+ * Where a row that is there holds what is unique, that row is what comes out, and nothing is changed. Who may not read it is told that
+ * the value is taken.
+ */
+function orFound(change: Changing, { access, user }: ViewCompilation): Changing {
+  const { model } = change;
+  const reading = access.reading(model.name, user);
+  return {
+    ...change,
+    store(work, found, taken, next) {
+      const row = holderOf(work, model, next);
+      const fields = row && model.parse(row);
+      const isTold = fields && (reading.isFree || reading.allows(work.scope, fields));
+      return isTold ? { did: 'unchanged', row, fields } : change.store(work, found, taken, next);
+    },
+  };
+}
+
+/** The row that has one of the unique values of another, or its identifier. */
+function holderOf({ rows }: Work, model: RowModel, fields: Fields): Row | undefined {
+  const known = rows.get(model.name, String(fields[model.identifier.field]));
+  if (known) return known;
+  const { columns, unique } = model.table;
+  const values = model.columnsOf(fields);
+  for (const [at, { name }] of columns.entries()) {
+    const value = values[at];
+    if (!unique.includes(name) || value === undefined || value === null) continue;
+    const id = rows.holder(model.name, name, value);
+    if (id !== undefined) return rows.get(model.name, id);
+  }
+  return undefined;
 }
 
 function undone(own: Refusal | undefined): undefined {
@@ -106,14 +151,23 @@ function generate(work: Work, model: RowModel, fields: Fields): Fields {
   return next;
 }
 
-function identify(work: Work, model: RowModel, standIn: StandIn | undefined, next: Fields): string | undefined {
-  const { generate: how, field } = model.identifier;
+/** The identifier that is made of nothing else. */
+function generateIdentifier(work: Work, model: RowModel, standIn: StandIn | undefined): string | undefined {
+  const { generate: how } = model.identifier;
   // An identifier that was read off something is as likely as one that was made up: the same for the same seed.
   const isSeeded = standIn !== undefined && model.resource.identifier.standing === 'inferred';
   if (how.by === 'template') return isSeeded ? standIn.newIdentifier(work, model) : how.make(work.draw);
-  if (how.by === 'sequence') return nextNumber(work, model);
-  const given = identifierText(next[field]);
-  return given === undefined && how.by === 'open' && standIn ? standIn.newIdentifier(work, model) : given;
+  return how.by === 'sequence' ? nextNumber(work, model) : undefined;
+}
+
+function givenIdentifier(work: Work, model: RowModel, standIn: StandIn | undefined, next: Fields): string | undefined {
+  const given = identifierText(next[model.identifier.field]);
+  return given === undefined && model.identifier.generate.by === 'open' && standIn ? standIn.newIdentifier(work, model) : given;
+}
+
+function identified(model: RowModel, fields: Fields, identifier: string): Fields {
+  const { field, isInteger } = model.identifier;
+  return Object.assign(withoutPrototype(fields), { [field]: identifierValue(identifier, isInteger) });
 }
 
 /** The next number; those of rows that were stored under a number of their own are passed over. */
@@ -134,29 +188,47 @@ function noIdentifier(model: RowModel, next: Fields) {
 }
 
 /** Stores a new row with its timers. @throws {Refused} `resource.exists` where its identifier or a unique value is taken. */
-export function insertRow(work: Work, model: RowModel, id: string, fields: Fields, operation: string): Row {
+export function insertRow(work: Work, model: RowModel, id: string, given: Fields, operation: string): StoredRow {
+  const fields = withDerived(work.rows, model, undefined, given, true);
   const row = write(work, model, fields, () =>
     work.rows.insert(model.name, newRow(model, id, fields, model.machine ? work.nowMs : 0)),
   );
   setTimers(work, model, row, fields);
   work.stored.push({ operation, model, id, before: undefined, after: fields });
-  return row;
+  return asDerived(work, model, row, undefined, fields);
 }
 
-/** Stores a changed row with its timers. `entered` is when it entered its state. */
+/** A row as it is stored, and its fields. */
+interface StoredRow {
+  readonly row: Row;
+  readonly fields: Fields;
+}
+
+/** What is derived elsewhere is brought up; where rows refer to others of their own resource, that may be of this one. */
+function asDerived(work: Work, model: RowModel, row: Row, before: Fields | undefined, fields: Fields): StoredRow {
+  const { tallies } = model.derived;
+  if (tallies.length === 0) return { row, fields };
+  bringUpDerived(work, model, before, keptFields(model, fields));
+  const now = tallies.some(({ target }) => target === model.name) ? work.rows.get(model.name, row.id) : undefined;
+  return now && now.rev !== row.rev ? { row: now, fields: model.parse(now) } : { row, fields };
+}
+
+/** Stores a changed row with its timers. `entered` is when it entered its state, by the transition, where that is what changes it. */
 export function updateRow(
   work: Work,
   model: RowModel,
   row: Row,
   before: Fields,
-  fields: Fields,
+  given: Fields,
   entered: number,
   operation: string,
-): Row {
+  transition?: string,
+): StoredRow {
+  const fields = withDerived(work.rows, model, row.id, given, true);
   const written = write(work, model, fields, () => work.rows.update(model.name, newRow(model, row.id, fields, entered)));
   setTimers(work, model, written, fields);
-  work.stored.push({ operation, model, id: row.id, before, after: fields });
-  return written;
+  work.stored.push({ operation, transition, model, id: row.id, before, after: fields });
+  return asDerived(work, model, written, before, fields);
 }
 
 /** What is set on a change, all of it over the same scope. @throws {Refused} `internal` where it fails or does not fit its field. */
@@ -193,25 +265,6 @@ export function asStored(setters: readonly Setter[], scope: Readonly<Record<stri
   }
 }
 
-function newRow(model: RowModel, id: string, fields: Fields, entered: number): NewRow {
-  return { id, entered, doc: toJson(keptFields(model, fields)), columns: model.columnsOf(fields) };
-}
-
-/** The fields as they are kept: in the order of the document, without what is never stored. */
-export function keptFields(model: RowModel, fields: Fields): Fields {
-  const source = model.forget ? copy(fields) : fields;
-  model.forget?.(source);
-  const ordered: Fields = new Bare();
-  for (const name of model.fields.keys())
-    if (Object.hasOwn(source, name) && source[name] !== undefined) ordered[name] = source[name];
-  if (model.resource.additionalProperties) {
-    for (const name of Object.keys(source)) {
-      if (!model.fields.has(name)) ordered[name] = source[name];
-    }
-  }
-  return ordered;
-}
-
 function write(_work: Work, model: RowModel, fields: Fields, act: () => Row): Row {
   try {
     return act();
@@ -226,19 +279,5 @@ function write(_work: Work, model: RowModel, fields: Fields, act: () => Row): Ro
       expected: 'a value that no other one holds',
     }));
     throw new Refused({ when: 'resource.exists', violations });
-  }
-}
-
-/** Sets the timers that the row's state asks for and clears the others. */
-export function setTimers(work: Pick<Work, 'rows' | 'scope'>, model: RowModel, row: Row, fields: Fields): void {
-  const { machine } = model;
-  if (!machine || machine.timed.length === 0) return;
-  const state = fields[machine.field];
-  for (const timed of machine.timed) {
-    const due = timed.leaves(state)
-      ? timed.due(fields, row.entered, { ...work.scope, resource: fields, next: fields })
-      : undefined;
-    if (due) work.rows.setTimer({ resource: model.name, id: row.id, name: timed.name, dueMs: due.ms, token: due.token });
-    else work.rows.clearTimers(model.name, row.id, timed.name);
   }
 }

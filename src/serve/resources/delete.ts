@@ -2,12 +2,14 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
 import type { Row, Scalar } from '../../store/store.ts';
 import { type Fields, Refused } from '../exchange/exchange.ts';
-import { type Act, compileOwnErrors, type Models, type Work } from './act.ts';
+import type { Act, Changing, Models, Work } from './act.ts';
 import { compileAllowed } from './allowed.ts';
 import { compileStatedBody } from './body.ts';
 import { applySetters, updateRow } from './create.ts';
+import { bringUpDerived, forgetTallied } from './derive.ts';
 import { compileLocator } from './locate.ts';
 import { identifierValue, type Referrer, type RowModel } from './model.ts';
+import { compileOwnErrors } from './own-errors.ts';
 import { compilePrecondition } from './precondition.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
@@ -29,18 +31,28 @@ export function compileDelete(
       const bad = badBody(work, exchange);
       return bad ? { refusal: bad } : { next: { ...fields } };
     },
-    change: {
-      model,
-      asStored: undefined,
-      illegalIn: compileAllowed(endpoint, model),
-      set: (_work, _found, _taken, _names, next) => next,
-      ownErrors: compileOwnErrors(operation, compilation),
-      store(work, { row, fields }) {
-        // A deletion is of a row that was found.
-        removeRow(work, model, row!, fields!, operation.name);
-        compilation.standIn?.given.gone(work.rows, model, row!.id);
-        return { did: 'deleted', row: row!, fields: fields! };
-      },
+    change: compileRemoval(operation, model, compilation, compileAllowed(endpoint, model)),
+  };
+}
+
+/** A deletion of a row that is there, whoever asks for it. */
+export function compileRemoval(
+  operation: Operation,
+  model: RowModel,
+  compilation: ViewCompilation,
+  illegalIn?: Changing['illegalIn'],
+): Changing {
+  return {
+    model,
+    asStored: undefined,
+    illegalIn,
+    set: (_work, _found, _taken, _names, next) => next,
+    ownErrors: compileOwnErrors(operation, compilation),
+    store(work, { row, fields }) {
+      // A deletion is of a row that was found.
+      removeRow(work, model, row!, fields!, operation.name);
+      compilation.standIn?.given.gone(work.rows, model, row!.id);
+      return { did: 'deleted', row: row!, fields: fields! };
     },
   };
 }
@@ -54,11 +66,18 @@ export function removeRow(work: Work, model: RowModel, row: Row, fields: Fields,
   gather(work, model, row, fields, leaving);
   for (const { model: gone, row: goneRow } of leaving.values()) refuseHeld(work, gone, goneRow, leaving);
   for (const { model: gone, row: goneRow } of leaving.values()) clearReferences(work, gone, goneRow, leaving);
+  // What letting go has changed in a row counts as it is now.
+  const counted: { readonly model: RowModel; readonly fields: Fields }[] = [];
   for (const { model: gone, row: goneRow, fields: before } of [...leaving.values()].reverse()) {
+    const last = gone.derived.tallies.length > 0 ? work.rows.get(gone.name, goneRow.id) : undefined;
+    if (last) counted.push({ model: gone, fields: gone.parse(last) });
     work.rows.remove(gone.name, goneRow.id);
+    forgetTallied(work.rows, gone, goneRow.id);
     const name = gone === model && goneRow.id === row.id ? operation : `delete ${gone.name}`;
     work.stored.push({ operation: name, model: gone, id: goneRow.id, before, after: undefined });
   }
+  // Of those that are gone themselves nothing is derived any more.
+  for (const { model: gone, fields: last } of counted) bringUpDerived(work, gone, last, undefined);
 }
 
 function gather(

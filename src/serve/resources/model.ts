@@ -1,5 +1,6 @@
 import type { Draw } from '../../kinds/generators/kind.ts';
 import { readTemplate } from '../../kinds/generators/template.ts';
+import { isSaidByType } from '../../parts/expressions/shape-type.ts';
 import { type Expression, entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
@@ -14,6 +15,8 @@ import type { Fields, Value } from '../exchange/exchange.ts';
 import { compileForgetting, type Prune } from '../exchange/visibility.ts';
 import type { Validate } from '../http/ajv.ts';
 import { parseStored } from '../http/json.ts';
+import { compileDerived, type Derived } from './derived.ts';
+import { compileFieldRules, type FieldRules } from './field-rules.ts';
 import { indexedFields } from './indexes.ts';
 import { compileReferences, type FindReferences } from './references.ts';
 import { type CompiledMachine, compileMachine } from './states.ts';
@@ -33,6 +36,8 @@ export interface RowModel {
   readonly forget: Prune | undefined;
   readonly defaults: readonly { readonly field: string; readonly value: Value }[];
   readonly generated: readonly { readonly field: string; make(draw: Draw): string }[];
+  /** What is reckoned of its rows, and for them. */
+  readonly derived: Derived;
   readonly references: readonly Reference[];
   /** References of other resources, and of its own, to this one. */
   readonly referrers: readonly Referrer[];
@@ -42,6 +47,8 @@ export interface RowModel {
   readonly setters: Setters;
   columnsOf(fields: Fields): Scalar[];
   code(field: string): ColumnCode | undefined;
+  /** What its fields together must not be; nothing where it states no rules. */
+  readonly rules: FieldRules | undefined;
   /** A whole row as it is kept. */
   readonly validateStored: Validate;
   parse(row: Pick<Row, 'doc'>): Fields;
@@ -75,23 +82,32 @@ export function compileModels(
   access: Pick<Access, 'columnsOf' | 'equalIn'>,
 ): ReadonlyMap<string, RowModel> {
   const models = new Map<string, RowModel>();
+  const derivedOf = compileDerived(compilation);
   for (const [name, resource] of entriesOf(compilation.spec.resources.all)) {
-    if (isStated(resource.identifier) && isStated(resource.fields)) models.set(name, compileModel(resource, compilation, access));
+    if (isStated(resource.identifier) && isStated(resource.fields))
+      models.set(name, compileModel(resource, compilation, access, derivedOf(name)));
   }
   return models;
 }
 
-function compileModel(resource: Resource, compilation: Compilation, access: Pick<Access, 'columnsOf' | 'equalIn'>): RowModel {
+function compileModel(
+  resource: Resource,
+  compilation: Compilation,
+  access: Pick<Access, 'columnsOf' | 'equalIn'>,
+  derived: Derived,
+): RowModel {
   const { spec } = compilation;
   const fields = new Map(entriesOf(resource.fields));
   const list = [...fields.values()];
   const identifier = statedValue(resource.identifier) ?? { field: 'id' };
   const machine = machineOf(spec.states, resource.name);
   const codes = new Map(list.map((field) => [field.name, fieldCode(spec, field)]));
+  const rules = compileFieldRules(resource, compilation);
   return {
     name: resource.name,
     resource,
-    ...compileTable(resource, fields, codes, compilation, access),
+    ...compileTable(resource, fields, codes, compilation, access, derived),
+    derived,
     identifier: {
       field: identifier.field,
       isInteger: identifierType(spec, resource.name) === 'integer',
@@ -111,8 +127,20 @@ function compileModel(resource: Resource, compilation: Compilation, access: Pick
     findReferences: compileReferences(spec, { resource: resource.name }),
     setters: rememberSetters(list, compilation),
     code: (field) => codes.get(field),
-    validateStored: compilation.validate({ resource: resource.name }, 'stored'),
+    rules,
+    validateStored: withRules(compilation.validate({ resource: resource.name }, 'stored'), rules),
     parse: (row) => parseStored(row.doc),
+  };
+}
+
+/** A whole row has to fit its shape, and keep the rules of its resource. */
+function withRules(validate: Validate, rules: FieldRules | undefined): Validate {
+  if (!rules) return validate;
+  return (value) => {
+    const misfits = validate(value);
+    const isRow = typeof value === 'object' && value !== null && !Array.isArray(value);
+    // Not null and no list: an object.
+    return isRow ? [...misfits, ...rules(value as Fields, misfits.length === 0)] : misfits;
   };
 }
 
@@ -123,11 +151,13 @@ function compileTable(
   codes: ReadonlyMap<string, ColumnCode>,
   compilation: Compilation,
   access: Pick<Access, 'columnsOf' | 'equalIn'>,
+  { extremes }: Derived,
 ): Pick<RowModel, 'table' | 'columnsOf'> {
-  const { fields: asked, own } = access.columnsOf(resource.name);
+  const { fields: asked, own: ruled } = access.columnsOf(resource.name);
+  const own = [...ruled, ...extremes.map(({ column, read }) => ({ ...column, read }))];
   const indexed = indexedFields(compilation.spec, resource, {
     columns: asked,
-    own: own.map(({ name }) => name),
+    own: ruled.map(({ name }) => name),
     leading: access.equalIn,
   });
   const uniques = resource.unique.map((rule, index) => ({
@@ -148,7 +178,7 @@ function compileTable(
       ...uniques.map(({ column, made }) => ({ name: column, type: 'text' as const, made })),
     ],
     unique: uniques.map(({ column }) => column),
-    indexes: indexed.indexes,
+    indexes: [...indexed.indexes, ...extremes.map(({ by, column }) => [by, column.name])],
   };
   // Every indexed column is a field's.
   const encoders = indexed.columns.map((name) => ({ name, encode: (codes.get(name) as ColumnCode).encode }));
@@ -203,21 +233,25 @@ export interface Setter {
   readonly validate: Validate;
 }
 
-/** What sets fields on a change, by its words: the operation, the transition, the verb, `write`. */
-type Setters = (words: readonly string[]) => readonly Setter[];
+/** What sets fields on a change, by its words: the operation, the transition, the verb, `write`; but for those that are given otherwise. */
+type Setters = (words: readonly string[], given?: readonly string[]) => readonly Setter[];
+
+const fits: Validate = () => [];
 
 /** Compiles what sets the fields of a resource, each change's on its first use. */
 function rememberSetters(fields: readonly Field[], compilation: Compilation): Setters {
   const known = new Map<string, readonly Setter[]>();
-  return (words) => {
-    const key = words.join('\n');
+  return (words, given = []) => {
+    const key = given.length === 0 ? words.join('\n') : JSON.stringify([words, given]);
     const found = known.get(key);
     if (found) return found;
     const setters = fields.flatMap((field): Setter[] => {
+      if (given.includes(field.name)) return [];
       // The narrowest word wins: the operation or transition before the verb, the verb before `write`.
       const expression = words.map((word) => field.set[word]).find((candidate) => candidate !== undefined);
       if (!expression) return [];
-      const validate = compilation.validate(statedValue(field.shape) ?? {}, 'stored');
+      const shape = statedValue(field.shape) ?? {};
+      const validate = isSaidByType(shape) ? fits : compilation.validate(shape, 'stored');
       return [{ field: field.name, expression, evaluate: compilation.expression(expression, words[0]), validate }];
     });
     known.set(key, setters);

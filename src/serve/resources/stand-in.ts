@@ -20,6 +20,8 @@ import type { RowModel } from './model.ts';
 export interface StandIn {
   /** What is left of the violations of a request once those are gone that it lets pass. */
   readonly forgive: Forgive;
+  /** Takes away from what was sent what is null and may not be. */
+  readonly withoutNulls: WithoutNulls;
   /** Whether media types are taken as they are meant, and a missing body as an empty one. */
   readonly isLenient: boolean;
   /** A call as it is meant, where its path has other methods; nothing where it is meant as it came. */
@@ -63,6 +65,8 @@ export interface StandIn {
   tellRow(exchange: Exchange, rows: Reader, model: RowModel, id: string, names?: readonly string[]): void;
   /** Tells in the header fields of an answer what was made up, and what was let pass. */
   tell(exchange: Exchange, headers: Record<string, string>): void;
+  /** Compiles what an endpoint does with things that belong to a row of its path, whose segments are so many; nothing where it does none of that. */
+  compileRelation(endpoint: Endpoint, owner: RowModel, depth: number): Relate | undefined;
   /** Completes what came out to the shape that an answer states, in the likeness of its examples. */
   compileCompletion(shape: Shape, answer: Pick<Answer, 'examples' | 'data'>, does: Effect | undefined): CompleteAnswer;
   /** Compiles the answering as a stream, where an answer is stated in one and the request asks for it; nothing where it is in none. */
@@ -74,6 +78,12 @@ export interface StandIn {
   /** Completes what the stated payload makes of a refusal to the shape that is stated for it. */
   compilePayload(shape: Shape): CompletePayload;
 }
+
+/** Binds, looses or shows what belongs to a row; gives what it shows of it, where it shows any. */
+export type Relate = (work: Work, exchange: Exchange, owner: string) => Value | undefined;
+
+/** The violations that told of a null which is no longer there. */
+export type WithoutNulls = (value: Value, violations: readonly Violation[]) => readonly Violation[];
 
 export type Forgive = (exchange: Exchange, violations: readonly Violation[]) => readonly Violation[];
 

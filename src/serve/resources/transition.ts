@@ -2,11 +2,12 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import type { Operation } from '../../parts/operations.ts';
 import type { Refusal } from '../exchange/exchange.ts';
 import { withoutPrototype } from '../http/json.ts';
-import { type Act, type Changing, compileOwnErrors, type Found, type Models, type TakenRow, type Work } from './act.ts';
+import type { Act, Changing, Found, Models, TakenRow, Work } from './act.ts';
 import { compileStatedBody } from './body.ts';
 import { applySetters, asStored, updateRow } from './create.ts';
 import { compileLocator } from './locate.ts';
 import type { RowModel } from './model.ts';
+import { compileOwnErrors } from './own-errors.ts';
 import { compilePrecondition } from './precondition.ts';
 import type { CompiledTransition } from './states.ts';
 import type { ViewCompilation } from './view-compilation.ts';
@@ -41,7 +42,14 @@ export interface FireTransition {
   readonly change: Changing;
 }
 
-export function compileFiring(name: string, operation: Operation, model: RowModel, compilation: ViewCompilation): FireTransition {
+/** `given` are the fields that are given from elsewhere, and so not set. */
+export function compileFiring(
+  name: string,
+  operation: Operation,
+  model: RowModel,
+  compilation: ViewCompilation,
+  given?: readonly string[],
+): FireTransition {
   const { machine } = model;
   const transition: CompiledTransition | undefined = machine?.transition(name, operation.name);
   const words = [operation.name, name, 'write'];
@@ -57,13 +65,12 @@ export function compileFiring(name: string, operation: Operation, model: RowMode
     },
     change: {
       model,
-      asStored: (names, next) => asStored(model.setters(words), names, next),
+      asStored: (names, next) => asStored(model.setters(words, given), names, next),
       illegalIn: undefined,
-      set: (_work, _found, _taken, names, next) => applySetters(model.setters(words), names, next),
+      set: (_work, _found, _taken, names, next) => applySetters(model.setters(words, given), names, next),
       ownErrors: compileOwnErrors(operation, compilation),
       store(work, { row, fields }, _taken, next) {
-        const written = updateRow(work, model, row!, fields!, next, work.nowMs, operation.name);
-        return { did: 'changed', row: written, fields: next };
+        return { did: 'changed', ...updateRow(work, model, row!, fields!, next, work.nowMs, operation.name, name) };
       },
     },
   };

@@ -9,11 +9,12 @@ import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
 import { isHidden } from '../exchange/visibility.ts';
 import { withoutPrototype } from '../http/json.ts';
 import { describeValue, type Violation } from '../http/violation.ts';
-import { type Act, type Changing, compileOwnErrors, type Models, type TakenRow, type Work } from './act.ts';
+import type { Act, Changing, Models, TakenRow, Work } from './act.ts';
 import { compileAllowed } from './allowed.ts';
 import {
   bindPath,
   changedField,
+  compileLook,
   compileMissingReference,
   compileSent,
   droppedFor,
@@ -23,10 +24,12 @@ import {
   unknownField,
   withoutKeys,
 } from './body.ts';
-import { applySetters, asStored, compileMaker, keptFields, type RowMaking, updateRow } from './create.ts';
+import { applySetters, asStored, compileMaker, type RowMaking, updateRow } from './create.ts';
+import { keptFields } from './kept-row.ts';
 import { compileLocator, type Locator } from './locate.ts';
 import { identifierValue, type RowModel } from './model.ts';
 import { compileOlderUpdate } from './older-body.ts';
+import { compileOwnErrors } from './own-errors.ts';
 import { compilePrecondition } from './precondition.ts';
 import { takenOf } from './taken.ts';
 import type { ViewCompilation } from './view-compilation.ts';
@@ -43,14 +46,15 @@ export function compileUpdate(
   const dropped = droppedHere(endpoint, model, compilation);
   const forgive = compilation.standIn?.forgive;
   const older = isStated(endpoint.request) ? undefined : compileOlderUpdate(model, compilation);
-  const ownShape = isStated(endpoint.request) ? compilation.validate(endpoint.request.value, 'sent') : undefined;
+  const ownShape = isStated(endpoint.request)
+    ? compileLook(compilation.validate(endpoint.request.value, 'sent'), compilation)
+    : undefined;
   const fit = compileFit(model, compilation);
 
   /** What was sent is an object that its own shape, where it has one, admits. */
   function misshapen(exchange: Exchange): readonly Violation[] {
     const { request } = exchange;
-    const found = isFields(request) ? (ownShape?.(request) ?? []) : undefined;
-    if (found) return forgive ? forgive(exchange, found) : found;
+    if (isFields(request)) return ownShape?.(exchange, request) ?? [];
     return [{ in: 'body', path: '', found: describeValue(request), expected: 'an object' }];
   }
 
@@ -79,7 +83,7 @@ export function compileUpdate(
       const own = ownShape || compilation.standIn ? ownFields(model.fields, changes) : changes;
       return fit(work, row!, before, made?.next ?? withoutPrototype(mergeJson(before, own) as Fields));
     },
-    change: compileRowChange(operation, endpoint, model, 'update', compilation),
+    change: compileRowChange(operation, model, 'update', compilation, { illegalIn: compileAllowed(endpoint, model) }),
   };
 }
 
@@ -109,7 +113,7 @@ export function compileReplace(
   const sent = compileSent(endpoint, model, locator, compilation);
   const fit = compileFit(model, compilation);
   const maker = compileMaker(operation, model, compilation);
-  const change = compileRowChange(operation, endpoint, model, 'replace', compilation);
+  const change = compileRowChange(operation, model, 'replace', compilation, { illegalIn: compileAllowed(endpoint, model) });
   const isKept = keptOnReplace(model, compilation);
 
   /** What the row becomes: what was sent, and of what is there what its caller could not have sent. */
@@ -174,23 +178,23 @@ function compileFit(model: RowModel, compilation: ViewCompilation) {
 }
 
 /** What is the same for every change of a row that is there, once it is known what it becomes. */
-function compileRowChange(
+export function compileRowChange(
   operation: Operation,
-  endpoint: Endpoint,
   model: RowModel,
   verb: 'update' | 'replace',
   compilation: ViewCompilation,
+  { illegalIn, given }: { readonly illegalIn?: Changing['illegalIn']; readonly given?: readonly string[] },
 ): Changing {
   const words = [operation.name, verb, 'write'];
   return {
     model,
-    asStored: (names, next) => asStored(model.setters(words), names, next),
-    illegalIn: compileAllowed(endpoint, model),
+    asStored: (names, next) => asStored(model.setters(words, given), names, next),
+    illegalIn,
     set(_work, { fields }, taken, names, next) {
       // What stands under the operation's own name is what it is for.
-      const own = applySetters(model.setters([operation.name]), names, next);
+      const own = applySetters(model.setters([operation.name], given), names, next);
       taken.isUnchanged = isSame(fields, keptFields(model, own));
-      return taken.isUnchanged ? next : applySetters(model.setters(words), names, next);
+      return taken.isUnchanged ? next : applySetters(model.setters(words, given), names, next);
     },
     ownErrors: compileOwnErrors(operation, compilation),
     store(work, { row, fields }, { names, isUnchanged }, next) {
@@ -198,8 +202,7 @@ function compileRowChange(
       const before = fields!;
       if (isUnchanged) return { did: 'unchanged', row: row!, fields: before };
       if (names) compilation.standIn?.keepNames(work.rows, model, row!.id, names);
-      const written = updateRow(work, model, row!, before, next, row!.entered, operation.name);
-      return { did: 'changed', row: written, fields: next };
+      return { did: 'changed', ...updateRow(work, model, row!, before, next, row!.entered, operation.name) };
     },
   };
 }

@@ -2,6 +2,7 @@ import type { Json } from '../../document/document.ts';
 import { isOnLoopback } from '../callers/loopback.ts';
 import type { Call, Reply } from '../http/call.ts';
 import type { SettableClock } from '../http/clock.ts';
+import { doorReply } from '../http/send.ts';
 import { listen } from '../http/socket.ts';
 import { targetOf } from './admin/clock-move.ts';
 import { settledSoon } from './settled-soon.ts';
@@ -26,20 +27,20 @@ export async function openClock(moved: Moved, port: number): Promise<{ readonly 
 async function answer(call: Call, moved: Moved): Promise<Reply> {
   // No page of a browser has any business here.
   if (!isOnLoopback(call) || call.headers.origin !== undefined)
-    return reply(403, { error: 'This door is for this machine alone.' });
+    return doorReply(403, { error: 'This door is for this machine alone.' });
   const { clock } = moved;
-  if (call.method === 'GET') return reply(200, timeOf(clock));
+  if (call.method === 'GET') return doorReply(200, timeOf(clock));
   if (call.method !== 'POST')
-    return { ...reply(405, { error: 'GET tells the time, POST moves it.' }), headers: { allow: 'GET, POST' } };
+    return { ...doorReply(405, { error: 'GET tells the time, POST moves it.' }), headers: { allow: 'GET, POST' } };
   const bytes = await call.body(1024);
   const target = bytes === 'too large' ? undefined : targetOf(inputIn(bytes), clock.now());
   if (target === undefined)
-    return reply(400, { error: 'Write { "now": "2026-06-01T09:00:00Z" } or { "advance": "PT1H" }, an ISO 8601 duration.' });
-  if (target < clock.now()) return reply(422, { error: `The clock goes forward alone; it is ${timeOf(clock).now}.` });
+    return doorReply(400, { error: 'Write { "now": "2026-06-01T09:00:00Z" } or { "advance": "PT1H" }, an ISO 8601 duration.' });
+  if (target < clock.now()) return doorReply(422, { error: `The clock goes forward alone; it is ${timeOf(clock).now}.` });
   await settledSoon(moved);
   clock.set(target);
   await settledSoon(moved);
-  return reply(200, timeOf(clock));
+  return doorReply(200, timeOf(clock));
 }
 
 function timeOf(clock: SettableClock): { readonly now: string } {
@@ -52,8 +53,4 @@ function inputIn(bytes: Buffer): Json | undefined {
   } catch {
     return undefined;
   }
-}
-
-function reply(status: number, body: Json): Reply {
-  return { status, headers: { 'content-type': 'application/json', 'cache-control': 'no-store' }, body: JSON.stringify(body) };
 }

@@ -4,7 +4,7 @@ import { machineOf } from '../../parts/states.ts';
 import type { Row } from '../../store/store.ts';
 import type { Engine } from '../operations/engine.ts';
 import { follower } from '../resources/act.ts';
-import { setTimers } from '../resources/create.ts';
+import { setTimers } from '../resources/kept-row.ts';
 import type { RowModel } from '../resources/model.ts';
 
 /**
@@ -35,7 +35,7 @@ export async function rearm(engine: Engine): Promise<string[]> {
 const none = '';
 
 /** The timed transitions of a resource, as a fingerprint of what they say. */
-function timedWords({ compilation }: Engine, { name }: RowModel): string {
+function timedWords({ compilation }: Engine, { name, derived }: RowModel): string {
   const machine = machineOf(compilation.spec.states, name);
   const transitions = machine && isStated(machine.transitions) ? Object.values(statedValue(machine.transitions) ?? {}) : [];
   const timed = transitions.flatMap(({ name: word, from, after, atTime }) =>
@@ -43,7 +43,7 @@ function timedWords({ compilation }: Engine, { name }: RowModel): string {
   );
   if (timed.length === 0) return none;
   return createHash('sha256')
-    .update(JSON.stringify([machine?.field, timed]))
+    .update(JSON.stringify(derived.made === '' ? [machine?.field, timed] : [machine?.field, timed, derived.made]))
     .digest('base64url');
 }
 

@@ -6,11 +6,12 @@ import { Locked } from '../../store/failures.ts';
 import { openSqlite } from '../../store/sqlite/sqlite.ts';
 import type { Store } from '../../store/store.ts';
 import { Credentials } from '../callers/credentials.ts';
-import { Development } from '../callers/development.ts';
+import { Development, lendingTo } from '../callers/development.ts';
 import { compileTargets } from '../callers/vary.ts';
 import { startEvents } from '../events/events.ts';
 import type { GivenWebhook } from '../events/subscribers.ts';
 import { compileVersionList } from '../exchange/versions.ts';
+import { withFollowing } from '../following/follow.ts';
 import type { Call } from '../http/call.ts';
 import { type Clock, type Entropy, type SettableClock, systemChance, systemClock } from '../http/clock.ts';
 import { fetchDoor } from '../http/fetch.ts';
@@ -26,8 +27,7 @@ import { compileCursors } from '../resources/lists/cursor.ts';
 import { compileModels } from '../resources/model.ts';
 import { startStandIn } from '../resources/stand-in/start.ts';
 import { startViewCompilation } from '../resources/view-compilation.ts';
-import { BadScenario } from '../scenarios/scenario.ts';
-import { Stage } from '../scenarios/stage.ts';
+import type { Stage } from '../scenarios/stage.ts';
 import type { Workbench } from '../scenarios/workbench.ts';
 import type { AnswerCall } from '../serve.ts';
 import { compileAdmin } from './admin/administer.ts';
@@ -35,17 +35,18 @@ import { openAdmin } from './admin/door.ts';
 import { CoverageCount } from './coverage.ts';
 import { quietly } from './failures.ts';
 import { givenWebhooks, webhookTargets } from './given-webhooks.ts';
-import { compileNote, noteBoth } from './note-exchange.ts';
+import { compileNote, noteAll } from './note-exchange.ts';
 import { notesOf } from './notes.ts';
-import { rearm } from './rearm.ts';
+import { bringRowsUp } from './rederive.ts';
 import { seedRows } from './seed.ts';
 import type { ServeOptions, Service } from './service.ts';
 import { settledSoon } from './settled-soon.ts';
-import { startWorkbench } from './start-workbench.ts';
+import { stageOf, startWorkbench } from './start-workbench.ts';
 import { compileServe } from './steps.ts';
 import { lastingOf, type Migrated, migrate } from './stored/migrate.ts';
 import { startTimers, type Timers } from './timers.ts';
 import { compileUnroutedRefusals, type Note, refuseCall } from './unrouted.ts';
+import { type OperatorWatch, startOperatorWatch } from './watched.ts';
 
 /** Opens a SQLite file, or `:memory:`. @throws {Locked} where another process holds it. */
 export function openStore(path: string, options: { readonly lockMs?: number } = {}): Store {
@@ -63,15 +64,14 @@ export function isLocked(error: unknown): boolean {
  * @throws {BadRows} where the rows to start with do not.
  */
 export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise<Service> {
-  const store = options.store ?? openSqlite(':memory:');
-  const clock = options.clock ?? systemClock;
-  const chance = options.chance ?? systemChance;
+  const { clock = systemClock, chance = systemChance, store = openSqlite(':memory:') } = options;
   const engine = () => served.engine;
   const timers = startTimers(engine);
   const stage = stageOf(options);
   const count = options.coverage ? new CoverageCount() : undefined;
   const logged = options.onExchange && compileNote(options.onExchange, clock, (call) => served.target(call));
-  const note = noteBoth(count, logged);
+  const watched = options.watch ? startOperatorWatch(engine, timers) : undefined;
+  const note = noteAll([count, watched], logged);
   const webhooks = await givenWebhooks(options.webhooks ?? [], store, chance);
   const events = startEvents(engine, { webhooks, targets: webhookTargets(options) });
   const credentials = new Credentials(store, chance);
@@ -91,7 +91,7 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
     await events.resume();
   }
 
-  const own = { store, clock, chance, timers, events, credentials, counters, development, count, webhooks, stage };
+  const own = { store, clock, chance, timers, events, credentials, counters, development, count, webhooks, stage, watched };
   return serviceOf({ ...own, served: () => served, replace, options });
 }
 
@@ -102,6 +102,7 @@ interface Parts extends Pick<Lasting, 'counters' | 'credentials' | 'development'
   readonly chance: Entropy;
   readonly timers: Timers;
   readonly count: CoverageCount | undefined;
+  readonly watched: OperatorWatch | undefined;
   readonly webhooks: readonly GivenWebhook[];
   readonly served: () => Served;
   readonly replace: (spec: Spec) => Promise<void>;
@@ -116,12 +117,14 @@ function serviceOf(parts: Parts): Service {
   const fire = async (resource: string, id: string, transition: string) => (await timers.fire(resource, id, transition)) as Json;
   const settled = () => settle(timers, events);
   const workbench = workbenchOf(parts, fire, settled);
-  const administer = compileAdmin({ store, clock, chance, credentials, spec, engine, timers, workbench });
+  const over = { store, clock, chance, credentials, spec, engine, timers, workbench };
+  const administer = compileAdmin({ ...over, onAdministered: parts.options.onAdministered });
   return {
     ...doorsOf(served),
     fire,
     replace,
     workbench,
+    watched: parts.watched,
     administer,
     openAdmin: () => openAdmin(administer, chance),
     get credentials() {
@@ -137,6 +140,7 @@ function serviceOf(parts: Parts): Service {
     coverage: () => parts.count?.of(spec(), engine().compilation.ledger().total.open),
     settled,
     async close() {
+      parts.watched?.close();
       await timers.stop();
       await events.stop();
       if (!parts.options.store) await store.close();
@@ -166,13 +170,6 @@ function workbenchOf(
   });
 }
 
-/** A stage where trials may play: given scenarios, a stand-in, or `trials`, and never in production. */
-function stageOf({ scenarios, sample, trials, production, seedValue }: ServeOptions): Stage | undefined {
-  if (production && (scenarios || trials)) throw new BadScenario('Scenarios are for trials: nothing is played in production.');
-  const isWanted = scenarios !== undefined || sample === true || trials === true;
-  return isWanted && !production ? new Stage(seedValue ?? '', scenarios) : undefined;
-}
-
 /** What is fired emits, and what is sent can disable a subscriber, which emits too. */
 async function settle(...parts: readonly { settled(): Promise<void> }[]): Promise<void> {
   for (let round = 0; round < 2; round++) for (const part of parts) await part.settled();
@@ -198,11 +195,11 @@ async function startServed(
   options: ServeOptions,
 ): Promise<Served> {
   const { engine, migrated } = await startEngine(spec, store, lasting, options);
-  const rearmed = await rearm(engine);
+  const broughtUp = await bringRowsUp(engine);
   await lasting.development?.issue(engine.compilation);
   return {
     engine,
-    carried: [...migrated.done, ...rearmed],
+    carried: [...migrated.done, ...broughtUp],
     road: compileServe(engine, note, lasting.stage),
     refuseRaw: compileRawRefusals(engine),
     target: compileTargets(spec),
@@ -248,9 +245,9 @@ async function startEngine(
   lasting: Lasting,
   options: ServeOptions,
 ): Promise<{ readonly engine: Engine; readonly migrated: Migrated }> {
-  const standIn = options.sample ? startStandIn(spec, options.seedValue ?? '', options.strict ?? false) : undefined;
+  const standIn = options.sample ? startStandIn(spec, options, lendingTo(lasting.credentials, spec, options.as)) : undefined;
   const compilation = startViewCompilation(spec, options.as ?? entriesOf(spec.purpose.users)[0]?.[0], standIn);
-  const models = compileModels(compilation, compilation.access);
+  const models = withFollowing(compileModels(compilation, compilation.access), compilation);
   const chance = options.chance ?? systemChance;
   const clock = options.clock ?? systemClock;
   const migrated = await migrate({

@@ -9,8 +9,10 @@ import type { Clock, Entropy } from '../http/clock.ts';
 import type { GivenHandlers } from '../operations/handlers.ts';
 import type { ScenarioInput } from '../scenarios/scenario.ts';
 import type { RowsByResource, Workbench } from '../scenarios/workbench.ts';
+import type { AdminAct } from './admin/command.ts';
 import type { Coverage } from './coverage.ts';
 import type { MigrationOptions } from './stored/migrate.ts';
+import type { Watched } from './watched.ts';
 
 /** How a service is run. What is not given is the machine's own clock and chance, and a store in memory. */
 export interface ServeOptions {
@@ -65,8 +67,12 @@ export interface ServeOptions {
   readonly scenarios?: readonly ScenarioInput[];
   /** Whether trials may play scenarios and use the workbench; a stand-in and `scenarios` imply it. Never in production. */
   readonly trials?: boolean;
+  /** Count requests, for `watched`. */
+  readonly watch?: boolean;
   /** Called for each exchange; absent = nothing is noted down. */
   readonly onExchange?: (entry: ExchangeEntry) => void;
+  /** Called for each act of an administrator that changes something: keys, deliveries, timers, erasing. */
+  readonly onAdministered?: (act: AdminAct) => void;
   /** Called for failures, which callers see as `internal` alone. */
   readonly onFailure?: (failure: unknown, requestId: string) => void;
 }
@@ -82,6 +88,8 @@ export interface ExchangeEntry {
   readonly ms: number;
   /** The error code or condition of a refusal. */
   readonly refused?: string;
+  /** Where a request that was refused is wrong: `body /name`. */
+  readonly where?: readonly string[];
   readonly open?: readonly string[];
   /** What a stand-in made up. */
   readonly sampled?: readonly string[];
@@ -110,6 +118,8 @@ export interface Service {
   readonly credentials: readonly DevelopmentCredential[];
   /** What trials may do: scenarios, rows, transitions, events, the clock. Nothing where there is none of it. */
   readonly workbench: Workbench | undefined;
+  /** What whoever runs the service watches; nothing where `watch` was not asked for. */
+  readonly watched: Watched | undefined;
   /** Carries out a command of the administrator's, such as `keys add`. @throws {Unfit} where it cannot be. */
   administer(command: string, input: JsonMap): Promise<Json>;
   /** Opens the administrator's own door on a loopback address, for whoever has its token. */

@@ -5,9 +5,12 @@ import type { Engine } from '../operations/engine.ts';
 import { emittable } from '../operations/handler-context.ts';
 import { drawOnce } from '../resources/act.ts';
 import { ownWork } from '../resources/own-work.ts';
+import { BadScenario } from '../scenarios/scenario.ts';
+import { Stage } from '../scenarios/stage.ts';
 import type { RowsByResource, Workbench } from '../scenarios/workbench.ts';
 import { Unfit } from './admin/command.ts';
 import { seedRows } from './seed.ts';
+import type { ServeOptions } from './service.ts';
 
 /** What a workbench needs of the service that it stands beside. */
 interface Bench extends Pick<Workbench, 'stage' | 'fire' | 'clock' | 'settled'> {
@@ -57,4 +60,11 @@ function payloadOf({ compilation: { spec } }: Engine, kind: string): Json {
   // What samples make is JSON, or the mark that there is none.
   if (typeof made === 'symbol') throw new Unfit(`Nothing can be made up that fits what ${kind} carries; give its data.`);
   return made as Json;
+}
+
+/** A stage where trials may play: given scenarios, a stand-in, or `trials`, and never in production. */
+export function stageOf({ scenarios, sample, trials, production, seedValue }: ServeOptions): Stage | undefined {
+  if (production && (scenarios || trials)) throw new BadScenario('Scenarios are for trials: nothing is played in production.');
+  const isWanted = scenarios !== undefined || sample === true || trials === true;
+  return isWanted && !production ? new Stage(seedValue ?? '', scenarios) : undefined;
 }

@@ -2,6 +2,7 @@ import type { Json, JsonMap } from '../../document/document.ts';
 import { isPlainMap } from '../../parts/source.ts';
 import { isOnLoopback } from '../callers/loopback.ts';
 import type { Call, Reply } from '../http/call.ts';
+import { doorReply } from '../http/send.ts';
 import { listen } from '../http/socket.ts';
 import type { Administer } from './admin/administer.ts';
 import { Unfit } from './admin/command.ts';
@@ -25,21 +26,21 @@ export async function openWorkbench(
 async function answer(call: Call, administer: Administer): Promise<Reply> {
   // No page of a browser has any business here.
   if (!isOnLoopback(call) || call.headers.origin !== undefined)
-    return reply(403, { error: 'The workbench is for this machine alone.' });
+    return doorReply(403, { error: 'The workbench is for this machine alone.' });
   if (call.method !== 'GET' && call.method !== 'POST')
-    return { ...reply(405, { error: 'GET looks, POST does.' }), headers: { allow: 'GET, POST' } };
+    return { ...doorReply(405, { error: 'GET looks, POST does.' }), headers: { allow: 'GET, POST' } };
   if (call.path === '/' && call.method === 'GET')
-    return reply(200, { commands: names.map((name) => `/${name.replaceAll(' ', '/')}`) });
+    return doorReply(200, { commands: names.map((name) => `/${name.replaceAll(' ', '/')}`) });
   const command = commandAt(call);
-  if (command === undefined) return reply(404, { error: `There is nothing at ${call.path}; GET / lists what there is.` });
+  if (command === undefined) return doorReply(404, { error: `There is nothing at ${call.path}; GET / lists what there is.` });
   const bytes = await call.body(bytesMost);
   const input = bytes === 'too large' ? bytes : inputIn(bytes);
-  if (input === 'too large') return reply(413, { error: `A command has at most ${bytesMost} bytes.` });
-  if (input === undefined) return reply(400, { error: 'What a command needs is a map in JSON.' });
+  if (input === 'too large') return doorReply(413, { error: `A command has at most ${bytesMost} bytes.` });
+  if (input === undefined) return doorReply(400, { error: 'What a command needs is a map in JSON.' });
   try {
-    return reply(200, await administer(command, input));
+    return doorReply(200, await administer(command, input));
   } catch (error) {
-    if (error instanceof Unfit) return reply(422, { error: error.message });
+    if (error instanceof Unfit) return doorReply(422, { error: error.message });
     throw error;
   }
 }
@@ -64,8 +65,4 @@ function inputIn(bytes: Buffer): JsonMap | undefined {
   } catch {
     return undefined;
   }
-}
-
-function reply(status: number, body: Json): Reply {
-  return { status, headers: { 'content-type': 'application/json', 'cache-control': 'no-store' }, body: JSON.stringify(body) };
 }

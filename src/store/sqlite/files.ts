@@ -1,15 +1,27 @@
-import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * A new file is for its owner alone, and so are those that SQLite lays beside it, which have its mode. One that is there is not touched:
- * whoever closes a file gives up all locks that its process has on it.
+ * A new file is for its owner alone, and so are those that SQLite lays beside it, which have its mode. One that is there is not opened:
+ * whoever closes a file gives up all locks that its process has on it. One that everybody could read is made its owner's; what its owner
+ * has given to a group stays given.
  */
 export function makePrivate(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch {
     // It is there, or cannot be made: SQLite says what is wrong then.
+    for (const file of [path, `${path}-wal`, `${path}-shm`]) closeToOthers(file);
+  }
+}
+
+function closeToOthers(path: string): void {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  if ((mode & 0o007) === 0) return;
+  try {
+    chmodSync(path, 0o600);
+  } catch {
+    // Somebody else's: whoever may not change its mode says so when it is opened.
   }
 }
 

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { Duplicate } from '../failures.ts';
 import type { ColumnSpec, NewRow, Row, Scalar, TableSpec } from '../store.ts';
-import { errorNumber, quote, rowsColumn, rowsTable, type Statement, statement, UNIQUE_BROKEN } from './statement.ts';
+import { CORRUPT, errorNumber, quote, rowsColumn, rowsTable, type Statement, statement, UNIQUE_BROKEN } from './statement.ts';
 
 /** What every query of rows selects first, in this order. */
 export const ROW_COLUMNS = ['id', 'seq', 'rev', 'entered', 'doc'] as const;
@@ -67,7 +67,7 @@ export class TableRows {
   text(id: string): Pick<Row, 'doc' | 'rev'> | undefined {
     this.#text ??= statement(this.#database, `SELECT doc, rev FROM ${this.sql} WHERE id = ?`);
     const found = this.#text.get(id);
-    return found && { doc: found[0], rev: found[1] };
+    return found && { doc: wholeText(found[0]), rev: found[1] };
   }
 
   scan(afterSeq: number, most: number): Row[] {
@@ -146,5 +146,14 @@ export class TableRows {
 
 /** The row that `ROW_COLUMNS` selected. */
 export function rowOf(values: RowValues): Row {
-  return { id: values[0], seq: values[1], rev: values[2], entered: values[3], doc: values[4] };
+  return { id: values[0], seq: values[1], rev: values[2], entered: values[3], doc: wholeText(values[4]) };
+}
+
+/**
+ * A row's text as it was written. SQLite does not notice that the last page of a long text is damaged; one that begins as an object then does not end as one.
+ * @throws SQLite's own error of damage.
+ */
+function wholeText(text: string): string {
+  if (text.charCodeAt(0) !== 0x7b || text.charCodeAt(text.length - 1) === 0x7d) return text;
+  throw Object.assign(new Error('a row has a beginning and no end'), { errcode: CORRUPT });
 }

@@ -9,6 +9,7 @@ import { type ColumnsOf, dropTable, migrateTable, renameTable, storedTables } fr
 import { type OpenDatabase, openDatabase, type SqliteOptions } from './open.ts';
 import { OutboxReads } from './outbox.ts';
 import { CounterTable, Records, Revisions, TimerRecords } from './records.ts';
+import { Snapshot } from './snapshot.ts';
 import { CORRUPT, errorNumber, isOfDisk, quote, rowsTable, statement } from './statement.ts';
 import { Tables } from './tables.ts';
 import { type Contents, Savepoints, SqliteReader, SqliteTransaction } from './transaction.ts';
@@ -31,6 +32,7 @@ class SqliteStore implements Store {
   readonly #release: () => void;
   readonly #contents: Contents;
   readonly #reader: SqliteReader;
+  readonly #snapshot: Snapshot;
   readonly #savepoints: Savepoints;
   readonly #changes: Changes<Body>;
   #closed: Promise<void> | undefined;
@@ -39,7 +41,8 @@ class SqliteStore implements Store {
     this.#path = path;
     this.#database = database;
     this.#release = release;
-    this.#savepoints = new Savepoints(database);
+    this.#snapshot = new Snapshot(database);
+    this.#savepoints = new Savepoints(database, this.#snapshot);
     this.#contents = {
       tables: new Tables(database, []),
       revisions: new Revisions(database),
@@ -65,6 +68,7 @@ class SqliteStore implements Store {
 
   prepare(tables: readonly TableSpec[], columnsOf: ColumnsOf, renewal: Renewal = {}): Migration {
     this.#checkFree();
+    this.#snapshot.end();
     const { revisions, records } = this.#contents;
     const database = this.#database;
     database.exec('BEGIN IMMEDIATE');
@@ -97,16 +101,15 @@ class SqliteStore implements Store {
 
   copyTo(path: string): void {
     this.#checkFree();
+    this.#snapshot.end();
     copyInto(this.#database, path);
   }
 
   read<T>(body: (reader: Reader) => T): T {
-    this.#checkFree();
-    try {
+    return this.#look(() => {
+      this.#snapshot.begin();
       return checkSettled(body(this.#reader));
-    } catch (error) {
-      throw this.#told(error);
-    }
+    });
   }
 
   change<T>(body: (transaction: Transaction) => T): Promise<T> {
@@ -116,32 +119,32 @@ class SqliteStore implements Store {
   }
 
   due(nowMs: number, most: number): Timer[] {
-    this.#checkFree();
-    return this.#contents.timers.due(nowMs, most);
+    return this.#look(() => this.#contents.timers.due(nowMs, most));
   }
 
   timers(most: number, search: TimerSearch): Timer[] {
-    this.#checkFree();
-    return this.#contents.timers.list(most, search);
+    return this.#look(() => this.#contents.timers.list(most, search));
   }
 
   nextDue(): number | undefined {
-    this.#checkFree();
-    return this.#contents.timers.next();
+    return this.#look(() => this.#contents.timers.next());
   }
 
   setting(name: string, make: () => string): string {
-    this.#checkFree();
-    const found = statement<[string]>(this.#database, 'SELECT value FROM ninefold_settings WHERE name = ?').get(name);
-    if (found) return found[0];
-    const made = make();
-    statement(this.#database, 'INSERT INTO ninefold_settings (name, value) VALUES (?, ?)').get(name, made);
-    return made;
+    return this.#look(() => {
+      this.#snapshot.end();
+      const found = statement<[string]>(this.#database, 'SELECT value FROM ninefold_settings WHERE name = ?').get(name);
+      if (found) return found[0];
+      const made = make();
+      statement(this.#database, 'INSERT INTO ninefold_settings (name, value) VALUES (?, ?)').get(name, made);
+      return made;
+    });
   }
 
   async compact(): Promise<void> {
     await this.#changes.drain();
     this.#checkFree();
+    this.#snapshot.end();
     compactDatabase(this.#database);
   }
 
@@ -180,6 +183,17 @@ class SqliteStore implements Store {
   #abandon(cause: unknown): Error {
     this.#savepoints.rollBack();
     return new CommitFailed(this.#path, cause);
+  }
+
+  /** Looks outside of any change. What fails has given up the transaction that it was in. */
+  #look<T>(work: () => T): T {
+    this.#checkFree();
+    try {
+      return work();
+    } catch (error) {
+      this.#snapshot.end();
+      throw this.#told(error);
+    }
   }
 
   /** A failure in words of its own, where SQLite found the file damaged. */

@@ -19,6 +19,7 @@ import type {
 import type { CredentialTable } from './credentials.ts';
 import { OutboxChange, type OutboxReads } from './outbox.ts';
 import type { CounterTable, Records, Revisions, TimerRecords } from './records.ts';
+import type { Snapshot } from './snapshot.ts';
 import { type Statement, statement } from './statement.ts';
 import type { Tables } from './tables.ts';
 
@@ -192,6 +193,7 @@ export class SqliteTransaction extends SqliteReader implements Transaction {
 export class Savepoints {
   readonly #database: DatabaseSync;
   readonly #begin: Statement;
+  readonly #snapshot: Snapshot;
   readonly #commit: Statement;
   readonly #save: Statement;
   readonly #release: Statement;
@@ -202,8 +204,9 @@ export class Savepoints {
   #takeBack: (() => void) | undefined;
   #failure: { readonly cause: unknown } | undefined;
 
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, snapshot: Snapshot) {
     this.#database = database;
+    this.#snapshot = snapshot;
     this.#begin = statement(database, 'BEGIN IMMEDIATE');
     this.#commit = statement(database, 'COMMIT');
     this.#save = statement(database, 'SAVEPOINT body');
@@ -221,6 +224,7 @@ export class Savepoints {
     if (this.#failure) throw this.#failure.cause;
     if (this.#saved) return;
     if (!this.#begun) {
+      this.#snapshot.end();
       this.#begin.get();
       this.#begun = true;
     }
@@ -269,6 +273,7 @@ export class Savepoints {
 
   /** Gives up the whole batch, also where SQLite has done so itself. */
   rollBack(): void {
+    this.#snapshot.end();
     this.#begun = false;
     this.#saved = false;
     this.#takeBack = undefined;

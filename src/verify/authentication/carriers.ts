@@ -1,13 +1,14 @@
 import { statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import type { Credential } from '../model/callers.ts';
+import { credentialParts } from '../model/credential-parts.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, type RefusalForm, refusalFor } from '../model/refused-as.ts';
 import type { Flaw } from '../script/claim.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
-import { credentialParts, type Door, inventedFor, knockableSchemes } from './knocking.ts';
+import { type Door, inventedFor, knockableSchemes } from './knocking.ts';
 
 /** The same credential where none is looked for. */
 export async function elsewhere(

@@ -1,5 +1,6 @@
 import { kindOfScheme, type Scheme } from '../../parts/authentication.ts';
 import type { TrialCaller } from '../model/callers.ts';
+import { credentialParts } from '../model/credential-parts.ts';
 import type { Model } from '../model/model.ts';
 import { isRefused, refusalFor } from '../model/refused-as.ts';
 import { type Judgement, moot } from '../script/claim.ts';
@@ -7,7 +8,7 @@ import type { TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Case, Trial } from '../trial.ts';
 import { isUnknown } from './carriers.ts';
-import { acceptable, credentialParts, guardedDoors, knockableSchemes, knocking } from './knocking.ts';
+import { acceptable, guardedDoors, knockableSchemes, knocking } from './knocking.ts';
 
 /** What is accepted as a credential has the form that its scheme states. */
 export const credentialFormats: Trial = {

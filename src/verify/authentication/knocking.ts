@@ -81,12 +81,6 @@ export function showing(credential: Credential, value: string): TrialCaller {
   return { name: 'stranger', user: '', credential: { ...credential, value } };
 }
 
-/** What stands before a credential, and the credential without it. */
-export function credentialParts({ value, scheme }: Credential): { readonly prefix: string; readonly text: string } {
-  const prefix = /^[A-Za-z]+ +/.exec(value)?.[0] ?? scheme.prefix ?? '';
-  return value.startsWith(prefix) ? { prefix, text: value.slice(prefix.length) } : { prefix: '', text: value };
-}
-
 /** A credential of a scheme that nobody gave out, for documents of which no good one is known. */
 export function inventedFor(scheme: Scheme): Credential | undefined {
   const carrier = statedValue(scheme.carrier);

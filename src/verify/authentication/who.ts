@@ -8,6 +8,7 @@ import { arrange } from '../endpoints/begin-body.ts';
 import { claimRefusedAs } from '../errors/claim-refused.ts';
 import { openEar, streamOf } from '../events/stream-ears.ts';
 import type { TrialCaller } from '../model/callers.ts';
+import { credentialParts } from '../model/credential-parts.ts';
 import type { FactName } from '../model/facts.ts';
 import type { Model } from '../model/model.ts';
 import { isByRule } from '../model/promises.ts';
@@ -20,7 +21,6 @@ import { elsewhere, isUnknown, unknownFlaw } from './carriers.ts';
 import {
   acceptable,
   asNobody,
-  credentialParts,
   type Door,
   guardedDoors,
   inventedFor,
@@ -47,8 +47,8 @@ export const who: Trial = {
       const door = quietDoor(model, 0);
       if (door) yield strangerAt(model, door, stranger);
     }
-    const stream = { name: 'stream events' };
-    if (streamOf(model) && knockableSchemes(model).length > 0 && !model.access.isPublic(stream) && !letsAnyone(model, stream))
+    const stream = streamOf(model)?.operation;
+    if (stream && knockableSchemes(model).length > 0 && !model.access.isPublic(stream) && !letsAnyone(model, stream))
       yield nobodyListens(model, stream);
     for (const [at, scheme] of knockableSchemes(model).entries()) {
       const good = model.callers.find(({ credential }) => credential?.scheme.name === scheme.name);
@@ -113,7 +113,7 @@ function strangersAt(model: Model, endpoint: Endpoint): Case {
 function nobodyListens(model: Model, operation: Operation): Case {
   const rules = { kind: 'permission rules', subject: operation.name };
   return {
-    name: 'the stream of events without a credential',
+    name: `${operation.name} without a credential`,
     facts: [rules],
     async run(session: Session) {
       const able = model.callers.find((caller) => model.access.allows(operation, caller) !== 'no');

@@ -39,7 +39,7 @@ function statusesOf(endpoint: Endpoint, { spec }: Model): readonly string[] | un
   if (isStated(endpoint.response)) return endpoint.response.value.map(({ status }) => status);
   const verb = statedValue(endpoint.does)?.verb;
   if (endpoint.response.standing !== 'open' || endpoint.response.question !== undefined || verb === undefined) return undefined;
-  if (verb === 'create') return ['201'];
+  if (verb === 'create') return endpoint.exists ? ['200', '201'] : ['201'];
   if (verb === 'delete') return ['204'];
   const told = mayBeUntold(spec, endpoint) ? ['200', '204'] : ['200'];
   if (verb === 'upsert') return [...told, '201'];

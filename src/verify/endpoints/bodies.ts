@@ -7,6 +7,7 @@ import { identifierParameter } from '../../parts/payload.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { membersSent, type SentMember } from '../make/fields-sent.ts';
 import type { FactName } from '../model/facts.ts';
+import { sentKeepsRules } from '../model/field-rules.ts';
 import type { Model } from '../model/model.ts';
 import { plainValue } from '../model/needed.ts';
 import { pathFits } from '../model/path-fits.ts';
@@ -22,6 +23,7 @@ import { hasWayTo, membersOf, withMember, withoutMember } from '../values/at-pat
 import type { Variant } from '../values/variant.ts';
 import { edgesOf } from '../values/variants.ts';
 import { type Begun, beginBody } from './begin-body.ts';
+import { besidePath, sendBesidePath } from './beside-path.ts';
 import { breaksHeld } from './breaks.ts';
 
 /** Valid bodies over the whole of their shape are taken; a body with one thing wrong is refused, for that thing. */
@@ -36,6 +38,10 @@ export const bodies: Trial = {
       const facts = factsOf(model, endpoint);
       yield { name: `${endpoint.key}, edges`, facts, run: (session) => sendEdges(session, endpoint) };
       yield { name: `${endpoint.key}, breaks`, facts, run: (session) => sendBreaks(session, endpoint) };
+      for (const beside of besidePath(model, endpoint)) {
+        const name = `${endpoint.key}, another ${beside.field.name}`;
+        yield { name, facts: [bodyFact(endpoint)], run: (session) => sendBesidePath(session, endpoint, beside) };
+      }
       for (const round of [1, 2, 3]) {
         yield {
           name: `${endpoint.key}, drawn ${round}`,
@@ -154,6 +160,7 @@ export function taken(model: Model, exchange: TrialExchange, what = 'the body'):
   if (model.refusals.isHurried(exchange) || exchange.status === 501) return moot('it could not be done now');
   if (!isValid(model, exchange) || isAboutAnother(model, exchange) || !pathFits(model, exchange)) return moot('it is not valid');
   const { endpoint } = exchange;
+  if (sentKeepsRules(model, endpoint, exchange.sent.json) !== 'yes') return moot('it may break a rule over several fields');
   const operation = endpoint && model.operationOf(endpoint);
   const code = model.refusals.codeIn(exchange);
   const conditions = ['request.malformed', 'request.media', 'request.parameter', 'request.invalid', 'internal'] as const;
@@ -196,7 +203,7 @@ export function isValid(model: Model, { endpoint, sent }: TrialExchange): boolea
 
 /** Whether a subscriber asks for what is no kind of event, whatever its list takes. */
 function asksForNoKind(model: Model, endpoint: Endpoint, json: Json): boolean {
-  const { subscribers } = statedValue(model.spec.events.delivery)?.webhook ?? {};
+  const { subscribers } = statedValue(model.spec.events.delivery)?.push ?? {};
   if (subscribers?.events === undefined || resourceOfEffect(statedValue(endpoint.does)) !== subscribers.resource) return false;
   const asked = isMap(json) ? json[subscribers.events] : undefined;
   const kinds = entriesOf(model.spec.events.kinds).map(([name]) => name);

@@ -17,7 +17,7 @@ import { moot } from '../script/claim.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
-import type { Symbolic } from '../script/symbol.ts';
+import { Fresh, resolve, type Symbolic } from '../script/symbol.ts';
 import { isFreeText, valuesApart } from '../values/apart.ts';
 import { OwnText } from '../values/own-text.ts';
 import { matchesFilter } from './compare.ts';
@@ -159,6 +159,12 @@ function isAskable(session: Session, endpoint: Endpoint, { name, op }: Parameter
   return !(typeof minimum === 'number' && value < minimum) && !(typeof maximum === 'number' && value > maximum);
 }
 
+/** A piece of a text that it does not begin with; nothing where there is none. */
+function withinText(text: string): string {
+  const pieces = Array.from({ length: Math.max(0, text.length - 1) }, (_, at) => text.slice(at + 1));
+  return pieces.find((piece) => !text.toLowerCase().startsWith(piece.toLowerCase()) && piece.length <= 4) ?? '';
+}
+
 /** What a row that was made has in the field, and what none of them has, where there is such. @throws {Untestable} */
 function asksOf(
   session: Session,
@@ -177,6 +183,9 @@ function asksOf(
   const isState = machine?.field === field;
   const foreign = shape && shape.ref === undefined && isFreeText(shape) ? own.with() : undefined;
   const other = isState ? statesOf(machine).find((state) => state !== value) : foreign;
+  // What does not stand at the beginning of a text is not what it begins with.
+  if (op === 'prefix' && typeof value === 'string' && withinText(value) !== '')
+    return [captured, new Fresh((_draw, run) => withinText(String(resolve(captured, run))))];
   if (op !== 'in') return op === '=' && other !== undefined ? [captured, other] : [captured];
   return other === undefined
     ? [[captured]]

@@ -57,6 +57,7 @@ async function sendMore(session: Session, endpoint: Endpoint): Promise<void> {
     fact: { kind: 'parameters', subject: endpoint.key },
     reason: 'unstated refused',
     what: 'a query parameter nf_not_stated',
+    control: request,
     isSo: ({ sent }) => 'nf_not_stated' in sent.query,
   });
 }

@@ -1,15 +1,17 @@
 import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { statedValue } from '../../parts/fact.ts';
+import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { ready } from '../make/readied.ts';
 import type { TrialCaller } from '../model/callers.ts';
-import { idIn } from '../model/row-shown.ts';
+import type { Model } from '../model/model.ts';
+import { idIn, rowIn } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
 import { freshText } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
 import { beginBody } from './begin-body.ts';
@@ -25,7 +27,8 @@ export const idempotency: Trial = {
       const verb = statedValue(endpoint.does)?.verb ?? '';
       if (!endpoint.idempotency || endpoint.identity || !changing.has(verb)) continue;
       const facts = [{ kind: 'request payload shapes', subject: endpoint.key }];
-      yield { name: `${endpoint.key} twice`, facts, run: (session) => sendTwice(session, endpoint) };
+      const shownOnce = revealedBy(model, endpoint).map(requiredFlags);
+      yield { name: `${endpoint.key} twice`, facts: [...facts, ...shownOnce], run: (session) => sendTwice(session, endpoint) };
       if (verb !== 'create') continue;
       yield { name: `${endpoint.key} by another caller`, facts, run: (session) => sendByAnother(session, endpoint) };
       yield { name: `${endpoint.key} with another body`, facts, run: (session) => sendAnother(session, endpoint) };
@@ -80,6 +83,53 @@ async function sendTwice(session: Session, endpoint: Endpoint): Promise<void> {
           };
     },
   });
+  claimRevealedOnce(session, endpoint, [first, second]);
+}
+
+interface Revealed {
+  readonly resource: string;
+  readonly name: string;
+}
+
+/** The fields that the answer of what makes a row shows, and no other one. */
+function revealedBy(model: Model, endpoint: Endpoint): Revealed[] {
+  const effect = statedValue(endpoint.does);
+  const resource = effect?.verb === 'create' ? model.resource(effect.resource) : undefined;
+  const fields = resource ? entriesOf(resource.fields).filter(([, { reveal }]) => reveal === 'once') : [];
+  return fields.map(([name]) => ({ resource: resource?.name ?? '', name }));
+}
+
+function requiredFlags({ resource, name }: Revealed) {
+  return { kind: 'required flags', subject: `${resource}.${name}` };
+}
+
+/** What is revealed once is not revealed again to whoever sends the same key. */
+function claimRevealedOnce(
+  session: Session,
+  endpoint: Endpoint,
+  exchanges: readonly [Done<TrialExchange>, Done<TrialExchange>],
+): void {
+  const header = endpoint.idempotency?.header.toLowerCase() ?? '';
+  for (const revealed of revealedBy(session.model, endpoint)) {
+    const { name } = revealed;
+    session.claim({
+      fact: requiredFlags(revealed),
+      reason: 'revealed once',
+      of: exchanges,
+      judge(one: TrialExchange, other: TrialExchange) {
+        if (!isDone(one) || !isDone(other)) return moot('it was not done twice');
+        const isAgain = one.sent.headers[header] === other.sent.headers[header] && isSame(rowId(one), rowId(other));
+        const [first, again] = [one, other].map((exchange) => rowIn(exchange)?.[name]);
+        if (!isAgain || first === undefined) return moot('nothing was revealed that could be revealed again');
+        return again === undefined
+          ? undefined
+          : { promised: `${name} is shown in the first answer alone`, seen: `${other.status}${briefly(other)}` };
+      },
+    });
+  }
+  function rowId(exchange: TrialExchange) {
+    return idIn(session.model, exchange);
+  }
 }
 
 /** A key is one of its caller: what another one sends with it is carried out as if it were new. */

@@ -11,7 +11,7 @@ import { callersFor } from '../make/callers-for.ts';
 import { requestAbout } from '../make/request-about.ts';
 import type { Model } from '../model/model.ts';
 import { mayHold, writesFields } from '../model/own-body.ts';
-import { rowIn, rowsShown } from '../model/row-shown.ts';
+import { rowIn, rowPlace, rowsShown } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
@@ -91,7 +91,8 @@ async function patchInside(session: Session, { endpoint, resource, field, member
   session.need(member !== undefined && others.length > 0, `the ${field} of the ${resource} has one member only`);
   const [caller] = callersFor(session, endpoint, row);
   const headers = await session.preconditions(endpoint, row, caller);
-  const same = session.captured(made, field, member);
+  const place = made.value.endpoint ? rowPlace(made.value.endpoint, resource, made.value.status) : undefined;
+  const same = session.captured(made, ...(place ?? []), field, member);
   const plan = await requestAbout(session, row, endpoint, { caller, headers, json: { [field]: { [member]: same } } });
   const done = await session.send(plan);
   session.claim({

@@ -9,6 +9,7 @@ import { callerContext } from '../model/access.ts';
 import type { StatedRefusal } from '../model/refusals.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../script/session.ts';
+import { hintsIn } from '../values/hints.ts';
 import { type ConditionSubject, conditionSubjectsOf, contextOf, type Scene } from './scene.ts';
 
 /** Bodies and rows for which a condition holds, and the nearest to them that were found for which it does not. */
@@ -74,13 +75,6 @@ function statesFor(session: Session, endpoint: Endpoint): readonly (string | und
   const transition = effect?.verb === 'transition' ? entryOf(machine.transitions, effect.transition) : undefined;
   const from = endpoint.in ?? (transition && transition.from !== '*' ? transition.from : undefined);
   return from ?? statedValue(machine.states) ?? [undefined];
-}
-
-/** The numbers and texts that a condition compares with. */
-function hintsIn(source: string): readonly Json[] {
-  const texts = [...source.matchAll(/'([^'\\]*)'|"([^"\\]*)"/g)].map(([, one, other]) => one ?? other ?? '');
-  const numbers = [...source.matchAll(/(?<![\w.])-?\d+(?:\.\d+)?/g)].map(([text]) => Number(text));
-  return [...texts, ...numbers.flatMap((number) => [number, number + 1, number - 1])];
 }
 
 /** One of a slot's bodies; now and then with a member that the condition compares, as it compares it. */

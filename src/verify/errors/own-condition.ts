@@ -13,16 +13,25 @@ import type { StatedRefusal } from '../model/refusals.ts';
 import { idIn, rowsShown, rowWith } from '../model/row-shown.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 
-/** Whether one of the service's own errors has to answer an exchange: yes, no, or not to be known from outside. */
-export function ownErrorOf(model: Model, stated: StatedRefusal, exchange: TrialExchange, beside: readonly TrialExchange[]) {
+/**
+ * Whether one of the service's own errors has to answer an exchange: yes, no, or not to be known from outside. `isLatest`: nothing was changed since
+ * those beside it showed their rows.
+ */
+export function ownErrorOf(
+  model: Model,
+  stated: StatedRefusal,
+  exchange: TrialExchange,
+  beside: readonly TrialExchange[],
+  isLatest = false,
+) {
   const { endpoint } = exchange;
   if (!endpoint || !fits(model, endpoint, exchange) || changesFixed(model, exchange, beside)) return 'unknown';
   const rules = ownRulesAt(model, endpoint);
   const place = rules.findIndex(({ rule }) => rule.at === stated.rule.at);
   // They are tried in the order of the document: one before it answers first.
-  const earlier = rules.slice(0, place).map((rule) => holdsFor(model, rule, exchange, beside));
+  const earlier = rules.slice(0, place).map((rule) => holdsFor(model, rule, exchange, { beside, isLatest }));
   if (place < 0 || earlier.some((answer) => answer !== 'no')) return 'unknown';
-  return holdsFor(model, stated, exchange, beside);
+  return holdsFor(model, stated, exchange, { beside, isLatest });
 }
 
 /** Whether a body fits its shape: what does not is refused before. */
@@ -53,11 +62,17 @@ export function ownRulesAt(model: Model, endpoint: Endpoint): readonly StatedRef
 
 type Answer = 'yes' | 'no' | 'unknown';
 
-function holdsFor(model: Model, stated: StatedRefusal, exchange: TrialExchange, beside: readonly TrialExchange[]): Answer {
+/** What showed the rows that a condition reads, and whether nothing was changed since. */
+interface Shown {
+  readonly beside: readonly TrialExchange[];
+  readonly isLatest: boolean;
+}
+
+function holdsFor(model: Model, stated: StatedRefusal, exchange: TrialExchange, shown: Shown): Answer {
   const condition = stated.rule.if;
   const { endpoint } = exchange;
   if (!condition || !endpoint) return 'unknown';
-  const known = knownOf(model, exchange, beside);
+  const known = knownOf(model, exchange, shown);
   const ask = (nowMs: number): Evaluated =>
     model.expressions.evaluate(condition, endpoint.operation, { ...known, context: { ...known.context, now: nowMs } });
   const answers = [exchange.fromMs, exchange.toMs].map(ask).map((one) => (typeof one === 'string' ? 'unknown' : one.value));
@@ -65,7 +80,7 @@ function holdsFor(model: Model, stated: StatedRefusal, exchange: TrialExchange, 
   return answers.every((one) => one === false) ? 'no' : 'unknown';
 }
 
-function knownOf(model: Model, exchange: TrialExchange, beside: readonly TrialExchange[]) {
+function knownOf(model: Model, exchange: TrialExchange, { beside, isLatest }: Shown) {
   const { endpoint, sent, caller } = exchange;
   const effect = endpoint && statedValue(endpoint.does);
   const name = resourceOfEffect(effect) ?? '';
@@ -82,7 +97,7 @@ function knownOf(model: Model, exchange: TrialExchange, beside: readonly TrialEx
       ...(before && { resource: before.fields }),
       ...(next && { next: next.fields }),
       // The first of them is the newest.
-      follow: followedIn(model, beside.toReversed()),
+      follow: followedIn(model, beside.toReversed(), isLatest),
     },
     unseen: { ...(before && { resource: before.unseen }), ...(next && { next: next.unseen }) },
   };

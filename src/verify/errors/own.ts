@@ -82,7 +82,7 @@ async function provoke(
   const { request, beside, row, marks } = await stage(session, endpoint, slots, { scene: met, resource });
   const done = await session.send(request);
   const isSo = (exchange: TrialExchange, ...seen: readonly TrialExchange[]) =>
-    ownErrorOf(model, stated, exchange, seen) === 'yes';
+    ownErrorOf(model, stated, exchange, seen, true) === 'yes';
   const seen = beside.map(({ value }) => value);
   session.need(isSo(done.value, ...seen), `whether ${stated.rule.if?.source} holds cannot be seen from outside`);
   claimRefused(session, done, {
@@ -113,7 +113,7 @@ async function spare(session: Session, { stated, endpoint, resource, fact }: Own
     at: stated.rule.at,
     of: [done, ...beside],
     judge(exchange: TrialExchange, ...seen: readonly TrialExchange[]): Judgement {
-      if (ownErrorOf(model, stated, exchange, seen) !== 'no') return moot('its condition holds, or may hold');
+      if (ownErrorOf(model, stated, exchange, seen, true) !== 'no') return moot('its condition holds, or may hold');
       return model.refusals.codeIn(exchange) === name
         ? { promised: `${name} only where ${stated.rule.if?.source}`, seen: `${exchange.status}${briefly(exchange)}` }
         : undefined;

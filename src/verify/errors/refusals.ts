@@ -36,6 +36,7 @@ function* observePayload(exchange: TrialExchange, model: Model): Iterable<Observ
   };
   yield { fact: payloadFact, reason: 'shape', judgement: flaw || undefined };
   if (payload !== 'problem' && !isOneExpression(payload.data)) yield* observeMembers(exchange, model, payload.data);
+  if (payload !== 'problem') yield* observeStatus(exchange, model);
   if (payload !== 'problem' || !isMap(exchange.body)) return;
   const type = exchange.headers['content-type'] ?? '';
   const isTyped = /^application\/problem\+json\b/i.test(type);
@@ -61,6 +62,15 @@ function* observeMembers(exchange: TrialExchange, model: Model, data: Readonly<R
     const judgement = isSame(seen ?? null, meant.value) ? undefined : { promised, seen: oneLine(seen) };
     yield { fact: payloadFact, reason: `member ${name}`, judgement };
   }
+}
+
+/** A payload that is one expression, or a member of it, has the status within. */
+function* observeStatus(exchange: TrialExchange, { refusals: { statusAt } }: Model): Iterable<Observed> {
+  if (statusAt === undefined || statusAt.length < 2 || exchange.body === undefined) return;
+  const seen = statusAt.reduce<Json | undefined>((value, name) => (isMap(value) ? value[name] : undefined), exchange.body);
+  const promised = `/${statusAt.join('/')}: ${exchange.status}, as the answer has it`;
+  const judgement = seen === exchange.status ? undefined : { promised, seen: oneLine(seen) };
+  yield { fact: payloadFact, reason: 'status within', judgement };
 }
 
 /** Whether the operation states itself what it is refused with under this status. */

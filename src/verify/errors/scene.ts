@@ -7,6 +7,7 @@ import { resourceOfEffect } from '../../parts/operations.ts';
 import { requestShape } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { machineOf } from '../../parts/states.ts';
+import { basesOf, withDerivedOfNew } from '../model/derived.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../script/session.ts';
 import { Untestable } from '../untestable.ts';
@@ -50,8 +51,12 @@ export function conditionSubjectsOf(session: Session, endpoint: Endpoint, reads:
     if (name === undefined) continue;
     // A reference that is followed is no value to be chosen: the row is, that it leads to.
     const chosen = follows ? undefined : name;
-    if (root !== 'resource' || isNew) want('body', chosen, { resource, via: endpoint });
-    if (root !== 'request' && !isNew) want('row', chosen, { resource });
+    // What is derived cannot be chosen: what it is derived of can.
+    const bases = chosen === undefined || root === 'request' ? [chosen] : basesOf(session.model.spec, resource, chosen);
+    for (const base of bases) {
+      if (root !== 'resource' || isNew) want('body', base, { resource, via: endpoint });
+      if (root !== 'request' && !isNew) want('row', base, { resource });
+    }
     if (follows) wantFollowed(session, { key: own, resource, field: name, path, follows }, want);
   }
   return [...wanted].map(([key, one]) => slotOf(session, key, one));
@@ -86,7 +91,8 @@ function wantFollowed(
     const target = stated && entryOf(stated.fields, at.field)?.ref;
     if (target === undefined) return;
     const place = at.key === 'body' || at.key === 'row' ? at.field : `${at.key}/${at.field}`;
-    want(place, name, { resource: target, from: { key: at.key, field: at.field } });
+    for (const base of basesOf(session.model.spec, target, name))
+      want(place, base, { resource: target, from: { key: at.key, field: at.field } });
     at = { key: place, resource: target, field: name };
   }
 }
@@ -166,12 +172,15 @@ export function contextOf(session: Session, endpoint: Endpoint, slots: readonly 
   const next = isRow ? (verb === 'update' ? { ...row, ...body } : verb === 'replace' ? { ...stateField, ...body } : row) : body;
   return {
     ...(body && { request: body }),
-    ...(isRow && { resource: row }),
-    ...(next && { next }),
+    ...(isRow && { resource: withDerivedOfNew(model.spec, resource, row) }),
+    ...(next && { next: withDerivedOfNew(model.spec, resource, next) }),
     params: {},
     operation: endpoint.operation,
     now: session.run.clock.toService(Date.now()),
-    follow: (_resource: string, id: string) => [...rows].find(([key]) => idOf(key) === id)?.[1],
+    follow(target: string, id: string) {
+      const found = [...rows].find(([key]) => idOf(key) === id)?.[1];
+      return found && withDerivedOfNew(model.spec, target, found);
+    },
   };
 }
 

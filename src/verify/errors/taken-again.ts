@@ -10,22 +10,25 @@ import { uniqueValues } from '../make/unique-values.ts';
 import { statesOf } from '../make/walk.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowsShown, rowWith, unexpanded } from '../model/row-shown.ts';
-import type { TrialExchange } from '../script/exchange.ts';
+import { type Judgement, moot } from '../script/claim.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import { claimUnchanged } from '../states/transitions.ts';
 import type { Case, Trial } from '../trial.ts';
 import { claimRefused } from './claim-refused.ts';
 
-/** A row that has to be unique in some states alone is not let back into one of them once another has taken its place. */
+/** A row that has to be unique in some states alone keeps its values from others in these, and is not let back into one of them once another has them. */
 export const takenAgain: Trial = {
   name: 'errors/taken again',
   part: 'errors',
-  about: 'A transition into a state in which a row has to be unique is refused where another row has its values by now.',
+  about:
+    'What is unique in some states alone is free in the others, and a transition back is refused where another row has it by now.',
   noise: 'quiet',
   *cases(model) {
     for (const [name, resource] of entriesOf(model.spec.resources.all)) {
       const machine = machineOf(model.spec.states, name);
       for (const rule of machine ? resource.unique : []) {
+        if (machine) yield* freedCases(model, { resource, machine, rule });
         for (const [, transition] of machine ? entriesOf(machine.transitions) : []) {
           if (machine) yield* casesOf(model, { resource, machine, rule, transition });
         }
@@ -54,6 +57,54 @@ function* casesOf(model: Model, again: Again): Iterable<Case> {
     facts: [{ kind: 'conditions', subject: code }],
     run: (session) => moveBack(session, again, from),
   };
+}
+
+type Freed = Pick<Again, 'resource' | 'machine' | 'rule'>;
+
+/** So many states are tried in which a row no longer has to be unique. */
+const freedMost = 6;
+
+function* freedCases(model: Model, { resource, machine, rule }: Freed): Iterable<Case> {
+  const [endpoint] = model.endpointsThat('create', resource.name);
+  const code = endpoint && model.refusals.of('resource.exists', model.operationOf(endpoint))?.code.name;
+  const free = statesOf(machine).filter((state) => isUniqueIn(model, machine, rule, state) === false);
+  if (code === undefined || machine.initial.some(({ state }) => isUniqueIn(model, machine, rule, state) !== true)) return;
+  for (const state of free.slice(0, freedMost)) {
+    yield {
+      name: `${resource.name} after one that is ${state}, by ${rule.fields.join(' and ')}`,
+      facts: [{ kind: 'conditions', subject: code }],
+      run: (session) => takeFreed(session, { resource, machine, rule }, state, code),
+    };
+  }
+}
+
+/** What a row in such a state had is there for another. */
+async function takeFreed(session: Session, { resource, machine, rule }: Freed, state: string, code: string): Promise<void> {
+  const { model } = session;
+  const { name } = resource;
+  const values = await uniqueValues(session, resource, rule.fields);
+  const row = await session.make(name, { body: values, state });
+  const { made } = row;
+  session.need(made !== undefined, `rows of ${name} are given, not made`);
+  const before = (await lookAt(session, row)).done;
+  const done = await session.send(await session.creation(name, { body: values, caller: row.caller }));
+  session.claim({
+    fact: { kind: 'conditions', subject: code },
+    reason: 'freed',
+    at: rule.at,
+    of: [done, made, before] as const,
+    judge(exchange: TrialExchange, creation: TrialExchange, was: TrialExchange): Judgement {
+      const old = rowWith(model, was, idIn(model, creation));
+      if (old?.[machine.field] !== state || !isDone(creation)) return moot('it was in another state');
+      if (isDone(exchange)) return undefined;
+      return model.refusals.codeIn(exchange) === code
+        ? {
+            promised: `the ${rule.fields.join(' and ')} of a ${name} that is ${state} can be taken`,
+            seen: `${exchange.status} ${code}`,
+          }
+        : moot('something else stood in its way');
+    },
+  });
 }
 
 /** Whether a row has to be unique in a state; nothing where that depends on more than its state. */

@@ -61,7 +61,7 @@ function failing(model: Model, pair: Pair): Case {
 
 /** The stated wait before a delivery is tried again, where it can be waited out. @throws {Untestable} */
 function waitOf(model: Model, session: Session): number {
-  const [waitMs] = deliveryOf(model.spec)?.webhook?.retryMs ?? [];
+  const [waitMs] = deliveryOf(model.spec)?.push?.retryMs ?? [];
   session.need(waitMs !== undefined, 'it is not stated when a delivery is tried again');
   session.need(
     session.run.clock.advance !== undefined || waitMs <= waitMsMost,
@@ -74,7 +74,7 @@ type JudgeDeliveries = (deliveries: readonly ReceivedDelivery[]) => Judgement;
 
 /** What is claimed of tries, by its reason. `waitMs` is the wait that went by, where the clock of the receiver tells it. */
 function retryClaims(model: Model, pair: Pair, waitMs: number | undefined): (readonly [string, JudgeDeliveries])[] {
-  const isInOrder = deliveryOf(model.spec)?.webhook?.order !== 'any';
+  const isInOrder = deliveryOf(model.spec)?.push?.order !== 'any';
   return [
     ['tried again', (all) => retryJudgement(model, pair, all)],
     ['one id', (all) => oneIdJudgement(model, pair, all)],

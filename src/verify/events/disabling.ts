@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { endsWithin } from '../authentication/ends.ts';
+import { endsWithin } from '../make/ends.ts';
 import { type Look, lookAt } from '../make/look.ts';
 import { ready } from '../make/readied.ts';
 import type { Model } from '../model/model.ts';
+import { idIn, rowWith } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Case, Trial } from '../trial.ts';
@@ -24,7 +25,7 @@ export const disabling: Trial = {
   movesClock: true,
   *cases(model) {
     const pair = pairOf(model);
-    const afterMs = deliveryOf(model.spec)?.webhook?.disableAfterMs;
+    const afterMs = deliveryOf(model.spec)?.push?.disableAfterMs;
     const enabled = subscribersOf(model)?.enabled;
     if (afterMs === undefined || enabled === undefined || !pair || subscribing(model).length === 0) return;
     yield caseOf(model, pair, afterMs, enabled);
@@ -46,7 +47,7 @@ function caseOf(model: Model, pair: Pair, afterMs: number, enabled: string): Cas
       );
       session.need(!endsWithin(model, session, 1.2 * afterMs), 'the tokens that were given end before that');
       const ear = await subscribe(session, makerOf(model, pair, subscribing(model)), { events: ['*'], react: () => 500 });
-      const isOn = ({ body }: TrialExchange) => bodyFields({ body: body ?? null })?.[enabled];
+      const isOn = (opened: TrialExchange, shown: TrialExchange) => rowWith(model, shown, idIn(model, opened))?.[enabled];
       const first = await failing(session, pair, ear, []);
       const half = await session.wait(Math.floor(afterMs * 0.5));
       const second = await failing(session, pair, ear, [first, half]);
@@ -59,7 +60,7 @@ function caseOf(model: Model, pair: Pair, afterMs: number, enabled: string): Cas
         judge: (opened: TrialExchange, come: Listening, shown: TrialExchange): Judgement => {
           if (!isDone(opened) || !isDone(shown) || come.deliveries.length === 0)
             return moot('nobody subscribed, or nothing came');
-          if (isOn(shown) !== false) return undefined;
+          if (isOn(opened, shown) !== false) return undefined;
           return { promised: `a subscriber that fails is disabled after ${afterMs} ms`, seen: `it is after ${afterMs * 0.5} ms` };
         },
       });
@@ -73,12 +74,12 @@ function caseOf(model: Model, pair: Pair, afterMs: number, enabled: string): Cas
         of: [ear.opened, second, third, late.done],
         judge: (opened: TrialExchange, before: Listening, after: Listening, shown: TrialExchange): Judgement => {
           if (!isDone(opened) || !isDone(shown)) return moot('nobody subscribed, or the subscriber is not shown');
-          if (isOn(shown) === false) return undefined;
+          if (isOn(opened, shown) === false) return undefined;
           // Only at a failure after that time does it have to be found out.
           if (after.deliveries.length <= before.deliveries.length) return moot('nothing more was tried');
           return {
             promised: `a subscriber is disabled after ${afterMs} ms of nothing but failures`,
-            seen: `${enabled} is ${JSON.stringify(isOn(shown))} after ${1.1 * afterMs} ms`,
+            seen: `${enabled} is ${JSON.stringify(isOn(opened, shown))} after ${1.1 * afterMs} ms`,
           };
         },
       });

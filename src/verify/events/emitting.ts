@@ -1,6 +1,7 @@
+import type { Json } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
 import type { EventKind } from '../../parts/events.ts';
-import { statedValue } from '../../parts/fact.ts';
+import { type Expression, statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { creationsOf } from '../make/creations.ts';
 import { lookAt } from '../make/look.ts';
@@ -108,9 +109,25 @@ async function tellingOf(session: Session, operation: Operation, draw: () => Pro
     data && !('source' in data) ? Object.values(data).map(({ source }) => String(source)) : [],
   );
   const names = sources.flatMap((source) => [...source.matchAll(/\brequest\.(\w+)/g)].map(([, name = '']) => name));
+  const conditions = kindsOn(session.model, operation).flatMap((kind) => kind.if ?? []);
+  const isDue = (drawn: Readied) => conditions.every((condition) => isMet(session, operation, condition, drawn) !== false);
   let drawn = await draw();
-  for (let draws = 1; draws < drawsMax && !isTelling(session, names, drawn); draws++) drawn = await draw();
+  for (let draws = 1; draws < drawsMax && !(isTelling(session, names, drawn) && isDue(drawn)); draws++) drawn = await draw();
   return drawn;
+}
+
+/** Whether a condition of an event holds for a request that makes or changes a row of its own fields; nothing where that cannot be said. */
+function isMet(
+  session: Session,
+  { name }: Operation,
+  condition: Expression,
+  { request: { body }, row }: Readied,
+): Json | undefined {
+  const sent = body && 'value' in body ? resolve(body.value, session.run) : undefined;
+  if (!isMap(sent)) return undefined;
+  const context = { next: { ...row?.fields, ...sent }, ...(row?.fields && { resource: row.fields }) };
+  const evaluated = session.model.expressions.evaluate(condition, name, { context });
+  return typeof evaluated === 'object' ? evaluated.value : undefined;
 }
 
 function isTelling(session: Session, names: readonly string[], { request: { body }, row }: Readied): boolean {

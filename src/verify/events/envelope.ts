@@ -1,5 +1,5 @@
 import type { Json } from '../../document/document.ts';
-import { envelopeFlaw as flawOf, readEnveloped, type Told } from '../../kinds/envelopes/reading.ts';
+import { envelopedFlaw, readEnveloped, type Told } from '../../kinds/envelopes/reading.ts';
 import { type Delivery, envelopeOf } from '../../parts/events.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
@@ -21,7 +21,7 @@ export function toldIn(spec: Spec, come: Come): Told {
 /** The kind of an event whose envelope does not say it: a stated header has it, a line of the stream, or there is only one. */
 function kindBeside(spec: Spec, { headers }: Come): string | undefined {
   const kinds = entriesOf(spec.events.kinds).map(([name]) => name);
-  const stated = Object.entries(deliveryOf(spec)?.webhook?.headers ?? {});
+  const stated = Object.entries(deliveryOf(spec)?.push?.headers ?? {});
   const [name] = stated.find(([, { source }]) => source.trim() === 'event.kind') ?? [];
   const said = (name === undefined ? undefined : headers[name.toLowerCase()]) ?? headers.event;
   const members = envelopeOf(spec.events).members;
@@ -49,5 +49,5 @@ export function tellsPayload(spec: Spec): boolean {
 
 /** What is wrong with an envelope; nothing where every member is there and of its sort. */
 export function envelopeFlaw(spec: Spec, body: Json | undefined): string | undefined {
-  return flawOf(envelopeOf(spec.events).members, body);
+  return envelopedFlaw(envelopeOf(spec.events).members, body);
 }

@@ -2,6 +2,7 @@ import { isSame } from '../../document/values.ts';
 import type { Told } from '../../kinds/envelopes/reading.ts';
 import type { EventKind } from '../../parts/events.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import { actsAfter, comingOf, followingName } from '../../parts/followed.ts';
 import { namesOperation, type Operation, operationsOf } from '../../parts/operations.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
@@ -182,6 +183,16 @@ export function kindsAbout(model: Model, operation: Operation): EventKind[] {
 /** A kind that other operations on the same resource emit, and none that the clock or a deletion elsewhere could bring about meanwhile. */
 function isOfResource(model: Model, kind: EventKind, operation: Operation): boolean {
   const names = statedValue(kind.on) ?? [];
-  const emitting = operationsOf(model.spec).filter((other) => namesOperation(names, other, 'event'));
+  // What follows from changes is told where they are made: here it is no other than its like that a caller does.
+  const emitting = operationsOf(model.spec).filter(
+    (other) => namesOperation(names, other, 'event') && !isLike(model, other, operation),
+  );
   return emitting.length > 0 && emitting.every((other) => other.by === undefined && other.resource === operation.resource);
+}
+
+/** Whether an act does what callers do as well, and does not follow from this operation. */
+function isLike({ spec }: Model, { name, follows }: Operation, { endpoint }: Operation): boolean {
+  if (!follows) return false;
+  const acts = comingOf(spec, actsAfter(spec, endpoint && statedValue(endpoint.does)));
+  return !acts.some(({ does }) => does !== undefined && followingName(does) === name);
 }

@@ -1,4 +1,4 @@
-import { endsWithin } from '../authentication/ends.ts';
+import { endsWithin } from '../make/ends.ts';
 import { ready } from '../make/readied.ts';
 import type { Model } from '../model/model.ts';
 import { rowIn } from '../model/row-shown.ts';

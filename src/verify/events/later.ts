@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EventKind } from '../../parts/events.ts';
 import { type Operation, operationsOf } from '../../parts/operations.ts';
-import { endsWithin } from '../authentication/ends.ts';
 import { identifierField } from '../authentication/identities.ts';
+import { endsWithin } from '../make/ends.ts';
 import { lookAt } from '../make/look.ts';
 import type { TrialRow } from '../make/row.ts';
 import type { Model } from '../model/model.ts';

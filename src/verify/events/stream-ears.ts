@@ -1,6 +1,6 @@
 import { streamKind } from '../../kinds/streams/all.ts';
 import type { StreamedEvent, StreamKind } from '../../kinds/streams/kind.ts';
-import type { Stream } from '../../parts/events.ts';
+import { pullOf } from '../../parts/events.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { type Judgement, moot } from '../script/claim.ts';
@@ -12,7 +12,7 @@ import type { Session } from '../script/session.ts';
 import { curlOf } from '../script/shell.ts';
 import type { Done, Step } from '../script/step.ts';
 import { type Ear, eventMs, type Listening, listenIn, msFor, noteArrival, type Waiting } from './ear.ts';
-import { deliveryOf, envelopeFlaw, toldIn } from './envelope.ts';
+import { envelopeFlaw, toldIn } from './envelope.ts';
 import type { ReceivedDelivery } from './receiver.ts';
 
 /** A stream that somebody reads. */
@@ -26,9 +26,9 @@ const connections = new WeakMap<ScriptRun, Map<string, Connection>>();
 let opened = 0;
 
 /** The stated stream of events, where it is of a format that can be read. */
-export function streamOf({ spec }: Model): Stream | undefined {
-  const stream = deliveryOf(spec)?.stream;
-  return streamKind(stream?.format) ? stream : undefined;
+export function streamOf({ spec }: Model): ReturnType<typeof pullOf> {
+  const pull = pullOf(spec.events);
+  return streamKind(pull?.format) ? pull : undefined;
 }
 
 /** How the stated stream is written. */
@@ -38,7 +38,8 @@ function streamKindOf(model: Model): StreamKind | undefined {
 
 /** Those who may read the stream. */
 export function streaming(model: Model): (TrialCaller | undefined)[] {
-  const operation = { name: 'stream events' };
+  const operation = streamOf(model)?.operation;
+  if (!operation) return [];
   if (model.access.isPublic(operation)) return [undefined];
   return model.callers.filter((caller) => model.access.allows(operation, caller) === 'yes');
 }
@@ -206,7 +207,7 @@ function streamJudgement(model: Model, opened: TrialExchange, { deliveries }: Li
   if (opened.trouble) return moot(opened.trouble.message);
   if (!isDone(opened)) return { promised: 'the stated stream of events can be read', seen: `it was answered ${opened.status}` };
   const type = opened.headers['content-type'] ?? 'none';
-  const wanted = streamKind(deliveryOf(model.spec)?.stream?.format)?.mediaType ?? type;
+  const wanted = streamKindOf(model)?.mediaType ?? type;
   if (type.split(';')[0]?.trim().toLowerCase() !== wanted.toLowerCase())
     return { promised: `a stream is ${wanted}`, seen: `Content-Type: ${type}` };
   if (deliveries.length === 0) return moot('nothing came');

@@ -1,7 +1,8 @@
 import type { Json } from '../../document/document.ts';
+import { pushKind } from '../../kinds/deliveries/all.ts';
 import type { Told } from '../../kinds/envelopes/reading.ts';
 import { signatureKind } from '../../kinds/signatures/all.ts';
-import type { Webhook } from '../../parts/events.ts';
+import type { Push } from '../../parts/events.ts';
 import { entryOf } from '../../parts/fact.ts';
 import type { Client } from '../client/client.ts';
 import { remove } from '../make/remove.ts';
@@ -26,11 +27,11 @@ export interface SubscribedEar extends Ear {
   readonly row: TrialRow;
 }
 
-type Subscribers = NonNullable<Webhook['subscribers']>;
+type Subscribers = NonNullable<Push['subscribers']>;
 
 /** How subscribers are kept; nothing where there are no web hooks, or nobody can subscribe. */
 export function subscribersOf({ spec }: Model): Subscribers | undefined {
-  return deliveryOf(spec)?.webhook?.subscribers;
+  return deliveryOf(spec)?.push?.subscribers;
 }
 
 /** Those who may subscribe. */
@@ -167,33 +168,33 @@ function pathOf(url: Fresh, run: ScriptRun): string {
 
 /** That what comes to a subscriber is sent as stated: by POST, as JSON, in the envelope, signed, with the stated headers. */
 function deliveryJudgement(model: Model, created: TrialExchange, heard: Listening): Judgement {
-  const webhook = deliveryOf(model.spec)?.webhook;
+  const push = deliveryOf(model.spec)?.push;
   const [first] = heard.deliveries;
-  if (!webhook || !first) return moot('nothing came');
+  if (!push || !first) return moot('nothing came');
+  const kind = pushKind(push.word);
   const secret = secretIn(model, created);
   for (const delivery of heard.deliveries) {
-    const { method, headers } = delivery;
-    if (method !== 'POST') return { promised: 'web hooks are sent by POST', seen: method };
-    if (!/^application\/(?:[\w.-]+\+)?json\b/i.test(headers['content-type'] ?? ''))
-      return { promised: 'web hooks are JSON', seen: `Content-Type: ${headers['content-type'] ?? 'none'}` };
+    const { headers } = delivery;
+    const otherwise = kind.flaw(delivery);
+    if (otherwise) return otherwise;
     const flaw = envelopeFlaw(model.spec, delivery.body);
     if (flaw !== undefined) return { promised: 'the stated envelope', seen: flaw };
     const told = toldIn(model.spec, delivery);
     const received = { headers, text: delivery.text, id: told.id };
     const unsigned =
-      webhook.signature &&
+      push.signature &&
       secret !== undefined &&
-      signatureKind(webhook.signature)?.flaw(webhook.signature.facts, received, secret, heard.nowSeconds);
-    if (unsigned) return { promised: 'web hooks are signed as stated, with the secret of the subscriber', seen: unsigned };
+      signatureKind(push.signature)?.flaw(push.signature.facts, received, secret, heard.nowSeconds);
+    if (unsigned) return { promised: `${kind.noun} are signed as stated, with the secret of the subscriber`, seen: unsigned };
     const header = headerFlaw(model, delivery, told);
-    if (header !== undefined) return { promised: 'web hooks have the stated headers', seen: header };
+    if (header !== undefined) return { promised: `${kind.noun} have the stated headers`, seen: header };
   }
   return undefined;
 }
 
 function headerFlaw(model: Model, { headers }: ReceivedDelivery, told: Told): string | undefined {
   const event = { id: told.id ?? '', kind: told.kind ?? '', at: told.at ?? '', payload: told.payload ?? null };
-  for (const [name, expression] of Object.entries(deliveryOf(model.spec)?.webhook?.headers ?? {})) {
+  for (const [name, expression] of Object.entries(deliveryOf(model.spec)?.push?.headers ?? {})) {
     const evaluated = model.expressions.evaluate(expression, undefined, { context: { event }, unseen: {} });
     if (typeof evaluated === 'string' || evaluated.value === null) continue;
     const given = headers[name.toLowerCase()];
@@ -205,7 +206,7 @@ function headerFlaw(model: Model, { headers }: ReceivedDelivery, told: Told): st
 
 /** The secret of a subscriber: as it was revealed, or as it was sent. */
 function secretIn({ spec }: Model, created: TrialExchange): string | undefined {
-  const field = deliveryOf(spec)?.webhook?.subscribers?.secret;
+  const field = deliveryOf(spec)?.push?.subscribers?.secret;
   if (field === undefined) return undefined;
   const sent =
     typeof created.sent.json === 'object' && created.sent.json !== null ? (created.sent.json as Record<string, Json>) : {};

@@ -1,4 +1,5 @@
-import type { Json } from '../../document/document.ts';
+import type { Json, JsonMap } from '../../document/document.ts';
+import { isMap } from '../../document/values.ts';
 import type { ReceivedDelivery } from '../events/receiver.ts';
 import { isDone, isExchange, type TrialExchange } from '../script/exchange.ts';
 import {
@@ -110,6 +111,9 @@ function* alteredBodies(exchange: TrialExchange, body: Json): Iterable<TrialExch
   yield withBody(exchange, withStranger(body, stranger));
   for (const name of membersIn(body).slice(0, membersMost)) yield* withMembers(exchange, name, otherVariants);
   yield withBody(exchange, { nf_altered: 'altered' });
+  // A row may stand in a member.
+  for (const [name, value] of isMap(body) ? Object.entries(body) : [])
+    if (isMap(value as Json)) yield withBody(exchange, { ...(body as JsonMap), [name]: { nf_altered: 'altered' } });
   yield withBody(exchange, Array.isArray(body) ? {} : []);
 }
 

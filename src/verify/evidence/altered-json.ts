@@ -46,7 +46,7 @@ function ofOtherType(value: Json): Json {
 }
 
 function extremes(value: Json): readonly [Json, Json] {
-  if (typeof value === 'number') return [1e15, -1e15];
+  if (typeof value === 'number') return [1e19, -1e19];
   if (typeof value === 'string') return ['', 'altered '.repeat(1_500)];
   return Array.isArray(value) ? [[], Array.from({ length: 2_000 }, () => value[0] ?? 'altered')] : [{}, 'altered'];
 }

@@ -2,6 +2,7 @@ import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
+import { actsAfter, followingName } from '../../parts/followed.ts';
 import type { Model } from '../model/model.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Obligation } from './obligation.ts';
@@ -53,9 +54,27 @@ export function looksAtSuccess(model: Model, { subject }: LedgerFact): Obligatio
       ? endpoint.response.value.map(({ status }) => status).filter((one) => /^2\d\d$/.test(one))
       : [];
   const own = [...new Set(statuses)];
-  return own.length > 1
-    ? own.map((status) => looksAtDone(`an answer with ${status}`, (exchange) => String(exchange.status) === status))
-    : [looksAtDone('an answer that succeeds')];
+  const done =
+    own.length > 1
+      ? own.map((status) => looksAtDone(`an answer with ${status}`, (exchange) => String(exchange.status) === status))
+      : [looksAtDone('an answer that succeeds')];
+  return endpoint ? [...done, ...looksAtFound(endpoint), ...looksAtFollowed(model, endpoint)] : done;
+}
+
+/** A creation that finds has found something. */
+function looksAtFound({ exists }: Endpoint): Obligation[] {
+  return exists ? [{ name: 'a row that is there, found', isMetBy: ({ claim }) => claim.reason === 'found' }] : [];
+}
+
+/** What follows from a creation or a deletion; of a transition it is the machine's. */
+function looksAtFollowed({ spec }: Model, { does, operation }: Endpoint): Obligation[] {
+  const effect = statedValue(does);
+  if (effect?.verb !== 'create' && effect?.verb !== 'delete') return [];
+  return actsAfter(spec, effect).flatMap((act): Obligation[] => {
+    if (!act.does) return [];
+    const reason = `${followingName(act.does)} follows ${operation}`;
+    return [{ name: reason, isMetBy: ({ claim }) => claim.reason === reason }];
+  });
 }
 
 function endpointOf(model: Model, key: string): Endpoint | undefined {

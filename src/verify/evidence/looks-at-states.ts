@@ -1,5 +1,8 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
+import { followedOf, followingName } from '../../parts/followed.ts';
+import type { FollowingEffect } from '../../parts/following.ts';
 import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowsShown, rowWith } from '../model/row-shown.ts';
@@ -21,11 +24,27 @@ export function looksAtStates(model: Model, { subject }: LedgerFact): Obligation
 export function looksAtTransitions(model: Model, { subject }: LedgerFact): Obligation[] {
   const machine = machineOf(model.spec.states, subject);
   if (!machine) return [];
-  return entriesOf(machine.transitions).flatMap(([, transition]) =>
-    model.endpointOfTransition(subject, transition.name)
-      ? looksAtFiring(model, machine, transition)
-      : [looksAtClock(model, machine, transition)],
-  );
+  return entriesOf(machine.transitions).flatMap(([, transition]) => {
+    const endpoint = model.endpointOfTransition(subject, transition.name);
+    if (endpoint) return [...looksAtFiring(model, machine, transition), ...looksAtFollowing(transition, endpoint)];
+    // What nobody fires, and follows from changes alone, is seen with them.
+    const isFollowing = followedOf(model.spec).some(({ acts }) => acts.some(({ does }) => isFiredBy(does, subject, transition)));
+    const isOwn = transition.by !== undefined || transition.after !== undefined || transition.atTime !== undefined;
+    return isFollowing && !isOwn ? [] : [looksAtClock(model, machine, transition)];
+  });
+}
+
+function isFiredBy(does: FollowingEffect | undefined, resource: string, { name }: Transition): boolean {
+  return does?.verb === 'transition' && does.resource === resource && does.transition === name;
+}
+
+/** Each act that follows from it. */
+function looksAtFollowing({ following = [] }: Transition, { operation }: Endpoint): Obligation[] {
+  return following.flatMap(({ does }): Obligation[] => {
+    if (!does) return [];
+    const reason = `${followingName(does)} follows ${operation}`;
+    return [{ name: reason, isMetBy: ({ claim }) => claim.reason === reason }];
+  });
 }
 
 function looksAtFiring(model: Model, machine: Machine, transition: Transition): Obligation[] {

@@ -1,5 +1,6 @@
 import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
+import { derivationsOf } from '../../parts/derived/derivations.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { boundByPath, isEverShown, isWritable } from '../../parts/payload.ts';
@@ -19,6 +20,7 @@ export function looksAtValues(model: Model, { kind, subject }: LedgerFact): Obli
   const shape = field && statedValue(field.shape);
   if (!resource || !field || !shape) return [];
   const looks: Obligation[] = kind === 'allowed values' ? membersOf(model, resource, field, shape) : [];
+  if (kind === 'allowed values') looks.push(...derivedLooks(model, resource, field));
   if (looks.length === 0) looks.push({ name: 'a value of it', isMetBy: ({ exchanges }) => exchanges.some(isDone) });
   const isBroken = [...breaksOf(shape)].some((variant) => variant.kind === kind);
   if (isBroken && isTaken(model, resource, field))
@@ -41,6 +43,21 @@ function membersOf({ spec }: Model, { name }: Resource, field: Field, shape: Sha
       isMetBy: ({ exchanges }) =>
         exchanges.some((one) => isDone(one) && [one.body, one.sent.json].some((json) => hasValue(json, field.name, member, 0))),
     }));
+}
+
+/** What is derived of other rows was seen before one of them was there, with it, and without it again. */
+function derivedLooks(model: Model, { name }: Resource, field: Field): Obligation[] {
+  const derivation = derivationsOf(model.spec)
+    .of(name)
+    .find((one) => one.field.name === field.name);
+  const froms = new Set(derivation?.aggregates.map(({ from }) => from));
+  if (froms.size === 0) return [];
+  const looks = ['of none', 'made'];
+  if ([...froms].some((from) => model.endpointsThat('delete', from).length > 0)) looks.push('deleted');
+  return looks.map((look) => ({
+    name: `derived, ${look}`,
+    isMetBy: ({ claim }) => claim.reason === `derived, ${look}`,
+  }));
 }
 
 const depthMax = 6;

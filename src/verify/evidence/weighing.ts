@@ -95,7 +95,8 @@ export class Weighing {
     const looks = seen.looks.filter((look) => !seen.met.has(look) && look.isMetBy(shown));
     const { claim } = shown;
     // What nothing could break for want of an event to put in may be broken by one that came later.
-    const key = [claim.reason, this.#samples.size, ...looks.map(({ name }) => name)].join('\n');
+    const samples = shown.values.some(isHeard) ? this.#samples.size : 0;
+    const key = [claim.reason, samples, ...looks.map(({ name }) => name)].join('\n');
     const deaf = seen.deaf.get(key) ?? 0;
     if (isWhole(seen) || (looks.length === 0 && seen.noticed > 0) || deaf >= deafMost) return;
     if (!isControlled(this.#model, shown, sent)) {

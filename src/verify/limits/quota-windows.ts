@@ -1,7 +1,7 @@
 import { type CalendarWindow, compileCalendar, type TimeWindow } from '../../kinds/limits/calendar.ts';
 import type { Quota } from '../../parts/limits.ts';
-import { endsWithin } from '../authentication/ends.ts';
 import { retryAfterMs } from '../client/retry-after.ts';
+import { endsWithin } from '../make/ends.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import { isDone } from '../script/exchange.ts';

@@ -58,7 +58,7 @@ function slowBody(model: Model, operation: Operation, requestMs: number): Case {
     async run(session: Session) {
       const { endpoint } = operation;
       session.need(endpoint !== undefined && requestMs <= timeMsMost, `it takes ${requestMs / 1000} s`);
-      const mostMs = requestMs * 1.25 + 2_500;
+      const mostMs = requestMs * 1.5 + 5_000;
       const { request } = await ready(session, endpoint);
       const awaited = await session.do(stopping(request, mostMs));
       claimRefusalIn<Awaited>(session, {

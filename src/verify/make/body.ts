@@ -9,9 +9,10 @@ import { hasMeaning } from '../../parts/shapes/branches.ts';
 import { someInside } from '../../parts/shapes/inner.ts';
 import { askedKinds } from '../model/asked-kinds.ts';
 import type { TrialCaller } from '../model/callers.ts';
+import { hasRules, isThere, sentKeepsRules } from '../model/field-rules.ts';
 import { isSendable } from '../model/sendable.ts';
 import type { Session } from '../script/session.ts';
-import type { Symbolic } from '../script/symbol.ts';
+import { resolve, type Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
 import { bareMap } from '../values/bare-map.ts';
 import { NoValue } from '../values/no-value.ts';
@@ -41,12 +42,19 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
   // What a row depends on is drawn as widely as the row itself; as little as it takes is refused the least.
   const styles: readonly SampleStyle[] = style === 'full' && readsThrough(model, endpoint) ? ['full', 'plain'] : ['plain'];
   let last: Symbolic | undefined;
+  // What keeps a rule over several fields is found among many values, not by the plainest.
+  const ruled = model.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
+  const styleOf = (draw: number): SampleStyle => {
+    if (ruled && hasRules(ruled)) return draw % 2 === 0 ? style : 'full';
+    return draw === draws - 1 ? 'plain' : style;
+  };
   for (const referred of styles) {
     const made = new Made((resource) => drafting.make(resource, referred));
     for (let draw = 0; draw < draws; draw++) {
-      const draft = drawn(session, endpoint, shape.value, draw === draws - 1 ? 'plain' : style);
+      const draft = drawn(session, endpoint, shape.value, styleOf(draw));
       last = await filled(isDraftMap(draft) ? withWanted(session, endpoint, draft, drafting) : draft, made);
-      if (!refusedByOwn(session, endpoint, last, caller)) return last;
+      const isKept = sentKeepsRules(model, endpoint, resolve(last, session.run)) !== 'no';
+      if (isKept && !refusedByOwn(session, endpoint, last, caller)) return last;
       made.again();
     }
   }
@@ -115,12 +123,31 @@ function withWanted(
   }
   if (effect?.verb === 'transition') withUnique(session, endpoint, effect, out);
   if (changes) keepImmutable(session, name, changes, out);
-  const { subscribers } = statedValue(model.spec.events.delivery)?.webhook ?? {};
+  const { subscribers } = statedValue(model.spec.events.delivery)?.push ?? {};
   if (subscribers?.resource === name && subscribers.events !== undefined && subscribers.events in out)
     out[subscribers.events] = askedKinds(model, ['*']) ?? out[subscribers.events] ?? [];
   for (const [field, row] of Object.entries(parents ?? {}))
     if (field in out || (isNew(effect?.verb) && !bound.has(field) && isSendable(model, name, field))) out[field] = row.id;
-  return bareMap({ ...out, ...body });
+  return bareMap(withChoices(session, endpoint, { ...out, ...body }, new Set(Object.keys(body ?? {}))));
+}
+
+/** Of fields of which exactly one is there, one: what is wanted, else what was drawn, else any. */
+function withChoices(session: Session, endpoint: Endpoint, draft: DraftMap, wanted: ReadonlySet<string>): DraftMap {
+  const { model } = session;
+  const effect = statedValue(endpoint.does);
+  const resource = model.resource(resourceOfEffect(effect) ?? '');
+  if (!resource || effect?.verb === 'update' || resource.choices.length === 0) return draft;
+  const out: Record<string, Draft | Symbolic> = { ...draft };
+  for (const { fields } of resource.choices) {
+    const chosen = fields.find((name) => wanted.has(name)) ?? fields.find((name) => isThere(out[name])) ?? fields[0];
+    // What somebody wants to be so, and breaks the rule with, is for them to say.
+    for (const name of fields) if (name !== chosen && !wanted.has(name)) delete out[name];
+    const shape =
+      chosen === undefined ? undefined : statedValue(entryOf(resource.fields, chosen)?.shape ?? { standing: 'open', at: '' });
+    if (chosen !== undefined && shape && !isThere(out[chosen]))
+      out[chosen] = session.chance.value(arbitraryValuesOf(model.spec, shape, 'plain'));
+  }
+  return out;
 }
 
 const none: ReadonlySet<string> = new Set();

@@ -18,6 +18,7 @@ import { arbitraryValuesOf, Reference } from '../values/values.ts';
 import { draftBody } from './body.ts';
 import { callersFor } from './callers-for.ts';
 import { findRow } from './found.ts';
+import { madeAlong } from './made-along.ts';
 import { preconditions } from './preconditions.ts';
 import { referredFor } from './referred.ts';
 import type { Parts, RowMaker, TrialRow, WantedRow } from './row.ts';
@@ -103,7 +104,10 @@ export class Maker implements RowMaker {
     if (given) return given;
     const own = wanted.for && !wanted.caller ? waysToCreate(this.#session, resource, wanted.for) : [];
     const ways = own.length > 0 ? own : waysToCreate(this.#session, resource, wanted.caller);
-    if (ways.length === 0) return this.#given(resource, wanted, `nobody who can be spoken for may create a ${resource}`);
+    if (ways.length === 0) {
+      const along = await madeAlong(this.#session, resource, wanted, (other, more) => this.make(other, more, depth + 1));
+      return along ?? this.#given(resource, wanted, `nobody who can be spoken for may create a ${resource}`);
+    }
     let refused = '';
     // The service's own rules may refuse what is valid: other draws may pass them.
     const tries = ways.slice(0, 4).flatMap((way) => styles.map((style, at) => ({ ...way, style: style ?? wanted.style, at })));
@@ -154,7 +158,7 @@ export class Maker implements RowMaker {
 
   /** A subscriber that is told at an address of ours: elsewhere nobody is, and every event would be tried again and again. */
   async #heardHere(endpoint: Endpoint, wanted: WantedRow): Promise<WantedRow> {
-    const { url } = statedValue(this.#session.model.spec.events.delivery)?.webhook?.subscribers ?? {};
+    const { url } = statedValue(this.#session.model.spec.events.delivery)?.push?.subscribers ?? {};
     const effect = statedValue(endpoint.does);
     const isNew = (effect?.verb === 'create' || effect?.verb === 'upsert') && this.#isSubscriber(effect.resource);
     if (!isNew || url === undefined || !this.#address || wanted.isElsewhere) return wanted;
@@ -162,7 +166,7 @@ export class Maker implements RowMaker {
   }
 
   #isSubscriber(resource: string): boolean {
-    return statedValue(this.#session.model.spec.events.delivery)?.webhook?.subscribers?.resource === resource;
+    return statedValue(this.#session.model.spec.events.delivery)?.push?.subscribers?.resource === resource;
   }
 
   /** The identifier that a caller chooses: the body's, where that has one. */

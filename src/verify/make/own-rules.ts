@@ -33,7 +33,8 @@ export function refusedByOwn(
     ...(caller && { caller }),
     sent: { method: endpoint.method, target: '', headers: {}, path: {}, query: {}, json: resolve(json, session.run) },
   };
-  return rules.find((rule) => ownErrorOf(session.model, rule, meant, seen.toReversed()) === 'yes');
+  // What was shown may have changed since, but then it only has to be drawn again: nothing is claimed of it.
+  return rules.find((rule) => ownErrorOf(session.model, rule, meant, seen.toReversed(), true) === 'yes');
 }
 
 /** Whether what a row is, or whether it may be, depends on what it refers to: then that has to be drawn as widely. */

@@ -1,6 +1,6 @@
 import { isMap } from '../../document/values.ts';
 import { pageStyle } from '../../kinds/pages/all.ts';
-import { parametersOf } from '../../kinds/pages/kind.ts';
+import { type PageStyle, parametersOf } from '../../kinds/pages/kind.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import { isCut, type Pagination } from '../../parts/limits.ts';
@@ -22,12 +22,12 @@ export function nextPage(model: Model, done: Done<TrialExchange>): Readonly<Reco
   const pagination = endpoint && paginationOf(model, endpoint);
   const items = itemsOf(model, done.value);
   if (!pagination || !items || !hasNextPage(model, done.value)) return undefined;
-  const { tells, count } = pageStyle(pagination.style);
+  const { tells, count, isFirst }: PageStyle = pageStyle(pagination.style);
   const name = placeOf(pagination);
   const pattern = `[?&]${name.replaceAll(/\W/g, '\\$&')}=([^&>]+)[^>]*>; *rel="?next`;
   const isLinked = pagination.isToldInLink && new RegExp(pattern).test(done.value.headers.link ?? '');
   const linked = { [name]: new Captured(done.step, { in: 'header', name: 'link', pattern }) };
-  if (tells === 'token') {
+  if (tells === 'token' || isFirst) {
     const isInBody = pagination.isToldInBody && pagination.next !== undefined;
     return isInBody ? { [name]: new Captured(done.step, { in: 'body', pointer: [pagination.next ?? ''] }) } : linked;
   }

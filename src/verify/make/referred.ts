@@ -1,13 +1,13 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { type Expression, entryOf, statedValue } from '../../parts/fact.ts';
+import { type Expression, entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { boundByPath } from '../../parts/payload.ts';
-import { machineOf } from '../../parts/states.ts';
 import { ownRulesAt } from '../errors/own-condition.ts';
 import type { ShownFields } from '../model/row-shown.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
+import { answering } from './demands.ts';
 import type { TrialRow, WantedRow } from './row.ts';
 
 type Make = (resource: string, wanted: WantedRow) => Promise<TrialRow>;
@@ -29,17 +29,17 @@ export async function referredFor(
   make: Make,
 ): Promise<Readonly<Record<string, TrialRow>>> {
   const verb = statedValue(endpoint.does)?.verb;
-  const rules = verb === 'create' || verb === 'upsert' ? rulesThrough(session, endpoint) : [];
+  if (verb !== 'create' && verb !== 'upsert') return wanted.parents ?? {};
   const given = { ...wanted.parents };
   const isFree = (field: string) => given[field] === undefined && wanted.body?.[field] === undefined;
-  const states = statesFor(session, endpoint, rules);
-  const alike = rules.flatMap(({ rule, reads }) => pairOf(session, endpoint, rule, reads));
-  const fields = new Set([...states.keys(), ...alike.flat().map(({ field }) => field)]);
+  const alike = rulesThrough(session, endpoint).flatMap(({ rule, reads }) => pairOf(session, endpoint, rule, reads));
+  const asked = new Map(
+    referencesOf(session, endpoint, wanted).map((field) => [field, answering(session, endpoint, field, wanted)]),
+  );
+  const fields = [...asked.keys()].filter((field) => asked.get(field) || alike.flat().some((one) => one.field === field));
   try {
-    for (const field of fields) {
-      if (!isFree(field)) continue;
-      const state = states.get(field);
-      const body: Record<string, Symbolic> = {};
+    for (const field of fields.filter(isFree)) {
+      const body: Record<string, Symbolic> = { ...asked.get(field)?.body };
       for (const [one, other] of alike.flatMap(([left, right]) => [
         [left, right],
         [right, left],
@@ -48,6 +48,7 @@ export async function referredFor(
         if (value !== undefined && one) body[one.member] = value;
       }
       const asking = wanted.caller ?? wanted.for;
+      const state = asked.get(field)?.state;
       given[field] = await make(targetOf(session, endpoint, field), { body, ...(state !== undefined && { state }), for: asking });
     }
     return given;
@@ -57,11 +58,16 @@ export async function referredFor(
   }
 }
 
+/** The references of a new row: those that it always has, and those that a whole one has. */
+function referencesOf(session: Session, endpoint: Endpoint, { style = 'plain' }: WantedRow): string[] {
+  const resource = session.model.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
+  const references = (resource ? entriesOf(resource.fields) : []).filter(([, { ref }]) => ref !== undefined);
+  return references.map(([name]) => name).filter((name) => style !== 'plain' || isAsked(session, endpoint, name));
+}
+
 interface RuleThrough {
   readonly rule: Expression;
   readonly reads: readonly ReadThrough[];
-  /** Whether it reads nothing else. */
-  readonly isAll: boolean;
 }
 
 /** The conditions of own errors that read what required references lead to. */
@@ -76,7 +82,7 @@ function rulesThrough(session: Session, endpoint: Endpoint): RuleThrough[] {
       if (!isDirect || field === undefined || member === undefined || !isAsked(session, endpoint, field)) return [];
       return [{ field, member }];
     });
-    return reads.length === 0 ? [] : [{ rule: rule.if, reads, isAll: reads.length === all.length }];
+    return reads.length === 0 ? [] : [{ rule: rule.if, reads }];
   });
 }
 
@@ -91,26 +97,6 @@ function isAsked({ model }: Session, endpoint: Endpoint, field: string): boolean
 function targetOf({ model }: Session, endpoint: Endpoint, field: string): string {
   const resource = model.resource(resourceOfEffect(statedValue(endpoint.does)) ?? '');
   return (resource && entryOf(resource.fields, field)?.ref) ?? '';
-}
-
-/** The state in which each row that is referred to has to be, where it does not begin in one that will do. */
-function statesFor(session: Session, endpoint: Endpoint, rules: readonly RuleThrough[]): Map<string, string> {
-  const { model } = session;
-  const found = new Map<string, string>();
-  for (const field of new Set(rules.flatMap(({ reads }) => reads.map((read) => read.field)))) {
-    const machine = machineOf(model.spec.states, targetOf(session, endpoint, field));
-    if (!machine) continue;
-    const about = rules.filter(
-      ({ isAll, reads }) => isAll && reads.every((read) => read.field === field && read.member === machine.field),
-    );
-    const passes = (state: string) =>
-      about.every(({ rule }) => isSpared(session, endpoint, rule, { [field]: { [machine.field]: state } }));
-    const initial = machine.initial.map(({ state }) => state);
-    if (about.length === 0 || initial.some(passes)) continue;
-    const state = (statedValue(machine.states) ?? []).find(passes);
-    if (state !== undefined) found.set(field, state);
-  }
-  return found;
 }
 
 /** The two members that have to be alike for a condition not to hold. */

@@ -1,3 +1,4 @@
+import { derivedElsewhere } from '../model/derived.ts';
 import type { Known } from '../model/expressions.ts';
 import { followedIn } from '../model/followed.ts';
 import { rowKnown } from '../model/row-known.ts';
@@ -16,5 +17,8 @@ export function contextOfRow(session: Session, row: TrialRow): Known | undefined
     model,
     run.results.filter((result) => isExchange(result)),
   );
-  return { context: { resource: fields, follow }, unseen: { resource: unseen } };
+  return {
+    context: { resource: fields, follow },
+    unseen: { resource: new Set([...unseen, ...derivedElsewhere(model.spec, row.resource)]) },
+  };
 }

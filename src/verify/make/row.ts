@@ -26,6 +26,8 @@ export interface TrialRow {
 export interface WantedRow {
   /** The state that it is to be in. */
   readonly state?: string;
+  /** The transition that is not to be open to it, for what it refers to. */
+  readonly blocking?: string;
   /** Whether the clock may be moved to bring it there, which others would see too. */
   readonly byClock?: boolean;
   /** Who is to make it; anybody who may, unless said. */

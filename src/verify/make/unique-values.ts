@@ -2,6 +2,7 @@ import { entryOf } from '../../parts/fact.ts';
 import type { Resource } from '../../parts/resources.ts';
 import type { Session } from '../script/session.ts';
 import type { Symbolic } from '../script/symbol.ts';
+import { rowFor } from './row-for.ts';
 
 /** Values for fields that callers send, which no other row has: what is referred to is made anew. @throws {Untestable} */
 export async function uniqueValues(
@@ -13,7 +14,10 @@ export async function uniqueValues(
   for (const name of fields) {
     const field = entryOf(resource.fields, name);
     if (!field || field.readOnly) continue;
-    const value = field.ref === undefined ? session.model.freshValue(resource.name, name) : (await session.make(field.ref)).id;
+    const value =
+      field.ref === undefined
+        ? session.model.freshValue(resource.name, name)
+        : (await rowFor(session, resource.name, name, field.ref)).id;
     if (value !== undefined) values[name] = value;
   }
   return values;

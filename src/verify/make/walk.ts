@@ -8,6 +8,7 @@ import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import { Untestable } from '../untestable.ts';
 import { callersFor } from './callers-for.ts';
+import { dueIn } from './due.ts';
 import { lookAt } from './look.ts';
 import { requestAbout } from './request-about.ts';
 import type { TrialRow } from './row.ts';
@@ -26,7 +27,7 @@ export async function walkTo(session: Session, row: TrialRow, state: string, byC
     const [next] = wayTo(session, machine, now, state, { tried, byClock });
     if (!next) throw new Untestable(`no caller can bring a ${row.resource} from ${now} to ${state}`);
     if (!next.endpoint) {
-      await session.wait((next.transition.after?.ms ?? 0) + 1_000);
+      await session.wait((dueIn(session, row, next.transition) ?? 0) + 1_000);
       await lookAt(session, row);
       if (stateOf(row, machine) !== next.to) tried.add(`${now} ${next.transition.name} ${next.to}`);
       continue;
@@ -106,7 +107,7 @@ function legsFrom(session: Session, machine: Machine, state: string, byClock: bo
     if (transition.from !== '*' && !transition.from.includes(state)) return [];
     const endpoint = session.model.endpointOfTransition(machine.resource, name);
     const [target] = transition.to;
-    if (byClock && transition.after && !transition.if && target && !target.if && session.run.clock.advance)
+    if (byClock && (transition.after ?? transition.atTime) && !transition.if && target && !target.if && session.run.clock.advance)
       return [{ transition, endpoint: undefined, to: target.state }];
     if (!endpoint || callersFor(session, endpoint).length === 0) return [];
     return transition.to.map(({ state: to }) => ({ transition, endpoint, to }));

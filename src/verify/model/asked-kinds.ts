@@ -3,7 +3,7 @@ import type { Model } from './model.ts';
 
 /** The kinds as a subscriber may ask for them: every one by `*` where its field's shape takes that, else those of them that it takes; nothing where it takes none. */
 export function askedKinds(model: Model, kinds: readonly string[]): readonly string[] | undefined {
-  const { subscribers } = statedValue(model.spec.events.delivery)?.webhook ?? {};
+  const { subscribers } = statedValue(model.spec.events.delivery)?.push ?? {};
   const resource = model.resource(subscribers?.resource ?? '');
   const shape =
     resource && statedValue(entryOf(resource.fields, subscribers?.events ?? '')?.shape ?? { standing: 'open', at: '' });

@@ -10,7 +10,7 @@ export type Expectation = { readonly because: Because; readonly at: Pointer } & 
   | { readonly is: 'unknown' }
 );
 
-export type Because = 'sent' | 'default' | 'set' | 'generated' | 'kept' | 'state' | 'path';
+export type Because = 'sent' | 'default' | 'set' | 'generated' | 'kept' | 'state' | 'path' | 'derived';
 
 /** A row's fields. */
 export type RowFields = Readonly<Record<string, Json>>;

@@ -1,9 +1,11 @@
 import type { Json } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
 import { readTemplate } from '../../kinds/generators/template.ts';
+import { derivationsOf } from '../../parts/derived/derivations.ts';
 import type { Effect } from '../../parts/effects.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
+import { actsAfter, comingOf } from '../../parts/followed.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { boundByPath, identifierParameter, isWritable, pathParameters } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
@@ -12,10 +14,12 @@ import { machineOf } from '../../parts/states.ts';
 import { mergeJson } from '../../parts/versions/older-values.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import { bareMap } from '../values/bare-map.ts';
+import { withDerivedFields } from './derived.ts';
 import type { Before, Expectation, Follow, RowFields } from './expectation.ts';
 import type { Model } from './model.ts';
 import { mayHold, writesFields } from './own-body.ts';
 import { firstTarget, fromExpression } from './reckoned.ts';
+import { idIn } from './row-shown.ts';
 
 /** What every field of a row has to be after an exchange that created, updated, replaced or moved it; where what it refers to is known, that too is read. */
 export function expectedAfter(
@@ -27,10 +31,20 @@ export function expectedAfter(
   const effect = change.endpoint && statedValue(change.endpoint.does);
   const resource = model.resource(resourceOfEffect(effect) ?? '');
   if (!effect || !resource || !change.endpoint) return new Map();
-  const plain = beforeSet(model, resource, change, { before, followed });
+  if (isChangedAgain(model, resource, effect)) return new Map();
+  const plain = withDerivedFields(
+    model.spec,
+    resource.name,
+    beforeSet(model, resource, change, { before, followed }),
+    before === undefined,
+  );
   const next: Record<string, Json> = bareMap({});
   for (const [name, expectation] of plain) if (expectation.is === 'value') next[name] = expectation.value;
+  // What is set may read the identifier of the row that it is set in, which the answer tells.
+  const made = before === undefined && effect.verb === 'create' ? idIn(model, change) : undefined;
+  if (made !== undefined) next[model.identifierField(resource.name)] = made;
   const unseenNext = new Set([...plain].filter(([, one]) => one.is === 'unknown' || one.is === 'pattern').map(([name]) => name));
+  if (made !== undefined) unseenNext.delete(model.identifierField(resource.name));
   const isIdle = effect.verb !== 'transition' && before !== undefined && isUnchanged(next, before);
   const mayBeIdle =
     isIdle &&
@@ -40,6 +54,8 @@ export function expectedAfter(
       ([name, value]) => before.unseen.has(name) || value === null || before.fields[name] === null,
     );
   if (effect.verb === 'upsert' && !before && change.status !== 201) return new Map();
+  // What was found is as it was.
+  if (effect.verb === 'create' && change.endpoint.exists && change.status === 200) return new Map();
   const words = wordsOf(effect, change.endpoint.operation, before !== undefined);
   const out = new Map(plain);
   for (const [name, field] of entriesOf(resource.fields)) {
@@ -52,7 +68,19 @@ export function expectedAfter(
     }
     out.set(name, fromExpression(model, expression, change, { before, next, unseenNext, followed }, field));
   }
-  return out;
+  return withDerivedFields(model.spec, resource.name, out, before === undefined);
+}
+
+/** Whether what follows from the change may change the row itself once more, or what is derived in it. */
+function isChangedAgain({ spec }: Model, { name }: Resource, effect: Effect): boolean {
+  const counted = new Set(
+    derivationsOf(spec)
+      .of(name)
+      .flatMap(({ aggregates }) => aggregates.map(({ from }) => from)),
+  );
+  return comingOf(spec, actsAfter(spec, effect)).some(
+    ({ does }) => does !== undefined && (counted.has(does.resource) || (does.verb !== 'create' && does.resource === name)),
+  );
 }
 
 /** The narrowest word wins: the operation or transition before the verb, the verb before `write`. */

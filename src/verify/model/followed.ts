@@ -1,5 +1,6 @@
 import type { Json } from '../../document/document.ts';
 import type { TrialExchange } from '../script/exchange.ts';
+import { derivedElsewhere } from './derived.ts';
 import type { Follow } from './expectation.ts';
 import { NotSeen } from './expressions.ts';
 import type { Model } from './model.ts';
@@ -8,9 +9,10 @@ import { rowsShown, rowWith, type ShownFields } from './row-shown.ts';
 
 /**
  * Reads rows through references: those that exchanges have shown, each as it was shown last. It throws NotSeen for a row that none
- * showed, and for a field that its reader was not shown, unless one of them made the row and set it for good.
+ * showed, and for a field that its reader was not shown, unless one of them made the row and set it for good. What is derived of other rows is read only
+ * where nothing was changed since.
  */
-export function followedIn(model: Model, exchanges: readonly TrialExchange[]): Follow {
+export function followedIn(model: Model, exchanges: readonly TrialExchange[], isLatest = false): Follow {
   let resources: readonly (string | undefined)[] = [];
   return (resource, id) => {
     if (resources.length === 0) resources = exchanges.map((exchange) => rowsShown(model, exchange)?.resource);
@@ -19,7 +21,9 @@ export function followedIn(model: Model, exchanges: readonly TrialExchange[]): F
     if (!row) throw new NotSeen(`no ${resource} ${id} was shown`);
     const creation = exchanges.find((exchange) => hasMade(model, exchange, resource, id));
     const known = rowKnown(model, resource, { fields: row, unseen: model.unseenBy(resource, model.readerOf(shown)), creation });
-    return watched(known.fields, known.unseen);
+    // What is derived of other rows may have changed since it was shown.
+    const moving = isLatest ? [] : derivedElsewhere(model.spec, resource);
+    return watched(known.fields, new Set([...known.unseen, ...moving]));
   };
 }
 

@@ -47,6 +47,7 @@ const words: Readonly<Record<Expectation['because'], string>> = {
   kept: 'as it was before',
   state: 'as the machine has it',
   path: 'as the path says',
+  derived: 'as it is derived',
 };
 
 /** What may differ inside a value without anything being wrong. */

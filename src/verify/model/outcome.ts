@@ -2,6 +2,7 @@ import type { Json } from '../../document/document.ts';
 import type { Transition } from '../../parts/states.ts';
 import { callerContext } from './access.ts';
 import type { TrialCaller } from './callers.ts';
+import type { Follow } from './expectation.ts';
 import type { Evaluated, Expressions, Known } from './expressions.ts';
 
 /** What is known when a transition is about to be fired. */
@@ -12,6 +13,8 @@ export interface FiringCase {
   readonly request: Json | undefined;
   readonly caller: TrialCaller | undefined;
   readonly nowMs: number;
+  /** Reads what the row refers to, as far as it was shown. */
+  readonly follow?: Follow;
 }
 
 /** The state that a transition leads to, `blocked` where its condition or all of its targets do not hold, or unknown. */
@@ -25,6 +28,7 @@ export function outcomeOf(expressions: Expressions, transition: Transition, firi
       now: firing.nowMs,
       operation: firing.operation,
       ...(request !== undefined && { request }),
+      ...(firing.follow && { follow: firing.follow }),
     },
     unseen: { resource: unseen, next: unseen },
   };

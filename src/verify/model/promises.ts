@@ -108,10 +108,13 @@ export type HeldRule = keyof typeof heldRules;
 
 /** The trials and observers as a whole, but for what `heldRules` has of them. */
 export const wholes: readonly ClassRow[] = [
-  ...rowsOf('resources/stored, resources/changed, resources/changed later, resources/fixed, resources/not writable', {
-    readOff: 'convention',
-    because: 'fields keep what they are given; a document of others states shapes, and nothing of what is kept',
-  }),
+  ...rowsOf(
+    'resources/stored, resources/changed, resources/changed later, resources/derived, resources/rules, resources/fixed, resources/not writable',
+    {
+      readOff: 'convention',
+      because: 'fields keep what they are given; a document of others states shapes, and nothing of what is kept',
+    },
+  ),
   ...rowsOf(
     'resources/unique, resources/unique changed, resources/unique raced, resources/unique raced later, resources/missing, resources/references, resources/identifiers, resources/shown to',
     {
@@ -124,7 +127,7 @@ export const wholes: readonly ClassRow[] = [
     because: 'rows fit the shapes of their resource, wherever they are shown',
   }),
   ...rowsOf(
-    'states/shown states, states/initial, states/transitions, states/in states, states/sequences, states/timed sequences, states/conditions, states/edges, states/races, states/timed, states/after time',
+    'states/shown states, states/initial, states/transitions, states/in states, states/sequences, states/timed sequences, states/conditions, states/edges, states/following, states/races, states/timed, states/after time',
     { readOff: 'convention', because: 'OpenAPI has no states: those that are known were inferred of an enum' },
   ),
   ...rowsOf('endpoints/bodies, endpoints/media, endpoints/parameters, endpoints/handled, endpoints/bodiless', {
@@ -142,7 +145,7 @@ export const wholes: readonly ClassRow[] = [
   }),
   ...rowsOf('endpoints/accepts', { readOff: 'convention', because: 'entity tags are a word of the language' }),
   ...rowsOf(
-    'endpoints/replies, endpoints/replacing, endpoints/merging, endpoints/locations, endpoints/preconditions, endpoints/idempotency, endpoints/lists, endpoints/cursors, endpoints/pages, endpoints/shared pages',
+    'endpoints/replies, endpoints/replacing, endpoints/merging, endpoints/locations, endpoints/preconditions, endpoints/idempotency, endpoints/keys later, endpoints/lists, endpoints/cursors, endpoints/pages, endpoints/shared pages',
     { readOff: 'convention', because: 'meanings of verbs, tags, keys and pages, which a document of others does not state' },
   ),
   ...rowsOf('endpoints/computed', { readOff: 'nothing', because: 'what stated expressions come to; OpenAPI has none' }),

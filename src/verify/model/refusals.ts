@@ -18,11 +18,15 @@ export interface StatedRefusal {
 export class Refusals {
   readonly #spec: Spec;
   readonly #codeAt: readonly string[] | undefined;
+  /** The members on the way to the status in the stated payload, where it has it. */
+  readonly statusAt: readonly string[] | undefined;
 
   constructor(spec: Spec, expressions: Expressions) {
     this.#spec = spec;
     // Codes that were only read off a source are no names that its service knows.
-    this.#codeAt = spec.errors.codes.standing === 'inferred' ? undefined : placeOfCode(spec, expressions);
+    this.#codeAt = spec.errors.codes.standing === 'inferred' ? undefined : placeOf(spec, expressions, 'code');
+    const place = spec.errors.payload.standing === 'stated' ? placeOf(spec, expressions, 'status') : undefined;
+    this.statusAt = place?.length ? place : undefined;
   }
 
   /** Whether a refusal's code can be read off it. */
@@ -90,14 +94,17 @@ export class Refusals {
   }
 }
 
-/** The members on the way to the code in the stated payload; nothing where it has none, or none that can be found. */
-function placeOfCode({ errors }: Spec, expressions: Expressions): readonly string[] | undefined {
+/** What stands for a code, and for a status, to be found again. */
+const marks = { code: 'ninefold_code_mark', status: 486 };
+
+/** The members on the way to the code, or the status, in the stated payload; nothing where it has none, or none that can be found. */
+function placeOf({ errors }: Spec, expressions: Expressions, what: 'code' | 'status'): readonly string[] | undefined {
   const { payload } = errors;
   if (!isStated(payload)) return undefined;
-  if (payload.value === 'problem') return ['code'];
+  if (payload.value === 'problem') return [what];
   const { data } = payload.value;
-  const mark = 'ninefold_code_mark';
-  const context = { code: mark, status: 400, message: 'm', path: '/', violations: [], request_id: 'r' };
+  const mark = marks[what];
+  const context = { ...marks, message: 'm', path: '/', violations: [], request_id: 'r' };
   const give = (expression: Expression) => {
     const evaluated = expressions.evaluate(expression, undefined, { context });
     return typeof evaluated === 'string' ? undefined : evaluated.value;
@@ -110,7 +117,7 @@ function placeOfCode({ errors }: Spec, expressions: Expressions): readonly strin
   return undefined;
 }
 
-function pathTo(value: Json | undefined, mark: string): string[] | undefined {
+function pathTo(value: Json | undefined, mark: Json): string[] | undefined {
   if (value === mark) return [];
   if (!isMap(value)) return undefined;
   for (const [name, inner] of Object.entries(value)) {

@@ -4,6 +4,7 @@ import { entryOf, statedValue } from '../../parts/fact.ts';
 import { boundByPath, isWritable } from '../../parts/payload.ts';
 import type { Resource, Unique } from '../../parts/resources.ts';
 import type { TrialRow, WantedRow } from '../make/row.ts';
+import { rowFor } from '../make/row-for.ts';
 import type { Before } from '../model/expectation.ts';
 import { expectedAfter } from '../model/expected.ts';
 import type { FactName } from '../model/facts.ts';
@@ -33,7 +34,7 @@ export async function freshValues(
   for (const name of fields) {
     const field = entryOf(resource.fields, name);
     if (!field || field.readOnly) continue;
-    if (field.ref !== undefined) parents[name] = await session.make(field.ref);
+    if (field.ref !== undefined) parents[name] = await rowFor(session, resource.name, name, field.ref);
     const value = parents[name]?.id ?? model.freshValue(resource.name, name);
     if (value !== undefined && !bound.has(name)) body[name] = value;
   }

@@ -8,6 +8,7 @@ import { toJsonSchema } from '../../parts/schemas.ts';
 import { hasMeaning } from '../../parts/shapes/branches.ts';
 import { someInside } from '../../parts/shapes/inner.ts';
 import type { TrialRow } from '../make/row.ts';
+import { derivedElsewhere } from '../model/derived.ts';
 import { isShownToSomebody } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
 import type { Session } from '../script/session.ts';
@@ -31,7 +32,7 @@ export interface RowChange {
 export function changesOf(model: Model, endpoint: Endpoint, resource: Resource): RowChange[] {
   const isUpdate = statedValue(endpoint.does)?.verb === 'update';
   const bound = new Set(boundByPath(model.spec, endpoint));
-  const { subscribers } = statedValue(model.spec.events.delivery)?.webhook ?? {};
+  const { subscribers } = statedValue(model.spec.events.delivery)?.push ?? {};
   // A subscriber may ask for nothing but kinds that there are.
   if (subscribers?.resource === resource.name && subscribers.events !== undefined) bound.add(subscribers.events);
   const shown = entriesOf(resource.fields).filter(([name, field]) => isShownToSomebody(field, model.callers) && !bound.has(name));
@@ -45,7 +46,11 @@ export function changesOf(model: Model, endpoint: Endpoint, resource: Resource):
   const removed = own.flatMap(([name, { required }]) =>
     statedValue(required) === false ? [{ says: `${name} removed`, fields: [name], members: async () => ({ [name]: null }) }] : [],
   );
-  const foreign = shown.filter(([, field]) => !isWritable(model.spec, resource, field) && !field.immutable);
+  // What is derived of other rows too is looked at where those change.
+  const elsewhere = derivedElsewhere(model.spec, resource.name);
+  const foreign = shown.filter(
+    ([name, field]) => !isWritable(model.spec, resource, field) && !field.immutable && !elsewhere.has(name),
+  );
   return [...edges(resource, whole), ...alone, ...readOnly(foreign, alone), ...removed];
 }
 

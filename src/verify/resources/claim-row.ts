@@ -1,6 +1,6 @@
 import type { Json } from '../../document/document.ts';
 import { entriesOf } from '../../parts/fact.ts';
-import { followsReferences } from '../make/own-rules.ts';
+import { referredTo } from '../make/referred-to.ts';
 import type { Expectation } from '../model/expectation.ts';
 import { beforeFrom, expectedAfter } from '../model/expected.ts';
 import { followedIn } from '../model/followed.ts';
@@ -8,7 +8,7 @@ import { judgeField } from '../model/judge-field.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowsShown, rowWith, type ShownFields, unexpanded } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
-import { bodyFields, isDone, isExchange, type TrialExchange } from '../script/exchange.ts';
+import { bodyFields, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 
@@ -40,6 +40,8 @@ export function claimRow(session: Session, changed: Changed): void {
   };
   for (const [name, field] of resource ? entriesOf(resource.fields) : []) {
     const expected = expectations(model, changed.resource, known).get(name);
+    // What is derived of other rows as well is claimed where those are looked at.
+    if (expected?.because === 'derived' && expected.is === 'unknown') continue;
     const judge = (change: TrialExchange, seen: TrialExchange, ...others: readonly TrialExchange[]): Judgement => {
       const [before, rows] = changed.before ? [others[0], others.slice(1)] : [undefined, others];
       if (!isDone(change)) return moot('the change was not made');
@@ -119,46 +121,4 @@ function ownRow(model: Model, resource: string, exchange: TrialExchange): ShownF
   const shown = rowsShown(model, exchange);
   const [row] = shown?.resource === resource ? shown.rows : [];
   return row && unexpanded(model, resource, row);
-}
-
-/** References that one path of an expression may follow. */
-const followsMax = 3;
-
-/** The exchanges that showed last what rows refer to, where some expression about their resource follows a reference. */
-function referredTo(session: Session, resource: string, rows: readonly (ShownFields | undefined)[]): Done<TrialExchange>[] {
-  const { model } = session;
-  if (!followsReferences(model, resource)) return [];
-  const found = new Map<number, Done<TrialExchange>>();
-  let front = rows.flatMap((row) => (row ? [{ resource, row }] : []));
-  for (let depth = 0; depth < followsMax && front.length > 0; depth++) {
-    front = front.flatMap((one) =>
-      referencesIn(model, one.resource, one.row).flatMap(({ target, id }) => {
-        const shown = lastShowing(session, target, id);
-        if (!shown || found.has(shown.done.step)) return [];
-        found.set(shown.done.step, shown.done);
-        return [{ resource: target, row: shown.row }];
-      }),
-    );
-  }
-  return [...found.values()].sort((one, other) => one.step - other.step);
-}
-
-function referencesIn(model: Model, name: string, row: ShownFields): { readonly target: string; readonly id: Json }[] {
-  const resource = model.resource(name);
-  return (resource ? entriesOf(resource.fields) : []).flatMap(([field, { ref }]) => {
-    const id = row[field];
-    return ref === undefined || (typeof id !== 'string' && typeof id !== 'number') ? [] : [{ target: ref, id }];
-  });
-}
-
-function lastShowing(session: Session, resource: string, id: Json) {
-  const { model } = session;
-  const { results } = session.run;
-  for (let step = results.length - 1; step >= 0; step--) {
-    const value = results[step];
-    if (!isExchange(value) || !isDone(value) || rowsShown(model, value)?.resource !== resource) continue;
-    const row = rowWith(model, value, id);
-    if (row) return { done: { step, value }, row };
-  }
-  return undefined;
 }

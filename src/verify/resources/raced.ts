@@ -6,6 +6,7 @@ import { callersFor } from '../make/callers-for.ts';
 import { requestAbout } from '../make/request-about.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
+import { isMaking } from '../model/row-known.ts';
 import { moot } from '../script/claim.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
@@ -97,7 +98,9 @@ async function race(session: Session, endpoint: Endpoint, resource: Resource, ru
     of: done,
     tries: 8,
     judge(...exchanges: readonly TrialExchange[]) {
-      const rows = exchanges.filter(isDone).map((exchange) => rowAfter(model, resource, exchange));
+      const rows = exchanges
+        .filter((exchange) => isDone(exchange) && (!isNew || isMaking(exchange)))
+        .map((exchange) => rowAfter(model, resource, exchange));
       const [first, ...others] = rows;
       if (!first) return moot('none was carried out');
       const like = others.filter((other) => areAlike(model, resource, rule, { one: first, other }));

@@ -5,12 +5,13 @@ import type { Field, Resource } from '../../parts/resources.ts';
 import { identifierType } from '../../parts/schemas.ts';
 import { beginBody } from '../endpoints/begin-body.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
-import { lookAt } from '../make/look.ts';
+import { lookAt, showsWhole } from '../make/look.ts';
 import { ready } from '../make/readied.ts';
 import { remove } from '../make/remove.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import type { Model } from '../model/model.ts';
 import { mayHold, writesFields } from '../model/own-body.ts';
-import { idIn, rowWith } from '../model/row-shown.ts';
+import { idIn, rowWith, type ShownFields } from '../model/row-shown.ts';
 import { moot } from '../script/claim.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
@@ -99,7 +100,9 @@ async function deleteParent(
     parents: { [field.name]: parent },
     body: takers(model, resource, field, ['create', 'upsert']).length > 0 ? { [field.name]: parent.id } : {},
   });
-  const before = (await lookAt(session, child)).done;
+  // Who may read a row for what it refers to may not read it once that is gone.
+  const reader = sureReader(model, resource.name);
+  const before = (await lookAt(session, child, reader)).done;
   const done = await remove(session, parent);
   const fact = { kind: 'types', subject: `${resource.name}.${field.name}` };
   const { made } = child;
@@ -121,14 +124,17 @@ async function deleteParent(
     return;
   }
   session.need(isDone(done.value), `the ${target} could not be deleted: ${done.value.status}`);
-  const after = (await lookAt(session, child)).done;
+  const after = (await lookAt(session, child, reader)).done;
   session.claim({
     fact,
     reason: onDelete,
     at: `${field.at}/onDelete`,
-    of: [made, done, after] as const,
-    judge(creation: TrialExchange, deletion: TrialExchange, seen: TrialExchange) {
+    of: [made, done, after, before] as const,
+    judge(creation: TrialExchange, deletion: TrialExchange, seen: TrialExchange, was: TrialExchange) {
       if (!isDone(creation) || !isDone(deletion)) return moot('nothing was deleted');
+      const old = rowWith(model, was, idIn(model, creation));
+      if (!old) return moot('it was not shown before');
+      if (onDelete === 'cascade' && !readsSurely(model, seen, old)) return moot('its reader may read it no longer');
       const row = rowWith(model, seen, idIn(model, creation));
       if (onDelete === 'cascade')
         return row ? { promised: `a ${resource.name} goes with its ${target}`, seen: JSON.stringify(row) } : undefined;
@@ -139,4 +145,15 @@ async function deleteParent(
         : { promised: `${field.name} is cleared`, seen: JSON.stringify(value) };
     },
   });
+}
+
+/** Somebody who may read every row of a resource, whatever it refers to. */
+function sureReader(model: Model, resource: string): TrialCaller | undefined {
+  const [read] = [...model.endpointsThat('read', resource).filter(showsWhole), ...model.endpointsThat('list', resource)];
+  return read && model.callers.find((caller) => model.access.allows(model.operationOf(read), caller) === 'yes');
+}
+
+/** Whether an answer was given to somebody who may read the row, whatever it refers to. */
+function readsSurely(model: Model, { endpoint, caller }: TrialExchange, resource: ShownFields): boolean {
+  return endpoint !== undefined && model.access.allows(model.operationOf(endpoint), caller, { context: { resource } }) === 'yes';
 }

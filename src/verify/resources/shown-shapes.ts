@@ -3,6 +3,7 @@ import { isMap } from '../../document/values.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { machineOf } from '../../parts/states.ts';
+import type { TrialCaller } from '../model/callers.ts';
 import { isHiddenFrom } from '../model/fields.ts';
 import type { Model } from '../model/model.ts';
 import { rowsShown, type ShownFields } from '../model/row-shown.ts';
@@ -84,13 +85,16 @@ function* observePresence(
   const subject = `${resource.name}.${field.name}`;
   const isThere = row[field.name] !== undefined;
   const reader = model.readerOf(exchange);
-  const verb = exchange.endpoint && statedValue(exchange.endpoint.does)?.verb;
-  const isRevealing = field.reveal === 'once' && verb !== 'read' && verb !== 'list';
+  const isRevealing = field.reveal === 'once' && mayReveal(exchange, field);
   const fact = { kind: 'required flags', subject };
   if (isHiddenFrom(field, reader) && !isRevealing) {
     const flaw = { promised: `${field.name} is not shown to ${reader?.user || 'whoever asks'}`, seen: oneLine(row[field.name]) };
     yield { fact, reason: 'hidden', judgement: isThere ? flaw : undefined };
     return;
+  }
+  if (isRevealing && isFirst(exchange) && isReadable(field, reader) && statedValue(field.required) === true) {
+    const flaw = { promised: `${field.name} is shown in the answer that makes it`, seen: 'it is not there' };
+    yield { fact, reason: 'revealed', judgement: isThere ? undefined : flaw };
   }
   if (statedValue(field.required) !== true || isRevealing) return;
   const isEmpty = !isThere || (row[field.name] === null && !takesNull(field));
@@ -99,6 +103,31 @@ function* observePresence(
     reason: 'shown',
     judgement: isEmpty ? { promised: `${field.name} is always there`, seen: oneLine(row[field.name]) } : undefined,
   };
+}
+
+/** Whether an answer is where a secret is made: with its row, or by an operation that sets it anew; where it is not known what is done, it may be. */
+function mayReveal({ endpoint, status }: TrialExchange, { set }: Field): boolean {
+  const effect = endpoint && statedValue(endpoint.does);
+  if (effect?.verb === 'read' || effect?.verb === 'list') return false;
+  if (effect?.verb !== 'update' && effect?.verb !== 'replace' && effect?.verb !== 'transition')
+    return status !== 200 || effect?.verb !== 'upsert';
+  const words = [endpoint?.operation ?? '', effect.verb, effect.verb === 'transition' ? effect.transition : ''];
+  return words.some((word) => Object.hasOwn(set, word));
+}
+
+/** Whether an answer is that of what made a row, and not the same one again to a request that came twice. */
+function isFirst({ endpoint, sent }: TrialExchange): boolean {
+  const header = endpoint?.idempotency?.header.toLowerCase();
+  return (
+    endpoint !== undefined &&
+    statedValue(endpoint.does)?.verb === 'create' &&
+    (header === undefined || sent.headers[header] === undefined)
+  );
+}
+
+/** Whether a reader may see what is revealed once. */
+function isReadable({ writeOnly, stored, visible }: Field, reader: TrialCaller | undefined): boolean {
+  return !writeOnly && stored && (visible === undefined || (reader !== undefined && visible.includes(reader.user)));
 }
 
 function takesNull(field: Field): boolean {

@@ -1,11 +1,17 @@
+import type { Pointer } from '../../document/document.ts';
+import { isSame } from '../../document/values.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { Resource, Unique } from '../../parts/resources.ts';
 import { isValid } from '../endpoints/bodies.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import type { Model } from '../model/model.ts';
-import type { ShownFields } from '../model/row-shown.ts';
+import { isMaking } from '../model/row-known.ts';
+import { idIn, rowIn, type ShownFields } from '../model/row-shown.ts';
+import { type Judgement, moot } from '../script/claim.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
 import type { Symbolic } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
 import { areAlike, freshValues, inOtherCase, rowAfter, rowMeant, uniqueFact } from './alike.ts';
@@ -21,9 +27,11 @@ export const unique: Trial = {
       const identifier = statedValue(resource.identifier);
       const isMade = model.endpointsThat('create', name).length > 0;
       if (!identifier || (!isMade && model.endpointsThat('upsert', name).length === 0)) continue;
+      const finding = model.endpointsThat('create', name).filter(({ exists }) => exists);
+      const found = finding.map(({ key }) => ({ kind: 'response payload shapes', subject: key }));
       for (const rule of resource.unique) {
         const by = `${name} by ${rule.fields.join(' and ')}`;
-        const facts = [uniqueFact(name, rule.fields)];
+        const facts = [uniqueFact(name, rule.fields), ...found];
         yield { name: by, facts, run: (session) => makeTwice(session, resource, rule) };
         for (const field of rule.fields) {
           if (!entryOf(resource.fields, field)?.ignoreCase) continue;
@@ -32,7 +40,7 @@ export const unique: Trial = {
       }
       if (identifier.generate !== 'client' || !isMade) continue;
       const rule = { at: resource.at, fields: [identifier.field] };
-      const facts = [{ kind: 'identifiers', subject: name }];
+      const facts = [{ kind: 'identifiers', subject: name }, ...found];
       yield { name: `${name} by its identifier`, facts, run: (session) => makeTwice(session, resource, rule) };
     }
   },
@@ -55,6 +63,10 @@ async function makeTwice(session: Session, resource: Resource, rule: Unique, fie
   const again = await session.send(
     model.request(endpoint, { path: parts.path, caller, ...(parts.json !== undefined && { json: parts.json }) }),
   );
+  if (endpoint.exists) {
+    claimFound(session, { endpoint, resource, rule, at: isIdentifier ? resource.at : rule.at }, made, again);
+    return;
+  }
   claimRefused(session, again, {
     by: { when: 'resource.exists' },
     fact: isIdentifier ? { kind: 'identifiers', subject: name } : uniqueFact(name, rule.fields),
@@ -69,6 +81,49 @@ async function makeTwice(session: Session, resource: Resource, rule: Unique, fie
     what: `a second ${name} with the same ${rule.fields.join(' and ')}${field === undefined ? '' : ' in other letters'}`,
     isSo: (exchange, before) =>
       before !== undefined && isDone(before) && isValid(model, exchange) && isSecond(model, resource, rule, { before, exchange }),
+  });
+}
+
+interface Finding {
+  readonly endpoint: Endpoint;
+  readonly resource: Resource;
+  readonly rule: Unique;
+  readonly at: Pointer;
+}
+
+/** A creation that finds answers with the row that is there, and makes none. */
+function claimFound(
+  session: Session,
+  { endpoint, resource, rule, at }: Finding,
+  made: Done<TrialExchange>,
+  again: Done<TrialExchange>,
+): void {
+  const { model } = session;
+  const exists = model.refusals.of('resource.exists', model.operationOf(endpoint))?.code.name;
+  session.claim({
+    fact: { kind: 'response payload shapes', subject: endpoint.key },
+    reason: 'found',
+    at,
+    of: [made, again] as const,
+    judge(first: TrialExchange, second: TrialExchange): Judgement {
+      if (!isDone(first) || !isMaking(first) || !isValid(model, second)) return moot('there was nothing to find');
+      if (!isSecond(model, resource, rule, { before: first, exchange: second })) return moot('it is another one');
+      const wanted = idIn(model, first);
+      const promised = `200 with the ${resource.name} that is there, ${String(wanted)}`;
+      // Who may not read it is told that the value is taken.
+      if (!isDone(second)) {
+        const isTaken = exists !== undefined && model.refusals.codeIn(second) === exists;
+        return isTaken ? { promised, seen: String(second.status) } : moot('something else stood in its way');
+      }
+      const found = idIn(model, second);
+      const [old = {}, now = {}] = [rowIn(first), rowIn(second)];
+      const other = Object.keys(now).find((name) => old[name] !== undefined && !isSame(old[name], now[name]));
+      if (isSame(found, wanted) && other !== undefined)
+        return { promised: `${other} as it was: ${JSON.stringify(old[other])}`, seen: JSON.stringify(now[other]) };
+      return second.status === 200 && isSame(found, wanted)
+        ? undefined
+        : { promised, seen: `${second.status}, ${String(found)}` };
+    },
   });
 }
 

@@ -1,7 +1,8 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf } from '../../parts/fact.ts';
 import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
-import { endsWithin } from '../authentication/ends.ts';
+import { dueIn } from '../make/due.ts';
+import { endsWithin } from '../make/ends.ts';
 import type { TrialRow } from '../make/row.ts';
 import type { Model } from '../model/model.ts';
 import type { Session } from '../script/session.ts';
@@ -27,7 +28,7 @@ export const afterTime: Trial = {
         const [target, ...others] = timed.to;
         const from = timed.from === '*' ? undefined : timed.from.find((state) => ways.has(state));
         const isAlone = !timed.if && target && !target.if && others.length === 0;
-        if (!timed.after || !isAlone || from === undefined || ways.has(target.state)) continue;
+        if (!(timed.after ?? timed.atTime) || !isAlone || from === undefined || ways.has(target.state)) continue;
         const passing = { timed, from, state: target.state };
         yield {
           name: `${resource} in ${target.state}`,
@@ -48,16 +49,17 @@ interface Passing {
 /** What can be waited for where the clock cannot be moved. */
 const waitMsMax = 5_000;
 
+function sourceOf({ after, atTime }: Transition): string {
+  return after?.source ?? atTime?.source ?? '';
+}
+
 /** One row for each attempt is made before the time goes by, which it does once. */
 async function tryAll(session: Session, model: Model, machine: Machine, { timed, from, state }: Passing): Promise<void> {
   const { resource } = machine;
-  const dueMs = timed.after?.ms ?? 0;
   const { clock } = session.run;
-  session.need(
-    clock.advance !== undefined || dueMs <= waitMsMax,
-    `the clock cannot be moved, and ${timed.after?.source} is long`,
-  );
-  session.need(!endsWithin(model, session, 2 * dueMs), 'the tokens that were given end before that');
+  const isShort = timed.after !== undefined && timed.after.ms <= waitMsMax;
+  session.need(clock.advance !== undefined || isShort, `the clock cannot be moved, and ${sourceOf(timed)} is long`);
+  session.need(!endsWithin(model, session, 2 * (timed.after?.ms ?? 0)), 'the tokens that were given end before that');
   const own = [...fireable(model)].filter((one) => one.machine.resource === resource).map(({ transition }) => transition);
   const changes = ['update', 'replace', 'delete']
     .flatMap((verb) => model.endpointsThat(verb, resource))
@@ -66,6 +68,13 @@ async function tryAll(session: Session, model: Model, machine: Machine, { timed,
   for (const transition of own) fired.push({ transition, row: await session.make(resource, { state: from }) });
   const changed: { readonly endpoint: Endpoint; readonly row: TrialRow }[] = [];
   for (const endpoint of changes) changed.push({ endpoint, row: await session.make(resource, { state: from }) });
+  const due = [...fired, ...changed].map(({ row }) => dueIn(session, row, timed));
+  session.need(
+    due.every((ms) => ms !== undefined),
+    `when ${timed.name} is due is not shown`,
+  );
+  const dueMs = Math.max(0, ...due);
+  session.need(!endsWithin(model, session, 2 * dueMs), 'the tokens that were given end before that');
   await session.wait(dueMs + Math.min(dueMs / 4, 60_000));
   for (const { transition, row } of fired) {
     const isLegal = transition.from === '*' || transition.from.includes(state);

@@ -3,10 +3,12 @@ import type { Machine, Transition } from '../../parts/states.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { lookAt } from '../make/look.ts';
+import { referredTo } from '../make/referred-to.ts';
 import { requestAbout } from '../make/request-about.ts';
 import type { TrialRow } from '../make/row.ts';
 import { fireOnRow } from '../make/walk.ts';
 import type { TrialCaller } from '../model/callers.ts';
+import { followedIn } from '../model/followed.ts';
 import { outcomeOf } from '../model/outcome.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
@@ -47,7 +49,11 @@ async function block(session: Session, machine: Machine, transition: Transition)
   session.need(endpoint !== undefined, 'no caller can fire it');
   const [state] = transition.from === '*' ? [] : transition.from;
   for (let at = 0; at < rowsMax; at++) {
-    const row = await session.make(machine.resource, { style: 'full', ...(state !== undefined && { state }) });
+    const row = await session.make(machine.resource, {
+      style: 'full',
+      blocking: transition.name,
+      ...(state !== undefined && { state }),
+    });
     for (let fires = 0; fires < firesMax; fires++) {
       const [caller] = callersFor(session, endpoint, row);
       const before = (await lookAt(session, row)).done;
@@ -78,6 +84,7 @@ async function blockedRequest(
       unseen: session.model.unseenBy(row.resource, row.caller),
       request,
       caller,
+      follow: followedIn(session.model, session.exchanges),
     };
     const nowMs = session.run.clock.toService(Date.now());
     if (outcomeOf(session.model.expressions, transition, { ...firing, nowMs }) === 'blocked') return plan;
@@ -101,14 +108,14 @@ export async function claimBlocked(
 ): Promise<void> {
   const { model } = session;
   const fact = { kind: 'transitions', subject: machine.resource };
-  const isSo = (exchange: TrialExchange, was?: TrialExchange) =>
-    was !== undefined && outcomeFor(model, { machine, transition }, { exchange, was }) === 'blocked';
+  const isSo = (exchange: TrialExchange, was?: TrialExchange, ...beside: readonly TrialExchange[]) =>
+    was !== undefined && outcomeFor(model, { machine, transition }, { exchange, was, beside }) === 'blocked';
   claimRefused(session, done, {
     by: transition.ifElse === undefined ? { when: 'transition.illegal' } : { code: transition.ifElse },
     fact,
     reason: `${transition.name} blocked`,
     at: transition.if?.at ?? transition.at,
-    beside: [before],
+    beside: [before, ...referredTo(session, machine.resource, [row.fields])],
     isSo,
     what: `${transition.name} where ${transition.if?.source ?? 'none of its conditions'} does not hold`,
   });

@@ -1,9 +1,12 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
+import { refusingActs } from '../../parts/possible-errors.ts';
 import type { Machine, Transition } from '../../parts/states.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { imagine } from '../errors/imagined.ts';
 import type { ConditionSubject, Scene } from '../errors/scene.ts';
 import { stage } from '../errors/staged.ts';
+import type { Model } from '../model/model.ts';
+import { isSendable } from '../model/sendable.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
@@ -21,7 +24,8 @@ export const edges: Trial = {
   noise: 'quiet',
   *cases(model) {
     for (const { machine, transition } of fireable(model)) {
-      if (!transition.if) continue;
+      // What only the service sets is brought about by states/conditions, or by nobody.
+      if (!transition.if || !isChosen(model, machine, transition)) continue;
       yield {
         name: `${transition.name} ${machine.resource}`,
         facts: factsOfMachine(machine),
@@ -30,6 +34,16 @@ export const edges: Trial = {
     }
   },
 };
+
+/** Whether callers choose everything that a condition reads of the row itself. */
+function isChosen(model: Model, { resource, field }: Machine, { name, if: condition }: Transition): boolean {
+  const operation = model.endpointOfTransition(resource, name)?.operation;
+  const reads = condition ? model.expressions.readsOf(condition, operation) : [];
+  return reads.every(({ root, path, follows }) => {
+    const [member = ''] = path;
+    return root !== 'resource' || follows !== undefined || member === field || isSendable(model, resource, member);
+  });
+}
 
 /** Whether rows can be made as they were imagined is not known: the service's own rules may refuse some, and not others. */
 async function severalTimes(attempt: () => Promise<void>): Promise<void> {
@@ -77,12 +91,13 @@ async function inside(session: Session, edge: Edge): Promise<void> {
     fact: { kind: 'transitions', subject: machine.resource },
     reason: `${transition.name} at its edge`,
     at: transition.if?.at ?? transition.at,
-    of: [done, before] as const,
-    judge(exchange: TrialExchange, was: TrialExchange): Judgement {
-      const outcome = outcomeFor(session.model, edge, { exchange, was });
+    of: [done, before, ...staged.beside.slice(1)] as const,
+    judge(exchange: TrialExchange, was: TrialExchange, ...beside: readonly TrialExchange[]): Judgement {
+      const outcome = outcomeFor(session.model, edge, { exchange, was, beside });
       if (outcome === undefined || outcome === 'unknown' || outcome === 'blocked') return moot('its condition does not hold');
       if (isDone(exchange)) return undefined;
-      return isRefusedAs(model, exchange, code)
+      const isChained = refusingActs(model.spec, model.operationOf(endpoint)).length > 0;
+      return !isChained && isRefusedAs(model, exchange, code)
         ? { promised: `${transition.name} where ${transition.if?.source}`, seen: `${exchange.status}${briefly(exchange)}` }
         : moot('something else stood in its way');
     },
@@ -101,8 +116,9 @@ async function beyond(session: Session, edge: Edge): Promise<void> {
     fact,
     reason: `${transition.name} blocked`,
     at: transition.if?.at ?? transition.at,
-    beside: [before],
-    isSo: (exchange, was) => was !== undefined && outcomeFor(session.model, edge, { exchange, was }) === 'blocked',
+    beside: staged.beside,
+    isSo: (exchange, was, ...beside) =>
+      was !== undefined && outcomeFor(session.model, edge, { exchange, was, beside }) === 'blocked',
     what: `${transition.name} where ${transition.if?.source} does not hold`,
   });
   await claimUnchanged(session, staged.row, { before, attempt: done, fact });

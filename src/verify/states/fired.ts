@@ -1,7 +1,9 @@
+import { refusingActs } from '../../parts/possible-errors.ts';
 import type { Machine, Transition } from '../../parts/states.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { callersFor } from '../make/callers-for.ts';
 import { lookAt } from '../make/look.ts';
+import { referredTo } from '../make/referred-to.ts';
 import { requestAbout } from '../make/request-about.ts';
 import type { TrialRow } from '../make/row.ts';
 import type { Model } from '../model/model.ts';
@@ -66,14 +68,22 @@ function claimTaken(
     fact: { kind: 'transitions', subject: machine.resource },
     reason: `${transition.name} from ${state}`,
     at: transition.at,
-    of: [done, before] as const,
-    judge(exchange: TrialExchange, seen: TrialExchange) {
+    of: [
+      done,
+      before,
+      ...referredTo(session, machine.resource, [rowWith(model, before.value, idIn(model, done.value))]),
+    ] as const,
+    judge(exchange: TrialExchange, seen: TrialExchange, ...beside: readonly TrialExchange[]) {
       if (rowWith(model, seen, idIn(model, exchange))?.[machine.field] !== state) return moot('it was in another state');
       if (isDone(exchange)) return undefined;
-      const isForState =
-        isIllegalRefusal(model, exchange, transition) &&
-        transition.if === undefined &&
-        transition.to.some((target) => !target.if);
+      const isOpen = transition.if === undefined && transition.to.some((target) => !target.if);
+      const outcome = outcomeFor(model, { machine, transition }, { exchange, was: seen, beside });
+      const isMet =
+        isOpen || (model.refusals.showsCodes && outcome !== undefined && outcome !== 'unknown' && outcome !== 'blocked');
+      const isForState = isMet && isIllegalRefusal(model, exchange, transition);
+      const operation = exchange.endpoint && model.operationOf(exchange.endpoint);
+      if (isForState && operation && refusingActs(model.spec, operation).length > 0)
+        return moot('what follows may stand in its way');
       if (!isForState && exchange.status < 500) return moot('something else stood in its way');
       if (exchange.status === 501) return moot('the service says that it cannot do this');
       return { promised: `${transition.name} is legal in ${state}`, seen: `${exchange.status}${briefly(exchange)}` };

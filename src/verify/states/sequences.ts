@@ -1,8 +1,8 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf } from '../../parts/fact.ts';
 import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
-import { endsWithin } from '../authentication/ends.ts';
 import { callersFor } from '../make/callers-for.ts';
+import { endsWithin } from '../make/ends.ts';
 import { lookAt } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
 import type { TrialRow } from '../make/row.ts';

@@ -3,8 +3,9 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf } from '../../parts/fact.ts';
 import type { Field } from '../../parts/resources.ts';
 import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
-import { endsWithin } from '../authentication/ends.ts';
 import { callersFor } from '../make/callers-for.ts';
+import { dueAt, dueIn } from '../make/due.ts';
+import { endsWithin } from '../make/ends.ts';
 import { lookAt } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
 import type { TrialRow } from '../make/row.ts';
@@ -17,6 +18,7 @@ import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Trial } from '../trial.ts';
+import { leaveInTime, waysOut } from './left-in-time.ts';
 import { factsOfMachine } from './transitions.ts';
 
 /** What the clock does, it does when it is due, and not before. */
@@ -30,7 +32,8 @@ export const timed: Trial = {
     for (const [resource] of entriesOf(model.spec.resources.all)) {
       const machine = machineOf(model.spec.states, resource);
       for (const [, transition] of machine ? entriesOf(machine.transitions) : []) {
-        if (!machine || !transition.after || transition.if || transition.to.some((target) => target.if)) continue;
+        if (!machine || !(transition.after ?? transition.atTime) || transition.if || transition.to.some((target) => target.if))
+          continue;
         for (const state of transition.from === '*' ? statesOf(machine) : transition.from) {
           if (rivals(machine, transition, state)) continue;
           const name = `${transition.name} ${resource} from ${state}`;
@@ -44,7 +47,8 @@ export const timed: Trial = {
           const [update] = model
             .endpointsThat('update', resource)
             .filter((one) => one.in === undefined || one.in.includes(state));
-          if (update) {
+          // A change may put off what is due at a time of the row.
+          if (update && transition.after) {
             const changing = {
               transition,
               state,
@@ -52,6 +56,10 @@ export const timed: Trial = {
               meanwhile: (session: Session, row: TrialRow) => change(session, update, row),
             };
             yield { name: `${name}, changed in between`, facts, run: (session) => letTimePass(session, machine, changing) };
+          }
+          for (const leaving of waysOut(model, machine, transition, state)) {
+            const left = `${name}, left by ${leaving.by.name}`;
+            yield { name: left, facts: factsOfMachine(machine), run: (session) => leaveInTime(session, machine, leaving) };
           }
           for (const entering of waysInto(model, machine, state)) {
             const enter = (session: Session) => entered(session, machine, entering);
@@ -111,17 +119,20 @@ const waitMsMax = 5_000;
 
 async function letTimePass(session: Session, machine: Machine, { transition, state, make, meanwhile }: Passing): Promise<void> {
   const { model } = session;
-  const dueMs = transition.after?.ms ?? 0;
   const { clock } = session.run;
-  session.need(
-    clock.advance !== undefined || dueMs <= waitMsMax,
-    `the clock cannot be moved, and ${transition.after?.source} is long`,
-  );
-  session.need(!endsWithin(model, session, 2 * dueMs), 'the tokens that were given end before that');
+  const source = transition.after?.source ?? transition.atTime?.source ?? '';
+  const isShort = transition.after !== undefined && transition.after.ms <= waitMsMax;
+  session.need(clock.advance !== undefined || isShort, `the clock cannot be moved, and ${source} is long`);
+  session.need(!endsWithin(model, session, 2 * (transition.after?.ms ?? 0)), 'the tokens that were given end before that');
   const row = await make(session);
   const { made } = row;
   session.need(made !== undefined, `rows of ${machine.resource} are given, not made`);
   const before = (await lookAt(session, row)).done;
+  const dueMs = dueIn(session, row, transition);
+  session.need(dueMs !== undefined && dueMs > 0, `when ${transition.name} is due is not shown`);
+  session.need(!endsWithin(model, session, 2 * dueMs), 'the tokens that were given end before that');
+  const dueFor = (creation: TrialExchange, was: TrialExchange, enteredMs: number) =>
+    dueAt(model, transition, rowWith(model, was, idIn(model, creation)) ?? {}, enteredMs) ?? Number.NaN;
   const marginMs = Math.min(dueMs / 4, 60_000);
   const halfMs = meanwhile ? dueMs / 2 : 0;
   if (meanwhile) {
@@ -132,37 +143,34 @@ async function letTimePass(session: Session, machine: Machine, { transition, sta
   const still = (await lookAt(session, row)).done;
   const late = await session.wait(2 * marginMs);
   const after = (await lookAt(session, row)).done;
+  const whenDue = transition.after ? `${source} have gone by` : `it is ${source}`;
   const targets = transition.to.map((target) => target.state);
   const stateIn = (creation: TrialExchange, seen: TrialExchange) => rowWith(model, seen, idIn(model, creation))?.[machine.field];
   const fact = { kind: 'transitions', subject: machine.resource };
   session.claim({
     fact,
     reason: `${transition.name} not before`,
-    at: transition.after?.at ?? transition.at,
+    at: transition.after?.at ?? transition.atTime?.at ?? transition.at,
     of: [made, before, early, still] as const,
     judge(creation: TrialExchange, was: TrialExchange, _waited: null, seen: TrialExchange) {
       if (!isDone(creation) || stateIn(creation, was) !== state || !isDone(seen)) return moot('it was not in that state');
       const now = stateIn(creation, seen);
       // How long it took to get there is not known to the second.
-      if (seen.toMs - was.fromMs >= dueMs) return moot('it took too long');
-      return now === state
-        ? undefined
-        : { promised: `${state} until ${transition.after?.source} have gone by`, seen: String(now) };
+      if (!(seen.toMs < dueFor(creation, was, was.fromMs))) return moot('it took too long');
+      return now === state ? undefined : { promised: `${state} until ${whenDue}`, seen: String(now) };
     },
   });
   session.claim({
     fact,
     reason: `${transition.name} in time`,
-    at: transition.after?.at ?? transition.at,
+    at: transition.after?.at ?? transition.atTime?.at ?? transition.at,
     of: [made, before, early, late, after] as const,
     judge(creation: TrialExchange, was: TrialExchange, _early: null, _late: null, seen: TrialExchange) {
       if (!isDone(creation) || stateIn(creation, was) !== state || !isDone(seen)) return moot('it was not in that state');
-      if (seen.fromMs - was.toMs < dueMs) return moot('not so much time has gone by');
+      if (!(seen.fromMs >= dueFor(creation, was, was.toMs))) return moot('not so much time has gone by');
       const now = stateIn(creation, seen);
       const isThere = typeof now === 'string' && targets.includes(now);
-      return isThere
-        ? undefined
-        : { promised: `${targets.join(' or ')} once ${transition.after?.source} have gone by`, seen: String(now) };
+      return isThere ? undefined : { promised: `${targets.join(' or ')} once ${whenDue}`, seen: String(now) };
     },
   });
   claimTimes(session, machine, transition, { made, before, early, late, after });
@@ -178,7 +186,6 @@ function claimTimes(
   const { model } = session;
   const { resource } = machine;
   const { name } = transition;
-  const dueMs = transition.after?.ms ?? 0;
   for (const [field, stated] of timesSet(model, machine, transition)) {
     session.claim({
       fact: { kind: 'allowed values', subject: `${resource}.${field}` },
@@ -189,10 +196,11 @@ function claimTimes(
         const id = isDone(creation) ? idIn(model, creation) : undefined;
         const [old, row] = [rowWith(model, was, id), rowWith(model, now, id)];
         const value = row?.[field];
-        if (!old || !row || isSame(old, row) || now.fromMs - was.toMs < dueMs) return moot('the clock has changed nothing');
+        const dueMs = (old && dueAt(model, transition, old, was.toMs)) ?? Number.NaN;
+        if (!old || !row || isSame(old, row) || !(now.fromMs >= dueMs)) return moot('the clock has changed nothing');
         const ms = timeOf(value, stated);
         // When it was entered is not known to the second; what is due is done then, or later.
-        const isLater = ms !== undefined && ms >= was.fromMs + dueMs / 2;
+        const isLater = ms !== undefined && ms >= was.fromMs + (dueMs - was.toMs) / 2;
         return value === undefined || isLater
           ? undefined
           : { promised: `${field}: the time at which ${name} came`, seen: String(value) };

@@ -66,6 +66,7 @@ export function* breaksOf(shape: JsonMap): Iterable<Variant> {
     yield { label: 'of []', value: types.includes('array') ? {} : [], kind: 'types' };
   if (Array.isArray(shape.enum)) {
     if (types.includes('string')) yield { label: 'of another word', value: 'none-of-these', kind: 'allowed values' };
+    yield* inOtherLetters(shape.enum as readonly Json[]);
     return;
   }
   if ('const' in shape) return;
@@ -112,11 +113,23 @@ function* textBreaks(shape: JsonMap): Iterable<Variant> {
   if (bad !== undefined && fitsLength(shape, bad)) yield { label: `of ${JSON.stringify(bad)}`, value: bad, kind: 'formats' };
 }
 
-/** What a pattern admits, with more before or after it: a pattern that is meant for the whole says so. */
+/** A word of a list in letters of the other case, where that is none of its words. */
+function* inOtherLetters(words: readonly Json[]): Iterable<Variant> {
+  const others = words.flatMap((word) => (typeof word === 'string' ? otherLetters(word) : []));
+  const other = others.find((word) => !words.includes(word));
+  if (other !== undefined) yield { label: `of ${JSON.stringify(other)}`, value: other, kind: 'allowed values' };
+}
+
+function otherLetters(text: string): string[] {
+  return [text.toUpperCase(), text.toLowerCase()].filter((one) => one !== text);
+}
+
+/** What a pattern admits, with more before or after it, with less, and in other letters: a pattern that is meant for the whole says so. */
 function* aroundMatches(shape: JsonMap, pattern: string): Iterable<Variant> {
   const match = sampleOf(pattern);
   if (match === undefined) return;
-  for (const value of [`${match}~`, `~${match}`]) {
+  const around = [`${match}~`, `~${match}`, ...otherLetters(match), match.slice(0, -1), `${match}${match.slice(-1)}`];
+  for (const value of new Set(around)) {
     if (!matches(pattern, value) && fitsLength(shape, value))
       yield { label: `of ${JSON.stringify(value)}`, value, kind: 'allowed values' };
   }

@@ -157,8 +157,10 @@ function defaultCase(model: Model, { all, history }: RequestVersions): Case {
         judge: (seen: TrialExchange): Judgement => {
           const unknown = refusalFor(model, 'version.unknown', operation);
           const isUnknown = unknown !== undefined && isRefused(model, seen) && isRefusal(model, seen, unknown);
+          // What stands in the place of a version in a path may be no version, or no path at all.
+          const mayBeNoPath = select?.by === 'path' && isRefused(model, seen);
           if (select?.default === 'none')
-            return isUnknown || (!unknown && isRefused(model, seen))
+            return isUnknown || mayBeNoPath || (!unknown && isRefused(model, seen))
               ? undefined
               : { promised: 'a request has to say its version', seen: `it was answered ${seen.status}` };
           if (isUnknown)

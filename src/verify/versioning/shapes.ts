@@ -1,7 +1,7 @@
 import type { Json } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import { type Expression, entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { ResourceCarry } from '../../parts/versions/carry.ts';
 import { isServed } from '../../parts/versions/spec-in-version.ts';
 import { knocking } from '../authentication/knocking.ts';
@@ -15,11 +15,12 @@ import type { FactName } from '../model/facts.ts';
 import { isKept } from '../model/judge-field.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
-import { rowIn, unexpanded } from '../model/row-shown.ts';
+import { rowPlace, unexpanded } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
 import { resolve, type Symbolic } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
 import { oneLine as told } from '../values/difference.ts';
@@ -75,14 +76,17 @@ function rowCase(model: Model, versions: RequestVersions, older: Older): Case {
       needServed(session, versions, version);
       const row = await session.make(resource, { style: 'whole', ...(body && { body }) });
       const look = await looking(session, row);
+      const place = placeIn(look, resource);
       const newest = await session.send(look);
       const read = await session.send(bareMap(inVersion(model, look, version)));
       session.claim({
         fact,
         reason: `${resource} is read`,
         of: [newest, read],
-        judge: (one: TrialExchange, other: TrialExchange) => readJudgement(model, older.shown, version, one, other),
+        judge: (one: TrialExchange, other: TrialExchange) =>
+          readJudgement(model, { carry: older.shown, version, place }, one, other),
       });
+      claimSaid(session, look, version, read);
       if (isUsual(model) && version !== versions.history.current) {
         const unsaid = await session.send(bareMap(inVersion(model, look, undefined)));
         session.claim({
@@ -90,7 +94,7 @@ function rowCase(model: Model, versions: RequestVersions, older: Older): Case {
           reason: 'default shape',
           of: [newest, unsaid],
           judge: (one: TrialExchange, other: TrialExchange): Judgement => {
-            const [wanted, seen] = [rowDone(one), rowDone(other)];
+            const [wanted, seen] = [rowDone(one, place), rowDone(other, place)];
             if (!wanted || !seen) return moot('one of them shows no row');
             return isSame(wanted, seen) ? undefined : { promised: `who says no version reads ${told(wanted)}`, seen: told(seen) };
           },
@@ -101,15 +105,37 @@ function rowCase(model: Model, versions: RequestVersions, older: Older): Case {
   };
 }
 
+/** Claims that an answer that is stated to have its version in it has that in which it was asked for. */
+function claimSaid(session: Session, { endpoint }: RequestPlan, version: string, read: Done<TrialExchange>): void {
+  const answers = endpoint && isStated(endpoint.response) ? endpoint.response.value.filter(({ status }) => status === '200') : [];
+  const [answer, ...others] = answers;
+  const data = answer?.data;
+  if (!data || typeof data.source === 'string' || others.length > 0) return;
+  const named = Object.entries(data as Readonly<Record<string, Expression>>).filter(
+    ([, { source }]) => source.trim() === 'version',
+  );
+  for (const [name] of named) {
+    session.claim({
+      fact: selectionFact,
+      reason: `${name} says it`,
+      of: [read],
+      judge: (seen: TrialExchange): Judgement => {
+        if (!isDone(seen) || !isMap(seen.body)) return moot('it was refused');
+        const said = seen.body[name];
+        return said === version ? undefined : { promised: `${name}: ${version}`, seen: told(said) };
+      },
+    });
+  }
+}
+
 /** A row that was read in the newest version and in an older one. */
 function readJudgement(
   model: Model,
-  carry: ResourceCarry,
-  version: string,
+  { carry, version, place }: { readonly carry: ResourceCarry; readonly version: string; readonly place: readonly string[] },
   newest: TrialExchange,
   older: TrialExchange,
 ): Judgement {
-  const [whole, seen] = [rowDone(newest), rowDone(older)];
+  const [whole, seen] = [rowDone(newest, place), rowDone(older, place)];
   if (!whole || !isDone(newest)) return moot('the newest version shows no row');
   if (isRefused(model, older) && older.status !== 404) return moot(`it was answered ${older.status}`);
   if (!seen) return { promised: `${version} shows the same row`, seen: `it was answered ${older.status}` };
@@ -138,14 +164,18 @@ async function written(session: Session, model: Model, { version, resource, body
   if (!sent) return;
   const made = await session.send(bareMap(inVersion(model, { ...request, body: { ...body, value: sent } }, version)));
   if (!isDone(made.value)) return;
+  // Where the row stands in the answer to what makes it is known of the newest version alone.
+  if ((rowPlace(endpoint, resource, made.value.status) ?? []).length > 0) return;
   const row = rowFrom(session, resource, endpoint, made);
-  const read = await session.send(await looking(session, { ...row, fields: undefined }));
+  const look = await looking(session, { ...row, fields: undefined });
+  const read = await session.send(look);
+  const place = placeIn(look, resource);
   session.claim({
     fact,
     reason: `${resource} is written`,
     of: [made, read],
     judge: (one: TrialExchange, other: TrialExchange): Judgement => {
-      const [said, row] = [one.sent.json, rowDone(other)];
+      const [said, row] = [one.sent.json, rowDone(other, place)];
       const seen = row && unexpanded(model, resource, row);
       if (!isDone(one) || !seen || typeof said !== 'object' || said === null) return moot('it was not made, or is not shown');
       const wanted = carried(() => carry.up(said));
@@ -191,9 +221,14 @@ function olderBody(
   return sent;
 }
 
-/** Whether an endpoint answers with the row itself: what an older version makes of an answer around it is stated nowhere. */
+/** Whether an endpoint answers with the row itself, or in one member: what an older version makes of what else is around it is stated nowhere. */
 function showsPlain(endpoint: Endpoint): boolean {
-  return showsWhole(endpoint) && endpoint.response.standing === 'open';
+  return showsWhole(endpoint);
+}
+
+/** Where the answers of an endpoint have the row. */
+function placeIn({ endpoint }: RequestPlan, resource: string): readonly string[] {
+  return (endpoint && rowPlace(endpoint, resource, 200)) ?? [];
 }
 
 /** A look at a row by somebody who may. */
@@ -207,8 +242,11 @@ async function looking(session: Session, row: TrialRow): Promise<RequestPlan> {
   session.need(false, `nobody who can be spoken for may read a ${row.resource}`);
 }
 
-function rowDone(exchange: TrialExchange): Readonly<Record<string, Json>> | undefined {
-  return isDone(exchange) ? rowIn(exchange) : undefined;
+/** The row in an answer whose endpoint is not said, since its shapes are of another version. */
+function rowDone(exchange: TrialExchange, place: readonly string[]): Readonly<Record<string, Json>> | undefined {
+  if (!isDone(exchange)) return undefined;
+  const row = place.reduce<Json | undefined>((value, name) => (isMap(value) ? value[name] : undefined), exchange.body);
+  return isMap(row) ? row : undefined;
 }
 
 const absenceFact = { kind: 'version identifiers', subject: 'service' };

@@ -2,6 +2,7 @@ import type { Case } from '../harness.ts';
 
 export const authenticationCases: readonly Case[] = [
   { snippets: ['authentication: { permissions: any }'], finds: ['authentication/any @ /authentication/permissions'] },
+  { snippets: ['authentication: { origins: any }'], finds: ['authentication/origins-any @ /authentication/origins'] },
   {
     snippets: ['authentication: { accept: [key, tokn, token] }'],
     finds: ['authentication/unknown-scheme @ /authentication/accept/1'],

@@ -96,6 +96,10 @@ export const endpointsCases: readonly Case[] = [
     ],
   },
   {
+    snippets: ['endpoints: { GET /notes: { parameters: { size: { in: query, type: string } } } }'],
+    finds: ['endpoints/filter-type @ /endpoints/GET ~1notes/parameters/size'],
+  },
+  {
     snippets: ['endpoints: { GET /notes: { parameters: { min_size: { type: boolean } } } }'],
     finds: ['endpoints/filter-type @ /endpoints/GET ~1notes/parameters/min_size'],
   },
@@ -202,5 +206,11 @@ export const endpointsCases: readonly Case[] = [
       'endpoints/data-misfit @ /endpoints/GET ~1notes~1{id}/response/200/data',
       'endpoints/data-misfit @ /endpoints/GET ~1notes~1{id}/response/200/data/mad',
     ],
+  },
+  {
+    snippets: [
+      '{ endpoints: { "POST /books": { exists: 200 }, "GET /notes/{id}": { exists: 200 }, "POST /notes": { exists: 200 } } }',
+    ],
+    finds: ['endpoints/exists @ /endpoints/GET ~1notes~1{id}/exists', 'endpoints/exists @ /endpoints/POST ~1books/exists'],
   },
 ];

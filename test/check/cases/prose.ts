@@ -26,6 +26,19 @@ export const proseCases: readonly { readonly text: string; readonly finds: reado
     ],
   },
   { text: '## Versioning\n\nThe version is `2026-01-15`.', finds: ['prose/looks-stated @ /versioning, line 3'] },
+  {
+    text: '## Errors\n\n| code | status |\n|---|---|\n| sold_out | 409 |',
+    finds: ['prose/misspelt-table @ /errors, line 3'],
+  },
+  {
+    text: '## Limits\n\n| page | size |\n|---|---|\n| x | 9 |\n\n| Rats | to |\n|:-|-|\n| 1 | 2 |',
+    finds: ['prose/misspelt-table @ /limits, line 7'],
+  },
+  { text: '## Limits\n\n```\nrate: none\nsize: none\n```', finds: ['prose/unmarked-fence @ /limits, line 3'] },
+  {
+    text: '## Resources\n\n~~~\n# a book\nbook:\n  identifier: none\n  fields: { a: string }\n~~~',
+    finds: ['prose/unmarked-fence @ /resources, line 3'],
+  },
 ];
 
 /** Markdown below a title in which nothing is found. */
@@ -38,6 +51,8 @@ export const silentProse: readonly string[] = [
   '## Errors\n\nA 404 says little, so the answer says more.',
   '## Limits\n\nThere will be a rate limit. The first 100 customers are asked.',
   '## Limits\n\nUp to 600 requests per minute.\n\n```yaml\nrate: [{ per: caller, limit: 600, window: 1m }]\n```',
+  '## Errors\n\n| status | means |\n|---|---|\n| conflict | somebody was first |\n\n```text\n| code | x |\n|---|---|\n```',
+  '## Limits\n\n```\nHTTP/1.1 200 OK\nrate: 5\n```\n\n```text\nrate: none\n```\n\n```\nHost: notes.example\n```',
   '## Versioning\n\nThe first version came out in 2026.',
   'A note goes from draft -> published at 100 requests per minute, before any part begins.',
 ];

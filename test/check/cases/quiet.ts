@@ -10,6 +10,23 @@ export const quiet: Readonly<Record<string, readonly string[]>> = {
   'a field that one version maps and then renames': [
     'versioning: { changes: { "2026-06-01": [{ map: note.length, was: integer, down: "value * 2 + 1", up: "(value - 1) / 2" }, { rename: note.length, to: size }] } }',
   ],
+  'fields that are derived of their row, of rows that refer to it, and of what is derived of those': [
+    `resources:
+      note: { fields: { weight: { type: integer, derive: "has(resource.size) ? resource.size * 2 : 0" } } }
+      book:
+        fields:
+          notes: { type: integer, required: true, derive: "count(note.book)" }
+          heaviest: { type: integer, derive: "max(note.book, item.weight, item.status != 'archived')" }
+          load: { type: string, derive: "sum(note.book, item.weight) > 100 && resource.notes > 3 ? 'heavy' : 'light'" }
+          last_at: { type: string, format: date-time, derive: "max(note.book, item.made_at)" }`,
+    'errors: { codes: { too_full: { status: 409, on: [create note], if: "has(next.book) && has(next.book.notes) && next.book.notes >= 50" } } }',
+  ],
+  'rules over fields, and a choice of fields': [
+    `resources:
+      note:
+        rules: { big: { if: "has(next.size) && next.size > 900 && next.kind == 'plain'", field: size, message: a size up to 900 }, loud: { if: "next.title.endsWith('!!')" } }
+        one_of: [[size, label]]`,
+  ],
   'resources of which nothing is known': ['resources: !open ""'],
   'fields of which nothing is known': [
     'resources: { note: { fields: !open "", unique: null } }',
@@ -18,6 +35,11 @@ export const quiet: Readonly<Record<string, readonly string[]>> = {
   'patterns that could be slow and are not, and a slow one of short texts': [
     'resources: { note: { fields: { trap: { pattern: "^([a-z]+)+$" }, long: { pattern: "^(?=.*[A-Z]).{8,}$" }, short: { pattern: "^([\'!]).*\\\\1$", maxLength: 40 } } } }',
   ],
+  'values that are named in a union beside words of the field alone': [
+    'resources: { card: { identifier: none, fields: { number: string } }, bank: { identifier: none, fields: { iban: string } } }',
+    'resources: { note: { fields: { paid: { shape: { anyOf: [card, bank] }, immutable: true } } } }',
+  ],
+  'a set that is written out and fits': ['resources: { note: { fields: { size: { set: { create: 3 } } } } }'],
   'fields without a type': ['resources: { note: { fields: { size: { readOnly: false }, kind: !open "which?" } } }'],
   'a resource that takes any field': [
     'resources: { note: { additionalProperties: true, unique: [[owner, serial]] } }',
@@ -83,6 +105,7 @@ export const quiet: Readonly<Record<string, readonly string[]>> = {
     'endpoints: { GET /count: { response: { 200: [{ shape: { type: object, properties: { error: string }, required: [error] }, if: "params.least < 0" }, { shape: integer }] } } }',
   ],
   'a base address whose host is not known whole': ['purpose: { base_url: "https://{tenant}.notes.example/v1" }'],
+  'a base address whose port is not known': ['purpose: { base_url: "https://notes.example:{port}/v1" }'],
   'a filter into a value': ['endpoints: { GET /notes: { parameters: { colour: { in: query, filters: label.colour } } } }'],
   'a parameter that only an expression reads': [
     'endpoints: { GET /notes: { parameters: { mine: { in: query, type: boolean, default: false } } } }',

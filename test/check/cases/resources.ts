@@ -50,6 +50,25 @@ export const resourcesCases: readonly Case[] = [
     ],
   },
   {
+    snippets: [
+      'resources: { book: { fields: { id: { type: string, pattern: "^b_" } } } }',
+      'resources: { hook: { fields: { secret: { maxLength: 40 } } } }',
+      'resources: { tally: { identifier: { field: nr, generate: integer }, fields: { nr: { type: integer, minimum: 1000 } }, required: [nr] } }',
+      'endpoints: { GET /tallies: { does: list tally } }',
+      'purpose: { functions: { read: [read note, list note, notes of a book, handler count, stream events, list tally] } }',
+      'authentication: { permissions: [{ allow: [all note, all book, all hook, stream events, list tally], to: [writer, reader] }] }',
+    ],
+    finds: [
+      'resources/generate-misfit @ /resources/book/identifier/generate',
+      'resources/generate-misfit @ /resources/hook/fields/secret/generate',
+      'resources/generate-misfit @ /resources/tally/identifier/generate',
+    ],
+  },
+  {
+    snippets: ['resources: { note: { fields: { size: { set: { create: 2000, update: "1" } } } } }'],
+    finds: ['resources/set-misfit @ /resources/note/fields/size/set/create'],
+  },
+  {
     snippets: ['resources: { book: { fields: { name: { type: string, reveal: once } } } }'],
     finds: ['resources/reveal-nothing @ /resources/book/fields/name/reveal'],
   },
@@ -112,5 +131,89 @@ export const resourcesCases: readonly Case[] = [
   {
     snippets: ['resources: { note: { fields: { made_at: { set: { create: now, create book: now } } } } }'],
     finds: ['resources/set-key @ /resources/note/fields/made_at/set/create book'],
+  },
+  {
+    snippets: [
+      `resources: { book: { fields: {
+        notes: { type: integer, derive: "count(note.owner) + count(note.bok)" },
+        size: { type: integer, derive: "sum(note.book) + sum(note.book, item.title)" } } } }`,
+    ],
+    finds: [
+      'resources/derived-aggregate @ /resources/book/fields/notes/derive',
+      'resources/derived-aggregate @ /resources/book/fields/size/derive',
+    ],
+  },
+  {
+    snippets: [
+      `resources: { book: { fields: {
+        size: { type: integer, derive: "count(note.book, item.kind == 3) + caller.id" },
+        pinned: { type: string, derive: "exists(note.book, item.pined)" } } } }`,
+    ],
+    finds: [
+      'expressions/wrong-type @ /resources/book/fields/size/derive',
+      'expressions/not-in-scope @ /resources/book/fields/size/derive',
+      'expressions/wrong-result @ /resources/book/fields/pinned/derive',
+      'expressions/unknown-field @ /resources/book/fields/pinned/derive',
+    ],
+  },
+  {
+    snippets: [
+      `resources:
+        book: { fields: { size: { type: integer, derive: "resource.total + 1" }, total: { type: integer, derive: "resource.size * 2" } }, required: [id, name, size, total] }
+        note: { fields: { secret: { type: string, stored: false }, shelf: { type: string, derive: "has(resource.book) ? resource.book.name : ''" } } }
+        hook: { fields: { book: { ref: book }, long: { type: boolean, derive: "resource.url == resource.secret" } } }`,
+      'resources: { book: { fields: { secrets: { type: integer, derive: "count(note.book, has(item.secret))" } } } }',
+    ],
+    finds: [
+      'resources/derived-reads @ /resources/note/fields/shelf/derive',
+      'resources/derived-reads @ /resources/book/fields/size/derive',
+      'resources/derived-reads @ /resources/book/fields/total/derive',
+      'resources/derived-reads @ /resources/book/fields/secrets/derive',
+    ],
+  },
+  {
+    snippets: [
+      `resources:
+        note: { fields: { size: { type: integer, default: 3, derive: "size(resource.title)" }, status: { derive: "resource.title" } } }
+        label: { fields: { colour: { type: string, derive: "resource.name" } } }
+        hook: { fields: { long: { type: boolean, derive: "size(resource.url) > 80", stored: false } } }`,
+    ],
+    finds: [
+      'resources/derived-and-written @ /resources/note/fields/size/default',
+      'resources/derived-and-written @ /resources/note/fields/status/derive',
+      'resources/derived-and-written @ /resources/label/fields/colour/derive',
+      'resources/derived-and-written @ /resources/hook/fields/long/stored',
+    ],
+  },
+  {
+    snippets: [
+      'resources: { note: { fields: { size: { type: integer, derive: "size(resource.title)" } }, unique: [[owner, size]] } }',
+    ],
+    finds: ['resources/derived-unique @ /resources/note/unique/0'],
+  },
+  {
+    snippets: ['resources: { note: { rules: { long: { if: "size(next.title) > 70", field: titel } }, one_of: [[size, bok]] } }'],
+    finds: ['resources/rule-field @ /resources/note/rules/long/field', 'resources/rule-field @ /resources/note/one_of/0/1'],
+  },
+  {
+    snippets: ['resources: { note: { rules: { late: { if: "next.made_at < now" }, big: { if: "next.size > 3" } } } }'],
+    finds: [
+      'expressions/may-be-absent @ /resources/note/rules/late/if',
+      'expressions/not-in-scope @ /resources/note/rules/late/if',
+      'expressions/may-be-absent @ /resources/note/rules/big/if',
+    ],
+  },
+  {
+    snippets: ['resources: { note: { one_of: [[size], [label, owner], [book, title], [size, pinned]] } }'],
+    finds: [
+      'resources/choice-of-one @ /resources/note/one_of/0',
+      'resources/choice-of-one @ /resources/note/one_of/1/1',
+      'resources/choice-of-one @ /resources/note/one_of/2/1',
+      'resources/choice-of-one @ /resources/note/one_of/3/1',
+    ],
+  },
+  {
+    snippets: ['resources: { label: { rules: { grey: { if: "next.name == \'grey\'" } } } }'],
+    finds: ['resources/rule-of-value @ /resources/label/rules'],
   },
 ];

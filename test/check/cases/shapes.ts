@@ -2,6 +2,10 @@ import type { Case } from '../harness.ts';
 
 export const shapesCases: readonly Case[] = [
   {
+    snippets: ['resources: { note: { fields: { book: { default: 5 } } } }'],
+    finds: ['shapes/default-misfit @ /resources/note/fields/book/default'],
+  },
+  {
     snippets: ['resources: { note: { fields: { label: lable, book: { ref: bok }, tags: [tag], old: { type: "lable?" } } } }'],
     finds: [
       'shapes/unknown-resource @ /resources/note/fields/label',
@@ -97,6 +101,10 @@ export const shapesCases: readonly Case[] = [
       'shapes/default-misfit @ /resources/note/fields/kind/default',
       'shapes/default-misfit @ /endpoints/GET ~1count/parameters/least/default',
     ],
+  },
+  {
+    snippets: ['resources: { book: { fields: { pages: { type: integer, format: int32, example: 3000000000 } } } }'],
+    finds: ['shapes/example-misfit @ /resources/book/fields/pages/example'],
   },
   {
     snippets: ['resources: { note: { fields: { title: { examples: [Shopping, ""] , example: 7 } } } }'],

@@ -43,6 +43,10 @@ export const statesCases: readonly Case[] = [
     finds: ['states/field-type @ /resources/note/fields/status/type'],
   },
   {
+    snippets: ['resources: { note: { fields: { status: { enum: [draft, published] } } } }'],
+    finds: ['states/field-values @ /resources/note/fields/status/enum'],
+  },
+  {
     snippets: ['resources: { note: { fields: { status: { enum: [draft, published, gone] } } } }'],
     finds: ['states/field-values @ /resources/note/fields/status/enum'],
   },
@@ -88,5 +92,70 @@ export const statesCases: readonly Case[] = [
   {
     snippets: ['states: { note: { transitions: { hide: published -> archived } } }'],
     finds: ['states/never-fired @ /states/note/transitions/hide'],
+  },
+  {
+    snippets: [
+      'states: { note: { transitions: { publish: { from: draft, to: published, then: [{ to: next.id }, { create: nott }, { do: hide note, to: next.id }, { update: label, to: next.id }, { create: book, delete: book }] } } } }',
+    ],
+    finds: [
+      'states/then-act @ /states/note/transitions/publish/then/0',
+      'states/then-unknown @ /states/note/transitions/publish/then/1/create',
+      'states/then-unknown @ /states/note/transitions/publish/then/2/do',
+      'states/then-unknown @ /states/note/transitions/publish/then/3/update',
+      'states/then-act @ /states/note/transitions/publish/then/4',
+    ],
+  },
+  {
+    snippets: [
+      'resources: { book: { deleted: { then: [{ do: publish note }, { delete: note, each: note.title }, { update: hook, each: note.book, set: { enabled: "false" } }, { create: book, to: resource.id, set: { name: "\'copy\'" } }] } } }',
+      'endpoints: { "DELETE /books/{id}": { does: delete book } }',
+      'purpose: { functions: { write: [create note, update note, publish note, delete note, create book, delete book] } }',
+    ],
+    finds: [
+      'states/then-row @ /resources/book/deleted/then/0/do',
+      'states/then-row @ /resources/book/deleted/then/1/each',
+      'states/then-row @ /resources/book/deleted/then/2/each',
+      'states/then-row @ /resources/book/deleted/then/3/to',
+    ],
+  },
+  {
+    snippets: [
+      'states: { note: { transitions: { publish: { from: draft, to: published, then: [{ create: book, set: { titel: next.title, name: next.titel } }, { update: note, to: next.id, set: { status: "\'draft\'", id: next.id } }, { create: book, set: { name: next.size } }] } } } }',
+    ],
+    finds: [
+      'states/then-field @ /states/note/transitions/publish/then/0/set/titel',
+      'expressions/unknown-field @ /states/note/transitions/publish/then/0/set/name',
+      'states/then-field @ /states/note/transitions/publish/then/1/set/status',
+      'states/then-field @ /states/note/transitions/publish/then/1/set/id',
+      'expressions/may-be-absent @ /states/note/transitions/publish/then/2/set/name',
+      'expressions/wrong-result @ /states/note/transitions/publish/then/2/set/name',
+    ],
+  },
+  {
+    snippets: [
+      'resources: { book: { fields: { notes: { type: integer, derive: count(note.book) } }, created: { then: { create: book, if: "next.name == \'a\'", set: { name: "\'b\'", notes: "0" } } } } }',
+    ],
+    finds: ['states/then-field @ /resources/book/created/then/set/notes'],
+  },
+  {
+    snippets: ['resources: { book: { created: { then: { create: note, set: { owner: "\'nobody\'" } } } } }'],
+    finds: ['states/then-lacks @ /resources/book/created/then/create'],
+  },
+  {
+    snippets: ['resources: { book: { created: { then: { create: book, set: { name: next.name } } } } }'],
+    finds: ['states/then-endless @ /resources/book/created/then'],
+  },
+  {
+    snippets: [
+      '{ resources: { book: { updated: { then: { create: book, set: { name: next.name } } } } }, endpoints: { "GET /count": null } }',
+      'authentication: { public: null }',
+      'purpose: { functions: { read: [read note, list note, notes of a book, stream events] } }',
+      'states: { note: { transitions: { publish: { from: draft, to: published, then: { do: publish note, to: next.id, if: next.pinned } } } } }',
+    ],
+    finds: ['states/then-never @ /resources/book/updated/then', 'states/then-never @ /states/note/transitions/publish/then/do'],
+  },
+  {
+    snippets: ['resources: { hook: { created: { then: { create: book, each: next.kinds, set: { name: item } } } } }'],
+    finds: ['states/then-unbounded @ /resources/hook/created/then/each'],
   },
 ];

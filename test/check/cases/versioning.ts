@@ -6,6 +6,13 @@ export const versioningCases: readonly Case[] = [
     finds: ['versioning/two-current @ /versioning/versions/2026-06-01/current'],
   },
   {
+    snippets: [
+      'purpose: { base_url: "https://notes.example/{version}" }',
+      'versioning: { select: { header: null, default: null, path: "/{version}" } }',
+    ],
+    finds: ['versioning/path-twice @ /purpose/base_url'],
+  },
+  {
     snippets: ['versioning: { versions: { "2026-06-01": { current: false } } }'],
     finds: ['versioning/no-current @ /versioning/versions'],
   },
@@ -58,6 +65,10 @@ export const versioningCases: readonly Case[] = [
       'versioning/unknown-field @ /versioning/changes/2026-06-01/0/to',
       'versioning/unknown-field @ /versioning/changes/2026-06-01/1/map',
     ],
+  },
+  {
+    snippets: ['versioning: { changes: { "2026-01-15": [{ add: note.size, default: 1 }] } }'],
+    finds: ['versioning/unknown-field @ /versioning/changes/2026-01-15/0/add'],
   },
   {
     snippets: ['versioning: { changes: { "2026-01-15": [{ add: note.pinned, default: true }] } }'],

@@ -218,7 +218,7 @@ export const vendor: Vendor<Klaviyo> = {
         const query = { data: { type: 'coupon' as const, id: s.id, attributes: { description: 'Ten off' } } };
         assert.equal((await coupons.updateCoupon(s.id, query)).body.data.attributes.description, 'Ten off');
       },
-      read: async () => assert.equal((await coupons.getCoupon(s.id)).body.data.attributes.description, 'Ten off'),
+      read: async () => assert.equal((await coupons.getCoupon(s.id)).body.data!.attributes.description, 'Ten off'),
       delete: async () => coupons.deleteCoupon(s.id),
       gone: async () => refused(coupons.getCoupon(s.id), 404),
     }),

@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import { AuthClient, type User } from '@supabase/auth-js';
 import { given, numbered, once, type Place, refused, type Vendor } from '../kit.ts';
 
+/** The client exports its class as a value alone. */
+type Auth = InstanceType<typeof AuthClient>;
+
 interface Supabase {
-  readonly auth: AuthClient;
-  readonly admin: AuthClient['admin'];
+  readonly auth: Auth;
+  readonly admin: Auth['admin'];
 }
 
 /** The project's key, sent in a header of its own beside the caller's token. */
@@ -18,7 +21,9 @@ const connect = (place: Place, token: string): Supabase => {
 };
 
 /** The data of an answer, or its error thrown: this client gives both back. */
-const ok = async <Data>(call: Promise<{ data: Data; error: unknown }>): Promise<Data> => {
+const ok = async <Answer extends { data: unknown; error: unknown }>(
+  call: Promise<Answer>,
+): Promise<Extract<Answer, { error: null }>['data']> => {
   const { data, error } = await call;
   if (error !== null && error !== undefined) throw error;
   return data;

@@ -1,7 +1,10 @@
 import type { JsonMap } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { newMap, type OpenMap } from '../../../document/values.ts';
+import { pullKind, pushKind } from '../../../kinds/deliveries/all.ts';
+import type { ChannelWords } from '../../../kinds/deliveries/kind.ts';
 import { streamKind } from '../../../kinds/streams/all.ts';
+import { pullOf } from '../../../parts/events.ts';
 import { statedValue } from '../../../parts/fact.ts';
 import type { Spec } from '../../../parts/spec.ts';
 import { type Message, posted } from './messages.ts';
@@ -12,7 +15,7 @@ interface Channels {
   readonly operations: JsonMap;
 }
 
-/** A channel for web hooks, one for the stream, or one of which nothing is known but what goes over it. */
+/** A channel for what is sent, one for what is listened to, or one of which nothing is known but what goes over it. */
 export function writeChannels(
   spec: Spec,
   messages: readonly Message[],
@@ -24,29 +27,31 @@ export function writeChannels(
   const operations: OpenMap = newMap();
   const own = ownServers(servers).map((name) => ({ $ref: `#/servers/${name}` }));
   if (messages.length === 0) return { channels, operations };
-  if (delivery?.webhook) {
-    const { webhook } = delivery;
-    channels.webhooks = {
+  const push = delivery?.push;
+  if (push) {
+    const { channel, method } = pushKind(push.word);
+    channels[channel.key] = {
       address: null,
-      title: 'Web hooks',
-      description: 'Events are posted to the address of every subscriber.',
+      title: channel.title,
+      description: channel.description,
       servers: [{ $ref: `#/servers/${subscriberServer}` }],
-      messages: byKey(messages, (message) => posted(message, webhook)),
+      messages: byKey(messages, (message) => posted(message, push)),
     };
-    operations.postEvents = operation('webhooks', messages, 'POST', 'Posts events to subscribers.');
+    operations[channel.operation] = operation(channel, messages, method);
   }
-  if (delivery?.stream) {
-    const { stream } = delivery;
-    channels.stream = {
-      address: stream.path,
-      title: 'Stream',
-      description: `Events as they happen. ${streamKind(stream.format)?.meaning ?? ''}`.trim(),
+  const pull = pullOf(spec.events);
+  if (pull) {
+    const { channel } = pullKind(pull.word);
+    channels[channel.key] = {
+      address: pull.path,
+      title: channel.title,
+      description: `${channel.description} ${streamKind(pull.format)?.meaning ?? ''}`.trim(),
       ...(own.length > 0 && { servers: own }),
       messages: byKey(messages, reference),
     };
-    const isPublic = spec.authentication.public.includes('stream events');
-    operations.streamEvents = {
-      ...operation('stream', messages, stream.method, 'Streams events to whoever is connected.'),
+    const isPublic = spec.authentication.public.includes(pull.operation.name);
+    operations[channel.operation] = {
+      ...operation(channel, messages, pull.method),
       ...(security.length > 0 && !isPublic && { security }),
     };
   }
@@ -56,7 +61,7 @@ export function writeChannels(
       description: 'How events are delivered is not stated.',
       messages: byKey(messages, reference),
     };
-    operations.sendEvents = operation('events', messages, undefined, 'Sends events.');
+    operations.sendEvents = operation({ key: 'events', summary: 'Sends events.' }, messages, undefined);
   }
   return { channels, operations };
 }
@@ -71,7 +76,11 @@ function reference({ key }: Message): JsonMap {
   return { $ref: `#${below('/components/messages', key)}` };
 }
 
-function operation(channel: string, messages: readonly Message[], method: string | undefined, summary: string): JsonMap {
+function operation(
+  { key: channel, summary }: Pick<ChannelWords, 'key' | 'summary'>,
+  messages: readonly Message[],
+  method: string | undefined,
+): JsonMap {
   return {
     action: 'send',
     channel: { $ref: `#/channels/${channel}` },
@@ -93,7 +102,7 @@ export function writeServers(spec: Spec, security: readonly JsonMap[]): JsonMap 
     if (server)
       servers[index === 0 ? 'service' : `service_${index + 1}`] = { ...server, ...(security.length > 0 && { security }) };
   }
-  if (statedValue(spec.events.delivery)?.webhook) {
+  if (statedValue(spec.events.delivery)?.push) {
     servers[subscriberServer] = {
       host: '{host}',
       protocol: 'https',

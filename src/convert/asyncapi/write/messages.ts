@@ -3,7 +3,7 @@ import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { readTemplate } from '../../../kinds/generators/template.ts';
 import { signatureKind } from '../../../kinds/signatures/all.ts';
-import type { EventKind, Webhook } from '../../../parts/events.ts';
+import type { EventKind, Push } from '../../../parts/events.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { isAlwaysShown } from '../../../parts/payload.ts';
 import { chanceOf } from '../../../parts/samples/chance.ts';
@@ -66,10 +66,10 @@ export function writeMessages(spec: Spec, writer: SchemaWriter, prose: ProseAt):
 }
 
 /** A message as it is posted to a subscriber: with the header fields of its signature and those that are stated. */
-export function posted({ bare }: Message, webhook: Webhook): JsonMap {
-  const headers = headersOf(webhook);
+export function posted({ bare }: Message, push: Push): JsonMap {
+  const headers = headersOf(push);
   const { correlationId: _id, ...rest } = bare;
-  const idHeader = webhook.signature && signatureKind(webhook.signature)?.idHeader;
+  const idHeader = push.signature && signatureKind(push.signature)?.idHeader;
   return {
     ...rest,
     ...(headers && { headers }),
@@ -84,7 +84,7 @@ function correlationId(location: string): JsonMap {
 }
 
 /** The header fields of the signature, and the stated ones. */
-function headersOf({ signature, headers }: Webhook): JsonMap | undefined {
+function headersOf({ signature, headers }: Push): JsonMap | undefined {
   const properties: OpenMap = newMap();
   for (const { name, pattern, description } of (signature && signatureKind(signature)?.headers(signature.facts)) ?? [])
     properties[name] = { type: 'string', ...(pattern !== undefined && { pattern }), description };

@@ -12,10 +12,12 @@ import { wordsOf } from './shapes.ts';
 /** `POST /invoices/{invoice}/pay`: whatever else it does, it answers with the thing as it is afterwards. */
 export const actionChangesRow: InferenceRule = {
   name: 'action-changes-row',
-  says: 'POST, PUT or PATCH below one thing that answers with that same resource changes the thing; what sets off, nothing says.',
+  says: 'POST, PUT or PATCH below one thing that answers with that same resource changes the thing; so does an act that takes and answers nothing, where a flag is called like it. What it sets off, nothing says.',
   infer(context) {
     for (const operation of context.operations) {
       const resource = acting.has(operation.method) && makesOne(context, operation) ? actedOn(context, operation) : undefined;
+      const silent = resource === undefined ? flagged(context, operation) : undefined;
+      if (silent !== undefined) infer(context, operation, 'update', silent, actionChangesRow.name, 0.6);
       if (resource !== undefined) infer(context, operation, 'update', resource, actionChangesRow.name, 0.4);
     }
   },
@@ -29,6 +31,20 @@ function actedOn(context: InferenceContext, operation: SourceOperation): string 
   if (last < 1 || last !== segments.length - 2) return undefined;
   const collection = collectionAt(context, `/${segments.slice(0, last).join('/')}`);
   return collection && answersWith(context, operation, collection.resource) ? collection.resource : undefined;
+}
+
+/** `POST /todos/{todo}/completion` sets `completed`, and DELETE there clears it: nothing is sent, and nothing answered. */
+function flagged(context: InferenceContext, operation: SourceOperation): string | undefined {
+  const endpoint = endpointOf(context, operation);
+  const isBare = operation.body === undefined && shapeOfAnswer(endpoint, successOf(endpoint)) === undefined;
+  const { segments } = pathParts(operation.path);
+  if (!isBare || !(acting.has(operation.method) || operation.method === 'DELETE')) return undefined;
+  if (wholeParameter(segments.at(-2)) === undefined) return undefined;
+  const resource = collectionAt(context, `/${segments.slice(0, -2).join('/')}`)?.resource;
+  const forms = formsOf(segments.at(-1) ?? '');
+  const fields = resource === undefined ? {} : documentFields(context.resources, resource);
+  const isFlag = Object.keys(fields).some((name) => context.written.typeOf(fields[name]) === 'boolean' && forms.has(plain(name)));
+  return isFlag ? resource : undefined;
 }
 
 function answersWith(context: InferenceContext, operation: SourceOperation, resource: string): boolean {
@@ -90,8 +106,8 @@ const moved = new WeakSet<object>();
 function verbOf({ path, method, id }: SourceOperation): string | undefined {
   const { segments } = pathParts(path);
   const last = segments.at(-1) ?? '';
-  if (method === 'DELETE') return wordsOfName(id ?? '')[0];
   const before = segments.at(-2);
+  if (method === 'DELETE' && wholeParameter(last) !== undefined) return wordsOfName(id ?? '')[0];
   if (wholeParameter(before) === undefined || wholeParameter(last) !== undefined) return undefined;
   const words = wordsOfName(last);
   return words.length === 1 ? words[0] : undefined;
@@ -129,7 +145,8 @@ function setFlag(context: InferenceContext, operation: SourceOperation, resource
     setWord(context, operation, resource, verb);
     return;
   }
-  setField(context, operation, resource, name, String(forward !== undefined));
+  const isTakenBack = operation.method === 'DELETE' && wholeParameter(pathParts(operation.path).segments.at(-1)) === undefined;
+  setField(context, operation, resource, name, String((forward !== undefined) !== isTakenBack));
 }
 
 /** A status that is no state of a machine, since others say what may stand in it, has words all the same. */
@@ -137,8 +154,8 @@ function setWord(context: InferenceContext, operation: SourceOperation, resource
   if (isMap(context.tree.states) && context.tree.states[resource] !== undefined) return;
   const fields = documentFields(context.resources, resource);
   for (const name of ['status', 'state']) {
-    const { enum: listed } = context.written.expand(fields[name]);
-    const word = wordsOf(listed).find((one) => formsOf(verb).has(one.toLowerCase()));
+    const listed = context.written.listedOf(fields[name]);
+    const word = wordsOf(listed && [...listed]).find((one) => formsOf(verb).has(one.toLowerCase()));
     if (word === undefined || !/^[\w .-]+$/.test(word)) continue;
     setField(context, operation, resource, name, `'${word}'`);
     return;
@@ -176,7 +193,13 @@ function plain(name: string): string {
 /** How what an act leads to is called: `cancel` is `canceled` or `cancelled`, `ban` `banned`, `activate` `active` too. */
 function formsOf(verb: string): ReadonlySet<string> {
   const stem = verb.replace(/e$/, '');
-  const regular = [`${stem}ed`, `${verb}${verb.at(-1)}ed`, verb.replace(/y$/, 'ied'), stem.replace(/at$/, 'ive')];
+  const regular = [
+    verb.replace(/ion$/, 'ed'),
+    `${stem}ed`,
+    `${verb}${verb.at(-1)}ed`,
+    verb.replace(/y$/, 'ied'),
+    stem.replace(/at$/, 'ive'),
+  ];
   return new Set([...regular.filter((form) => form !== verb), ...(irregular.get(verb) ?? [])]);
 }
 

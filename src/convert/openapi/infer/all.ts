@@ -8,6 +8,7 @@ import { filtersByField } from './filters.ts';
 import { generatedIdentifier, identifier, valueWithoutIdentifier } from './identifiers.ts';
 import { madeAndListed } from './made-and-listed.ts';
 import { methodNames, thingsOfMethods } from './method-names.ts';
+import { nestedCollection } from './nested-collections.ts';
 import { pageParameters } from './page-parameters.ts';
 import { requestEnvelope } from './request-envelope.ts';
 import { parentInPath, resourceBehindPath } from './resources.ts';
@@ -21,6 +22,7 @@ export const effectInferences: readonly InferenceRule[] = [
   thingsOfMethods,
   fieldsOfUnion,
   identifier,
+  nestedCollection,
   getOneReads,
   getManyLists,
   postCreates,

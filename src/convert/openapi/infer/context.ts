@@ -35,6 +35,8 @@ export interface Collection {
   readonly parameter: string;
   /** The resource that its things are. */
   readonly resource: string;
+  /** What a path says of the one that is meant, where that is more than its last parameter. */
+  readonly identity?: string;
 }
 
 /** One rule of inference: it reads something off the source that the source does not say in so many words. */

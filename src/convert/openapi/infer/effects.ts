@@ -10,8 +10,8 @@ import {
   shapeOfAnswer,
   successOf,
 } from './context.ts';
-import { isMembership } from './memberships.ts';
-import { pathParts, shapeOfPath } from './paths.ts';
+import { isCalledAfter, isMembership } from './memberships.ts';
+import { pathParts, shapeOfPath, wholeParameter, wordsOfName } from './paths.ts';
 import { documentFields, listIn, shownRowOf } from './rows.ts';
 
 /** The collection that a path is, or whose things it is about. */
@@ -33,8 +33,9 @@ export function infer(
   resource: string,
   rule: string,
   confidence: number,
-  identity?: string,
+  asked?: string,
 ): boolean {
+  const identity = asked ?? (ofOne.has(verb) ? collectionOfItem(context, operation)?.identity : undefined);
   const endpoint = endpointOf(context, operation);
   if (endpoint.does !== undefined || isVariant(context, operation) || !canBind(context, operation, verb, resource, identity))
     return false;
@@ -62,7 +63,8 @@ function isVariant({ byPath }: InferenceContext, { path, method }: SourceOperati
 /** The parameters of a path that have to be fields of the resource that its operation is about. */
 export function boundParameters(operation: Pick<SourceOperation, 'path'>, verb: string, identity?: string): string[] {
   const { parameters } = pathParts(operation.path);
-  return ofOne.has(verb) && identity === undefined ? parameters.slice(0, -1) : [...parameters];
+  const isSaid = (name: string) => identity?.split(/\W+/).includes(name) ?? false;
+  return ofOne.has(verb) && identity === undefined ? parameters.slice(0, -1) : parameters.filter((name) => !isSaid(name));
 }
 
 const ofOne: ReadonlySet<string> = new Set(['read', 'update', 'replace', 'delete', 'upsert']);
@@ -80,6 +82,8 @@ function canBind(
   const entry = context.resources[resource];
   if (!isMap(entry) || !isMap(entry.identifier) || !isMap(entry.fields)) return false;
   const fields = documentFields(context.resources, resource);
+  // What a path names besides is not what tells the thing itself from others.
+  if (boundParameters(operation, verb, identity).includes(String(entry.identifier.field))) return false;
   return boundParameters(operation, verb, identity).every(
     (name) => identity?.includes(name) || !Object.hasOwn(fields, name) || isWord(context, fields[name]),
   );
@@ -105,10 +109,22 @@ export const postCreates: InferenceRule = {
       }
       const { last } = pathParts(operation.path);
       const made = last === undefined ? madeBy(context, operation) : undefined;
-      if (made !== undefined) infer(context, operation, 'create', made, postCreates.name, 0.6);
+      if (made !== undefined && !isActOn(context, operation, made))
+        infer(context, operation, 'create', made, postCreates.name, 0.6);
     }
   },
 };
+
+/** `POST /deploys/{deploy}/cancel`, which answers with the deploy; `…/copy` makes another. */
+function isActOn(context: InferenceContext, { path }: SourceOperation, resource: string): boolean {
+  const { segments } = pathParts(path);
+  if (wholeParameter(segments.at(-2)) === undefined) return false;
+  const owner = collectionAt(context, `/${segments.slice(0, -2).join('/')}`);
+  const words = wordsOfName(segments.at(-1) ?? '');
+  return owner?.resource === resource && !words.some((word) => copying.has(word)) && !isCalledAfter(path, resource);
+}
+
+const copying: ReadonlySet<string> = new Set(['copy', 'copies', 'clone', 'clones', 'duplicate', 'duplicates', 'fork', 'forks']);
 
 /** A body that is a list makes many at once, which is another effect. */
 export function makesOne(context: InferenceContext, operation: SourceOperation): boolean {
@@ -252,12 +268,20 @@ function isPartial(context: InferenceContext, operation: SourceOperation): boole
   if (hasSibling(context, operation, 'PATCH')) return false;
   const sent = context.written.propertiesOf(endpointOf(context, operation).request);
   if (sent === undefined) return false;
-  if (!(context.byPath.get(shapeOfPath(pathParts(operation.path).parent)) ?? []).some(({ method }) => method === 'POST'))
-    return false;
-  const above = context.byPath.get(shapeOfPath(pathParts(operation.path).parent)) ?? [];
-  const creation = above.find((other) => other.method === 'POST');
-  const asked = creation && context.written.propertiesOf(endpointOf(context, creation).request);
+  const creation = creationOf(context, operation);
+  if (creation === undefined) return false;
+  const asked = context.written.propertiesOf(endpointOf(context, creation).request);
   return sent.required.length === 0 || (asked?.required.some((word) => !sent.required.includes(word)) ?? false);
+}
+
+/** What makes the things of whose one an operation speaks: POST on the path before it, or elsewhere. */
+function creationOf(context: InferenceContext, operation: SourceOperation): SourceOperation | undefined {
+  const above = context.byPath.get(shapeOfPath(pathParts(operation.path).parent)) ?? [];
+  const resource = collectionOfItem(context, operation)?.resource;
+  return (
+    above.find(({ method }) => method === 'POST') ??
+    context.operations.find((other) => endpointOf(context, other).does === `create ${resource}`)
+  );
 }
 
 export const deleteDeletes: InferenceRule = {

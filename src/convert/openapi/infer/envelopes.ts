@@ -16,6 +16,8 @@ import {
   shapeOfAnswer,
   successOf,
 } from './context.ts';
+import { celOf, dataOfList, type ListSaid, type PageWords, pageStyleTold, pageWordsOf } from './list-data.ts';
+import { isAlike } from './nested-collections.ts';
 import { pageStyleOf } from './page-parameters.ts';
 import { pathParts } from './paths.ts';
 import { type ListOf, listIn } from './rows.ts';
@@ -38,117 +40,39 @@ export const listEnvelope: InferenceRule = {
 
 function writePagination(context: InferenceContext, operation: SourceOperation, status: string, list: ListOf): void {
   const endpoint = endpointOf(context, operation);
-  // Of a list that stands deeper in its answer, only how its pages are asked for is said, by the next rule.
-  if (list.outer !== undefined) return;
   const properties = list.property === undefined ? undefined : context.written.propertiesOf(shapeOfAnswer(endpoint, status));
-  const words = properties === undefined ? newMap() : envelopeWords(Object.keys(properties.all), list.property ?? '');
-  const style = pageStyleOf(context, operation, words.next !== undefined);
+  const words: PageWords = properties ? pageWordsOf(context, properties, list) : { own: newMap(), inside: new Set() };
+  const asked = pageStyleOf(context, operation, words.own.next !== undefined || words.inside.has('next'));
+  const style = asked.style === inOnePiece.word && properties ? (pageStyleTold(context, properties) ?? asked) : asked;
   // A list in one piece has neither a next page nor one before it.
-  const { next: _next, previous: _previous, has_more: _more, ...around } = words;
-  const { tells } = pageStyles.find(({ word }) => word === style.style) ?? inOnePiece;
-  endpoint.pagination = { ...style, ...(tells === 'nothing' ? around : words) };
+  const { next: _next, previous: _previous, has_more: _more, ...around } = words.own;
+  const kind = pageStyles.find(({ word }) => word === style.style) ?? inOnePiece;
   const at = placeOfEndpoint(operation);
   const from = context.trail.origin(below(below(below(at, 'response'), status), 'shape')) ?? operation.map.at;
-  context.trail.infer(below(at, 'pagination'), listEnvelope.name, from, tells === 'nothing' ? 0.5 : 0.9);
-  if (properties === undefined) return;
-  const data = dataOf(context, properties.all, properties.required, words, tells);
+  const isTold = kind.tells !== 'nothing';
+  const data = properties && dataOfList(context, properties, saidOf(style, kind, list, words));
+  const counts = Object.values(data ?? {}).some((expression) => /\btotal\b/.test(String(expression)));
+  endpoint.pagination = { ...style, ...(counts && { total: 'total' }), ...(isTold ? words.own : around) };
+  context.trail.infer(below(at, 'pagination'), listEnvelope.name, from, isTold ? 0.9 : 0.5);
   if (data === undefined) return;
   extendAnswer(context, operation, status, { data });
   context.trail.infer(below(below(below(at, 'response'), status), 'data'), listEnvelope.name, from, 0.8);
 }
 
-/** The words of pagination that the names of an envelope's fields stand for. */
-function envelopeWords(names: readonly string[], items: string): OpenMap {
-  const words: OpenMap = newMap();
-  words.items = items;
-  for (const [word, known] of envelope) {
-    const name = names.find((one) => known.has(plain(one)));
-    if (name !== undefined) words[word] = name;
-  }
-  return words;
-}
-
-const envelope: readonly (readonly [string, ReadonlySet<string>])[] = [
-  [
-    'next',
-    new Set(['nextcursor', 'nextmarker', 'nextpagetoken', 'nexttoken', 'iterator', 'endcursor', 'nextpage', 'next', 'nexturl']),
-  ],
-  [
-    'previous',
-    new Set([
-      'previouscursor',
-      'prevcursor',
-      'previousmarker',
-      'previous',
-      'prev',
-      'previousurl',
-      'prevpage',
-      'previterator',
-      'previouspage',
-    ]),
-  ],
-  ['has_more', new Set(['hasmore', 'hasnext', 'hasnextpage'])],
-  ['total', new Set(['total', 'totalcount', 'totalresults', 'totalitems', 'totalentries'])],
-];
-
-function plain(name: string): string {
-  return name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
-}
-
-/** What makes each field of the envelope; nothing where a field that answers must carry cannot be made. */
-function dataOf(
-  context: InferenceContext,
-  all: Readonly<Record<string, Json>>,
-  required: readonly string[],
-  words: OpenMap,
-  tells: PageStyle['tells'],
-): OpenMap | undefined {
-  const data: OpenMap = newMap();
-  for (const [name, shape] of Object.entries(all)) {
-    const expression = expressionOf(context, name, shape, words, tells);
-    if (expression !== undefined) data[name] = expression;
-    else if (required.includes(name)) return undefined;
-  }
-  return data;
-}
-
-function expressionOf(
-  context: InferenceContext,
-  name: string,
-  shape: Json,
-  words: OpenMap,
-  tells: PageStyle['tells'],
-): string | undefined {
-  const { written } = context;
-  const type = written.typeOf(shape);
-  if (name === words.items) return 'items';
-  if (name === words.has_more && type === 'boolean') return 'has_more';
-  if (name === words.total && (type === 'integer' || type === 'number')) return type === 'integer' ? 'total' : 'double(total)';
-  if (name === words.next || name === words.previous) return linkOf(name === words.next, plain(name), type, tells);
-  const constant = written.constantOf(shape);
-  if (constant !== undefined) return celOf(constant.value);
-  if (name === 'done' && type === 'boolean' && words.next !== undefined) return '!has_more';
-  if (plain(name) === 'count' && type === 'integer') return 'size(items)';
-  if ((name === 'url' || name === 'uri') && type === 'string') return 'path';
-  if (name === 'object' && type === 'string') return "'list'";
-  const inner = written.propertiesOf(shape)?.all;
-  const [key, only] = inner === undefined ? [] : (Object.entries(inner)[0] ?? []);
-  if (key !== undefined && only !== undefined && /next_?cursor/i.test(key) && tells === 'token') {
-    return `has_more ? {'${key}': next_cursor} : {'${key}': ''}`;
-  }
-  return undefined;
-}
-
-/** A cursor as it is; a whole address is made of the path and the cursor. */
-function linkOf(isNext: boolean, name: string, type: string | undefined, tells: PageStyle['tells']): string | undefined {
-  if (!isNext || type !== 'string' || (tells !== 'token' && tells !== 'identifier')) return undefined;
-  return name.endsWith('url') ? undefined : 'next_cursor';
-}
-
-/** A value as CEL writes it. */
-export function celOf(value: Json): string | undefined {
-  if (typeof value === 'string') return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-  return typeof value === 'boolean' || typeof value === 'number' ? String(value) : undefined;
+/** What is known of a list, for the members around it. */
+function saidOf(style: OpenMap, { parameters, tells }: PageStyle, list: ListOf, words: PageWords): ListSaid {
+  const named = parameters.flatMap(({ word }) => (typeof style[word] === 'string' ? [style[word]] : []));
+  const spoken = (name: unknown) => (typeof name === 'string' && /^[A-Za-z_]\w*$/.test(name) ? name : undefined);
+  const usualSize = [style.default, style.max].find((one) => typeof one === 'number') ?? 100;
+  return {
+    list,
+    words,
+    tells,
+    parameters: named,
+    page: spoken(named[0]),
+    size: spoken(style.size),
+    usualSize: Number(usualSize),
+  };
 }
 
 /** `{ ok: true, channel: … }` around the thing that was made, `{ id, deleted: true }` where it is gone. */
@@ -162,8 +86,10 @@ export const rowEnvelope: InferenceRule = {
       const status = successOf(endpoint);
       if (!effect || !('resource' in effect) || effect.verb === 'list' || status === undefined) continue;
       const shape = shapeOfAnswer(endpoint, status);
-      if (shape === undefined || shows(context, shape, effect.resource)) continue;
-      const data = rowDataOf(context, shape, effect.resource, effect.verb === 'delete');
+      if (shape === undefined || isThing(context, shape, effect.resource)) continue;
+      const listed = effect.verb === 'delete' ? undefined : context.written.itemsOf(shape);
+      const isOfOne = listed !== undefined && isThing(context, listed, effect.resource);
+      const data = isOfOne ? '[result]' : rowDataOf(context, shape, effect.resource, effect.verb === 'delete');
       if (data === undefined) continue;
       const at = below(below(placeOfEndpoint(operation), 'response'), status);
       const from = context.trail.origin(below(at, 'shape')) ?? operation.map.at;
@@ -179,16 +105,26 @@ function shows(context: InferenceContext, shape: Json, resource: string): boolea
   return context.written.alternativesOf(shape)?.some((one) => shows(context, one, resource)) ?? false;
 }
 
+/** The thing itself, or the same in another shape. */
+function isThing(context: InferenceContext, shape: Json, resource: string): boolean {
+  return shows(context, shape, resource) || isAlike(context, shape, resource);
+}
+
 /** What makes each property of such an answer; nothing where one is left over that it must carry, or that the thing has. */
 function rowDataOf(context: InferenceContext, shape: Json, resource: string, isGone: boolean): OpenMap | undefined {
   const properties = context.written.propertiesOf(shape);
   if (properties === undefined) return undefined;
   const data: OpenMap = newMap();
+  const left: string[] = [];
   for (const [name, inner] of Object.entries(properties.all)) {
     const expression = rowExpression(context, name, inner, resource, isGone);
     if (expression !== undefined) data[name] = expression;
-    else if (properties.required.includes(name) || isField(context, resource, name)) return undefined;
+    else left.push(name);
   }
+  // Beside the whole thing, a member that is called like one of its fields speaks of the answer.
+  const holdsThing = Object.values(data).some((expression) => expression === 'result' || expression === '[result]');
+  if (left.some((name) => properties.required.includes(name) || (!holdsThing && isField(context, resource, name))))
+    return undefined;
   return Object.keys(data).length > 0 && speaksOfRow(data) ? data : undefined;
 }
 
@@ -214,9 +150,9 @@ function rowExpression(
   if (constant !== undefined) return celOf(constant.value);
   if (/^(?:is_?)?deleted$/i.test(name) && written.typeOf(shape) === 'boolean') return isGone ? 'true' : undefined;
   const row = isGone ? 'resource' : 'result';
-  if (!isGone && shows(context, shape, resource)) return 'result';
+  if (!isGone && isThing(context, shape, resource)) return 'result';
   const list = written.itemsOf(shape);
-  if (!isGone && list !== undefined && shows(context, list, resource)) return '[result]';
+  if (!isGone && list !== undefined && isThing(context, list, resource)) return '[result]';
   if (!isGone && /^total_?(?:count)?$/i.test(name) && written.typeOf(shape) === 'integer') return '1';
   const entry = resources[resource];
   if (!isMap(entry) || !isMap(entry.fields) || !Object.hasOwn(entry.fields, name)) return undefined;

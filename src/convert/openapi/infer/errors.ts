@@ -4,7 +4,7 @@ import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import type { ErrorCondition } from '../../../parts/errors.ts';
 import { madeOrNew } from '../read/reader.ts';
 import { endpointOf, type InferenceContext, type InferenceRule, placeOfEndpoint, shapeOfAnswer, successOf } from './context.ts';
-import { celOf } from './envelopes.ts';
+import { celOf } from './list-data.ts';
 import { wordsOf } from './shapes.ts';
 
 /** What a refusal looks like is what most refusals look like; its fields are filled by what they are called. */

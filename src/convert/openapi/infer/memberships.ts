@@ -40,7 +40,7 @@ function depthOf(path: string): number {
 }
 
 /** Whether the last segment of a path is the name of a resource, in one of its usual forms. */
-function isCalledAfter(path: string, resource: string): boolean {
+export function isCalledAfter(path: string, resource: string): boolean {
   const letters = (name: string) => wordsOfName(name).map(singular).join('');
   const last = letters(pathParts(path).segments.at(-1) ?? '');
   return last !== '' && letters(resource).includes(last);

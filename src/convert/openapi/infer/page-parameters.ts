@@ -4,6 +4,7 @@ import { inOnePiece, pageStyles } from '../../../kinds/pages/all.ts';
 import type { AskedFor, PageStyle } from '../../../kinds/pages/kind.ts';
 import type { SourceOperation, SourceParameter } from '../read/operation.ts';
 import { endpointOf, type InferenceContext, type InferenceRule, placeOfEndpoint } from './context.ts';
+import { plainName } from './rows.ts';
 
 /** `limit` and `starting_after`, `page` and `per_page`, `cursor`: by which parameters a list is asked for its next page. */
 export const pageParameters: InferenceRule = {
@@ -24,13 +25,13 @@ export const pageParameters: InferenceRule = {
 /** The style of pages that the parameters of a list speak of, with their names. */
 export function pageStyleOf(context: InferenceContext, operation: SourceOperation, hasNext: boolean): OpenMap {
   const queries = operation.parameters.flatMap((parameter) => namesOf(context, operation, parameter));
-  const named = (names: ReadonlySet<string>) => queries.find(({ name }) => names.has(plain(name)));
+  const named = (names: ReadonlySet<string>) => queries.find(({ name }) => names.has(plainName(name)));
   const asked: AskedFor = {
     named: (word) => named(usualNames.get(word) ?? new Set())?.name,
     startsAtNought: (name) => startsAtNought(context, operation, name),
     hasNext,
     takesOpaque: (name) => takesOpaque(context, operation, name),
-    takesText: (name) => context.written.typeOf(shapeOf(context, operation, name)) === 'string',
+    takesText: (name) => takesText(context, operation, name),
   };
   const style: OpenMap = newMap();
   for (const { word, recognise } of pageStyles as readonly PageStyle[]) {
@@ -70,6 +71,13 @@ function takesOpaque(context: InferenceContext, operation: SourceOperation, name
   return pattern === undefined && isRoomy;
 }
 
+/** Whether a parameter takes any text; that of a time is none. */
+function takesText(context: InferenceContext, operation: SourceOperation, name: string): boolean {
+  const shape = shapeOf(context, operation, name);
+  const { format } = context.written.expand(shape);
+  return context.written.typeOf(shape) === 'string' && !/^(?:date|time)/.test(String(format ?? ''));
+}
+
 /** The names that a parameter has in a query: its own, or those of the properties that it is exploded into. */
 function namesOf(
   context: InferenceContext,
@@ -83,10 +91,6 @@ function namesOf(
 }
 
 const sizes: ReadonlySet<string> = new Set(['limit', 'pagesize', 'perpage', 'maxresults', 'size', 'count', 'top', 'first']);
-
-function plain(name: string): string {
-  return name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
-}
 
 /** How many rows a page holds where nothing is asked for, and at the most, where the parameter's own shape says so. */
 function boundsOf(context: InferenceContext, operation: SourceOperation, name: string): OpenMap {

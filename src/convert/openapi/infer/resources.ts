@@ -14,6 +14,8 @@ import {
   successOf,
 } from './context.ts';
 import { boundParameters, collectionAt } from './effects.ts';
+import { innerNamed } from './inner-names.ts';
+import { isCalledAfter } from './memberships.ts';
 import { pathParts, shapeOfPath, singular, wholeParameter, wordsOfName } from './paths.ts';
 import { documentFields, listIn, type ShownRow, shownRowOf } from './rows.ts';
 import { unshownResource } from './unshown.ts';
@@ -21,7 +23,7 @@ import { unshownResource } from './unshown.ts';
 /** `/customers/{customer}` is about one of the things of `/customers`, and its answers show which resource those are. */
 export const resourceBehindPath: InferenceRule = {
   name: 'resource-behind-path',
-  says: 'A path that ends in a parameter is about one thing of the path before it; what its answers show is the resource, or what is sent where they say nothing.',
+  says: 'A path that ends in a parameter is about one thing of the path before it; what its answers show is the resource, or what is sent where they say nothing; a thing that is sent and answered whole, with its name in its `metadata`, is told by its path. A path whose answers show what a path before it is about speaks of another thing.',
   infer(context) {
     const groups = new Map<string, SourceOperation[]>();
     for (const operation of context.operations) {
@@ -34,14 +36,30 @@ export const resourceBehindPath: InferenceRule = {
       const found = collectionOf(path, operations, context);
       if (found) context.collections.set(path, found);
     }
+    for (const [path, collection] of context.collections) if (tellsOwner(context, collection)) context.collections.delete(path);
   },
 };
+
+/** `/conversations/{id}/customers/{customer}`, which answers with the conversation: what is below it is another thing, of which nothing is said. */
+function tellsOwner(context: InferenceContext, { path, resource }: Collection): boolean {
+  const isOfOwner = [...context.collections.values()].some(
+    (other) => other.resource === resource && path.startsWith(`${other.path}/{}/`),
+  );
+  if (!isOfOwner || isCalledAfter(path, resource)) return false;
+  const fields = documentFields(context.resources, resource);
+  const making = (context.byPath.get(path) ?? []).find(({ method }) => method === 'POST');
+  const sent = making && context.written.propertiesOf(endpointOf(context, making).request);
+  const isRead = (context.byPath.get(`${path}/{}`) ?? []).some(({ method }) => method === 'GET');
+  return making === undefined ? !isRead : !Object.keys(sent?.all ?? {}).some((name) => Object.hasOwn(fields, name));
+}
 
 function collectionOf(path: string, operations: readonly SourceOperation[], context: InferenceContext): Collection | undefined {
   const { last: parameter, parent } = pathParts(operations[0]?.path ?? '');
   if (parameter === undefined) return undefined;
   const plural = pathParts(parent).segments.at(-1) ?? '';
   const together = context.byPath.get(path) ?? [];
+  const inner = innerNamed(context, path, operations, together);
+  if (inner) return inner;
   const of = (list: readonly SourceOperation[], method: string) => list.filter((operation) => operation.method === method);
   const candidates: (readonly [SourceOperation, (shape: Json | undefined) => Json | undefined])[] = [
     ...of(operations, 'GET').map((one) => [one, whole] as const),

@@ -161,6 +161,11 @@ function isThing(written: Written, shape: Json, seen = new Set<string>()): boole
   return union ? union.some((one) => isThing(written, one, seen)) : written.propertiesOf(shape) !== undefined;
 }
 
+/** The letters and digits of a name, in lower case: `next_cursor` and `nextCursor` are one. */
+export function plainName(name: string): string {
+  return name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
+}
+
 /** Whether a map of the document has this shape for one of its fields. */
 export function documentFields(resources: JsonMap, name: string): JsonMap {
   const resource = resources[name];

@@ -44,7 +44,10 @@ export class Written {
     if (isMap(resource) && isMap(resource.fields)) return { all: resource.fields, required: wordsOf(resource.required) };
     const expanded = this.expand(shape);
     const { properties, required } = expanded;
-    const parts = conjunctionOf(expanded).flatMap((part) => this.propertiesOf(part, seen) ?? []);
+    // Of alternatives that are only one, that one is meant.
+    const [only, ...more] = unionOf(expanded)?.branches.filter((one) => one !== 'null') ?? [];
+    const joined = only !== undefined && more.length === 0 ? [...conjunctionOf(expanded), only] : conjunctionOf(expanded);
+    const parts = joined.flatMap((part) => this.propertiesOf(part, seen) ?? []);
     if (!isMap(properties) && parts.length === 0) return undefined;
     const all: Record<string, Json> = Object.create(null);
     for (const part of parts) Object.assign(all, part.all);
@@ -64,6 +67,26 @@ export class Written {
     const { type, items } = this.expand(shape);
     const isList = type === 'array' || (Array.isArray(type) && type.includes('array'));
     return isList || (type === undefined && items !== undefined) ? items : undefined;
+  }
+
+  /** The words that a shape lists, itself or in a part of its conjunction. */
+  listedOf(shape: Json | undefined, steps = 0): readonly Json[] | undefined {
+    const expanded = this.expand(shape);
+    if (Array.isArray(expanded.enum)) return expanded.enum;
+    if (steps > 4) return undefined;
+    for (const part of conjunctionOf(expanded)) {
+      const found = this.listedOf(part, steps + 1);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  /** Whether a shape admits null. */
+  admitsNull(shape: Json | undefined): boolean {
+    if (typeof shape === 'string' && shape.endsWith('?')) return true;
+    const { type, enum: allowed } = this.expand(shape);
+    const holds = (list: Json | undefined) => Array.isArray(list) && (list.includes('null') || list.includes(null));
+    return type === 'null' || holds(type) || holds(allowed) || (unionOf(this.expand(shape))?.branches.includes('null') ?? false);
   }
 
   /** The one value that a shape allows, wrapped. */

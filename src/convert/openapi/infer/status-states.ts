@@ -18,9 +18,9 @@ export const statusStates: InferenceRule = {
       const field = ['status', 'state'].find((word) => Object.hasOwn(fields, word));
       if (field === undefined || written.typeOf(fields[field]) !== 'string' || isSent(context, byResource.get(name) ?? [], field))
         continue;
-      const { enum: listed } = written.expand(fields[field]);
-      const words = wordsOf(listed);
-      if (words.length < 2 || (Array.isArray(listed) && listed.includes(null))) continue;
+      const listed = written.listedOf(fields[field]);
+      const words = wordsOf(listed && [...listed]);
+      if (words.length < 2 || listed?.includes(null)) continue;
       const at = below('/states', name);
       const from = trail.origin(below(below(below('/resources', name), 'fields'), field)) ?? '';
       states[name] = {

@@ -1,5 +1,6 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
+import { pushKinds } from '../../../kinds/deliveries/all.ts';
 import { unionOf } from '../../../parts/shapes/branches.ts';
 import { isDeprecating, readStated, type SchemaReading } from './stated-schema.ts';
 import { carriedWord, followingWords, formKey, isFollowing, payloadKey, statedKey } from './words.ts';
@@ -232,21 +233,27 @@ function takeSchema(out: OpenMap, schema: Json): void {
 export function readKinds(webhooks: Json | undefined, reading: OperationReading): JsonMap | undefined {
   const out = newMap();
   for (const [name, item] of Object.entries(isMap(webhooks) ? webhooks : {})) {
-    const post = isMap(item) ? item.post : undefined;
-    if (isMap(post) && !isFollowing(post)) out[name] = readKind(post, reading);
+    const sent = isMap(item) ? item[methodOf(item)] : undefined;
+    if (isMap(sent) && !isFollowing(sent)) out[name] = readKind(sent, reading);
   }
   return Object.keys(out).length > 0 ? out : undefined;
 }
 
-function readKind(post: JsonMap, reading: OperationReading): Json {
-  const whole = post[statedKey];
+/** The method by which an event is sent, as it stands in its path item. */
+export function methodOf(item: Json | undefined): string {
+  const methods = pushKinds.map(({ method }) => method.toLowerCase());
+  return methods.find((method) => isMap(item) && isMap(item[method])) ?? '';
+}
+
+function readKind(sent: JsonMap, reading: OperationReading): Json {
+  const whole = sent[statedKey];
   if (whole !== undefined) return whole;
   const out = newMap();
-  for (const [key, value] of Object.entries(post)) {
+  for (const [key, value] of Object.entries(sent)) {
     const word = carriedWord(key);
     if (word !== undefined && word !== 'follows') out[word] = value;
   }
-  const payload = payloadIn(post.requestBody, reading);
+  const payload = payloadIn(sent.requestBody, reading);
   if (payload) out.payload = readStated(payload, reading);
   return out;
 }

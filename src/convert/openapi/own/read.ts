@@ -2,7 +2,7 @@ import type { Json, JsonMap, Pointer } from '../../../document/document.ts';
 import { valueAt } from '../../../document/place.ts';
 import { pointerOf } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
-import { type OperationReading, readKinds, readOwnEndpoints } from './endpoints.ts';
+import { methodOf, type OperationReading, readKinds, readOwnEndpoints } from './endpoints.ts';
 import { readResource } from './resources.ts';
 import { readScheme } from './security.ts';
 import { inOrder, readWrittenForms, withWrittenForms } from './source-forms.ts';
@@ -138,11 +138,13 @@ function takeSchemes(source: JsonMap, tree: OpenMap, note: Note): void {
 }
 
 function takeEvents(source: JsonMap, tree: OpenMap, reading: OperationReading, note: Note): void {
-  const kinds = readKinds(source.webhooks ?? source['x-webhooks'], reading);
+  const hooks = source.webhooks ?? source['x-webhooks'];
+  const kinds = readKinds(hooks, reading);
   if (!kinds) return;
   const events = partOf(tree, 'events');
   events.kinds = { ...kinds, ...(isMap(events.kinds) ? events.kinds : {}) };
-  for (const name of Object.keys(kinds)) note(['events', 'kinds', name], ['webhooks', name, 'post']);
+  for (const name of Object.keys(kinds))
+    note(['events', 'kinds', name], ['webhooks', name, isMap(hooks) ? methodOf(hooks[name]) : '']);
 }
 
 /** The stated shape of refusals is the component that says so of itself. */

@@ -3,6 +3,7 @@ import { jsonTypes } from '../../../document/json-type.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { bytesFormat } from '../../../kinds/formats/all.ts';
+import { conjunctionOf } from '../../../parts/shapes/branches.ts';
 import { alternativesWord } from '../../../parts/shapes/keywords.ts';
 import { fitsSchema, isPattern, unicodePattern } from './fits.ts';
 import { isOfKind, type KeywordKind, keywords } from './keywords.ts';
@@ -83,7 +84,7 @@ export class Shapes {
     for (const key of readExclusives(shape, schema, this.reader)) this.#invalid(key, below(at, key));
     if (isMap(schema.discriminator)) shape.discriminator = this.#discriminator(schema.discriminator, schema);
     if (!isBesideRef && this.#isNullable(schema, at)) return shapeOrNull(shape);
-    settle(shape, at, this.reader);
+    settle(shape, schema, at, this.reader);
     return shape;
   }
 
@@ -218,7 +219,7 @@ const exclusives = [
 ] as const;
 
 /** Takes out what contradicts the rest of its own schema, so that the rest still holds. */
-function settle(shape: OpenMap, at: Pointer, reader: SourceReader): void {
+function settle(shape: OpenMap, schema: JsonMap, at: Pointer, reader: SourceReader): void {
   if (
     Array.isArray(shape.enum) &&
     shape.type !== undefined &&
@@ -228,7 +229,8 @@ function settle(shape: OpenMap, at: Pointer, reader: SourceReader): void {
     reader.leave(below(at, 'type'), 'no allowed value is of this type');
     delete shape.type;
   }
-  if (Object.hasOwn(shape, 'default') && !fitsSchema(shape, shape.default as Json)) {
+  const { default: usual } = shape;
+  if (usual !== undefined && !(fitsSchema(shape, usual) && fitsParts(schema, usual, reader))) {
     reader.find('import/contradiction', below(at, 'default'), 'The default does not fit its own schema.');
     reader.leave(below(at, 'default'), 'it does not fit its own schema');
     delete shape.default;
@@ -240,6 +242,16 @@ function settle(shape: OpenMap, at: Pointer, reader: SourceReader): void {
     delete shape[low];
     delete shape[high];
   }
+}
+
+/** Whether a default is of the type of all that its schema is put together of, as far as a reference leads straight to it. */
+function fitsParts(schema: JsonMap, usual: Json, reader: SourceReader): boolean {
+  return conjunctionOf(schema).every((part) => {
+    const ref = isMap(part) ? refOf(part) : undefined;
+    const target = ref === undefined ? part : reader.target(ref)?.value;
+    if (!isMap(target) || typeof target.type !== 'string') return true;
+    return fitsSchema({ type: target.nullable === true ? [target.type, 'null'] : target.type }, usual);
+  });
 }
 
 const pairs = [

@@ -188,7 +188,10 @@ function effectResponses(operation: Operation, endpoint: Endpoint, writing: Expo
     case 'list':
       return new Map([answer('200', whole(pageSchema(endpoint, resource, writing), pageExample(endpoint, resource, writing)))]);
     case 'create':
-      return new Map([answer('201', made())]);
+      return new Map([
+        ...(endpoint.exists ? [answer('200', whole(shown, writing.examples.ofResource(resource, 'answer')))] : []),
+        answer('201', made()),
+      ]);
     case 'upsert':
       return new Map([
         answer('200', whole(shown, writing.examples.ofResource(resource, 'answer'))),
@@ -217,6 +220,7 @@ function descriptionOf(endpoint: Endpoint, status: string): string {
   if (thing === '') return phraseOf(status);
   if (effect?.verb === 'list') return `A page of ${thing} rows.`;
   if (status === '201') return `The new ${thing}.`;
+  if (effect?.verb === 'create') return `The ${thing} that is there already.`;
   return effect?.verb === 'read' ? `The ${thing}.` : `The ${thing} as it is now.`;
 }
 

@@ -1,5 +1,6 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isMap, isStanding, newMap, type OpenMap } from '../../../document/values.ts';
+import { pullOf } from '../../../parts/events.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.ts';
 import { callableOperations } from '../../../parts/operations.ts';
 import { isPlainMap } from '../../../parts/source.ts';
@@ -77,7 +78,7 @@ function tagsOf(writing: ExportWriting, hasWebhooks: boolean): readonly Json[] {
   const { spec } = writing;
   const tags = new Map<string, Json>();
   for (const { endpoint, resource, name } of callableOperations(spec)) {
-    if (!endpoint && name !== 'stream events') continue;
+    if (!endpoint && name !== pullOf(spec.events)?.operation.name) continue;
     const tag = endpoint ? tagOf(endpoint, spec) : 'Events';
     if (tags.has(tag)) continue;
     const at = resource === undefined ? undefined : entryOf(spec.resources.all, resource)?.at;
@@ -176,7 +177,7 @@ const saidElsewhere: Readonly<Record<string, (stated: JsonMap, spec: Spec) => Le
   events:
     (_, { events }) =>
     (word, value) => {
-      const isSent = statedValue(events.delivery)?.webhook !== undefined && entriesOf(events.kinds).length > 0;
+      const isSent = statedValue(events.delivery)?.push !== undefined && entriesOf(events.kinds).length > 0;
       if (word !== 'kinds' || !isSent || !isMap(value)) return value;
       return value.others === undefined ? undefined : { others: value.others };
     },

@@ -1,8 +1,9 @@
 import type { JsonMap } from '../../../document/document.ts';
 import { newMap } from '../../../document/values.ts';
+import { pullKind, pushKind } from '../../../kinds/deliveries/all.ts';
 import { signatureKind } from '../../../kinds/signatures/all.ts';
 import { streamKind } from '../../../kinds/streams/all.ts';
-import type { EventKind, Stream, Webhook } from '../../../parts/events.ts';
+import type { EventKind, Pull, Push } from '../../../parts/events.ts';
 import { entriesOf, isStated, statedValue } from '../../../parts/fact.ts';
 import type { Operation } from '../../../parts/operations.ts';
 import { fitsOne } from '../../../parts/shapes/compose.ts';
@@ -13,30 +14,31 @@ import { followsKey, payloadKey, prefix } from '../own/words.ts';
 import { statedSchema } from './stated-schema.ts';
 import { type ExportWriting, present, statedAt } from './writing.ts';
 
-/** What the service sends to those who subscribed: an entry a kind, where events go out by webhook. */
+/** What the service sends to those who subscribed: an entry a kind, where events are sent to addresses. */
 export function webhooksOf(writing: ExportWriting): JsonMap | undefined {
-  const webhook = statedValue(writing.spec.events.delivery)?.webhook;
+  const push = statedValue(writing.spec.events.delivery)?.push;
   const kinds = entriesOf(writing.spec.events.kinds);
-  if (!webhook || kinds.length === 0) return undefined;
+  if (!push || kinds.length === 0) return undefined;
   const out = newMap();
-  for (const [name, kind] of kinds) out[name] = { post: sentOperation(kind, webhook, writing, true) };
+  for (const [name, kind] of kinds) out[name] = sentOperation(kind, push, writing, true);
   return out;
 }
 
 /** The same events beside the operation that subscribes to them: they come to the address that its body names. */
 export function callbacksOf(operation: Operation, writing: ExportWriting): JsonMap | undefined {
-  const webhook = statedValue(writing.spec.events.delivery)?.webhook;
-  const subscribers = webhook?.subscribers;
+  const push = statedValue(writing.spec.events.delivery)?.push;
+  const subscribers = push?.subscribers;
   const effect = operation.endpoint && statedValue(operation.endpoint.does);
-  if (!webhook || subscribers?.url === undefined || effect?.verb !== 'create' || effect.resource !== subscribers.resource)
+  if (!push || subscribers?.url === undefined || effect?.verb !== 'create' || effect.resource !== subscribers.resource)
     return undefined;
   const out = newMap();
   for (const [name, kind] of entriesOf(writing.spec.events.kinds))
-    out[name] = { [`{$request.body#/${subscribers.url}}`]: { post: sentOperation(kind, webhook, writing, false) } };
+    out[name] = { [`{$request.body#/${subscribers.url}}`]: sentOperation(kind, push, writing, false) };
   return Object.keys(out).length > 0 ? out : undefined;
 }
 
-function sentOperation(kind: EventKind, webhook: Webhook, writing: ExportWriting, isOwn: boolean): JsonMap {
+/** What is sent, under the method that it is sent by. */
+function sentOperation(kind: EventKind, push: Push, writing: ExportWriting, isOwn: boolean): JsonMap {
   const { tree } = writing.spec.document;
   const stated = statedAt(tree, 'events', 'kinds', kind.name);
   const carried = newMap();
@@ -45,13 +47,14 @@ function sentOperation(kind: EventKind, webhook: Webhook, writing: ExportWriting
       if (word !== 'payload' || !isStated(kind.payload)) carried[prefix + word] = value;
   if (isOwn && !isPlainMap(stated) && stated !== undefined) carried[`${prefix}stated`] = stated;
   const description = writing.prose(kind.at).join('\n\n');
-  return present({
+  const { method, mediaType } = pushKind(push.word);
+  const sent = present({
     operationId: isOwn ? operationIdOf(`on ${kind.name}`) : undefined,
     summary: titleOf(kind.name.replaceAll('.', ' ')),
     description: description === '' ? undefined : description,
     tags: ['Events'],
-    parameters: signatureHeaders(webhook),
-    requestBody: { required: true, content: { 'application/json': eventBody(kind, writing) } },
+    parameters: signatureHeaders(push),
+    requestBody: { required: true, content: { [mediaType]: eventBody(kind, writing) } },
     responses: {
       '2XX': { description: 'It is accepted.' },
       default: { description: 'It is tried again later.' },
@@ -60,6 +63,7 @@ function sentOperation(kind: EventKind, webhook: Webhook, writing: ExportWriting
     ...carried,
     [followsKey]: isOwn ? undefined : true,
   });
+  return { [method.toLowerCase()]: sent };
 }
 
 function eventBody(kind: EventKind, writing: ExportWriting): JsonMap {
@@ -83,7 +87,7 @@ function eventSchema(kind: EventKind, writing: ExportWriting): JsonMap {
 }
 
 /** The header fields that show where an event comes from, and those that the document adds. */
-function signatureHeaders({ signature, headers }: Webhook): JsonMap[] {
+function signatureHeaders({ signature, headers }: Push): JsonMap[] {
   const header = (name: string, description: string): JsonMap => ({
     name,
     in: 'header',
@@ -97,7 +101,7 @@ function signatureHeaders({ signature, headers }: Webhook): JsonMap[] {
 }
 
 /** The operation by which a caller listens to the stream of events. */
-export function streamOperation(stream: Stream, writing: ExportWriting): JsonMap {
+export function pullOperation(pull: Pull, writing: ExportWriting): JsonMap {
   const schemas = entriesOf(writing.spec.events.kinds).map(([, kind]) =>
     writing.schemas.defineOnce(`${kind.name} event`, eventSchema(kind, writing)),
   );
@@ -111,20 +115,22 @@ export function streamOperation(stream: Stream, writing: ExportWriting): JsonMap
     },
     required: ['id', 'event', 'data'],
   };
+  const format = streamKind(pull.format);
   const named = writing.schemas.defineOnce(componentName('server sent event'), { ...item, [followsKey]: true });
   const body =
     writing.edition === '3.2'
       ? { itemSchema: named }
-      : { schema: { type: 'string', description: 'Server-sent events (WHATWG HTML section 9.2).', [`${prefix}item`]: named } };
-  const media = streamKind(stream.format)?.mediaType ?? 'application/octet-stream';
+      : { schema: { type: 'string', description: format?.meaning ?? 'Events one after another.', [`${prefix}item`]: named } };
+  const { channel, operation } = pullKind(pull.word);
+  const media = format?.mediaType ?? 'application/octet-stream';
   return {
-    operationId: 'streamEvents',
-    summary: 'Stream events',
-    description: `Events as they happen, over one connection that stays open${stream.keepMs === undefined ? '' : '; what was missed is sent first'}.`,
+    operationId: channel.operation,
+    summary: titleOf(operation),
+    description: `${channel.description.replace(/\.$/, '')}, over one connection that stays open${pull.keepMs === undefined ? '' : '; what was missed is sent first'}.`,
     tags: ['Events'],
     parameters: [
       {
-        name: 'Last-Event-ID',
+        name: format?.resumeHeader ?? 'Last-Event-ID',
         in: 'header',
         description: 'The last event that was heard: what came after it is sent first.',
         schema: { type: 'string' },

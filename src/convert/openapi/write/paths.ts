@@ -1,11 +1,11 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { newMap, type OpenMap } from '../../../document/values.ts';
-import { statedValue } from '../../../parts/fact.ts';
+import { pullOf } from '../../../parts/events.ts';
 import { callableOperations, type Operation } from '../../../parts/operations.ts';
 import { pathParameters } from '../../../parts/payload.ts';
 import { isPlainMap } from '../../../parts/source.ts';
 import { followsKey, prefix } from '../own/words.ts';
-import { streamOperation } from './events.ts';
+import { pullOperation } from './events.ts';
 import { operationObject } from './operations.ts';
 import { type RefusalBody, refusalResponses } from './refusals.ts';
 import { securityOf } from './security.ts';
@@ -28,9 +28,11 @@ export function pathsOf(writing: ExportWriting, payload: RefusalBody, usual: Jso
     const written = operationObject(operation, endpoint, writing, payload, usual);
     place(paths, key, endpoint.method, key === endpoint.path ? written : renamed(written, endpoint.path, key), writing);
   }
-  const stream = statedValue(writing.spec.events.delivery)?.stream;
-  if (stream?.path.startsWith('/'))
-    place(paths, stream.path, stream.method, withRefusals(streamOperation(stream, writing), writing, payload, usual), writing);
+  const pull = pullOf(writing.spec.events);
+  if (pull?.path.startsWith('/')) {
+    const written = withRefusals(pull.operation, pullOperation(pull, writing), writing, payload, usual);
+    place(paths, pull.path, pull.method, written, writing);
+  }
   return paths;
 }
 
@@ -68,14 +70,19 @@ function renamed(operation: JsonMap, path: string, key: string): JsonMap {
   };
 }
 
-function withRefusals(operation: JsonMap, writing: ExportWriting, payload: RefusalBody, usual: Json | undefined): JsonMap {
-  const stream: Operation = { name: 'stream events' };
-  const security = securityOf(stream, writing.spec);
+function withRefusals(
+  operation: Operation,
+  written: JsonMap,
+  writing: ExportWriting,
+  payload: RefusalBody,
+  usual: Json | undefined,
+): JsonMap {
+  const security = securityOf(operation, writing.spec);
   return present({
-    ...operation,
+    ...written,
     responses: {
-      ...(isPlainMap(operation.responses) ? operation.responses : {}),
-      ...Object.fromEntries(refusalResponses(stream, writing, payload)),
+      ...(isPlainMap(written.responses) ? written.responses : {}),
+      ...Object.fromEntries(refusalResponses(operation, writing, payload)),
     },
     security: security === undefined || JSON.stringify(security) === JSON.stringify(usual) ? undefined : security,
     [followsKey]: true,

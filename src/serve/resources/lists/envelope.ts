@@ -52,31 +52,41 @@ export function envelopeOf(pagination: Pagination | undefined, items: readonly F
   return out;
 }
 
-/** The `Link` header of a page; nothing where it says nothing. */
-type Links = (page: Page, call: Call) => string | undefined;
+/** The addresses that lead from a page to those around it, where it is one of several. */
+export interface PageLinks {
+  /** The `Link` header of a page (RFC 8288); nothing where pages are not told by it. */
+  header(page: Page, call: Call): string | undefined;
+  /** The address of the next page; null where there is none. */
+  next(page: Page, call: Call): string | null;
+}
 
 /**
- * The `Link` header of pages (RFC 8288), where they are told by it: the caller's own query with the paging parameters changed.
+ * Compiles the links of pages: the caller's own query with the paging parameters changed.
  * `isAbsolute`: with the host that was asked, for clients that follow nothing else.
  */
-export function compileLinks(pagination: Pagination | undefined, secrets: readonly string[] = [], isAbsolute = false): Links {
-  if (!isCut(pagination) || !pagination.isToldInLink) return () => undefined;
+export function compileLinks(pagination: Pagination | undefined, secrets: readonly string[] = [], isAbsolute = false): PageLinks {
+  if (!isCut(pagination)) return { header: () => undefined, next: () => null };
   const style = pageStyle(pagination.style);
   const names = parametersOf(style, pagination);
   const forward = names.find(({ parameter }) => parameter.leads !== 'back')?.name;
   const backward = names.find(({ parameter }) => parameter.leads !== 'forward')?.name;
   // A credential in the query is not said again: whoever follows a link shows it anew.
   const own = [...names.map(({ name }) => name), ...secrets];
-  const link = (call: Call, rel: string, name: string | undefined, value: string | number | undefined) =>
-    `<${isAbsolute ? originOf(call) : ''}${withParameter(call, own, name, value)}>; rel="${rel}"`;
+  const address = (call: Call, name: string | undefined, value: string | number | undefined) =>
+    `${isAbsolute ? originOf(call) : ''}${withParameter(call, own, name, value)}`;
   // An identifier tells what stands after it, and not whether it is the first.
   const tellsFirst = style.tells !== 'identifier';
-  return (page, call) => {
-    const links: string[] = [];
-    if (page.next !== null) links.push(link(call, 'next', forward, page.next));
-    if (page.previous !== null && backward !== undefined) links.push(link(call, 'prev', backward, page.previous));
-    if (tellsFirst || page.previous !== null) links.push(link(call, 'first', undefined, undefined));
-    return links.join(', ');
+  const { isToldInLink } = pagination;
+  return {
+    header(page, call) {
+      if (!isToldInLink) return undefined;
+      const links: string[] = [];
+      if (page.next !== null) links.push(`<${address(call, forward, page.next)}>; rel="next"`);
+      if (page.previous !== null && backward !== undefined) links.push(`<${address(call, backward, page.previous)}>; rel="prev"`);
+      if (tellsFirst || page.previous !== null) links.push(`<${address(call, undefined, undefined)}>; rel="first"`);
+      return links.join(', ');
+    },
+    next: (page, call) => (page.next === null ? null : address(call, forward, page.next)),
   };
 }
 
@@ -128,6 +138,8 @@ interface PageRows {
   readonly items: readonly FoundRow[] | string;
   readonly first: FoundRow | undefined;
   readonly last: FoundRow | undefined;
+  /** The row after the last, where it was looked at. */
+  readonly following?: FoundRow | undefined;
   /** Whether more rows follow in the direction of reading. */
   readonly isMore: boolean;
 }
@@ -141,9 +153,9 @@ export function findRows(
   const way = { isReversed, isContinued: start !== undefined, isOffset: offset !== undefined };
   const items = rows.all(question.ask(way), valuesOf(tests, filter, size + 1, offset, start));
   const isMore = items.length > size;
-  if (isMore) items.pop();
+  const following = isMore ? items.pop() : undefined;
   if (isReversed) items.reverse();
-  return { items, first: items[0], last: items.at(-1), isMore };
+  return { items, first: items[0], last: items.at(-1), following, isMore };
 }
 
 /** Finds rows that are passed on as they are; the row at an end is looked at where a page is told by it. */

@@ -41,7 +41,7 @@ export function compileList(
   const locator = compileLocator(endpoint, model, models, compilation);
   const paging = compilePaging(endpoint.pagination ?? compilation.spec.limits.pagination, cursors, acceptsOpen);
   const { filters, sorter, sortable, fixedOrder } = statedList(endpoint, model);
-  const style = paging.pagination ? pageStyle(paging.pagination.style) : inOnePiece;
+  const style: PageStyle = paging.pagination ? pageStyle(paging.pagination.style) : inOnePiece;
   const questions = new Questions(model.name, fixedOrder, toldBy[style.tells]);
   const spoken = (order: readonly SortKey[]) => `${endpoint.key} ${compilation.version?.index ?? ''}\n${canonical(order)}`;
   const usual = spoken(fixedOrder);
@@ -63,7 +63,7 @@ export function compileList(
     const query = filter ? `${name}\n\n${filter.bound}` : name;
     const asked = paging.read(exchange, query);
     if ('refusal' in asked) return asked;
-    const start = startOf(work, asked, order, model, listing);
+    const start = startOf(work, asked, order, model, listing, style.isFirst);
     if (start && 'refusal' in start) return start;
     const parents = locator.parents(work, exchange);
     if (parents) return { refusal: parents };
@@ -71,7 +71,8 @@ export function compileList(
     const wanted: PageQuery = { question: questions.of(tests, filter, order), tests, filter, size, offset, start };
     const isReversed = start?.back ?? false;
     const goesBack = isPreviousTold && (start !== undefined || (offset ?? 0) > 0);
-    const found = joins && isBounded && !isReversed ? findTexts(work.rows, wanted, goesBack) : findRows(work.rows, wanted);
+    const isJoined = joins && isBounded && !isReversed && !style.isFirst;
+    const found = isJoined ? findTexts(work.rows, wanted, goesBack) : findRows(work.rows, wanted);
     if (paging.isOpen && found.isMore) return { tooMany: true };
     const step = stepper(asked, style, (row, back) => cursors.write({ keys: row.keys ?? [], seq: row.seq, back }, query));
     const total = wantsTotal ? countOf(work.rows, wanted) : undefined;
@@ -112,7 +113,7 @@ function pageOf(
   return {
     items: found.items,
     hasMore,
-    next: hasMore ? step(found.last, false) : null,
+    next: hasMore ? step(found.last, false, found.following) : null,
     previous: hasPrevious ? step(found.first, true) : null,
     total,
     size,
@@ -169,6 +170,7 @@ function startOf(
   order: readonly SortKey[],
   model: RowModel,
   listing: ListAccess,
+  isFirst = false,
 ): Position | { readonly refusal: Refusal } | undefined {
   if (asked.position) return asked.position;
   if (!asked.row) return undefined;
@@ -178,23 +180,24 @@ function startOf(
   if (!fields || !listing.shows(work.scope, fields)) return refusePage(name, id, `the identifier of a ${model.name}`);
   return {
     keys: order.map(({ column }) => encode(model, column, fields[column])),
-    seq: row.seq,
+    // What comes after the row, or after the place just before it.
+    seq: isFirst ? row.seq - 1 : row.seq,
     back: isBack,
   };
 }
 
 /** What leads to the page after a row, or to the one before it. */
-type Step = (row: FoundRow | undefined, back: boolean) => string | number | null;
+type Step = (row: FoundRow | undefined, back: boolean, following?: FoundRow) => string | number | null;
 
 function stepper(
   { size, offset = 0 }: PageAsked,
-  { tells, count }: PageStyle,
+  { tells, count, isFirst }: PageStyle,
   token: (row: FoundRow, back: boolean) => string,
 ): Step {
-  return (row, back) => {
+  return (row, back, following) => {
     if (!row) return null;
     if (tells === 'token') return token(row, back);
-    if (tells === 'identifier') return row.id;
+    if (tells === 'identifier') return isFirst ? (following?.id ?? null) : row.id;
     return count ? count.valueAt(back ? Math.max(0, offset - size) : offset + size, size) : null;
   };
 }

@@ -22,6 +22,7 @@ export function compileCompletion(
   { examples, data }: Pick<Answer, 'examples' | 'data'>,
   does: Effect | undefined,
   sampling: Sampling,
+  lend: (token: string) => void,
 ): CompleteAnswer {
   const samples = sampling.shown;
   const sampler = samples.of(shape);
@@ -41,6 +42,7 @@ export function compileCompletion(
     return place && isPlaced ? place.reduceRight((inner, name): Value => ({ [name]: inner }), value) : value;
   };
   const answerOpenly = compileOpenAnswer(shape, examples, samples);
+  const isOpen = does === undefined;
   return (given, exchange, work, sent) => {
     const value = asGiven(given);
     const told: string[] = [];
@@ -49,12 +51,23 @@ export function compileCompletion(
     const whole = openly ? answerOpenly(openly, { ...ground, isFull: true }) : sampler.complete(value, ground, '');
     if (whole === nothing) {
       warn(exchange, ['nothing can be made up that fits the response']);
-      return openly ?? value;
+      // What was sent and has no place in the shape is not answered.
+      return openly ? {} : value;
     }
     tellSampled(exchange, told.map(nameOf));
+    // Who is given a token shows it from then on.
+    if (isOpen) for (const token of tokensIn(whole)) lend(token);
     return whole;
   };
 }
+
+/** The tokens that an answer gives out, by the names that they have everywhere. */
+function tokensIn(whole: Value): string[] {
+  if (!isFields(whole)) return [];
+  return Object.entries(whole).flatMap(([name, value]) => (isToken.test(name) && typeof value === 'string' ? [value] : []));
+}
+
+const isToken = /^(?:access|refresh|id|session)_?(?:[Tt]oken|[Jj]wt)$/;
 
 /** The example that a request asks for by its name: in `Prefer` (RFC 7240) as Prism has it, or in a header of ours. */
 export function exampleAsked({ call }: Exchange, examples: Named<Json>): { readonly value: Json } | undefined {

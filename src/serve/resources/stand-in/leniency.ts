@@ -1,6 +1,7 @@
-import { type Exchange, warn } from '../../exchange/exchange.ts';
-import type { Violation } from '../../http/violation.ts';
-import type { Forgive } from '../stand-in.ts';
+import { pathOf } from '../../../document/pointer.ts';
+import { type Exchange, type Fields, type Value, warn } from '../../exchange/exchange.ts';
+import { emptyText, type Violation } from '../../http/violation.ts';
+import type { Forgive, WithoutNulls } from '../stand-in.ts';
 
 /**
  * Compiles which violations pass. Vendors' own clients send what their documents do not name, since they are newer, leave out a
@@ -16,6 +17,26 @@ export function compileForgive(isStrict: boolean): Forgive {
   };
 }
 
+/** Compiles the taking away of members that are null and may not be: clients write so what they do not send. Told are their names. */
+export function compileWithoutNulls(isStrict: boolean): WithoutNulls {
+  if (isStrict) return () => [];
+  return (value, violations) => violations.filter(({ found, path }) => found === 'null' && isTaken(value, pathOf(path)));
+}
+
+function isTaken(value: Value, path: readonly string[]): boolean {
+  let holder = value;
+  for (const name of path.slice(0, -1)) {
+    // What is neither null nor a list is a map; a list has its items by their numbers.
+    holder = isPlain(holder) && Object.hasOwn(holder, name) ? holder[name] : undefined;
+  }
+  const last = path.at(-1);
+  return last !== undefined && isPlain(holder) && delete holder[last];
+}
+
+function isPlain(value: Value): value is Fields {
+  return typeof value === 'object' && value !== null && !(value instanceof Uint8Array);
+}
+
 /** The warnings as a header carries them. */
 export function warningHeader(warnings: readonly string[]): string {
   return warnings
@@ -27,7 +48,9 @@ export function warningHeader(warnings: readonly string[]): string {
 
 const toldMost = 20;
 
-function isForgiven({ path, found, expected }: Violation, { caller }: Exchange): boolean {
+function isForgiven({ in: place, path, found, expected }: Violation, { caller }: Exchange): boolean {
+  // A name in a path that cannot be one of its things names none that is there.
+  if (place === 'path' || (place === 'query' && found === emptyText)) return true;
   if (unstated.has(found) || expected.startsWith('no such field') || fitsSeveral.test(found)) return true;
   const isShown = caller?.key !== undefined || caller?.claims !== undefined;
   return found === 'nothing' && isShown && isCredential(path.replace(/^\//, ''));
@@ -46,6 +69,8 @@ function isCredential(name: string): boolean {
 
 function wordsFor({ in: place, path, found }: Violation): string {
   const name = path.replace(/^\//, '');
+  if (place === 'path') return `path ${name} does not have its stated shape`;
+  if (found === emptyText) return `${place} ${name} is empty`;
   if (fitsSeveral.test(found)) return `${place} ${name} fits more of its forms than one`.replace('  ', ' ');
   return found === 'nothing' ? `${place} ${name} is required and was not sent` : `${place} ${name} is not stated`;
 }

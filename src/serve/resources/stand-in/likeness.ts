@@ -55,9 +55,13 @@ export class Likeness {
     const sampler = this.#samples.of(shape, field.name);
     if (shown !== undefined && sampler.fits(shown)) return copy(shown);
     // A pattern is the least that is asked of a text: what only that is known of is left out where it may be.
-    const isBarePattern = this.#samples.whole(shape).pattern !== undefined;
+    const { pattern, enum: listed } = this.#samples.whole(shape);
+    const isBarePattern = pattern !== undefined && listed === undefined;
     if (isRequired || field.writeOnly || field.deprecated !== undefined || isBarePattern || !Number.isFinite(sampler.cost))
       return undefined;
+    // A new thing stands where the list of its states begins.
+    const first = stateNames.has(field.name) && Array.isArray(listed) ? listed.find((one) => typeof one === 'string') : undefined;
+    if (first !== undefined && sampler.fits(first)) return first;
     const made = sampler.make({ ...ground, isFull: true, sampled: () => {} }, below('', field.name));
     return made === nothing ? undefined : made;
   }
@@ -127,6 +131,8 @@ function rowIn(shape: Shape, { takes = [] }: Endpoint, samples: Samples): Shape 
   }
   return inner;
 }
+
+const stateNames: ReadonlySet<string> = new Set(['status', 'state']);
 
 /** How deep rows are looked for in an example. */
 const depthMost = 4;

@@ -1,9 +1,11 @@
 import type { Json } from '../../../document/document.ts';
+import { isOfType } from '../../../document/json-type.ts';
 import { below } from '../../../document/pointer.ts';
 import type { Named } from '../../../parts/fact.ts';
 import { type Ground, nothing } from '../../../parts/samples/sampler.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
+import { alternativesOf } from '../../../parts/shapes/branches.ts';
 import { isPlainMap } from '../../../parts/source.ts';
 import type { Fields, Value } from '../../exchange/exchange.ts';
 import { copy } from '../../http/json.ts';
@@ -14,19 +16,40 @@ export type MakeOpenAnswer = (sent: Fields, ground: Ground) => Value | typeof no
 
 /** Compiles it. What was sent and has no place in the shape is not answered; what is only ever written neither. */
 export function compileOpenAnswer(shape: Shape, examples: Named<Json>, samples: Samples): MakeOpenAnswer {
-  const sampler = samples.of(shape);
-  const [example] = Object.values(examples);
+  const { type } = samples.whole(shape);
+  // One of another type altogether is no such answer.
+  const example = Object.values(examples).find((one) => typeof type !== 'string' || isOfType(one, type));
+  // Where no value is of exactly one of several forms, since they overlap, the first that can be made stands for them.
+  const forms = [shape, ...(example === undefined ? alternativesOf(shape) : [])].slice(0, formsMost);
   return (sent, ground) => {
-    const quiet = { ...ground, sampled: () => {} };
-    // An example is its author's word for what is answered, whether or not it fits the schema to the letter.
-    const made = example === undefined ? sampler.make(quiet, '') : copy(example);
-    if (made === nothing) return nothing;
-    const kept = new Set<string>();
-    lay(shape, made, sent, '', kept, samples);
-    const whole = kept.size === 0 || sampler.fits(made) ? made : sampler.complete(made, quiet, '');
-    if (whole !== nothing) tellMade(whole, '', kept, ground);
-    return whole;
+    for (const form of forms) {
+      const whole = openAnswer(form, example, sent, ground, samples);
+      if (whole !== nothing) return whole;
+    }
+    return nothing;
   };
+}
+
+/** How many forms of an answer are tried. */
+const formsMost = 8;
+
+function openAnswer(
+  shape: Shape,
+  example: Json | undefined,
+  sent: Fields,
+  ground: Ground,
+  samples: Samples,
+): Value | typeof nothing {
+  const sampler = samples.of(shape);
+  const quiet = { ...ground, sampled: () => {} };
+  // An example is its author's word for what is answered, whether or not it fits the schema to the letter.
+  const made = example === undefined ? sampler.make(quiet, '') : copy(example);
+  if (made === nothing) return nothing;
+  const kept = new Set<string>();
+  lay(shape, made, sent, '', kept, samples);
+  const whole = kept.size === 0 || sampler.fits(made) ? made : sampler.complete(made, quiet, '');
+  if (whole !== nothing) tellMade(whole, '', kept, ground);
+  return whole;
 }
 
 /** How deep what was sent is looked for a place. */
@@ -48,8 +71,13 @@ function lay(shape: Shape, made: Value, sent: Fields, path: string, kept: Set<st
   }
   if (named.length > 0) return;
   const envelopes = Object.entries(members).filter(([name]) => isFields(made[name]));
-  const [only] = envelopes;
-  if (only && envelopes.length === 1) lay(shapeIn(only[1]), made[only[0]], sent, below(path, only[0]), kept, samples);
+  const having = envelopes.filter(([, inner]) => {
+    const names = samples.membersOf(shapeIn(inner));
+    return Object.keys(sent).some((name) => Object.hasOwn(names, name));
+  });
+  const [only] = having;
+  if (only && (having.length === 1 || envelopes.length === 1))
+    lay(shapeIn(only[1]), made[only[0]], sent, below(path, only[0]), kept, samples);
 }
 
 function shapeIn(shape: Json | undefined): Shape {

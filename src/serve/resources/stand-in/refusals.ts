@@ -149,7 +149,7 @@ function fieldsOf(shape: Shape, samples: Samples, depth: number): Tell | undefin
     const [name, member] =
       Object.entries(samples.membersOf(shape)).find(([name]) => /^(?:error|title|error_message)$/i.test(name)) ?? [];
     if (name !== undefined && isPlainMap(member) && samples.of(member).fits('text') && !fields.some(([own]) => own === name))
-      fields.push([name, ({ message }) => message]);
+      fields.push([name, whole]);
   }
   if (fields.length === 0) return undefined;
   return (told) => {
@@ -181,7 +181,7 @@ function fieldOf(name: string, shape: Shape, isRequired: boolean, samples: Sampl
 
 /** A list of errors may be one of their messages. */
 function textOf(shape: Shape, samples: Samples): Tell | undefined {
-  return samples.of(shape).fits('text') ? ({ message }) => message : undefined;
+  return samples.of(shape).fits('text') ? whole : undefined;
 }
 
 interface Row {
@@ -195,7 +195,7 @@ const isMessage = /^(?:message|detail|details|description|error_description|msg|
 
 /** What the fields of errors are called, and what stands in them; of several values the first that fits. */
 const rows: readonly Row[] = [
-  { named: isMessage, values: ({ message }) => [message] },
+  { named: isMessage, values: (told) => [whole(told), told.message] },
   {
     named: /^(?:status|status_?code|http_?status(?:_code)?)$/i,
     values: ({ status }) => [status, String(status), phrase(status)],
@@ -209,6 +209,14 @@ const rows: readonly Row[] = [
     values: ({ code, condition, status }) => [code, (condition ?? phrase(status)).replaceAll(/\W+/g, '_').toLowerCase(), status],
   },
 ];
+
+/** The message of a refusal with the first thing that is wrong, for those who are shown nothing else. */
+function whole({ message, violations }: ToldError): string {
+  const [first] = violations ?? [];
+  if (first === undefined) return message;
+  const place = dotted(first) === '' ? first.in : dotted(first);
+  return `${message.replace(/\.$/, '')}: ${place} is ${first.found}, and should be ${first.expected}.`;
+}
 
 function dotted({ path }: Violation): string {
   return path.replace(/^\//, '').replaceAll('/', '.');

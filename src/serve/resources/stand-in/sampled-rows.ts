@@ -73,8 +73,7 @@ export function makeRow(
 ): Fields {
   const { whole, names } = complete(sampling, work, model, id, given, making, true);
   keepNames(work.rows, model.name, id, names);
-  insertRow(work, model, id, whole, `sample ${model.name}`);
-  return whole;
+  return insertRow(work, model, id, whole, `sample ${model.name}`).fields;
 }
 
 /** What is made up in answers follows from the request, and refers to rows that are there. */

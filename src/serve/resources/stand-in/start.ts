@@ -2,20 +2,30 @@ import type { Spec } from '../../../parts/spec.ts';
 import { identifierText } from '../model.ts';
 import type { StandIn } from '../stand-in.ts';
 import { asMeant, compileCompletion, exampleAsked } from './answers.ts';
-import { compileForgive, warningHeader } from './leniency.ts';
+import { compileForgive, compileWithoutNulls, warningHeader } from './leniency.ts';
 import { compileErrorAnswers, compilePayloadCompletion } from './refusals.ts';
+import { compileRelation, type Relations, relationsOf } from './relations.ts';
 import { keepNames, namesOfRow, sampledHeader, tellSampled } from './sampled-names.ts';
 import { completeRow, makeRow, mendRow, newIdentifier } from './sampled-rows.ts';
 import { Sampling } from './sampling.ts';
 import { compileStream } from './streams.ts';
 import { UnmadeRows } from './unmade-rows.ts';
 
-/** Starts a stand-in: what it makes up follows from the seed, and where it is strict it lets nothing pass. */
-export function startStandIn(spec: Spec, seed: string, isStrict: boolean): StandIn {
-  const sampling = new Sampling(spec, seed);
+/** Starts a stand-in: what it makes up follows from the seed, and where it is strict it lets nothing pass; `lend` is told the tokens that it gives out. */
+export function startStandIn(
+  spec: Spec,
+  {
+    seedValue = '',
+    strict: isStrict = false,
+  }: { readonly seedValue?: string | undefined; readonly strict?: boolean | undefined },
+  lend: (token: string) => void,
+): StandIn {
+  const sampling = new Sampling(spec, seedValue);
+  let relations: Relations | undefined;
   return {
     given: new UnmadeRows(spec, sampling),
     forgive: compileForgive(isStrict),
+    withoutNulls: compileWithoutNulls(isStrict),
     isLenient: !isStrict,
     asMeant: isStrict ? () => undefined : asMeant,
     // Vendors' clients send keys that their documents do not name; they are taken as the IETF's draft of the header has it.
@@ -32,7 +42,11 @@ export function startStandIn(spec: Spec, seed: string, isStrict: boolean): Stand
       if (sampled) headers['ninefold-sampled'] = sampledHeader(sampled);
       if (warnings) headers['ninefold-warning'] = warningHeader(warnings);
     },
-    compileCompletion: (shape, answer, does) => compileCompletion(shape, answer, does, sampling),
+    compileRelation: (endpoint, owner, depth) => {
+      relations ??= relationsOf(spec);
+      return compileRelation(endpoint, owner, depth, relations, sampling.shown);
+    },
+    compileCompletion: (shape, answer, does) => compileCompletion(shape, answer, does, sampling, lend),
     compileStream: (answer, produces) => compileStream(answer, produces, sampling),
     exampleAsked,
     compileErrors: (endpoint) => compileErrorAnswers(endpoint, sampling),

@@ -1,4 +1,5 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
+import { isMap } from '../../../document/values.ts';
 import { type AdminCommand, type Administered, Unfit } from './command.ts';
 import { deliveryCommands } from './deliveries.ts';
 import { eraseCommands } from './erase.ts';
@@ -14,8 +15,24 @@ export function compileAdmin(over: Administered): Administer {
   return async (name, input) => {
     const command = commands.get(name);
     if (!command) throw new Unfit(`There is no command "${name}"; there are ${[...commands.keys()].join(', ')}.`);
-    return command.run(input, over);
+    const told = await command.run(input, over);
+    if (!command.isReading) {
+      const at = new Date(over.clock.now()).toISOString();
+      over.onAdministered?.({ at, act: name, about: noteOf({ ...plainWords(input), ...plainWords(told) }, command) });
+    }
+    return told;
   };
+}
+
+function noteOf(about: JsonMap, { notes }: AdminCommand): JsonMap {
+  return notes ? Object.fromEntries(Object.entries(about).filter(([name]) => notes.includes(name))) : about;
+}
+
+/** The words, numbers and lists of words of a map, without secrets. */
+function plainWords(value: Json): JsonMap {
+  if (!isMap(value)) return {};
+  const isPlain = (one: Json): boolean => (Array.isArray(one) ? one.every((item) => !isMap(item)) : !isMap(one));
+  return Object.fromEntries(Object.entries(value).filter(([name, one]) => name !== 'secret' && isPlain(one)));
 }
 
 /** Every command of the administrator's. */

@@ -20,6 +20,15 @@ export interface Administered {
   readonly timers?: TimersAtHand;
   /** What trials do to a service that runs; nothing where others rely on it. */
   readonly workbench?: Workbench | undefined;
+  /** Told of each command that was carried out and changes something. */
+  readonly onAdministered?: ((act: AdminAct) => void) | undefined;
+}
+
+/** What an administrator has done: never a secret, what was said of it and what came of it. */
+export interface AdminAct {
+  readonly at: string;
+  readonly act: string;
+  readonly about: JsonMap;
 }
 
 /** What a person may do with the timers of a service that runs. */
@@ -41,6 +50,10 @@ export interface FailingTimer {
 /** Something that an administrator can have done, by name: `keys add`. What goes in and what comes out are plain values. */
 export interface AdminCommand {
   readonly name: string;
+  /** Whether it changes nothing. */
+  readonly isReading?: true;
+  /** What may be noted down of it; all but secrets unless said. */
+  readonly notes?: readonly string[];
   run(input: JsonMap, over: Administered): Json | Promise<Json>;
 }
 

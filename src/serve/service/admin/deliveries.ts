@@ -8,8 +8,8 @@ import { type AdminCommand, type Administered, Unfit } from './command.ts';
  * `list { failed?, before?, most? }`, newest first; `show { id }`, with every attempt; `resend { id } | { failed: true }`.
  */
 export const deliveryCommands: readonly AdminCommand[] = [
-  { name: 'deliveries list', run: list },
-  { name: 'deliveries show', run: show },
+  { name: 'deliveries list', isReading: true, run: list },
+  { name: 'deliveries show', isReading: true, run: show },
   { name: 'deliveries resend', run: resend },
 ];
 

@@ -4,6 +4,7 @@ import { isPlainMap } from '../../../parts/source.ts';
 import { isOnLoopback } from '../../callers/loopback.ts';
 import type { Call, Reply } from '../../http/call.ts';
 import type { Entropy } from '../../http/clock.ts';
+import { doorReply } from '../../http/send.ts';
 import { listen } from '../../http/socket.ts';
 import type { Administer } from './administer.ts';
 import { Unfit } from './command.ts';
@@ -26,28 +27,24 @@ export async function openAdmin(
 async function answer(call: Call, token: string, administer: Administer): Promise<Reply> {
   // No page of a browser has any business here, whatever it knows.
   if (!isOnLoopback(call) || call.headers.origin !== undefined)
-    return reply(403, { error: 'This door is for this machine alone.' });
+    return doorReply(403, { error: 'This door is for this machine alone.' });
   if (!isToken(call.headers.authorization, token)) {
     return {
-      ...reply(401, { error: 'The token is not good.' }),
+      ...doorReply(401, { error: 'The token is not good.' }),
       headers: { 'www-authenticate': 'Bearer realm="administration"' },
     };
   }
-  if (call.method !== 'POST' || call.path !== '/') return reply(404, { error: 'Commands are posted to /.' });
+  if (call.method !== 'POST' || call.path !== '/') return doorReply(404, { error: 'Commands are posted to /.' });
   const bytes = await call.body(bytesMost);
-  if (bytes === 'too large') return reply(413, { error: 'The command is too large.' });
+  if (bytes === 'too large') return doorReply(413, { error: 'The command is too large.' });
   const asked = commandIn(bytes);
-  if (!asked) return reply(400, { error: 'A command is { "command": "…", "input": { … } }.' });
+  if (!asked) return doorReply(400, { error: 'A command is { "command": "…", "input": { … } }.' });
   try {
-    return reply(200, { result: await administer(asked.command, asked.input) });
+    return doorReply(200, { result: await administer(asked.command, asked.input) });
   } catch (error) {
-    if (error instanceof Unfit) return reply(422, { error: error.message });
+    if (error instanceof Unfit) return doorReply(422, { error: error.message });
     throw error;
   }
-}
-
-function reply(status: number, body: Json): Reply {
-  return { status, headers: { 'content-type': 'application/json', 'cache-control': 'no-store' }, body: JSON.stringify(body) };
 }
 
 /** Compared by their hashes, which are of one length, in constant time. */

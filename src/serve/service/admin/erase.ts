@@ -18,7 +18,7 @@ import { type AdminCommand, type Administered, Unfit } from './command.ts';
  * Takes a person out of the data for good. `erase { user?, id?, rows?: ["resource/id"], texts?, confirmed? }`: without `confirmed` it only
  * says what would go. Nothing is emitted about it, for an event would tell what is to be forgotten.
  */
-export const eraseCommands: readonly AdminCommand[] = [{ name: 'erase', run: erase }];
+export const eraseCommands: readonly AdminCommand[] = [{ name: 'erase', notes: ['erased'], run: erase }];
 
 /** Who and what is meant. */
 interface Meant {
@@ -144,7 +144,7 @@ function ownRows(work: Work, { user, id, rows }: Meant, spec: Spec): OwnRow[] {
     add(model, row);
   }
   if (id === undefined) return [...found.values()];
-  const makers = statedValue(spec.events.delivery)?.webhook?.subscribers?.resource;
+  const makers = statedValue(spec.events.delivery)?.push?.subscribers?.resource;
   for (const model of work.models.values()) {
     const fields = ownerFields(spec, model.resource, user);
     const accounts = operationsOn(spec, model.name, 'read').filter(({ endpoint }) => isCallerId(endpoint?.identity?.source));

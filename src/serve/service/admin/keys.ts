@@ -15,7 +15,7 @@ import { type AdminCommand, type Administered, Unfit } from './command.ts';
  */
 export const keyCommands: readonly AdminCommand[] = [
   { name: 'keys add', run: add },
-  { name: 'keys list', run: list },
+  { name: 'keys list', isReading: true, run: list },
   { name: 'keys revoke', run: revoke },
   { name: 'keys rotate', run: rotate },
 ];

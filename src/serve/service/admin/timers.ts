@@ -8,7 +8,7 @@ import { type AdminCommand, type Administered, Unfit } from './command.ts';
  * clock would; `drop { row, timer }` lets one never fire for what it was set for. A row is `{ resource, id }`.
  */
 export const timerCommands: readonly AdminCommand[] = [
-  { name: 'timers list', run: list },
+  { name: 'timers list', isReading: true, run: list },
   { name: 'timers fire', run: fire },
   { name: 'timers drop', run: drop },
 ];

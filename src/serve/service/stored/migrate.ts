@@ -125,7 +125,14 @@ async function prepared({ store, models, options }: Migrating, renewal: Renewal)
 function fingerprintOf(models: Models, { spec }: Compilation): string {
   const hash = createHash('sha256');
   for (const [name] of entriesOf(spec.resources.all)) hash.update(JSON.stringify([name, namedSchema(spec, `stored/${name}`)]));
-  for (const { name, machine } of models.values()) hash.update(JSON.stringify([name, ...(machine?.states ?? [])]));
+  for (const { name, machine, resource } of models.values()) {
+    hash.update(JSON.stringify([name, ...(machine?.states ?? [])]));
+    const rules = [
+      ...Object.values(resource.rules).map((rule) => rule.if.source),
+      ...resource.choices.map(({ fields }) => fields),
+    ];
+    if (rules.length > 0) hash.update(JSON.stringify(rules));
+  }
   return hash.digest('base64url');
 }
 

@@ -4,7 +4,7 @@ import { CannotCarry } from '../../../parts/versions/change-values.ts';
 import type { RenewedRow, Row } from '../../../store/store.ts';
 import type { Fields } from '../../exchange/exchange.ts';
 import { copy, toJson } from '../../http/json.ts';
-import { keptFields } from '../../resources/create.ts';
+import { keptFields } from '../../resources/kept-row.ts';
 import type { RowModel } from '../../resources/model.ts';
 import { type MisfitCount, misfitOf } from './misfits.ts';
 

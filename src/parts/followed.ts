@@ -1,0 +1,119 @@
+import type { Pointer } from '../document/document.ts';
+import type { Effect } from './effects.ts';
+import { type Expression, entriesOf, entryOf } from './fact.ts';
+import { type FollowedChange, type Following, type FollowingEffect, followedChanges } from './following.ts';
+import type { Spec } from './spec.ts';
+import { machineOf, type Transition } from './states.ts';
+
+/** A change with the acts that follow it. */
+export interface Followed {
+  readonly at: Pointer;
+  readonly resource: string;
+  readonly change: FollowedChange | { readonly transition: Transition };
+  readonly acts: readonly Following[];
+}
+
+/** Every change of a document that acts follow. */
+export function followedOf(spec: Spec): readonly Followed[] {
+  const known = followedBySpec.get(spec);
+  if (known) return known;
+  const found = [...followedTransitions(spec), ...followedRows(spec)];
+  followedBySpec.set(spec, found);
+  return found;
+}
+
+const followedBySpec = new WeakMap<Spec, readonly Followed[]>();
+
+function followedTransitions(spec: Spec): Followed[] {
+  return entriesOf(spec.states.all).flatMap(([resource]) => {
+    const machine = machineOf(spec.states, resource);
+    return (machine ? entriesOf(machine.transitions) : []).flatMap(([, transition]): Followed[] =>
+      transition.following ? [{ at: `${transition.at}/then`, resource, change: { transition }, acts: transition.following }] : [],
+    );
+  });
+}
+
+function followedRows(spec: Spec): Followed[] {
+  return entriesOf(spec.resources.all).flatMap(([resource, { following, at }]) =>
+    followedChanges.flatMap((change): Followed[] => {
+      const acts = following?.[change];
+      return acts ? [{ at: `${at}/${change}/then`, resource, change, acts }] : [];
+    }),
+  );
+}
+
+/** The rows of a resource whose field refers to what changed: what `each: seat.order` means. Nothing where it is an expression. */
+export function referringRows(spec: Spec, each: Expression): { readonly resource: string; readonly field: string } | undefined {
+  const [, resource = '', field = ''] = /^\s*(\w+)\.(\w+)\s*$/.exec(each.source) ?? [];
+  if (field === '' || scopeWords.has(resource) || !entryOf(spec.resources.all, resource)) return undefined;
+  return { resource, field };
+}
+
+const scopeWords: ReadonlySet<string> = new Set(['request', 'params', 'resource', 'next', 'caller', 'item']);
+
+/** What an act is called where others speak of it: `create ticket`, `confirm booking`. */
+export function followingName(does: FollowingEffect): string {
+  return `${does.verb === 'transition' ? does.transition : does.verb} ${does.resource}`;
+}
+
+/** Whether acts follow what an act, or an operation, does. */
+export function isFollowedBy({ resource, change }: Followed, does: FollowingEffect): boolean {
+  if (resource !== does.resource) return false;
+  if (does.verb === 'transition') return typeof change !== 'string' && change.transition.name === does.transition;
+  return change === `${does.verb}d`;
+}
+
+/** The transition that an act fires, where one is stated. */
+export function transitionOf(spec: Spec, does: FollowingEffect): Transition | undefined {
+  if (does.verb !== 'transition') return undefined;
+  const machine = machineOf(spec.states, does.resource);
+  return machine && entryOf(machine.transitions, does.transition);
+}
+
+/** Every act that comes of these in the end, themselves first. */
+export function comingOf(spec: Spec, acts: readonly Following[]): Following[] {
+  const found = new Set<Following>(acts);
+  // What is added while a set is gone through is gone through as well.
+  for (const { does } of found) {
+    if (!does) continue;
+    for (const followed of followedOf(spec)) {
+      if (isFollowedBy(followed, does)) for (const act of followed.acts) found.add(act);
+    }
+  }
+  return [...found];
+}
+
+/** The acts that follow at once what an effect changes. */
+export function actsAfter(spec: Spec, effect: Effect | undefined): Following[] {
+  if (!effect || !('resource' in effect)) return [];
+  return followedOf(spec)
+    .filter((followed) => doneBy(effect).some((does) => isFollowedBy(followed, does)))
+    .flatMap(({ acts }) => acts);
+}
+
+function doneBy(effect: Extract<Effect, { readonly resource: string }>): FollowingEffect[] {
+  const { resource } = effect;
+  switch (effect.verb) {
+    case 'transition':
+      return [effect];
+    case 'create':
+    case 'delete':
+      return [{ verb: effect.verb, resource }];
+    case 'update':
+    case 'replace':
+      return [{ verb: 'update', resource }];
+    case 'upsert':
+      return [
+        { verb: 'create', resource },
+        { verb: 'update', resource },
+      ];
+    default:
+      return [];
+  }
+}
+
+/** Whether rows of a resource go with others that are deleted, or let go of them, by their references. */
+export function isChangedAlong(spec: Spec, resource: string, how: 'cascade' | 'clear'): boolean {
+  const stated = entryOf(spec.resources.all, resource);
+  return stated !== undefined && entriesOf(stated.fields).some(([, { onDelete }]) => onDelete === how);
+}

@@ -1,0 +1,176 @@
+import type { Expression } from '../../parts/fact.ts';
+import { type Followed, followedOf, referringRows } from '../../parts/followed.ts';
+import { type Following, followingBounds } from '../../parts/following.ts';
+import type { Scalar } from '../../store/store.ts';
+import { type Evaluate, isFailed } from '../exchange/compilation.ts';
+import { type Fields, type Refusal, Refused, type Value } from '../exchange/exchange.ts';
+import { follower, type Models, type Names, type StoredChange, type Work } from '../resources/act.ts';
+import { applySetters } from '../resources/create.ts';
+import { identifierText, identifierValue, type RowModel } from '../resources/model.ts';
+import type { ViewCompilation } from '../resources/view-compilation.ts';
+import { compileDoing, type Doing } from './doing.ts';
+
+/** The models of a document, with what follows from changes of their rows. Without any they are as they were. */
+export function withFollowing(models: ReadonlyMap<string, RowModel>, compilation: ViewCompilation): Models {
+  const all = followedOf(compilation.spec);
+  return all.length === 0 ? models : Object.assign(new Map(models), { follow: compileFollow(all, models, compilation) });
+}
+
+/** Compiles what follows from changes, each change's on its first. */
+function compileFollow(
+  all: readonly Followed[],
+  models: ReadonlyMap<string, RowModel>,
+  compilation: ViewCompilation,
+): NonNullable<Models['follow']> {
+  const known = new Map<string, readonly CarryOut[]>();
+  const following = (change: StoredChange): readonly CarryOut[] => {
+    const kind = kindOf(change);
+    const key = `${change.model.name}\n${kind}\n${change.operation}`;
+    const found = known.get(key);
+    if (found) return found;
+    const acts = all
+      .filter((one) => one.resource === change.model.name && nameOf(one) === kind)
+      .flatMap((one) => one.acts.map((act) => compileAct(act, change.operation, models, compilation)));
+    known.set(key, acts);
+    return acts;
+  };
+  return (work, since) => {
+    const changes = work.stored.slice(since);
+    work.following ??= { acts: 0, depth: 0 };
+    work.following.depth += 1;
+    if (work.following.depth > followingBounds.depth) throw tooMuch(`deeper than ${followingBounds.depth} changes`);
+    for (const change of changes) for (const carryOut of following(change)) carryOut(work, change);
+    work.following.depth -= 1;
+  };
+}
+
+function kindOf({ before, after, transition }: StoredChange): string {
+  if (before === undefined) return 'created';
+  return after === undefined ? 'deleted' : transition === undefined ? 'updated' : `transition ${transition}`;
+}
+
+function nameOf({ change }: Followed): string {
+  return typeof change === 'string' ? change : `transition ${change.transition.name}`;
+}
+
+/** Carries an act out, once or for each of its rows. @throws {Refused} where it is refused, and is not to be passed over. */
+type CarryOut = (work: Work, change: StoredChange) => void;
+
+function compileAct(
+  act: Following,
+  operation: string,
+  models: ReadonlyMap<string, RowModel>,
+  compilation: ViewCompilation,
+): CarryOut {
+  const { does, each, to } = act;
+  const model = does && models.get(does.resource);
+  if (!does || !model) throw new Error(`What follows from "${operation}" is done to no resource that can be kept.`);
+  const doing = compileDoing(does, Object.keys(act.set), model, compilation);
+  const reckon = (expression: Expression | undefined) =>
+    expression && demanded(expression, compilation.expression(expression, operation));
+  const holds = reckon(act.if);
+  const target = does.verb === 'create' ? undefined : (reckon(to) ?? itself(model, each !== undefined));
+  const items = each ? compileItems(each, reckon(each), models, compilation) : undefined;
+  const given = Object.entries(act.set).flatMap(([name, expression]) => {
+    const field = model.fields.get(name);
+    if (!field) return [];
+    return [
+      { field: name, expression, evaluate: compilation.expression(expression, operation), validate: doing.validator(field) },
+    ];
+  });
+
+  function once(work: Work, names: Names): void {
+    if (holds && holds(names) !== true) return;
+    count(work);
+    const id = target && identifierText(target(names));
+    // Without a row there is nothing to be done.
+    if (target && id === undefined) return;
+    attempt(work, act, doing, id, applySetters(given, names, Object.create(null)));
+  }
+
+  return (work, change) => {
+    const names = namesOf(work, change);
+    if (!items) once(work, names);
+    else for (const item of items(work, change, names)) once(work, { ...names, item });
+  };
+}
+
+/** The row that stands in the list, or that the list names. */
+function itself({ identifier }: RowModel, isEach: boolean): Evaluate | undefined {
+  if (!isEach) return () => undefined;
+  return ({ item }) => (typeof item === 'object' && item !== null ? (item as Fields)[identifier.field] : item);
+}
+
+/** What an act is done for. @throws {Refused} where there are more than may be. */
+type Items = (work: Work, change: StoredChange, names: Names) => readonly Value[];
+
+function compileItems(
+  each: Expression,
+  list: Evaluate | undefined,
+  models: ReadonlyMap<string, RowModel>,
+  compilation: ViewCompilation,
+): Items {
+  const most = followingBounds.acts;
+  const bounded = <T>(found: readonly T[]): readonly T[] => {
+    if (found.length > most) throw tooMuch(`for more than ${most} of ${each.source}`);
+    return found;
+  };
+  const rows = referringRows(compilation.spec, each);
+  const from = rows && models.get(rows.resource);
+  if (!rows || !from) return (_work, _change, names) => bounded((list?.(names) as readonly Value[] | null) ?? []);
+  return (work, change) => {
+    const referrer = change.model.referrers.find((one) => one.from === rows.resource && one.field === rows.field);
+    if (!referrer) return [];
+    const query = { ...referrer.query, limit: 1 };
+    const id = identifierValue(change.id, referrer.isInteger) as Scalar;
+    return bounded(work.rows.all(query, [id, most + 1])).map((row) => from.parse(row));
+  };
+}
+
+/** What an act reads: of a change that the caller asked for all that it could, of one that followed what was stored alone. */
+function namesOf(work: Work, { operation, before, after }: StoredChange): Names {
+  const isAsked = work.scope.operation === operation;
+  const scope = isAsked ? work.scope : ownScope(work, operation);
+  return { ...scope, ...(before && { resource: before }), ...(after && { next: after }) };
+}
+
+function ownScope({ nowMs, rows, models }: Work, operation: string): Names {
+  return { now: nowMs, operation, version: '', follow: follower(rows, models) };
+}
+
+/** Tries an act on a row. What is refused before anything is stored may be passed over. @throws {Refused} */
+function attempt(work: Work, { skips }: Following, doing: Doing, id: string | undefined, given: Fields): void {
+  const stored = work.stored.length;
+  const refusal = refusalOf(() => doing.act({ ...work, scope: ownScope(work, doing.name) }, id, given), work, stored);
+  if (!refusal || (skips && refusal.when !== 'internal')) return;
+  throw new Refused(doing.own(refusal));
+}
+
+/** What follows from what was carried out is refused as a whole. @throws {Refused} */
+function refusalOf(act: () => Refusal | undefined, { stored }: Work, before: number): Refusal | undefined {
+  try {
+    return act();
+  } catch (failure) {
+    if (!(failure instanceof Refused) || stored.length > before) throw failure;
+    return failure.refusal;
+  }
+}
+
+function count({ following }: Work): void {
+  if (!following) return;
+  following.acts += 1;
+  if (following.acts > followingBounds.acts) throw tooMuch(`more than ${followingBounds.acts} times`);
+}
+
+function tooMuch(what: string): Refused {
+  return new Refused({ when: 'internal', message: `Something would follow ${what}, which no change may.` });
+}
+
+/** @throws {Refused} `internal` where it comes to nothing. */
+function demanded({ source }: Expression, evaluate: Evaluate): Evaluate {
+  return (names) => {
+    const value = evaluate(names);
+    if (!isFailed(value)) return value;
+    throw new Refused({ when: 'internal', message: `What follows from a change failed (${source}): ${value.reason}` });
+  };
+}

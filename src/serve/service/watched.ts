@@ -1,0 +1,128 @@
+import type { OutboxReader } from '../../store/outbox.ts';
+import { measureDelay } from '../http/clock.ts';
+import type { Engine } from '../operations/engine.ts';
+import { type Metric, metricsText, RequestCount } from './metrics.ts';
+import type { Timers } from './timers.ts';
+import type { Note } from './unrouted.ts';
+
+/** What only the process itself knows. */
+export interface ProcessFigures {
+  readonly memoryBytes: number;
+  /** How long it runs. */
+  readonly uptimeSeconds: number;
+}
+
+/** What an operator watches. */
+export interface Watched {
+  /** Figures in the text format of Prometheus, with those of the process where they are given. */
+  metrics(process?: ProcessFigures): Promise<string>;
+  /** What each part that requests depend on says of itself: `ok`, or what is wrong. */
+  checks(): Promise<{ readonly store: string; readonly timers: string }>;
+}
+
+/** The same, with what counts for it. */
+export interface OperatorWatch extends Watched {
+  readonly note: Note;
+  /** Ends what is measured meanwhile. */
+  close(): void;
+}
+
+/** Looks are cut off at so many rows: whoever asks every second must not be a load of its own. */
+const most = 500;
+
+export function startOperatorWatch(engine: () => Engine, timers: Timers): OperatorWatch {
+  const count = new RequestCount(() => engine().clock.now());
+  const delay = measureDelay();
+  return {
+    note: (call, exchange, reply, refusal) => count.note(call, exchange, reply, refusal),
+    async metrics(process) {
+      const own = gauges([
+        ...(process ? processFigures(process) : []),
+        [
+          'ninefold_event_loop_delay_seconds',
+          'How long the process let others wait since it was last asked: 99 % waited less.',
+          delay.takeSeconds(),
+        ],
+        [
+          'ninefold_timers_failing',
+          `Transitions of the clock that failed and are tried again (at most ${most} are told).`,
+          timers.failing().length,
+        ],
+      ]);
+      return metricsText([...count.metrics(), ...factsOf(engine()), ...own, ...gauges(await storedFigures(engine()))]);
+    },
+    async checks() {
+      const failing = timers.failing().length;
+      return {
+        store: await storeCheck(engine()),
+        timers: failing === 0 ? 'ok' : `${failing} failed and are tried again: ninefold timers list --failing`,
+      };
+    },
+    close: () => delay.stop(),
+  };
+}
+
+function processFigures({ memoryBytes, uptimeSeconds }: ProcessFigures): Figure[] {
+  return [
+    ['process_resident_memory_bytes', 'Memory of the process.', memoryBytes],
+    ['ninefold_uptime_seconds', 'How long the process runs.', uptimeSeconds],
+  ];
+}
+
+type Figure = readonly [name: string, help: string, value: number];
+
+function gauges(figures: readonly Figure[]): Metric[] {
+  return figures.map(([name, help, value]) => ({ name, help, type: 'gauge', values: [{ labels: {}, value }] }));
+}
+
+function factsOf({ compilation }: Engine): Metric[] {
+  const values = Object.entries(compilation.ledger().total).map(([standing, value]) => ({ labels: { standing }, value }));
+  return [{ name: 'ninefold_facts', help: 'Facts of the document, by their standing.', type: 'gauge', values }];
+}
+
+/** What waits in the store; nothing where it cannot say so now. */
+async function storedFigures({ store, clock }: Engine): Promise<Figure[]> {
+  const late = (dueMs: number | undefined) => (dueMs === undefined ? 0 : Math.max(0, clock.now() - dueMs) / 1000);
+  try {
+    const due = await store.nextDue();
+    const { events, waits, givenUp } = await store.read(({ outbox }) => ({
+      events: outbox.lastEvent(),
+      waits: firstWaiting(outbox),
+      givenUp: outbox.deliveries({ outcome: 'given up' }, most).length,
+    }));
+    return [
+      ['ninefold_timer_lag_seconds', 'How late the transition of the clock is that was due first.', late(due)],
+      ['ninefold_events_recorded', 'The number of the last recorded event.', events],
+      [
+        'ninefold_delivery_lag_seconds',
+        `How late the delivery is that was due first (of the first ${most} subscribers).`,
+        late(waits),
+      ],
+      ['ninefold_deliveries_given_up', `Deliveries that were given up in the last week (at most ${most} are told).`, givenUp],
+    ];
+  } catch {
+    return [];
+  }
+}
+
+/** When the delivery was due that waits longest. */
+function firstWaiting(outbox: OutboxReader): number | undefined {
+  let first: number | undefined;
+  let subscriber = '';
+  for (let count = 0; count < most; count++) {
+    const next = outbox.awaited(subscriber);
+    if (!next) break;
+    first = Math.min(first ?? next.dueMs, next.dueMs);
+    subscriber = next.subscriber;
+  }
+  return first;
+}
+
+async function storeCheck({ store }: Engine): Promise<string> {
+  try {
+    await store.read(({ outbox }) => outbox.lastEvent());
+    return 'ok';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

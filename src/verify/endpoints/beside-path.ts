@@ -1,0 +1,62 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entryOf, statedValue } from '../../parts/fact.ts';
+import { identifierParameter, isWritable, pathParameters } from '../../parts/payload.ts';
+import type { Field } from '../../parts/resources.ts';
+import { claimRefused } from '../errors/claim-refused.ts';
+import { rowFor } from '../make/row-for.ts';
+import type { Model } from '../model/model.ts';
+import { isByRule } from '../model/promises.ts';
+import { bodyFields, type TrialExchange } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+import type { Symbolic } from '../script/symbol.ts';
+import { withMember } from '../values/at-path.ts';
+import { beginBody } from './begin-body.ts';
+
+/** A field that the path of what makes a row has a value for, and that a body may have too. */
+export interface BesidePath {
+  readonly resource: string;
+  readonly parameter: string;
+  readonly field: Field;
+}
+
+/** What a body could say otherwise than the path: the parents of what is made, and the name that it is put under. */
+export function besidePath(model: Model, endpoint: Endpoint): BesidePath[] {
+  const effect = statedValue(endpoint.does);
+  if ((effect?.verb !== 'create' && effect?.verb !== 'upsert') || endpoint.request.standing !== 'open' || !isByRule(endpoint))
+    return [];
+  const resource = model.resource(effect.resource);
+  const last = identifierParameter(endpoint);
+  return pathParameters(endpoint.path).flatMap((parameter) => {
+    const field = resource && entryOf(resource.fields, parameter === last ? model.identifierField(effect.resource) : parameter);
+    return field && isWritable(model.spec, resource, field) && field.writable === undefined
+      ? [{ resource: effect.resource, parameter, field }]
+      : [];
+  });
+}
+
+/** A body that names something else than the path does is refused. */
+export async function sendBesidePath(
+  session: Session,
+  endpoint: Endpoint,
+  { resource, parameter, field }: BesidePath,
+): Promise<void> {
+  const begun = await beginBody(session, endpoint, 'plain');
+  const other = await anotherFor(session, resource, field);
+  session.need(other !== undefined, `no other ${field.name} is known`);
+  const { name } = field;
+  claimRefused(session, await session.send(begun.request(withMember(begun.json, [name], other))), {
+    by: { when: 'request.invalid' },
+    fact: { kind: 'request payload shapes', subject: endpoint.key },
+    reason: `${name} beside the path`,
+    what: `another ${name} than the path says`,
+    control: begun.valid,
+    isSo: ({ sent }: TrialExchange) => {
+      const told = bodyFields({ body: sent.json })?.[name];
+      return told !== undefined && String(told) !== String(sent.path[parameter]);
+    },
+  });
+}
+
+async function anotherFor(session: Session, resource: string, { name, ref }: Field): Promise<Symbolic | undefined> {
+  return ref === undefined ? session.model.freshValue(resource, name) : (await rowFor(session, resource, name, ref)).id;
+}

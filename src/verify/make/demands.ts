@@ -1,0 +1,201 @@
+import type { Json } from '../../document/document.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { type Expression, entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import { machineOf } from '../../parts/states.ts';
+import { ownRulesAt } from '../errors/own-condition.ts';
+import type { TrialCaller } from '../model/callers.ts';
+import type { ShownFields } from '../model/row-shown.ts';
+import { isSendable } from '../model/sendable.ts';
+import type { Session } from '../script/session.ts';
+import { hintsIn } from '../values/hints.ts';
+import { NoValue } from '../values/no-value.ts';
+import { arbitraryValuesOf } from '../values/values.ts';
+import { edgesOf } from '../values/variants.ts';
+import type { WantedRow } from './row.ts';
+
+/** What has to be so of a row for whatever refers to it: that no error of the service's own comes of it, that it may be read, that a transition is open. */
+interface Demand {
+  readonly members: readonly string[];
+  readonly source: string;
+  /** Whether nothing can be made without it. */
+  readonly isFirm: boolean;
+  isMet(row: ShownFields): boolean;
+}
+
+/** What a row is to be made with. */
+interface Answering {
+  readonly state?: string;
+  readonly body: Readonly<Record<string, Json>>;
+}
+
+/** So many rows are imagined for one reference. */
+const imaginedMost = 400;
+const drawnMost = 3;
+
+/**
+ * How a row is to be that a new one refers to by a field, as far as what is asked of it reads nothing but that row: nothing where nothing is
+ * asked, or where it cannot be brought about.
+ */
+export function answering(session: Session, endpoint: Endpoint, field: string, wanted: WantedRow): Answering | undefined {
+  const { model } = session;
+  const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
+  const target = model.resource(resource) && entryOf(model.resource(resource)?.fields ?? open, field)?.ref;
+  if (target === undefined) return undefined;
+  const asking = wanted.caller ?? wanted.for;
+  const demands = [
+    ...ownDemands(session, endpoint, field),
+    ...readingDemands(session, target, asking),
+    ...firingDemands(session, resource, field, wanted),
+  ];
+  const machine = machineOf(model.spec.states, target);
+  const known = setByAsking(session, target, asking);
+  const choices = new Map<string, readonly (Json | undefined)[]>();
+  const answerable = demands.filter(({ members, source }) =>
+    members.every((member) => {
+      const values = valuesFor(session, target, member, source);
+      const more = [...(choices.get(member) ?? []), ...values];
+      if (values.length > 0) choices.set(member, [...new Set(more)]);
+      return values.length > 0 || member in known;
+    }),
+  );
+  if (answerable.length === 0) return undefined;
+  const defaults = defaultsOf(session, target);
+  const rowOf = (chosen: ShownFields): ShownFields => ({ ...defaults, ...known, ...chosen });
+  const meets = (chosen: ShownFields, isFirmAlone: boolean) =>
+    answerable.every((demand) => (isFirmAlone && !demand.isFirm) || demand.isMet(rowOf(chosen)));
+  const imagined = [...imaginedOf([...choices])];
+  const found = imagined.find((one) => meets(one, false)) ?? imagined.find((one) => meets(one, true));
+  if (!found) return undefined;
+  const { [machine?.field ?? '']: state, ...body } = found;
+  const [initial, ...others] = machine?.initial ?? [];
+  const isBegunIn = state === undefined || (others.length === 0 && initial?.state === state);
+  if (isBegunIn && Object.keys(body).length === 0) return undefined;
+  return { body, ...(!isBegunIn && { state: String(state) }) };
+}
+
+const open = { standing: 'open', at: '' } as const;
+
+/** The errors of the service's own that a new row may be refused with for what it refers to. */
+function ownDemands({ model }: Session, endpoint: Endpoint, field: string): Demand[] {
+  return ownRulesAt(model, endpoint).flatMap(({ rule }) => {
+    const members = rule.if && membersThrough(model.expressions.readsOf(rule.if, endpoint.operation), 'next', field);
+    if (!rule.if || !members) return [];
+    const condition = rule.if;
+    const isMet = (row: ShownFields) => whatHolds(model, condition, endpoint.operation, 'next', field, row) === false;
+    return [{ members, source: condition.source, isFirm: true, isMet }];
+  });
+}
+
+/** Who refers to a row has to be one who may read it. */
+function readingDemands({ model }: Session, target: string, asking: TrialCaller | undefined): Demand[] {
+  const [reading] = [...model.endpointsThat('read', target), ...model.endpointsThat('list', target)];
+  if (!reading || !asking) return [];
+  const operation = model.operationOf(reading);
+  const conditions = (model.access.rules(operation, asking) ?? []).map((rule) => rule.if);
+  if (model.access.isPublic(operation) || conditions.length === 0 || conditions.includes(undefined)) return [];
+  const reads = conditions.flatMap((condition) => (condition ? model.expressions.readsOf(condition, operation.name) : []));
+  const members = reads.flatMap(({ root, path }) => (root === 'resource' && path[0] !== undefined ? [path[0]] : []));
+  const isMet = (row: ShownFields) => model.access.allows(operation, asking, { context: { resource: row } }) === 'yes';
+  const source = conditions.map((condition) => condition?.source ?? '').join(' ');
+  return [{ members: [...new Set(members)], source, isFirm: true, isMet }];
+}
+
+/** A row that is to be in a state has to be one whose transitions are open, but for the one that is to be blocked. */
+function firingDemands({ model }: Session, resource: string, field: string, { state, blocking }: WantedRow): Demand[] {
+  const machine = machineOf(model.spec.states, resource);
+  if (!machine || state === undefined) return [];
+  return entriesOf(machine.transitions).flatMap(([name, transition]) => {
+    const operation = model.endpointOfTransition(resource, name)?.operation;
+    return [transition.if, ...transition.to.map((target) => target.if)].flatMap((condition) => {
+      const members = condition && membersThrough(model.expressions.readsOf(condition, operation), 'resource', field);
+      if (!condition || !members) return [];
+      const isMet = (row: ShownFields) => whatHolds(model, condition, operation, 'resource', field, row) === (name !== blocking);
+      return [{ members, source: condition.source, isFirm: name === blocking, isMet }];
+    });
+  });
+}
+
+type Reads = ReturnType<Session['model']['expressions']['readsOf']>;
+
+/** The members of what a field refers to, where a condition reads nothing else. */
+function membersThrough(reads: Reads, root: string, field: string): string[] | undefined {
+  const members = reads.flatMap((read) => {
+    const [name, ...more] = read.path;
+    const [member, ...further] = read.follows ?? [];
+    return read.root === root && name === field && member !== undefined && more.length + further.length === 0 ? [member] : [];
+  });
+  return members.length > 0 && members.length === reads.length ? [...new Set(members)] : undefined;
+}
+
+/** What a condition comes to where a field refers to such a row. */
+function whatHolds(
+  model: Session['model'],
+  condition: Expression,
+  operation: string | undefined,
+  root: 'next' | 'resource',
+  field: string,
+  row: ShownFields,
+): Json | undefined {
+  const context = { [root]: { [field]: field }, ...(operation !== undefined && { operation }), follow: () => row };
+  const evaluated = model.expressions.evaluate(condition, operation, { context });
+  return typeof evaluated === 'object' ? evaluated.value : undefined;
+}
+
+/** The fields that name whoever makes the row, where the one who asks may make it. */
+function setByAsking({ model }: Session, target: string, asking: TrialCaller | undefined): ShownFields {
+  const ways = [...model.endpointsThat('create', target), ...model.endpointsThat('upsert', target)];
+  const { id } = asking ?? {};
+  const mayMake = ways.some((way) => model.access.allows(model.operationOf(way), asking) !== 'no');
+  if (id === undefined || !mayMake) return {};
+  const set = entriesOf(model.resource(target)?.fields ?? open).filter(
+    ([, field]) => field.set.create?.source.trim() === 'caller.id',
+  );
+  return Object.fromEntries(set.map(([name]) => [name, id]));
+}
+
+function defaultsOf({ model }: Session, target: string): ShownFields {
+  const fields = entriesOf(model.resource(target)?.fields ?? open);
+  return Object.fromEntries(fields.flatMap(([name, field]) => (field.default ? [[name, field.default.value]] : [])));
+}
+
+/** The values that a member can be given, the least trouble first; nothing where it is for the service to say. */
+function valuesFor(session: Session, target: string, member: string, source: string): readonly (Json | undefined)[] {
+  const { model } = session;
+  const machine = machineOf(model.spec.states, target);
+  if (machine?.field === member) {
+    const initial = machine.initial.map(({ state }) => state);
+    return [...new Set([...initial, ...(statedValue(machine.states) ?? [])])];
+  }
+  const stated = entryOf(model.resource(target)?.fields ?? open, member);
+  const shape = stated && statedValue(stated.shape);
+  if (!stated || !shape || stated.ref !== undefined || !isSendable(model, target, member)) return [];
+  const fits = model.schemas.of(shape, 'sent');
+  const others = [...drawnOf(session, shape), ...hintsIn(source), ...[...edgesOf(shape)].map(({ value }) => value)];
+  return [...(stated.default ? [undefined] : []), ...others.filter((value) => fits(value).length === 0)];
+}
+
+function drawnOf({ chance, model }: Session, shape: Parameters<typeof arbitraryValuesOf>[1]): Json[] {
+  try {
+    // The cast holds: a shape without references has drafts without them.
+    return chance.values(arbitraryValuesOf(model.spec, shape, 'full'), drawnMost) as Json[];
+  } catch (error) {
+    if (error instanceof NoValue) return [];
+    throw error;
+  }
+}
+
+/** Rows with each value of each member, up to so many. */
+function* imaginedOf(choices: readonly (readonly [string, readonly (Json | undefined)[]])[]): Iterable<Record<string, Json>> {
+  const count = choices.reduce((product, [, values]) => product * values.length, 1);
+  for (let at = 0; at < Math.min(count, imaginedMost); at++) {
+    let rest = at;
+    const row: Record<string, Json> = {};
+    for (const [member, values] of choices) {
+      const value = values[rest % values.length];
+      rest = Math.floor(rest / values.length);
+      if (value !== undefined) row[member] = value;
+    }
+    yield row;
+  }
+}

@@ -1,0 +1,44 @@
+import type { Json } from '../../document/document.ts';
+import { isMap } from '../../document/values.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { resourceOfEffect } from '../../parts/operations.ts';
+import type { Resource } from '../../parts/resources.ts';
+import { bareMap } from '../values/bare-map.ts';
+import type { RowFields } from './expectation.ts';
+import type { Model } from './model.ts';
+
+/** What a new row says of the rules of its resource: which are broken, as far as that can be told of what was sent. */
+export type KeepsRules = 'yes' | 'no' | 'unknown';
+
+/** Whether the fields of a row keep the rules of its resource together. */
+export function keepsRules(model: Model, { rules, choices }: Resource, row: RowFields): KeepsRules {
+  if (choices.some(({ fields }) => fields.filter((name) => isThere(row[name])).length !== 1)) return 'no';
+  const told = Object.values(rules).map((rule) =>
+    model.expressions.evaluate(rule.if, undefined, { context: { next: row as Json } }),
+  );
+  if (told.some((one) => typeof one === 'object' && one.value === true)) return 'no';
+  return told.every((one) => typeof one === 'object' && one.value === false) ? 'yes' : 'unknown';
+}
+
+/** Whether a body that makes a row keeps the rules; of one that changes a row that is not looked at, it is not known. */
+export function sentKeepsRules(model: Model, endpoint: Endpoint | undefined, json: Json | undefined): KeepsRules {
+  const effect = endpoint && statedValue(endpoint.does);
+  const resource = model.resource(resourceOfEffect(effect) ?? '');
+  const writes = ['create', 'upsert', 'update', 'replace'].includes(effect?.verb ?? '');
+  if (!resource || !writes || !hasRules(resource)) return 'yes';
+  if (effect?.verb !== 'create' || !endpoint || isStated(endpoint.request) || !isMap(json)) return 'unknown';
+  return keepsRules(model, resource, bareMap({ ...defaultsIn(resource), ...json }));
+}
+
+export function hasRules({ rules, choices }: Resource): boolean {
+  return choices.length > 0 || Object.keys(rules).length > 0;
+}
+
+export function isThere(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function defaultsIn({ fields }: Resource): RowFields {
+  return Object.fromEntries(entriesOf(fields).flatMap(([name, field]) => (field.default ? [[name, field.default.value]] : [])));
+}

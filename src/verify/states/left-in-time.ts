@@ -1,0 +1,65 @@
+import { entriesOf } from '../../parts/fact.ts';
+import type { Machine, Transition } from '../../parts/states.ts';
+import { dueIn } from '../make/due.ts';
+import { endsWithin } from '../make/ends.ts';
+import { lookAt } from '../make/look.ts';
+import { fireOnRow } from '../make/walk.ts';
+import type { Model } from '../model/model.ts';
+import { idIn, rowWith } from '../model/row-shown.ts';
+import { type Judgement, moot } from '../script/claim.ts';
+import { isDone, type TrialExchange } from '../script/exchange.ts';
+import type { Session } from '../script/session.ts';
+
+/** A transition of the clock, a state that it leaves, and what a caller leaves it by before that is due. */
+export interface Leaving {
+  readonly timed: Transition;
+  readonly state: string;
+  readonly by: Transition;
+}
+
+/** The ways of callers out of a state, to one that the clock does nothing to. */
+export function waysOut(model: Model, machine: Machine, timed: Transition, state: string): Leaving[] {
+  const transitions = entriesOf(machine.transitions).map(([, transition]) => transition);
+  const isTimed = (from: string) =>
+    transitions.some((one) => (one.after ?? one.atTime) && (one.from === '*' || one.from.includes(from)));
+  return transitions.flatMap((by) => {
+    const [target, ...others] = by.to;
+    const isLegal = by.from !== '*' && by.from.includes(state);
+    if (!isLegal || !target || others.length > 0 || target.if || target.state === state || isTimed(target.state)) return [];
+    return model.endpointOfTransition(machine.resource, by.name) ? [{ timed, state, by }] : [];
+  });
+}
+
+/** A row that has left its state before the clock was to take it out of there stays where it went. */
+export async function leaveInTime(session: Session, machine: Machine, { timed, state, by }: Leaving): Promise<void> {
+  const { model } = session;
+  const endpoint = model.endpointOfTransition(machine.resource, by.name);
+  session.need(endpoint !== undefined && session.run.clock.advance !== undefined, 'it takes a clock that can be moved');
+  const row = await session.make(machine.resource, { state });
+  const { made } = row;
+  session.need(made !== undefined, `rows of ${machine.resource} are given, not made`);
+  await lookAt(session, row);
+  const dueMs = dueIn(session, row, timed);
+  session.need(dueMs !== undefined && dueMs > 0, `when ${timed.name} is due is not shown`);
+  session.need(!endsWithin(model, session, 2 * dueMs), 'the tokens that were given end before that');
+  await session.wait(dueMs / 2);
+  const fired = await fireOnRow(session, row, endpoint, by);
+  session.need(isDone(fired.value), `${by.name} was answered ${fired.value.status}`);
+  const before = (await lookAt(session, row)).done;
+  await session.wait(dueMs);
+  const after = (await lookAt(session, row)).done;
+  const stateIn = (creation: TrialExchange, seen: TrialExchange) => rowWith(model, seen, idIn(model, creation))?.[machine.field];
+  session.claim({
+    fact: { kind: 'transitions', subject: machine.resource },
+    reason: `${timed.name} left behind`,
+    at: timed.at,
+    of: [made, before, after] as const,
+    judge(creation: TrialExchange, was: TrialExchange, seen: TrialExchange): Judgement {
+      const [then, now] = [stateIn(creation, was), stateIn(creation, seen)];
+      if (then !== by.to[0]?.state || now === undefined) return moot('the row is not shown');
+      return now === then
+        ? undefined
+        : { promised: `${String(then)}, since ${timed.name} is from ${state} alone`, seen: String(now) };
+    },
+  });
+}

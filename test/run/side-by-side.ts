@@ -1,0 +1,157 @@
+import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+import { chooseStore } from '../stores/chosen.ts';
+import { shareProcesses } from './processes.ts';
+
+/** What is run as one, and what a word on the command line may name. */
+export type Stage = CommandStage | TestStage;
+
+interface CommandStage {
+  readonly title: string;
+  /** A script of a package, and its arguments. */
+  readonly command: readonly string[];
+}
+
+interface TestStage {
+  readonly title: string;
+  readonly files: readonly string[];
+  /** Whether it runs on a store that answers later and runs every body twice. */
+  readonly isReluctant?: boolean;
+  /** Whether it is as short in the long run as in the other. */
+  readonly isShort?: boolean;
+}
+
+export interface RunOptions {
+  /** The names of the tests to be run, or pieces of them; none = all. */
+  readonly names: readonly string[];
+  /** How many test files share a process. */
+  readonly neighbours: number;
+  /** Counts what the tests of a process came to. */
+  readonly counted: (counts: Counts) => void;
+}
+
+type Counts = Readonly<Record<'tests' | 'suites' | 'passed' | 'cancelled' | 'skipped' | 'todo', number>>;
+type Write = (text: string) => void;
+
+/** More processes than there are cores: many wait for what does not come. */
+const concurrency = 2 * availableParallelism() + 1;
+
+/** Runs stages side by side, those in one environment as one, and gives the titles of those that fail. */
+export async function runSideBySide(stages: readonly Stage[], options: RunOptions): Promise<string[]> {
+  const tests = Map.groupBy(
+    stages.flatMap((stage) => ('files' in stage ? [stage] : [])),
+    ({ isReluctant, isShort }) => `${isReluctant} ${isShort}`,
+  );
+  const together = [...tests.values()].map((alike) => ({
+    ...alike[0],
+    title: alike.map(({ title }) => title).join(', '),
+    files: alike.flatMap(({ files }) => files),
+  }));
+  const turns = new Turns();
+  const failed = await Promise.all(
+    [...together, ...stages.filter((stage) => 'command' in stage)].map(async (stage) => {
+      const { write, end } = turns.take();
+      const from = performance.now();
+      write(`\n== ${stage.title}\n`);
+      const ok = 'command' in stage ? await runCommand(stage, write) : await runTests(stage, options, write);
+      write(`== ${stage.title}: ${ok ? 'passed' : 'FAILED'} in ${((performance.now() - from) / 1000).toFixed(1)} s\n`);
+      end();
+      return ok ? [] : [stage.title];
+    }),
+  );
+  return failed.flat();
+}
+
+/** Several write at once: the first of them is shown as it writes, another once those before it have ended. */
+class Turns {
+  readonly #waiting: { text: string; isOver: boolean }[] = [];
+
+  take(): { readonly write: Write; readonly end: () => void } {
+    const one = { text: '', isOver: false };
+    this.#waiting.push(one);
+    return {
+      write: (text) => {
+        one.text += text;
+        this.#show();
+      },
+      end: () => {
+        one.isOver = true;
+        this.#show();
+      },
+    };
+  }
+
+  #show(): void {
+    for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
+      process.stdout.write(first.text);
+      first.text = '';
+      if (!first.isOver) return;
+      this.#waiting.shift();
+    }
+  }
+}
+
+function runCommand({ command: [script = '', ...args] }: CommandStage, write: Write): Promise<boolean> {
+  const child = spawn(process.execPath, [join('node_modules', script), ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...(process.stdout.isTTY && { FORCE_COLOR: '1' }) },
+  });
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', write);
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve(code === 0));
+  });
+}
+
+/** On the reluctant store, as in a short stage, each case is tried once for every sort, also in the long run. */
+function environmentOf({ isReluctant = false, isShort = false }: TestStage): NodeJS.ProcessEnv {
+  if (!isReluctant && !isShort) return process.env;
+  const { NINEFOLD_LONG: _long, ...env } = process.env;
+  if (isReluctant && env.NINEFOLD_TEST_STORE !== 'reluctant') {
+    env.NINEFOLD_TEST_STORE = 'reluctant';
+    chooseStore(env);
+  }
+  return env;
+}
+
+const countLine = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) /;
+
+/** Runs test files, and shows them as `node --test` does but for the closing counts. */
+async function runTests(stage: TestStage, { names, neighbours, counted }: RunOptions, write: Write): Promise<boolean> {
+  const patterns = names.map((name) => new RegExp(RegExp.escape(name)));
+  const { modules, close } = shareProcesses(stage.files, neighbours);
+  const stream = run({
+    files: [...modules],
+    concurrency,
+    env: environmentOf(stage),
+    ...(patterns.length > 0 && { testNamePatterns: patterns }),
+  });
+  let ok = true;
+  stream.on('test:summary', ({ file, counts, success }) => {
+    if (file !== undefined) return;
+    ok &&= success;
+    counted(counts);
+  });
+  stream.on('test:fail', () => {
+    ok = false;
+  });
+  let named = patterns.length === 0;
+  stream.on('test:pass', ({ name }) => {
+    named ||= !modules.includes(name);
+  });
+  for await (const text of Readable.from(withoutCounts(stream)).pipe(spec())) write(String(text));
+  close();
+  if (ok && !named) write(`No test and no test file is named like ${names.join(' or ')}.\n`);
+  return ok && named;
+}
+
+async function* withoutCounts(events: AsyncIterable<{ type: string; data: { message?: string; nesting?: number } }>) {
+  for await (const event of events) {
+    const isCount = event.type === 'test:diagnostic' && event.data.nesting === 0 && countLine.test(event.data.message ?? '');
+    if (!isCount) yield event;
+  }
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openStand } from './verify/stand.ts';
+
+/** A tool is lent to one at a time; who asks for it is forgotten after two days, unless it was handed out. */
+const shed = `
+title: Shed
+resources:
+  tool:
+    identifier: { field: id, generate: uuid }
+    fields: { id: string, name: { type: string, minLength: 1, maxLength: 20 } }
+    required: [id, name]
+  loan:
+    identifier: { field: id, generate: uuid }
+    fields: { id: string, tool: { ref: tool, onDelete: cascade, immutable: true }, status: { type: string, readOnly: true } }
+    required: [id, tool, status]
+    unique: [{ fields: [tool], while: "next.status in ['asked', 'out']" }]
+states:
+  tool: none
+  loan:
+    field: status
+    initial: asked
+    states: [asked, out, back, forgotten]
+    transitions: { hand: asked -> out, bring: out -> back, forget: { from: asked, to: forgotten, after: 48h } }
+endpoints:
+  POST /tools: { does: create tool }
+  POST /loans: { does: create loan }
+  GET /loans/{id}: { does: read loan }
+  POST /loans/{id}/hand: { does: hand loan }
+  POST /loans/{id}/bring: { does: bring loan }
+authentication: none
+errors:
+  payload: problem
+  codes:
+    invalid: { status: 422, when: request.invalid }
+    nothing: { status: 422, when: reference.missing }
+    missing: { status: 404, when: [resource.missing, route.unknown] }
+    wrong_state: { status: 409, when: transition.illegal }
+    taken: { status: 409, when: resource.exists }
+`;
+
+async function reasons(served: string, only: string): Promise<string[]> {
+  const stand = await openStand(shed, { served });
+  try {
+    const { breaches } = await stand.verify({ only: [only] });
+    return breaches.map(({ kind, subject, reason }) => `${kind}: ${subject}, ${reason}`);
+  } finally {
+    await stand.close();
+  }
+}
+
+test('what is unique in some states alone is free once a row is in another', async () => {
+  assert.deepEqual(await reasons(shed, 'errors/taken again'), []);
+  const served = shed.replace("['asked', 'out']", "['asked', 'out', 'back']");
+  assert.deepEqual(await reasons(served, 'errors/taken again'), ['conditions: taken, freed']);
+});
+
+test('a row that has left its state is not taken further by the clock', async () => {
+  assert.deepEqual(await reasons(shed, 'states/timed'), []);
+  const served = shed.replace('from: asked, to: forgotten', 'from: [asked, out], to: forgotten');
+  assert.deepEqual(await reasons(served, 'states/timed'), ['transitions: loan, forget left behind']);
+});
