@@ -63,6 +63,9 @@ const phases: readonly (readonly [noise: Noise, share: number])[] = [
   ['loud', 1],
 ];
 
+/** How much of what trials have is for each phase at least. */
+const shareLeast = 0.15;
+
 /** Carries out the cases of all trials: quiet ones beside each other, then those that want to be alone, the loud ones last. */
 export class Rounds {
   readonly #given: RoundsGiven;
@@ -159,7 +162,9 @@ export class Rounds {
     const { budget, beside } = this.#given;
     const queue = this.#queues[noise];
     const [fromMs, fromDone, fromRequests] = [Date.now(), this.#done, budget.requests];
-    const next = () => (this.#stopped === undefined && (share === 1 || budget.used < share) ? queue.shift() : undefined);
+    // Whoever comes after those that used more than their share has its part all the same.
+    const until = Math.max(share, Math.min(1, budget.used + shareLeast));
+    const next = () => (this.#stopped === undefined && (until === 1 || budget.used < until) ? queue.shift() : undefined);
     if (noise === 'quiet') await this.#beside(new CaseSlots(beside), next);
     else for (let planned = next(); planned; planned = next()) await this.#tryOne(planned, undefined);
     const [ms, cases, requests] = [Date.now() - fromMs, this.#done - fromDone, budget.requests - fromRequests];
