@@ -19,6 +19,7 @@ import {
   compileMissingReference,
   compileSent,
   droppedFor,
+  hasAnyMembers,
   invalid,
   isFields,
   ownFields,
@@ -50,6 +51,7 @@ export function compileUpdate(
     ? compileLook(compilation.validate(endpoint.request.value, 'sent'), compilation)
     : undefined;
   const fit = compileFit(model, compilation);
+  const isNamed = (ownShape !== undefined || compilation.standIn !== undefined) && !(compilation.standIn && hasAnyMembers(model));
 
   /** What was sent is an object that its own shape, where it has one, admits. */
   function misshapen(exchange: Exchange): readonly Violation[] {
@@ -80,7 +82,7 @@ export function compileUpdate(
         ...bindPath({ ...changes }, exchange, model, locator),
       ];
       if (wrong.length > 0) return invalid(wrong);
-      const own = ownShape || compilation.standIn ? ownFields(model.fields, changes) : changes;
+      const own = isNamed ? ownFields(model.fields, changes) : changes;
       return fit(work, row!, before, made?.next ?? withoutPrototype(mergeJson(before, own) as Fields));
     },
     change: compileRowChange(operation, model, 'update', compilation, { illegalIn: compileAllowed(endpoint, model) }),
