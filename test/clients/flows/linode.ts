@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout } from 'node:timers/promises';
 import * as api from '@linode/api-v4';
 import { numbered, once, type Place, refused, type State, type Vendor } from '../kit.ts';
 
@@ -50,6 +51,16 @@ const machine = async (linode: Linode, label: string): Promise<string> => {
 
 const volume = async (linode: Linode, label: string): Promise<string> =>
   String((await linode(() => api.createVolume({ label, region: 'us-east', size: 20 } as api.VolumeRequestPayload))).id);
+
+/** Reads until the row is as wanted, which takes a while at Linode; three seconds at most, and the last row if it never was. */
+const until = async <Row>(read: () => Promise<Row>, wanted: (row: Row) => boolean): Promise<Row> => {
+  let row = await read();
+  for (let n = 0; n < 10 && !wanted(row); n++) {
+    await setTimeout(300);
+    row = await read();
+  }
+  return row;
+};
 
 const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAwPHHGQIzAtOx2ZLOQrYB2gtpndbdMu/3NVYesbS3bp user@host';
 
@@ -204,6 +215,10 @@ export const vendor: Vendor<Linode> = {
       },
       rename: async () =>
         assert.equal((await linode(() => api.updateLinode(Number(s.id), { label: 'linode456' }))).label, 'linode456'),
+      'once it is provisioned, it has its new label': async () => {
+        const read = () => linode(() => api.getLinode(Number(s.id)));
+        assert.equal((await until(read, ({ status }) => status !== 'provisioning')).label, 'linode456');
+      },
       boot: async () => assert.deepEqual(await linode(() => api.linodeBoot(Number(s.id))), {}),
       'shut down': async () => assert.deepEqual(await linode(() => api.linodeShutdown(Number(s.id))), {}),
       'list by its label': async () =>
@@ -228,11 +243,18 @@ export const vendor: Vendor<Linode> = {
       'it stays attached': async () =>
         assert.equal((await linode(() => api.getVolume(Number(s.id)))).linode_id, Number(s.linode)),
       detach: async () => assert.deepEqual(await linode(() => api.detachVolume(Number(s.id))), {}),
-      'it is attached to none again': async () => assert.equal((await linode(() => api.getVolume(Number(s.id)))).linode_id, null),
+      'it is attached to none again': async () => {
+        const read = () => linode(() => api.getVolume(Number(s.id)));
+        assert.equal((await until(read, ({ linode_id }) => linode_id === null)).linode_id, null);
+      },
     }),
     'a volume is resized, renamed and deleted': (linode, s) => ({
       create: async () => {
         s.id = await volume(linode, 'my-volume');
+      },
+      'once it is active, it has its size': async () => {
+        const read = () => linode(() => api.getVolume(Number(s.id)));
+        assert.equal((await until(read, ({ status }) => status === 'active')).size, 20);
       },
       resize: async () => assert.equal((await linode(() => api.resizeVolume(Number(s.id), { size: 30 }))).size, 30),
       rename: async () => {
@@ -346,7 +368,8 @@ export const vendor: Vendor<Linode> = {
         assert.partialDeepStrictEqual(made, { region: 'us-east', label: 'balancer12345', client_conn_throttle: 10 });
       },
       'add a port': async () => {
-        const body = { port: 8080, protocol: 'http', algorithm: 'roundrobin', stickiness: 'none', check: 'none', nodes: [] };
+        const nodes = [{ label: 'node54321', address: '192.168.210.120', port: 80, weight: 50, mode: 'accept' }];
+        const body = { port: 8080, protocol: 'http', algorithm: 'roundrobin', stickiness: 'none', check: 'none', nodes };
         const made = await linode(() =>
           api.createNodeBalancerConfig(Number(s.id), body as unknown as api.CreateNodeBalancerConfig),
         );

@@ -30,7 +30,7 @@ const application = async (telnyx: Telnyx, name: string): Promise<string> =>
     data(await telnyx.callControlApplications.create({ application_name: name, webhook_event_url: 'https://example.com/calls' })),
   );
 
-const sms = { messaging_template: 'Hello, this is your code: {{code}}.', default_verification_timeout_secs: 300 };
+const sms = { default_verification_timeout_secs: 300 };
 
 const verifying = async (telnyx: Telnyx, s: State): Promise<void> => {
   const body = { name: 'Test Profile', language: 'en-US', sms } as Telnyx.VerifyProfileCreateParams;
