@@ -34,6 +34,7 @@ import type { Observer } from './observer.ts';
 import { purposeTrials } from './purpose/all.ts';
 import { changed } from './resources/changed.ts';
 import { changedLater } from './resources/changed-later.ts';
+import { counted } from './resources/counted.ts';
 import { derived } from './resources/derived.ts';
 import { rulesOverFields } from './resources/field-rules.ts';
 import { fixedFields } from './resources/fixed.ts';
@@ -73,6 +74,7 @@ export const trials: readonly Trial[] = [
   notWritable,
   references,
   derived,
+  counted,
   rulesOverFields,
   identifiers,
   missingRows,

@@ -6,6 +6,7 @@ import type { Effect } from '../../parts/effects.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { actsAfter, comingOf } from '../../parts/followed.ts';
+import { generatedOf } from '../../parts/generated.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { boundByPath, identifierParameter, isWritable, pathParameters } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
@@ -159,8 +160,8 @@ function written(
 ): Expectation {
   const identifier = statedValue(resource.identifier);
   if (before && (field.readOnly || !field.stored || name === identifier?.field)) return kept;
-  if (name === identifier?.field && identifier.generate !== 'client') return generated(identifier.generate, field);
-  if (field.generate !== undefined && !before) return generated(field.generate, field);
+  if (name === identifier?.field && identifier.generate !== 'client') return identified(identifier.generate, field);
+  if (field.generate !== undefined && !before) return made(resource, field);
   if (!sent) return { is: 'unknown', because: 'sent', at: field.at };
   // What is hidden stays as it is, whatever is sent.
   if (before?.unseen.has(name)) return { is: 'unknown', because: 'kept', at: field.at };
@@ -173,12 +174,19 @@ function written(
   return { is: 'absent', because: 'sent', at: field.at };
 }
 
-function generated(word: string | undefined, field: Field): Expectation {
-  const at = field.generate === undefined ? field.at : `${field.at}/generate`;
+function identified(word: string | undefined, { at }: Field): Expectation {
   if (word === undefined || word === 'integer' || word === 'client') return { is: 'unknown', because: 'generated', at };
   const read = readTemplate(word);
   if (!('template' in read)) return { is: 'unknown', because: 'generated', at };
   return { is: 'pattern', pattern: new RegExp(read.template.pattern), because: 'generated', at };
+}
+
+/** What is generated for a field of a new row, as far as its form. */
+function made(resource: Resource, field: Field): Expectation {
+  const at = `${field.at}/generate`;
+  const read = generatedOf(resource, field);
+  if (!read || 'wrong' in read || read.pattern === undefined) return { is: 'unknown', because: 'generated', at };
+  return { is: 'pattern', pattern: new RegExp(read.pattern), because: 'generated', at };
 }
 
 function stateField(model: Model, resource: Resource): string | undefined {
