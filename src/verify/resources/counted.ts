@@ -14,7 +14,7 @@ import type { Trial } from '../trial.ts';
 import { Untestable } from '../untestable.ts';
 
 /** What is counted is one more with each row, begins anew where it is counted within something, and never comes again. */
-export const counted: Trial = {
+export const countedFields: Trial = {
   name: 'resources/counted',
   part: 'resources',
   about: 'A counted field is one more with each row, is counted anew within another, and never comes again.',
