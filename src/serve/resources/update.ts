@@ -4,6 +4,7 @@ import { isStated } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { isStateSent } from '../../parts/payload.ts';
 import { isPlainMap } from '../../parts/source.ts';
+import { fieldOfMember, takenOf } from '../../parts/taking.ts';
 import { mergeJson } from '../../parts/versions/older-values.ts';
 import type { Row } from '../../store/store.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
@@ -33,7 +34,6 @@ import { compileMove } from './moved.ts';
 import { compileOlderUpdate } from './older-body.ts';
 import { compileMovedErrors } from './own-errors.ts';
 import { compilePrecondition } from './precondition.ts';
-import { takenOf } from './taken.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
 /** Compiles `update RESOURCE`: JSON Merge Patch (RFC 7396). */
@@ -94,16 +94,16 @@ export function compileUpdate(
 /** What a change drops; of a stand-in nothing that its stated body has a place for, even where answers call it read-only. */
 function droppedHere({ request, takes }: Endpoint, model: RowModel, compilation: ViewCompilation): ReadonlySet<string> {
   const known = droppedFor(model, compilation);
-  const sent = sentState(model, compilation);
-  const dropped = sent === undefined ? known : new Set([...known].filter((name) => name !== sent));
-  const stated = compilation.standIn && !takes && isStated(request) ? request.value.properties : undefined;
+  const state = sentState(model, compilation);
+  const dropped = state === undefined ? known : new Set([...known].filter((name) => name !== state));
+  const isWhole = takes === undefined || takes.path.length === 0;
+  const stated = compilation.standIn && isWhole && isStated(request) ? request.value.properties : undefined;
   if (!isPlainMap(stated)) return dropped;
   const { field } = model.identifier;
-  const isSent = (name: string) => {
-    const shape = stated[name];
-    return name !== field && isPlainMap(shape) && shape.readOnly !== true;
-  };
-  return new Set([...dropped].filter((name) => !isSent(name)));
+  const sent = Object.entries(stated).flatMap(([name, shape]) =>
+    isPlainMap(shape) && shape.readOnly !== true ? [fieldOfMember(takes, name)] : [],
+  );
+  return new Set([...dropped].filter((name) => name === field || !sent.includes(name)));
 }
 
 /** The field of the state, where an update may send it. */

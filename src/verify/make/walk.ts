@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
+import { sentAs } from '../../parts/taking.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import { rowIn } from '../model/row-shown.ts';
 import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
@@ -120,8 +121,10 @@ function legsFrom(session: Session, machine: Machine, state: string, byClock: bo
 }
 
 /** The body of an update that is a transition: the state that it leads to, where the body has the row. */
-export function stateSent({ takes = [] }: Endpoint, { field }: Machine, state: string): Symbolic {
-  return [...takes, field].reduceRight<Symbolic>((inner, name) => bareMap({ [name]: inner }), state);
+export function stateSent(endpoint: Endpoint, { field }: Machine, state: string): Symbolic {
+  const path = endpoint.takes?.path ?? [];
+  const sent: Symbolic = bareMap({ ...sentAs<Symbolic>(endpoint, { [field]: state }) });
+  return path.reduceRight<Symbolic>((inner, name) => bareMap({ [name]: inner }), sent);
 }
 
 /** The stated states of a machine. */

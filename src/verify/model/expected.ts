@@ -1,15 +1,15 @@
 import type { Json } from '../../document/document.ts';
-import { isMap, isSame } from '../../document/values.ts';
+import { isSame } from '../../document/values.ts';
 import { derivationsOf } from '../../parts/derived/derivations.ts';
 import type { Effect } from '../../parts/effects.ts';
-import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { actsAfter, comingOf } from '../../parts/followed.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
-import { boundByPath, identifierParameter, isStateSent, isWritable, pathParameters } from '../../parts/payload.ts';
+import { boundByPath, identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { identifierType } from '../../parts/schemas.ts';
 import { machineOf } from '../../parts/states.ts';
+import { takenOf } from '../../parts/taking.ts';
 import { mergeJson } from '../../parts/versions/older-values.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import { bareMap } from '../values/bare-map.ts';
@@ -18,9 +18,10 @@ import type { Before, Expectation, Follow, RowFields } from './expectation.ts';
 import { generatedExpected, identifierExpected } from './generated.ts';
 import type { Model } from './model.ts';
 import { movedIn } from './moved.ts';
-import { mayHold, writesFields } from './own-body.ts';
+import { mayHold } from './own-body.ts';
 import { firstTarget, fromExpression } from './reckoned.ts';
 import { idIn } from './row-shown.ts';
+import { isJsonMap, sentFields } from './sent-fields.ts';
 
 /** What every field of a row has to be after an exchange that created, updated, replaced or moved it; where what it refers to is known, that too is read. */
 export function expectedAfter(
@@ -127,9 +128,9 @@ function beforeSet(
 /** Whether what was not sent of a field says something: of a body that is stated and has defaults of its own, or leaves the field out, it does not. */
 function isOpenTo(model: Model, { endpoint, sent }: TrialExchange, name: string): boolean {
   if (!endpoint || !isStated(endpoint.request)) return true;
+  const taken = takenOf(endpoint, sent.json);
   return (
-    (isMap(sent.json) && sent.json[name] !== undefined) ||
-    (mayHold(model, endpoint, name) && !('default' in endpoint.request.value))
+    (isJsonMap(taken) && taken[name] !== undefined) || (mayHold(model, endpoint, name) && !('default' in endpoint.request.value))
   );
 }
 
@@ -245,33 +246,6 @@ function isUnchanged(next: RowFields, before: Before): boolean {
 /** The fields of a row that an exchange could not show to whoever asked. */
 export function beforeFrom(model: Model, resource: string, shown: TrialExchange): Pick<Before, 'unseen'> {
   return { unseen: model.unseenBy(resource, model.readerOf(shown)) };
-}
-
-/** The fields that a body sets, as its caller may write them; nothing where the body has a shape of its own, or is no JSON. */
-function sentFields(model: Model, resource: Resource, exchange: TrialExchange): Readonly<Record<string, Json>> | undefined {
-  const { endpoint, sent } = exchange;
-  const isOwn = endpoint !== undefined && (isUnstated(endpoint.request) || !writesFields(model, endpoint));
-  if (isOwn || !isMap(sent.json) || !isJson(sent.headers['content-type'])) return undefined;
-  const caller = model.readerOf(exchange);
-  const effect = endpoint && statedValue(endpoint.does);
-  const fields = Object.entries(sent.json).filter(([name]) => {
-    const field = entryOf(resource.fields, name);
-    const isMoved = field && effect?.verb === 'update' && isStateSent(model.spec, resource, field);
-    if (!field || !(isMoved || isWritable(model.spec, resource, field))) return false;
-    return field.writable === undefined || (caller !== undefined && field.writable.includes(caller.user));
-  });
-  return bareMap(Object.fromEntries(fields));
-}
-
-/** Whether it is said that the body is none, or of no promised shape. */
-function isUnstated({ standing, ...request }: Endpoint['request']): boolean {
-  return (
-    standing === 'none' || standing === 'any' || (standing === 'open' && 'question' in request && request.question !== undefined)
-  );
-}
-
-function isJson(type: string | undefined): boolean {
-  return type === undefined || /^application\/(?:[\w.-]+\+)?json/.test(type);
 }
 
 /** The fields that the path of an exchange binds, and their values. */
