@@ -271,8 +271,7 @@ export class Rounds {
     const { tally } = this.#given;
     const { quiet, alone, loud } = this.#queues;
     const why = this.#stopped ?? 'it was not come to';
-    for (const { trial, testCase } of [...quiet, ...alone, ...loud])
-      tally.courseOf(trial.name, testCase.facts).end(nothingSent, why);
+    for (const { trial, testCase } of [...quiet, ...alone, ...loud]) tally.left(trial.name, testCase.facts, why);
     return { quiet: quiet.length, alone: alone.length, loud: loud.length };
   }
 
