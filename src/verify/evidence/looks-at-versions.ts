@@ -25,15 +25,17 @@ export function looksAtDeprecation({ spec }: Model, { subject }: LedgerFact): Ob
   const told = stated.deprecated === undefined ? [] : [looksFor('that it is told', 'told')];
   if (stated.sunset === undefined) return told;
   const overMs = Date.parse(stated.sunset);
-  const isOver = ({ toMs }: { readonly toMs: number }): boolean => toMs > overMs;
-  const bySide = (name: string, isSide: (one: { readonly toMs: number }) => boolean, why: string): Obligation => ({
-    name,
-    why,
-    isMetBy: ({ claim, exchanges }) => claim.reason === 'sunset' && exchanges.some(isSide),
-  });
-  return [
-    ...told,
-    bySide(`served until ${stated.sunset}`, (one) => !isOver(one), 'that is over'),
-    bySide(`refused after ${stated.sunset}`, isOver, 'that is still to come'),
-  ];
+  // What was served until a day that has gone by is nobody's to see.
+  const isOver = overMs < Date.now();
+  const isMeant = ({ toMs }: { readonly toMs: number }): boolean => toMs > overMs === isOver;
+  const served: Obligation = {
+    name: isOver ? `refused after ${stated.sunset}` : `served until ${stated.sunset}`,
+    isMetBy: ({ claim, exchanges }) => claim.reason === 'sunset' && exchanges.some(isMeant),
+  };
+  const refused: Obligation = {
+    name: `refused after ${stated.sunset}`,
+    why: 'that is still to come',
+    isMetBy: ({ claim, exchanges }) => claim.reason === 'sunset' && exchanges.some(({ toMs }) => toMs > overMs),
+  };
+  return [...told, served, ...(isOver ? [] : [refused])];
 }
