@@ -15,8 +15,13 @@ export interface Engine {
   open(test: TestContext): Promise<{ store: Store; again: () => Promise<Store> }>;
 }
 
+/** No time for anything at once, and few rows at a time. */
+export const slices = { attemptMs: 0, everyRows: 1, sliceMs: 0, sliceRows: [1, 2] } as const;
+
 export const engines: readonly Engine[] = [
   { name: 'SQLite', runsOnce: true, open: inFile(openSqlite) },
+  // Each question that may be long is answered in slices of a row or two, on a connection of its own or, in memory, on the one there is.
+  { name: 'SQLite in slices', runsOnce: false, open: inFile((file) => openSqlite(file, { longReads: slices })) },
   { name: 'reluctant SQLite', runsOnce: false, open: inFile((file) => reluctant(openSqlite(file))) },
 ];
 

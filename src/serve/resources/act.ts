@@ -178,10 +178,11 @@ export function readFor<T>(
   body: (rows: Reader, draw: Drawn) => T,
 ): PromiseOrValue<T> {
   const draw = new DrawnFor(exchange, chance);
-  return store.read((rows) => {
+  const read = (rows: Reader) => {
     draw.restart();
     return body(rows, draw);
-  });
+  };
+  return store.read(read, exchange.deadline && (() => exchange.deadline?.goOn()));
 }
 
 /** Changes for one exchange, as `readFor` reads. What is to be done after the commit goes with the body's value. */

@@ -3,6 +3,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { requestShape } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
+import { takenOf } from '../../parts/taking.ts';
 import type { Reader } from '../../store/store.ts';
 import { type Exchange, type Fields, type Refusal, type Value, warn } from '../exchange/exchange.ts';
 import type { Validate } from '../http/ajv.ts';
@@ -13,7 +14,6 @@ import { compileDefaults } from './defaults.ts';
 import { boundValue, type Locator } from './locate.ts';
 import type { RowModel } from './model.ts';
 import { compileReferences, type FoundReference } from './references.ts';
-import { takenOf } from './taken.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
 /** What a caller sent of a resource, ready to become a row: what it cannot write dropped, what the path binds set, defaults applied. */

@@ -3,6 +3,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { isPlainMap } from '../../parts/source.ts';
+import { fieldOfMember, takenOf } from '../../parts/taking.ts';
 import { mergeJson } from '../../parts/versions/older-values.ts';
 import type { Row } from '../../store/store.ts';
 import type { Exchange, Fields, Refusal, Value } from '../exchange/exchange.ts';
@@ -31,7 +32,6 @@ import { identifierValue, type RowModel } from './model.ts';
 import { compileOlderUpdate } from './older-body.ts';
 import { compileOwnErrors } from './own-errors.ts';
 import { compilePrecondition } from './precondition.ts';
-import { takenOf } from './taken.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
 /** Compiles `update RESOURCE`: JSON Merge Patch (RFC 7396). */
@@ -90,14 +90,14 @@ export function compileUpdate(
 /** What a change drops; of a stand-in nothing that its stated body has a place for, even where answers call it read-only. */
 function droppedHere({ request, takes }: Endpoint, model: RowModel, compilation: ViewCompilation): ReadonlySet<string> {
   const dropped = droppedFor(model, compilation);
-  const stated = compilation.standIn && !takes && isStated(request) ? request.value.properties : undefined;
+  const isWhole = takes === undefined || takes.path.length === 0;
+  const stated = compilation.standIn && isWhole && isStated(request) ? request.value.properties : undefined;
   if (!isPlainMap(stated)) return dropped;
   const { field } = model.identifier;
-  const isSent = (name: string) => {
-    const shape = stated[name];
-    return name !== field && isPlainMap(shape) && shape.readOnly !== true;
-  };
-  return new Set([...dropped].filter((name) => !isSent(name)));
+  const sent = Object.entries(stated).flatMap(([name, shape]) =>
+    isPlainMap(shape) && shape.readOnly !== true ? [fieldOfMember(takes, name)] : [],
+  );
+  return new Set([...dropped].filter((name) => name === field || !sent.includes(name)));
 }
 
 /** Compiles `replace RESOURCE`, and `upsert RESOURCE`, which makes what is not there. */

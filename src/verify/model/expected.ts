@@ -1,4 +1,4 @@
-import type { Json } from '../../document/document.ts';
+import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
 import { readTemplate } from '../../kinds/generators/template.ts';
 import { derivationsOf } from '../../parts/derived/derivations.ts';
@@ -11,6 +11,7 @@ import { boundByPath, identifierParameter, isWritable, pathParameters } from '..
 import type { Field, Resource } from '../../parts/resources.ts';
 import { identifierType } from '../../parts/schemas.ts';
 import { machineOf } from '../../parts/states.ts';
+import { takenOf } from '../../parts/taking.ts';
 import { mergeJson } from '../../parts/versions/older-values.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import { bareMap } from '../values/bare-map.ts';
@@ -117,9 +118,9 @@ function beforeSet(
 /** Whether what was not sent of a field says something: of a body that is stated and has defaults of its own, or leaves the field out, it does not. */
 function isOpenTo(model: Model, { endpoint, sent }: TrialExchange, name: string): boolean {
   if (!endpoint || !isStated(endpoint.request)) return true;
+  const taken = takenOf(endpoint, sent.json);
   return (
-    (isMap(sent.json) && sent.json[name] !== undefined) ||
-    (mayHold(model, endpoint, name) && !('default' in endpoint.request.value))
+    (isFields(taken) && taken[name] !== undefined) || (mayHold(model, endpoint, name) && !('default' in endpoint.request.value))
   );
 }
 
@@ -249,14 +250,20 @@ export function beforeFrom(model: Model, resource: string, shown: TrialExchange)
 function sentFields(model: Model, resource: Resource, exchange: TrialExchange): Readonly<Record<string, Json>> | undefined {
   const { endpoint, sent } = exchange;
   const isOwn = endpoint !== undefined && (isUnstated(endpoint.request) || !writesFields(model, endpoint));
-  if (isOwn || !isMap(sent.json) || !isJson(sent.headers['content-type'])) return undefined;
+  const taken = takenOf(endpoint ?? {}, sent.json);
+  if (isOwn || !isFields(taken) || !isJson(sent.headers['content-type'])) return undefined;
   const caller = model.readerOf(exchange);
-  const fields = Object.entries(sent.json).filter(([name]) => {
+  const fields = Object.entries(taken).filter(([name]) => {
     const field = entryOf(resource.fields, name);
     if (!field || !isWritable(model.spec, resource, field)) return false;
     return field.writable === undefined || (caller !== undefined && field.writable.includes(caller.user));
   });
   return bareMap(Object.fromEntries(fields));
+}
+
+/** What is taken of a body of JSON is JSON. */
+function isFields(taken: unknown): taken is JsonMap {
+  return isMap(taken as Json);
 }
 
 /** Whether it is said that the body is none, or of no promised shape. */
