@@ -742,6 +742,130 @@ def _(s):
     return [before, s.get('/runs', 'ada', edition='e1').fault]
 
 
+# ---- at the same time, and late
+
+def at_once(*tests):
+    with ThreadPoolExecutor(len(tests)) as pool:
+        return sorted(pool.map(lambda test: test().status, tests))
+
+
+@trial('numbers-again')
+@big
+def _(s):
+    s.run(title='First')
+    s.delete(f'/runs/{s.run(title="Second").body["no"]}', 'ada')
+    return s.run(title='Third').body['no']
+
+
+@trial('titles-raced')
+@big
+def _(s):
+    body = s.run_body()
+    return at_once(*[lambda: s.post('/runs', 'ada', body)] * 2)
+
+
+@trial('hours-raced')
+def _(s):
+    s.telescope(hours=5)
+    one, two = s.submitted(), s.submitted('bela', starts_at=s.at(2500))
+    return at_once(*[lambda number=number: s.post(f'/runs/{number}/accept', 'dana', {'grade': 1}) for number in (one, two)])
+
+
+@trial('match-raced')
+@big
+def _(s):
+    tag = {'If-Match': s.get('/telescopes/big').headers['ETag']}
+    return at_once(*[lambda hours=hours: s.patch('/telescopes/big', 'dana', {'hours': hours}, headers=tag) for hours in (7, 8)])
+
+
+@trial('keys-raced')
+@big
+def _(s):
+    number = s.observing()
+    at_once(*[lambda: s.post(f'/runs/{number}/frames', 'ada', {'seconds': 1, 'filter': 'r'}, headers={'Repeat-Key': 'k'})] * 2)
+    return s.get(f'/runs/{number}', 'ada').body['frames']
+
+
+each(
+    key_as_bearer=lambda s: s.get('/runs', headers={'Authorization': 'Bearer ' + WHO['ada']['X-Dome-Key']}).fault,
+    missing_reference_unfit=lambda s: s.run().fault,
+    accept_takes_more=big(lambda s: s.post(f'/runs/{s.submitted()}/accept', 'dana', {'grade': 1, 'smile': True}).fault),
+    made_told=rung(lambda s: s.run(), within=0.3),
+)
+
+
+@trial('update-puts-off')
+@big
+def _(s):
+    number = s.submitted(starts_at=s.at(900000), ends_at=s.at(990000))
+    s.clock(advance='PT60H')
+    s.patch(f'/runs/{number}', 'ada', {'hours': 2})
+    s.clock(advance='PT13H')
+    return s.get(f'/runs/{number}', 'ada').body['state']
+
+
+@trial('stream-keeps-all')
+@big
+def _(s):
+    s.submitted()
+    s.clock(advance='PT7H')
+    return len(s.streamed(s.stream('ada', 'evt_unknown')))
+
+
+@trial('never-disabled')
+@big
+def _(s):
+    told, made = s.bell(answers=[500] * 9)
+    number = s.submitted(starts_at=s.at(900000), ends_at=s.at(990000))
+    s.heard(told, 1)
+    for wait in ('PT21S', 'PT301S', 'PT3601S'):
+        s.clock(advance=wait)
+        s.heard(told, 9, 0.3)
+    s.clock(advance='P2D')
+    s.post(f'/runs/{number}/withdraw', 'ada')
+    return [len(s.heard(told, 5)), s.get('/bells/' + made.body['id'], 'ada').body['live']]
+
+
+@trial('later-overtakes')
+@big
+def _(s):
+    told, _ = s.bell(answers=[500])
+    number = s.submitted()
+    s.heard(told, 1)
+    s.post(f'/runs/{number}/withdraw', 'ada')
+    return [one['what'] for one in s.heard(told, 2, 0.4)]
+
+
+@trial('new-id-each-try')
+@big
+def _(s):
+    told, _ = s.bell(answers=[500])
+    s.submitted()
+    s.heard(told, 1)
+    s.clock(advance='PT21S')
+    return len({one['no'] for one in s.heard(told, 2)})
+
+
+@trial('old-replace-resets')
+@big
+def _(s):
+    number = s.run(priority=5).body['no']
+    s.put(f'/runs/{number}', 'ada', {**s.run_body(title=None), 'label': 'Replaced'}, edition='e1')
+    return s.get(f'/runs/{number}', 'ada').body['priority']
+
+
+@trial('body-waits')
+def _(s):
+    import socket
+    with socket.create_connection(('127.0.0.1', s.port)) as sock:
+        sock.settimeout(7)
+        sock.sendall(b'POST /dome/runs HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{')
+        try:
+            return sock.recv(100)[9:12].decode()
+        except TimeoutError:
+            return 'nothing'
+
+
 def seen_by(name, fault):
     service = Service(fault)
     try:

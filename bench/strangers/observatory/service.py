@@ -71,6 +71,8 @@ class Refused(Exception):
         code, status = CONDITIONS[self.why]
         if self.why == 'reference.missing' and on('missing-reference-404'):
             status = 404
+        if self.why == 'reference.missing' and on('missing-reference-unfit'):
+            code = 'unfit'
         if self.why == 'precondition.failed' and on('stale-is-409'):
             status = 409
         return code, status, ''
@@ -100,14 +102,23 @@ def stamp(at):
 
 ROWS = {kind: {} for kind in FIELDS}
 COUNTERS = {'run': 0}
+RUNS_AT, FRAMES_OF = {}, {}  # telescope -> its runs, run -> its frames
 EVENTS = deque()
 KEPT_KEYS = {}
 RATES, BUCKETS, QUOTAS = {}, {}, {}
 
 
+def runs_at(code):
+    return list(RUNS_AT.get(code, {}).values())
+
+
+def frames_of(number):
+    return list(FRAMES_OF.get(number, {}).values())
+
+
 def derived(kind, row):
     if kind == 'telescope':
-        mine = [run for run in ROWS['run'].values() if run['telescope'] == row['code']]
+        mine = runs_at(row['code'])
         counted = ['booked'] if on('granted-forgets-observing') else ['booked', 'observing']
         granted = sum(run['hours'] for run in mine if run['state'] in counted)
         proposals = row['_made'] if on('proposals-never-fall') else len(mine)
@@ -116,7 +127,7 @@ def derived(kind, row):
             found['longest'] = max([run['hours'] for run in mine], default=0)
         return found
     if kind == 'run':
-        mine = [frame for frame in ROWS['frame'].values() if frame['run'] == row['no']]
+        mine = frames_of(row['no'])
         total = math.fsum(frame['seconds'] for frame in mine if frame['good'] or on('exposure-of-all'))
         if on('frames-counts-good'):
             mine = [frame for frame in mine if frame['good']]
@@ -247,7 +258,8 @@ def caller_of(request, accept, anyone):
     if 'token' in accept and 'authorization' in request.headers:
         values = request.headers['authorization']
         found = re.fullmatch(r'bearer +(\S+)', values[0], re.I) if len(values) == 1 else None
-        shown_by.append(who_by_token(found[1]) if found else None)
+        by_key = who_by_key(found[1]) if found and on('key-as-bearer') else None
+        shown_by.append(by_key or (who_by_token(found[1]) if found else None))
     if not shown_by:
         if anyone:
             return None
@@ -320,7 +332,7 @@ def emit(kind, rkind, full, data=None):
     parent = parent_of(rkind, full)
     event = {'id': 'evt_' + uuid.uuid4().hex, 'kind': kind, 'at': at, 'rkind': rkind, 'key': full[IDS[rkind]], 'row': dict(full),
              'parent': dict(parent) if parent else None, 'data': data}
-    while EVENTS and EVENTS[0]['at'] < at - 6 * 3600:
+    while EVENTS and EVENTS[0]['at'] < at - 6 * 3600 and not on('stream-keeps-all'):
         EVENTS.popleft()
     EVENTS.append(event)
     for bell in list(ROWS['bell'].values()):
@@ -388,6 +400,14 @@ def exact_exists(kind, row, but=None):
     return False
 
 
+def others_first(name):
+    """With this fault others come in between a look and the change that relies on it."""
+    if on(name):
+        LOCK.release()
+        time.sleep(0.05)
+        LOCK.acquire()
+
+
 def create_telescope(call, body):
     row, spots = fits('telescope', body, call.edition, 'create')
     refuse_unfit(spots)
@@ -420,11 +440,14 @@ def create_run(call, body):
         row['state'] = body['state']
     if exact_exists('run', row):
         raise Refused('resource.exists')
-    COUNTERS['run'] += 1
+    others_first('titles-raced')
+    COUNTERS['run'] = max(ROWS['run'], default=0) + 1 if on('numbers-again') else COUNTERS['run'] + 1
     telescope['_made'] += 1
     at = stamp(now())
     row = {'no': COUNTERS['run'], **row, 'door_code': uuid.uuid4().hex[:16], 'made_at': at, 'changed_at': at, '_in': now()}
-    ROWS['run'][row['no']] = row
+    ROWS['run'][row['no']] = RUNS_AT.setdefault(row['telescope'], {})[row['no']] = row
+    if on('made-told'):
+        emit('run.made', 'run', whole('run', row))
     return row
 
 
@@ -440,7 +463,7 @@ def create_frame(call, body):
     if run['state'] != 'observing' and not (run['state'] == 'booked' and on('frames-when-booked')):
         raise Refused('not_observing', own=True)
     row = {'id': str(uuid.uuid4()), **row, 'taken_at': stamp(now())}
-    ROWS['frame'][row['id']] = row
+    ROWS['frame'][row['id']] = FRAMES_OF.setdefault(row['run'], {})[row['id']] = row
     if row['good'] or on('bad-frames-told'):
         emit('frame.taken', 'frame', row)
     return row
@@ -460,7 +483,7 @@ def create_report(run):
     full = whole('run', run)
     frames = full['frames']
     if on('report-of-good'):
-        frames = sum(1 for frame in ROWS['frame'].values() if frame['run'] == run['no'] and frame['good'])
+        frames = sum(1 for frame in frames_of(run['no']) if frame['good'])
     row = {'id': 'rep_' + ulid(), 'run': run['no'], 'astronomer': run['astronomer'], 'frames': frames, 'exposure': full['exposure'],
            'written_at': stamp(now())}
     ROWS['report'][row['id']] = row
@@ -518,6 +541,7 @@ def transition_run(call, name, request):
             if on('refused-accept-told'):
                 emit('run.booked', 'run', whole('run', run))
             raise Refused('no_hours')
+        others_first('hours-raced')
         move(run, name, 'booked', request)
     elif name == 'reject':
         if state != 'submitted':
@@ -549,28 +573,31 @@ def transition_telescope(call, name):
     if name == 'retire':
         emit('telescope.retired', 'telescope', whole('telescope', row))
         good = ('submitted', 'booked') if on('drafts-not-called-off') else ('drafted', 'submitted', 'booked')
-        for run in [run for run in ROWS['run'].values() if run['telescope'] == row['code']]:
+        for run in runs_at(row['code']):
             if run['state'] in good:
                 move(run, 'call_off', 'withdrawn')
 
 
 def delete_row(kind, row):
     if kind == 'telescope':
-        held = [run for run in ROWS['run'].values() if run['telescope'] == row['code']]
+        held = runs_at(row['code'])
         if on('held-by-live-only'):
             held = [run for run in held if run['state'] not in ('withdrawn', 'lapsed')]
         if held:
             raise Refused('reference.held')
     if kind == 'run':
-        for frame in [frame for frame in ROWS['frame'].values() if frame['run'] == row['no']]:
+        for frame in frames_of(row['no']):
             if not on('cascade-silent'):
                 emit('frame.lost', 'frame', frame)
             del ROWS['frame'][frame['id']]
+        FRAMES_OF.pop(row['no'], None)
+        RUNS_AT[row['telescope']].pop(row['no'])
         for report in [report for report in ROWS['report'].values() if report['run'] == row['no']]:
             if not on('reports-stay'):
                 del ROWS['report'][report['id']]
     if kind == 'frame':
         emit('frame.lost', 'frame', row)
+        FRAMES_OF[row['run']].pop(row['id'])
     if kind == 'bell':
         BELLS.drop(row)
     ROWS[kind].pop(row[IDS[kind]], None)
@@ -598,7 +625,12 @@ def change(call, kind, body, mode):
     row.clear()
     row.update(after)
     row.update(hidden)
+    if kind == 'run' and row['telescope'] != before['telescope']:
+        RUNS_AT[before['telescope']].pop(row['no'])
+        RUNS_AT.setdefault(row['telescope'], {})[row['no']] = row
     refresh(kind, row)
+    if kind == 'run' and on('update-puts-off'):
+        row['_in'] = now()
     if kind == 'bell' and not row['live']:
         BELLS.drop(row)
     if kind == 'run' and (on('moved-always') or time_of(row['starts_at']) != time_of(before['starts_at'])):
@@ -776,7 +808,9 @@ def body_of(call):
             if math.isinf(value):
                 raise ValueError(text)
             return value
-        return json.loads(request.body.decode('utf-8'), parse_constant=no_constant, parse_float=finite)
+        told = json.loads(request.body.decode('utf-8'), parse_constant=no_constant, parse_float=finite)
+        wire.compact(told)  # half a character cannot be told again
+        return told
     except (ValueError, RecursionError):
         raise Refused('request.malformed') from None
 
@@ -806,7 +840,7 @@ def parameters_of(call):
         elif name == 'good':
             good = value in ('true', 'false')
         elif name in ('hours_to', 'hours_left_from'):
-            good = re.fullmatch(r'-?\d{1,15}', value) is not None
+            good = re.fullmatch(r'-?[0-9]{1,15}', value) is not None
         elif name == 'starts_before':
             good = instant(value) is not None
         elif name == 'sort':
@@ -821,7 +855,7 @@ def parameters_of(call):
     call.skip = 0
     if 'take' in call.query and 'take' in known:
         text = call.query['take']
-        if not re.fullmatch(r'\d{1,15}', text) or int(text) < 1:
+        if not re.fullmatch(r'[0-9]{1,15}', text) or int(text) < 1:
             wrong.append('take')
         elif int(text) > most:
             if call.endpoint['operation'] == 'list frame' and not on('frames-page-refused'):
@@ -834,7 +868,7 @@ def parameters_of(call):
             call.take = int(text)
     if 'skip' in call.query and 'skip' in known:
         text = call.query['skip']
-        if not re.fullmatch(r'\d{1,15}', text):
+        if not re.fullmatch(r'[0-9]{1,15}', text):
             wrong.append('skip')
         else:
             call.skip = int(text)
@@ -879,12 +913,13 @@ def preconditions(call, kind):
         mine.add(tag_of(kind, call.row, None, call.edition))
     if not mine & set(tags):
         raise Refused('precondition.failed')
+    others_first('match-raced')
 
 
 def load(call, kind, text, operation):
     key = text
     if kind == 'run':
-        key = int(text) if re.fullmatch(r'[1-9]\d{0,17}', text) else None
+        key = int(text) if re.fullmatch(r'[1-9][0-9]{0,17}', text) else None
     row = ROWS[kind].get(key)
     if row is None:
         raise Refused('resource.missing')
@@ -898,7 +933,7 @@ def load(call, kind, text, operation):
 
 def load_parent(call):
     text = call.params['run']
-    run = ROWS['run'].get(int(text)) if re.fullmatch(r'[1-9]\d{0,17}', text) else None
+    run = ROWS['run'].get(int(text)) if re.fullmatch(r'[1-9][0-9]{0,17}', text) else None
     if run is None or not may_read('run', run, call.who):
         if not (run is not None and call.endpoint['operation'] == 'list frame' and on('foreign-parent-empty')):
             raise Refused('resource.missing')
@@ -926,7 +961,9 @@ def listed(call, kind, rows):
     operation = f'list {kind}'
     seen = [row for row in rows if allowed(operation, row, call.who, parent_of(kind, row))
             or (on('state-filter-leaks') and kind == 'run' and 'state' in call.query)]
-    return [(row, whole(kind, row)) for row in seen], lambda pair: shown(kind, pair[1], user, call.edition)
+    if kind == 'telescope':
+        return [(row, whole(kind, row)) for row in seen], lambda pair: shown(kind, pair[1], user, call.edition)
+    return [(row, row) for row in seen], lambda pair: shown(kind, whole(kind, pair[1]), user, call.edition)
 
 
 def by_offset(call, pairs, show):
@@ -991,8 +1028,7 @@ def list_runs(call):
 
 def list_frames(call):
     query = call.query
-    rows = [row for row in ROWS['frame'].values() if row['run'] == call.parent['no']]
-    pairs, show = listed(call, 'frame', rows)
+    pairs, show = listed(call, 'frame', frames_of(call.parent['no']))
     if 'filter' in query:
         pairs = [pair for pair in pairs if pair[1]['filter'] == query['filter']]
     if 'good' in query and not (query['good'] == 'false' and on('good-false-ignored')):
@@ -1092,7 +1128,8 @@ def check_stated(verb, body):
             spots.append('/grade')
     elif not isinstance(value, str) or not (4 if on('reason-of-four') else 5) <= len(value) <= 120:
         spots.append('/reason')
-    spots += ['/' + other for other in body if other != name]
+    if not (verb == 'accept' and on('accept-takes-more')):
+        spots += ['/' + other for other in body if other != name]
     refuse_unfit(spots)
 
 
@@ -1108,6 +1145,7 @@ def repeated(call, body):
     call.print = print_of
     kept = KEPT_KEYS.get(call.key)
     if kept is None or kept['until'] <= now():
+        others_first('keys-raced')
         return None
     if kept['print'] != print_of:
         raise Refused('idempotency.reused')
@@ -1245,7 +1283,7 @@ def clock_door(request, sock):
 
 
 def later(at, text):
-    found = re.fullmatch(r'P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?', text)
+    found = re.fullmatch(r'P(?:([0-9]+)Y)?(?:([0-9]+)M)?(?:([0-9]+)W)?(?:([0-9]+)D)?(?:T(?:([0-9]+)H)?(?:([0-9]+)M)?(?:([0-9]+(?:\.[0-9]+)?)S)?)?', text)
     if not found or text in ('P', 'PT') or text.endswith('T'):
         raise ValueError(text)
     years, months, weeks, days, hours, minutes = (int(part or 0) for part in found.groups()[:6])
@@ -1260,7 +1298,7 @@ def later(at, text):
 
 
 def told_of(what):
-    status, headers, body = failed(Refused('limit.time' if what == 'late' else 'request.malformed'))
+    status, headers, body = failed(Refused({'late': 'limit.time', 'long': 'limit.size'}.get(what, 'request.malformed')))
     return wire.answer_bytes(status, [('Content-Type', 'application/json'), *headers, ('Connection', 'close')], body)
 
 

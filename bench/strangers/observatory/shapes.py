@@ -136,7 +136,7 @@ def is_number(value):
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-WHEN = re.compile(r'(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)')
+WHEN = re.compile(r'([0-9]{4})-([0-9][0-9])-([0-9][0-9])[Tt]([0-9][0-9]):([0-9][0-9]):([0-9][0-9])(\.[0-9]+)?([Zz]|[+-][0-9][0-9]:[0-9][0-9])')
 
 
 def instant(text):
@@ -340,7 +340,9 @@ def fits(kind, body, edition, mode, stored=None):
                 spots.append(path)
                 continue
         row[name] = value
-    if edition == 'e1' and mode == 'create' and kind == 'run':
+    if edition == 'e1' and mode == 'replace' and on('old-replace-resets'):
+        row.pop('priority', None)
+    if edition == 'e1' and (mode == 'create' or on('old-replace-resets')) and kind == 'run':
         row.setdefault('priority', 1 if on('old-priority-one') else default_of(kind, 'priority'))
     if kind == 'run':
         both, none = 'target' in row and 'position' in row, 'target' not in row and 'position' not in row

@@ -31,7 +31,8 @@ class Bells:
 
     def add(self, bell, event):
         one = {'event': event, 'bell': bell, 'tries': 0, 'due': self.now(), 'busy': False}
-        self.queues.setdefault((bell['id'], event['rkind'], event['key']), deque()).append(one)
+        key = event['id'] if on('later-overtakes') else event['key']
+        self.queues.setdefault((bell['id'], event['rkind'], key), deque()).append(one)
         self.work.notify_all()
 
     def drop(self, bell):
@@ -61,6 +62,8 @@ class Bells:
 
     def ring(self, queue, one):
         bell, event = one['bell'], one['event']
+        if on('new-id-each-try'):
+            event = {**event, 'id': f'{event["id"]}-{one["tries"]}'}
         edition = 'e2' if on('bells-in-newest') else bell['_edition']
         body = json.dumps(self.message(event, bell['_maker'], edition), ensure_ascii=False, separators=(',', ':')).encode()
         status, wait = self.post(bell, event, body)
@@ -75,7 +78,7 @@ class Bells:
                 self.drop(bell)
             else:
                 since = bell.setdefault('_failing', self.now())
-                if self.now() - since >= 2 * 86400:
+                if self.now() - since >= 2 * 86400 and not on('never-disabled'):
                     self.disable(bell)
                     self.drop(bell)
             if good or one['tries'] > (0 if on('no-retries') else len(WAITS)):
@@ -134,7 +137,7 @@ class Streams:
         quiet = time.monotonic()
         while True:
             for event in waiting:
-                if event['at'] >= self.now() - 6 * 3600 and receives(event, who):
+                if (event['at'] >= self.now() - 6 * 3600 or on('stream-keeps-all')) and receives(event, who):
                     told = json.dumps(message(event, who, edition), ensure_ascii=False, separators=(',', ':'))
                     kind = f'event: {event["kind"]}\n' if not on('stream-unnamed') else ''
                     sock.sendall(f'id: {event["id"]}\n{kind}data: {told}\n\n'.encode())

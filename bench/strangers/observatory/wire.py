@@ -5,7 +5,10 @@ import socket
 import threading
 import time
 
+from fault import on
+
 REQUEST_S, IDLE_S = 5, 20
+BODY_S = 60
 DRAIN = 1 << 20
 PHRASES = {200: 'OK', 201: 'Created', 204: 'No Content', 304: 'Not Modified', 400: 'Bad Request', 401: 'Unauthorized', 403: 'Forbidden',
            404: 'Not Found', 405: 'Method Not Allowed', 406: 'Not Acceptable', 408: 'Request Timeout', 409: 'Conflict', 410: 'Gone',
@@ -19,6 +22,10 @@ class Late(Exception):
 
 class Garbled(Exception):
     """What came is no HTTP."""
+
+
+class Long(Exception):
+    """A line that is longer than anybody needs."""
 
 
 class Request:
@@ -57,7 +64,7 @@ class Reader:
     def line(self, most=1 << 17):
         while b'\n' not in self.buffer:
             if len(self.buffer) > most:
-                raise Garbled()
+                raise Long()
             self.more()
         line, self.buffer = self.buffer.split(b'\n', 1)
         return line.rstrip(b'\r')
@@ -103,12 +110,14 @@ def read_request(reader, sock, most_body):
     request.old = parts[2] == 'HTTP/1.0'
     if (request.header('expect') or '').lower() == '100-continue':
         sock.sendall(b'HTTP/1.1 100 Continue\r\n\r\n')
+    if on('body-waits'):
+        reader.deadline = time.monotonic() + BODY_S
     request.close = 'close' in (request.header('connection') or '').lower() or request.old
     if 'chunked' in (request.header('transfer-encoding') or '').lower():
         read_chunks(reader, request, most_body)
     elif request.header('content-length') is not None:
         text = request.header('content-length')
-        if not re.fullmatch(r'\d+', text):
+        if not re.fullmatch(r'[0-9]+', text):
             raise Garbled()
         length = int(text)
         if length > most_body('length'):
@@ -156,6 +165,15 @@ def answer_bytes(status, headers, body, bare=False):
     return ('\r\n'.join(head) + '\r\n\r\n').encode('latin-1') + (b'' if bare or status in (204, 304) else body)
 
 
+def part(sock):
+    """Closes so that what was said arrives, though the other side may still be talking."""
+    sock.shutdown(socket.SHUT_WR)
+    sock.settimeout(1)
+    for _ in range(256):
+        if not sock.recv(65536):
+            return
+
+
 def serve(port, handle, told_of, most_body):
     """`handle(request, sock)` gives (status, headers, body), or None where it has answered by itself."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -176,6 +194,11 @@ def serve(port, handle, told_of, most_body):
                     return
                 except Garbled:
                     sock.sendall(told_of('garbled'))
+                    part(sock)
+                    return
+                except Long:
+                    sock.sendall(told_of('long'))
+                    part(sock)
                     return
                 request.peer = peer
                 answer = handle(request, sock)
@@ -187,6 +210,7 @@ def serve(port, handle, told_of, most_body):
                 sock.settimeout(30)
                 sock.sendall(answer_bytes(status, headers, body, request.method == 'HEAD'))
                 if request.close:
+                    part(sock)
                     return
                 reader.began = False
         except (ConnectionError, OSError):
