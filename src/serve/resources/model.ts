@@ -11,7 +11,8 @@ import type { QuerySpec, Row, Scalar, TableSpec } from '../../store/store.ts';
 import type { Access } from '../callers/access.ts';
 import { type ColumnCode, canonical, fieldCode } from '../exchange/column.ts';
 import type { Compilation, Evaluate } from '../exchange/compilation.ts';
-import type { Fields, Value } from '../exchange/exchange.ts';
+import type { Fields, Refusal, Value } from '../exchange/exchange.ts';
+import { unfit } from '../exchange/unfit.ts';
 import { compileForgetting, type Prune } from '../exchange/visibility.ts';
 import type { Validate } from '../http/ajv.ts';
 import { parseStored } from '../http/json.ts';
@@ -231,6 +232,8 @@ export interface Setter {
   readonly expression: Expression;
   readonly evaluate: Evaluate;
   readonly validate: Validate;
+  /** What is answered where it fails or does not fit. */
+  readonly refuse: (names: Readonly<Record<string, Value>>, message: string) => Refusal;
 }
 
 /** What sets fields on a change, by its words: the operation, the transition, the verb, `write`; but for those that are given otherwise. */
@@ -252,7 +255,11 @@ function rememberSetters(fields: readonly Field[], compilation: Compilation): Se
       if (!expression) return [];
       const shape = statedValue(field.shape) ?? {};
       const validate = isSaidByType(shape) ? fits : compilation.validate(shape, 'stored');
-      return [{ field: field.name, expression, evaluate: compilation.expression(expression, words[0]), validate }];
+      const [operation = ''] = words;
+      const prepared = compilation.prepare(expression, operation);
+      const refuse: Setter['refuse'] = (names, message) =>
+        unfit(compilation.spec, { expression: prepared, operation, names }, message, `a value by which ${field.name} can be set`);
+      return [{ field: field.name, expression, evaluate: prepared.evaluate, validate, refuse }];
     });
     known.set(key, setters);
     return setters;
