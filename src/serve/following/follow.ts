@@ -7,7 +7,8 @@ import { type Fields, type Refusal, Refused, type Value } from '../exchange/exch
 import { unfit } from '../exchange/unfit.ts';
 import { follower, type Models, type Names, type StoredChange, type Work } from '../resources/act.ts';
 import { applySetters } from '../resources/create.ts';
-import { identifierText, identifierValue, type RowModel, type Setter } from '../resources/model.ts';
+import { identifierText, identifierValue, type RowModel } from '../resources/model.ts';
+import type { Setter } from '../resources/setters.ts';
 import type { ViewCompilation } from '../resources/view-compilation.ts';
 import { compileDoing, type Doing } from './doing.ts';
 
