@@ -20,6 +20,7 @@ import {
   compileMissingReference,
   compileSent,
   droppedFor,
+  hasAnyMembers,
   invalid,
   isFields,
   ownFields,
@@ -55,6 +56,7 @@ export function compileUpdate(
     ? compileLook(compilation.validate(endpoint.request.value, 'sent'), compilation)
     : undefined;
   const fit = compileFit(model, compilation);
+  const isNamed = (ownShape !== undefined || compilation.standIn !== undefined) && !(compilation.standIn && hasAnyMembers(model));
 
   /** What was sent is an object that its own shape, where it has one, admits. */
   function misshapen(exchange: Exchange): readonly Violation[] {
@@ -86,7 +88,7 @@ export function compileUpdate(
         ...bindPath({ ...changes }, exchange, model, locator),
       ];
       if (wrong.length > 0) return invalid(wrong);
-      const own = ownShape || compilation.standIn ? ownFields(model.fields, changes) : changes;
+      const own = isNamed ? ownFields(model.fields, changes) : changes;
       const taken = fit(work, row!, before, made?.next ?? withoutPrototype(mergeJson(before, own) as Fields));
       return !move || 'refusal' in taken ? taken : { ...taken, ...move(work, before, taken.next) };
     },

@@ -14,8 +14,8 @@ export function writeAuthentication(
   trail: Trail,
 ): OpenMap | undefined {
   const schemes = writeSchemes(reader, trail);
-  const whole = requirementsOf({ value: reader.root.value, at: '' }, schemes, reader);
-  const own = operations.map((operation) => ({ operation, list: requirementsOf(operation.map, schemes, reader) }));
+  const whole = requirementsOf({ value: reader.root.value, at: '' }, schemes, reader, trail);
+  const own = operations.map((operation) => ({ operation, list: requirementsOf(operation.map, schemes, reader, trail) }));
   if (Object.keys(schemes).length === 0) return undefined;
   const authentication: OpenMap = newMap();
   authentication.schemes = schemes;
@@ -55,7 +55,7 @@ export function nameOfOperation(endpoints: OpenMap, { key }: SourceOperation): s
  * What may be shown at some place: one of these sets of schemes, whole. A scheme that is nowhere described is one all the same: nobody can
  * show it, so it is never left out.
  */
-function requirementsOf(map: MapAt, schemes: OpenMap, reader: SourceReader): string[][] | undefined {
+function requirementsOf(map: MapAt, schemes: OpenMap, reader: SourceReader, trail: Trail): string[][] | undefined {
   const { security } = map.value;
   if (!Object.hasOwn(map.value, 'security') || !Array.isArray(security)) return undefined;
   reader.mark(map.value, 'security');
@@ -70,6 +70,7 @@ function requirementsOf(map: MapAt, schemes: OpenMap, reader: SourceReader): str
       if (Object.hasOwn(schemes, name)) continue;
       reader.find('import/ref-unresolved', below(place, name), `There is no scheme \`${name}\`; nobody can show it.`);
       schemes[name] = { ...unknownScheme };
+      trail.from(below('/authentication/schemes', name), below(place, name));
     }
     return [names];
   });
