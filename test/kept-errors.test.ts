@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseDocument } from '../src/index.ts';
-import { isLong, oneOfEach } from './long.ts';
 import { editions, exported, plain, readBack } from './openapi/harness.ts';
 import { tryService } from './serving/tried.ts';
 import { payments } from './values/payments.ts';
-import { type Otherwise, servedOtherwise } from './verify/served-otherwise.ts';
-import { openStand } from './verify/stand.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -37,44 +34,5 @@ test('an answer that is an error is read back from OpenAPI as it was stated, and
     const text = exported(document, to);
     assert.deepEqual(readBack(text), plain(document.tree));
     assert.match(JSON.stringify(text.components), /card_declined/);
-  }
-});
-
-const rows: readonly Otherwise[] = [
-  [
-    'what is declined is not kept',
-    '- { state: declined, answer: card_declined }',
-    '- { if: "next.card == \'none\'", state: declined }',
-    'conditions:card_declined',
-    /code/,
-  ],
-  [
-    'what is declined is answered like any change',
-    'state: declined, answer: card_declined',
-    'state: declined',
-    'transitions:payment',
-    /capture/,
-  ],
-  [
-    'what is declined leads elsewhere',
-    '{ state: declined, answer: card_declined }',
-    '{ state: blocked, answer: card_declined }',
-    'transitions:payment',
-    /capture is kept/,
-  ],
-];
-
-servedOtherwise(
-  payments,
-  oneOfEach(rows, ([, , , breaks]) => breaks),
-);
-
-test('a service that keeps what it answers with an error is found without a fault', { skip: !isLong }, async () => {
-  const stand = await openStand(payments);
-  try {
-    const { breaches } = await stand.verify();
-    assert.deepEqual(breaches, []);
-  } finally {
-    await stand.close();
   }
 });

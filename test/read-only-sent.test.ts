@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseDocument } from '../src/index.ts';
-import { isLong, oneOfEach } from './long.ts';
 import { editions, exported, plain, readBack } from './openapi/harness.ts';
 import { tryService } from './serving/tried.ts';
 import { register } from './values/register.ts';
-import { type Otherwise, servedOtherwise } from './verify/served-otherwise.ts';
-import { openStand } from './verify/stand.ts';
 
 test('fields that are not for their caller to write are refused by name where that is stated', async () => {
   const { send, close } = await tryService(register);
@@ -56,31 +53,4 @@ versioning:
 test('what is refused is read back from OpenAPI as it was stated', () => {
   const document = parseDocument(`title: Register\n${register}`, 'register.yaml');
   for (const to of Object.keys(editions)) assert.deepEqual(readBack(exported(document, to)), plain(document.tree));
-});
-
-const rows: readonly Otherwise[] = [
-  ['what is read-only is ignored', 'read_only: refuse', 'read_only: ignore', 'allowed values:entry.number', /read-only refused/],
-  [
-    'a time may be sent',
-    'readOnly: true, set: { create: now }',
-    'set: { update: now }, default: "2026-01-01T00:00:00Z"',
-    'allowed values:entry.made_at',
-    /read-only refused|stored|answered/,
-  ],
-  ['the state is ignored', 'read_only: refuse', 'read_only: ignore', 'allowed values:entry.state', /read-only refused/],
-];
-
-servedOtherwise(
-  register,
-  oneOfEach(rows, ([, , , breaks]) => breaks),
-);
-
-test('a service that refuses what is read-only is found without a fault', { skip: !isLong }, async () => {
-  const stand = await openStand(register);
-  try {
-    const { breaches } = await stand.verify({ only: ['resources'] });
-    assert.deepEqual(breaches, []);
-  } finally {
-    await stand.close();
-  }
 });
