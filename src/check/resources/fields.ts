@@ -20,7 +20,7 @@ export const fieldRules: readonly Rule[] = [
         const list = valueAt(subject.spec.document.tree, at);
         const fields = fieldVocabulary(resource);
         const words = Array.isArray(list) ? list : typeof list === 'string' && list !== 'none' && list !== 'any' ? [list] : [];
-        const texts = words.map(String);
+        const texts = words.map((word: unknown) => (typeof word === 'string' ? word : ''));
         return words.flatMap((word: unknown, index) =>
           typeof word === 'string' ? unstated(fields, word, itemPlace(subject, at, texts, index)) : [],
         );

@@ -4,7 +4,7 @@ import type { Field } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { isMovedByUpdate, type Machine } from '../../parts/states.ts';
 import { resolvedShape } from '../../parts/value-shape.ts';
-import { typesOf } from '../subject/json-types.ts';
+import { shortJson, typesOf } from '../subject/json-types.ts';
 import { fieldOf, fieldVocabulary, listed, unstated } from '../subject/names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
@@ -98,7 +98,9 @@ function otherValues({ name, shape, at }: Field, { states, resource }: Machine):
   const value = statedValue(shape);
   if (!value || !Array.isArray(value.enum) || !isStated(states)) return [];
   const own = value.enum.filter((word) => word !== null);
-  const strange = own.filter((word) => typeof word !== 'string' || !states.value.includes(word)).map(String);
+  const strange = own.flatMap((word) =>
+    typeof word !== 'string' ? [shortJson(word)] : states.value.includes(word) ? [] : [word],
+  );
   const missing = states.value.filter((state) => !own.includes(state));
   if (strange.length === 0 && missing.length === 0) return [];
   const parts = [

@@ -13,8 +13,9 @@ import { takeMadeLast, withMadeLast } from './counting.ts';
 import { bringUpDerived, withDerived } from './derive.ts';
 import { keptFields, newRow, setTimers } from './kept-row.ts';
 import { compileLocator, type Locator } from './locate.ts';
-import { identifierText, identifierValue, type RowModel, type Setter } from './model.ts';
+import { identifierText, identifierValue, type RowModel } from './model.ts';
 import { compileOwnErrors } from './own-errors.ts';
+import type { Setter } from './setters.ts';
 import type { StandIn } from './stand-in.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
@@ -237,19 +238,17 @@ export function updateRow(
   return asDerived(work, model, written, before, fields);
 }
 
-/** What is set on a change, all of it over the same scope. @throws {Refused} `internal` where it fails or does not fit its field. */
+/** What is set on a change, all of it over the same scope. @throws {Refused} where it fails or does not fit its field. */
 export function applySetters(setters: readonly Setter[], scope: Readonly<Record<string, Value>>, fields: Fields): Fields {
   if (setters.length === 0) return fields;
-  const values = setters.map(({ field, expression, evaluate, validate }) => {
+  const values = setters.map(({ field, expression, evaluate, validate, refuse }) => {
     const value = evaluate(scope);
     if (value instanceof EvaluationFailure)
-      throw new Refused({ when: 'internal', message: `What sets ${field} failed (${expression.source}): ${value.reason}` });
-    if (value !== undefined && value !== null && validate(value).length > 0) {
-      throw new Refused({
-        when: 'internal',
-        message: `What sets ${field} (${expression.source}) gave ${describeValue(value)}, which is no ${field}.`,
-      });
-    }
+      throw new Refused(refuse(scope, `What sets ${field} failed (${expression.source}): ${value.reason}`));
+    if (value !== undefined && value !== null && validate(value).length > 0)
+      throw new Refused(
+        refuse(scope, `What sets ${field} (${expression.source}) gave ${describeValue(value)}, which is no ${field}.`),
+      );
     return value;
   });
   const next = withoutPrototype(fields);

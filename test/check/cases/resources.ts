@@ -87,6 +87,15 @@ export const resourcesCases: readonly Case[] = [
     finds: ['resources/set-misfit @ /resources/note/fields/size/set/create'],
   },
   {
+    snippets: [
+      `resources: { note: { fields: { size: { set: { create: "1000 + 1000", update: "has(next.size) ? 5000 : 1" } } } } }`,
+    ],
+    finds: [
+      'resources/set-misfit @ /resources/note/fields/size/set/create',
+      'resources/set-misfit @ /resources/note/fields/size/set/update',
+    ],
+  },
+  {
     snippets: ['resources: { book: { fields: { name: { type: string, reveal: once } } } }'],
     finds: ['resources/reveal-nothing @ /resources/book/fields/name/reveal'],
   },
