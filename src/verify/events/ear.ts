@@ -37,7 +37,7 @@ export function msFor({ errand, client }: Pick<ScriptRun, 'errand' | 'client'>, 
 }
 
 /** The longest that is listened for what must not come. */
-const quietMost = 1_000;
+const quietMost = 500;
 
 /** How long is listened for what must not come: longer where what comes takes its time. */
 export function quietFor({ client }: Pick<ScriptRun, 'client'>, { quietMs }: Waiting): number {
