@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,10 +16,39 @@ export interface Engine {
   open(test: TestContext): Promise<{ store: Store; again: () => Promise<Store> }>;
 }
 
-export const engines: readonly Engine[] = [
-  { name: 'SQLite', runsOnce: true, open: inFile(openSqlite) },
-  { name: 'reluctant SQLite', runsOnce: false, open: inFile((file) => reluctant(openSqlite(file))) },
-];
+/** The stores that `NINEFOLD_TEST_STORE` names; SQLite, at once and later, where it names none. */
+export const engines: readonly Engine[] = await enginesFor(process.env.NINEFOLD_TEST_STORE);
+
+async function enginesFor(store: string | undefined): Promise<Engine[]> {
+  if (store === 'postgres') {
+    const { openTestSchema } = await import('./stores/postgres.ts');
+    return [{ name: 'PostgreSQL', runsOnce: false, open: inSchema(openTestSchema) }];
+  }
+  if (store === 'pglite') {
+    const { openTestPglite } = await import('./stores/pglite.ts');
+    return [{ name: 'PGlite', runsOnce: false, open: inSchema(openTestPglite) }];
+  }
+  return [
+    { name: 'SQLite', runsOnce: true, open: inFile(openSqlite) },
+    { name: 'reluctant SQLite', runsOnce: false, open: inFile((file) => reluctant(openSqlite(file))) },
+  ];
+}
+
+function inSchema(openStore: (schema: string) => Promise<Store>): Engine['open'] {
+  return async (test) => {
+    const schema = `t${randomUUID().replaceAll('-', '')}`;
+    let store = await openStore(schema);
+    test.after(() => store.close());
+    return {
+      store,
+      again: async () => {
+        await store.close();
+        store = await openStore(schema);
+        return store;
+      },
+    };
+  };
+}
 
 function inFile(openStore: (file: string) => Store): Engine['open'] {
   return async (test) => {

@@ -82,6 +82,11 @@ export class SqliteReader implements Reader {
     return this.contents.credentials.find(search);
   }
 
+  /** One process has a file. */
+  holds(): boolean {
+    return true;
+  }
+
   get outbox(): OutboxReader {
     return this.contents.outbox;
   }
