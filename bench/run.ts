@@ -42,6 +42,14 @@ const benches = new Map<string, Bench>([
     },
   ],
   [
+    'scans',
+    {
+      about: 'lists that no index answers, over 1,000,000 rows, and what others wait for them (about a minute)',
+      options: '--rows 1000000  --lists 8  --markdown  --strict',
+      load: () => import('./scans.ts'),
+    },
+  ],
+  [
     'denial',
     {
       about: 'whether the time of a refusal tells what is missing from what stays hidden (about 20 seconds)',

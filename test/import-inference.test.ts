@@ -311,6 +311,44 @@ const trials: Readonly<Record<string, Trial>> = {
     },
     leaves: ['/states/Order/transitions/print'],
   },
+  'renamed-members': {
+    source: service(
+      {
+        '/toys': { get: answers(list(ref('Toy'))) },
+        '/shops/{shopId}/toys': {
+          post: {
+            parameters: [{ name: 'shopId', in: 'path', required: true, schema: string }],
+            ...sends({
+              type: 'object',
+              properties: { FriendlyName: string, 'max-size': string, MaxSize: string, Colour: string },
+            }),
+            ...answers(ref('Toy'), '201'),
+          },
+        },
+        '/toys/{id}': {
+          parameters: [{ name: 'id', in: 'path', required: true, schema: string }],
+          get: answers(ref('Toy')),
+          patch: {
+            ...sends({ type: 'object', properties: { FriendlyName: string, friendly_name: string } }),
+            ...answers(ref('Toy')),
+          },
+        },
+      },
+      {},
+      {
+        Toy: {
+          type: 'object',
+          properties: { id: string, friendly_name: string, max_size: string, shop_id: string, colour_name: string },
+          required: ['id'],
+        },
+      },
+    ),
+    infers: {
+      [endpoint('POST /shops/{shopId}/toys', 'takes')]: { FriendlyName: 'friendly_name' },
+      '/resources/Toy/fields/shop_id/set': { create: 'params.shopId' },
+    },
+    leaves: [endpoint('PATCH /toys/{id}', 'takes'), endpoint('POST /shops/{shopId}/toys', 'takes/Colour')],
+  },
   'expandable-fields': {
     source: service(
       {

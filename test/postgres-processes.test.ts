@@ -145,6 +145,9 @@ test('a process whose tables another document has replaced stores nothing more',
   const [older, newer] = (await several(context, 2)) as [Store, Store];
   await older.prepare([parcels], noRows);
   await newer.prepare([table('parcel', ['slug:text', 'weight:integer'], { unique: ['slug'] })], noRows);
-  await assert.rejects(older.change((tx) => tx.insert('parcel', row('a', 'x'))), /another document/);
+  await assert.rejects(
+    older.change((tx) => tx.insert('parcel', row('a', 'x'))),
+    /another document/,
+  );
   await newer.change((tx) => tx.insert('parcel', row('a', 'x', 1)));
 });

@@ -16,6 +16,9 @@ export interface Engine {
   open(test: TestContext): Promise<{ store: Store; again: () => Promise<Store> }>;
 }
 
+/** No time for anything at once, and few rows at a time. */
+export const slices = { attemptMs: 0, everyRows: 1, sliceMs: 0, sliceRows: [1, 2] } as const;
+
 /** The stores that `NINEFOLD_TEST_STORE` names; SQLite, at once and later, where it names none. */
 export const engines: readonly Engine[] = await enginesFor(process.env.NINEFOLD_TEST_STORE);
 
@@ -30,6 +33,8 @@ async function enginesFor(store: string | undefined): Promise<Engine[]> {
   }
   return [
     { name: 'SQLite', runsOnce: true, open: inFile(openSqlite) },
+    // Each question that may be long is answered in slices of a row or two, on a connection of its own or, in memory, on the one there is.
+    { name: 'SQLite in slices', runsOnce: false, open: inFile((file) => openSqlite(file, { longReads: slices })) },
     { name: 'reluctant SQLite', runsOnce: false, open: inFile((file) => reluctant(openSqlite(file))) },
   ];
 }

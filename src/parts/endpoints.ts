@@ -9,6 +9,7 @@ import { type Parameter, readParameter } from './parameters.ts';
 import { readShape } from './read-shape.ts';
 import type { Shape } from './shape.ts';
 import { named, Source } from './source.ts';
+import { readTaking, type Taking } from './taking.ts';
 import { type Deprecation, readDeprecation } from './versioning.ts';
 
 /** Part 4: what can be asked of the service, and how. */
@@ -34,8 +35,8 @@ export interface Endpoint {
   readonly identity?: Expression;
   /** The stated request body. Open where nothing is stated: then it follows from the effect, or is open with it. */
   readonly request: Fact<Shape>;
-  /** The members that lead from the stated body to the fields of the row; absent = the body is the row. */
-  readonly takes?: readonly string[];
+  /** Where the stated body holds the fields of the row, and as what; absent = the body is the row. */
+  readonly takes?: Taking;
   /** Whether a request may go without its body. */
   readonly body?: 'optional';
   /** The stated answers. Open where nothing is stated: then they follow from the effect, or are open with it. */
@@ -107,7 +108,7 @@ function readEndpoint(key: string, source: Source): Endpoint {
   const ifMatch = source.get('if_match').text();
   const etag = source.get('etag').text();
   const cache = source.get('cache').text();
-  const takes = source.get('takes').text();
+  const takes = readTaking(source.get('takes'));
   return {
     key,
     at: source.at,
@@ -120,7 +121,7 @@ function readEndpoint(key: string, source: Source): Endpoint {
       .fact((value) => named(value.entries().map(([name, entry]) => [name, readParameter(name, entry, does, path)] as const))),
     ...(identity && { identity }),
     request: source.get('request').fact((value) => readShape(value)),
-    ...(takes !== undefined && { takes: takes.split('.') }),
+    ...(takes && { takes }),
     ...(source.get('body').text() === 'optional' && { body: 'optional' as const }),
     response: source.get('response').fact((value) => readAnswers(value)),
     ...(source.has('accept') && { accept: readSchemeSets(source.get('accept')) }),

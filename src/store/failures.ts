@@ -26,6 +26,15 @@ export class CommitFailed extends Error {
   }
 }
 
+/** What was asked looks at more rows than there is time for. */
+export class ReadTooLong extends Error {
+  constructor() {
+    super(
+      'a read was given up: it looks at more rows than there is time for; state an index by filtering for equal values, or a timeout',
+    );
+  }
+}
+
 /** The file of a store is damaged. */
 export class Damaged extends Error {
   constructor(path: string, found: string, options?: ErrorOptions) {

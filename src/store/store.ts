@@ -276,8 +276,8 @@ export interface Store {
   tablesBeside(known: readonly string[]): readonly StoredTable[] | Promise<readonly StoredTable[]>;
   /** Writes what is committed into a new file, which is there once it is whole and on disk. A file of that name is not touched. */
   copyTo(path: string): void | Promise<void>;
-  /** What the body makes of the committed rows. */
-  read<T>(body: (reader: Reader) => T): T | Promise<T>;
+  /** What the body makes of the committed rows. Where that takes long, `goesOn` is called now and then, to throw. @throws {ReadTooLong} */
+  read<T>(body: (reader: Reader) => T, goesOn?: () => void): T | Promise<T>;
   /**
    * Runs the body in its own savepoint inside the transaction shared by all changes of this turn of the event loop, and
    * of those right after it while changes keep coming, and settles once the commit is on disk. A body that throws has

@@ -4,6 +4,7 @@ import { entriesOf } from '../parts/fact.ts';
 import { identifierParameter } from '../parts/payload.ts';
 import { machineOf } from '../parts/states.ts';
 import { Spent } from './client/budget.ts';
+import { subscribersOf } from './events/subscribing.ts';
 import { type Made, type MadeRow, madeKey } from './made.ts';
 import { callersFor } from './make/callers-for.ts';
 import { lookAt } from './make/look.ts';
@@ -24,17 +25,23 @@ const beside = 8;
 /** Who has not answered so often in a row is asked no more. */
 const troublesMax = 40;
 
+/** Rows of one run alone, or of one resource. */
+export interface OnlyRows {
+  readonly owner?: unknown;
+  readonly resource?: string;
+}
+
 /**
  * Removes what was made, or what one run made, where the document has a way, through the states that a deletion asks for; says what stays.
  * Nothing is asked for a row that another one holds for as long as that one stays, nor, but in the end, for one that was refused before and is
  * held by nothing less since.
  */
-export async function cleanUp(made: Made, start: () => Session, owner?: unknown): Promise<Leftover[]> {
+export async function cleanUp(made: Made, start: () => Session, only: OnlyRows = {}): Promise<Leftover[]> {
   const whys = new Map<MadeRow, string>();
   const { model, run } = start();
   const isEnd = run.errand === 'last';
   for (let pass = 0, before = Number.POSITIVE_INFINITY; pass < passesMax; pass++) {
-    const queue = made.left.filter((row) => row.isRemovable && (owner === undefined || row.owner === owner));
+    const queue = made.left.filter((row) => row.isRemovable && isAmong(row, only));
     if (queue.length >= before) break;
     before = queue.length;
     const held = holdersIn(made.left, model);
@@ -60,6 +67,17 @@ export async function cleanUp(made: Made, start: () => Session, owner?: unknown)
     staying.set(row.resource, { count: (known?.count ?? 0) + 1, why: known?.why ?? why });
   }
   return [...staying].map(([resource, { count, why }]) => ({ resource, count, why }));
+}
+
+/** Removes those that a run subscribed, whatever for: each is told of everything that comes later, which costs the service more than all else. */
+export async function removeSubscribers(made: Made, start: () => Session, owner: unknown): Promise<void> {
+  const session = start();
+  const resource = subscribersOf(session.model)?.resource;
+  if (resource !== undefined && made.hasOf(resource, owner)) await cleanUp(made, start, { owner, resource });
+}
+
+function isAmong(row: MadeRow, { owner, resource }: OnlyRows): boolean {
+  return (owner === undefined || row.owner === owner) && (resource === undefined || row.resource === resource);
 }
 
 /** The rows that keep others from being removed, by what they refer to, as far as their creations show it. */

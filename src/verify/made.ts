@@ -74,6 +74,11 @@ export class Made {
     return row !== undefined && row.owner !== owner;
   }
 
+  /** Whether a run has made a row of a resource that can be removed and is still there. */
+  hasOf(resource: string, owner: unknown): boolean {
+    return this.#rows.values().some((row) => row.owner === owner && row.resource === resource && row.isRemovable);
+  }
+
   forget(row: MadeRow): void {
     this.#remove(madeKey(row));
   }

@@ -1,6 +1,6 @@
 import { type PlannedCase, planOf } from './asked.ts';
 import { CaseCosts } from './case-costs.ts';
-import { cleanUp } from './clean-up.ts';
+import { cleanUp, removeSubscribers } from './clean-up.ts';
 import { type Budget, type Errand, Spent } from './client/budget.ts';
 import type { Client } from './client/client.ts';
 import type { ServiceClock } from './client/clock.ts';
@@ -220,7 +220,7 @@ export class Rounds {
 
   /** Whether that is all: what came to nothing for a quota that is used up is carried out once more when it begins anew. */
   async #carryOut(planned: PlannedCase, isLast: boolean, slot: Slot | undefined): Promise<boolean> {
-    const { client, budget, tally } = this.#given;
+    const { client, budget, tally, made } = this.#given;
     const { trial, testCase } = planned;
     const course = tally.courseOf(trial.name, testCase.facts);
     const found: Suspicion[] = [];
@@ -245,6 +245,7 @@ export class Rounds {
     }
     for (const suspicion of found)
       if (await this.#suspects.settle(planned, session, suspicion)) this.#stopped ??= 'what was looked for was found';
+    await removeSubscribers(made, () => this.bareSession(), session.run.results);
     await this.#kept.putBack(session.run.results);
     if (client.troublesInARow >= troublesMax) this.#stopped ??= 'the service no longer answers';
     if (budget.spent !== undefined) this.#stopped ??= budget.spent;
@@ -270,8 +271,7 @@ export class Rounds {
     const { tally } = this.#given;
     const { quiet, alone, loud } = this.#queues;
     const why = this.#stopped ?? 'it was not come to';
-    for (const { trial, testCase } of [...quiet, ...alone, ...loud])
-      tally.courseOf(trial.name, testCase.facts).end(nothingSent, why);
+    for (const { trial, testCase } of [...quiet, ...alone, ...loud]) tally.left(trial.name, testCase.facts, why);
     return { quiet: quiet.length, alone: alone.length, loud: loud.length };
   }
 

@@ -130,7 +130,7 @@ export class Suspects {
 
   async #clear(run: ScriptRun): Promise<void> {
     const { made, bareSession, given } = this.#given;
-    await cleanUp(made, bareSession, run.results);
+    await cleanUp(made, bareSession, { owner: run.results });
     await given.putBack(run.results);
   }
 }

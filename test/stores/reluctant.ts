@@ -65,12 +65,12 @@ export function reluctant(store: Store, seed = 1): Store & { readonly reluctance
     nextDue: () => later(() => store.nextDue()),
     setting: (name, make) => later(() => store.setting(name, make)),
     compact: () => later(() => store.compact()),
-    read: (body) =>
+    read: (body, goesOn) =>
       counted(async () => {
         await pause();
-        await store.read((rows) => tryOut(body, rows));
+        await store.read((rows) => tryOut(body, rows), goesOn);
         await pause();
-        return store.read(body);
+        return store.read(body, goesOn);
       }),
     change: (body) =>
       counted(async () => {

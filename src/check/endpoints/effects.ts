@@ -9,6 +9,7 @@ import { machineOf } from '../../parts/states.ts';
 import { knownTransitions } from '../subject/misspelt.ts';
 import { listed, unstated } from '../subject/names.ts';
 import { error, type Rule, type Subject, type Wrong } from '../subject/rule.ts';
+import { wrongTaking } from './taking.ts';
 
 /** What endpoints do. */
 export const effectRules: readonly Rule[] = [
@@ -87,6 +88,12 @@ export const effectRules: readonly Rule[] = [
           ...(first && { also: [{ message: 'The other one.', at: `${first.at}#` }] }),
         }));
       }),
+  ),
+  error(
+    'endpoints/takes',
+    '`takes` speaks of a body that is not stated, or of a field or member that is not there.',
+    'State `request` at a create, update, replace or upsert, and name a member of it and a field of the resource.',
+    (subject) => subject.endpoints.flatMap((endpoint) => (endpoint.takes ? wrongTaking(subject, endpoint, endpoint.takes) : [])),
   ),
 ];
 

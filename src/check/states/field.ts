@@ -2,7 +2,7 @@ import { below } from '../../document/pointer.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import type { Field } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
-import type { Machine } from '../../parts/states.ts';
+import { isMovedByUpdate, type Machine } from '../../parts/states.ts';
 import { resolvedShape } from '../../parts/value-shape.ts';
 import { typesOf } from '../subject/json-types.ts';
 import { fieldOf, fieldVocabulary, listed, unstated } from '../subject/names.ts';
@@ -25,8 +25,27 @@ export const stateFieldRules: readonly Rule[] = [
     'The field that holds the state is not said to be read-only, though transitions alone write it.',
     'Add `readOnly: true` to the field.',
     (subject) =>
-      eachStateField(subject, ({ readOnly, name, at }) =>
-        readOnly ? [] : [{ message: `Requests never write \`${name}\`: it holds the state.`, at, onKey: true }],
+      eachStateField(subject, ({ readOnly, name, at }, { resource }) =>
+        readOnly || isMovedByUpdate(subject.spec.states, resource)
+          ? []
+          : [{ message: `Requests never write \`${name}\`: it holds the state.`, at, onKey: true }],
+      ),
+  ),
+  error(
+    'states/moved-read-only',
+    'The field that holds the state is read-only, though an update that sends it is a transition.',
+    'Take `readOnly` out of the field: what no transition leads to is `transition.illegal`.',
+    (subject) =>
+      eachStateField(subject, ({ readOnly, name, at }, { resource }) =>
+        readOnly && isMovedByUpdate(subject.spec.states, resource)
+          ? [
+              {
+                message: `An update of a \`${resource}\` sends \`${name}\`, which is read-only.`,
+                at: below(at, 'readOnly'),
+                onKey: true,
+              },
+            ]
+          : [],
       ),
   ),
   error(

@@ -4,7 +4,7 @@ import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
 import { durationMs } from '../../kinds/durations.ts';
 import { resourceVerbs } from '../../parts/effects.ts';
-import { entriesOf, isStated } from '../../parts/fact.ts';
+import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { Machine, Target, Transition } from '../../parts/states.ts';
 import { listed } from '../subject/names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
@@ -71,6 +71,22 @@ export const transitionRules: readonly Rule[] = [
         if (triggers.length < 2) return [];
         return [{ message: `\`${name}\` has ${listed(triggers)}.`, at: below(at, triggers[1] as string), onKey: true }];
       }),
+  ),
+  error(
+    'states/moved-by',
+    'A transition is to be an update that no endpoint makes.',
+    'Write the operation of an endpoint that updates the resource: `on: update issue`.',
+    (subject) =>
+      eachTransition(subject, ({ name, at, on = [] }, { resource }) =>
+        on.flatMap((operation) => {
+          const named = entriesOf(subject.spec.endpoints.all).find(([, one]) => one.operation === operation)?.[1];
+          const effect = named && statedValue(named.does);
+          if (effect?.verb === 'update' && effect.resource === resource) return [];
+          if (!named && !subject.names.operations.closed) return [];
+          const what = named ? `updates no \`${resource}\`` : 'is the operation of no endpoint';
+          return [{ message: `\`${operation}\` ${what}, so it never is \`${name}\`.`, at: below(at, 'on') }];
+        }),
+      ),
   ),
   warning(
     'states/idle-else',

@@ -1,8 +1,8 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
+import type { Store } from '../../index.ts';
 import { durationMs } from '../../kinds/durations.ts';
 import type { Spec } from '../../parts/spec.ts';
-import type { Store } from '../../index.ts';
 import { Credentials } from '../../serve/callers/credentials.ts';
 import { systemChance, systemClock } from '../../serve/http/clock.ts';
 import { compileAdmin } from '../../serve/service/admin/administer.ts';

@@ -39,7 +39,10 @@ export const verbs: readonly Verb[] = [
         value: 'HOST',
         help: 'listen on this address (127.0.0.1); on others than loopback ones only where the document states its schemes',
       },
-      store: { value: 'FILE', help: 'keep the data in this SQLite file, or in postgres://… (:memory:, which forgets it at the end; or NINEFOLD_STORE)' },
+      store: {
+        value: 'FILE',
+        help: 'keep the data in this SQLite file, or in postgres://… (:memory:, which forgets it at the end; or NINEFOLD_STORE)',
+      },
       handlers: { value: 'FILE', help: "a TypeScript or JavaScript module with the document's handlers" },
       rows: { value: 'FILE', help: 'rows to start with: a YAML or JSON map from resource to list' },
       production: { help: 'make no credentials, and refuse a document or an environment that leaves open who may call' },

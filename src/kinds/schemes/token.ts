@@ -53,6 +53,11 @@ export function endedBy({ claims: { exp } }: Token, nowMs: number): boolean {
   return typeof exp === 'number' && exp * 1000 < nowMs;
 }
 
+/** Whether a token says of itself that it does not hold yet (RFC 7519 section 4.1.5). */
+export function beginsAfter({ claims: { nbf } }: Token, nowMs: number): boolean {
+  return typeof nbf === 'number' && nbf * 1000 > nowMs;
+}
+
 /** What a token says of itself that its scheme does not take. */
 export function tokenMisfit(
   scheme: Pick<SchemeFacts, 'algorithms' | 'issuer' | 'audience'> | undefined,

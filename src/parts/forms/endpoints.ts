@@ -73,8 +73,9 @@ const endpointWords = {
   parameters: fact(namedForm(value(ParameterForm)), 'Its parameters.'),
   identity: cel('the identifier of the row that is meant'),
   request: fact(Type.Unsafe<unknown>({ ...shapeRef }), 'The shape of the request body.'),
-  takes: Type.String({
-    description: 'The member of the stated body that holds the fields of the row: `data`, `data.attributes`.',
+  takes: Type.Union([Type.String(), Type.Record(Type.String(), Type.String())], {
+    description:
+      'The member of the stated body that holds the fields of the row: `data`, `data.attributes`. Or the fields that members of other names stand for: `{ FriendlyName: friendly_name }`.',
   }),
   body: Type.Union([Type.Literal('required'), Type.Literal('optional')], {
     description: 'Whether a request may go without its stated body; required unless said.',

@@ -16,6 +16,7 @@ const TransitionForm = Type.Union([
     else: Type.String({ description: 'The error of a transition from a wrong state.' }),
     after: value(Type.String(), 'Fired by the clock so long after the state was entered.'),
     at: cel('the time at which the clock fires it'),
+    on: value(Words, 'The updates that are this transition where they send its state: update issue.'),
     by: Type.Literal('service', { description: 'Fired by the service itself, never by a caller.' }),
     ...thenForm,
   }),

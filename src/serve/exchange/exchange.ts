@@ -168,6 +168,8 @@ export interface Keyed {
 /** How long one request has. */
 export interface Deadline {
   readonly isOver: boolean;
+  /** Called while something takes long. @throws where the request was answered with `limit.time` already. */
+  goOn(): void;
   /** Called inside a change, before it stores anything. @throws where the request was answered with `limit.time` already. */
   apply(): void;
   /** A change stored nothing, and the request goes on. */

@@ -227,8 +227,12 @@ export class RunningDeadline implements Deadline {
     return this.#state === 'done' || this.#state === 'over';
   }
 
-  apply(): void {
+  goOn(): void {
     if (this.#state === 'over') throw new TimedOut();
+  }
+
+  apply(): void {
+    this.goOn();
     if (this.#state === 'open') this.#state = 'applying';
   }
 

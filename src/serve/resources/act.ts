@@ -74,6 +74,8 @@ export interface TakenRow {
   readonly names?: readonly string[] | undefined;
   /** Whether the row stays as it is, told once it is set. */
   isUnchanged?: boolean;
+  /** The transition that an update is. */
+  readonly transition?: string | undefined;
 }
 
 /** Names for expressions. */
@@ -97,13 +99,13 @@ export interface Act {
 export interface Changing {
   readonly model: RowModel;
   /** Step 12: the row as rules over `next` see it; nothing where there is none. */
-  readonly asStored: ((names: Names, next: Fields) => Fields) | undefined;
+  readonly asStored: ((names: Names, next: Fields, taken: TakenRow) => Fields) | undefined;
   /** Step 13: the states in which it is allowed. */
   readonly illegalIn: ((found: Found) => Refusal | undefined) | undefined;
   /** What the service itself sets, generates and makes up. */
   set(work: Work, found: Found, taken: TakenRow, names: Names, next: Fields): Fields;
   /** Step 14. */
-  readonly ownErrors: ((names: Names) => Refusal | undefined) | undefined;
+  readonly ownErrors: ((names: Names, taken: TakenRow) => Refusal | undefined) | undefined;
   /** Step 15. @throws {Refused} where a unique value is taken, or the row is held. */
   store(work: Work, found: Found, taken: TakenRow, fields: Fields): Outcome;
 }
@@ -178,10 +180,11 @@ export function readFor<T>(
   body: (rows: Reader, draw: Drawn) => T,
 ): PromiseOrValue<T> {
   const draw = new DrawnFor(exchange, chance);
-  return store.read((rows) => {
+  const read = (rows: Reader) => {
     draw.restart();
     return body(rows, draw);
-  });
+  };
+  return store.read(read, exchange.deadline && (() => exchange.deadline?.goOn()));
 }
 
 /** Changes for one exchange, as `readFor` reads. What is to be done after the commit goes with the body's value. */

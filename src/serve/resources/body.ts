@@ -3,6 +3,7 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { requestShape } from '../../parts/payload.ts';
 import type { Shape } from '../../parts/shape.ts';
+import { takenOf } from '../../parts/taking.ts';
 import type { Reader } from '../../store/store.ts';
 import { type Exchange, type Fields, type Refusal, type Value, warn } from '../exchange/exchange.ts';
 import type { Validate } from '../http/ajv.ts';
@@ -13,7 +14,6 @@ import { compileDefaults } from './defaults.ts';
 import { boundValue, type Locator } from './locate.ts';
 import type { RowModel } from './model.ts';
 import { compileReferences, type FoundReference } from './references.ts';
-import { takenOf } from './taken.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
 /** What a caller sent of a resource, ready to become a row: what it cannot write dropped, what the path binds set, defaults applied. */
@@ -37,6 +37,7 @@ export function compileSent(
   const look = compileLook(validate, compilation);
   const fill = compileDefaults(spec, shape);
   const dropped = droppedFor(model, compilation);
+  const isNamed = compilation.standIn !== undefined && !hasAnyMembers(model);
   const older = isOwnShape ? undefined : compilation.version?.carries.resource(model.name);
   /** A stated body that is no object, such as a text, fills no field by itself: what it sets is for `set` to say. */
   function valueAsRequest(exchange: Exchange): Sent {
@@ -68,8 +69,8 @@ export function compileSent(
     const broken = rules && !before && !isOwnShape ? rules(fields, unfit.length === 0) : [];
     const violations = [...unfit, ...broken];
     if (violations.length > 0) return invalid(violations);
-    if (!isOwnShape) return { fields: compilation.standIn ? onlyOwn(model, fields, true) : fields };
-    const own = onlyOwn(model, withoutKeys(fields, dropped), compilation.standIn !== undefined);
+    if (!isOwnShape) return { fields: isNamed ? onlyOwn(model, fields, true) : fields };
+    const own = onlyOwn(model, withoutKeys(fields, dropped), isNamed);
     bindPath(own, exchange, model, locator);
     // What a stated body lets pass becomes a row, which has a shape of its own.
     const unshaped = validateRow?.(own) ?? [];
@@ -113,12 +114,13 @@ function compileEnclosed(endpoint: Endpoint, model: RowModel, locator: Locator, 
   const fill = compileDefaults(spec, shape);
   const dropped = droppedFor(model, compilation);
   const rules = standIn ? undefined : model.rules;
+  const isNamed = standIn !== undefined && !hasAnyMembers(model);
   return (exchange: Exchange, before?: Fields): Sent => {
     fill?.(exchange.request);
     const violations = look(exchange, exchange.request);
     if (violations.length > 0) return invalid(violations);
     const inner = takenOf(endpoint, exchange.request);
-    const own = onlyOwn(model, withoutKeys(isFields(inner) ? inner : {}, dropped), standIn !== undefined);
+    const own = onlyOwn(model, withoutKeys(isFields(inner) ? inner : {}, dropped), isNamed);
     const disagreements = bindPath(own, exchange, model, locator);
     const misfits = disagreements.length > 0 ? disagreements : (validateRow?.(own) ?? []);
     const unfit = [...misfits, ...(before ? [] : (rules?.(own, misfits.length === 0) ?? []))];
@@ -230,6 +232,12 @@ export function invalid(violations: readonly Violation[]): { readonly refusal: R
 
 export function isFields(value: Value): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
+}
+
+/** Whether nothing is known of a resource but what its rows are told by: then they have whatever is sent. */
+export function hasAnyMembers({ resource, identifier, fields }: RowModel): boolean {
+  const known = [...fields.values()].filter(({ name, visible }) => name !== identifier.field && visible?.length !== 0);
+  return resource.additionalProperties && known.length === 0;
 }
 
 /** Of a stand-in no field that its resource does not name: what a vendor takes and never shows is not to be shown either. */

@@ -2,7 +2,7 @@ import { pathOf, pointerOf } from '../../document/pointer.ts';
 import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
-import { isWritable, requestShape } from '../../parts/payload.ts';
+import { isStateSent, isWritable, requestShape } from '../../parts/payload.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Carry } from '../../parts/versions/carry.ts';
 import { CannotCarry } from '../../parts/versions/change-values.ts';
@@ -37,9 +37,11 @@ export function compileRaiseBody(
   const carry = writes ? older.carries.resource(effect.resource) : undefined;
   if (!writes || !carry) return undefined;
   const known = new Map<string, ReadonlySet<string>>();
+  const isUpdate = effect.verb === 'update';
   const droppedFor = (user: string | undefined) => {
     const found =
-      known.get(user ?? '') ?? new Set(unwritable(spec, effect.resource, user).map((name) => carry.newer(name)?.older ?? name));
+      known.get(user ?? '') ??
+      new Set(unwritable(spec, effect.resource, user, isUpdate).map((name) => carry.newer(name)?.older ?? name));
     known.set(user ?? '', found);
     return found;
   };
@@ -98,13 +100,13 @@ function uncarried(failure: unknown, body: Value): Violation {
   };
 }
 
-function unwritable(spec: Spec, name: string, user: string | undefined): string[] {
+function unwritable(spec: Spec, name: string, user: string | undefined, isUpdate: boolean): string[] {
   const resource = entryOf(spec.resources.all, name);
   if (!resource) return [];
   return entriesOf(resource.fields)
     .filter(
       ([, field]) =>
-        !isWritable(spec, resource, field) ||
+        !(isWritable(spec, resource, field) || (isUpdate && isStateSent(spec, resource, field))) ||
         (field.writable !== undefined && (user === undefined || !field.writable.includes(user))),
     )
     .map(([field]) => field);

@@ -2,16 +2,18 @@ import { entriesOf } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { type Compilation, type Evaluate, isFailed } from '../exchange/compilation.ts';
 import type { Refusal, Value } from '../exchange/exchange.ts';
+import type { RowModel } from './model.ts';
 
 /** The service's own errors at one operation: the first whose condition holds, in document order. */
 type OwnErrors = (scope: Readonly<Record<string, Value>>) => Refusal | undefined;
 
 /** Compiles them; nothing where the operation has none. A condition that cannot be evaluated is `internal`. */
-export function compileOwnErrors(operation: Operation, compilation: Compilation): OwnErrors | undefined {
+export function compileOwnErrors(operation: Operation, compilation: Compilation, moved?: string): OwnErrors | undefined {
   const effect = operation.endpoint;
   const rules = entriesOf(compilation.spec.errors.codes).flatMap(([name, code]) =>
     code.rules.flatMap((rule): { code: string; holds: Evaluate }[] => {
-      if (!rule.if || (rule.on !== undefined && !isAbout(rule.on, operation))) return [];
+      const isMoved = moved !== undefined && rule.on?.includes(moved) === true;
+      if (!rule.if || (rule.on !== undefined && !isMoved && !isAbout(rule.on, operation))) return [];
       // What follows from a change is refused by the errors that name it.
       if (operation.follows && rule.on === undefined) return [];
       if (effect?.errors && rule.on === undefined && !effect.errors.includes(name)) return [];
@@ -27,6 +29,21 @@ export function compileOwnErrors(operation: Operation, compilation: Compilation)
     }
     return undefined;
   };
+}
+
+/** The same for an update, and besides for the transition that it is. */
+export function compileMovedErrors(
+  operation: Operation,
+  { name, machine }: Pick<RowModel, 'name' | 'machine'>,
+  compilation: Compilation,
+):
+  | ((scope: Readonly<Record<string, Value>>, moved: { readonly transition?: string | undefined }) => Refusal | undefined)
+  | undefined {
+  const own = compileOwnErrors(operation, compilation);
+  const moves = machine?.moves(operation.name) ?? [];
+  if (moves.length === 0) return own;
+  const moving = new Map(moves.map((one) => [one.name, compileOwnErrors(operation, compilation, `${one.name} ${name}`)]));
+  return (scope, { transition }) => (transition === undefined ? own : moving.get(transition))?.(scope);
 }
 
 function isAbout(on: readonly string[], operation: Operation): boolean {

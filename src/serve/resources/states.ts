@@ -15,6 +15,8 @@ export interface CompiledMachine {
   initial(operation: string): (scope: StateScope) => string | undefined;
   /** A transition as one operation fires it. */
   transition(name: string, operation: string): CompiledTransition | undefined;
+  /** The transitions that an update is, where it sends their state; nothing where none is. */
+  moves(operation: string): readonly CompiledTransition[] | undefined;
   /** The transitions that the clock fires, with when. */
   readonly timed: readonly TimedTransition[];
 }
@@ -22,6 +24,8 @@ export interface CompiledMachine {
 export interface CompiledTransition {
   readonly name: string;
   readonly by: 'service' | undefined;
+  leaves(state: Value): boolean;
+  leadsTo(state: Value): boolean;
   /** The state it leads to from this one, or why not. */
   apply(state: Value, scope: StateScope): { readonly to: string } | { readonly refusal: Refusal };
 }
@@ -46,6 +50,11 @@ export function compileMachine(machine: Machine, compilation: Compilation): Comp
     transition(name, operation) {
       const transition = all[name];
       return transition && compileTransition(transition, compilation, operation);
+    },
+    moves(operation) {
+      const moving = Object.values(all).filter(({ on }) => on !== undefined);
+      if (moving.length === 0) return undefined;
+      return moving.filter(({ on }) => on?.includes(operation)).map((one) => compileTransition(one, compilation, operation));
     },
     timed: Object.values(all).flatMap((transition) => compileTimed(transition, compilation)),
   };
@@ -73,6 +82,8 @@ function compileTransition(transition: Transition, compilation: Compilation, ope
   return {
     name: transition.name,
     by: transition.by,
+    leaves,
+    leadsTo: (state) => transition.to.some((one) => one.state === state),
     apply(state, scope) {
       if (!leaves(state)) return illegal(transition.else);
       if (holds && holds(scope) !== true) return illegal(transition.ifElse);

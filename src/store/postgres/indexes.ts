@@ -2,7 +2,7 @@ import { Duplicates } from '../failures.ts';
 import type { TableSpec } from '../store.ts';
 import { bareSql, DatabaseError } from './connection.ts';
 import { quoteName, type StoreNames } from './names.ts';
-import { once, foundBy, type SchemaChange } from './schema-change.ts';
+import { foundBy, once, type SchemaChange } from './schema-change.ts';
 import type { TableShape } from './shapes.ts';
 import { read } from './texts.ts';
 

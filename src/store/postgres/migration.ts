@@ -2,7 +2,7 @@ import type { ColumnSpec, Migration, Row, Scalar, StoredTable, TableSpec } from 
 import { bareSql, type Connection, type Sql } from './connection.ts';
 import { createIndexes, dropIndexes, indexesOf } from './indexes.ts';
 import { quoteName, type StoreNames } from './names.ts';
-import { once, foundBy, type SchemaChange } from './schema-change.ts';
+import { foundBy, once, type SchemaChange } from './schema-change.ts';
 import { shapeOf, type TableShape } from './shapes.ts';
 import { arrayText, read, readScalar, sqlTypes, valueText, written } from './texts.ts';
 

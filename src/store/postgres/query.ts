@@ -19,7 +19,7 @@ interface Compiled {
 export type WantedRows = { readonly more: number } | 'count';
 
 /** One question over one table, as SQL for each combination of types that its parameters have. */
-export class CompiledQuery {
+export class PostgresQuery {
   /** The tables that it looks into. */
   readonly tables: readonly string[];
   readonly #shapes: TableShapes;

@@ -13,7 +13,7 @@ import type {
 } from '../store.ts';
 import { credentialOf, credentialSql } from './credentials.ts';
 import { PostgresOutbox } from './outbox.ts';
-import { CompiledQuery, type WantedRows } from './query.ts';
+import { PostgresQuery, type WantedRows } from './query.ts';
 import type { State } from './state.ts';
 import { readScalar } from './texts.ts';
 
@@ -27,7 +27,7 @@ export interface Latest {
 }
 
 /** What compiled questions are kept by: each is compiled once for the tables as they are. */
-export type Queries = WeakMap<QuerySpec, CompiledQuery>;
+export type Queries = WeakMap<QuerySpec, PostgresQuery>;
 
 /** Reads what is known; a body that asks for more stops, and is run again once that is there. */
 export class PostgresReader implements Reader {
@@ -140,17 +140,17 @@ export class PostgresReader implements Reader {
     return this.#reads;
   }
 
-  #compiled(query: QuerySpec): CompiledQuery {
+  #compiled(query: QuerySpec): PostgresQuery {
     let compiled = this.#queries.get(query);
     if (!compiled) {
-      compiled = new CompiledQuery(this.state.shapes, query);
+      compiled = new PostgresQuery(this.state.shapes, query);
       this.#queries.set(query, compiled);
     }
     return compiled;
   }
 
   #ask<T>(
-    compiled: CompiledQuery,
+    compiled: PostgresQuery,
     params: readonly Scalar[],
     wanted: WantedRows,
     value: (found: readonly (readonly (readonly unknown[])[])[]) => T,

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { Damaged, Locked } from '../failures.ts';
+import type { LongReadOptions } from './budget.ts';
 import { CREDENTIAL_TABLES } from './credentials.ts';
 import { makePrivate, sizeOf } from './files.ts';
 import { OUTBOX_TABLES } from './outbox.ts';
@@ -15,6 +16,7 @@ export interface SqliteOptions {
   readonly mapMiB?: number;
   /** How many pages of 4 KiB are written to the log before they are moved to the file. */
   readonly checkpointPages?: number;
+  readonly longReads?: LongReadOptions;
 }
 
 const APPLICATION = 0x4e39464c;

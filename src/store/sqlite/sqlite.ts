@@ -1,10 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { CommitFailed, Damaged } from '../failures.ts';
 import type { Migration, Reader, Renewal, Store, StoredTable, TableSpec, Timer, TimerSearch, Transaction } from '../store.ts';
+import { type LongReadOptions, TurnBudget, TurnTime } from './budget.ts';
 import { type BatchOutcome, Changes } from './changes.ts';
 import { copyInto } from './copies.ts';
 import { CredentialTable } from './credentials.ts';
 import { compactDatabase, eraseFrom } from './erasing.ts';
+import { Asks, LongReads, runAsking } from './long-reads.ts';
 import { type ColumnsOf, dropTable, migrateTable, renameTable, storedTables } from './migration.ts';
 import { type OpenDatabase, openDatabase, type SqliteOptions } from './open.ts';
 import { OutboxReads } from './outbox.ts';
@@ -21,7 +23,7 @@ export type { SqliteOptions } from './open.ts';
  * @throws {Locked} when another process has the file.
  */
 export function openSqlite(path: string, options: SqliteOptions = {}): Store {
-  return new SqliteStore(path, openDatabase(path, options));
+  return new SqliteStore(path, openDatabase(path, options), options.longReads ?? {});
 }
 
 type Body = (transaction: Transaction) => unknown;
@@ -35,9 +37,12 @@ class SqliteStore implements Store {
   readonly #snapshot: Snapshot;
   readonly #savepoints: Savepoints;
   readonly #changes: Changes<Body>;
+  readonly #asks: Asks;
+  readonly #longReads: LongReads;
+  #specs: readonly TableSpec[] = [];
   #closed: Promise<void> | undefined;
 
-  constructor(path: string, { database, release }: OpenDatabase) {
+  constructor(path: string, { database, release }: OpenDatabase, options: LongReadOptions) {
     this.#path = path;
     this.#database = database;
     this.#release = release;
@@ -58,7 +63,11 @@ class SqliteStore implements Store {
       ),
       clear: () => clearTables(database),
     };
-    this.#reader = new SqliteReader(this.#contents);
+    const time = new TurnTime();
+    const budget = new TurnBudget(database, time, options);
+    this.#asks = new Asks(budget, () => this.#contents.tables, options);
+    this.#reader = new SqliteReader(this.#contents, this.#asks);
+    this.#longReads = new LongReads({ path, database, budget, time, tables: () => this.#specs, options });
     this.#changes = new Changes({
       run: (body) => this.#run(body),
       commit: () => this.#commit(),
@@ -83,6 +92,7 @@ class SqliteStore implements Store {
       database.exec('COMMIT');
       revisions.committed(mark);
       this.#contents.tables = new Tables(database, tables);
+      this.#specs = tables;
       return {
         added: done.flatMap(({ added }) => added),
         refilled: done.reduce((sum, { refilled }) => sum + refilled, 0),
@@ -105,11 +115,13 @@ class SqliteStore implements Store {
     copyInto(this.#database, path);
   }
 
-  read<T>(body: (reader: Reader) => T): T {
-    return this.#look(() => {
+  read<T>(body: (reader: Reader) => T, goesOn = () => {}): T | Promise<T> {
+    const outcome = this.#look(() => {
       this.#snapshot.begin();
-      return checkSettled(body(this.#reader));
+      return runAsking(this.#asks, () => checkSettled(body(this.#reader)));
     });
+    if ('value' in outcome) return outcome.value;
+    return this.#longReads.read((rows) => checkSettled(body(rows)), goesOn).catch((error) => Promise.reject(this.#told(error)));
   }
 
   change<T>(body: (transaction: Transaction) => T): Promise<T> {
@@ -143,13 +155,15 @@ class SqliteStore implements Store {
 
   async compact(): Promise<void> {
     await this.#changes.drain();
-    this.#checkFree();
-    this.#snapshot.end();
-    compactDatabase(this.#database);
+    await this.#longReads.alone(() => {
+      this.#checkFree();
+      this.#snapshot.end();
+      compactDatabase(this.#database);
+    });
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#changes.drain().then(() => {
+    this.#closed ??= Promise.all([this.#changes.drain(), this.#longReads.close()]).then(() => {
       this.#database.close();
       this.#release();
     });

@@ -1,8 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Condition, FoundRow, JoinedRows, Query, QuerySpec, Scalar, TableSpec } from '../store.ts';
-import { type Binding, conditionSql, continuations, type OrderColumn, type TableScope } from './condition.ts';
+import { STEP } from './budget.ts';
+import { type Binding, type ConditionPart, conditionSql, continuations, type OrderColumn, type TableScope } from './condition.ts';
 import { ROW_COLUMNS, type RowValues, rowOf, TableRows } from './rows.ts';
 import { PartScan, type TableSelection } from './scan.ts';
+import { bound, type SlicedQuestion } from './slices.ts';
 import { type Statement, statement } from './statement.ts';
 
 /** The prepared tables and the queries compiled over them. A change of tables makes a new one. */
@@ -10,6 +12,7 @@ export class Tables {
   readonly #database: DatabaseSync;
   readonly #rows = new Map<string, TableRows>();
   readonly #queries = new WeakMap<QuerySpec, CompiledQuery>();
+  readonly #guarded = new WeakMap<QuerySpec, CompiledQuery>();
 
   constructor(database: DatabaseSync, specs: readonly TableSpec[]) {
     this.#database = database;
@@ -30,6 +33,16 @@ export class Tables {
     }
     return compiled;
   }
+
+  /** The same question, which counts the rows that it looks at. */
+  guarded(spec: QuerySpec): CompiledQuery {
+    let compiled = this.#guarded.get(spec);
+    if (!compiled) {
+      compiled = new CompiledQuery(this.#database, (name) => this.rows(name), spec, true);
+      this.#guarded.set(spec, compiled);
+    }
+    return compiled;
+  }
 }
 
 const ALIAS = 't';
@@ -37,8 +50,11 @@ const SAFE = `BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`
 /** SQLite puts at most 500 selects together; an order by very many columns needs more. */
 const SELECTS_MOST = 16;
 
+/** So many rows of a range of an index take well under a millisecond. */
+const RANGE_MOST = 5000;
+
 /** One question over one table, as prepared statements. */
-class CompiledQuery implements Query {
+export class CompiledQuery implements Query {
   readonly #database: DatabaseSync;
   readonly #spec: QuerySpec;
   readonly #order: OrderColumn[] = [];
@@ -49,7 +65,7 @@ class CompiledQuery implements Query {
   #first: readonly PartScan[] | undefined;
   #count: Statement<[number]> | undefined;
 
-  constructor(database: DatabaseSync, find: (table: string) => TableRows, spec: QuerySpec) {
+  constructor(database: DatabaseSync, find: (table: string) => TableRows, spec: QuerySpec, isGuarded = false) {
     this.#database = database;
     this.#spec = spec;
     const rows = find(spec.table);
@@ -65,7 +81,8 @@ class CompiledQuery implements Query {
     this.#newestFirst = newestFirst;
     const scope: TableScope = { rows, alias: ALIAS, find };
     const slots: Binding[] = [];
-    const where = spec.where ? conditionSql(scope, spec.where, slots) : '';
+    const asked = spec.where ? conditionSql(scope, spec.where, slots) : '';
+    const where = isGuarded ? [STEP, asked].filter(Boolean).join(' AND ') : asked;
     const keys = spec.keys ? this.#order.map(exactSql) : [];
     const [columns, places] = [`${ALIAS}.doc`, `'' AS doc`].map((doc) => [
       ...(spec.lean ? LEAN_COLUMNS : ROW_COLUMNS).map((name) => (name === 'doc' ? doc : `${ALIAS}.${name}`)),
@@ -86,12 +103,12 @@ class CompiledQuery implements Query {
   }
 
   all(params: readonly Scalar[]): FoundRow[] {
-    const [most, skipped] = this.#bounds(params);
+    const [most, skipped] = [this.most(params), this.skipped(params)];
     return this.#find(params, most, skipped);
   }
 
   joined(params: readonly Scalar[], wantsFirst: boolean): JoinedRows {
-    const [most, skipped] = this.#bounds(params);
+    const [most, skipped] = [this.most(params), this.skipped(params)];
     const [only, ...others] = this.#stretches(params);
     if (!only?.isRange || others.length > 0) return joinedOf(this.#find(params, most + 1, skipped), most);
     const values = bound(only.slots, params);
@@ -111,9 +128,48 @@ class CompiledQuery implements Query {
     return this.#count.get(...bound(slots, params))![0];
   }
 
-  #bounds(params: readonly Scalar[]): readonly [most: number, skipped: number] {
-    const { limit, offset } = this.#spec;
-    return [limit === undefined ? -1 : Number(params[limit]), offset === undefined ? 0 : Number(params[offset])];
+  /** The most rows to give; below 0 for all of them. */
+  most(params: readonly Scalar[]): number {
+    const { limit } = this.#spec;
+    return limit === undefined ? -1 : Number(params[limit]);
+  }
+
+  skipped(params: readonly Scalar[]): number {
+    const { offset } = this.#spec;
+    return offset === undefined ? 0 : Number(params[offset]);
+  }
+
+  get after(): number | undefined {
+    return this.#spec.after;
+  }
+
+  /** Whether it may look at very many rows: it does where they are not one range of an index, or are many. */
+  mayBeLong(params: readonly Scalar[]): boolean {
+    const most = this.most(params);
+    if (most < 0 || most + this.skipped(params) > RANGE_MOST) return true;
+    return !this.#stretches(params).every(({ isRange }) => isRange);
+  }
+
+  sliced(): SlicedQuestion {
+    const { from, columns, where, slots, order } = this.#selection;
+    return {
+      database: this.#database,
+      from,
+      where,
+      slots,
+      order,
+      keys: this.#order.map(exactSql),
+      keysOf: (values) => this.#order.map(({ type }, index) => exact(type, values[index]!)),
+      newestFirst: this.#newestFirst,
+      beyond: (params, at) => this.#beyond(params, at),
+      columns,
+      found: (rows) => this.#found(rows),
+    };
+  }
+
+  #beyond(params: readonly Scalar[], from: number): ConditionPart[] {
+    const isAbsent = this.#order.map((_, index) => params[from + index] === null);
+    return continuations(this.#order, `${ALIAS}.seq`, this.#newestFirst, isAbsent, from);
   }
 
   #find(params: readonly Scalar[], most: number, skipped: number): FoundRow[] {
@@ -141,8 +197,7 @@ class CompiledQuery implements Query {
     for (let index = 0; index < this.#order.length; index++) if (params[from + index] === null) absent += `${index} `;
     const known = this.#continued.get(absent);
     if (known) return known;
-    const isAbsent = this.#order.map((_, index) => params[from + index] === null);
-    const parts = continuations(this.#order, `${ALIAS}.seq`, this.#newestFirst, isAbsent, from);
+    const parts = this.#beyond(params, from);
     const made: PartScan[] = [];
     for (let at = 0; at < parts.length; at += SELECTS_MOST)
       made.push(new PartScan(this.#database, this.#selection, parts.slice(at, at + SELECTS_MOST)));
@@ -171,7 +226,7 @@ function leanRow([seq, doc]: LeanValues, keys: readonly Scalar[] | undefined): F
 }
 
 /** Rows that were found one by one, one more than are wanted, as one text. */
-function joinedOf(found: FoundRow[], most: number): JoinedRows {
+export function joinedOf(found: FoundRow[], most: number): JoinedRows {
   const isMore = found.length > most;
   if (isMore) found.pop();
   return { docs: found.map(({ doc }) => doc).join(','), isMore, first: found[0], last: found.at(-1) };
@@ -185,12 +240,6 @@ function equalColumns(where: Condition | undefined): string[] | undefined {
     return each.includes(undefined) ? undefined : each.flatMap((names) => names ?? []);
   }
   return where.op === '=' && 'column' in where.left && 'param' in where.right ? [where.left.column] : undefined;
-}
-
-function bound(slots: readonly Binding[], params: readonly Scalar[]): Scalar[] {
-  const values: Scalar[] = [];
-  for (const slot of slots) values.push(typeof slot === 'number' ? params[slot]! : slot.value);
-  return values;
 }
 
 /** A number cannot hold every 64-bit integer: those outside its exact range come as text, and become a BigInt. */

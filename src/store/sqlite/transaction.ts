@@ -23,27 +23,37 @@ import type { Snapshot } from './snapshot.ts';
 import { type Statement, statement } from './statement.ts';
 import type { Tables } from './tables.ts';
 
-/** Everything that is read and written through, as it is at the moment. */
-export interface Contents {
+/** Everything that is read through, as it is at the moment. */
+interface ReadContents {
   tables: Tables;
-  readonly revisions: Revisions;
   readonly records: Records;
-  readonly timers: TimerRecords;
-  readonly counters: CounterTable;
   readonly credentials: CredentialTable;
   readonly outbox: OutboxReads;
+}
+
+/** Everything that is read and written through. */
+export interface Contents extends ReadContents {
+  readonly revisions: Revisions;
+  readonly timers: TimerRecords;
+  readonly counters: CounterTable;
   readonly erase: (erasure: Erasure) => Erased;
   readonly sequence: Statement<[number]>;
   /** Empties every table of what clients made. */
   readonly clear: () => void;
 }
 
+/** What answers questions that may look at very many rows. */
+export type Answers = Pick<Reader, 'all' | 'joined' | 'count'>;
+
 /** Reads what the connection sees: committed rows, and inside a change those that it has written. */
 export class SqliteReader implements Reader {
-  protected readonly contents: Contents;
+  protected readonly contents: ReadContents;
+  readonly #long: Answers | undefined;
 
-  constructor(contents: Contents) {
+  /** `long` is asked whatever may take long; without it everything is answered at once. */
+  constructor(contents: ReadContents, long?: Answers) {
     this.contents = contents;
+    this.#long = long;
   }
 
   get(table: string, id: string): Row | undefined {
@@ -59,15 +69,19 @@ export class SqliteReader implements Reader {
   }
 
   all(query: QuerySpec, params: readonly Scalar[]): FoundRow[] {
-    return this.contents.tables.query(query).all(params);
+    const asked = this.contents.tables.query(query);
+    return this.#long && asked.mayBeLong(params) ? this.#long.all(query, params) : asked.all(params);
   }
 
   joined(query: QuerySpec, params: readonly Scalar[], wantsFirst: boolean): JoinedRows {
-    return this.contents.tables.query(query).joined(params, wantsFirst);
+    const asked = this.contents.tables.query(query);
+    return this.#long && asked.mayBeLong(params)
+      ? this.#long.joined(query, params, wantsFirst)
+      : asked.joined(params, wantsFirst);
   }
 
   count(query: QuerySpec, params: readonly Scalar[]): number {
-    return this.contents.tables.query(query).count(params);
+    return this.#long && query.where ? this.#long.count(query, params) : this.contents.tables.query(query).count(params);
   }
 
   scan(table: string, afterSeq: number, most: number): Row[] {
@@ -82,10 +96,7 @@ export class SqliteReader implements Reader {
     return this.contents.credentials.find(search);
   }
 
-  /** One process has a file. */
-  holds(): boolean {
-    return true;
-  }
+  readonly holds = () => true; // One process has a file.
 
   get outbox(): OutboxReader {
     return this.contents.outbox;
@@ -94,6 +105,7 @@ export class SqliteReader implements Reader {
 
 /** What one body of a change is given. It writes while the body runs, and never after. */
 export class SqliteTransaction extends SqliteReader implements Transaction {
+  declare protected readonly contents: Contents;
   readonly #savepoints: Savepoints;
   #ended = false;
   #outbox: Outbox | undefined;

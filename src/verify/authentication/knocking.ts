@@ -57,12 +57,15 @@ export function knocking(model: Model, endpoint: Endpoint, caller: TrialCaller |
 
 /** A valid request of somebody who may; nothing where none can be made. */
 export async function acceptable(session: Session, { endpoint }: Door, caller?: TrialCaller): Promise<RequestPlan | undefined> {
-  try {
-    return (await ready(session, endpoint, caller && { caller })).request;
-  } catch (error) {
-    if (error instanceof Untestable || error instanceof NoValue) return undefined;
-    throw error;
+  // What somebody made is most often theirs to ask about.
+  for (const readying of caller ? [{ caller, maker: caller }, { caller }] : [{}]) {
+    try {
+      return (await ready(session, endpoint, readying)).request;
+    } catch (error) {
+      if (!(error instanceof Untestable) && !(error instanceof NoValue)) throw error;
+    }
   }
+  return undefined;
 }
 
 /** Nobody sends it. */

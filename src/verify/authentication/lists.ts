@@ -61,17 +61,14 @@ function caseOf(model: Model, endpoint: Endpoint, resource: string, caller: Tria
       const own = rows.filter((row) => allowed(row) === 'yes');
       const foreign = rows.filter((row) => allowed(row) === 'no');
       const listing = { endpoint, resource, known, foreign };
-      if (pathParameters(endpoint.path).length > 0) return listBelow(session, listing);
+      if (pathParameters(endpoint.path).length > 0) return listBelow(session, listing, own);
       await ask(session, listing, {});
       const done = await ask(session, listing, sizeOf(model, endpoint));
-      for (const { made } of own) {
-        if (!made) continue;
-        session.claim({
-          fact,
-          reason: 'shows',
-          of: [made, done],
-          judge: (one: TrialExchange, seen: TrialExchange) => ownJudgement(model, endpoint, resource, one, seen),
-        });
+      for (const row of own) claimShown(session, listing, row, done);
+      // Where there are many, it stands on a page of those that are like it.
+      for (const row of own.slice(0, ownMost)) {
+        const query = Object.assign({}, sizeOf(model, endpoint), ...filtersFor(endpoint, [row]));
+        claimShown(session, listing, row, await ask(session, listing, query));
       }
       // However it is asked for, by the very values of what is another's: it is not shown.
       for (const query of narrowings(endpoint, foreign)) await ask(session, listing, { ...sizeOf(model, endpoint), ...query });
@@ -108,22 +105,51 @@ async function ask(session: Session, listing: Listing, query: Readonly<Record<st
   return done;
 }
 
-/** A list below a row of somebody else shows nothing of it. */
-async function listBelow(session: Session, listing: Listing): Promise<void> {
-  session.need(listing.foreign.length > 0, `no ${listing.resource} is known to be hidden from ${listing.known.name}`);
+const ownMost = 3;
+
+/** A row that a rule allows is shown. */
+function claimShown(
+  session: Session,
+  { endpoint, resource }: Listing,
+  { made }: TrialRow,
+  done: Awaited<ReturnType<typeof ask>>,
+): void {
+  const { model } = session;
+  if (!made) return;
+  session.claim({
+    fact: { kind: 'permission rules', subject: endpoint.operation },
+    reason: 'shows',
+    of: [made, done],
+    judge: (one: TrialExchange, seen: TrialExchange) => ownJudgement(model, endpoint, resource, one, seen),
+  });
+}
+
+/** A list below a row of somebody else shows nothing of it, and one below a row that it may be shown of shows that. */
+async function listBelow(session: Session, listing: Listing, own: readonly TrialRow[]): Promise<void> {
+  const { endpoint, resource, known } = listing;
+  for (const row of own.slice(0, ownMost))
+    claimShown(session, listing, row, await ask(session, listing, {}, pathValues(endpoint, row)));
+  session.need(own.length + listing.foreign.length > 0, `of no ${resource} it is known whether ${known.name} may see it`);
   for (const row of listing.foreign.slice(0, foreignMost)) await ask(session, listing, {}, pathValues(listing.endpoint, row));
 }
 
 const foreignMost = 2;
 
 /** Each filter by what a row of somebody else has, and each order. */
-function* narrowings({ parameters }: Endpoint, foreign: readonly TrialRow[]): Iterable<Readonly<Record<string, Symbolic>>> {
-  for (const [name, { in: place, filters, op, sorts, shape }] of entriesOf(parameters)) {
-    if (place !== 'query') continue;
+function* narrowings(endpoint: Endpoint, foreign: readonly TrialRow[]): Iterable<Readonly<Record<string, Symbolic>>> {
+  for (const [name, { in: place, sorts, shape }] of entriesOf(endpoint.parameters)) {
     const values = statedValue(shape)?.enum;
-    if (sorts && Array.isArray(values)) for (const value of values.slice(0, 2) as readonly Json[]) yield { [name]: value };
-    if (filters === undefined || ['!=', '<', '>'].includes(op)) continue;
-    const row = foreign.find(({ fields }) => ['string', 'number', 'boolean'].includes(typeof fields?.[filters]));
+    if (place === 'query' && sorts && Array.isArray(values))
+      for (const value of values.slice(0, 2) as readonly Json[]) yield { [name]: value };
+  }
+  yield* filtersFor(endpoint, foreign);
+}
+
+/** Each filter by what one of these rows has. */
+function* filtersFor({ parameters }: Endpoint, rows: readonly TrialRow[]): Iterable<Readonly<Record<string, Symbolic>>> {
+  for (const [name, { in: place, filters, op }] of entriesOf(parameters)) {
+    if (place !== 'query' || filters === undefined || ['!=', '<', '>'].includes(op)) continue;
+    const row = rows.find(({ fields }) => ['string', 'number', 'boolean'].includes(typeof fields?.[filters]));
     const value = row?.known[filters];
     if (value !== undefined) yield { [name]: op === 'in' ? [value] : value };
   }
@@ -194,11 +220,21 @@ function asStored(model: Model, resource: string, item: Readonly<Record<string, 
 /** Where all rows stand on one page, their number is the total. */
 function countJudgement(model: Model, endpoint: Endpoint, seen: TrialExchange): Judgement {
   const page = pageOf(model, endpoint, seen);
-  const isTold = statedPaginationOf(model.spec, endpoint)?.isToldInLink === true;
-  const hasMore = page?.hasMore ?? (isTold ? /rel="?next/.test(seen.headers.link ?? '') : undefined);
-  if (page?.total === undefined || hasMore !== false) return moot('it does not tell how many there are, or there are more');
+  if (page?.total === undefined || hasMore(model, endpoint, seen, page) !== false)
+    return moot('it does not tell how many there are, or there are more');
   if (page.total === page.items.length) return undefined;
   return { promised: `a total counts what is shown: ${page.items.length}`, seen: `it is ${page.total}` };
+}
+
+/** Whether there are more pages; nothing where it is not told. */
+function hasMore(
+  model: Model,
+  endpoint: Endpoint,
+  { headers }: TrialExchange,
+  page: { readonly hasMore?: boolean | undefined },
+): boolean | undefined {
+  const isTold = statedPaginationOf(model.spec, endpoint)?.isToldInLink === true;
+  return page.hasMore ?? (isTold ? /rel="?next/.test(headers.link ?? '') : undefined);
 }
 
 function ownJudgement(model: Model, endpoint: Endpoint, resource: string, made: TrialExchange, seen: TrialExchange): Judgement {
@@ -210,7 +246,8 @@ function ownJudgement(model: Model, endpoint: Endpoint, resource: string, made: 
   const pagination = statedPaginationOf(model.spec, endpoint);
   // Others may stand before it on a page that is full.
   const isWhole =
-    page.hasMore === false || (pagination?.default !== undefined && isCut(pagination) && page.items.length < pagination.default);
+    hasMore(model, endpoint, seen, page) === false ||
+    (pagination?.default !== undefined && isCut(pagination) && page.items.length < pagination.default);
   if (!isWhole) return moot('there are more pages');
   return {
     promised: `a list shows its reader every row that a rule allows, ${String(id)} among them`,

@@ -1,6 +1,6 @@
 import { isToken } from '../../kinds/http-token.ts';
 import type { NearMiss } from '../../kinds/schemes/kind.ts';
-import { endedBy, readToken, tokenMisfit } from '../../kinds/schemes/token.ts';
+import { beginsAfter, endedBy, readToken, tokenMisfit } from '../../kinds/schemes/token.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
@@ -231,7 +231,8 @@ function strangerAt(model: Model, { operation, endpoint }: Door, stranger: Trial
 function factOfStranger(model: Model, { credential }: TrialCaller): FactName {
   const token = credential && isTokenScheme(credential.scheme) ? readToken(credentialParts(credential).text) : undefined;
   const isSelfEvident =
-    token !== undefined && (endedBy(token, Date.now()) || tokenMisfit(credential?.scheme, token) !== undefined);
+    token !== undefined &&
+    (endedBy(token, Date.now()) || beginsAfter(token, Date.now()) || tokenMisfit(credential?.scheme, token) !== undefined);
   return isSelfEvident ? factOfTampering(model, credential?.scheme.name ?? '', 'token formats') : schemesFact;
 }
 

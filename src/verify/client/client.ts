@@ -116,6 +116,11 @@ export class Client {
     return Math.max(0, this.#owedUntilMs - this.#options.clock.toService(Date.now()));
   }
 
+  /** Notes that something was refused until a time of the service's clock. */
+  owe(untilMs: number): void {
+    this.#owedUntilMs = Math.max(this.#owedUntilMs ?? 0, untilMs);
+  }
+
   forgiveOwed(): void {
     this.#owedUntilMs = undefined;
   }
@@ -135,7 +140,7 @@ export class Client {
       if (waitMs === undefined) return answered;
       // Where that was not long enough, it was something else than a rate.
       guesses -= 1;
-      if (waitMs > leftMs) this.#owedUntilMs = Math.max(this.#owedUntilMs ?? 0, answered.toMs + waitMs);
+      if (waitMs > leftMs) this.owe(answered.toMs + waitMs);
       if (waitMs > leftMs || !this.#canWait(waitMs, errand)) return answered;
       leftMs -= waitMs;
       this.#waitedMs += waitMs;

@@ -127,7 +127,11 @@ async function moveBack(session: Session, { resource, machine, rule, transition 
   session.need(endpoint !== undefined, 'no caller can fire it');
   const values = await uniqueValues(session, resource, rule.fields);
   const row = await session.make(name, { body: values, state: from });
-  const other = await session.make(name, { body: values, caller: row.caller });
+  // What is unique in some states alone is taken by a row that is in one of them.
+  const [initial] = machine.initial;
+  const isNewUnique = machine.initial.length === 1 && isUniqueIn(model, machine, rule, initial?.state) === true;
+  const state = isNewUnique ? undefined : transition.to[0]?.state;
+  const other = await session.make(name, { body: values, caller: row.caller, ...(state !== undefined && { state }) });
   const before = (await lookAt(session, row)).done;
   const beside = (await lookAt(session, other)).done;
   const [caller] = callersFor(session, endpoint, row);

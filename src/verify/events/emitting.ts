@@ -1,37 +1,22 @@
 import type { Json } from '../../document/document.ts';
 import { isMap, isSame } from '../../document/values.ts';
-import type { EventKind } from '../../parts/events.ts';
 import { type Expression, statedValue } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
-import { creationsOf } from '../make/creations.ts';
 import { lookAt } from '../make/look.ts';
 import { type Readied, ready } from '../make/readied.ts';
 import type { Model } from '../model/model.ts';
-import { rowIn } from '../model/row-shown.ts';
-import type { Judgement } from '../script/claim.ts';
-import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
+import { briefly, isDone } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
-import type { Done } from '../script/step.ts';
 import { resolve, type Symbolic } from '../script/symbol.ts';
 import type { Case, Trial } from '../trial.ts';
 import { Untestable } from '../untestable.ts';
 import { canListen, changing, deliveryFact, everybody, kindsFact } from './changing.ts';
-import { type Ear, endAll, eventMs, type Listening as Heard, type Waiting } from './ear.ts';
+import { conditionedCases } from './conditioned.ts';
+import { endAll } from './ear.ts';
 import { kindsOn } from './expected.ts';
-import {
-  type ChangeHeard,
-  emissionJudgement,
-  eventsIn,
-  kindsAbout,
-  kindsJudgement,
-  payloadJudgement,
-  strangerJudgement,
-} from './heard.ts';
-import { hearAll } from './reached.ts';
-
-/** How long it is listened for what must not come. */
-const quietMs = 120;
+import { kindsAbout } from './heard.ts';
+import { listenTo } from './listened.ts';
 
 /** Every operation that changes something, with everybody subscribed who can. */
 export const emitting: Trial = {
@@ -45,6 +30,7 @@ export const emitting: Trial = {
       yield caseOf(model, operation, 'full');
       // With as little as it takes, conditions on what changed do not hold.
       if (statedValue(operation.endpoint?.does ?? none)?.verb === 'update') yield caseOf(model, operation, 'plain');
+      yield* conditionedCases(model, operation);
     }
   },
 };
@@ -62,18 +48,7 @@ function caseOf(model: Model, operation: Operation, style: 'plain' | 'full'): Ca
     facts: [...facts, kindsFact, deliveryFact],
     async run(session: Session) {
       const { ears, shown, acted } = await carriedOut(session, operation, style);
-      const row = { ...shown?.fields, ...(isDone(acted.value) ? rowIn(acted.value) : {}) };
-      const beside = creationsOf(session, operation.resource ?? '', row);
-      const listenings = ears.map((ear) => ({ operation, kinds, ear, shown: shown?.done, acted, beside }));
-      const heard = await hearAll(
-        session,
-        listenings.map((one) => ({
-          ear: one.ear,
-          after: [...(shown ? [shown.done] : []), acted],
-          waiting: waitingFor(model, one),
-        })),
-      );
-      for (const [at, one] of listenings.entries()) judgeAll(session, one, heard[at] as Done<Heard>);
+      await listenTo(session, { operation, kinds, shown, acted }, ears);
     },
   };
 }
@@ -145,70 +120,4 @@ function withLittle(session: Session, operation: Operation, { request, row }: Re
   const others = members.filter(([name, value]) => !isSame(resolve(value, session.run), row?.fields?.[name]));
   const chosen = others.find(([name]) => !isAsked(name)) ?? others[0] ?? members[0];
   return chosen ? { ...request, body: { ...body, value: Object.fromEntries([chosen]) } } : request;
-}
-
-interface Listening {
-  readonly operation: Operation;
-  readonly kinds: readonly EventKind[];
-  readonly ear: Ear;
-  readonly shown: Done<TrialExchange> | undefined;
-  readonly acted: Done<TrialExchange>;
-  readonly beside: readonly Done<TrialExchange>[];
-}
-
-/** A subscriber waits for what has to come, and listens a moment longer for what must not. */
-function waitingFor(model: Model, { operation, kinds, ear, shown, acted, beside }: Listening): Waiting {
-  const nothing = { deliveries: [], nowSeconds: undefined };
-  const wanted = kinds.filter((kind) => {
-    const others = beside.map(({ value }) => value);
-    const seen = { created: ear.opened.value, shown: shown?.value, acted: acted.value, heard: nothing, beside: others };
-    // Nothing has come yet, so what is missed by now is what has to come.
-    const judged = emissionJudgement(model, operation, kind, ear.maker, seen);
-    return judged !== undefined && 'promised' in judged;
-  });
-  const isEnough = (deliveries: Heard['deliveries']) => {
-    const came = new Set(eventsIn(model, deliveries).map((event) => event.kind));
-    return wanted.every(({ name }) => came.has(name));
-  };
-  return { isEnough, ms: wanted.length === 0 ? 0 : eventMs, quietMs };
-}
-
-/** The exchange that subscribed, one that showed the row, the change, what was heard of it, and what made the row and those that it refers to. */
-type Seen = readonly [TrialExchange, TrialExchange, TrialExchange, Heard, ...TrialExchange[]];
-
-/** Holds what one subscriber was told of a change to everything that is stated of it. */
-function judgeAll(session: Session, { operation, kinds, ear, shown, acted, beside }: Listening, heard: Done<Heard>): void {
-  const { model } = session;
-  const { maker, opened: created } = ear;
-  const of = [created, shown ?? created, acted, heard, ...beside] as const;
-  const seenIn = (...[one, look, act, come, ...others]: Seen): ChangeHeard => ({
-    created: one,
-    shown: shown && look,
-    acted: act,
-    heard: come,
-    beside: others,
-  });
-  for (const kind of kinds) {
-    const judge = (...all: Seen): Judgement => emissionJudgement(model, operation, kind, maker, seenIn(...all));
-    session.claim({ shrinkingRuns: 2, fact: { kind: 'emitting operations', subject: kind.name }, reason: 'emitted', of, judge });
-    const judgePayload = (...all: Seen): Judgement => payloadJudgement(model, operation, kind, maker, seenIn(...all));
-    session.claim({
-      shrinkingRuns: 2,
-      fact: { kind: 'payload shapes', subject: kind.name },
-      reason: 'payload',
-      of,
-      judge: judgePayload,
-    });
-  }
-  const judgeKinds = (...all: Seen) => kindsJudgement(model, seenIn(...all));
-  session.claim({ shrinkingRuns: 2, fact: kindsFact, reason: 'kinds', of, judge: judgeKinds });
-  const judgeDelivery = (one: TrialExchange, come: Heard) => ear.judge(one, come);
-  session.claim({ shrinkingRuns: 2, fact: deliveryFact, reason: 'sent as stated', of: [created, heard], judge: judgeDelivery });
-  session.claim({
-    shrinkingRuns: 2,
-    fact: deliveryFact,
-    reason: 'to nobody else',
-    of,
-    judge: (...all) => strangerJudgement(model, operation, kinds, maker, seenIn(...all)),
-  });
 }

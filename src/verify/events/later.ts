@@ -1,10 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EventKind } from '../../parts/events.ts';
+import type { Expression } from '../../parts/fact.ts';
 import { type Operation, operationsOf } from '../../parts/operations.ts';
 import { identifierField } from '../authentication/identities.ts';
+import { dueIn } from '../make/due.ts';
 import { endsWithin } from '../make/ends.ts';
 import { lookAt } from '../make/look.ts';
 import type { TrialRow } from '../make/row.ts';
+import { makeWhere } from '../make/row-where.ts';
 import type { Model } from '../model/model.ts';
 import { rowIn } from '../model/row-shown.ts';
 import { type Judgement, moot } from '../script/claim.ts';
@@ -30,26 +33,28 @@ export const later: Trial = {
   *cases(model) {
     if (!canListen(model)) return;
     for (const operation of operationsOf(model.spec)) {
-      if (operation.by !== 'clock' || operation.transition?.after === undefined || operation.transition.if) continue;
-      for (const kind of kindsOn(model, operation))
-        if (!kind.if && !kind.to) yield caseOf(model, operation, kind, operation.transition.after.ms);
+      const { transition } = operation;
+      if (operation.by !== 'clock' || !(transition?.after ?? transition?.atTime)) continue;
+      for (const kind of kindsOn(model, operation)) if (!kind.to) yield caseOf(model, operation, kind);
     }
   },
 };
 
-function caseOf(model: Model, operation: Operation, kind: EventKind, afterMs: number): Case {
+function caseOf(model: Model, operation: Operation, kind: EventKind): Case {
+  const { after, atTime } = operation.transition ?? {};
+  const when = after ? `${after.ms / 1000} s later` : `at ${atTime?.source}`;
   const fact = { kind: 'emitting operations', subject: kind.name };
   return {
-    name: `${operation.name}, ${afterMs / 1000} s later`,
+    name: `${operation.name}, ${when}`,
     facts: [fact, { kind: 'payload shapes', subject: kind.name }],
     async run(session: Session) {
-      session.need(
-        session.run.clock.advance !== undefined,
-        `it takes ${afterMs / 1000} s: say how the clock is moved with --clock`,
-      );
-      session.need(!endsWithin(model, session, afterMs), 'the tokens that were given end before that');
+      session.need(session.run.clock.advance !== undefined, `it comes ${when}: say how the clock is moved with --clock`);
       const { resource = '' } = operation;
       const row = await rowBefore(session, operation);
+      await lookAt(session, row);
+      const afterMs = operation.transition && dueIn(session, row, operation.transition);
+      session.need(afterMs !== undefined, `when ${operation.name} is due is not shown`);
+      session.need(!endsWithin(model, session, afterMs), 'the tokens that were given end before that');
       const ear = await anEar(session, row.caller);
       const waited = await session.wait(afterMs + 1_000);
       let look = await lookAt(session, row);
@@ -71,6 +76,7 @@ function caseOf(model: Model, operation: Operation, kind: EventKind, afterMs: nu
         of: [ear.opened, look.done, heard],
         judge: (opened: TrialExchange, shown: TrialExchange, all: Listening): Judgement => {
           if (!isDone(opened) || !hasMoved(operation, shown)) return moot('nobody listened, or the clock has not fired it');
+          if (kind.if && !isMetBy(model, operation, kind.if, shown)) return moot('whether its condition holds is not known');
           const count = eventsOf(model, kind, resource, shown, all).length;
           return count === 1 ? undefined : { promised: `${operation.name} emits one ${kind.name}`, seen: `${count} came` };
         },
@@ -99,7 +105,17 @@ function caseOf(model: Model, operation: Operation, kind: EventKind, afterMs: nu
 function rowBefore(session: Session, { transition, resource = '' }: Operation): Promise<TrialRow> {
   const from = transition?.from;
   const state = from === undefined || from === '*' ? undefined : from[0];
-  return session.make(resource, state === undefined ? {} : { state });
+  const wanted = state === undefined ? {} : { state };
+  return transition?.if ? makeWhere(session, resource, wanted, transition.if, true) : session.make(resource, wanted);
+}
+
+/** Whether the condition of an event holds of the row that the clock has moved. */
+function isMetBy(model: Model, { name, resource = '' }: Operation, condition: Expression, shown: TrialExchange): boolean {
+  const next = rowIn(shown);
+  if (!next) return false;
+  const unseen = { next: model.unseenBy(resource, shown.caller) };
+  const evaluated = model.expressions.evaluate(condition, name, { context: { next }, unseen });
+  return typeof evaluated === 'object' && evaluated.value === true;
 }
 
 /** The events of a kind about the row that was shown: the clock moves others too. */

@@ -171,6 +171,7 @@ function* alteredHeard(heard: Heard, { events, member }: Altering): Iterable<Hea
   if (first) {
     yield { ...heard, deliveries: [] };
     yield { ...heard, deliveries: deliveries.slice(1) };
+    if (deliveries.length > 1) yield { ...heard, deliveries: [first] };
     for (const one of deliveries.slice(0, 4)) yield { ...heard, deliveries: [...deliveries, asAnother(one)] };
   }
   for (const sample of events) yield { ...heard, deliveries: [...deliveries, asAnother(sample)] };

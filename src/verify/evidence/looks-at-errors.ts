@@ -2,7 +2,8 @@ import type { ErrorCondition, ErrorRule } from '../../parts/errors.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import type { Model } from '../model/model.ts';
-import type { Obligation } from './obligation.ts';
+import { arisingAt } from './arising.ts';
+import type { HeldClaim, Obligation } from './obligation.ts';
 
 /** What a service comes to by itself, or in a moment that nobody can choose. */
 const inward: ReadonlySet<string> = new Set<ErrorCondition>([
@@ -27,17 +28,20 @@ export function looksAtStatus(model: Model, { subject }: LedgerFact): Obligation
   return [showing(model, subject, 'a refusal with the code')];
 }
 
-/** The code for each rule that it is given by. */
+/** The code for each rule that it is given by, at each endpoint where it can arise. */
 export function looksAtCondition(model: Model, { subject }: LedgerFact): Obligation[] {
   const rules = entryOf(model.spec.errors.codes, subject)?.rules ?? [];
-  if (rules.length < 2) return [showing(model, subject, 'a refusal with the code')];
-  return rules.map((rule) => {
-    const shown = showing(model, subject, nameOf(rule));
-    return {
-      ...shown,
-      ...(isInward(rule) ? { why: whyInward } : {}),
-      isMetBy: (one) => (one.claim.at === undefined || one.claim.at === rule.at) && shown.isMetBy(one),
-    };
+  return rules.flatMap((rule) => {
+    const endpoints = arisingAt(model, rule);
+    const name = rules.length < 2 && endpoints.length < 2 ? 'a refusal with the code' : nameOf(rule);
+    const shown = showing(model, subject, name);
+    const isOf: Obligation['isMetBy'] = (one) => (one.claim.at === undefined || one.claim.at === rule.at) && shown.isMetBy(one);
+    if (endpoints.length < 2) return [{ ...shown, ...(isInward(rule) ? { why: whyInward } : {}), isMetBy: isOf }];
+    return endpoints.map(({ key }) => ({
+      name: `${nameOf(rule, true)} at ${key}`,
+      isMetBy: (one: HeldClaim) =>
+        isOf(one) && one.exchanges.some((seen) => seen.endpoint?.key === key && model.refusals.codeIn(seen) === subject),
+    }));
   });
 }
 
@@ -47,9 +51,9 @@ export function isInward(rule: ErrorRule): boolean {
   return rule.if === undefined && conditions.length > 0 && conditions.every((condition) => inward.has(condition));
 }
 
-function nameOf({ when, on, if: condition }: ErrorRule): string {
+function nameOf({ when, on, if: condition }: ErrorRule, isPlain = false): string {
   const named = condition?.source ?? (statedValue(when) ?? []).join(' or ');
-  return on === undefined ? named : `${named} at ${on.join(' or ')}`;
+  return on === undefined || isPlain ? named : `${named} at ${on.join(' or ')}`;
 }
 
 function showing(model: Model, code: string, name: string): Obligation {

@@ -5,6 +5,7 @@ import { eventsIn } from '../events/heard.ts';
 import type { Model } from '../model/model.ts';
 import { isDone } from '../script/exchange.ts';
 import { isHeard } from './alterations.ts';
+import { looksFor } from './looks-at-limits.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 
 /** Each kind of event, received. */
@@ -36,6 +37,19 @@ export function looksAtEmission(model: Model, { subject }: LedgerFact): Obligati
   };
   // What only the clock or the service causes comes of nothing that a caller does.
   return emitted.length > 0 ? [...emitted, none] : [received(model, subject, 'an event of it')];
+}
+
+/** What is stated of how subscribers are told: to whom, of what, and again where that did not do. */
+export function looksAtDelivery({ spec }: Model): Obligation[] {
+  const { subscribers, retryMs = [] } = statedValue(spec.events.delivery)?.push ?? {};
+  const usual = [looksFor('a delivery', 'sent as stated'), looksFor('nothing to anybody else', 'to nobody else')];
+  if (!subscribers) return usual;
+  return [
+    ...usual,
+    ...(retryMs.length > 0 ? [looksFor('a delivery that is refused, again', 'tried again')] : []),
+    ...(subscribers.events === undefined ? [] : [looksFor('a subscriber of some kinds', 'kinds that are asked for')]),
+    ...(subscribers.enabled === undefined ? [] : [looksFor('a subscriber that is switched off', 'switched off')]),
+  ];
 }
 
 function received(model: Model, kind: string, name: string): Obligation {

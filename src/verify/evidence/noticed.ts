@@ -1,6 +1,6 @@
 import { type Claim, isFlaw } from '../script/claim.ts';
 import { isExchange } from '../script/exchange.ts';
-import { type Altering, alterationsOf, answeredAs } from './alterations.ts';
+import { type Altering, alterationsOf, answeredAs, isHeard } from './alterations.ts';
 
 /** How many altered answers a claim was judged of, and how many of them it would have said to be wrong. */
 export interface Noticed {
@@ -39,9 +39,16 @@ function isBroken(judge: () => ReturnType<Claim['judge']>): boolean {
 /** By turns of what each step gave; a step that is named twice is altered in both places. */
 function* alteredResults(of: Claim['of'], altering: Altering): Iterable<readonly unknown[]> {
   yield* exchanged(of);
+  // What was heard is what a claim of events is about, however many exchanges stand beside it.
+  for (const { step, value } of of.filter((one) => isHeard(one.value))) {
+    for (const altered of alterationsOf(value, altering)) yield of.map((one) => (one.step === step ? altered : one.value));
+  }
   // What came last is most often what a claim is about.
   const steps = new Map(
-    [...of].reverse().map(({ step, value }) => [step, alterationsOf(value, altering)[Symbol.iterator]()] as const),
+    [...of]
+      .reverse()
+      .filter(({ value }) => !isHeard(value))
+      .map(({ step, value }) => [step, alterationsOf(value, altering)[Symbol.iterator]()] as const),
   );
   while (steps.size > 0) {
     for (const [step, alterations] of steps) {

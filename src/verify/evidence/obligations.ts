@@ -1,4 +1,4 @@
-import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { entriesOf } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { namesOperation } from '../../parts/operations.ts';
 import type { Model } from '../model/model.ts';
@@ -6,11 +6,14 @@ import { rowsShown } from '../model/row-shown.ts';
 import { isDone } from '../script/exchange.ts';
 import { looksAtBody, looksAtParameters, looksAtRefused, looksAtRoutes, looksAtSuccess } from './looks-at-endpoints.ts';
 import { looksAtCodes, looksAtCondition, looksAtStatus } from './looks-at-errors.ts';
-import { looksAtEmission, looksAtKinds, looksAtPayload } from './looks-at-events.ts';
+import { looksAtDelivery, looksAtEmission, looksAtKinds, looksAtPayload } from './looks-at-events.ts';
+import { looksAtPages, looksAtQuotas, looksAtRates, looksAtSizes, looksAtTimeouts } from './looks-at-limits.ts';
 import { looksAtStates, looksAtTransitions } from './looks-at-states.ts';
+import { looksAtTokens } from './looks-at-tokens.ts';
 import { looksAtRules, looksAtSchemes, looksAtUsers } from './looks-at-users.ts';
 import { looksAtValues } from './looks-at-values.ts';
-import type { HeldClaim, Obligation } from './obligation.ts';
+import { looksAtDeprecation, looksAtVersions } from './looks-at-versions.ts';
+import type { Obligation } from './obligation.ts';
 
 /** So many looks are asked for of one fact; what is cut is told. */
 export const looksMost = 24;
@@ -47,11 +50,15 @@ const byKind: Readonly<Record<string, Obligations>> = {
   'status codes': looksAtStatus,
   'error payload shapes': () => [looksAtRefused('a refusal')],
   conditions: looksAtCondition,
-  'rate limits': ({ spec }) =>
-    looksAtEach(statedValue(spec.limits.rate) ?? [], (rate) => `${rate.limit} in ${rate.windowMs / 1000} s per ${rate.per}`),
-  quotas: ({ spec }) =>
-    looksAtEach(statedValue(spec.limits.quota) ?? [], (quota) => `${quota.limit} in a ${quota.window} per ${quota.per}`),
+  'delivery mechanism': looksAtDelivery,
+  'token formats': looksAtTokens,
+  'rate limits': looksAtRates,
+  quotas: looksAtQuotas,
+  'size limits': looksAtSizes,
+  'time-outs': looksAtTimeouts,
+  'pagination bounds': looksAtPages,
   'version identifiers': looksAtVersions,
+  'deprecation rules': looksAtDeprecation,
 };
 
 /** Each operation of each function was done. */
@@ -78,27 +85,5 @@ function looksAtResources(model: Model): Obligation[] {
   return shown.map((name) => ({
     name: `a ${name}`,
     isMetBy: ({ exchanges }) => exchanges.some((one) => rowsShown(model, one)?.resource === name),
-  }));
-}
-
-/** Each limit of several, by the place that its claims name. */
-function looksAtEach<T extends { readonly at: string }>(limits: readonly T[], nameOf: (limit: T) => string): Obligation[] {
-  return limits.map((limit) => ({
-    name: nameOf(limit),
-    isMetBy: ({ claim }: HeldClaim) => claim.at === limit.at,
-  }));
-}
-
-/** Each version that a request can name. */
-function looksAtVersions({ spec }: Model, { subject }: LedgerFact): Obligation[] {
-  const select = statedValue(spec.versioning.select);
-  if (subject !== 'service' || !select || select.by === 'pin') return [];
-  const carrier = select.carrier.toLowerCase();
-  return entriesOf(spec.versioning.versions).map(([, { name }]) => ({
-    name: `version ${name}`,
-    isMetBy: ({ exchanges }) =>
-      exchanges.some(
-        ({ sent }) => sent.headers[carrier] === name || new RegExp(`[/=]${RegExp.escape(name)}(?![\\w.-])`).test(sent.target),
-      ),
   }));
 }

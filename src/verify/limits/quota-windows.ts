@@ -56,7 +56,8 @@ function passing(quota: Quota, after: readonly Done<unknown>[], furtherMs: numbe
   };
 }
 
-function windowAt({ window, zone }: Quota, nowMs: number): TimeWindow {
+/** The window of a quota that a time lies in. */
+export function windowAt({ window, zone }: Quota, nowMs: number): TimeWindow {
   // The cast holds: `check` refuses a document with any other word, and one that is none was left out above.
   return compileCalendar(window as CalendarWindow, zone)(nowMs);
 }

@@ -6,6 +6,7 @@ import type { Model } from '../model/model.ts';
 import { isRefusal, isRefused, refusalFor } from '../model/refused-as.ts';
 import type { Judgement } from '../script/claim.ts';
 import type { TrialExchange } from '../script/exchange.ts';
+import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 
@@ -20,17 +21,20 @@ export interface Sized {
   readonly bytes: number;
   readonly size: (seen: TrialExchange) => number;
   readonly at: keyof Sizes;
+  /** The same in small, which is taken. */
+  readonly control?: RequestPlan;
 }
 
 /** Claims that what is within a bound is not said to be too large, and that what is beyond it is, by the stated code. */
 export function claimSize(session: Session, operation: Operation, done: Done<TrialExchange>, sized: Sized): void {
   const { model } = session;
-  const { what, bytes, size, at } = sized;
+  const { what, bytes, size, at, control } = sized;
   const isRefused = session.claim({
     fact: sizesFact,
     reason: `${at} ${size(done.value) > bytes ? 'above' : 'up to'} the bound`,
     at: `${model.spec.limits.size.at}/${at}`,
     of: [done] as const,
+    control,
     judge: (seen: TrialExchange): Judgement => {
       const own = size(seen);
       const isTooLarge = isSizeRefusal(model, operation, seen);
@@ -45,7 +49,12 @@ export function claimSize(session: Session, operation: Operation, done: Done<Tri
   // Headers are counted before anybody looks at what is asked for, by servers that know nothing of codes.
   if (!isRefused || at === 'headers' || size(done.value) <= bytes) return;
   const isSo = (seen: TrialExchange) => size(seen) > bytes && seen.status >= 400;
-  claimRefusedAs(session, done, { by: { when: 'limit.size' }, what: `${what} of more than ${bytes} bytes`, isSo });
+  claimRefusedAs(session, done, {
+    by: { when: 'limit.size' },
+    what: `${what} of more than ${bytes} bytes`,
+    isSo,
+    ...(control && { control }),
+  });
 }
 
 /** By its stated refusal, or by one of the statuses that HTTP has for it. */

@@ -107,7 +107,7 @@ function addressCase(model: Model, operation: Operation, bytes: number): Case {
       for (const length of [bytes, bytes + 1]) {
         const done = await session.send(paddedTo(session, plan, length));
         const size = (seen: TrialExchange) => seen.sent.target.length;
-        claimSize(session, operation, done, { what: 'an address', bytes, size, at: 'url' });
+        claimSize(session, operation, done, { what: 'an address', bytes, size, at: 'url', control: plan });
       }
     },
   };
@@ -135,13 +135,15 @@ function headersCase(model: Model, operation: Operation, bytes: number): Case {
         const names = Array.from({ length: Math.ceil(length / 1000) }, (_, at) => `x-ninefold-verify-${at}`);
         const each = Math.floor(length / names.length);
         const headers = Object.fromEntries(names.map((name) => [name, 'x'.repeat(Math.max(1, each - name.length - 4))]));
-        const done = await session.send(model.request(endpoint, { caller: callerFor(session, operation), headers }));
+        const caller = callerFor(session, operation);
+        const done = await session.send(model.request(endpoint, { caller, headers }));
         const size = ({ sent }: TrialExchange) =>
           Object.entries(sent.headers).reduce(
             (sum, [name, value]) => sum + (name.startsWith('x-ninefold') ? name.length + value.length + 4 : 0),
             0,
           );
-        claimSize(session, operation, done, { what: 'headers', bytes, size, at: 'headers' });
+        const control = model.request(endpoint, { caller });
+        claimSize(session, operation, done, { what: 'headers', bytes, size, at: 'headers', control });
       }
     },
   };

@@ -7,6 +7,7 @@ import { toJsonSchema } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { hasMeaning } from '../../parts/shapes/branches.ts';
 import { someInside } from '../../parts/shapes/inner.ts';
+import { sentAs, takenOf } from '../../parts/taking.ts';
 import { askedKinds } from '../model/asked-kinds.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import { hasRules, isThere, sentKeepsRules } from '../model/field-rules.ts';
@@ -52,7 +53,7 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
     const made = new Made((resource) => drafting.make(resource, referred));
     for (let draw = 0; draw < draws; draw++) {
       const draft = drawn(session, endpoint, shape.value, styleOf(draw));
-      last = await filled(isDraftMap(draft) ? withWanted(session, endpoint, draft, drafting) : draft, made);
+      last = await filled(isDraftMap(draft) ? wanted(session, endpoint, draft, drafting) : draft, made);
       const isKept = sentKeepsRules(model, endpoint, resolve(last, session.run)) !== 'no';
       if (isKept && !refusedByOwn(session, endpoint, last, caller)) return last;
       made.again();
@@ -96,6 +97,29 @@ class Made {
 }
 
 type DraftMap = { readonly [key: string]: Draft | Symbolic };
+
+/** What is wanted is said by fields, and sent where the body holds these, by the names that their members have. */
+function wanted(
+  session: Session,
+  endpoint: Endpoint,
+  draft: DraftMap,
+  drafting: Drafting,
+  path = endpoint.takes?.path ?? [],
+): DraftMap {
+  const [first, ...rest] = path;
+  if (first !== undefined) {
+    const inner = draft[first];
+    if (inner === undefined || !isDraftMap(inner as Draft)) return draft;
+    return bareMap<Draft | Symbolic>({
+      ...draft,
+      [first]: wanted(session, endpoint, inner as DraftMap, drafting, rest) as Draft,
+    });
+  }
+  const takes = endpoint.takes && { ...endpoint.takes, path: [] };
+  // What is taken of a map of drafts is one.
+  const fields = takenOf({ ...(takes && { takes }) }, draft) as DraftMap;
+  return bareMap(sentAs(endpoint, withWanted(session, endpoint, fields, drafting)));
+}
 
 function withWanted(
   session: Session,

@@ -112,11 +112,11 @@ async function asking(session: Session, endpoint: Endpoint, readying: Readying):
   return { request: model.request(endpoint, { ...parts, caller }), row: undefined };
 }
 
-/** A request without the fields that are set once: a drawn value would be another one. */
+/** A patch without the fields that are set once: a drawn value would be another one. In the place of the row stands what it has. */
 function writable(session: Session, endpoint: Endpoint, resource: string, request: RequestPlan): RequestPlan {
   const verb = statedValue(endpoint.does)?.verb;
   const { body } = request;
-  if (!body || !('value' in body) || (verb !== 'update' && verb !== 'replace') || !isPlain(body.value)) return request;
+  if (!body || !('value' in body) || verb !== 'update' || !isPlain(body.value)) return request;
   const stated = session.model.resource(resource);
   const once = new Set((stated ? entriesOf(stated.fields) : []).filter(([, { immutable }]) => immutable).map(([name]) => name));
   const value = Object.fromEntries(Object.entries(body.value).filter(([name]) => !once.has(name)));

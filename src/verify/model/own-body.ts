@@ -2,15 +2,16 @@ import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated } from '../../parts/fact.ts';
 import type { Shape } from '../../parts/shape.ts';
+import { fieldOfMember } from '../../parts/taking.ts';
 import type { Model } from './model.ts';
 import { isByRule } from './promises.ts';
 
 /**
- * Whether a body sets the fields of the resource: it follows from what the operation does, or it is stated, and its members that are called
- * like fields are these. Of a document of others that is usual, and not said.
+ * Whether a body sets the fields of the resource: it follows from what the operation does, or it is stated, and says where it holds them, or its
+ * members that are called like fields are these. Of a document of others that is usual, and not said.
  */
 export function writesFields(model: Model, endpoint: Endpoint): boolean {
-  if (!isStated(endpoint.request)) return true;
+  if (!isStated(endpoint.request) || endpoint.takes) return true;
   return (isByRule(endpoint) || model.conventions) && membersOfBody(model, endpoint.request.value) !== undefined;
 }
 
@@ -21,7 +22,9 @@ function membersOfBody(model: Model, shape: Shape): readonly string[] | undefine
   return isMap(shape.properties) ? Object.keys(shape.properties) : undefined;
 }
 
-/** Whether a body may have a member: each field where nothing is stated of it. */
-export function mayHold(model: Model, { request }: Endpoint, member: string): boolean {
-  return !isStated(request) || (membersOfBody(model, request.value)?.includes(member) ?? false);
+/** Whether a body may hold a field: each where nothing is stated of it. */
+export function mayHold(model: Model, { request, takes }: Endpoint, field: string): boolean {
+  if (!isStated(request)) return true;
+  const members = takes?.path.length ? undefined : membersOfBody(model, request.value);
+  return members?.some((member) => fieldOfMember(takes, member) === field) ?? false;
 }

@@ -46,13 +46,18 @@ export function rowPlace({ response, does }: Endpoint, resource: string, status:
   if (!isStated(response) || statedValue(does)?.verb === 'list') return undefined;
   const own = response.value.filter((answer) => answer.status === String(status));
   const places = own.map(({ shape, data }) => {
-    if (data === undefined) return statedValue(shape)?.resource === resource ? '' : undefined;
+    const isWhole = data === undefined || isResult(data.source);
+    if (isWhole) return statedValue(shape)?.resource === resource ? '' : undefined;
     if (typeof data.source === 'string') return undefined;
-    return Object.entries(data as Named<Expression>).find(([, { source }]) => source.trim() === 'result')?.[0];
+    return Object.entries(data as Named<Expression>).find(([, { source }]) => isResult(source))?.[0];
   });
   const [first] = places;
   if (first === undefined || places.some((one) => one !== first)) return undefined;
   return first === '' ? [] : [first];
+}
+
+function isResult(source: unknown): boolean {
+  return typeof source === 'string' && source.trim() === 'result';
 }
 
 /** The row that an answer shows as it is, by itself or in a member; whatever is there where nothing says that it is a row. */

@@ -47,6 +47,8 @@ async function send(plan: RequestPlan, run: ScriptRun): Promise<TrialExchange> {
     ...(run.isOthers && { isOthers: run.isOthers }),
   };
   run.note(exchange);
+  const refilledAtMs = run.refilledAtMs?.(exchange);
+  if (refilledAtMs !== undefined) run.client.owe(refilledAtMs);
   return exchange;
 }
 

@@ -17,6 +17,8 @@ export interface ScriptRun extends Values, Sending {
   readonly isOthers?: TrialExchange['isOthers'];
   /** The stated rates that count a request. */
   readonly lanesOf?: (plan: RequestPlan) => readonly Lane[];
+  /** When what was refused is given again, where a stated quota refused it. */
+  readonly refilledAtMs?: (exchange: TrialExchange) => number | undefined;
   /** Asked before anything is sent that may change something. @throws {Untestable} for what is somebody's own and must stay as it is */
   readonly guard?: (plan: RequestPlan, sent: Sent, run: ScriptRun) => Promise<void>;
 }

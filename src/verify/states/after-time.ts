@@ -9,6 +9,7 @@ import type { Session } from '../script/session.ts';
 import type { Trial } from '../trial.ts';
 import { carryOut, refuseFiring } from './fired.ts';
 import { attempt } from './in-states.ts';
+import { dueRow } from './timed.ts';
 import { factsOfMachine, fireable } from './transitions.ts';
 import { shortestWays } from './ways.ts';
 
@@ -27,7 +28,7 @@ export const afterTime: Trial = {
       for (const [, timed] of entriesOf(machine.transitions)) {
         const [target, ...others] = timed.to;
         const from = timed.from === '*' ? undefined : timed.from.find((state) => ways.has(state));
-        const isAlone = !timed.if && target && !target.if && others.length === 0;
+        const isAlone = target && !target.if && others.length === 0;
         if (!(timed.after ?? timed.atTime) || !isAlone || from === undefined || ways.has(target.state)) continue;
         const passing = { timed, from, state: target.state };
         yield {
@@ -65,9 +66,9 @@ async function tryAll(session: Session, model: Model, machine: Machine, { timed,
     .flatMap((verb) => model.endpointsThat(verb, resource))
     .filter((endpoint) => endpoint.in !== undefined && !endpoint.in.includes(state));
   const fired: { readonly transition: Transition; readonly row: TrialRow }[] = [];
-  for (const transition of own) fired.push({ transition, row: await session.make(resource, { state: from }) });
+  for (const transition of own) fired.push({ transition, row: await dueRow(session, resource, from, timed) });
   const changed: { readonly endpoint: Endpoint; readonly row: TrialRow }[] = [];
-  for (const endpoint of changes) changed.push({ endpoint, row: await session.make(resource, { state: from }) });
+  for (const endpoint of changes) changed.push({ endpoint, row: await dueRow(session, resource, from, timed) });
   const due = [...fired, ...changed].map(({ row }) => dueIn(session, row, timed));
   session.need(
     due.every((ms) => ms !== undefined),

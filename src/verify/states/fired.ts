@@ -1,3 +1,4 @@
+import type { Endpoint } from '../../parts/endpoints.ts';
 import { refusingActs } from '../../parts/possible-errors.ts';
 import type { Machine, Transition } from '../../parts/states.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
@@ -6,6 +7,7 @@ import { lookAt } from '../make/look.ts';
 import { referredTo } from '../make/referred-to.ts';
 import { requestAbout } from '../make/request-about.ts';
 import type { TrialRow } from '../make/row.ts';
+import { stateSent } from '../make/walk.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
 import { claimRow, gapMinMs } from '../resources/claim-row.ts';
@@ -24,6 +26,8 @@ export interface FiredTransition {
   readonly state: string;
   /** The state that it is to lead to, where it may lead to several. */
   readonly target?: string;
+  /** The update that is the transition; absent where an endpoint of its own fires it. */
+  readonly update?: Endpoint;
 }
 
 /** Fires a legal transition: it is taken, leads where it is said to, and makes of the row what the document says. */
@@ -40,11 +44,14 @@ export async function carryOut(session: Session, row: TrialRow, firing: FiredTra
   claimMoved(session, firing, { before, done, after: after.done });
 }
 
-async function firingOf(session: Session, row: TrialRow, { machine, transition, target }: FiredTransition): Promise<RequestPlan> {
-  const endpoint = session.model.endpointOfTransition(machine.resource, transition.name);
+async function firingOf(session: Session, row: TrialRow, firing: FiredTransition): Promise<RequestPlan> {
+  const { machine, transition, target, update } = firing;
+  const endpoint = update ?? session.model.endpointOfTransition(machine.resource, transition.name);
   session.need(endpoint !== undefined, 'no caller can fire it');
   const [caller] = callersFor(session, endpoint, row);
   const headers = await session.preconditions(endpoint, row, caller);
+  const to = target ?? transition.to[0]?.state ?? '';
+  if (update) return requestAbout(session, row, update, { caller, headers, json: stateSent(update, machine, to) });
   const about = { caller, headers, transition, ...(target !== undefined && { target }) };
   return requestAbout(session, row, endpoint, about);
 }

@@ -3,6 +3,7 @@ import type { Machine, Transition } from '../../parts/states.ts';
 import { dueIn } from '../make/due.ts';
 import { endsWithin } from '../make/ends.ts';
 import { lookAt } from '../make/look.ts';
+import { makeWhere } from '../make/row-where.ts';
 import { fireOnRow } from '../make/walk.ts';
 import type { Model } from '../model/model.ts';
 import { idIn, rowWith } from '../model/row-shown.ts';
@@ -60,6 +61,38 @@ export async function leaveInTime(session: Session, machine: Machine, { timed, s
       return now === then
         ? undefined
         : { promised: `${String(then)}, since ${timed.name} is from ${state} alone`, seen: String(now) };
+    },
+  });
+}
+
+/** A row for which the condition of a transition of the clock does not hold stays in its state, however much time goes by. */
+export async function stayBehind(session: Session, machine: Machine, { timed, state }: Omit<Leaving, 'by'>): Promise<void> {
+  const { model } = session;
+  const condition = timed.if;
+  session.need(condition !== undefined && session.run.clock.advance !== undefined, 'it takes a clock that can be moved');
+  const row = await makeWhere(session, machine.resource, { state }, condition, false);
+  const { made } = row;
+  session.need(made !== undefined, `rows of ${machine.resource} are given, not made`);
+  const before = (await lookAt(session, row)).done;
+  const dueMs = dueIn(session, row, timed);
+  session.need(dueMs !== undefined && dueMs > 0, `when ${timed.name} would be due is not shown`);
+  session.need(!endsWithin(model, session, 2 * dueMs), 'the tokens that were given end before that');
+  await session.wait(dueMs + Math.min(dueMs / 4, 60_000));
+  const after = (await lookAt(session, row)).done;
+  const rowOf = (creation: TrialExchange, seen: TrialExchange) => rowWith(model, seen, idIn(model, creation));
+  session.claim({
+    fact: { kind: 'transitions', subject: machine.resource },
+    reason: `${timed.name} held back`,
+    at: condition.at,
+    of: [made, before, after] as const,
+    judge(creation: TrialExchange, was: TrialExchange, seen: TrialExchange): Judgement {
+      const [then, now] = [rowOf(creation, was), rowOf(creation, seen)];
+      if (then?.[machine.field] !== state || !now) return moot('the row is not shown in that state');
+      const evaluated = model.expressions.evaluate(condition, undefined, { context: { resource: then, next: then } });
+      if (typeof evaluated !== 'object' || evaluated.value !== false) return moot('whether its condition holds is not known');
+      return now[machine.field] === state
+        ? undefined
+        : { promised: `${state} for as long as ${condition.source} does not hold`, seen: String(now[machine.field]) };
     },
   });
 }

@@ -9,6 +9,7 @@ import { endsWithin } from '../make/ends.ts';
 import { lookAt } from '../make/look.ts';
 import { requestAbout } from '../make/request-about.ts';
 import type { TrialRow } from '../make/row.ts';
+import { makeWhere } from '../make/row-where.ts';
 import { fireOnRow, statesOf } from '../make/walk.ts';
 import type { Model } from '../model/model.ts';
 import { timeOf } from '../model/reckoned.ts';
@@ -18,7 +19,7 @@ import { isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
 import type { Trial } from '../trial.ts';
-import { leaveInTime, waysOut } from './left-in-time.ts';
+import { leaveInTime, stayBehind, waysOut } from './left-in-time.ts';
 import { factsOfMachine } from './transitions.ts';
 
 /** What the clock does, it does when it is due, and not before. */
@@ -32,8 +33,7 @@ export const timed: Trial = {
     for (const [resource] of entriesOf(model.spec.resources.all)) {
       const machine = machineOf(model.spec.states, resource);
       for (const [, transition] of machine ? entriesOf(machine.transitions) : []) {
-        if (!machine || !(transition.after ?? transition.atTime) || transition.if || transition.to.some((target) => target.if))
-          continue;
+        if (!machine || !(transition.after ?? transition.atTime) || transition.to.some((target) => target.if)) continue;
         for (const state of transition.from === '*' ? statesOf(machine) : transition.from) {
           if (rivals(machine, transition, state)) continue;
           const name = `${transition.name} ${resource} from ${state}`;
@@ -42,8 +42,16 @@ export const timed: Trial = {
             subject: `${resource}.${field}`,
           }));
           const facts = [...factsOfMachine(machine), ...times];
-          const make = (session: Session) => session.make(resource, { state });
+          const make = (session: Session) => dueRow(session, resource, state, transition);
           yield { name, facts, run: (session) => letTimePass(session, machine, { transition, state, make }) };
+          if (transition.if) {
+            yield {
+              name: `${name}, held back`,
+              facts,
+              run: (session) => stayBehind(session, machine, { timed: transition, state }),
+            };
+            continue;
+          }
           const [update] = model
             .endpointsThat('update', resource)
             .filter((one) => one.in === undefined || one.in.includes(state));
@@ -71,6 +79,11 @@ export const timed: Trial = {
     }
   },
 };
+
+/** A row that the clock moves: one for which the condition of that holds, where it has one. */
+export function dueRow(session: Session, resource: string, state: string, transition: Transition): Promise<TrialRow> {
+  return transition.if ? makeWhere(session, resource, { state }, transition.if, true) : session.make(resource, { state });
+}
 
 /** Whether the clock may have done something else to the row by then. */
 function rivals(machine: Machine, transition: Transition, state: string): boolean {

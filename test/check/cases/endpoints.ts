@@ -81,6 +81,30 @@ export const endpointsCases: readonly Case[] = [
     finds: ['endpoints/operation-twice @ /endpoints/GET ~1n~1{id}'],
   },
   {
+    snippets: ['endpoints: { POST /notes: { takes: { Title: title } } }'],
+    finds: ['endpoints/takes @ /endpoints/POST ~1notes/takes'],
+  },
+  {
+    snippets: [
+      'endpoints: { "POST /notes/{id}/publish": { request: { properties: { Title: string } }, takes: { Title: title } } }',
+    ],
+    finds: ['endpoints/takes @ /endpoints/POST ~1notes~1{id}~1publish/takes'],
+  },
+  {
+    snippets: [
+      'endpoints: { POST /notes: { request: { properties: { Title: string, title: string, Size: integer } }, takes: { Title: title, Size: sise, Sort: kind } } }',
+    ],
+    finds: [
+      'endpoints/takes @ /endpoints/POST ~1notes/takes/Title',
+      'endpoints/takes @ /endpoints/POST ~1notes/takes/Size',
+      'endpoints/takes @ /endpoints/POST ~1notes/takes/Sort',
+    ],
+  },
+  {
+    snippets: ['endpoints: { POST /notes: { request: { properties: { data: note } }, takes: dta } }'],
+    finds: ['endpoints/takes @ /endpoints/POST ~1notes/takes'],
+  },
+  {
     snippets: ['endpoints: { GET /notes: { parameters: { min_size: { filters: sise } } } }'],
     finds: ['endpoints/unknown-filter @ /endpoints/GET ~1notes/parameters/min_size/filters'],
   },

@@ -21,6 +21,9 @@ export const quiet: Readonly<Record<string, readonly string[]>> = {
           last_at: { type: string, format: date-time, derive: "max(note.book, item.made_at)" }`,
     'errors: { codes: { too_full: { status: 409, on: [create note], if: "has(next.book) && has(next.book.notes) && next.book.notes >= 50" } } }',
   ],
+  'members of a body that stand for fields of other names': [
+    'endpoints: { POST /notes: { request: { properties: { Title: string, size: integer } }, takes: { Title: title } }, "PATCH /notes/{id}": { request: { properties: { data: note } }, takes: data } }',
+  ],
   'rules over fields, and a choice of fields': [
     `resources:
       note:

@@ -43,6 +43,24 @@ export const resourcesCases: readonly Case[] = [
     finds: ['resources/generate-template @ /resources/hook/fields/secret/generate'],
   },
   {
+    snippets: ['resources: { hook: { fields: { secret: { generate: "{secret}{number:0}" } } } }'],
+    finds: ['resources/generate-template @ /resources/hook/fields/secret/generate'],
+  },
+  {
+    snippets: ['resources: { book: { fields: { name: { type: string, readOnly: true, generate: integer } } } }'],
+    finds: ['resources/generate-type @ /resources/book/fields/name/generate'],
+  },
+  ...[
+    ['generate: integer', 'generate'],
+    ['within: id', 'within'],
+    ['readOnly: true, generate: integer, within: shelf', 'within'],
+    ['readOnly: true, generate: integer, within: name', 'within'],
+    ['readOnly: true, generate: integer, within: nr', 'within'],
+  ].map(([words, at]) => ({
+    snippets: [`resources: { book: { fields: { nr: { type: integer, ${words} } } } }`],
+    finds: [`resources/counted @ /resources/book/fields/nr/${at}`],
+  })),
+  {
     snippets: ['resources: { hook: { fields: { secret: { type: integer } } } }'],
     finds: [
       'resources/generate-type @ /resources/hook/fields/secret/generate',

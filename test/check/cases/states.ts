@@ -3,6 +3,17 @@ import type { Case } from '../harness.ts';
 export const statesCases: readonly Case[] = [
   { snippets: ['states: { nott: none }'], finds: ['states/unknown-resource @ /states/nott'] },
   {
+    snippets: ['states: { note: { transitions: { publish: { from: draft, to: published, on: update note } } } }'],
+    finds: ['states/moved-read-only @ /resources/note/fields/status/readOnly'],
+  },
+  {
+    snippets: [
+      'resources: { note: { fields: { status: { type: string, readOnly: false } } } }',
+      'states: { note: { transitions: { publish: { from: draft, to: published, on: [update note, create note] } } } }',
+    ],
+    finds: ['states/moved-by @ /states/note/transitions/publish/on'],
+  },
+  {
     snippets: [
       'states: { label: { field: colour, initial: red, states: [red], transitions: {} }, book: { field: nme, initial: on, states: [on], transitions: {} } }',
     ],

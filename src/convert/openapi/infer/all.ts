@@ -10,6 +10,7 @@ import { madeAndListed } from './made-and-listed.ts';
 import { methodNames, thingsOfMethods } from './method-names.ts';
 import { nestedCollection } from './nested-collections.ts';
 import { pageParameters } from './page-parameters.ts';
+import { renamedMembers } from './renamed-members.ts';
 import { requestEnvelope } from './request-envelope.ts';
 import { parentInPath, resourceBehindPath } from './resources.ts';
 import { documentVersion, exampleReplies, publicOperations, rateLimitHeaders } from './service.ts';
@@ -39,6 +40,7 @@ export const effectInferences: readonly InferenceRule[] = [
 /** The rules about everything else, once the operations have their names. */
 export const otherRules: readonly InferenceRule[] = [
   requestEnvelope,
+  renamedMembers,
   listEnvelope,
   pageParameters,
   filtersByField,

@@ -5,13 +5,14 @@ import { readEffect } from '../../../parts/effects.ts';
 import type { SourceOperation } from '../read/operation.ts';
 import { made } from '../read/reader.ts';
 import { endpointOf, type InferenceContext, type InferenceRule, placeOfEndpoint } from './context.ts';
+import { fieldAlike } from './renamed-members.ts';
 import { documentFields } from './rows.ts';
 import { wordsOf } from './shapes.ts';
 
 /** `?state=all` beside tickets that are open or closed: what is called like a field is not always what its rows are compared with. */
 export const filtersByField: InferenceRule = {
   name: 'filters-by-field',
-  says: 'A parameter of a list that is called like a field filters by it where their types are the same, and by any of its items where it is a list; where it takes what no row has, or says that it searches, it filters by none.',
+  says: 'A parameter of a list that is called like a field, but for case, filters by it where their types are the same, and by any of its items where it is a list; where it takes what no row has, or says that it searches, it filters by none.',
   infer(context) {
     for (const operation of context.operations) {
       const endpoint = endpointOf(context, operation);
@@ -19,8 +20,10 @@ export const filtersByField: InferenceRule = {
       if (effect?.verb !== 'list' || !isMap(endpoint.parameters)) continue;
       const fields = documentFields(context.resources, effect.resource);
       for (const [name, parameter] of Object.entries(endpoint.parameters)) {
+        if (!isMap(parameter) || parameter.in !== 'query') continue;
         const field = fields[name];
-        if (isMap(parameter) && parameter.in === 'query' && field !== undefined) say(context, operation, name, parameter, field);
+        if (field !== undefined) say(context, operation, name, parameter, field);
+        else sayAlike(context, operation, name, parameter, fields);
       }
     }
   },
@@ -38,6 +41,26 @@ function say(
   if (words === undefined) return;
   Object.assign(made(parameter), words);
   const at = below(below(below(placeOfEndpoint(operation), 'parameters'), name), Object.keys(words)[0] ?? '');
+  context.trail.infer(at, filtersByField.name, operation.map.at, 0.7);
+}
+
+/** `?FriendlyName=` beside `friendly_name`: where it is called so but for case, and is compared as that field can be. */
+function sayAlike(
+  context: InferenceContext,
+  operation: SourceOperation,
+  name: string,
+  parameter: Readonly<Record<string, Json>>,
+  fields: Readonly<Record<string, Json>>,
+): void {
+  // `DateSent<` is called like the field too, and is not what that is equal to.
+  const alike = /^[\w-]+$/.test(name) ? fieldAlike(name, Object.keys(fields)) : undefined;
+  const field = alike === undefined ? undefined : fields[alike];
+  const shape = parameter.shape ?? parameter;
+  if (alike === undefined || field === undefined) return;
+  const isOneOf = isAnyOf(context, shape, field);
+  if (!isOneOf && !isEqual(context, shape, field)) return;
+  Object.assign(made(parameter), { filters: alike, ...(isOneOf && { op: 'in' }) });
+  const at = below(below(below(placeOfEndpoint(operation), 'parameters'), name), 'filters');
   context.trail.infer(at, filtersByField.name, operation.map.at, 0.7);
 }
 

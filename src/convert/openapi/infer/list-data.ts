@@ -62,7 +62,7 @@ const envelope: readonly (readonly [string, ReadonlySet<string>])[] = [
     'next',
     new Set([
       ...['nextcursor', 'nextmarker', 'nextpagetoken', 'nexttoken', 'iterator', 'endcursor', 'nextpage', 'next', 'nexturl'],
-      ...['nextpageurl', 'nextlink', 'odatanextlink', 'continue', 'nextpageoffset'],
+      ...['nextpageurl', 'nextpageuri', 'nexturi', 'nextlink', 'odatanextlink', 'continue', 'nextpageoffset'],
     ]),
   ],
   [
@@ -107,11 +107,17 @@ function memberOf(context: InferenceContext, name: string, shape: Json, said: Li
   const constant = written.constantOf(shape);
   if (constant !== undefined) return celOf(constant.value);
   const inner = written.propertiesOf(shape);
-  if (inner !== undefined) return mapOf(context, name, inner, said);
+  if (inner !== undefined) return wayOn(context, name, shape, said) ?? mapOf(context, name, inner, said);
   if (name === words.own.next || name === words.own.previous) {
     return name === words.own.next ? nextOf(context, shape, isAddress(context, name, shape), said) : undefined;
   }
   return countOf(context, name, shape, said) ?? textOf(context, name, shape, said);
+}
+
+/** `next: { page: … }`: the way to the next page is a map, and is not there on the last. */
+function wayOn(context: InferenceContext, name: string, shape: Json, said: ListSaid): string | undefined {
+  const next = name === said.words.own.next ? nextOf(context, shape, isAddress(context, name, shape), said) : undefined;
+  return next === undefined ? undefined : `has_more ? ${next} : null`;
 }
 
 /** A map that tells of pages: what of it can be said, and the way to the next page only where there is one. */

@@ -1,6 +1,7 @@
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { type AboutResource, endpointsByResource, type InferenceContext, type InferenceRule } from './context.ts';
+import { fieldAlike } from './renamed-members.ts';
 import { documentFields } from './rows.ts';
 import { wordsOf } from './shapes.ts';
 
@@ -37,5 +38,7 @@ export const statusStates: InferenceRule = {
 
 /** Whether a request about the resource may carry the field. */
 function isSent({ written }: InferenceContext, about: readonly AboutResource[], field: string): boolean {
-  return about.some(({ endpoint }) => Object.hasOwn(written.propertiesOf(endpoint.request)?.all ?? {}, field));
+  return about.some(({ endpoint }) =>
+    Object.keys(written.propertiesOf(endpoint.request)?.all ?? {}).some((name) => name === field || fieldAlike(name, [field])),
+  );
 }

@@ -10,6 +10,7 @@ import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { isPlainMap } from '../../../parts/source.ts';
 import type { Spec } from '../../../parts/spec.ts';
+import { fieldOfMember } from '../../../parts/taking.ts';
 import type { Fields, Value } from '../../exchange/exchange.ts';
 import { copy } from '../../http/json.ts';
 import type { RowModel } from '../model.ts';
@@ -83,7 +84,8 @@ export class Likeness {
       const isMaking = verb === 'create' || verb === 'upsert';
       const kept = isMaking ? making : sendable;
       const known = kept.get(resource) ?? new Set();
-      for (const name of Object.keys(this.#samples.membersOf(rowIn(shape, endpoint, this.#samples)))) known.add(name);
+      for (const name of Object.keys(this.#samples.membersOf(rowIn(shape, endpoint, this.#samples))))
+        known.add(fieldOfMember(endpoint.takes, name));
       kept.set(resource, known);
     }
     return new Map([...sendable, ...making]);
@@ -123,9 +125,9 @@ export class Likeness {
 }
 
 /** The shape of the row inside that of a body. */
-function rowIn(shape: Shape, { takes = [] }: Endpoint, samples: Samples): Shape {
+function rowIn(shape: Shape, { takes }: Endpoint, samples: Samples): Shape {
   let inner = shape;
-  for (const name of takes) {
+  for (const name of takes?.path ?? []) {
     const member = samples.membersOf(inner)[name];
     inner = isPlainMap(member) ? member : {};
   }

@@ -1,0 +1,94 @@
+import type { Json } from '../../../document/document.ts';
+import { below } from '../../../document/pointer.ts';
+import { isMap, newMap } from '../../../document/values.ts';
+import { readEffect } from '../../../parts/effects.ts';
+import { pathParameters } from '../../../parts/payload.ts';
+import type { SourceOperation } from '../read/operation.ts';
+import { made } from '../read/reader.ts';
+import { endpointOf, type InferenceContext, type InferenceRule, placeOfEndpoint } from './context.ts';
+import { wordsOfName } from './paths.ts';
+import { documentFields } from './rows.ts';
+
+/** `FriendlyName` is sent and `friendly_name` answered: one name, written in two ways. */
+export const renamedMembers: InferenceRule = {
+  name: 'renamed-members',
+  says: 'A member of a body that no field is called like, and whose name is that of one field but for case and separators, stands for that field; so does a parameter in the path of a creation.',
+  infer(context) {
+    for (const operation of context.operations) {
+      const endpoint = endpointOf(context, operation);
+      const effect = typeof endpoint.does === 'string' ? readEffect(endpoint.does) : undefined;
+      if (!effect || !('resource' in effect) || !written.has(effect.verb)) continue;
+      const fields = documentFields(context.resources, effect.resource);
+      if (effect.verb === 'create') setFromPath(context, operation, effect.resource, fields);
+      if (endpoint.request === undefined || endpoint.takes !== undefined) continue;
+      const members = Object.keys(context.written.propertiesOf(endpoint.request)?.all ?? {});
+      const takes = renamedIn(members, fields);
+      if (takes.length === 0) continue;
+      endpoint.takes = Object.assign(newMap(), Object.fromEntries(takes));
+      context.trail.infer(below(placeOfEndpoint(operation), 'takes'), renamedMembers.name, operation.map.at, 0.9);
+    }
+  },
+};
+
+const written: ReadonlySet<string> = new Set(['create', 'update', 'replace', 'upsert']);
+
+/** The members that are called like one field each, but for case and separators. */
+function renamedIn(members: readonly string[], fields: Readonly<Record<string, Json>>): (readonly [string, string])[] {
+  const free = Object.keys(fields).filter((field) => !members.includes(field));
+  return members.flatMap((member) => {
+    const field = Object.hasOwn(fields, member) ? undefined : fieldAlike(member, free);
+    const isAlone = members.every((other) => other === member || namePlain(other) !== namePlain(member));
+    return field !== undefined && isAlone ? [[member, field] as const] : [];
+  });
+}
+
+/** The one name among these that is another but for case and separators. */
+export function fieldAlike(name: string, fields: Iterable<string>): string | undefined {
+  const plain = namePlain(name);
+  const alike = plain === '' ? [] : [...fields].filter((field) => namePlain(field) === plain);
+  return alike.length === 1 ? alike[0] : undefined;
+}
+
+function namePlain(name: string): string {
+  return wordsOfName(name).join('');
+}
+
+/** `/accounts/{AccountSid}/messages` makes a message whose `account_sid` that is, and `AccountSid` is no field that is shown. */
+function setFromPath(
+  context: InferenceContext,
+  operation: SourceOperation,
+  resource: string,
+  fields: Readonly<Record<string, Json>>,
+): void {
+  for (const parameter of pathParameters(operation.path)) {
+    const others = Object.keys(fields).filter((name) => name !== parameter);
+    const field = Object.hasOwn(fields, ownerNamed(parameter)) ? ownerNamed(parameter) : fieldAlike(parameter, others);
+    const shape = field === undefined ? undefined : fields[field];
+    if (field === undefined || shape === undefined || !/^[A-Za-z_]\w*$/.test(parameter)) continue;
+    const isText = isPlainText(context, shape) && textIn(context, operation, parameter);
+    const whole = isMap(shape) ? shape : { type: shape };
+    if (!isText || whole.set !== undefined) continue;
+    const does = String(endpointOf(context, operation).as ?? endpointOf(context, operation).does);
+    const known = does === `create ${resource}` ? 'create' : does;
+    made(fields)[field] = { ...whole, set: { [known]: `params.${parameter}` } };
+    const at = below(below(below(below('/resources', resource), 'fields'), field), 'set');
+    context.trail.infer(at, renamedMembers.name, operation.map.at, 0.9);
+  }
+}
+
+/** A text that is neither a word of a list nor an address. */
+function isPlainText({ written: shapes }: InferenceContext, shape: Json): boolean {
+  const { format } = shapes.expand(shape);
+  return shapes.typeOf(shape) === 'string' && shapes.listedOf(shape) === undefined && !/^ur[il]/.test(String(format ?? ''));
+}
+
+/** `organizationId` and `organization_id` name an `organization`. */
+function ownerNamed(parameter: string): string {
+  return parameter.replace(/(?:_id|(?<=[a-z])I[dD])$/, '');
+}
+
+function textIn(context: InferenceContext, operation: SourceOperation, name: string): boolean {
+  const { parameters } = endpointOf(context, operation);
+  const stated = isMap(parameters) ? parameters[name] : undefined;
+  return context.written.typeOf(isMap(stated) ? (stated.shape ?? stated) : stated) === 'string';
+}

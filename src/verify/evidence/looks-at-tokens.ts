@@ -1,0 +1,40 @@
+import { beginsAfter, endedBy, readToken, type Token } from '../../kinds/schemes/token.ts';
+import { entryOf } from '../../parts/fact.ts';
+import type { LedgerFact } from '../../parts/facts/ledger.ts';
+import { isTokenScheme } from '../authentication/tampered.ts';
+import { credentialParts } from '../model/credential-parts.ts';
+import type { Model } from '../model/model.ts';
+import type { Obligation } from './obligation.ts';
+
+/** A token that has ended, one that does not hold yet, and one of another issuer and audience where these are stated: whoever gives them out alone can make them. */
+export function looksAtTokens(model: Model, { subject }: LedgerFact): Obligation[] {
+  const scheme = entryOf(model.spec.authentication.schemes, subject);
+  const isToken = scheme !== undefined && isTokenScheme(scheme);
+  if (!isToken) return [];
+  const nowMs = Date.now();
+  const kinds: readonly (readonly [name: string, isSo: (token: Token) => boolean])[] = [
+    ['one that has ended', (token) => endedBy(token, nowMs)],
+    ['one that does not hold yet', (token) => beginsAfter(token, nowMs)],
+    ...(scheme.issuer === undefined
+      ? []
+      : [['one of another issuer', ({ claims }: Token) => claims.iss !== scheme.issuer] as const]),
+    ...(scheme.audience === undefined
+      ? []
+      : [['one for another audience', ({ claims }: Token) => ![claims.aud].flat().includes(scheme.audience ?? '')] as const]),
+  ];
+  const bad = model.strangers.filter(({ credential }) => credential?.scheme.name === subject);
+  return [
+    { name: 'one that was made of a good one', isMetBy: ({ claim }) => claim.reason.startsWith(`${subject}: `) },
+    ...kinds.map(([name, isSo]): Obligation => {
+      const given = bad.filter(({ credential }) => {
+        const token = credential && readToken(credentialParts(credential).text);
+        return token !== undefined && isSo(token);
+      });
+      return {
+        name,
+        ...(given.length === 0 && { why: 'none was given, with the word `bad`' }),
+        isMetBy: ({ claim }) => given.some(({ bad: word }) => word === claim.reason),
+      };
+    }),
+  ];
+}

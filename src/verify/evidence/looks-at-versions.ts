@@ -1,0 +1,41 @@
+import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
+import type { LedgerFact } from '../../parts/facts/ledger.ts';
+import type { Model } from '../model/model.ts';
+import { looksFor } from './looks-at-limits.ts';
+import type { Obligation } from './obligation.ts';
+
+/** Each version that a request can name. */
+export function looksAtVersions({ spec }: Model, { subject }: LedgerFact): Obligation[] {
+  const select = statedValue(spec.versioning.select);
+  if (subject !== 'service' || !select || select.by === 'pin') return [];
+  const carrier = select.carrier.toLowerCase();
+  return entriesOf(spec.versioning.versions).map(([, { name }]) => ({
+    name: `version ${name}`,
+    isMetBy: ({ exchanges }) =>
+      exchanges.some(
+        ({ sent }) => sent.headers[carrier] === name || new RegExp(`[/=]${RegExp.escape(name)}(?![\\w.-])`).test(sent.target),
+      ),
+  }));
+}
+
+/** That it is told, and that a version is served until its last day and refused from then on. */
+export function looksAtDeprecation({ spec }: Model, { subject }: LedgerFact): Obligation[] {
+  const stated = statedValue(entryOf(spec.versioning.versions, subject)?.deprecation ?? { standing: 'open', at: '' });
+  if (!stated) return [];
+  const told = stated.deprecated === undefined ? [] : [looksFor('that it is told', 'told')];
+  if (stated.sunset === undefined) return told;
+  const overMs = Date.parse(stated.sunset);
+  // What was served until a day that has gone by is nobody's to see.
+  const isOver = overMs < Date.now();
+  const isMeant = ({ toMs }: { readonly toMs: number }): boolean => toMs > overMs === isOver;
+  const served: Obligation = {
+    name: isOver ? `refused after ${stated.sunset}` : `served until ${stated.sunset}`,
+    isMetBy: ({ claim, exchanges }) => claim.reason === 'sunset' && exchanges.some(isMeant),
+  };
+  const refused: Obligation = {
+    name: `refused after ${stated.sunset}`,
+    why: 'that is still to come',
+    isMetBy: ({ claim, exchanges }) => claim.reason === 'sunset' && exchanges.some(({ toMs }) => toMs > overMs),
+  };
+  return [...told, served, ...(isOver ? [] : [refused])];
+}
