@@ -1,4 +1,4 @@
-import { CommitFailed } from '../failures.ts';
+import { CommitFailed, CommitUnknown } from '../failures.ts';
 import { type BatchMeans, type BodyOutcome, guess, marksOf, questionOf, rest, runBodies, takeWanted } from './batch.ts';
 import { bareSql, type Connection, DatabaseError, isOfMachine } from './connection.ts';
 import type { StoreNames } from './names.ts';
@@ -135,17 +135,25 @@ export class ChangeQueue<B> {
     }
   }
 
-  /** @throws where nobody can be asked: then it is not known whether anything was stored. */
+  /** What became of a transaction. A database that restarts is waited for a while. @throws {CommitUnknown} */
   async #isCommitted(transaction: string): Promise<boolean> {
-    for (;;) {
-      const connection = await this.#means.connection();
-      const asked = { text: 'SELECT pg_xact_status($1::xid8)', values: [transaction], isOnce: true };
-      const [[row] = []] = await connection.send([asked]);
-      if (row?.[0] !== 'in progress') return row?.[0] === 'committed';
-      await new Promise((resolve) => setImmediate(resolve));
+    const asked = { text: 'SELECT pg_xact_status($1::xid8)', values: [transaction], isOnce: true };
+    for (let tries = 1; ; tries++) {
+      try {
+        const connection = await this.#means.connection();
+        const [[row] = []] = await connection.send([asked]);
+        if (row?.[0] !== 'in progress') return row?.[0] === 'committed';
+      } catch (error) {
+        if (tries === TRIES_MOST) throw new CommitUnknown(this.#means.name, error);
+      }
+      await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS));
     }
   }
 }
+
+/** How often, and how long after each other, a database is asked that does not answer. */
+const TRIES_MOST = 20;
+const TRY_AGAIN_MS = 250;
 
 /** Another document's tables have taken the place of those that this process knows. */
 class Superseded extends CommitFailed {
