@@ -125,7 +125,7 @@ await database?.drop();
 report();
 if (!isLong && words.length === 0)
   console.log(
-    'Left out: what takes long, and PostgreSQL itself, of which PGlite spoke the dialect. npm run test:long has both, where NINEFOLD_TEST_POSTGRES or port 5432 has one.',
+    'Left out: what takes long, and PostgreSQL itself, of which PGlite spoke the dialect. npm run test:long has both, on the server of NINEFOLD_TEST_POSTGRES, of port 5432, or one that it starts.',
   );
 process.exitCode = stopped === undefined ? 0 : 1;
 

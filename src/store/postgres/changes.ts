@@ -30,7 +30,7 @@ interface Waiting<B> {
 const MOST_BODIES = 512;
 
 /**
- * ChangeQueue that wait while the last batch is under way are the next batch: they share one transaction and one flush to disk. Batches of all
+ * Changes that wait while the last batch is under way are the next batch: they share one transaction and one flush to disk. Batches of all
  * processes come one after the other, for each holds the store's row from its beginning to its commit: what a body reads there stays so until then.
  */
 export class ChangeQueue<B> {
