@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseDocument } from '../src/index.ts';
-import { isLong, oneOfEach } from './long.ts';
 import { editions, exported, plain, readBack } from './openapi/harness.ts';
 import { tryService } from './serving/tried.ts';
 import { tracker } from './values/tracker.ts';
-import { type Otherwise, servedOtherwise } from './verify/served-otherwise.ts';
-import { openStand } from './verify/stand.ts';
 
 type Fields = Record<string, string | number>;
 
@@ -65,54 +62,4 @@ test('rows that are given with a number are counted on from there', async () => 
 test('what is counted is read back from OpenAPI as it was stated', () => {
   const document = parseDocument(`title: Tracker\n${tracker}`, 'tracker.yaml');
   for (const to of Object.keys(editions)) assert.deepEqual(readBack(exported(document, to)), plain(document.tree));
-});
-
-const rows: readonly Otherwise[] = [
-  [
-    'all repositories are counted together',
-    'generate: integer, within: repository',
-    'generate: integer',
-    'allowed values:issue.number',
-    /anew/,
-  ],
-  [
-    'numbers are drawn by chance',
-    'generate: "T-{number:4}"',
-    'generate: "T-{random:4:1-9}"',
-    'allowed values:issue.label',
-    /counted, next/,
-  ],
-  [
-    'every number ends in nothing',
-    'generate: "T-{number:4}"',
-    'generate: "T-{number:3}0"',
-    'allowed values:issue.label',
-    /counted, next/,
-  ],
-  [
-    'a number has too few digits',
-    'generate: "T-{number:4}"',
-    'generate: "T-{number:3}"',
-    'allowed values:issue.label',
-    /generated/,
-  ],
-];
-
-servedOtherwise(
-  tracker,
-  oneOfEach(rows, ([, , , breaks]) => breaks),
-);
-
-test('a service that counts is found without a fault, and each counted field is held', { skip: !isLong }, async () => {
-  const stand = await openStand(tracker);
-  try {
-    const { breaches, facts } = await stand.verify({ only: ['resources'] });
-    assert.deepEqual(breaches, []);
-    const verdicts = facts
-      .filter(({ kind, subject }) => kind === 'allowed values' && /issue.(number|label)/.test(subject))
-      .map(({ verdict }) => verdict);
-    assert.deepEqual([...new Set(verdicts)], ['held']);
-  } finally {
-    await stand.close();
-  }
 });

@@ -353,7 +353,7 @@ describe('a fault of the engine', { concurrency: 4 }, () => {
           // In the long run it is found among everything else that a document states.
           ...(!isLong && { only: [part] }),
           until: ({ kind, subject }) => breaks.test(`${kind}:${subject}`),
-          timeMs: 120_000,
+          timeMs: 300_000,
         });
         const broken = report.breaches.map(({ kind, subject }) => `${kind}:${subject}`);
         assert.ok(

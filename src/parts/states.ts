@@ -28,6 +28,8 @@ export interface Target {
   readonly at: Pointer;
   readonly state: string;
   readonly if?: Expression;
+  /** The error that the change is answered with, though it is kept. */
+  readonly answer?: string;
 }
 
 export interface Transition {
@@ -104,7 +106,10 @@ function readTargets(source: Source): Target[] {
   return source.items().flatMap((item) => {
     const state = item.isMap ? item.get('state').text() : item.text();
     const condition = item.isMap ? item.get('if').expression() : undefined;
-    return state === undefined ? [] : [{ at: item.at, state, ...(condition && { if: condition }) }];
+    const answer = item.isMap ? item.get('answer').text() : undefined;
+    return state === undefined
+      ? []
+      : [{ at: item.at, state, ...(condition && { if: condition }), ...(answer !== undefined && { answer }) }];
   });
 }
 

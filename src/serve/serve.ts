@@ -154,7 +154,8 @@ export function carryThrough(work: Work, change: Changing, found: Found, taken: 
   if (own) return { refusal: own };
   const since = work.stored.length;
   const outcome = change.store(work, found, taken, fields); // 15. RFC 9110 section 15.5.10
-  return work.models.follow ? followed(work, change.model, since, outcome) : outcome;
+  const done = work.models.follow ? followed(work, change.model, since, outcome) : outcome;
+  return taken.answer === undefined || 'refusal' in done ? done : { ...done, answer: taken.answer };
 }
 
 /** What follows from a change is carried out with it, and may change its row once more, or what is derived in it. */

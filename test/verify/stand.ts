@@ -107,6 +107,8 @@ export async function openStand(given: string, stand: StandOptions = {}): Promis
         url,
         callers,
         seed: 1,
+        // Whoever has much else to do meanwhile comes to as much.
+        timeMs: 300_000,
         // Whoever only reads moves no clock.
         ...(!options.readOnly && { clockUrl: clockDoor.url }),
         ...options,

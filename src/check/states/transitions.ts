@@ -88,6 +88,21 @@ export const transitionRules: readonly Rule[] = [
         }),
       ),
   ),
+  error(
+    'states/answer',
+    'An error is to be the answer where no caller waits for one.',
+    'State `answer` at a target of a transition that an endpoint or an update (`on`) is.',
+    (subject) => [
+      ...subject.machines.flatMap(({ initial }) =>
+        answered(initial, 'A creation is answered with what it made; let a transition lead to the error.'),
+      ),
+      ...eachTransition(subject, (transition) => {
+        const { name, to, on } = transition;
+        const isCalled = on !== undefined || !subject.names.operations.closed || isCalledBy(subject, transition);
+        return isCalled ? [] : answered(to, `No caller fires \`${name}\`.`);
+      }),
+    ],
+  ),
   warning(
     'states/idle-else',
     'The error of a wrong state can never be given, since the transition leaves every state.',
@@ -110,6 +125,19 @@ export const transitionRules: readonly Rule[] = [
       ]),
   ),
 ];
+
+function answered(targets: readonly Target[], message: string): Wrong[] {
+  return targets.flatMap(({ at, answer }) => (answer === undefined ? [] : [{ message, at: below(at, 'answer'), onKey: true }]));
+}
+
+function isCalledBy({ spec, machines }: Subject, transition: Transition): boolean {
+  return entriesOf(spec.endpoints.all).some(([, { does }]) => {
+    const effect = statedValue(does);
+    if (effect?.verb !== 'transition' || effect.transition !== transition.name) return false;
+    const machine = machines.find(({ resource }) => resource === effect.resource);
+    return machine !== undefined && entriesOf(machine.transitions).some(([, one]) => one === transition);
+  });
+}
 
 /** Whether a text has the short form of a transition. */
 export function isArrow(text: string): boolean {

@@ -4,7 +4,16 @@ import { cel, fact, keys, listing, value, Words } from './standing.ts';
 
 const TargetsForm = Type.Union([
   Type.String(),
-  Type.Array(Type.Union([Type.String(), keys({ if: cel('when this target is taken'), state: Type.String() })])),
+  Type.Array(
+    Type.Union([
+      Type.String(),
+      keys({
+        if: cel('when this target is taken'),
+        state: Type.String(),
+        answer: value(Type.String(), 'The error that the change is answered with, though it is kept.'),
+      }),
+    ]),
+  ),
 ]);
 
 const TransitionForm = Type.Union([

@@ -51,6 +51,8 @@ export type Outcome =
       readonly did: 'created' | 'changed' | 'unchanged' | 'deleted' | 'read';
       readonly row: Row;
       readonly fields: Fields;
+      /** The error that it is answered with. */
+      readonly answer?: string | undefined;
     };
 
 /** An outcome that is answered. */
@@ -74,6 +76,8 @@ export interface TakenRow {
   readonly names?: readonly string[] | undefined;
   /** Whether the row stays as it is, told once it is set. */
   isUnchanged?: boolean;
+  /** The error that the change is answered with, though it is kept. */
+  readonly answer?: string | undefined;
   /** The transition that an update is. */
   readonly transition?: string | undefined;
 }

@@ -13,6 +13,7 @@ import { refuse, type Work } from './act.ts';
 import { compileDefaults } from './defaults.ts';
 import { boundValue, type Locator } from './locate.ts';
 import type { RowModel } from './model.ts';
+import { compileReadOnlySent } from './read-only-sent.ts';
 import { compileReferences, type FoundReference } from './references.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
@@ -39,6 +40,7 @@ export function compileSent(
   const dropped = droppedFor(model, compilation);
   const isNamed = compilation.standIn !== undefined && !hasAnyMembers(model);
   const older = isOwnShape ? undefined : compilation.version?.carries.resource(model.name);
+  const readOnlySent = compileReadOnlySent(endpoint, dropped);
   /** A stated body that is no object, such as a text, fills no field by itself: what it sets is for `set` to say. */
   function valueAsRequest(exchange: Exchange): Sent {
     const violations = look(exchange, exchange.request);
@@ -67,7 +69,7 @@ export function compileSent(
     if (before) for (const name of older?.unseen ?? []) if (before[name] === undefined) delete fields[name];
     const unfit = look(exchange, fields);
     const broken = rules && !before && !isOwnShape ? rules(fields, unfit.length === 0) : [];
-    const violations = [...unfit, ...broken];
+    const violations = readOnlySent ? [...readOnlySent(exchange), ...unfit, ...broken] : [...unfit, ...broken];
     if (violations.length > 0) return invalid(violations);
     if (!isOwnShape) return { fields: isNamed ? onlyOwn(model, fields, true) : fields };
     const own = onlyOwn(model, withoutKeys(fields, dropped), isNamed);

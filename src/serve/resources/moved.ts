@@ -5,7 +5,7 @@ import type { TakenRow, Work } from './act.ts';
 import type { RowModel } from './model.ts';
 
 /** What an update is besides, where it sends another state than the row is in: the transition that leads there, or why there is none. */
-type Move = (work: Work, before: Fields, next: Fields) => Pick<TakenRow, 'transition' | 'illegal'> | undefined;
+type Move = (work: Work, before: Fields, next: Fields) => Pick<TakenRow, 'transition' | 'illegal' | 'answer'> | undefined;
 
 /** Compiles it; nothing where updates of the resource send no state. */
 export function compileMove(operation: Operation, { machine }: RowModel): Move | undefined {
@@ -20,6 +20,8 @@ export function compileMove(operation: Operation, { machine }: RowModel): Move |
     const applied = transition?.apply(state, { ...work.scope, resource: before, next });
     if (!transition || !applied) return { illegal: { when: 'transition.illegal' } };
     if ('refusal' in applied) return { illegal: applied.refusal };
-    return applied.to === next[field] ? { transition: transition.name } : { illegal: { when: 'transition.illegal' } };
+    return applied.to === next[field]
+      ? { transition: transition.name, answer: applied.answer }
+      : { illegal: { when: 'transition.illegal' } };
   };
 }

@@ -14,6 +14,7 @@ import { describeValue, type Violation } from '../http/violation.ts';
 import { changedField, unknownField } from './body.ts';
 import { compileDefaults } from './defaults.ts';
 import type { RowModel } from './model.ts';
+import { readOnlyIn } from './read-only-sent.ts';
 
 /** A body as its version has it, held to its version's shape, and what the newest makes of it. */
 interface RaisedBody {
@@ -45,7 +46,7 @@ export function compileRaiseBody(
     known.set(user ?? '', found);
     return found;
   };
-  return effect.verb === 'update' ? raisePatch(carry, droppedFor) : raiseWhole(carry, endpoint, older, droppedFor);
+  return isUpdate ? raisePatch(carry, endpoint, droppedFor) : raiseWhole(carry, endpoint, older, droppedFor);
 }
 
 /** A body that is a whole value. Step 12 refuses what is wrong with it, so that it is only found out here. */
@@ -63,7 +64,7 @@ function raiseWhole(
     const dropped = droppedFor(user);
     const body = isMembers(sent) ? without(sent, dropped) : sent;
     fill?.(body);
-    const violations = validate(body);
+    const violations = [...(endpoint.readOnlySent ? readOnlyIn(sent, dropped) : []), ...validate(body)];
     if (violations.length > 0) return { older: { body, violations }, request: sent };
     try {
       return { older: { body, violations }, request: carry.up(body) };
@@ -76,15 +77,18 @@ function raiseWhole(
 /** A merge patch is held to its version's shape once it is put onto the row: alone it is no whole value. */
 function raisePatch(
   carry: Carry,
+  { readOnlySent }: Endpoint,
   droppedFor: (user: string | undefined) => ReadonlySet<string>,
 ): (body: Value, user: string | undefined) => RaisedBody {
   return (sent, user) => {
-    const body = isMembers(sent) ? without(sent, droppedFor(user)) : sent;
+    const dropped = droppedFor(user);
+    const body = isMembers(sent) ? without(sent, dropped) : sent;
+    const violations = readOnlySent ? readOnlyIn(sent, dropped) : [];
     try {
-      return { older: { body, violations: [] }, request: isMembers(body) ? carry.up(body, {}) : body };
+      return { older: { body, violations }, request: isMembers(body) ? carry.up(body, {}) : body };
     } catch (failure) {
       if (!(failure instanceof CannotCarry)) throw failure;
-      return { older: { body, violations: [] }, request: body };
+      return { older: { body, violations }, request: body };
     }
   };
 }

@@ -27,7 +27,10 @@ export interface CompiledTransition {
   leaves(state: Value): boolean;
   leadsTo(state: Value): boolean;
   /** The state it leads to from this one, or why not. */
-  apply(state: Value, scope: StateScope): { readonly to: string } | { readonly refusal: Refusal };
+  apply(
+    state: Value,
+    scope: StateScope,
+  ): { readonly to: string; readonly answer?: string | undefined } | { readonly refusal: Refusal };
 }
 
 export interface TimedTransition {
@@ -46,7 +49,10 @@ export function compileMachine(machine: Machine, compilation: Compilation): Comp
     states: new Set(statedValue(machine.states)),
     hasInitial: machine.initial.length > 0,
     hasTransitions: isStated(machine.transitions),
-    initial: (operation) => compileTargets(machine.initial, compilation, operation),
+    initial(operation) {
+      const target = compileTargets(machine.initial, compilation, operation);
+      return (scope) => target(scope)?.state;
+    },
     transition(name, operation) {
       const transition = all[name];
       return transition && compileTransition(transition, compilation, operation);
@@ -64,12 +70,12 @@ function compileTargets(
   targets: readonly Target[],
   compilation: Compilation,
   operation: string,
-): (scope: StateScope) => string | undefined {
+): (scope: StateScope) => Target | undefined {
   const compiled = targets.map((target) => ({
-    state: target.state,
+    target,
     holds: target.if && compilation.expression(target.if, operation),
   }));
-  return (scope) => compiled.find(({ holds }) => holds === undefined || holds(scope) === true)?.state;
+  return (scope) => compiled.find(({ holds }) => holds === undefined || holds(scope) === true)?.target;
 }
 
 function compileTransition(transition: Transition, compilation: Compilation, operation: string): CompiledTransition {
@@ -88,7 +94,7 @@ function compileTransition(transition: Transition, compilation: Compilation, ope
       if (!leaves(state)) return illegal(transition.else);
       if (holds && holds(scope) !== true) return illegal(transition.ifElse);
       const to = target(scope);
-      return to === undefined ? illegal(transition.ifElse) : { to };
+      return to === undefined ? illegal(transition.ifElse) : { to: to.state, answer: to.answer };
     },
   };
 }

@@ -35,6 +35,7 @@ import { compileMove } from './moved.ts';
 import { compileOlderUpdate } from './older-body.ts';
 import { compileMovedErrors } from './own-errors.ts';
 import { compilePrecondition } from './precondition.ts';
+import { compileReadOnlySent } from './read-only-sent.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
 /** Compiles `update RESOURCE`: JSON Merge Patch (RFC 7396). */
@@ -48,6 +49,7 @@ export function compileUpdate(
   const locator = compileLocator(endpoint, model, models, compilation);
   const dropped = droppedHere(endpoint, model, compilation);
   const move = compileMove(operation, model);
+  const readOnlySent = compileReadOnlySent(endpoint, dropped);
   const forgive = compilation.standIn?.forgive;
   const older = isStated(endpoint.request) ? undefined : compileOlderUpdate(model, compilation);
   const ownShape = isStated(endpoint.request)
@@ -81,6 +83,7 @@ export function compileUpdate(
       const unknown = made ? [] : unknownFields(model, changes, ownShape !== undefined);
       const wrong = [
         ...(forgive ? forgive(exchange, unknown) : unknown),
+        ...(readOnlySent?.(exchange) ?? []),
         ...(made ? [] : changedImmutables(model, changes, before)),
         ...bindPath({ ...changes }, exchange, model, locator),
       ];

@@ -36,6 +36,14 @@ export function msFor({ errand, client }: Pick<ScriptRun, 'errand' | 'client'>, 
   return Math.min(ms, errand === 'again' ? Math.max(600, 4 * slowestMs) : Math.max(1_500, 12 * slowestMs));
 }
 
+/** The longest that is listened for what must not come. */
+const quietMost = 500;
+
+/** How long is listened for what must not come: longer where what comes takes its time. */
+export function quietFor({ client }: Pick<ScriptRun, 'client'>, { quietMs }: Waiting): number {
+  return Math.max(quietMs, Math.min(quietMost, 2 * (slowest.get(client) ?? 0)));
+}
+
 const slowest = new WeakMap<Client, number>();
 
 /** Notes how long it took until what was waited for had come. */

@@ -18,7 +18,7 @@ import type { Session } from '../script/session.ts';
 import type { Done, Step } from '../script/step.ts';
 import { Fresh, resolve, type Symbolic } from '../script/symbol.ts';
 import { ifTestable, Untestable } from '../untestable.ts';
-import { type Ear, eventMs, type Listening, listenIn, msFor, noteArrival, type Waiting } from './ear.ts';
+import { type Ear, eventMs, type Listening, listenIn, msFor, noteArrival, quietFor, type Waiting } from './ear.ts';
 import { deliveryOf, envelopeFlaw, toldIn } from './envelope.ts';
 import { openReceiver, type React, type ReceivedDelivery, type Receiver } from './receiver.ts';
 
@@ -149,7 +149,7 @@ function hearing(url: Fresh, after: readonly Done<unknown>[], waiting: Waiting):
       const fromMs = Date.now();
       await receiver.until(path, waiting.isEnough, msFor(run, waiting));
       if (waiting.ms === eventMs && waiting.isEnough(receiver.at(path))) noteArrival(run, Date.now() - fromMs);
-      if (waiting.quietMs > 0) await receiver.until(path, () => false, waiting.quietMs);
+      if (waiting.quietMs > 0) await receiver.until(path, () => false, quietFor(run, waiting));
       const nowSeconds = run.clock.toService(Date.now()) / 1000;
       return { deliveries: [...receiver.at(path)], nowSeconds, isUnreached: receiver.connections === 0 };
     },

@@ -3,6 +3,7 @@ import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import type { Model } from '../model/model.ts';
 import { arisingAt } from './arising.ts';
+import { looksAtRefused } from './looks-at-endpoints.ts';
 import type { HeldClaim, Obligation } from './obligation.ts';
 
 /** What a service comes to by itself, or in a moment that nobody can choose. */
@@ -21,6 +22,12 @@ export function looksAtCodes(model: Model): Obligation[] {
     ...showing(model, name, name),
     ...(rules.every(isInward) ? { why: whyInward } : {}),
   }));
+}
+
+/** The payload of each code: what one refusal looks like says nothing of another. */
+export function looksAtPayloads(model: Model): Obligation[] {
+  const codes = model.refusals.showsCodes ? looksAtCodes(model).filter(({ why }) => why === undefined) : [];
+  return codes.length > 0 ? codes : [looksAtRefused('a refusal')];
 }
 
 /** The code, in a refusal. */

@@ -7,6 +7,7 @@ import { type Machine, machineOf, type Transition } from '../../parts/states.ts'
 import type { Model } from '../model/model.ts';
 import { idIn, rowsShown, rowWith } from '../model/row-shown.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
+import { looksFor } from './looks-at-limits.ts';
 import type { Obligation } from './obligation.ts';
 
 /** Each state, in a row that was shown. */
@@ -30,7 +31,10 @@ export function looksAtTransitions(model: Model, { subject }: LedgerFact): Oblig
     // What nobody fires, and follows from changes alone, is seen with them.
     const isFollowing = followedOf(model.spec).some(({ acts }) => acts.some(({ does }) => isFiredBy(does, subject, transition)));
     const isOwn = transition.by !== undefined || transition.after !== undefined || transition.atTime !== undefined;
-    return isFollowing && !isOwn ? [] : [looksAtClock(model, machine, transition)];
+    if (isFollowing && !isOwn) return [];
+    const fired = looksAtClock(model, machine, transition);
+    const isDue = transition.after !== undefined || transition.atTime !== undefined;
+    return isDue && transition.if ? [fired, looksFor(`${transition.name} held back`)] : [fired];
   });
 }
 

@@ -55,6 +55,14 @@ function derivedLooks(model: Model, { name }: Resource, field: Field): Obligatio
   if (froms.size === 0) return [];
   const looks = ['of none', 'made'];
   if ([...froms].some((from) => model.endpointsThat('delete', from).length > 0)) looks.push('deleted');
+  // Which rows count may depend on their state: each that it speaks of is looked at.
+  const source = derivation?.field.derive?.source ?? '';
+  const states = [...froms].flatMap((from) => statedValue(machineOf(model.spec.states, from)?.states ?? none) ?? []);
+  looks.push(
+    ...new Set(
+      states.filter((state) => new RegExp(`(['"])${RegExp.escape(state)}\\1`).test(source)).map((state) => `in ${state}`),
+    ),
+  );
   return looks.map((look) => ({
     name: `derived, ${look}`,
     isMetBy: ({ claim }) => claim.reason === `derived, ${look}`,
@@ -71,6 +79,8 @@ function countedLooks(resource: Resource, field: Field): Obligation[] {
     isMetBy: ({ claim }) => claim.reason === `counted, ${look}`,
   }));
 }
+
+const none = { standing: 'open', at: '' } as const;
 
 const depthMax = 6;
 

@@ -4,8 +4,8 @@ import { namesOperation } from '../../parts/operations.ts';
 import type { Model } from '../model/model.ts';
 import { rowsShown } from '../model/row-shown.ts';
 import { isDone } from '../script/exchange.ts';
-import { looksAtBody, looksAtParameters, looksAtRefused, looksAtRoutes, looksAtSuccess } from './looks-at-endpoints.ts';
-import { looksAtCodes, looksAtCondition, looksAtStatus } from './looks-at-errors.ts';
+import { looksAtBody, looksAtParameters, looksAtRoutes, looksAtSuccess } from './looks-at-endpoints.ts';
+import { looksAtCodes, looksAtCondition, looksAtPayloads, looksAtStatus } from './looks-at-errors.ts';
 import { looksAtDelivery, looksAtEmission, looksAtKinds, looksAtPayload } from './looks-at-events.ts';
 import { looksAtPages, looksAtQuotas, looksAtRates, looksAtSizes, looksAtTimeouts } from './looks-at-limits.ts';
 import { looksAtStates, looksAtTransitions } from './looks-at-states.ts';
@@ -48,7 +48,7 @@ const byKind: Readonly<Record<string, Obligations>> = {
   'emitting operations': looksAtEmission,
   'error codes': looksAtCodes,
   'status codes': looksAtStatus,
-  'error payload shapes': () => [looksAtRefused('a refusal')],
+  'error payload shapes': looksAtPayloads,
   conditions: looksAtCondition,
   'delivery mechanism': looksAtDelivery,
   'token formats': looksAtTokens,

@@ -10,7 +10,7 @@ import { someInside } from '../../parts/shapes/inner.ts';
 import { sentAs, takenOf } from '../../parts/taking.ts';
 import { askedKinds } from '../model/asked-kinds.ts';
 import type { TrialCaller } from '../model/callers.ts';
-import { hasRules, isThere, sentKeepsRules } from '../model/field-rules.ts';
+import { changeKeepsRules, hasRules, isThere, sentKeepsRules } from '../model/field-rules.ts';
 import { isSendable } from '../model/sendable.ts';
 import type { Session } from '../script/session.ts';
 import { resolve, type Symbolic } from '../script/symbol.ts';
@@ -54,7 +54,10 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
     for (let draw = 0; draw < draws; draw++) {
       const draft = drawn(session, endpoint, shape.value, styleOf(draw));
       last = await filled(isDraftMap(draft) ? wanted(session, endpoint, draft, drafting) : draft, made);
-      const isKept = sentKeepsRules(model, endpoint, resolve(last, session.run)) !== 'no';
+      const sent = resolve(last, session.run);
+      const row = drafting.changes?.fields;
+      const isKept =
+        sentKeepsRules(model, endpoint, sent) !== 'no' && !(row && changeKeepsRules(model, endpoint, row, sent) === 'no');
       if (isKept && !refusedByOwn(session, endpoint, last, caller)) return last;
       made.again();
     }
@@ -152,15 +155,25 @@ function withWanted(
     out[subscribers.events] = askedKinds(model, ['*']) ?? out[subscribers.events] ?? [];
   for (const [field, row] of Object.entries(parents ?? {}))
     if (field in out || (isNew(effect?.verb) && !bound.has(field) && isSendable(model, name, field))) out[field] = row.id;
-  return bareMap(withChoices(session, endpoint, { ...out, ...body }, new Set(Object.keys(body ?? {}))));
+  const wanted = new Set(Object.keys(body ?? {}));
+  return bareMap(withChoices(session, endpoint, { ...out, ...body }, { wanted, changes }));
 }
 
-/** Of fields of which exactly one is there, one: what is wanted, else what was drawn, else any. */
-function withChoices(session: Session, endpoint: Endpoint, draft: DraftMap, wanted: ReadonlySet<string>): DraftMap {
+/** Of fields of which exactly one is there, one: what is wanted, else what was drawn, else any. A patch leaves the others of the row as they are. */
+function withChoices(
+  session: Session,
+  endpoint: Endpoint,
+  draft: DraftMap,
+  { wanted, changes }: { readonly wanted: ReadonlySet<string>; readonly changes: TrialRow | undefined },
+): DraftMap {
   const { model } = session;
   const effect = statedValue(endpoint.does);
   const resource = model.resource(resourceOfEffect(effect) ?? '');
-  if (!resource || effect?.verb === 'update' || resource.choices.length === 0) return draft;
+  if (!resource || resource.choices.length === 0) return draft;
+  if (effect?.verb === 'update') {
+    const others = resource.choices.flatMap(({ fields }) => fields.filter((name) => !isThere(changes?.fields?.[name])));
+    return Object.fromEntries(Object.entries(draft).filter(([name]) => wanted.has(name) || !others.includes(name)));
+  }
   const out: Record<string, Draft | Symbolic> = { ...draft };
   for (const { fields } of resource.choices) {
     const chosen = fields.find((name) => wanted.has(name)) ?? fields.find((name) => isThere(out[name])) ?? fields[0];

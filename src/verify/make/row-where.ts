@@ -1,4 +1,6 @@
-import type { Expression } from '../../parts/fact.ts';
+import type { Json } from '../../document/document.ts';
+import { type Expression, entryOf, statedValue } from '../../parts/fact.ts';
+import { isSendable } from '../model/sendable.ts';
 import type { Session } from '../script/session.ts';
 import { Untestable } from '../untestable.ts';
 import { lookAt } from './look.ts';
@@ -17,7 +19,8 @@ export async function makeWhere(
   holds: boolean,
 ): Promise<TrialRow> {
   for (let draw = 0; draw < drawsMost; draw++) {
-    const row = await session.make(resource, draw === 0 ? wanted : { ...wanted, style: 'full' });
+    const body = { ...chosen(session, resource, condition, draw), ...wanted.body };
+    const row = await session.make(resource, draw === 0 ? wanted : { ...wanted, body, style: 'full' });
     if (!row.fields) await lookAt(session, row);
     const known = contextOfRow(session, row) ?? { context: {} };
     const now = session.run.clock.toService(Date.now());
@@ -29,3 +32,19 @@ export async function makeWhere(
   }
   throw new Untestable(`no ${resource} was made for which ${condition.source} ${holds ? 'holds' : 'does not hold'}`);
 }
+
+/** Of the members that a condition reads, those that can be but a few things: each of them in turn. */
+function chosen({ model }: Session, name: string, condition: Expression, draw: number): Record<string, Json> {
+  const out: Record<string, Json> = {};
+  for (const { root, path, follows } of model.expressions.readsOf(condition, undefined)) {
+    const [field] = path;
+    const shape = statedValue(entryOf(model.resource(name)?.fields ?? none, field ?? '')?.shape ?? none);
+    if ((root !== 'resource' && root !== 'next') || field === undefined || follows || !isSendable(model, name, field)) continue;
+    const values = shape?.type === 'boolean' ? [true, false] : Array.isArray(shape?.enum) ? (shape.enum as readonly Json[]) : [];
+    const value = values[(draw - 1) % Math.max(1, values.length)];
+    if (value !== undefined) out[field] = value;
+  }
+  return out;
+}
+
+const none = { standing: 'open', at: '' } as const;

@@ -73,6 +73,8 @@ export async function fireOnRow(
       : { transition, ...(target !== undefined && { target }) }),
   });
   const done = await session.send(request);
+  // What is answered with an error may be kept nevertheless.
+  if (!isDone(done.value) && transition.to.some(({ answer }) => answer !== undefined)) await lookAt(session, row);
   const fields = rowIn(done.value);
   if (isDone(done.value) && fields && machine && fields[machine.field] !== undefined) {
     row.fields = fields;

@@ -1,7 +1,7 @@
 import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Resource } from '../../parts/resources.ts';
 import { bareMap } from '../values/bare-map.ts';
@@ -29,6 +29,21 @@ export function sentKeepsRules(model: Model, endpoint: Endpoint | undefined, jso
   if (!resource || !writes || !hasRules(resource)) return 'yes';
   if (effect?.verb !== 'create' || !endpoint || isStated(endpoint.request) || !isMap(json)) return 'unknown';
   return keepsRules(model, resource, bareMap({ ...defaultsIn(resource), ...json }));
+}
+
+/** Whether a row that is changed by a body keeps the rules of its resource, as far as it is shown. */
+export function changeKeepsRules(model: Model, endpoint: Endpoint, row: RowFields, json: Json | undefined): KeepsRules {
+  const effect = statedValue(endpoint.does);
+  const resource = model.resource(resourceOfEffect(effect) ?? '');
+  const isChange = effect?.verb === 'update' || effect?.verb === 'replace';
+  if (!resource || !isChange || isStated(endpoint.request) || !isMap(json) || !hasRules(resource)) return 'yes';
+  const isKept = (name: string): boolean => {
+    const field = entryOf(resource.fields, name);
+    return effect.verb === 'update' || field?.readOnly === true || field?.immutable === true;
+  };
+  const kept = Object.entries(row).filter(([name]) => isKept(name));
+  const filled = effect.verb === 'replace' ? defaultsIn(resource) : {};
+  return keepsRules(model, resource, bareMap({ ...filled, ...Object.fromEntries(kept), ...json }));
 }
 
 export function hasRules({ rules, choices }: Resource): boolean {

@@ -8,7 +8,7 @@ import { machineOf } from '../../parts/states.ts';
 import { lookAt } from '../make/look.ts';
 import { remove } from '../make/remove.ts';
 import type { TrialRow, WantedRow } from '../make/row.ts';
-import { statesOf, walkTo } from '../make/walk.ts';
+import { stateOf, statesOf, walkTo } from '../make/walk.ts';
 import { derivedValue } from '../model/derived.ts';
 import { judgeField } from '../model/judge-field.ts';
 import type { Model } from '../model/model.ts';
@@ -95,7 +95,7 @@ async function changeReferring(session: Session, watched: Watched): Promise<void
     rows.push(moving);
     // However far it comes, it is there.
     await attempt(() => walkTo(session, moving, state));
-    await look(`in ${state}`);
+    await look(`in ${stateOf(moving, machine!) ?? 'a state'}`);
   }
   await changeRead(session, watched, rows, look);
   const last = rows.pop() as TrialRow;

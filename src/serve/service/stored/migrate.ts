@@ -84,8 +84,10 @@ export async function migrate(given: Migrating): Promise<Migrated> {
       }),
     ...(options.progress && { progress: options.progress }),
     settle(rows) {
-      if (hasRows) countDangling(rows, models, origin, misfits);
-      const unfit = misfits.rows;
+      // It may be run again, and counts anew then.
+      const all = misfits.copy();
+      if (hasRows) countDangling(rows, models, origin, all);
+      const unfit = all.rows;
       if (unfit.length > 0 && !acceptMisfits) throw new Misfits(unfit);
       if (options.isTrial) throw new Tried();
       const kept = unfit.length > 0 ? { ...record, fingerprint: '' } : record;
