@@ -83,7 +83,7 @@ function requirementsOf(map: MapAt, schemes: OpenMap, reader: SourceReader, trai
 
 /** Whether a scheme is a header such as `Api-Version`. */
 function isVersion(scheme: Json | undefined): boolean {
-  return isMap(scheme) && scheme.type === 'api_key' && /(?:^|[-_])version$/i.test(String(scheme.header ?? ''));
+  return isMap(scheme) && /(?:^|[-_])version$/i.test(String(scheme.header ?? ''));
 }
 
 /** One scheme as a word, several at once as a list. */
