@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { part } from './import/source.ts';
 import { answers, integer, json, list, object, ref, sends, standIn, string, within } from './import/stand-in.ts';
 
 /** What vendors leave unsaid, and what is made of it. */
@@ -110,4 +111,57 @@ test('a thing that is a map beside one of several forms is read, listed and chan
     assert.deepEqual((await ask('GET', `/boards/b1/comments/${made.id}`)).json, made);
     assert.deepEqual((await ask('GET', '/boards/b1/comments')).json, [made]);
   });
+});
+
+test('the numbers beside a list are those of its pages, deeper inside too', async () => {
+  const thing = object({ id: string }, ['id']);
+  const sized = [
+    { name: 'page', in: 'query', schema: integer },
+    { name: 'page_size', in: 'query', schema: integer },
+  ];
+  const paths = {
+    '/things': {
+      post: { ...sends(object({})), ...answers(ref('thing')) },
+      get: {
+        parameters: sized,
+        ...answers(
+          object({
+            data: list(ref('thing')),
+            page: integer,
+            pages: integer,
+            results: integer,
+            meta: object({ paging: object({ total: integer }) }),
+          }),
+        ),
+      },
+    },
+    '/things/{id}': { ...within('id'), get: answers(ref('thing')) },
+  };
+  await standIn(paths, { thing }, async (ask) => {
+    for (let made = 0; made < 3; made++) await ask('POST', '/things', {});
+    const { data, ...rest } = (await ask('GET', '/things?page=2&page_size=2')).json;
+    assert.equal(data.length, 1);
+    assert.deepEqual(rest, { page: 2, pages: 2, results: 3, meta: { paging: { total: 3 } } });
+  });
+});
+
+test('a default that is no address is none, and a header that names a version shows no caller', async () => {
+  const schemes = {
+    id: { type: 'apiKey', in: 'header', name: 'X-Id' },
+    version: { type: 'apiKey', in: 'header', name: 'X-Api-Version' },
+  };
+  const hook = object({ id: string, url: { ...string, format: 'url', default: '' } }, ['id']);
+  const paths = {
+    '/hooks': {
+      post: { ...sends(object({ url: { ...string, format: 'url', default: '' } })), ...answers(ref('hook')) },
+      get: answers(list(ref('hook'))),
+    },
+    '/hooks/{id}': { ...within('id'), get: answers(ref('hook')) },
+  };
+  await standIn(paths, { hook }, async (ask) => assert.equal((await ask('POST', '/hooks', {})).status, 200));
+  const authentication = part(
+    { paths, components: { schemas: { hook }, securitySchemes: schemes }, security: [{ id: [], version: [] }] },
+    'authentication',
+  );
+  assert.deepEqual((authentication as { accept: unknown }).accept, ['id']);
 });

@@ -63,8 +63,13 @@ function requirementsOf(map: MapAt, schemes: OpenMap, reader: SourceReader, trai
   return security.flatMap((requirement: Json, index): string[][] => {
     if (!isMap(requirement)) return [];
     const place = below(at, index);
-    const names = Object.keys(requirement);
-    for (const name of names) {
+    const all = Object.keys(requirement);
+    const names = all.filter((name) => !isVersion(schemes[name]));
+    // What names a version beside a credential shows no caller; a client sends its own.
+    const versions = names.length === 0 ? [] : all.filter((name) => !names.includes(name));
+    for (const name of versions) reader.leave(below(place, name), 'it names a version, and shows no caller');
+    const shown = names.length === 0 ? all : names;
+    for (const name of shown) {
       if (hasScopes(requirement[name])) reader.leave(below(place, name), 'scopes of one operation');
       else reader.mark(requirement, name);
       if (Object.hasOwn(schemes, name)) continue;
@@ -72,8 +77,13 @@ function requirementsOf(map: MapAt, schemes: OpenMap, reader: SourceReader, trai
       schemes[name] = { ...unknownScheme };
       trail.from(below('/authentication/schemes', name), below(place, name));
     }
-    return [names];
+    return [shown];
   });
+}
+
+/** Whether a scheme is a header such as `Api-Version`. */
+function isVersion(scheme: Json | undefined): boolean {
+  return isMap(scheme) && /(?:^|[-_])version$/i.test(String(scheme.header ?? ''));
 }
 
 /** One scheme as a word, several at once as a list. */
