@@ -49,7 +49,7 @@ function followingConditions(spec: Spec, operation: Operation): ReadonlySet<Erro
 /** The acts that follow from an operation and refuse it where they are refused. */
 export function refusingActs(spec: Spec, { endpoint, follows }: Operation): readonly Following[] {
   const effect = endpoint && !follows ? statedValue(endpoint.does) : undefined;
-  const acts = actsAfter(spec, effect);
+  const acts = actsAfter(spec, effect, endpoint?.operation);
   return acts.length === 0 ? [] : comingOf(spec, acts).filter(({ skips }) => !skips);
 }
 

@@ -33,7 +33,7 @@ export function expectedAfter(
   const effect = change.endpoint && statedValue(change.endpoint.does);
   const resource = model.resource(resourceOfEffect(effect) ?? '');
   if (!effect || !resource || !change.endpoint) return new Map();
-  if (isChangedAgain(model, resource, effect)) return new Map();
+  if (isChangedAgain(model, resource, effect, change.endpoint.operation)) return new Map();
   const plain = withDerivedFields(
     model.spec,
     resource.name,
@@ -75,13 +75,13 @@ export function expectedAfter(
 }
 
 /** Whether what follows from the change may change the row itself once more, or what is derived in it. */
-function isChangedAgain({ spec }: Model, { name }: Resource, effect: Effect): boolean {
+function isChangedAgain({ spec }: Model, { name }: Resource, effect: Effect, operation: string): boolean {
   const counted = new Set(
     derivationsOf(spec)
       .of(name)
       .flatMap(({ aggregates }) => aggregates.map(({ from }) => from)),
   );
-  return comingOf(spec, actsAfter(spec, effect)).some(
+  return comingOf(spec, actsAfter(spec, effect, operation)).some(
     ({ does }) => does !== undefined && (counted.has(does.resource) || (does.verb !== 'create' && does.resource === name)),
   );
 }

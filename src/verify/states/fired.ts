@@ -107,8 +107,9 @@ function claimTaken(
         isOpen || (model.refusals.showsCodes && outcome !== undefined && outcome !== 'unknown' && outcome !== 'blocked');
       const isForState = isMet && isIllegalRefusal(model, exchange, transition);
       const operation = exchange.endpoint && model.operationOf(exchange.endpoint);
-      if (isForState && operation && refusingActs(model.spec, operation).length > 0)
-        return moot('what follows may stand in its way');
+      // Of all that an update may be, it is this transition.
+      const acts = update ? (transition.following ?? []) : operation ? refusingActs(model.spec, operation) : [];
+      if (isForState && acts.length > 0) return moot('what follows may stand in its way');
       if (!isForState && exchange.status < 500) return moot('something else stood in its way');
       if (exchange.status === 501) return moot('the service says that it cannot do this');
       return { promised: `${transition.name} is legal in ${state}`, seen: `${exchange.status}${briefly(exchange)}` };
