@@ -42,6 +42,14 @@ const benches = new Map<string, Bench>([
     },
   ],
   [
+    'scale',
+    {
+      about: 'changes and reads over PostgreSQL, against the same service by hand on Fastify and pg (about a minute)',
+      options: '--rounds 5  --seconds 1  --connections 64  --strict',
+      load: () => import('./scale/scale.ts'),
+    },
+  ],
+  [
     'scans',
     {
       about: 'lists that no index answers, over 1,000,000 rows, and what others wait for them (about a minute)',

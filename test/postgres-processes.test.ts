@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
+import { Client } from 'pg';
 import { movableClock, type Service, serve } from '../src/index.ts';
+import { CommitFailed, CommitUnknown } from '../src/store/failures.ts';
 import { openPostgres } from '../src/store/postgres/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { noRows, row, table } from './store-engines.ts';
+import { makeDatabase } from './stores/database.ts';
 import { testDatabase } from './stores/postgres.ts';
 
 /** Stores over one schema, as several processes have them. */
-async function several(test: TestContext, count: number): Promise<Store[]> {
-  const address = new URL(await testDatabase());
+async function several(test: TestContext, count: number, database = testDatabase()): Promise<Store[]> {
+  const address = new URL(await database);
   address.searchParams.set('schema', `t${randomUUID().replaceAll('-', '')}`);
   const stores = Array.from({ length: count }, () => openPostgres(address.href));
   test.after(() => Promise.all(stores.map((store) => store.close())));
@@ -150,4 +153,48 @@ test('a process whose tables another document has replaced stores nothing more',
     /another document/,
   );
   await newer.change((tx) => tx.insert('parcel', row('a', 'x', 1)));
+});
+
+test('sessions that are killed again and again: what was acknowledged is stored once, and what failed is not', async (context) => {
+  // A database of its own: others' sessions are not for it to kill.
+  const { address, drop } = await makeDatabase();
+  const stores = await several(context, 2, Promise.resolve(address));
+  for (const store of stores) await store.prepare([parcels], noRows);
+  await stores[0]!.change((tx) => tx.insert('parcel', row('sum', null)));
+  const killer = new Client({ connectionString: address });
+  await killer.connect();
+  context.after(async () => {
+    await killer.end();
+    await drop();
+  });
+  const [acknowledged, failed] = [new Set<string>(), new Set<string>()];
+  for (let kill = 0; kill < 25; kill++) {
+    const changes = Array.from({ length: 20 }, (_, at) => {
+      const id = `k${kill}.${at}`;
+      const change = stores[at % 2]!.change((tx) => {
+        const { n = 0 } = JSON.parse(tx.get('parcel', 'sum')!.doc) as { n?: number };
+        tx.insert('parcel', row(id, id));
+        tx.update('parcel', { id: 'sum', entered: 0, doc: JSON.stringify({ n: n + 1 }), columns: [null] });
+      });
+      return change.then(
+        () => acknowledged.add(id),
+        (error: unknown) => {
+          assert.ok(error instanceof CommitFailed && !(error instanceof CommitUnknown), String(error));
+          failed.add(id);
+        },
+      );
+    });
+    for (let turn = 0; turn < kill % 7; turn++) await new Promise((resolve) => setImmediate(resolve));
+    await killer.query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    );
+    await Promise.all(changes);
+  }
+  const [ids, sum] = await stores[1]!.read((rows) => [
+    rows.all({ table: 'parcel' }, []).map(({ id }) => id),
+    rows.get('parcel', 'sum')?.doc,
+  ]);
+  assert.deepEqual(new Set(ids), new Set(['sum', ...acknowledged]));
+  assert.equal(sum, acknowledged.size === 0 ? '{"id":"sum"}' : `{"n":${acknowledged.size}}`);
+  assert.equal(acknowledged.size + failed.size, 500);
 });

@@ -57,7 +57,7 @@ const dialect = /^test\/store(?:-outbox)?\.test\./;
 /** What needs a PostgreSQL, and the tests of the store's contract and of what stands on it, which are run there too. */
 const needsPostgres = /^test\/postgres-processes\./;
 const onPostgres =
-  /^test\/(?:store(?:-(?:changes|counters|credentials|outbox|queries|tables|waits))?|postgres-processes|timers|following|limits-quotas|events-recording)\./;
+  /^test\/(?:store(?:-(?:changes|counters|credentials|outbox|queries|tables))?|postgres-processes|timers|limits-quotas)\./;
 
 /** What is run on the reluctant store at once; the long run takes every test and every story to it. */
 const waiting = /^test\/(store-waits|access)\.test\./;

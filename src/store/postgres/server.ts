@@ -36,6 +36,7 @@ export function pgServer(url: string, name: string, { prepares, listenUrl }: Set
       client.unref();
       return async () => {
         isOver = true;
+        client.ref();
         await client.end();
       };
     },
@@ -50,6 +51,8 @@ async function connected(url: string, name: string, more: ClientConfig): Promise
   // It has both (pg 8, lib/client.js).
   const client = new PgClient({ connectionString: url, ...sessionSettings, ...more, types: { getTypeParser } }) as Client &
     Holding;
+  // A session may end at any time; whoever asks something of it is told.
+  client.on('error', () => {});
   try {
     await client.connect();
     // Parts of one question are read in their order, one after the other.
@@ -105,6 +108,8 @@ class PgConnection implements Connection {
   async close(): Promise<void> {
     this.isLost = true;
     this.#closed();
+    // Whoever waits for the end is kept alive until then.
+    this.#client.ref();
     await this.#client.end().catch(() => {});
   }
 
