@@ -32,6 +32,8 @@ const leftToLong = [
   /^test\/(?:clients\/|crash\.|following-kills\.|cli-running\.|authentication-cli\.|faults-(?:calm|hunts|rooms|shop)\.)/,
   /^test\/(?:attack|foreign-hostile|stored-kills|export-openapi-(?:corpus|edits|words)|import-corpus|foreign-corpus|bench-drawn|bounded-(?:memory|documents)|derived-laws|kinds-toys-delivered)\./,
 ];
+/** What needs a PostgreSQL. */
+const needsPostgres = /^test\/postgres-processes\./;
 const isLeft = (file: string) => leftToLong.some((pattern) => pattern.test(file));
 const isOfVerify = (file: string) => file.startsWith('test/verify-');
 const isChosen = (file: string) => (isLong ? isLeft(file) || asksHowLong.test(readFileSync(file, 'utf8')) : !isLeft(file));
@@ -54,8 +56,7 @@ const isOfStore = (file: string) =>
 /** Of the store's contract, what is run on PGlite at once: PostgreSQL's dialect and the engine over it, with nothing to install. */
 const dialect = /^test\/store(?:-outbox)?\.test\./;
 
-/** What needs a PostgreSQL, and the tests of the store's contract and of what stands on it, which are run there too. */
-const needsPostgres = /^test\/postgres-processes\./;
+/** The tests of the store's contract and of what stands on it, which are run on PostgreSQL too. */
 const onPostgres =
   /^test\/(?:store(?:-(?:changes|counters|credentials|outbox|queries|tables))?|postgres-processes|timers|limits-quotas)\./;
 
