@@ -78,6 +78,68 @@ const excerpts: readonly Excerpt[] = [
     to: 'slack_web.json.gz',
     paths: ['/chat.', '/conversations.', '/users.', '/auth.test$', '/reminders.', '/usergroups.'],
   },
+  {
+    vendor: 'netlify',
+    from: 'swagger.yml',
+    to: 'netlify.json.gz',
+    paths: ['/sites$', '/sites/{site_id}$', '/sites/{site_id}/dns', '/oauth/tickets'],
+  },
+  { vendor: 'notion', from: 'notion-openapi.json', to: 'notion.json.gz', paths: ['/v1/pages', '/v1/users', '/v1/blocks'] },
+  {
+    vendor: 'intercom',
+    from: 'api.intercom.io-2.14.yaml',
+    to: 'intercom.json.gz',
+    paths: ['/tags', '/contacts/{contact_id}$', '/companies/list', '/messages'],
+  },
+  {
+    vendor: 'clerk',
+    from: 'bapi-2026-05-12.yml',
+    to: 'clerk.json.gz',
+    paths: ['/domains', '/redirect_urls', '/users/{user_id}/ban$'],
+  },
+  {
+    vendor: 'paypal',
+    from: 'payments_payment_v2.json',
+    to: 'paypal.json.gz',
+    paths: ['/v2/payments/authorizations/{authorization_id}$', '/v2/payments/captures/{capture_id}'],
+  },
+  { vendor: 'klaviyo', from: 'stable.json.gz', to: 'klaviyo.json.gz', paths: ['/api/tag-groups', '/api/web-feeds'] },
+  {
+    vendor: 'qdrant',
+    from: 'openapi-v1.18.json',
+    to: 'qdrant.json.gz',
+    paths: [
+      '/collections/aliases',
+      '/collections/{collection_name}/points/{id}$',
+      '/collections/{collection_name}/points/query$',
+    ],
+  },
+  { vendor: 'supabase-auth', from: 'openapi.yaml', to: 'supabase-auth.json.gz', paths: ['/token$', '/signup$', '/admin/users'] },
+  { vendor: 'mollie', from: 'out.openapi.yaml.gz', to: 'mollie.json.gz', paths: ['/v2/clients', '/v2/terminals'] },
+  {
+    vendor: 'kubernetes',
+    from: 'apis__batch__v1_openapi.json',
+    to: 'kubernetes.json.gz',
+    paths: ['/apis/batch/v1/namespaces/{namespace}/jobs$', '/apis/batch/v1/namespaces/{namespace}/jobs/{name}$'],
+  },
+  { vendor: 'mistral', from: 'openapi.yaml', to: 'mistral.json.gz', paths: ['/v1/models', '/v1/chat/completions'] },
+  {
+    vendor: 'bluesky',
+    from: 'api.json.gz',
+    to: 'bluesky.json.gz',
+    paths: ['/xrpc/com.atproto.repo.', '/xrpc/com.atproto.server.createSession$', '/xrpc/app.bsky.graph.muteActor$'],
+  },
+  {
+    vendor: 'basecamp',
+    from: 'openapi.json.gz',
+    to: 'basecamp.json.gz',
+    paths: [
+      '/{accountId}/projects.json$',
+      '/{accountId}/projects/{projectId}$',
+      '/{accountId}/todolists/{id}$',
+      '/{accountId}/recordings/{messageId}/pin.json$',
+    ],
+  },
 ];
 
 /** Small documents, taken whole. */
@@ -85,6 +147,7 @@ const whole: readonly (readonly [vendor: string, path: string])[] = [
   ['museum', 'openapi.yaml'],
   ['petstore3', 'openapi.yaml'],
   ['box', 'openapi-v2026.0.json'],
+  ['azure-tables', 'table.json'],
   ...['v2.0/json/uber.json', 'v2.0/json/petstore-expanded.json', 'v2.0/json/api-with-examples.json'].map(oai),
   ...['common/Error.json', 'spec/NewPet.json', 'spec/Pet.json', 'spec/parameters.json', 'spec/swagger.json'].map((path) =>
     oai(`v2.0/json/petstore-separate/${path}`),

@@ -44,7 +44,7 @@ test('what clients touch is counted by endpoint, and so is what they met that is
   assert.deepEqual(
     endpoints.map(({ key, calls, statuses }) => [key, calls, statuses]),
     [
-      ['POST /jars', 3, { 201: 2, 422: 1 }],
+      ['POST /jars', 3, { 201: 2, 400: 1 }],
       ['GET /jars/{id}', 0, {}],
       ['GET /shelves', 1, { 200: 1 }],
       ['DELETE /jars/{id}', 0, {}],
@@ -94,7 +94,7 @@ test('the record of a run is shown as tables or as JSON, and exit codes say whet
   const { code, out } = await run('coverage', path);
   assert.equal(code, 0);
   assert.match(out, /^Jars\njars\.yaml, 2026-06-01T09:00:00\.000Z to /);
-  assert.match(out, /\n {6}3 +2×201 422 +POST \/jars +create jar\n/);
+  assert.match(out, /\n {6}3 +2×201 400 +POST \/jars +create jar\n/);
   assert.match(out, /2 endpoints untouched; --all lists them/);
   assert.match(out, /open facts met\n +1 +response payload shapes of GET \/shelves +tried\.yaml:8:/);
   assert.match(out, /made up\n +POST \/jars +size\n/);

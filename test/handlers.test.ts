@@ -216,3 +216,60 @@ test('a header that cannot be sent as it is says its bytes in percent, and the c
   await door.close();
   await service.close();
 });
+
+test('a handler lists the rows whose fields equal what it names, those that lists filter by and others alike', async () => {
+  const kept = {
+    title: 'Shelf',
+    resources: {
+      thing: {
+        identifier: { field: 'id', generate: 'client' },
+        fields: {
+          id: 'string',
+          at: { type: 'string', format: 'date-time' },
+          size: { type: 'string', format: 'decimal' },
+          name: { type: 'string', ignore_case: true },
+          count: 'integer',
+          isSold: 'boolean',
+          note: 'string',
+        },
+        required: ['id'],
+      },
+    },
+    endpoints: {
+      'GET /things': {
+        does: 'list thing',
+        parameters: Object.fromEntries(['at', 'size', 'name', 'count', 'isSold'].map((name) => [name, { in: 'query' }])),
+      },
+      'POST /found': { does: 'handler find', request: { type: 'object' }, response: { 200: { type: 'array' } } },
+    },
+    limits: { pagination: { style: 'none' } },
+    authentication: 'none',
+  };
+  const noon = '2026-06-01T12:00:00.000Z';
+  const first = { id: 'a', at: noon, size: '1.50', name: 'Ann', count: 3, isSold: true, note: 'x' };
+  const things = [first, { ...first, id: 'b', size: '1.5', name: 'ann', note: 'y' }, { id: 'c', count: 3 }];
+  const service = await serve(kept, {
+    rows: { thing: things },
+    handlers: {
+      find: async ({ store, request }: HandlerContext) =>
+        (await store.list('thing', request as Record<string, never>)).map(({ id }) => id),
+    },
+  });
+  const cases: readonly (readonly [object, readonly string[]])[] = [
+    [{}, ['a', 'b', 'c']],
+    [{ count: 3 }, ['a', 'b', 'c']],
+    [{ size: '1.5' }, ['b']],
+    [{ name: 'Ann', at: noon }, ['a']],
+    [{ note: 'y', isSold: true }, ['b']],
+    [{ count: 'three' }, []],
+    [{ size: 'no decimal' }, []],
+    [{ isSold: null }, []],
+    [{ nothing: 1 }, []],
+  ];
+  for (const [where, ids] of cases) {
+    const body = JSON.stringify(where);
+    const sent = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
+    assert.deepEqual(await (await service.fetch(new Request('http://127.0.0.1/found', sent))).json(), ids, body);
+  }
+  await service.close();
+});

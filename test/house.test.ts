@@ -59,6 +59,7 @@ const dependencyReasons: Record<string, string> = {
     'YAML of megabytes to plain values at six times the speed and half the memory, with the offsets of what is asked for later',
   'fast-check': 'values of a shape drawn so that they come again from a seed, for what `verify` sends',
   jose: 'tokens signed and verified as RFC 7515 to 7519 say, by whoever does nothing else',
+  pg: 'the protocol of PostgreSQL: logins, encryption, statements sent one behind the other',
   negotiator: 'Accept headers: the quality rules have more corners than lines',
   yaml: 'YAML 1.2 with the place of every node and a bound on aliases',
 };

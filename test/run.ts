@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { runSideBySide, type Stage } from './run/side-by-side.ts';
 import { chooseStore } from './stores/chosen.ts';
+import { makeDatabase } from './stores/database.ts';
 
 /**
  * `npm test`: what whoever changes something waits for: first what is quick and says most, then all tests; it stops after what fails.
  * `npm run test:long`: the files that take longer (`leftToLong`), the laws of the others at length (`test/long.ts`), and all on a
  * store that waits. Continuous integration runs both.
- * `NINEFOLD_TEST_STORE=reluctant npm test`: the same on a store that answers later and runs every body twice.
+ * `NINEFOLD_TEST_STORE=reluctant npm test`: the same on a store that answers later and runs every body twice; `postgres` and `pglite` likewise,
+ * with the words of what can be run there, as `-- store timers following`.
  * With `-- word …` both run only the stages and test files whose names contain a word, or else the tests whose names do.
  */
 const root = join(import.meta.dirname, '..');
@@ -26,15 +28,15 @@ const everyFile = globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'
 /** Whole files that take seconds each: trials of services from end to end, processes that are started and killed, clients of others, the corpus. */
 const leftToLong = [
   /^test\/verify-(?:bounds|changes|cli|derived|endpoints|engine|examples|faults|flaky|hostile|listeners|lists|no-credentials|openapi-alone|own-rows|quay)\./,
-  /^test\/verify-(?:read-only|refill|reproductions|rewriting|rows|seeded|silence|skips|stand-ins|stated|strange|tenants|trouble|values|workshop)\./,
+  /^test\/verify-(?:read-only|refill|reproductions|rewriting|rows|seeded|silence|skips|stand-ins|stated|strange|tenants|trouble|values|words|workshop)\./,
   /^test\/(?:clients\/|crash\.|following-kills\.|cli-running\.|authentication-cli\.|faults-(?:calm|hunts|rooms|shop)\.)/,
-  /^test\/(?:attack|foreign-hostile|stored-kills|export-openapi-(?:corpus|edits|words)|import-corpus|bench-drawn|bounded-(?:memory|documents)|derived-laws|kinds-toys-delivered)\./,
+  /^test\/(?:attack|foreign-hostile|stored-kills|export-openapi-(?:corpus|edits|words)|import-corpus|foreign-corpus|bench-drawn|bounded-(?:memory|documents)|derived-laws|kinds-toys-delivered)\./,
 ];
 const isLeft = (file: string) => leftToLong.some((pattern) => pattern.test(file));
 const isOfVerify = (file: string) => file.startsWith('test/verify-');
 const isChosen = (file: string) => (isLong ? isLeft(file) || asksHowLong.test(readFileSync(file, 'utf8')) : !isLeft(file));
 // What is named is run whatever it takes.
-const files = everyFile.filter((file) => words.length > 0 || isChosen(file));
+const files = everyFile.filter((file) => words.length > 0 || (isChosen(file) && !needsPostgres.test(file)));
 const takes = (pattern: RegExp, from = files) => from.filter((file) => pattern.test(file));
 const isApart = (file: string) => Object.values(apart).some((pattern) => pattern.test(file));
 const apart = {
@@ -48,6 +50,14 @@ const isOfStore = (file: string) =>
   (!isApart(file) || apart.stories.test(file)) &&
   !isLeft(file) &&
   !/^test\/(?:verify|faults|import|export|convert|document)\b/.test(file);
+
+/** Of the store's contract, what is run on PGlite at once: PostgreSQL's dialect and the engine over it, with nothing to install. */
+const dialect = /^test\/store(?:-outbox)?\.test\./;
+
+/** What needs a PostgreSQL, and the tests of the store's contract and of what stands on it, which are run there too. */
+const needsPostgres = /^test\/postgres-processes\./;
+const onPostgres =
+  /^test\/(?:store(?:-(?:changes|counters|credentials|outbox|queries|tables|waits))?|postgres-processes|timers|following|limits-quotas|events-recording)\./;
 
 /** What is run on the reluctant store at once; the long run takes every test and every story to it. */
 const waiting = /^test\/(store-waits|access)\.test\./;
@@ -66,12 +76,24 @@ const rounds: readonly (readonly Stage[])[] = [
     { title: 'stories', files: takes(apart.stories) },
     { title: 'docs', files: takes(apart.docs) },
     { title: 'package', files: takes(apart.package) },
-    ...(isLong ? [] : [{ title: 'on a reluctant store', files: takes(waiting), isReluctant: true as const }]),
+    ...(isLong ? [] : [{ title: 'on a reluctant store', files: takes(waiting), store: 'reluctant' as const }]),
+    ...(isLong ? [] : [{ title: 'on PGlite', files: takes(dialect), store: 'pglite' as const }]),
   ],
   // Every fault and every seed takes longer than all the rest: they are tried where they are asked for, `npm run test:long -- verify`.
   ...(isLong ? [[{ title: 'verify', files: files.filter(isOfVerify), isShort: words.length === 0 }]] : []),
   // What `verify` asks of a service, and what documents are read and written as, is the same whatever a store does.
-  ...(isLong ? [[{ title: 'on a reluctant store', files: everyFile.filter(isOfStore), isReluctant: true as const }]] : []),
+  ...(isLong
+    ? [
+        [
+          {
+            title: 'on a reluctant store',
+            files: everyFile.filter((file) => isOfStore(file) && !needsPostgres.test(file)),
+            store: 'reluctant' as const,
+          },
+        ],
+      ]
+    : []),
+  ...(isLong ? [[{ title: 'on PostgreSQL', files: takes(onPostgres, everyFile), store: 'postgres' as const }]] : []),
 ];
 
 const totals = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0 };
@@ -80,6 +102,11 @@ const { chosen, names } = choose(words);
 let stopped: string | undefined;
 const unsteady: string[] = [];
 
+// The long run does not do without it.
+const asksForIt =
+  process.env.NINEFOLD_TEST_STORE === 'postgres' || chosen.flat().some((stage) => 'store' in stage && stage.store === 'postgres');
+const database = asksForIt ? await makeDatabase() : undefined;
+if (database) process.env.NINEFOLD_TEST_DATABASE = database.address;
 for (const round of chosen) {
   const failed = await runSideBySide(round, {
     names,
@@ -94,7 +121,12 @@ for (const round of chosen) {
   break;
 }
 
+await database?.drop();
 report();
+if (!isLong && words.length === 0)
+  console.log(
+    'Left out: what takes long, and PostgreSQL itself, of which PGlite spoke the dialect. npm run test:long has both, on the server of NINEFOLD_TEST_POSTGRES, of port 5432, or one that it starts.',
+  );
 process.exitCode = stopped === undefined ? 0 : 1;
 
 /** What the words on the command line ask for. */

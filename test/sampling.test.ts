@@ -194,7 +194,7 @@ test('an open effect on a row that its path names answers with that row, unchang
     const { json } = await send('POST', '/customers', { body: { name: 'Ada' } });
     const { id } = json as Row;
     assert.deepEqual((await send('POST', `/customers/${id}/verify`, { body: { code: '1' } })).json, json);
-    assert.equal((await send('POST', `/customers/${id}/verify`, { body: {} })).status, 422);
+    assert.equal((await send('POST', `/customers/${id}/verify`, { body: {} })).status, 400);
     assert.equal((await send('POST', '/customers/nobody/verify', { body: { code: '1' } })).status, 404);
   });
 });
@@ -281,9 +281,9 @@ test('what vendors leave out or add passes with a warning; with --strict it is r
   );
   assert.deepEqual(warned, [lenient.headers['ninefold-warning']?.split(', ')]);
   assert.equal((await post('/notes', { text: 'x' }, true)).status, 400);
-  assert.equal((await post('/notes?token=t', { text: 'x', newer: true }, true)).status, 422);
+  assert.equal((await post('/notes?token=t', { text: 'x', newer: true }, true)).status, 400);
   const wrong = await post('/notes', {}, false);
-  assert.deepEqual([wrong.status, wrong.headers['ninefold-warning']], [422, 'query token is required and was not sent']);
+  assert.deepEqual([wrong.status, wrong.headers['ninefold-warning']], [400, 'query token is required and was not sent']);
 });
 
 const erring = `
@@ -352,7 +352,7 @@ test('an error payload that is stated as a whole is completed to its shape', asy
     async ({ send }) => {
       const { json, status } = await send('POST', '/people', { body: { age: 'old' } });
       const { type, message } = (json as { error: Row }).error;
-      assert.deepEqual([status, type, typeof message], [422, 'invalid_request_error', 'string']);
+      assert.deepEqual([status, type, typeof message], [400, 'invalid_request_error', 'string']);
     },
     text,
   );

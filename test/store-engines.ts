@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,12 +19,41 @@ export interface Engine {
 /** No time for anything at once, and few rows at a time. */
 export const slices = { attemptMs: 0, everyRows: 1, sliceMs: 0, sliceRows: [1, 2] } as const;
 
-export const engines: readonly Engine[] = [
-  { name: 'SQLite', runsOnce: true, open: inFile(openSqlite) },
-  // Each question that may be long is answered in slices of a row or two, on a connection of its own or, in memory, on the one there is.
-  { name: 'SQLite in slices', runsOnce: false, open: inFile((file) => openSqlite(file, { longReads: slices })) },
-  { name: 'reluctant SQLite', runsOnce: false, open: inFile((file) => reluctant(openSqlite(file))) },
-];
+/** The stores that `NINEFOLD_TEST_STORE` names; SQLite, at once and later, where it names none. */
+export const engines: readonly Engine[] = await enginesFor(process.env.NINEFOLD_TEST_STORE);
+
+async function enginesFor(store: string | undefined): Promise<Engine[]> {
+  if (store === 'postgres') {
+    const { openTestSchema } = await import('./stores/postgres.ts');
+    return [{ name: 'PostgreSQL', runsOnce: false, open: inSchema(openTestSchema) }];
+  }
+  if (store === 'pglite') {
+    const { openTestPglite } = await import('./stores/pglite.ts');
+    return [{ name: 'PGlite', runsOnce: false, open: inSchema(openTestPglite) }];
+  }
+  return [
+    { name: 'SQLite', runsOnce: true, open: inFile(openSqlite) },
+    // Each question that may be long is answered in slices of a row or two, on a connection of its own or, in memory, on the one there is.
+    { name: 'SQLite in slices', runsOnce: false, open: inFile((file) => openSqlite(file, { longReads: slices })) },
+    { name: 'reluctant SQLite', runsOnce: false, open: inFile((file) => reluctant(openSqlite(file))) },
+  ];
+}
+
+function inSchema(openStore: (schema: string) => Promise<Store>): Engine['open'] {
+  return async (test) => {
+    const schema = `t${randomUUID().replaceAll('-', '')}`;
+    let store = await openStore(schema);
+    test.after(() => store.close());
+    return {
+      store,
+      again: async () => {
+        await store.close();
+        store = await openStore(schema);
+        return store;
+      },
+    };
+  };
+}
 
 function inFile(openStore: (file: string) => Store): Engine['open'] {
   return async (test) => {

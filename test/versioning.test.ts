@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Caller } from '../src/serve/exchange/exchange.ts';
 import { compileVersionList } from '../src/serve/exchange/versions.ts';
 import { createValidator } from '../src/serve/http/ajv.ts';
-import { openStore } from '../src/serve/service/serve-spec.ts';
+import { openStore } from '../src/serve/service/open-store.ts';
 import type { ServeOptions } from '../src/serve/service/service.ts';
 import { example, serveText, specOf, type Versioned } from './versioning/service.ts';
 

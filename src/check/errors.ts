@@ -84,7 +84,8 @@ function namedErrors({ spec, machines, endpoints }: Subject): { readonly code: s
   const transitions = machines.flatMap((machine) => entriesOf(machine.transitions).map(([, transition]) => transition));
   const rules = statedValue(spec.authentication.permissions) ?? [];
   return [
-    ...transitions.flatMap(({ at, else: code, ifElse }) => [
+    ...transitions.flatMap(({ at, else: code, ifElse, to }) => [
+      ...to.flatMap(({ answer, at: target }) => (answer === undefined ? [] : [{ code: answer, at: below(target, 'answer') }])),
       ...(code === undefined ? [] : [{ code, at: below(at, 'else') }]),
       ...(ifElse === undefined ? [] : [{ code: ifElse, at: below(below(at, 'if'), 'else') }]),
     ]),

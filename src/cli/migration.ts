@@ -1,4 +1,5 @@
 import type { Store } from '../index.ts';
+import { isDatabase } from '../serve/service/open-store.ts';
 import type { Misfits } from '../serve/service/stored/misfits.ts';
 import { counted, printable } from './terminal.ts';
 
@@ -7,8 +8,9 @@ export function namedBeside(path: string): string {
   return `${path}.before-${new Date().toISOString().replace(/[-:.]/g, '')}`;
 }
 
-/** Copies a store before its rows become others; the name of the copy. */
-export async function copyBefore(store: Store, path: string): Promise<string> {
+/** Copies a file before its rows become others; the name of the copy. What is in a database is for the database's own tools to keep. */
+export async function copyBefore(store: Store, path: string): Promise<string | undefined> {
+  if (isDatabase(path)) return undefined;
   const copy = namedBeside(path);
   await store.copyTo(copy);
   return copy;

@@ -54,6 +54,8 @@ export interface Endpoint {
   readonly idempotency?: Idempotency;
   /** A creation that finds: the status of its answer where a row that is there holds the unique values. */
   readonly exists?: 200;
+  /** Whether fields that are sent and that the caller cannot write are refused by name; absent = they are ignored. */
+  readonly readOnlySent?: 'refuse';
   readonly expand?: { readonly parameter: string; readonly depth: number };
   readonly pagination?: Fact<Pagination>;
   /** The service's own errors that it may answer with. */
@@ -134,6 +136,7 @@ function readEndpoint(key: string, source: Source): Endpoint {
     ...(cache !== undefined && { cache }),
     ...(idempotency && { idempotency }),
     ...(source.get('exists').number() === 200 && { exists: 200 as const }),
+    ...(source.get('read_only').text() === 'refuse' && { readOnlySent: 'refuse' as const }),
     ...(source.has('expand') &&
       expand.unstated()?.standing !== 'none' && {
         expand: { parameter: expand.get('parameter').text() ?? 'expand', depth: expand.get('depth').number() ?? 1 },

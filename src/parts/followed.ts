@@ -84,11 +84,25 @@ export function comingOf(spec: Spec, acts: readonly Following[]): Following[] {
 }
 
 /** The acts that follow at once what an effect changes. */
-export function actsAfter(spec: Spec, effect: Effect | undefined): Following[] {
+export function actsAfter(spec: Spec, effect: Effect | undefined, operation?: string): Following[] {
   if (!effect || !('resource' in effect)) return [];
+  const done = [...doneBy(effect), ...movesOf(spec, effect, operation)];
   return followedOf(spec)
-    .filter((followed) => doneBy(effect).some((does) => isFollowedBy(followed, does)))
+    .filter((followed) => done.some((does) => isFollowedBy(followed, does)))
     .flatMap(({ acts }) => acts);
+}
+
+/** The transitions that an update may be. */
+function movesOf(
+  { states }: Spec,
+  { verb, resource }: { readonly verb: string; readonly resource: string },
+  operation?: string,
+): FollowingEffect[] {
+  const machine = verb === 'update' && operation !== undefined ? machineOf(states, resource) : undefined;
+  const all = machine ? entriesOf(machine.transitions) : [];
+  return all.flatMap(([transition, { on }]) =>
+    on?.includes(operation ?? '') ? [{ verb: 'transition', transition, resource }] : [],
+  );
 }
 
 function doneBy(effect: Extract<Effect, { readonly resource: string }>): FollowingEffect[] {

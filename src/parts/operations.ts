@@ -14,7 +14,7 @@ export interface Operation {
   readonly resource?: string;
   /** The endpoint that a caller reaches it by. */
   readonly endpoint?: Endpoint;
-  /** Fired by the clock or the service itself, done by the engine, or because something else changed; no caller reaches it. */
+  /** Fired by the clock or the service itself, done by the engine, or with another change; no caller reaches it. */
   readonly by?: 'clock' | 'service' | 'engine' | 'change';
   readonly transition?: Transition;
   /** What follows from a change: what it does, and the fields that it is given each time. */
@@ -88,11 +88,13 @@ function ledgerOperation(spec: Spec): Operation[] {
 
 function uncalledTransitions(spec: Spec): Operation[] {
   if (!isStated(spec.states.all)) return [];
+  const called = new Set(endpointOperations(spec).map(({ transition }) => transition));
   return Object.keys(spec.states.all.value).flatMap((resource) => {
     const machine = machineOf(spec.states, resource);
     const transitions = machine ? entriesOf(machine.transitions) : [];
     return transitions.flatMap(([, transition]): Operation[] => {
-      const by = transition.by ?? (transition.after || transition.atTime ? ('clock' as const) : undefined);
+      const clock = transition.after || transition.atTime ? ('clock' as const) : undefined;
+      const by = transition.by ?? clock ?? (transition.on && !called.has(transition) ? ('change' as const) : undefined);
       return by ? [{ name: `${transition.name} ${resource}`, resource, by, transition }] : [];
     });
   });

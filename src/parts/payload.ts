@@ -4,7 +4,7 @@ import { entriesOf, entryOf, type Fact, isStated, statedValue } from './fact.ts'
 import type { Field, Resource } from './resources.ts';
 import type { Shape } from './shape.ts';
 import type { Spec } from './spec.ts';
-import { machineOf } from './states.ts';
+import { isMovedByUpdate, machineOf } from './states.ts';
 
 /**
  * The shape of an operation's request body: the stated one, or the one that follows by rule. None = the operation takes no
@@ -32,8 +32,16 @@ export function writableShape(spec: Spec, resource: Resource, optional: readonly
   const properties: Record<string, Json> = Object.create(null);
   const required: string[] = [];
   for (const [name, field] of entriesOf(resource.fields)) {
-    if (!isWritable(spec, resource, field)) continue;
-    properties[name] = { ...(statedValue(field.shape) ?? {}), ...(field.default && { default: field.default.value }) };
+    const isMoved = optional === 'all' && isStateSent(spec, resource, field);
+    if (!isMoved && !isWritable(spec, resource, field)) continue;
+    const states = isMoved
+      ? statedValue(machineOf(spec.states, resource.name)?.states ?? { standing: 'open', at: '' })
+      : undefined;
+    properties[name] = {
+      ...(statedValue(field.shape) ?? {}),
+      ...(states && { enum: [...states] }),
+      ...(field.default && { default: field.default.value }),
+    };
     const mayLackIt = optional === 'all' || optional.includes(name) || isSuppliedByService(field, 'create');
     if (!mayLackIt && statedValue(field.required) === true) required.push(name);
   }
@@ -46,6 +54,11 @@ export function isWritable(spec: Spec, resource: Resource, field: Field): boolea
   if (machineOf(spec.states, resource.name)?.field === field.name) return false;
   const identifier = statedValue(resource.identifier);
   return !(identifier?.field === field.name && identifier.generate !== undefined && identifier.generate !== 'client');
+}
+
+/** Whether the field holds the state, and an update that sends it is a transition. */
+export function isStateSent({ states }: Spec, { name }: Resource, field: Field): boolean {
+  return machineOf(states, name)?.field === field.name && isMovedByUpdate(states, name);
 }
 
 /** Whether the service supplies the field when a request leaves it out. */

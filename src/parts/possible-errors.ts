@@ -7,6 +7,7 @@ import { isCut } from './limits.ts';
 import { callableOperations, namesOperation, type Operation } from './operations.ts';
 import { boundByPath, pathParameters, requestShape } from './payload.ts';
 import type { Spec } from './spec.ts';
+import { isMovedByUpdate } from './states.ts';
 
 /** The conditions of the closed list that can arise somewhere in a document. */
 export function arisingConditions(spec: Spec): ErrorCondition[] {
@@ -48,7 +49,7 @@ function followingConditions(spec: Spec, operation: Operation): ReadonlySet<Erro
 /** The acts that follow from an operation and refuse it where they are refused. */
 export function refusingActs(spec: Spec, { endpoint, follows }: Operation): readonly Following[] {
   const effect = endpoint && !follows ? statedValue(endpoint.does) : undefined;
-  const acts = actsAfter(spec, effect);
+  const acts = actsAfter(spec, effect, endpoint?.operation);
   return acts.length === 0 ? [] : comingOf(spec, acts).filter(({ skips }) => !skips);
 }
 
@@ -72,8 +73,9 @@ const tests: Readonly<Record<ErrorCondition, Test>> = {
   'resource.exists': collides,
   'reference.missing': sendsReference,
   'reference.held': isHeld,
-  'transition.illegal': (_spec, { endpoint, transition }) =>
-    endpoint !== undefined && (transition !== undefined || endpoint.in !== undefined),
+  'transition.illegal': (spec, operation) =>
+    operation.endpoint !== undefined &&
+    (operation.transition !== undefined || operation.endpoint.in !== undefined || sendsState(spec, operation)),
   'precondition.failed': (_spec, { endpoint }) =>
     endpoint !== undefined && (endpoint.ifMatch === 'accepted' || endpoint.ifMatch === 'required'),
   'precondition.required': (_spec, { endpoint }) => endpoint?.ifMatch === 'required',
@@ -153,3 +155,10 @@ function isPaged(spec: Spec, endpoint: Endpoint): boolean {
   if (statedValue(endpoint.does)?.verb !== 'list') return false;
   return isCut(statedValue(endpoint.pagination ?? spec.limits.pagination));
 }
+
+/** Whether a state may be sent that nothing leads to. */
+function sendsState({ states }: Spec, { endpoint, resource }: Operation): boolean {
+  return resource !== undefined && statedValue(endpoint?.does ?? nothing)?.verb === 'update' && isMovedByUpdate(states, resource);
+}
+
+const nothing = { standing: 'open', at: '' } as const;

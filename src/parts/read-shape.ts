@@ -14,6 +14,7 @@ export const fieldWords = [
   'default',
   'set',
   'generate',
+  'within',
   'derive',
   'reveal',
   'visible',

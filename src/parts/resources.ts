@@ -75,7 +75,10 @@ export interface Field {
   readonly default?: { readonly value: Json };
   /** What sets it, by operation word: `create`, `update`, `replace`, `write`, a transition or an operation. */
   readonly set: Named<Expression>;
+  /** A template, or `integer`: counted. */
   readonly generate?: string;
+  /** The field for each value of which it is counted anew. */
+  readonly within?: string;
   /** What it is reckoned of: the row, and the rows that refer to it. */
   readonly derive?: Expression;
   readonly reveal?: 'once';
@@ -189,6 +192,7 @@ function readField(name: string, source: Source, requiredList: ReadonlySet<strin
   const deprecated = words.has('deprecated') ? readDeprecation(words.get('deprecated')) : undefined;
   const onDelete = words.get('onDelete').text();
   const generate = words.get('generate').text();
+  const within = words.get('within').text();
   const derive = words.get('derive').expression();
   return {
     name,
@@ -201,6 +205,7 @@ function readField(name: string, source: Source, requiredList: ReadonlySet<strin
     ...(words.has('default') && { default: { value: words.get('default').value as Json } }),
     set: words.get('set').expressions(),
     ...(generate !== undefined && { generate }),
+    ...(within !== undefined && { within }),
     ...(derive && { derive }),
     ...(words.get('reveal').text() === 'once' && { reveal: 'once' as const }),
     ...(words.has('visible') && { visible: visible.unstated()?.standing === 'none' ? [] : visible.words() }),

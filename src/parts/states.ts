@@ -1,6 +1,6 @@
 import type { Pointer } from '../document/document.ts';
 import { durationMs } from '../kinds/durations.ts';
-import type { Expression, Fact, Named, Unstated } from './fact.ts';
+import { type Expression, entriesOf, type Fact, type Named, type Unstated } from './fact.ts';
 import { type Following, readFollowing } from './following.ts';
 import { named, type Source } from './source.ts';
 
@@ -28,6 +28,8 @@ export interface Target {
   readonly at: Pointer;
   readonly state: string;
   readonly if?: Expression;
+  /** The error that the change is answered with, though it is kept. */
+  readonly answer?: string;
 }
 
 export interface Transition {
@@ -46,6 +48,8 @@ export interface Transition {
   /** Fired by the clock at the time that this gives. */
   readonly atTime?: Expression;
   readonly by?: 'service';
+  /** The updates that are this transition too, where they send its state. */
+  readonly on?: readonly string[];
   /** What the service does because of it, in the same transaction. */
   readonly following?: readonly Following[];
 }
@@ -55,6 +59,12 @@ export function machineOf(states: States, resource: string): Machine | undefined
   if (states.all.standing !== 'stated' && states.all.standing !== 'inferred') return undefined;
   const machine = states.all.value[resource];
   return machine && (machine.standing === 'stated' || machine.standing === 'inferred') ? machine.value : undefined;
+}
+
+/** Whether some transition of a resource is an update that sends its state. */
+export function isMovedByUpdate(states: States, resource: string): boolean {
+  const machine = machineOf(states, resource);
+  return machine !== undefined && entriesOf(machine.transitions).some(([, { on }]) => on !== undefined);
 }
 
 export function readStates(source: Source): States {
@@ -96,7 +106,10 @@ function readTargets(source: Source): Target[] {
   return source.items().flatMap((item) => {
     const state = item.isMap ? item.get('state').text() : item.text();
     const condition = item.isMap ? item.get('if').expression() : undefined;
-    return state === undefined ? [] : [{ at: item.at, state, ...(condition && { if: condition }) }];
+    const answer = item.isMap ? item.get('answer').text() : undefined;
+    return state === undefined
+      ? []
+      : [{ at: item.at, state, ...(condition && { if: condition }), ...(answer !== undefined && { answer }) }];
   });
 }
 
@@ -121,6 +134,7 @@ function readTransition(name: string, source: Source): Transition {
     ...(orElse !== undefined && { else: orElse }),
     ...(ms !== undefined && { after: { ms, source: after.text() ?? '', at: after.at } }),
     ...(atTime && { atTime }),
+    ...(source.has('on') && { on: source.get('on').words() }),
     ...(source.get('by').text() === 'service' && { by: 'service' as const }),
     ...(source.has('then') && { following: readFollowing(source.get('then')) }),
   };

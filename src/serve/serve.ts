@@ -143,18 +143,19 @@ export function carryThrough(work: Work, change: Changing, found: Found, taken: 
   const next = derived(hook?.next ?? taken.next, false);
   const names = namesFor(work, found, next);
   const refusal =
-    found.pass.settle(asStored && (() => derived(asStored(names, next), false))) ?? // 12. RFC 9110 section 15.5.4
+    found.pass.settle(asStored && (() => derived(asStored(names, next, taken), false))) ?? // 12. RFC 9110 section 15.5.4
     change.illegalIn?.(found) ?? //                       13. RFC 9110 section 15.5.10
     taken.illegal;
   if (refusal) return { refusal };
   // Here a `before` handler has its say, outside the transaction; the steps from 9 on then run again with what it made.
   if (hook && !hook.next) return pausedAt(change.model, found, taken.next);
   const fields = derived(change.set(work, found, taken, names, next), true);
-  const own = change.ownErrors?.(namesFor(work, found, fields)); // 14. section 5 of the language, errors
+  const own = change.ownErrors?.(namesFor(work, found, fields), taken); // 14. section 5 of the language, errors
   if (own) return { refusal: own };
   const since = work.stored.length;
   const outcome = change.store(work, found, taken, fields); // 15. RFC 9110 section 15.5.10
-  return work.models.follow ? followed(work, change.model, since, outcome) : outcome;
+  const done = work.models.follow ? followed(work, change.model, since, outcome) : outcome;
+  return taken.answer === undefined || 'refusal' in done ? done : { ...done, answer: taken.answer };
 }
 
 /** What follows from a change is carried out with it, and may change its row once more, or what is derived in it. */

@@ -35,6 +35,14 @@ export class ReadTooLong extends Error {
   }
 }
 
+/** The answer to a commit was lost, and nobody could be asked what became of it. */
+export class CommitUnknown extends CommitFailed {
+  constructor(path: string, cause: unknown) {
+    super(path, cause);
+    this.message = `it is not known whether anything was stored in ${path}: ${cause instanceof Error ? cause.message : String(cause)}`;
+  }
+}
+
 /** The file of a store is damaged. */
 export class Damaged extends Error {
   constructor(path: string, found: string, options?: ErrorOptions) {

@@ -1,13 +1,12 @@
 import type { Erased, Erasure } from './erasure.ts';
 import type { Outbox, OutboxReader } from './outbox.ts';
+import type { SharedStore, SharedWork } from './sharing.ts';
 
 /**
  * What serving needs of a database, in words that SQLite and PostgreSQL can both meet.
  *
- * A body handed to `read` or `change` is synchronous and repeatable: it touches nothing but its argument. An engine that
- * has to wait may stop it by an exception of its own, or let it run to its end and undo it, and run it again once the rows
- * it asked for have arrived; what the last run returned counts. SQLite runs it once.
- *
+ * A body handed to `read` or `change` is synchronous and repeatable: it touches nothing but its argument. An engine that has to wait may stop it
+ * by an exception of its own, or undo it at its end, and run it again once what it asked for has arrived; what the last run returned counts.
  * What an engine may have to wait for is `T | Promise<T>`: whoever asks goes on with it by `after` (`serve/exchange/after.ts`).
  */
 
@@ -22,7 +21,6 @@ export interface ColumnSpec {
 
 /** A column of an index; a bare name ascends. */
 export type IndexColumn = string | { readonly column: string; readonly descending: boolean };
-
 /**
  * One resource's rows. The engine adds `seq` (creation order), `id` (unique), `rev`, `entered` and `doc`; the first four
  * can be named wherever a column can, unless the table states a column of that name.
@@ -143,6 +141,8 @@ export interface Reader {
   /** A stored answer under a key, or nothing once it has expired. */
   record(key: string, nowMs: number): StoredRecord | undefined;
   credentials(search: CredentialSearch): StoredCredential[];
+  /** Whether this process is the one that does some work. It always is where no other has the store. */
+  holds(work: SharedWork): boolean;
   /** Events, and what became of them. */
   readonly outbox: OutboxReader;
 }
@@ -258,6 +258,8 @@ export interface Migration {
 }
 
 export interface Store {
+  /** Where several processes can have the store at a time. */
+  readonly shared?: SharedStore;
   /**
    * Brings tables, columns and indexes up to what is asked, dropping nothing: a table or column that is no longer asked
    * for stays. `columnsOf` gives the column values of rows that were stored before a column existed, or while it was not

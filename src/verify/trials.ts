@@ -34,6 +34,7 @@ import type { Observer } from './observer.ts';
 import { purposeTrials } from './purpose/all.ts';
 import { changed } from './resources/changed.ts';
 import { changedLater } from './resources/changed-later.ts';
+import { countedFields } from './resources/counted.ts';
 import { derived } from './resources/derived.ts';
 import { rulesOverFields } from './resources/field-rules.ts';
 import { fixedFields } from './resources/fixed.ts';
@@ -55,6 +56,7 @@ import { transitions } from './states/every-transition.ts';
 import { following } from './states/following.ts';
 import { inStates } from './states/in-states.ts';
 import { initial } from './states/initial.ts';
+import { movedByUpdate } from './states/moved.ts';
 import { races } from './states/races.ts';
 import { sequences, timedSequences } from './states/sequences.ts';
 import { timed } from './states/timed.ts';
@@ -73,12 +75,14 @@ export const trials: readonly Trial[] = [
   notWritable,
   references,
   derived,
+  countedFields,
   rulesOverFields,
   identifiers,
   missingRows,
   there,
   initial,
   transitions,
+  movedByUpdate,
   inStates,
   transitionConditions,
   edges,

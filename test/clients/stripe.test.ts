@@ -133,7 +133,7 @@ test('what is refused comes as the error classes of the client', async () => {
   // @ts-expect-error: a wrong type, as a client without types would send it.
   const wrong: Stripe.PaymentIntentCreateParams = { amount: 'much', currency: 'eur' };
   const refusals: readonly (readonly [call: () => Promise<unknown>, status: number])[] = [
-    [() => stripe.paymentIntents.create(wrong), 422],
+    [() => stripe.paymentIntents.create(wrong), 400],
     [() => stripe.customers.retrieve('cus_nobody'), 404],
     [() => stripe.customers.del('cus_nobody'), 404],
     [() => stripe.prices.create({ currency: 'eur' } as Stripe.PriceCreateParams & { currency: string }), 200],

@@ -93,7 +93,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/serve/exchange',
     'src/serve/http',
   ],
-  'src/store': ['src/store/sqlite', 'src/store'],
+  'src/store': ['src/store/sqlite', 'src/store/postgres', 'src/store'],
   'src/cli': ['src/cli/verbs', 'src/cli/verify', 'src/cli/serve', 'src/cli'],
   // The room that is not cut yet: its arrows up are listed in exceptions.ts, and may only become fewer.
   'src/verify': [

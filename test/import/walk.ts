@@ -33,6 +33,8 @@ function isSaid(value: Json, at: Pointer, origin: Pointer | undefined, source: J
   // Null stands beside a type that is one word in the source, and beside it a flag.
   if (typeof said === 'string' && value === `${said}?` && isMap(around) && allowsNull(around)) return true;
   if (value === 'null' && isMap(around) && !isMap(said) && allowsNull(around)) return true;
+  // A type beside the one thing that it is of is that thing.
+  if (isMap(around) && isMap(said) === false && typeof value === 'string' && shapeSays(value, around, source, [])) return true;
   const path = pathOf(at);
   const key = path.findLast((word) => !/^\d+$/.test(word)) ?? '';
   return (sayings[key] ?? shapeSays)(value, said, source, path) || shapeSays(value, said, source, path);
@@ -73,10 +75,11 @@ const sayings: Readonly<Record<string, Saying>> = {
   accept: (value, _said, source) => JSON.stringify(source).includes(`"${value}":[`),
   body: (value, said) => value === 'optional' && (!isMap(said) || said.required !== true),
   public: () => true,
+  // An operation without a name is called by its key.
+  as: (value, _said, _source, path) => value === path[1],
   on: (_value, said) => isMap(said) && isMap(said.callbacks),
   prefix: (value, said) => value === 'Bearer' && isMap(said) && /bearer/i.test(String(said.scheme)),
-  header: (value, said) =>
-    isMap(said) && (said.name === value || (value === 'Authorization' && /bearer/i.test(String(said.scheme)))),
+  header: (value, said) => isMap(said) && (said.name === value || (value === 'Authorization' && said.type === 'http')),
   format: (value, said) => isMap(said) && (said.bearerFormat === value || said.type === 'file'),
   in: (value, said) => isMap(said) && said.in === value,
   type: (value, said) =>
@@ -135,7 +138,10 @@ function formFieldSays(value: Json, parameters: readonly Json[], source: JsonMap
   if (value === 'object') return true;
   if (path.includes('required')) return parameters.some((one) => isMap(one) && one.name === value && one.required === true);
   return (
-    isMap(field) && (Object.values(field).some((one) => isDeepStrictEqual(one, value)) || shapeSays(value, field, source, path))
+    isMap(field) &&
+    ((field.type === 'file' && value === 'binary') ||
+      Object.values(field).some((one) => isDeepStrictEqual(one, value)) ||
+      shapeSays(value, field, source, path))
   );
 }
 
@@ -143,8 +149,22 @@ function mediaTypes(said: Json | undefined, source: JsonMap, path: readonly stri
   const content = isMap(said) ? Object.keys(said) : [];
   const operation = JSON.stringify(said ?? {});
   const own = [source[key], isMap(said) ? said[key] : undefined].flatMap((list) => (Array.isArray(list) ? list.map(String) : []));
+  const [method = '', template = ''] = (path[1] ?? '').split(' ');
+  const paths = isMap(source.paths) ? source.paths[template] : undefined;
+  const operationMap = isMap(paths) ? paths[method.toLowerCase()] : undefined;
+  const stated = isMap(operationMap) && Array.isArray(operationMap[key]) ? operationMap[key].map(String) : [];
+  // What another file says of an answer is among the files.
+  const elsewhere = operation.includes('"$ref"') ? JSON.stringify(source) : '';
   const found = [...operation.matchAll(/"((?:[a-z*]+)\/[^"\s]+?)":\{/g)].map(([, type]) => type as string);
-  return [...content, ...own, ...found, ...(path.length > 0 ? ['application/x-www-form-urlencoded', 'multipart/form-data'] : [])];
+  const apart = [...elsewhere.matchAll(/"((?:[a-z*]+)\/[^"\s]+?)":\{/g)].map(([, type]) => type as string);
+  return [
+    ...content,
+    ...own,
+    ...stated,
+    ...found,
+    ...apart,
+    ...(path.length > 0 ? ['application/x-www-form-urlencoded', 'multipart/form-data'] : []),
+  ];
 }
 
 function withoutEscapes(pattern: string): string {

@@ -4,7 +4,7 @@ import { join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
-import { chooseStore } from '../stores/chosen.ts';
+import { chooseStore, type OtherStore } from '../stores/chosen.ts';
 import { shareProcesses } from './processes.ts';
 
 /** What is run as one, and what a word on the command line may name. */
@@ -19,8 +19,8 @@ interface CommandStage {
 interface TestStage {
   readonly title: string;
   readonly files: readonly string[];
-  /** Whether it runs on a store that answers later and runs every body twice. */
-  readonly isReluctant?: boolean;
+  /** The store that it runs on in place of SQLite. */
+  readonly store?: OtherStore;
   /** Whether it is as short in the long run as in the other. */
   readonly isShort?: boolean;
 }
@@ -48,7 +48,7 @@ const concurrency = 2 * availableParallelism() + 1;
 export async function runSideBySide(stages: readonly Stage[], options: RunOptions): Promise<string[]> {
   const tests = Map.groupBy(
     stages.flatMap((stage) => ('files' in stage ? [stage] : [])),
-    ({ isReluctant, isShort }) => `${isReluctant} ${isShort}`,
+    ({ store, isShort }) => `${store} ${isShort}`,
   );
   const together = [...tests.values()].map((alike) => ({
     ...alike[0],
@@ -111,12 +111,12 @@ function runCommand({ command: [script = '', ...args] }: CommandStage, write: Wr
   });
 }
 
-/** On the reluctant store, as in a short stage, each case is tried once for every sort, also in the long run. */
-function environmentOf({ isReluctant = false, isShort = false }: TestStage): NodeJS.ProcessEnv {
-  if (!isReluctant && !isShort) return process.env;
+/** On another store, as in a short stage, each case is tried once for every sort, also in the long run. */
+function environmentOf({ store, isShort = false }: TestStage): NodeJS.ProcessEnv {
+  if (store === undefined && !isShort) return process.env;
   const { NINEFOLD_LONG: _long, ...env } = process.env;
-  if (isReluctant && env.NINEFOLD_TEST_STORE !== 'reluctant') {
-    env.NINEFOLD_TEST_STORE = 'reluctant';
+  if (store !== undefined && env.NINEFOLD_TEST_STORE !== store) {
+    env.NINEFOLD_TEST_STORE = store;
     chooseStore(env);
   }
   return env;

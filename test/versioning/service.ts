@@ -5,7 +5,8 @@ import { parseDocument } from '../../src/document/read/parse.ts';
 import { isKey } from '../../src/parts/form.ts';
 import type { Spec } from '../../src/parts/spec.ts';
 import { movableClock } from '../../src/serve/http/clock.ts';
-import { openStore, serveSpec } from '../../src/serve/service/serve-spec.ts';
+import { openStore } from '../../src/serve/service/open-store.ts';
+import { serveSpec } from '../../src/serve/service/serve-spec.ts';
 import type { ServeOptions, Service } from '../../src/serve/service/service.ts';
 
 /** An answer as these tests look at it. */

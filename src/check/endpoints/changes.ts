@@ -83,6 +83,23 @@ export const changeRules: readonly Rule[] = [
         return isUnique ? [] : [{ message: `Nothing of a \`${effect.resource}\` is unique.`, at: place, onKey: true }];
       }),
   ),
+  error(
+    'endpoints/read-only',
+    'An endpoint is to say what becomes of fields that are read-only, and takes none by rule.',
+    'State `read_only` where something is created, updated or replaced by the fields of its resource, or in `defaults`.',
+    ({ endpoints, spec }) =>
+      endpoints.flatMap(({ at, does, request, takes }) => {
+        const place = below(at, 'read_only');
+        const verb = statedValue(does)?.verb;
+        if (valueAt(spec.document.tree, place) === undefined || verb === undefined) return [];
+        if (!['create', 'update', 'replace', 'upsert'].includes(verb))
+          return [{ message: 'No fields of a row are sent here.', at: place, onKey: true }];
+        if (!isStated(request) && !takes) return [];
+        return [
+          { message: 'The stated request says what may be sent, and its own shape refuses the rest.', at: place, onKey: true },
+        ];
+      }),
+  ),
   error('endpoints/keep', 'How long idempotency keys are kept is no duration.', 'Write a number and a unit: `24h`.', (subject) =>
     subject.endpoints.flatMap(({ at }) => {
       const place = below(below(at, 'idempotency'), 'keep');

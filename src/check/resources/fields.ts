@@ -1,7 +1,7 @@
 import { valueAt } from '../../document/place.ts';
 import { below } from '../../document/pointer.ts';
-import { readTemplate } from '../../kinds/generators/template.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
+import { generatedOf } from '../../parts/generated.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { typesOf } from '../subject/json-types.ts';
 import { fieldVocabulary, unstated } from '../subject/names.ts';
@@ -20,7 +20,7 @@ export const fieldRules: readonly Rule[] = [
         const list = valueAt(subject.spec.document.tree, at);
         const fields = fieldVocabulary(resource);
         const words = Array.isArray(list) ? list : typeof list === 'string' && list !== 'none' && list !== 'any' ? [list] : [];
-        const texts = words.map(String);
+        const texts = words.map((word: unknown) => (typeof word === 'string' ? word : ''));
         return words.flatMap((word: unknown, index) =>
           typeof word === 'string' ? unstated(fields, word, itemPlace(subject, at, texts, index)) : [],
         );
@@ -55,24 +55,28 @@ export const fieldRules: readonly Rule[] = [
   error(
     'resources/generate-template',
     'The template of a generated field does not parse.',
-    'Write text with `{ulid}`, `{uuid}`, `{random:24}` or `{base64:32}` in it.',
+    'Write text with `{ulid}`, `{uuid}`, `{random:24}`, `{base64:32}`, `{number:6}`, the identifier or a field generated above it, in it.',
     (subject) =>
-      eachField(subject, ({ at, generate }) => {
-        const read = generate === undefined ? undefined : readTemplate(generate);
-        return read && 'wrong' in read ? [{ message: read.wrong, at: below(at, 'generate') }] : [];
+      eachField(subject, (field, resource) => {
+        const read = generatedOf(resource, field);
+        return read && 'wrong' in read ? [{ message: read.wrong, at: below(field.at, 'generate') }] : [];
       }),
   ),
   error(
     'resources/generate-type',
-    'A field that is not text is generated from a template.',
-    'Let the field be a string, or take `generate` out.',
+    'A field is generated that cannot hold what is made.',
+    'Let the field be a string, count it with `generate: integer`, or take `generate` out.',
     (subject) =>
       eachField(subject, ({ name, at, generate, shape }) => {
         const types = typesOf(statedValue(shape) ?? {});
-        if (generate === undefined || !types || types.has('string')) return [];
-        return [
-          { message: `A template makes text, and \`${name}\` is of type ${[...types].join(' or ')}.`, at: below(at, 'generate') },
-        ];
+        const made = generate === 'integer' ? 'integer' : 'string';
+        if (generate === undefined || !types || types.has(made)) return [];
+        const message =
+          made === 'integer'
+            ? `\`integer\` counts, and \`${name}\` is of type ${[...types].join(' or ')}.`
+            : `A template makes text, and \`${name}\` is of type ${[...types].join(' or ')}.`;
+        const remedy = made === 'integer' ? 'Count in a text with `{number:6}`, or let the field be an integer.' : undefined;
+        return [{ message, at: below(at, 'generate'), ...(remedy && { remedy }) }];
       }),
   ),
   warning(

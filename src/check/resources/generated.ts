@@ -1,8 +1,9 @@
 import { below } from '../../document/pointer.ts';
 import type { Draw } from '../../kinds/generators/kind.ts';
 import { readTemplate } from '../../kinds/generators/template.ts';
-import { entryOf, statedValue } from '../../parts/fact.ts';
-import type { Field } from '../../parts/resources.ts';
+import { entryOf, isStated, statedValue } from '../../parts/fact.ts';
+import { generatedOf } from '../../parts/generated.ts';
+import type { Field, Resource } from '../../parts/resources.ts';
 import { shortJson, typesOf } from '../subject/json-types.ts';
 import { error, type Rule, type Subject, type Wrong } from '../subject/rule.ts';
 import { eachField } from './fields.ts';
@@ -21,36 +22,79 @@ export const generatedRules: readonly Rule[] = [
         const at = below(isIdentifier ? resource.identifier.at : field.at, 'generate');
         return generate === undefined || entryOf(resource.fields, field.name) === undefined
           ? []
-          : misfits(subject, field, generate, at);
+          : misfits(subject, field, madeBy(resource, field, isIdentifier), generate, at);
       }),
+  ),
+  error(
+    'resources/counted',
+    'A counted field cannot be counted as it is stated.',
+    'Write `number: { type: integer, readOnly: true, generate: integer, within: repository }`, with a required field that does not change.',
+    (subject) => eachField(subject, miscounted),
   ),
 ];
 
+/** What is counted is counted by the service alone, once, and within what stays as it is. */
+function miscounted(field: Field, resource: Resource): Wrong[] {
+  const { name, at, within, readOnly } = field;
+  const made = generatedOf(resource, field);
+  if (made && 'wrong' in made) return [];
+  if (!made?.counts)
+    return within === undefined
+      ? []
+      : [{ message: `\`${name}\` is not counted, within anything.`, at: below(at, 'within'), onKey: true }];
+  if (!readOnly)
+    return [
+      { message: `\`${name}\` is counted, and could be sent too: it needs \`readOnly: true\`.`, at: below(at, 'generate') },
+    ];
+  if (resource.identifier.standing === 'none')
+    return [{ message: `\`${resource.name}\` is a value, of which no rows are counted.`, at: below(at, 'generate') }];
+  const group = within === undefined ? undefined : entryOf(resource.fields, within);
+  if (within === undefined || !isStated(resource.fields)) return [];
+  const wrong = (message: string) => [{ message, at: below(at, 'within') }];
+  if (!group) return wrong(`\`${resource.name}\` has no field \`${within}\` to count within.`);
+  if (statedValue(group.required) !== true)
+    return wrong(`\`${within}\` may be absent, and then nothing says what \`${name}\` is counted within.`);
+  if (!group.readOnly && !group.immutable)
+    return wrong(`\`${within}\` can be changed, and \`${name}\` may be taken where it goes: it needs \`immutable: true\`.`);
+  return [];
+}
+
 /** A few are made: what some of them break, some rows will. */
-function misfits({ schemas }: Subject, { name, shape, at: field }: Field, generate: string, at: string): Wrong[] {
+function misfits(
+  { schemas }: Subject,
+  { name, shape, at: field }: Field,
+  made: readonly (string | number)[],
+  generate: string,
+  at: string,
+): Wrong[] {
   const stated = statedValue(shape);
   const types = stated && typesOf(stated);
   // That it is of another type is told by itself.
   if (!stated || (types && !types.has(generate === 'integer' ? 'integer' : 'string'))) return [];
-  for (const made of madeBy(generate)) {
-    const why = schemas.misfit(stated, made);
+  for (const one of made) {
+    const why = schemas.misfit(stated, one);
     if (why === undefined) continue;
-    const message = `\`${generate}\` makes ${shortJson(made)}, which does not fit \`${name}\`: ${why}.`;
+    const message = `\`${generate}\` makes ${shortJson(one)}, which does not fit \`${name}\`: ${why}.`;
     return [{ message, at, also: [{ message: 'The field stands here.', at: field }] }];
   }
   return [];
 }
 
-function madeBy(generate: string): (string | number)[] {
+function madeBy(resource: Resource, field: Field, isIdentifier: boolean): readonly (string | number)[] {
+  const { generate = 'client' } = isIdentifier ? (statedValue(resource.identifier) ?? {}) : field;
   if (generate === 'client') return [];
   if (generate === 'integer') return [1, 2];
-  const read = readTemplate(generate);
-  return 'template' in read ? draws.map((draw) => read.template.make(draw)) : [];
+  const read = isIdentifier ? readTemplate(generate) : generatedOf(resource, field);
+  if (!read || 'wrong' in read) return [];
+  // What holds another field is as long as that is, which is held to its own shape.
+  const made = 'template' in read ? read.template : read;
+  return made.fields.length > 0 ? [] : draws.map((draw) => made.make(draw));
 }
 
 /** Time and chance of a few moments, always the same. */
 const draws: readonly Draw[] = Array.from({ length: 8 }, (_, round) => ({
   nowMs: 1_780_000_000_000 + round * 86_400_000,
   bytes: (length) => Uint8Array.from({ length }, (_byte, at) => (at * 37 + round * 101 + 11) % 256),
+  count: () => 1 + round ** 4,
   uuid: () => `${String(round).repeat(8)}-1f0${round}-4abc-8def-0123456789a${round}`,
 }));

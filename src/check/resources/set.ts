@@ -1,10 +1,17 @@
 import type { Json } from '../../document/document.ts';
 import { nearest } from '../../document/nearest.ts';
 import { below } from '../../document/pointer.ts';
+import { readsNothing } from '../../parts/expressions/check.ts';
+import { compileNode } from '../../parts/expressions/compile.ts';
+import { inferTypes } from '../../parts/expressions/infer.ts';
+import type { Node } from '../../parts/expressions/node.ts';
 import { parseExpression } from '../../parts/expressions/parse.ts';
+import { scopeOf } from '../../parts/expressions/scope.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { boundByPath, isSuppliedByService, isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
+import type { Shape } from '../../parts/shape.ts';
+import type { Spec } from '../../parts/spec.ts';
 import { machineOf } from '../../parts/states.ts';
 import { shortJson } from '../subject/json-types.ts';
 import { knownTransitions } from '../subject/misspelt.ts';
@@ -25,30 +32,40 @@ export const setRules: readonly Rule[] = [
   ),
   error(
     'resources/set-misfit',
-    'What sets a field is always the same value, which does not fit the field.',
+    'What sets a field comes to a value that does not fit the field.',
     'Set a value that fits, or correct the shape.',
     (subject) =>
       eachField(subject, (field) => {
         const shape = statedValue(field.shape);
         if (!shape) return [];
         return Object.values(field.set).flatMap((set) => {
-          const value = literalOf(set.source);
-          const why = value === undefined ? undefined : subject.schemas.misfit(shape, value);
-          return why === undefined
-            ? []
-            : [{ message: `${shortJson(value)} does not fit \`${field.name}\`: ${why}.`, at: set.at }];
+          const wrong = constantsOf(subject, set.source, shape).flatMap((value) => {
+            const why = subject.schemas.misfit(shape, value);
+            return why === undefined ? [] : [`${shortJson(value)} does not fit \`${field.name}\`: ${why}.`];
+          });
+          return wrong.slice(0, 1).map((message) => ({ message, at: set.at }));
         });
       }),
   ),
 ];
 
-/** The value that an expression is, where it is one that is written out. */
-function literalOf(source: string): Json | undefined {
+/** The values that an expression comes to whatever it is evaluated for: of one that chooses, those of its branches. */
+function constantsOf({ spec }: Subject, source: string, shape: Shape): Json[] {
   const parsed = parseExpression(source);
-  if ('unparsed' in parsed || parsed.node.op !== 'literal') return undefined;
-  const { value } = parsed.node;
-  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : undefined;
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : undefined;
+  return 'unparsed' in parsed ? [] : outcomes(parsed.node).flatMap((node) => constant(spec, source, node, shape) ?? []);
+}
+
+function outcomes(node: Node): Node[] {
+  return node.op === 'choose' ? [...outcomes(node.yes), ...outcomes(node.no)] : [node];
+}
+
+function constant(spec: Spec, source: string, node: Node, shape: Shape): Json[] | undefined {
+  if (!readsNothing(node)) return undefined;
+  const scope = scopeOf({});
+  const inferred = inferTypes(spec, scope, source, node);
+  const value = compileNode(spec, source, node, inferred, { scope, expected: { shape } }).evaluate({});
+  const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+  return isPlain ? [value] : undefined;
 }
 
 const changes: readonly string[] = ['create', 'update', 'replace', 'upsert', 'write'];

@@ -49,7 +49,7 @@ function kindOf(alternative: Json, resources: Subject['resources']): Kind | unde
   return {
     name: 'an object',
     properties: new Map(Object.entries(alternative.properties).map(([name, shape]) => [name, isMap(shape) ? shape : {}])),
-    required: new Set(Array.isArray(alternative.required) ? alternative.required.map(String) : []),
+    required: new Set(Array.isArray(alternative.required) ? alternative.required.filter((name) => typeof name === 'string') : []),
     closed: alternative.additionalProperties === false,
   };
 }

@@ -2,9 +2,9 @@ import { below } from '../../document/pointer.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import type { Field } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
-import type { Machine } from '../../parts/states.ts';
+import { isMovedByUpdate, type Machine } from '../../parts/states.ts';
 import { resolvedShape } from '../../parts/value-shape.ts';
-import { typesOf } from '../subject/json-types.ts';
+import { shortJson, typesOf } from '../subject/json-types.ts';
 import { fieldOf, fieldVocabulary, listed, unstated } from '../subject/names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
 
@@ -25,8 +25,27 @@ export const stateFieldRules: readonly Rule[] = [
     'The field that holds the state is not said to be read-only, though transitions alone write it.',
     'Add `readOnly: true` to the field.',
     (subject) =>
-      eachStateField(subject, ({ readOnly, name, at }) =>
-        readOnly ? [] : [{ message: `Requests never write \`${name}\`: it holds the state.`, at, onKey: true }],
+      eachStateField(subject, ({ readOnly, name, at }, { resource }) =>
+        readOnly || isMovedByUpdate(subject.spec.states, resource)
+          ? []
+          : [{ message: `Requests never write \`${name}\`: it holds the state.`, at, onKey: true }],
+      ),
+  ),
+  error(
+    'states/moved-read-only',
+    'The field that holds the state is read-only, though an update that sends it is a transition.',
+    'Take `readOnly` out of the field: what no transition leads to is `transition.illegal`.',
+    (subject) =>
+      eachStateField(subject, ({ readOnly, name, at }, { resource }) =>
+        readOnly && isMovedByUpdate(subject.spec.states, resource)
+          ? [
+              {
+                message: `An update of a \`${resource}\` sends \`${name}\`, which is read-only.`,
+                at: below(at, 'readOnly'),
+                onKey: true,
+              },
+            ]
+          : [],
       ),
   ),
   error(
@@ -79,7 +98,9 @@ function otherValues({ name, shape, at }: Field, { states, resource }: Machine):
   const value = statedValue(shape);
   if (!value || !Array.isArray(value.enum) || !isStated(states)) return [];
   const own = value.enum.filter((word) => word !== null);
-  const strange = own.filter((word) => typeof word !== 'string' || !states.value.includes(word)).map(String);
+  const strange = own.flatMap((word) =>
+    typeof word !== 'string' ? [shortJson(word)] : states.value.includes(word) ? [] : [word],
+  );
   const missing = states.value.filter((state) => !own.includes(state));
   if (strange.length === 0 && missing.length === 0) return [];
   const parts = [

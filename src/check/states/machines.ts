@@ -148,6 +148,6 @@ function neverLeft(subject: Subject, { resource, states, transitions, others }: 
 function isFired(subject: Subject, transition: Transition, resource: string): boolean {
   const words = wordsAt(subject, transition.at);
   const hasTrigger = words.after !== undefined || words.at !== undefined || words.by !== undefined;
-  if (hasTrigger || !subject.names.operations.closed || subject.firedTransitions.has(transition)) return true;
+  if (hasTrigger || transition.on || !subject.names.operations.closed || subject.firedTransitions.has(transition)) return true;
   return isMeant(subject, `${transition.name} ${resource}`);
 }

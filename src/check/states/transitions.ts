@@ -4,7 +4,7 @@ import { below } from '../../document/pointer.ts';
 import { isMap } from '../../document/values.ts';
 import { durationMs } from '../../kinds/durations.ts';
 import { resourceVerbs } from '../../parts/effects.ts';
-import { entriesOf, isStated } from '../../parts/fact.ts';
+import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import type { Machine, Target, Transition } from '../../parts/states.ts';
 import { listed } from '../subject/names.ts';
 import { error, type Rule, type Subject, type Wrong, warning } from '../subject/rule.ts';
@@ -72,6 +72,37 @@ export const transitionRules: readonly Rule[] = [
         return [{ message: `\`${name}\` has ${listed(triggers)}.`, at: below(at, triggers[1] as string), onKey: true }];
       }),
   ),
+  error(
+    'states/moved-by',
+    'A transition is to be an update that no endpoint makes.',
+    'Write the operation of an endpoint that updates the resource: `on: update issue`.',
+    (subject) =>
+      eachTransition(subject, ({ name, at, on = [] }, { resource }) =>
+        on.flatMap((operation) => {
+          const named = entriesOf(subject.spec.endpoints.all).find(([, one]) => one.operation === operation)?.[1];
+          const effect = named && statedValue(named.does);
+          if (effect?.verb === 'update' && effect.resource === resource) return [];
+          if (!named && !subject.names.operations.closed) return [];
+          const what = named ? `updates no \`${resource}\`` : 'is the operation of no endpoint';
+          return [{ message: `\`${operation}\` ${what}, so it never is \`${name}\`.`, at: below(at, 'on') }];
+        }),
+      ),
+  ),
+  error(
+    'states/answer',
+    'An error is to be the answer where no caller waits for one.',
+    'State `answer` at a target of a transition that an endpoint or an update (`on`) is.',
+    (subject) => [
+      ...subject.machines.flatMap(({ initial }) =>
+        answered(initial, 'A creation is answered with what it made; let a transition lead to the error.'),
+      ),
+      ...eachTransition(subject, (transition) => {
+        const { name, to, on } = transition;
+        const isCalled = on !== undefined || !subject.names.operations.closed || isCalledBy(subject, transition);
+        return isCalled ? [] : answered(to, `No caller fires \`${name}\`.`);
+      }),
+    ],
+  ),
   warning(
     'states/idle-else',
     'The error of a wrong state can never be given, since the transition leaves every state.',
@@ -94,6 +125,19 @@ export const transitionRules: readonly Rule[] = [
       ]),
   ),
 ];
+
+function answered(targets: readonly Target[], message: string): Wrong[] {
+  return targets.flatMap(({ at, answer }) => (answer === undefined ? [] : [{ message, at: below(at, 'answer'), onKey: true }]));
+}
+
+function isCalledBy({ spec, machines }: Subject, transition: Transition): boolean {
+  return entriesOf(spec.endpoints.all).some(([, { does }]) => {
+    const effect = statedValue(does);
+    if (effect?.verb !== 'transition' || effect.transition !== transition.name) return false;
+    const machine = machines.find(({ resource }) => resource === effect.resource);
+    return machine !== undefined && entriesOf(machine.transitions).some(([, one]) => one === transition);
+  });
+}
 
 /** Whether a text has the short form of a transition. */
 export function isArrow(text: string): boolean {

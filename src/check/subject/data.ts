@@ -67,7 +67,7 @@ export function objectPropertiesOf({ resources }: Subject, shape: Shape): Object
   }
   return {
     names: new Set(Object.keys(shape.properties)),
-    required: Array.isArray(shape.required) ? shape.required.map(String) : [],
+    required: Array.isArray(shape.required) ? shape.required.filter((name) => typeof name === 'string') : [],
     closed: shape.additionalProperties === false,
   };
 }

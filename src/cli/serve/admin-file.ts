@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import { Unfit } from '../../serve/service/admin/command.ts';
+import { isDatabase } from '../../serve/service/open-store.ts';
 import type { Service } from '../../serve/service/service.ts';
 import { Misuse } from '../verb.ts';
 import { inMemory } from './settings.ts';
@@ -13,7 +14,8 @@ function pathOf(store: string): string {
 
 /** Opens the administrator's door of a service and says so beside its data, in a file that only its owner reads; nothing for data in memory. */
 export async function openAdminFile(service: Service, store: string): Promise<{ close(): Promise<void> }> {
-  if (store === inMemory) return { close: async () => {} };
+  // Whoever administers a database opens it too.
+  if (store === inMemory || isDatabase(store)) return { close: async () => {} };
   const path = pathOf(store);
   const { url, token, close } = await service.openAdmin();
   // What an earlier run has left behind could be open to others; a new file is this one's owner's.

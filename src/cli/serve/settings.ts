@@ -4,6 +4,7 @@ import type { Spec } from '../../parts/spec.ts';
 import { acceptedSchemes, unsupportedBy } from '../../serve/callers/accepted-schemes.ts';
 import { isLoopback } from '../../serve/callers/loopback.ts';
 import { keyFlaw } from '../../serve/callers/proofs.ts';
+import { isDatabase } from '../../serve/service/open-store.ts';
 import type { Terminal } from '../terminal.ts';
 import { Misuse, type VerbCall } from '../verb.ts';
 import type { LogForm } from './log.ts';
@@ -40,7 +41,7 @@ export interface StandInSettings {
 
 /** @throws {Misuse} for a value that an option does not take. */
 export function readSettings(asked: VerbCall, terminal: Pick<Terminal, 'isTTY'>): ServeSettings {
-  const store = asked.value('store') ?? inMemory;
+  const store = storeOf(asked) ?? inMemory;
   const standIn = readStandIn(asked);
   const clock = asked.value('clock');
   const workbench = asked.value('workbench');
@@ -78,8 +79,13 @@ function readProduction(asked: VerbCall): boolean {
 }
 
 /** Where the record of a run is kept that is given none: beside its data; nothing for data in memory. */
+/** Where the data is: an address with a password is better given by the environment, which others do not see. */
+export function storeOf(asked: VerbCall): string | undefined {
+  return asked.value('store') ?? process.env.NINEFOLD_STORE;
+}
+
 function coverageBeside(store: string): string | undefined {
-  return store === inMemory ? undefined : `${store}.coverage.json`;
+  return store === inMemory || isDatabase(store) ? undefined : `${store}.coverage.json`;
 }
 
 export const inMemory = ':memory:';

@@ -1,16 +1,17 @@
 import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
+import type { Store } from '../../index.ts';
 import { durationMs } from '../../kinds/durations.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { Credentials } from '../../serve/callers/credentials.ts';
 import { systemChance, systemClock } from '../../serve/http/clock.ts';
 import { compileAdmin } from '../../serve/service/admin/administer.ts';
 import { Unfit } from '../../serve/service/admin/command.ts';
-import { isLocked, openStore } from '../../serve/service/serve-spec.ts';
+import { isLocked, openStore, reached } from '../../serve/service/open-store.ts';
 import { complainUnsound } from '../check-text.ts';
 import { reportOn } from '../reading.ts';
 import { askRunning } from '../serve/admin-file.ts';
-import { inMemory } from '../serve/settings.ts';
+import { inMemory, storeOf } from '../serve/settings.ts';
 import { counted, paint, printable, type Terminal } from '../terminal.ts';
 import { Misspelt, Misuse, type VerbCall, type VerbRun } from '../verb.ts';
 
@@ -31,7 +32,7 @@ export async function runAdministration(
     return 1;
   }
   try {
-    const told = await administer(asked.value('store'), report.spec, command, input);
+    const told = await administer(storeOf(asked), report.spec, command, input);
     if (asked.has('json')) terminal.write(`${JSON.stringify(told, undefined, 2)}\n`);
     else tell(asked.action, told, terminal);
     return 0;
@@ -49,7 +50,7 @@ export async function runAdministration(
  */
 async function administer(path: string | undefined, spec: Spec, command: string, input: JsonMap): Promise<Json> {
   if (path === undefined || path === inMemory) throw new Misspelt(`${command} needs the data that it is about: --store FILE.`);
-  const store = opened(path);
+  const store = await opened(path);
   if (!store) return askRunning(path, command, input);
   try {
     const over = { store, clock: systemClock, chance: systemChance, spec: () => spec };
@@ -60,9 +61,9 @@ async function administer(path: string | undefined, spec: Spec, command: string,
 }
 
 /** The data in a file; nothing where a process holds it. */
-function opened(path: string): ReturnType<typeof openStore> | undefined {
+async function opened(path: string): Promise<Store | undefined> {
   try {
-    return openStore(path, { lockMs });
+    return await reached(openStore(path, { lockMs }));
   } catch (error) {
     if (isLocked(error)) return undefined;
     throw new Misuse(`${error instanceof Error ? error.message : String(error)}.`, { cause: error });

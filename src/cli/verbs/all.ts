@@ -39,7 +39,10 @@ export const verbs: readonly Verb[] = [
         value: 'HOST',
         help: 'listen on this address (127.0.0.1); on others than loopback ones only where the document states its schemes',
       },
-      store: { value: 'FILE', help: 'keep the data in this SQLite file (:memory:, which forgets it at the end)' },
+      store: {
+        value: 'FILE',
+        help: 'keep the data in this SQLite file, or in postgres://… (:memory:, which forgets it at the end; or NINEFOLD_STORE)',
+      },
       handlers: { value: 'FILE', help: "a TypeScript or JavaScript module with the document's handlers" },
       rows: { value: 'FILE', help: 'rows to start with: a YAML or JSON map from resource to list' },
       production: { help: 'make no credentials, and refuse a document or an environment that leaves open who may call' },
@@ -137,7 +140,7 @@ export const verbs: readonly Verb[] = [
     ].join('\n'),
     actions: ['add', 'list', 'revoke', 'rotate'],
     options: {
-      store: { value: 'FILE', help: 'the SQLite file that the service keeps its data in' },
+      store: { value: 'FILE', help: 'the SQLite file, or postgres://…, that the service keeps its data in (or NINEFOLD_STORE)' },
       user: { value: 'USER', help: "add: the caller's user; list, revoke: the keys of this user" },
       id: { value: 'ID', help: "add: the caller's identifier; list, revoke: the keys of this caller" },
       scopes: { value: 'SCOPES', many: true, help: 'add: what the key may be used for, as in --scopes parcels,quotes' },
@@ -161,7 +164,7 @@ export const verbs: readonly Verb[] = [
     ].join('\n'),
     actions: ['list', 'show', 'resend'],
     options: {
-      store: { value: 'FILE', help: 'the SQLite file that the service keeps its data in' },
+      store: { value: 'FILE', help: 'the SQLite file, or postgres://…, that the service keeps its data in (or NINEFOLD_STORE)' },
       id: { value: 'ID', help: "show, resend: the delivery's number, or the id of an event for all of its deliveries" },
       failed: { help: 'list, resend: those that were given up' },
       json: { help: 'write what is told as JSON' },
@@ -179,7 +182,7 @@ export const verbs: readonly Verb[] = [
     ].join('\n'),
     actions: ['list', 'fire', 'drop'],
     options: {
-      store: { value: 'FILE', help: 'the SQLite file that the service keeps its data in' },
+      store: { value: 'FILE', help: 'the SQLite file, or postgres://…, that the service keeps its data in (or NINEFOLD_STORE)' },
       row: { value: 'RESOURCE/ID', help: 'list: the timers of this row; fire, drop: the row' },
       timer: { value: 'TRANSITION', help: 'fire, drop: the transition' },
       failing: { help: 'list: those that failed and have not fired since' },
@@ -200,7 +203,7 @@ export const verbs: readonly Verb[] = [
     actions: ['check', 'migrate', 'backup', 'restore'],
     takes: '[DOC]',
     options: {
-      store: { value: 'FILE', help: 'the SQLite file that the service keeps its data in' },
+      store: { value: 'FILE', help: 'the SQLite file, or postgres://…, that the service keeps its data in (or NINEFOLD_STORE)' },
       copy: { value: 'FILE', help: 'backup: the file to make; restore: the file to put in place' },
       from: { value: 'VERSION', help: 'check, migrate: the version that the rows are of, where the file does not say' },
       rename: { value: 'OLD=NEW', many: true, help: 'check, migrate: the rows of this resource become rows of that one' },
@@ -219,7 +222,7 @@ export const verbs: readonly Verb[] = [
       'bytes are nowhere in it. Nothing is emitted. Exits with 1 if that cannot be done as asked, and with 2 if the command is misspelt.',
     ].join('\n'),
     options: {
-      store: { value: 'FILE', help: 'the SQLite file that the service keeps its data in' },
+      store: { value: 'FILE', help: 'the SQLite file, or postgres://…, that the service keeps its data in (or NINEFOLD_STORE)' },
       user: { value: 'USER', help: "the person's user (any)" },
       id: { value: 'ID', help: "the person's identifier as a caller" },
       row: { value: 'RESOURCE/ID', many: true, help: 'a row of the person, where the document does not say that it is' },

@@ -6,9 +6,10 @@ import { readBeside } from '../../document/read/read.ts';
 import type { Store } from '../../index.ts';
 import { settableClock } from '../../serve/http/clock.ts';
 import { type Moved, openClock } from '../../serve/service/clock-door.ts';
+import { openStore, reached, shownStore } from '../../serve/service/open-store.ts';
 import { type OperationsDoor, openOperations } from '../../serve/service/operations-door.ts';
 import { BadRows } from '../../serve/service/seed.ts';
-import { openStore, serveSpec } from '../../serve/service/serve-spec.ts';
+import { serveSpec } from '../../serve/service/serve-spec.ts';
 import type { ServeOptions, Service } from '../../serve/service/service.ts';
 import type { MigrationOptions } from '../../serve/service/stored/migrate.ts';
 import { Misfits } from '../../serve/service/stored/misfits.ts';
@@ -109,7 +110,7 @@ async function runUntilStopped({ asked, terminal, settings, log, report, readMs,
   const operations = await openWatch(service, settings);
   const stopped = new Promise<NodeJS.Signals>(onStop);
   giveBackMemory();
-  const served = { report, document: asked.document, store: settings.store, url, basePath, notes, credentials };
+  const served = { report, document: asked.document, store: shownStore(settings.store), url, basePath, notes, credentials };
   const doors = {
     ...(clockDoor && { clock: clockDoor.url }),
     ...(workbench && { workbench: workbench.url }),
@@ -166,7 +167,7 @@ function optionsOf(asked: VerbCall, settings: ServeSettings, log: Log): ServeOpt
 async function overStore(path: string, run: (store: ReturnType<typeof openStore>) => Promise<number>): Promise<number> {
   let store: ReturnType<typeof openStore>;
   try {
-    store = openStore(path);
+    store = await reached(openStore(path));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new Misuse(`${why.replace(/\.$/, '')}.`, { cause: error });
@@ -183,7 +184,7 @@ function migrationOf(store: Store, { store: path }: ServeSettings, log: Log): Mi
   return {
     async before(plan) {
       const copy = path === inMemory ? undefined : await copyBefore(store, path);
-      log.event('migrating', { plan, ...(copy !== undefined && { copy }) }, planText(plan, path, copy));
+      log.event('migrating', { plan, ...(copy !== undefined && { copy }) }, planText(plan, shownStore(path), copy));
     },
   };
 }

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { openStore } from '../../serve/service/serve-spec.ts';
+import { isDatabase, openStore, reached, shownStore } from '../../serve/service/open-store.ts';
 import { Misfits } from '../../serve/service/stored/misfits.ts';
 import { backUp, bringUp, flawsOf, restore } from '../../serve/service/stored/upkeep.ts';
 import { complainUnsound } from '../check-text.ts';
 import { copyBefore, misfitsText, namedBeside, planText, progressOf } from '../migration.ts';
 import { reportOn } from '../reading.ts';
-import { inMemory } from '../serve/settings.ts';
+import { inMemory, storeOf } from '../serve/settings.ts';
 import { counted, type Terminal } from '../terminal.ts';
 import { Misspelt, Misuse, type VerbCall, type VerbRun } from '../verb.ts';
 
@@ -44,7 +44,11 @@ function checkOptions(asked: VerbCall): void {
 }
 
 function fileIn(asked: VerbCall, option: string): string {
-  const path = asked.value(option);
+  const path = option === 'store' ? storeOf(asked) : asked.value(option);
+  if (path !== undefined && isDatabase(path) && (asked.action === 'backup' || asked.action === 'restore'))
+    throw new Misuse(
+      `store ${asked.action} is for files of SQLite. Of a database, pg_dump and pg_restore do the same; see docs/operate.md.`,
+    );
   if (path === undefined || path === inMemory) throw new Misspelt(`store ${asked.action} needs a file: --${option} FILE.`);
   return path;
 }
@@ -97,14 +101,18 @@ async function broughtUp(asked: VerbCall, path: string, terminal: Terminal): Pro
     complainUnsound(report, asked.document, terminal);
     return 1;
   }
-  demandFile(path);
-  const flaws = isTrial ? carriedOut(() => flawsOf(path)) : [];
+  if (!isDatabase(path)) demandFile(path);
+  const flaws = isTrial && !isDatabase(path) ? carriedOut(() => flawsOf(path)) : [];
   if (flaws.length > 0) {
     const text = [`${path} is damaged; restore a copy of it with ninefold store restore:`, ...flaws.map((flaw) => `  ${flaw}`)];
     tell(asked, terminal, { store: path, fits: false, flaws }, text.join('\n'));
     return 1;
   }
-  const store = carriedOut(() => openStore(path, { lockMs: 200 }));
+  const opened = carriedOut(() => openStore(path, { lockMs: 200 }));
+  const store = await reached(opened).catch((error: unknown) => {
+    throw new Misuse(`${messageOf(error)}.`, { cause: error });
+  });
+  const shown = shownStore(path);
   let copy: string | undefined;
   let plan: readonly string[] = [];
   try {
@@ -118,13 +126,13 @@ async function broughtUp(asked: VerbCall, path: string, terminal: Terminal): Pro
       },
     });
     const done = isTrial ? '' : ` ${counted(renewed, 'row')} changed.`;
-    const nothing = `${path} fits this document; there is nothing to do.`;
+    const nothing = `${shown} fits this document; there is nothing to do.`;
     const text =
-      plan.length === 0 ? nothing : `${planText(plan, path, copy)}${isTrial ? '\nEvery row would fit.' : `\nDone.${done}`}`;
+      plan.length === 0 ? nothing : `${planText(plan, shown, copy)}${isTrial ? '\nEvery row would fit.' : `\nDone.${done}`}`;
     tell(
       asked,
       terminal,
-      { store: path, fits: true, plan, ...(isTrial ? {} : { renewed }), ...(copy !== undefined && { copy }) },
+      { store: shown, fits: true, plan, ...(isTrial ? {} : { renewed }), ...(copy !== undefined && { copy }) },
       text,
     );
     return 0;
@@ -132,7 +140,7 @@ async function broughtUp(asked: VerbCall, path: string, terminal: Terminal): Pro
     if (!(error instanceof Misfits)) throw carriedOver(error);
     const { rows, reasons } = error;
     const text = `${misfitsText(error)}\nNothing was changed.`;
-    tell(asked, terminal, { store: path, fits: false, plan, rows, reasons }, text);
+    tell(asked, terminal, { store: shown, fits: false, plan, rows, reasons }, text);
     return 1;
   } finally {
     await store.close();

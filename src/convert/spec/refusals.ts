@@ -5,6 +5,7 @@ import { followingName, transitionOf } from '../../parts/followed.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { arisesAt, refusingActs } from '../../parts/possible-errors.ts';
 import type { Spec } from '../../parts/spec.ts';
+import { machineOf, type Transition } from '../../parts/states.ts';
 
 /** One way in which an operation may refuse. */
 export interface PossibleRefusal {
@@ -61,8 +62,20 @@ function ownCodes(spec: Spec, operation: Operation): string[] {
   const ruled = entriesOf(spec.errors.codes).flatMap(([name, { rules }]) =>
     rules.some((rule) => isOwnRule(rule, name, operation)) ? [name] : [],
   );
-  const blocked = [transition?.else, transition?.ifElse].filter((code) => code !== undefined);
+  const answered = [...(transition ? [transition] : []), ...movedBy(spec, operation)].flatMap((one) => [
+    one.else,
+    one.ifElse,
+    ...one.to.map(({ answer }) => answer),
+  ]);
+  const blocked = answered.filter((code) => code !== undefined);
   return [...new Set([...denials, ...blocked, ...(endpoint?.errors ?? []), ...ruled, ...followingCodes(spec, operation)])];
+}
+
+/** The transitions that an update may be. */
+function movedBy({ states }: Spec, { name, resource }: Operation): Transition[] {
+  const machine = resource === undefined ? undefined : machineOf(states, resource);
+  const all = machine ? entriesOf(machine.transitions) : [];
+  return all.flatMap(([, transition]) => (transition.on?.includes(name) ? [transition] : []));
 }
 
 /** The codes that what follows from an operation is refused with. */

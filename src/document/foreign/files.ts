@@ -170,8 +170,9 @@ function mountFile(path: string, ref: string, place: () => Place, gatherer: Gath
 function foreignValue(source: Source, gathering: ReadContext): Json | undefined {
   const { text } = source;
   const isJson = /^\s*[{[]/.test(text);
+  // What begins like JSON in a file of YAML may have what only YAML takes, such as a comma at the end.
   const value = isJson
-    ? parsed(() => JSON.parse(text))
+    ? (parsed(() => JSON.parse(text)) ?? (/\.ya?ml$/i.test(source.file) ? parsed(() => load(text, plain)) : undefined))
     : (parsed(() => load(text, plain)) ?? parsed(() => bounded(load(text, merging), gathering)));
   if (value !== undefined) return value;
   const snippet = snippetOf(source, [[0, text.length]]);

@@ -3,6 +3,10 @@ export interface Draw {
   readonly nowMs: number;
   bytes(length: number): Uint8Array;
   uuid(): string;
+  /** The next number, where something is counted. */
+  count?(): number;
+  /** What another field of the same row holds, where there is one. */
+  field?(name: string): string;
 }
 
 /** What a document of others says of a text. */
@@ -23,8 +27,10 @@ export interface Recognised {
 export interface Generator {
   readonly word: string;
   readonly meaning: string;
-  /** Whether the word takes a length, as `{random:24}` does. */
-  readonly takesLength: boolean;
+  /** Whether the word takes a length, as `{random:24}` does; an optional one is 1 where none is said. */
+  readonly takesLength: boolean | 'optional';
+  /** Whether it counts, and so can be made for a row alone. */
+  readonly counts?: true;
   /** Whether it may be said which characters it draws on, as in `{random:8:A-Z0-9}`. */
   readonly takesAlphabet?: true;
   make(draw: Draw, length: number, alphabet?: string): string;

@@ -140,7 +140,7 @@ function constantOf(spec: Spec, node: Node, source: string): boolean | undefined
       return yes === no ? yes : undefined;
     }
     default:
-      return readsNothing(node, new Set()) ? evaluated(spec, node, source) : undefined;
+      return readsNothing(node) ? evaluated(spec, node, source) : undefined;
   }
 }
 
@@ -152,7 +152,8 @@ function evaluated(spec: Spec, node: Node, source: string): boolean | undefined 
   return typeof value === 'boolean' ? value : undefined;
 }
 
-function readsNothing(node: Node, bound: ReadonlySet<string>): boolean {
+/** Whether an expression comes to the same whatever it is evaluated for. */
+export function readsNothing(node: Node, bound: ReadonlySet<string> = new Set()): boolean {
   if (node.op === 'name') return bound.has(node.name);
   const inside = node.op === 'loop' || node.op === 'let' ? new Set(bound).add(node.name) : bound;
   return childNodes(node).every((part) => readsNothing(part, inside));

@@ -19,7 +19,7 @@ export function operationScope(spec: Spec, operation: Operation): Scope {
     const { verb } = operation.follows;
     return scopeOf({ ...everywhere, resource: verb === 'create' ? undefined : row, next: verb === 'delete' ? undefined : row });
   }
-  if (operation.by === 'clock' || operation.by === 'service' || (operation.by === 'engine' && row)) {
+  if (operation.by !== undefined && (operation.by !== 'engine' || row)) {
     return scopeOf({ ...everywhere, resource: row, next: row });
   }
   const { endpoint } = operation;

@@ -195,7 +195,7 @@ function typeOfConjunction(spec: Spec, shape: Shape): CelType {
 
 function typeWords(shape: Shape): string[] {
   const { type } = shape;
-  if (Array.isArray(type)) return type.map(String);
+  if (Array.isArray(type)) return type.filter((name) => typeof name === 'string');
   if (typeof type === 'string') return [type];
   if ('const' in shape) return [jsonTypeOf(shape.const)];
   if (isPlainMap(shape.properties)) return ['object'];

@@ -93,6 +93,9 @@ const endpointWords = {
   etag: Type.Union([Type.Literal('strong'), Type.Literal('weak'), Type.Literal('none')]),
   cache: Type.String({ description: 'Cache-Control of its answers.' }),
   idempotency: fact(keys({ header: Type.String(), keep: Type.String(), required: Type.Boolean() }), 'Idempotency keys.'),
+  read_only: Type.Union([Type.Literal('ignore'), Type.Literal('refuse')], {
+    description: 'What becomes of fields that are sent and that the caller cannot write: ignored, unless they are refused.',
+  }),
   exists: Type.Literal(200, {
     description: 'Where a row that is there holds the unique values, a creation answers with it, and changes nothing.',
   }),

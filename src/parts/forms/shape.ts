@@ -102,7 +102,11 @@ export const fieldWordForms = {
   set: Type.Record(text, Type.Union([cel('the value to set'), Type.Number(), Type.Boolean()]), {
     description: 'What sets it, by create, update, replace, write, a transition or an operation.',
   }),
-  generate: Type.String({ description: 'A template: {ulid}, {uuid}, {random:24}, {random:8:A-Z0-9}, {hex:8}, {base64:32}.' }),
+  generate: Type.String({
+    description:
+      'A template: {ulid}, {uuid}, {random:24}, {random:8:A-Z0-9}, {hex:8}, {base64:32}, {number:6}, another field; or integer: counted.',
+  }),
+  within: Type.String({ description: 'What is counted is counted anew for each value of this field.' }),
   derive: cel('what it is reckoned of: the row, and the rows that refer to it, as in count(comment.issue)'),
   reveal: Type.Literal('once', { description: 'Shown in the answer that makes it, never again.' }),
   visible: fact(Words, 'The users that see it.'),

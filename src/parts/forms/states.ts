@@ -4,7 +4,16 @@ import { cel, fact, keys, listing, value, Words } from './standing.ts';
 
 const TargetsForm = Type.Union([
   Type.String(),
-  Type.Array(Type.Union([Type.String(), keys({ if: cel('when this target is taken'), state: Type.String() })])),
+  Type.Array(
+    Type.Union([
+      Type.String(),
+      keys({
+        if: cel('when this target is taken'),
+        state: Type.String(),
+        answer: value(Type.String(), 'The error that the change is answered with, though it is kept.'),
+      }),
+    ]),
+  ),
 ]);
 
 const TransitionForm = Type.Union([
@@ -16,6 +25,7 @@ const TransitionForm = Type.Union([
     else: Type.String({ description: 'The error of a transition from a wrong state.' }),
     after: value(Type.String(), 'Fired by the clock so long after the state was entered.'),
     at: cel('the time at which the clock fires it'),
+    on: value(Words, 'The updates that are this transition where they send its state: update issue.'),
     by: Type.Literal('service', { description: 'Fired by the service itself, never by a caller.' }),
     ...thenForm,
   }),

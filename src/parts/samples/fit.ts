@@ -153,7 +153,7 @@ function ofObjects(shape: Shape, of: Of): Fits[] {
     // An object that is no list.
     tests.push((value) => !isObject(value) || test(value));
   const { minProperties, maxProperties } = shape;
-  const required = Array.isArray(shape.required) ? shape.required.map(String) : [];
+  const required = Array.isArray(shape.required) ? shape.required.filter((name) => typeof name === 'string') : [];
   const members = Object.entries(isPlainMap(shape.properties) ? shape.properties : {}).map(
     ([name, inner]) => [name, of(inner)] as const,
   );

@@ -11,7 +11,7 @@ const quietly = (ground: Ground): Ground => ({ ...ground, sampled: () => {} });
 /** Objects: what is required is made; of what is given, members that fit stay, others are mended or left out. */
 export function compileObject(shape: Shape, of: SamplerOf): SampleMeans {
   const properties = isPlainMap(shape.properties) ? shape.properties : {};
-  const required = new Set(Array.isArray(shape.required) ? shape.required.map(String) : []);
+  const required = new Set(Array.isArray(shape.required) ? shape.required.filter((name) => typeof name === 'string') : []);
   const names = [...new Set([...Object.keys(properties), ...required])];
   const { additionalProperties, minProperties } = shape;
   let others: Sampler | undefined;

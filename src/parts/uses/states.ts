@@ -40,7 +40,10 @@ function initialUses(spec: Spec, operations: readonly Operation[], machine: Mach
 }
 
 function transitionUses(spec: Spec, operations: readonly Operation[], resource: string, transition: Transition): ExpressionUse[] {
-  const firing = operations.filter((operation) => operation.resource === resource && operation.transition === transition);
+  const firing = operations.filter(
+    (operation) =>
+      operation.resource === resource && (operation.transition === transition || transition.on?.includes(operation.name)),
+  );
   const row = { shape: { resource } };
   const scopes: UseScope[] =
     firing.length > 0

@@ -48,6 +48,8 @@ export class Deliveries {
   #running = false;
   #isStopped = false;
   #isClosed = false;
+  /** Whether this process is the one that sends. */
+  #isMine = true;
   /** Batches that were settled, after which what is due was not looked for yet. */
   #lookingAgain = 0;
   readonly #alarm = new Alarm(
@@ -63,9 +65,11 @@ export class Deliveries {
     this.#gathering = new Batches((settled) => this.#settle(settled));
   }
 
-  /** Finds out for whom something waits. */
-  async resume(): Promise<void> {
-    for (let after = ''; !this.#isStopped; ) {
+  /** Finds out for whom something waits, where this process is the one that sends. */
+  async resume(isMine = this.#isMine): Promise<void> {
+    this.#isMine = isMine;
+    if (!isMine) return [this.#hot, this.#crowded, this.#lines].forEach((known) => void known.clear());
+    for (let after = ''; !this.#isStopped && this.#isMine; ) {
       const found = await this.#engine().store.read((rows) => rows.outbox.awaited(after));
       if (!found) break;
       after = found.subscriber;
@@ -76,7 +80,7 @@ export class Deliveries {
 
   /** Something new may be due for these. */
   look(subscribers: Iterable<string>): void {
-    if (this.#isStopped) return;
+    if (this.#isStopped || !this.#isMine) return;
     for (const subscriber of subscribers) this.#hot.add(this.#lineOf(subscriber));
     if (this.#hot.size > 0) void this.#run();
   }
@@ -187,9 +191,9 @@ export class Deliveries {
     const found = await engine.store.read((rows) => {
       const subscriber = this.#subscribers.find(line.subscriber, rows, engine);
       const isKnown = isStillKnown(engine, subscriber?.maker, rows, engine.clock.now());
-      return { subscriber, isKnown, event: rows.outbox.event(delivery.event) };
+      return { subscriber, isKnown, event: rows.outbox.event(delivery.event), isOurs: rows.holds('deliveries') };
     });
-    if (this.#isStopped) return;
+    if (this.#isStopped || !found.isOurs) return;
     const { schedule, signing } = this.#rules();
     const startMs = engine.clock.now();
     line.flying += 1;

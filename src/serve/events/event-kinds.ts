@@ -52,13 +52,18 @@ export function compileKinds({ compilation }: EventsSetting, isHeard: boolean): 
   const names = new Set(kinds.map(({ kind }) => kind.name));
   return {
     isEmpty: kinds.length === 0,
-    emittedBy({ operation, model, after }) {
-      const key = `${operation}\n${model.name}\n${after === undefined}`;
+    emittedBy({ operation, transition, model, after }) {
+      const key = `${operation}\n${transition ?? ''}\n${model.name}\n${after === undefined}`;
       const found = known.get(key);
       if (found) return found;
       const named = operations.get(operation) ?? { name: operation, resource: model.name };
       const emitted = kinds
-        .filter(({ on }) => on.includes(operation) || (after !== undefined && namesOperation(on, named, 'event')))
+        .filter(
+          ({ on }) =>
+            on.includes(operation) ||
+            (transition && on.includes(`${transition} ${model.name}`)) ||
+            (after !== undefined && namesOperation(on, named, 'event')),
+        )
         .map(({ kind }) => kind);
       known.set(key, emitted);
       return emitted;

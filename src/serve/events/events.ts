@@ -59,6 +59,14 @@ export function startEvents(engine: () => EventsSetting, options: EventsOptions)
       await load();
       await deliveries.resume();
     },
+    changedElsewhere(areSubscribers) {
+      const told = (failure: unknown) => engine().onFailure(failure, 'subscribers');
+      if (areSubscribers) subscribers.forget();
+      if (areSubscribers) void load().catch(told);
+      streams.recorded();
+      void deliveries.resume().catch(told);
+    },
+    become: (isMine) => deliveries.resume(isMine),
     async settled() {
       await looking.settled();
       await deliveries.settled();

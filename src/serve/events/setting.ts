@@ -36,6 +36,10 @@ export interface Events {
   /** Resolves once nothing that is due is left to be sent. */
   settled(): Promise<void>;
   stop(): Promise<void>;
+  /** Another process that has the store recorded events, or changed subscribers. */
+  changedElsewhere(areSubscribers: boolean): void;
+  /** Whether this process is the one that sends to subscribers; it is, until it is told otherwise. */
+  become(isMine: boolean): Promise<void>;
 }
 
 /** An event that a handler emits. */

@@ -147,8 +147,12 @@ export class Subscribers {
     const isAgain = !wasEnabled && fields.enabled !== undefined && after[fields.enabled] !== false;
     const old = fields.secret === undefined ? undefined : before[fields.secret];
     const isRotated = typeof old === 'string' && after[fields.secret as string] !== old;
-    if (!isAgain && !isRotated) return;
     const state = stateOf(work.rows, id);
+    if (!isAgain && !isRotated) {
+      // Other processes that have the store hear of a subscriber by what is kept of it beside its row.
+      work.rows.outbox.keepSubscriber(id, JSON.stringify(state));
+      return;
+    }
     const previous = isRotated
       ? [{ secret: old, untilMs: work.nowMs + rotationMs }, ...stillGood(state, work.nowMs)]
       : state.previous;

@@ -2,11 +2,13 @@ import type { Expression } from '../../parts/fact.ts';
 import { type Followed, followedOf, referringRows } from '../../parts/followed.ts';
 import { type Following, followingBounds } from '../../parts/following.ts';
 import type { Scalar } from '../../store/store.ts';
-import { type Evaluate, isFailed } from '../exchange/compilation.ts';
+import { type Evaluate, isFailed, type PreparedExpression } from '../exchange/compilation.ts';
 import { type Fields, type Refusal, Refused, type Value } from '../exchange/exchange.ts';
+import { unfit } from '../exchange/unfit.ts';
 import { follower, type Models, type Names, type StoredChange, type Work } from '../resources/act.ts';
 import { applySetters } from '../resources/create.ts';
 import { identifierText, identifierValue, type RowModel } from '../resources/model.ts';
+import type { Setter } from '../resources/setters.ts';
 import type { ViewCompilation } from '../resources/view-compilation.ts';
 import { compileDoing, type Doing } from './doing.ts';
 
@@ -67,16 +69,22 @@ function compileAct(
   if (!does || !model) throw new Error(`What follows from "${operation}" is done to no resource that can be kept.`);
   const doing = compileDoing(does, Object.keys(act.set), model, compilation);
   const reckon = (expression: Expression | undefined) =>
-    expression && demanded(expression, compilation.expression(expression, operation));
+    expression && demanded(compilation.prepare(expression, operation), operation, compilation);
   const holds = reckon(act.if);
   const target = does.verb === 'create' ? undefined : (reckon(to) ?? itself(model, each !== undefined));
   const items = each ? compileItems(each, reckon(each), models, compilation) : undefined;
   const given = Object.entries(act.set).flatMap(([name, expression]) => {
     const field = model.fields.get(name);
     if (!field) return [];
-    return [
-      { field: name, expression, evaluate: compilation.expression(expression, operation), validate: doing.validator(field) },
-    ];
+    const prepared = compilation.prepare(expression, operation);
+    const refuse: Setter['refuse'] = (names, message) =>
+      unfit(
+        compilation.spec,
+        { expression: prepared, operation, names },
+        message,
+        'a value with which all that follows can be done',
+      );
+    return [{ field: name, expression, evaluate: prepared.evaluate, validate: doing.validator(field), refuse }];
   });
 
   function once(work: Work, names: Names): void {
@@ -166,11 +174,12 @@ function tooMuch(what: string): Refused {
   return new Refused({ when: 'internal', message: `Something would follow ${what}, which no change may.` });
 }
 
-/** @throws {Refused} `internal` where it comes to nothing. */
-function demanded({ source }: Expression, evaluate: Evaluate): Evaluate {
+/** @throws {Refused} where it comes to nothing. */
+function demanded(expression: PreparedExpression, operation: string, { spec }: ViewCompilation): Evaluate {
   return (names) => {
-    const value = evaluate(names);
+    const value = expression.evaluate(names);
     if (!isFailed(value)) return value;
-    throw new Refused({ when: 'internal', message: `What follows from a change failed (${source}): ${value.reason}` });
+    const message = `What follows from a change failed (${expression.source}): ${value.reason}`;
+    throw new Refused(unfit(spec, { expression, operation, names }, message, 'a value with which all that follows can be done'));
   };
 }

@@ -105,7 +105,7 @@ function compileSteps(
       return answer;
     },
     answer(work, exchange, outcome) {
-      const made = reply(work, exchange, outcome);
+      const made = outcome.answer === undefined ? reply(work, exchange, outcome) : keptError(exchange, outcome.answer);
       if ('refusal' in made) throw new Refused(made.refusal);
       spend?.(work.rows, exchange, made.reply.status);
       exchange.recorded = events.record(work, exchange.caller);
@@ -113,6 +113,12 @@ function compileSteps(
       return made.reply;
     },
   };
+}
+
+/** A change that is kept, and answered with an error. */
+function keptError(exchange: Exchange, code: string): { readonly reply: Reply; readonly again: Reply } {
+  const reply = refusalReply(exchange, { code });
+  return { reply, again: reply };
 }
 
 /** The steps in a change that is kept. */

@@ -35,6 +35,7 @@ export function compileRefusals(
   const answerError = isStatedPayload ? undefined : standIn?.compileErrors(operation?.endpoint);
 
   const rowOf = compileRows(spec, operation, facts);
+  const usualStatus = standIn && ((refusal: Refusal) => standIn.usualStatus(refusal));
   const types = typesOf(operation);
 
   return {
@@ -45,7 +46,7 @@ export function compileRefusals(
       const row = rowOf(refusal);
       const told: ToldRefusal = {
         ...row,
-        status: row.code === undefined && refusal.status !== undefined ? refusal.status : row.status,
+        status: row.code === undefined ? (refusal.status ?? usualStatus?.(refusal) ?? row.status) : row.status,
         open: [...row.open, ...openPayload],
         message: refusal.when === 'internal' ? row.message : (refusal.message ?? row.message),
         condition: refusal.when,

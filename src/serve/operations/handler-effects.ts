@@ -1,5 +1,5 @@
 import type { Json } from '../../document/document.ts';
-import type { Reader } from '../../store/store.ts';
+import type { Condition, QuerySpec, Reader, Scalar } from '../../store/store.ts';
 import type { Emitted } from '../events/setting.ts';
 import type { RowModel } from '../resources/model.ts';
 import type { Plain } from './handlers.ts';
@@ -46,19 +46,37 @@ export function seenOf(rows: readonly StoredPlain[]): string {
   return rows.map(({ id, rev }) => `${id}@${rev}`).join('\n');
 }
 
-/** The rows whose fields equal what is given, in creation order. */
+/** How many rows are looked at together. */
+const pageMost = 500;
+
+/** The rows whose fields equal what is given, in creation order. What the table has columns of, it is asked for; the rest is looked at in each row. */
 export function rowsWhere(rows: Reader, model: RowModel, where: Readonly<Record<string, Json>>, most: number): StoredPlain[] {
   const found: StoredPlain[] = [];
   const wanted = Object.entries(where);
+  const { query, values } = columnsAsked(model, wanted);
   for (let after = 0; ; ) {
-    const page = rows.scan(model.name, after, 500);
+    const page = rows.all(query, [...values, pageMost, after]);
     for (const { id, rev, doc } of page) {
       const fields = model.parse({ doc }) as Plain;
       if (wanted.every(([field, value]) => fields[field] === value)) found.push({ id, rev, fields });
       if (found.length === most) return found;
     }
     const last = page.at(-1);
-    if (!last) return found;
+    if (!last || page.length < pageMost) return found;
     after = last.seq;
   }
+}
+
+/** Equal values have equal columns; null is in none. */
+function columnsAsked(model: RowModel, wanted: readonly (readonly [string, Json])[]): { query: QuerySpec; values: Scalar[] } {
+  const values: Scalar[] = [];
+  const of: Condition[] = [];
+  for (const [field, value] of wanted) {
+    const code = model.table.columns.some(({ name }) => name === field) ? model.code(field) : undefined;
+    const encoded = code && value !== null && typeof value !== 'object' ? code.encode(value) : null;
+    if (encoded === null || Number.isNaN(encoded)) continue;
+    of.push({ op: '=', left: { column: field }, right: { param: values.length } });
+    values.push(encoded);
+  }
+  return { query: { table: model.name, where: { op: 'and', of }, limit: values.length, after: values.length + 1 }, values };
 }

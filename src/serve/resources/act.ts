@@ -51,6 +51,8 @@ export type Outcome =
       readonly did: 'created' | 'changed' | 'unchanged' | 'deleted' | 'read';
       readonly row: Row;
       readonly fields: Fields;
+      /** The error that it is answered with. */
+      readonly answer?: string | undefined;
     };
 
 /** An outcome that is answered. */
@@ -74,6 +76,10 @@ export interface TakenRow {
   readonly names?: readonly string[] | undefined;
   /** Whether the row stays as it is, told once it is set. */
   isUnchanged?: boolean;
+  /** The error that the change is answered with, though it is kept. */
+  readonly answer?: string | undefined;
+  /** The transition that an update is. */
+  readonly transition?: string | undefined;
 }
 
 /** Names for expressions. */
@@ -97,13 +103,13 @@ export interface Act {
 export interface Changing {
   readonly model: RowModel;
   /** Step 12: the row as rules over `next` see it; nothing where there is none. */
-  readonly asStored: ((names: Names, next: Fields) => Fields) | undefined;
+  readonly asStored: ((names: Names, next: Fields, taken: TakenRow) => Fields) | undefined;
   /** Step 13: the states in which it is allowed. */
   readonly illegalIn: ((found: Found) => Refusal | undefined) | undefined;
   /** What the service itself sets, generates and makes up. */
   set(work: Work, found: Found, taken: TakenRow, names: Names, next: Fields): Fields;
   /** Step 14. */
-  readonly ownErrors: ((names: Names) => Refusal | undefined) | undefined;
+  readonly ownErrors: ((names: Names, taken: TakenRow) => Refusal | undefined) | undefined;
   /** Step 15. @throws {Refused} where a unique value is taken, or the row is held. */
   store(work: Work, found: Found, taken: TakenRow, fields: Fields): Outcome;
 }

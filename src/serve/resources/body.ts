@@ -13,6 +13,7 @@ import { refuse, type Work } from './act.ts';
 import { compileDefaults } from './defaults.ts';
 import { boundValue, type Locator } from './locate.ts';
 import type { RowModel } from './model.ts';
+import { compileReadOnlySent } from './read-only-sent.ts';
 import { compileReferences, type FoundReference } from './references.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
@@ -37,7 +38,9 @@ export function compileSent(
   const look = compileLook(validate, compilation);
   const fill = compileDefaults(spec, shape);
   const dropped = droppedFor(model, compilation);
+  const isNamed = compilation.standIn !== undefined && !hasAnyMembers(model);
   const older = isOwnShape ? undefined : compilation.version?.carries.resource(model.name);
+  const readOnlySent = compileReadOnlySent(endpoint, dropped);
   /** A stated body that is no object, such as a text, fills no field by itself: what it sets is for `set` to say. */
   function valueAsRequest(exchange: Exchange): Sent {
     const violations = look(exchange, exchange.request);
@@ -66,10 +69,10 @@ export function compileSent(
     if (before) for (const name of older?.unseen ?? []) if (before[name] === undefined) delete fields[name];
     const unfit = look(exchange, fields);
     const broken = rules && !before && !isOwnShape ? rules(fields, unfit.length === 0) : [];
-    const violations = [...unfit, ...broken];
+    const violations = readOnlySent ? [...readOnlySent(exchange), ...unfit, ...broken] : [...unfit, ...broken];
     if (violations.length > 0) return invalid(violations);
-    if (!isOwnShape) return { fields: compilation.standIn ? onlyOwn(model, fields, true) : fields };
-    const own = onlyOwn(model, withoutKeys(fields, dropped), compilation.standIn !== undefined);
+    if (!isOwnShape) return { fields: isNamed ? onlyOwn(model, fields, true) : fields };
+    const own = onlyOwn(model, withoutKeys(fields, dropped), isNamed);
     bindPath(own, exchange, model, locator);
     // What a stated body lets pass becomes a row, which has a shape of its own.
     const unshaped = validateRow?.(own) ?? [];
@@ -113,12 +116,13 @@ function compileEnclosed(endpoint: Endpoint, model: RowModel, locator: Locator, 
   const fill = compileDefaults(spec, shape);
   const dropped = droppedFor(model, compilation);
   const rules = standIn ? undefined : model.rules;
+  const isNamed = standIn !== undefined && !hasAnyMembers(model);
   return (exchange: Exchange, before?: Fields): Sent => {
     fill?.(exchange.request);
     const violations = look(exchange, exchange.request);
     if (violations.length > 0) return invalid(violations);
     const inner = takenOf(endpoint, exchange.request);
-    const own = onlyOwn(model, withoutKeys(isFields(inner) ? inner : {}, dropped), standIn !== undefined);
+    const own = onlyOwn(model, withoutKeys(isFields(inner) ? inner : {}, dropped), isNamed);
     const disagreements = bindPath(own, exchange, model, locator);
     const misfits = disagreements.length > 0 ? disagreements : (validateRow?.(own) ?? []);
     const unfit = [...misfits, ...(before ? [] : (rules?.(own, misfits.length === 0) ?? []))];
@@ -230,6 +234,12 @@ export function invalid(violations: readonly Violation[]): { readonly refusal: R
 
 export function isFields(value: Value): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
+}
+
+/** Whether nothing is known of a resource but what its rows are told by: then they have whatever is sent. */
+export function hasAnyMembers({ resource, identifier, fields }: RowModel): boolean {
+  const known = [...fields.values()].filter(({ name, visible }) => name !== identifier.field && visible?.length !== 0);
+  return resource.additionalProperties && known.length === 0;
 }
 
 /** Of a stand-in no field that its resource does not name: what a vendor takes and never shows is not to be shown either. */

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
+import { uniquesOf } from '../../parts/generated.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { Duplicate } from '../../store/failures.ts';
 import type { Row } from '../../store/store.ts';
@@ -8,11 +9,13 @@ import { copy, withoutPrototype } from '../http/json.ts';
 import { describeValue } from '../http/violation.ts';
 import type { Act, Changing, Models, Names, TakenRow, Work } from './act.ts';
 import { compileMissingReference, compileSent } from './body.ts';
+import { takeMadeLast, withMadeLast } from './counting.ts';
 import { bringUpDerived, withDerived } from './derive.ts';
 import { keptFields, newRow, setTimers } from './kept-row.ts';
 import { compileLocator, type Locator } from './locate.ts';
-import { identifierText, identifierValue, type RowModel, type Setter } from './model.ts';
+import { identifierText, identifierValue, type RowModel } from './model.ts';
 import { compileOwnErrors } from './own-errors.ts';
+import type { Setter } from './setters.ts';
 import type { StandIn } from './stand-in.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
@@ -52,8 +55,11 @@ export function compileMaker(
       set(work, { id }, _taken, names, hooked) {
         const known = id ?? generateIdentifier(work, model, standIn);
         const setters = model.setters(words, given);
-        const scope = known === undefined || setters.length === 0 ? names : { ...names, next: identified(model, hooked, known) };
-        const next = applySetters(setters, scope, hooked);
+        const isRead = setters.length > 0 || model.madeLast.length > 0;
+        const whole = known === undefined || !isRead ? hooked : identified(model, hooked, known);
+        const made = model.madeLast.length === 0 ? whole : withMadeLast(work, model, whole);
+        const scope = made === hooked ? names : { ...names, next: made };
+        const next = applySetters(setters, scope, made);
         const identifier = known ?? givenIdentifier(work, model, standIn, next);
         if (identifier === undefined) throw new Refused({ when: 'request.invalid', violations: [noIdentifier(model, next)] });
         next[model.identifier.field] = identifierValue(identifier, model.identifier.isInteger);
@@ -189,7 +195,8 @@ function noIdentifier(model: RowModel, next: Fields) {
 
 /** Stores a new row with its timers. @throws {Refused} `resource.exists` where its identifier or a unique value is taken. */
 export function insertRow(work: Work, model: RowModel, id: string, given: Fields, operation: string): StoredRow {
-  const fields = withDerived(work.rows, model, undefined, given, true);
+  const made = model.madeLast.length === 0 ? given : takeMadeLast(work, model, given);
+  const fields = withDerived(work.rows, model, undefined, made, true);
   const row = write(work, model, fields, () =>
     work.rows.insert(model.name, newRow(model, id, fields, model.machine ? work.nowMs : 0)),
   );
@@ -231,19 +238,17 @@ export function updateRow(
   return asDerived(work, model, written, before, fields);
 }
 
-/** What is set on a change, all of it over the same scope. @throws {Refused} `internal` where it fails or does not fit its field. */
+/** What is set on a change, all of it over the same scope. @throws {Refused} where it fails or does not fit its field. */
 export function applySetters(setters: readonly Setter[], scope: Readonly<Record<string, Value>>, fields: Fields): Fields {
   if (setters.length === 0) return fields;
-  const values = setters.map(({ field, expression, evaluate, validate }) => {
+  const values = setters.map(({ field, expression, evaluate, validate, refuse }) => {
     const value = evaluate(scope);
     if (value instanceof EvaluationFailure)
-      throw new Refused({ when: 'internal', message: `What sets ${field} failed (${expression.source}): ${value.reason}` });
-    if (value !== undefined && value !== null && validate(value).length > 0) {
-      throw new Refused({
-        when: 'internal',
-        message: `What sets ${field} (${expression.source}) gave ${describeValue(value)}, which is no ${field}.`,
-      });
-    }
+      throw new Refused(refuse(scope, `What sets ${field} failed (${expression.source}): ${value.reason}`));
+    if (value !== undefined && value !== null && validate(value).length > 0)
+      throw new Refused(
+        refuse(scope, `What sets ${field} (${expression.source}) gave ${describeValue(value)}, which is no ${field}.`),
+      );
     return value;
   });
   const next = withoutPrototype(fields);
@@ -270,7 +275,7 @@ function write(_work: Work, model: RowModel, fields: Fields, act: () => Row): Ro
     return act();
   } catch (failure) {
     if (!(failure instanceof Duplicate)) throw failure;
-    const rule = model.resource.unique[Number(failure.column.slice('unique '.length))];
+    const rule = uniquesOf(model.resource)[Number(failure.column.slice('unique '.length))];
     const names = rule?.fields ?? [model.identifier.field];
     const violations = names.map((name) => ({
       in: 'body' as const,

@@ -1,10 +1,10 @@
 import { below } from '../../document/pointer.ts';
 import type { Resource } from '../../parts/resources.ts';
 import { type Compilation, isFailed } from '../exchange/compilation.ts';
-import { type Fields, Refused, type Value } from '../exchange/exchange.ts';
+import type { Fields, Value } from '../exchange/exchange.ts';
 import { describeValue, type Violation } from '../http/violation.ts';
 
-/** What is wrong with the fields of a row together. @throws {Refused} `internal` where that cannot be told of fields that fit. */
+/** What is wrong with the fields of a row together. `isFit`: each by itself is right. */
 export type FieldRules = (fields: Fields, isFit: boolean) => readonly Violation[];
 
 /** Compiles the rules of a resource; nothing where it states none. */
@@ -20,8 +20,8 @@ export function compileFieldRules({ rules, choices }: Resource, compilation: Com
     for (const { rule, breaks } of compiled) {
       const value = breaks({ next: fields });
       if (isFailed(value) && !isFit) continue;
-      if (isFailed(value)) throw new Refused({ when: 'internal', message: `The rule ${rule.name} failed: ${value.reason}` });
-      if (value !== true) continue;
+      // A rule that comes to nothing is not kept: other values would have told.
+      if (!isFailed(value) && value !== true) continue;
       const { field } = rule;
       found.push({
         in: 'body',

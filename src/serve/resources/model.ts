@@ -1,7 +1,7 @@
 import type { Draw } from '../../kinds/generators/kind.ts';
 import { readTemplate } from '../../kinds/generators/template.ts';
-import { isSaidByType } from '../../parts/expressions/shape-type.ts';
-import { type Expression, entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
+import { generatedOf, uniquesOf } from '../../parts/generated.ts';
 import { isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { identifierType } from '../../parts/schemas.ts';
@@ -10,7 +10,7 @@ import { machineOf } from '../../parts/states.ts';
 import type { QuerySpec, Row, Scalar, TableSpec } from '../../store/store.ts';
 import type { Access } from '../callers/access.ts';
 import { type ColumnCode, canonical, fieldCode } from '../exchange/column.ts';
-import type { Compilation, Evaluate } from '../exchange/compilation.ts';
+import type { Compilation } from '../exchange/compilation.ts';
 import type { Fields, Value } from '../exchange/exchange.ts';
 import { compileForgetting, type Prune } from '../exchange/visibility.ts';
 import type { Validate } from '../http/ajv.ts';
@@ -18,7 +18,9 @@ import { parseStored } from '../http/json.ts';
 import { compileDerived, type Derived } from './derived.ts';
 import { compileFieldRules, type FieldRules } from './field-rules.ts';
 import { indexedFields } from './indexes.ts';
+import { compileMadeLast, isMadeLast, type MadeLast } from './made-last.ts';
 import { compileReferences, type FindReferences } from './references.ts';
+import { rememberSetters, type Setters } from './setters.ts';
 import { type CompiledMachine, compileMachine } from './states.ts';
 
 /** A resource with an identifier, compiled for keeping: its table, and all that its field words ask for. */
@@ -36,6 +38,8 @@ export interface RowModel {
   readonly forget: Prune | undefined;
   readonly defaults: readonly { readonly field: string; readonly value: Value }[];
   readonly generated: readonly { readonly field: string; make(draw: Draw): string }[];
+  /** What is made last of a new row: what is counted, and what holds other fields. */
+  readonly madeLast: readonly MadeLast[];
   /** What is reckoned of its rows, and for them. */
   readonly derived: Derived;
   readonly references: readonly Reference[];
@@ -119,7 +123,8 @@ function compileModel(
     immutable: list.filter(({ name, immutable }) => immutable || name === identifier.field).map(({ name }) => name),
     forget: compileForgetting(spec, { resource: resource.name }),
     defaults: list.flatMap((field) => (field.default ? [{ field: field.name, value: field.default.value }] : [])),
-    generated: list.flatMap((field) => compileGenerated(field, identifier.field)),
+    generated: list.flatMap((field) => compileGenerated(resource, field)),
+    madeLast: compileMadeLast(resource),
     references: list.flatMap(({ name, ref, onDelete, show }) =>
       ref === undefined ? [] : [{ field: name, target: ref, onDelete, show }],
     ),
@@ -160,7 +165,7 @@ function compileTable(
     own: ruled.map(({ name }) => name),
     leading: access.equalIn,
   });
-  const uniques = resource.unique.map((rule, index) => ({
+  const uniques = uniquesOf(resource).map((rule, index) => ({
     column: `unique ${index}`,
     made: JSON.stringify(rule),
     fields: rule.fields,
@@ -219,44 +224,10 @@ function compileIdentifier(generate: string | undefined): GenerateIdentifier {
   return 'template' in read ? { by: 'template', make: read.template.make } : { by: 'open' };
 }
 
-function compileGenerated(field: Field, identifier: string): { field: string; make(draw: Draw): string }[] {
-  if (field.generate === undefined || field.name === identifier) return [];
-  const read = readTemplate(field.generate);
-  return 'template' in read ? [{ field: field.name, make: read.template.make }] : [];
-}
-
-/** What sets one field on a change. */
-export interface Setter {
-  readonly field: string;
-  readonly expression: Expression;
-  readonly evaluate: Evaluate;
-  readonly validate: Validate;
-}
-
-/** What sets fields on a change, by its words: the operation, the transition, the verb, `write`; but for those that are given otherwise. */
-type Setters = (words: readonly string[], given?: readonly string[]) => readonly Setter[];
-
-const fits: Validate = () => [];
-
-/** Compiles what sets the fields of a resource, each change's on its first use. */
-function rememberSetters(fields: readonly Field[], compilation: Compilation): Setters {
-  const known = new Map<string, readonly Setter[]>();
-  return (words, given = []) => {
-    const key = given.length === 0 ? words.join('\n') : JSON.stringify([words, given]);
-    const found = known.get(key);
-    if (found) return found;
-    const setters = fields.flatMap((field): Setter[] => {
-      if (given.includes(field.name)) return [];
-      // The narrowest word wins: the operation or transition before the verb, the verb before `write`.
-      const expression = words.map((word) => field.set[word]).find((candidate) => candidate !== undefined);
-      if (!expression) return [];
-      const shape = statedValue(field.shape) ?? {};
-      const validate = isSaidByType(shape) ? fits : compilation.validate(shape, 'stored');
-      return [{ field: field.name, expression, evaluate: compilation.expression(expression, words[0]), validate }];
-    });
-    known.set(key, setters);
-    return setters;
-  };
+function compileGenerated(resource: Resource, field: Field): { field: string; make(draw: Draw): string }[] {
+  const made = statedValue(resource.identifier)?.field === field.name ? undefined : generatedOf(resource, field);
+  if (!made || 'wrong' in made || isMadeLast(made)) return [];
+  return [{ field: field.name, make: (draw) => String(made.make(draw)) }];
 }
 
 /** The text by which a row is known: of an integer its digits. Nothing for what no path could name. */

@@ -2,7 +2,7 @@ import { pathOf, pointerOf } from '../../document/pointer.ts';
 import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
-import { isWritable, requestShape } from '../../parts/payload.ts';
+import { isStateSent, isWritable, requestShape } from '../../parts/payload.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { Carry } from '../../parts/versions/carry.ts';
 import { CannotCarry } from '../../parts/versions/change-values.ts';
@@ -14,6 +14,7 @@ import { describeValue, type Violation } from '../http/violation.ts';
 import { changedField, unknownField } from './body.ts';
 import { compileDefaults } from './defaults.ts';
 import type { RowModel } from './model.ts';
+import { readOnlyIn } from './read-only-sent.ts';
 
 /** A body as its version has it, held to its version's shape, and what the newest makes of it. */
 interface RaisedBody {
@@ -37,13 +38,15 @@ export function compileRaiseBody(
   const carry = writes ? older.carries.resource(effect.resource) : undefined;
   if (!writes || !carry) return undefined;
   const known = new Map<string, ReadonlySet<string>>();
+  const isUpdate = effect.verb === 'update';
   const droppedFor = (user: string | undefined) => {
     const found =
-      known.get(user ?? '') ?? new Set(unwritable(spec, effect.resource, user).map((name) => carry.newer(name)?.older ?? name));
+      known.get(user ?? '') ??
+      new Set(unwritable(spec, effect.resource, user, isUpdate).map((name) => carry.newer(name)?.older ?? name));
     known.set(user ?? '', found);
     return found;
   };
-  return effect.verb === 'update' ? raisePatch(carry, droppedFor) : raiseWhole(carry, endpoint, older, droppedFor);
+  return isUpdate ? raisePatch(carry, endpoint, droppedFor) : raiseWhole(carry, endpoint, older, droppedFor);
 }
 
 /** A body that is a whole value. Step 12 refuses what is wrong with it, so that it is only found out here. */
@@ -61,7 +64,7 @@ function raiseWhole(
     const dropped = droppedFor(user);
     const body = isMembers(sent) ? without(sent, dropped) : sent;
     fill?.(body);
-    const violations = validate(body);
+    const violations = [...(endpoint.readOnlySent ? readOnlyIn(sent, dropped) : []), ...validate(body)];
     if (violations.length > 0) return { older: { body, violations }, request: sent };
     try {
       return { older: { body, violations }, request: carry.up(body) };
@@ -74,15 +77,18 @@ function raiseWhole(
 /** A merge patch is held to its version's shape once it is put onto the row: alone it is no whole value. */
 function raisePatch(
   carry: Carry,
+  { readOnlySent }: Endpoint,
   droppedFor: (user: string | undefined) => ReadonlySet<string>,
 ): (body: Value, user: string | undefined) => RaisedBody {
   return (sent, user) => {
-    const body = isMembers(sent) ? without(sent, droppedFor(user)) : sent;
+    const dropped = droppedFor(user);
+    const body = isMembers(sent) ? without(sent, dropped) : sent;
+    const violations = readOnlySent ? readOnlyIn(sent, dropped) : [];
     try {
-      return { older: { body, violations: [] }, request: isMembers(body) ? carry.up(body, {}) : body };
+      return { older: { body, violations }, request: isMembers(body) ? carry.up(body, {}) : body };
     } catch (failure) {
       if (!(failure instanceof CannotCarry)) throw failure;
-      return { older: { body, violations: [] }, request: body };
+      return { older: { body, violations }, request: body };
     }
   };
 }
@@ -98,13 +104,13 @@ function uncarried(failure: unknown, body: Value): Violation {
   };
 }
 
-function unwritable(spec: Spec, name: string, user: string | undefined): string[] {
+function unwritable(spec: Spec, name: string, user: string | undefined, isUpdate: boolean): string[] {
   const resource = entryOf(spec.resources.all, name);
   if (!resource) return [];
   return entriesOf(resource.fields)
     .filter(
       ([, field]) =>
-        !isWritable(spec, resource, field) ||
+        !(isWritable(spec, resource, field) || (isUpdate && isStateSent(spec, resource, field))) ||
         (field.writable !== undefined && (user === undefined || !field.writable.includes(user))),
     )
     .map(([field]) => field);

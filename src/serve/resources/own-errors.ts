@@ -1,32 +1,54 @@
 import { entriesOf } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
-import { type Compilation, type Evaluate, isFailed } from '../exchange/compilation.ts';
+import { type Compilation, isFailed, type PreparedExpression } from '../exchange/compilation.ts';
 import type { Refusal, Value } from '../exchange/exchange.ts';
+import { unfit } from '../exchange/unfit.ts';
+import type { RowModel } from './model.ts';
 
 /** The service's own errors at one operation: the first whose condition holds, in document order. */
 type OwnErrors = (scope: Readonly<Record<string, Value>>) => Refusal | undefined;
 
-/** Compiles them; nothing where the operation has none. A condition that cannot be evaluated is `internal`. */
-export function compileOwnErrors(operation: Operation, compilation: Compilation): OwnErrors | undefined {
+/** Compiles them; nothing where the operation has none. A condition that cannot be evaluated is the fault of what it reads of the request. */
+export function compileOwnErrors(operation: Operation, compilation: Compilation, moved?: string): OwnErrors | undefined {
   const effect = operation.endpoint;
   const rules = entriesOf(compilation.spec.errors.codes).flatMap(([name, code]) =>
-    code.rules.flatMap((rule): { code: string; holds: Evaluate }[] => {
-      if (!rule.if || (rule.on !== undefined && !isAbout(rule.on, operation))) return [];
+    code.rules.flatMap((rule): { code: string; condition: PreparedExpression }[] => {
+      const isMoved = moved !== undefined && rule.on?.includes(moved) === true;
+      if (!rule.if || (rule.on !== undefined && !isMoved && !isAbout(rule.on, operation))) return [];
       // What follows from a change is refused by the errors that name it.
       if (operation.follows && rule.on === undefined) return [];
       if (effect?.errors && rule.on === undefined && !effect.errors.includes(name)) return [];
-      return [{ code: name, holds: compilation.expression(rule.if, operation.name) }];
+      return [{ code: name, condition: compilation.prepare(rule.if, operation.name) }];
     }),
   );
   if (rules.length === 0) return undefined;
   return (scope) => {
-    for (const { code, holds } of rules) {
-      const value = holds(scope);
-      if (isFailed(value)) return { when: 'internal', message: `The condition of ${code} failed: ${value.reason}` };
+    for (const { code, condition } of rules) {
+      const value = condition.evaluate(scope);
+      if (isFailed(value)) {
+        const evaluated = { expression: condition, operation: operation.name, names: scope };
+        const message = `The condition of ${code} failed: ${value.reason}`;
+        return unfit(compilation.spec, evaluated, message, `a value of which it can be told whether it is ${code}`);
+      }
       if (value === true) return { code };
     }
     return undefined;
   };
+}
+
+/** The same for an update, and besides for the transition that it is. */
+export function compileMovedErrors(
+  operation: Operation,
+  { name, machine }: Pick<RowModel, 'name' | 'machine'>,
+  compilation: Compilation,
+):
+  | ((scope: Readonly<Record<string, Value>>, moved: { readonly transition?: string | undefined }) => Refusal | undefined)
+  | undefined {
+  const own = compileOwnErrors(operation, compilation);
+  const moves = machine?.moves(operation.name) ?? [];
+  if (moves.length === 0) return own;
+  const moving = new Map(moves.map((one) => [one.name, compileOwnErrors(operation, compilation, `${one.name} ${name}`)]));
+  return (scope, { transition }) => (transition === undefined ? own : moving.get(transition))?.(scope);
 }
 
 function isAbout(on: readonly string[], operation: Operation): boolean {

@@ -28,6 +28,8 @@ export interface StandIn {
   asMeant(call: Call, allowed: readonly string[], bodyBytesMax: number): PromiseOrValue<Call | 'too large'> | undefined;
   /** The idempotency key that is usual where none is stated. */
   usualKey(endpoint: Endpoint): Idempotency | undefined;
+  /** The status that is usual for a refusal of which no code is stated; nothing where it is that of the language. */
+  usualStatus(refusal: Refusal): number | undefined;
   /** A new identifier for a resource that does not state how they are made; nothing where none fits its shape. */
   newIdentifier(work: Work, model: RowModel): string | undefined;
   /** An identifier that is the same for the same place. */

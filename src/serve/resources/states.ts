@@ -15,6 +15,8 @@ export interface CompiledMachine {
   initial(operation: string): (scope: StateScope) => string | undefined;
   /** A transition as one operation fires it. */
   transition(name: string, operation: string): CompiledTransition | undefined;
+  /** The transitions that an update is, where it sends their state; nothing where none is. */
+  moves(operation: string): readonly CompiledTransition[] | undefined;
   /** The transitions that the clock fires, with when. */
   readonly timed: readonly TimedTransition[];
 }
@@ -22,8 +24,13 @@ export interface CompiledMachine {
 export interface CompiledTransition {
   readonly name: string;
   readonly by: 'service' | undefined;
+  leaves(state: Value): boolean;
+  leadsTo(state: Value): boolean;
   /** The state it leads to from this one, or why not. */
-  apply(state: Value, scope: StateScope): { readonly to: string } | { readonly refusal: Refusal };
+  apply(
+    state: Value,
+    scope: StateScope,
+  ): { readonly to: string; readonly answer?: string | undefined } | { readonly refusal: Refusal };
 }
 
 export interface TimedTransition {
@@ -42,10 +49,18 @@ export function compileMachine(machine: Machine, compilation: Compilation): Comp
     states: new Set(statedValue(machine.states)),
     hasInitial: machine.initial.length > 0,
     hasTransitions: isStated(machine.transitions),
-    initial: (operation) => compileTargets(machine.initial, compilation, operation),
+    initial(operation) {
+      const target = compileTargets(machine.initial, compilation, operation);
+      return (scope) => target(scope)?.state;
+    },
     transition(name, operation) {
       const transition = all[name];
       return transition && compileTransition(transition, compilation, operation);
+    },
+    moves(operation) {
+      const moving = Object.values(all).filter(({ on }) => on !== undefined);
+      if (moving.length === 0) return undefined;
+      return moving.filter(({ on }) => on?.includes(operation)).map((one) => compileTransition(one, compilation, operation));
     },
     timed: Object.values(all).flatMap((transition) => compileTimed(transition, compilation)),
   };
@@ -55,12 +70,12 @@ function compileTargets(
   targets: readonly Target[],
   compilation: Compilation,
   operation: string,
-): (scope: StateScope) => string | undefined {
+): (scope: StateScope) => Target | undefined {
   const compiled = targets.map((target) => ({
-    state: target.state,
+    target,
     holds: target.if && compilation.expression(target.if, operation),
   }));
-  return (scope) => compiled.find(({ holds }) => holds === undefined || holds(scope) === true)?.state;
+  return (scope) => compiled.find(({ holds }) => holds === undefined || holds(scope) === true)?.target;
 }
 
 function compileTransition(transition: Transition, compilation: Compilation, operation: string): CompiledTransition {
@@ -73,11 +88,13 @@ function compileTransition(transition: Transition, compilation: Compilation, ope
   return {
     name: transition.name,
     by: transition.by,
+    leaves,
+    leadsTo: (state) => transition.to.some((one) => one.state === state),
     apply(state, scope) {
       if (!leaves(state)) return illegal(transition.else);
       if (holds && holds(scope) !== true) return illegal(transition.ifElse);
       const to = target(scope);
-      return to === undefined ? illegal(transition.ifElse) : { to };
+      return to === undefined ? illegal(transition.ifElse) : { to: to.state, answer: to.answer };
     },
   };
 }

@@ -61,7 +61,8 @@ export function compileFiring(
       if (!machine || !transition) return { next: before, illegal };
       const applied = transition.apply(before[machine.field], { ...work.scope, resource: before, next: before });
       if ('refusal' in applied) return { next: before, illegal: applied.refusal };
-      return { next: Object.assign(withoutPrototype(before), { [machine.field]: applied.to }) };
+      const next = Object.assign(withoutPrototype(before), { [machine.field]: applied.to });
+      return applied.answer === undefined ? { next } : { next, answer: applied.answer };
     },
     change: {
       model,

@@ -2,6 +2,7 @@ import { isSame } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated } from '../../parts/fact.ts';
 import type { Operation } from '../../parts/operations.ts';
+import { isStateSent } from '../../parts/payload.ts';
 import { isPlainMap } from '../../parts/source.ts';
 import { fieldOfMember, takenOf } from '../../parts/taking.ts';
 import { mergeJson } from '../../parts/versions/older-values.ts';
@@ -19,6 +20,7 @@ import {
   compileMissingReference,
   compileSent,
   droppedFor,
+  hasAnyMembers,
   invalid,
   isFields,
   ownFields,
@@ -29,9 +31,11 @@ import { applySetters, asStored, compileMaker, type RowMaking, updateRow } from 
 import { keptFields } from './kept-row.ts';
 import { compileLocator, type Locator } from './locate.ts';
 import { identifierValue, type RowModel } from './model.ts';
+import { compileMove } from './moved.ts';
 import { compileOlderUpdate } from './older-body.ts';
-import { compileOwnErrors } from './own-errors.ts';
+import { compileMovedErrors } from './own-errors.ts';
 import { compilePrecondition } from './precondition.ts';
+import { compileReadOnlySent } from './read-only-sent.ts';
 import type { ViewCompilation } from './view-compilation.ts';
 
 /** Compiles `update RESOURCE`: JSON Merge Patch (RFC 7396). */
@@ -44,12 +48,15 @@ export function compileUpdate(
 ): Act {
   const locator = compileLocator(endpoint, model, models, compilation);
   const dropped = droppedHere(endpoint, model, compilation);
+  const move = compileMove(operation, model);
+  const readOnlySent = compileReadOnlySent(endpoint, dropped);
   const forgive = compilation.standIn?.forgive;
   const older = isStated(endpoint.request) ? undefined : compileOlderUpdate(model, compilation);
   const ownShape = isStated(endpoint.request)
     ? compileLook(compilation.validate(endpoint.request.value, 'sent'), compilation)
     : undefined;
   const fit = compileFit(model, compilation);
+  const isNamed = (ownShape !== undefined || compilation.standIn !== undefined) && !(compilation.standIn && hasAnyMembers(model));
 
   /** What was sent is an object that its own shape, where it has one, admits. */
   function misshapen(exchange: Exchange): readonly Violation[] {
@@ -76,12 +83,14 @@ export function compileUpdate(
       const unknown = made ? [] : unknownFields(model, changes, ownShape !== undefined);
       const wrong = [
         ...(forgive ? forgive(exchange, unknown) : unknown),
+        ...(readOnlySent?.(exchange) ?? []),
         ...(made ? [] : changedImmutables(model, changes, before)),
         ...bindPath({ ...changes }, exchange, model, locator),
       ];
       if (wrong.length > 0) return invalid(wrong);
-      const own = ownShape || compilation.standIn ? ownFields(model.fields, changes) : changes;
-      return fit(work, row!, before, made?.next ?? withoutPrototype(mergeJson(before, own) as Fields));
+      const own = isNamed ? ownFields(model.fields, changes) : changes;
+      const taken = fit(work, row!, before, made?.next ?? withoutPrototype(mergeJson(before, own) as Fields));
+      return !move || 'refusal' in taken ? taken : { ...taken, ...move(work, before, taken.next) };
     },
     change: compileRowChange(operation, model, 'update', compilation, { illegalIn: compileAllowed(endpoint, model) }),
   };
@@ -89,7 +98,9 @@ export function compileUpdate(
 
 /** What a change drops; of a stand-in nothing that its stated body has a place for, even where answers call it read-only. */
 function droppedHere({ request, takes }: Endpoint, model: RowModel, compilation: ViewCompilation): ReadonlySet<string> {
-  const dropped = droppedFor(model, compilation);
+  const known = droppedFor(model, compilation);
+  const state = sentState(model, compilation);
+  const dropped = state === undefined ? known : new Set([...known].filter((name) => name !== state));
   const isWhole = takes === undefined || takes.path.length === 0;
   const stated = compilation.standIn && isWhole && isStated(request) ? request.value.properties : undefined;
   if (!isPlainMap(stated)) return dropped;
@@ -98,6 +109,12 @@ function droppedHere({ request, takes }: Endpoint, model: RowModel, compilation:
     isPlainMap(shape) && shape.readOnly !== true ? [fieldOfMember(takes, name)] : [],
   );
   return new Set([...dropped].filter((name) => name === field || !sent.includes(name)));
+}
+
+/** The field of the state, where an update may send it. */
+function sentState({ machine, fields, resource }: RowModel, { spec }: ViewCompilation): string | undefined {
+  const field = machine && fields.get(machine.field);
+  return field && isStateSent(spec, resource, field) ? field.name : undefined;
 }
 
 /** Compiles `replace RESOURCE`, and `upsert RESOURCE`, which makes what is not there. */
@@ -185,24 +202,29 @@ export function compileRowChange(
   compilation: ViewCompilation,
   { illegalIn, given }: { readonly illegalIn?: Changing['illegalIn']; readonly given?: readonly string[] },
 ): Changing {
-  const words = [operation.name, verb, 'write'];
+  const wordsOf = ({ transition }: TakenRow) =>
+    transition === undefined ? [operation.name, verb, 'write'] : [operation.name, transition, verb, 'write'];
+  const own = compileMovedErrors(operation, model, compilation);
   return {
     model,
-    asStored: (names, next) => asStored(model.setters(words, given), names, next),
+    asStored: (names, next, taken) => asStored(model.setters(wordsOf(taken), given), names, next),
     illegalIn,
     set(_work, { fields }, taken, names, next) {
+      const words = wordsOf(taken);
+      if (taken.transition !== undefined) return applySetters(model.setters(words, given), names, next);
       // What stands under the operation's own name is what it is for.
-      const own = applySetters(model.setters([operation.name], given), names, next);
-      taken.isUnchanged = isSame(fields, keptFields(model, own));
+      const named = applySetters(model.setters([operation.name], given), names, next);
+      taken.isUnchanged = isSame(fields, keptFields(model, named));
       return taken.isUnchanged ? next : applySetters(model.setters(words, given), names, next);
     },
-    ownErrors: compileOwnErrors(operation, compilation),
-    store(work, { row, fields }, { names, isUnchanged }, next) {
+    ownErrors: own,
+    store(work, { row, fields }, { names, isUnchanged, transition }, next) {
       // A change is of a row that was found.
       const before = fields!;
       if (isUnchanged) return { did: 'unchanged', row: row!, fields: before };
+      const entered = transition === undefined ? row!.entered : work.nowMs;
       if (names) compilation.standIn?.keepNames(work.rows, model, row!.id, names);
-      return { did: 'changed', ...updateRow(work, model, row!, before, next, row!.entered, operation.name) };
+      return { did: 'changed', ...updateRow(work, model, row!, before, next, entered, operation.name, transition) };
     },
   };
 }

@@ -2,7 +2,6 @@ import type { Json } from '../../document/document.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { basePath } from '../../parts/purpose.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { Locked } from '../../store/failures.ts';
 import { openSqlite } from '../../store/sqlite/sqlite.ts';
 import type { Store } from '../../store/store.ts';
 import { Credentials } from '../callers/credentials.ts';
@@ -41,22 +40,13 @@ import { bringRowsUp } from './rederive.ts';
 import { seedRows } from './seed.ts';
 import type { ServeOptions, Service } from './service.ts';
 import { settledSoon } from './settled-soon.ts';
+import { type SharedService, startSharing } from './sharing.ts';
 import { stageOf, startWorkbench } from './start-workbench.ts';
 import { compileServe } from './steps.ts';
 import { lastingOf, type Migrated, migrate } from './stored/migrate.ts';
 import { startTimers, type Timers } from './timers.ts';
 import { compileUnroutedRefusals, type Note, refuseCall } from './unrouted.ts';
 import { type OperatorWatch, startOperatorWatch } from './watched.ts';
-
-/** Opens a SQLite file, or `:memory:`. @throws {Locked} where another process holds it. */
-export function openStore(path: string, options: { readonly lockMs?: number } = {}): Store {
-  return openSqlite(path, options);
-}
-
-/** Whether a store could not be opened because another process holds it. */
-export function isLocked(error: unknown): boolean {
-  return error instanceof Locked;
-}
 
 /**
  * Runs the service that a sound document describes.
@@ -80,18 +70,33 @@ export async function serveSpec(spec: Spec, options: ServeOptions = {}): Promise
   const timersChanged = () => timers.changed();
   const onFailure = quietly(options.onFailure ?? (() => {}), clock);
   const lasting = { inFlight: new Set<string>(), counters, timersChanged, events, credentials, development, onFailure, stage };
+  const sharing = await (store.shared && startSharing(store.shared, { timers, events, credentials, onFailure }));
   let served = await startServed(spec, store, lasting, note, options);
+  sharing?.begin();
   if (options.rows) await seedRows(served.engine, options.rows);
   timers.changed();
   await events.resume();
-
   async function replace(next: Spec): Promise<void> {
     served = await startServed(next, store, lasting, note, { ...options, migration: lastingOf(options.migration) });
     timers.changed();
     await events.resume();
   }
 
-  const own = { store, clock, chance, timers, events, credentials, counters, development, count, webhooks, stage, watched };
+  const own = {
+    store,
+    clock,
+    chance,
+    timers,
+    events,
+    credentials,
+    counters,
+    development,
+    count,
+    webhooks,
+    stage,
+    watched,
+    sharing,
+  };
   return serviceOf({ ...own, served: () => served, replace, options });
 }
 
@@ -103,6 +108,7 @@ interface Parts extends Pick<Lasting, 'counters' | 'credentials' | 'development'
   readonly timers: Timers;
   readonly count: CoverageCount | undefined;
   readonly watched: OperatorWatch | undefined;
+  readonly sharing: SharedService | undefined;
   readonly webhooks: readonly GivenWebhook[];
   readonly served: () => Served;
   readonly replace: (spec: Spec) => Promise<void>;
@@ -143,6 +149,7 @@ function serviceOf(parts: Parts): Service {
       parts.watched?.close();
       await timers.stop();
       await events.stop();
+      await parts.sharing?.stop();
       if (!parts.options.store) await store.close();
     },
   };

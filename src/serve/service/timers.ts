@@ -19,6 +19,8 @@ export interface Timers extends TimersAtHand {
   /** Resolves once nothing that is due is left to be fired. */
   settled(): Promise<void>;
   stop(): Promise<void>;
+  /** Whether this process is the one that fires what is due; it is, until it is told otherwise. */
+  become(isMine: boolean): void;
 }
 
 /** How many timers are fired at once; their changes are brought to disk together. */
@@ -58,6 +60,7 @@ export function startTimers(engine: () => Engine): Timers {
     },
     settled: () => due.settled(),
     stop: () => due.stop(),
+    become: (isMine) => due.become(isMine),
   };
 }
 
@@ -73,6 +76,7 @@ class DueTimers {
   #looking: Promise<void> | undefined;
   #looks = 0;
   #isStopped = false;
+  #isMine = true;
   /** How often the store failed since it last did not. */
   #storeFailures = 0;
   /** What failed and has not fired since. */
@@ -87,13 +91,19 @@ class DueTimers {
     if (!this.#running) this.schedule();
   }
 
+  become(isMine: boolean): void {
+    this.#isMine = isMine;
+    if (isMine) this.changed();
+    else this.#sleep();
+  }
+
   failing(): readonly FailingTimer[] {
     return [...this.#failures.values()].slice(0, toldMost);
   }
 
   /** Fires a timer whether it is due or not. @throws {Refused} where it is refused; it stays set then. */
   async fireNow(timer: Timer): Promise<void> {
-    await this.#fire(timer, this.#engine().clock.now());
+    await this.#fire(timer, this.#engine().clock.now(), false);
     this.schedule();
   }
 
@@ -103,7 +113,7 @@ class DueTimers {
   }
 
   schedule(): void {
-    if (this.#isStopped) return;
+    if (this.#isStopped || !this.#isMine) return;
     const mine = ++this.#looks;
     // A look that was begun later knows more.
     const look = after(this.#engine().store.nextDue(), (next) => {
@@ -135,7 +145,7 @@ class DueTimers {
     // Most changes leave what is due first where it was.
     if (next !== undefined && next === this.#wakesMs) return;
     this.#sleep();
-    if (this.#isStopped || next === undefined) return;
+    if (this.#isStopped || !this.#isMine || next === undefined) return;
     const { clock } = this.#engine();
     this.#wakesMs = next;
     this.#cancel = clock.at(next, () => this.#wake());
@@ -144,7 +154,7 @@ class DueTimers {
 
   #wake(): void {
     this.#wakesMs = undefined;
-    if (this.#isStopped || this.#running) return;
+    if (this.#isStopped || !this.#isMine || this.#running) return;
     this.#cancel();
     this.#running = this.#run().then(
       () => {
@@ -163,7 +173,7 @@ class DueTimers {
       const { clock, store } = this.#engine();
       const nowMs = clock.now();
       const due = await store.due(nowMs, batch);
-      if (due.length === 0) return;
+      if (due.length === 0 || !this.#isMine) return;
       const done = await Promise.allSettled(due.map((timer) => this.#fireSafely(timer, nowMs)));
       const failed = done.find(({ status }) => status === 'rejected');
       if (failed?.status === 'rejected') throw failed.reason;
@@ -174,20 +184,21 @@ class DueTimers {
   /** A timer whose transition fails is put off, so that it does not hold up the others, and tried again. @throws {CommitFailed} */
   async #fireSafely(timer: Timer, readMs: number): Promise<void> {
     try {
-      await this.#fire(timer, readMs);
+      await this.#fire(timer, readMs, true);
     } catch (failure) {
       if (failure instanceof CommitFailed) throw failure;
       await this.#putOff(timer, failure);
     }
   }
 
-  async #fire(timer: Timer, readMs: number): Promise<void> {
+  /** Where the work was taken by another process meanwhile, what is due is fired there. */
+  async #fire(timer: Timer, readMs: number, isDue: boolean): Promise<void> {
     const engine = this.#engine;
     let draw: Drawn | undefined;
     const recorded = await engine().store.change((rows) => {
       // Each has the time at which it is fired, and keeps it where its body is run again.
       draw ??= drawOnce(engine().chance, firedMs(readMs, engine().clock.now()));
-      return this.#firings.fireDue(rows, timer, draw);
+      return isDue && !rows.holds('timers') ? undefined : this.#firings.fireDue(rows, timer, draw);
     });
     this.#failures.delete(keyOf(timer));
     engine().events.recorded(recorded);

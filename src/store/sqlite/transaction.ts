@@ -96,6 +96,8 @@ export class SqliteReader implements Reader {
     return this.contents.credentials.find(search);
   }
 
+  readonly holds = () => true; // One process has a file.
+
   get outbox(): OutboxReader {
     return this.contents.outbox;
   }

@@ -193,6 +193,6 @@ function isOfResource(model: Model, kind: EventKind, operation: Operation): bool
 /** Whether an act does what callers do as well, and does not follow from this operation. */
 function isLike({ spec }: Model, { name, follows }: Operation, { endpoint }: Operation): boolean {
   if (!follows) return false;
-  const acts = comingOf(spec, actsAfter(spec, endpoint && statedValue(endpoint.does)));
+  const acts = comingOf(spec, actsAfter(spec, endpoint && statedValue(endpoint.does), endpoint?.operation));
   return !acts.some(({ does }) => does !== undefined && followingName(does) === name);
 }

@@ -3,6 +3,7 @@ import { isMap } from '../../document/values.ts';
 import { derivationsOf } from '../../parts/derived/derivations.ts';
 import { entryOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
+import { generatedOf } from '../../parts/generated.ts';
 import { boundByPath, isEverShown, isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
@@ -20,7 +21,7 @@ export function looksAtValues(model: Model, { kind, subject }: LedgerFact): Obli
   const shape = field && statedValue(field.shape);
   if (!resource || !field || !shape) return [];
   const looks: Obligation[] = kind === 'allowed values' ? membersOf(model, resource, field, shape) : [];
-  if (kind === 'allowed values') looks.push(...derivedLooks(model, resource, field));
+  if (kind === 'allowed values') looks.push(...derivedLooks(model, resource, field), ...countedLooks(resource, field));
   if (looks.length === 0) looks.push({ name: 'a value of it', isMetBy: ({ exchanges }) => exchanges.some(isDone) });
   const isBroken = [...breaksOf(shape)].some((variant) => variant.kind === kind);
   if (isBroken && isTaken(model, resource, field))
@@ -65,6 +66,17 @@ function derivedLooks(model: Model, { name }: Resource, field: Field): Obligatio
   return looks.map((look) => ({
     name: `derived, ${look}`,
     isMetBy: ({ claim }) => claim.reason === `derived, ${look}`,
+  }));
+}
+
+/** What is counted was seen to be the next, and the first within something else. */
+function countedLooks(resource: Resource, field: Field): Obligation[] {
+  const made = generatedOf(resource, field);
+  if (!made || 'wrong' in made || !made.counts) return [];
+  const isWithinRows = field.within !== undefined && entryOf(resource.fields, field.within)?.ref !== undefined;
+  return ['next', ...(isWithinRows ? ['anew'] : [])].map((look) => ({
+    name: `counted, ${look}`,
+    isMetBy: ({ claim }) => claim.reason === `counted, ${look}`,
   }));
 }
 

@@ -1,12 +1,15 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { type Machine, machineOf, type Transition } from '../../parts/states.ts';
+import { sentAs } from '../../parts/taking.ts';
 import type { TrialCaller } from '../model/callers.ts';
 import { rowIn } from '../model/row-shown.ts';
 import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
 import type { Done } from '../script/step.ts';
+import type { Symbolic } from '../script/symbol.ts';
 import { Untestable } from '../untestable.ts';
+import { bareMap } from '../values/bare-map.ts';
 import { callersFor } from './callers-for.ts';
 import { dueIn } from './due.ts';
 import { lookAt } from './look.ts';
@@ -60,15 +63,19 @@ export async function fireOnRow(
 ): Promise<Done<TrialExchange>> {
   const [allowed] = caller ? [caller] : callersFor(session, endpoint, row);
   const headers = await session.preconditions(endpoint, row, allowed);
+  const machine = machineOf(session.model.spec.states, row.resource);
+  const isUpdate = statedValue(endpoint.does)?.verb === 'update';
   const request = await requestAbout(session, row, endpoint, {
     headers,
     caller: allowed,
-    transition,
-    ...(target !== undefined && { target }),
+    ...(isUpdate && machine
+      ? { json: stateSent(endpoint, machine, target ?? transition.to[0]?.state ?? '') }
+      : { transition, ...(target !== undefined && { target }) }),
   });
   const done = await session.send(request);
+  // What is answered with an error may be kept nevertheless.
+  if (!isDone(done.value) && transition.to.some(({ answer }) => answer !== undefined)) await lookAt(session, row);
   const fields = rowIn(done.value);
-  const machine = machineOf(session.model.spec.states, row.resource);
   if (isDone(done.value) && fields && machine && fields[machine.field] !== undefined) {
     row.fields = fields;
     row.shown = done;
@@ -105,13 +112,21 @@ function wayTo(
 function legsFrom(session: Session, machine: Machine, state: string, byClock: boolean): Leg[] {
   return entriesOf(machine.transitions).flatMap(([name, transition]): Leg[] => {
     if (transition.from !== '*' && !transition.from.includes(state)) return [];
-    const endpoint = session.model.endpointOfTransition(machine.resource, name);
+    const endpoint =
+      session.model.endpointOfTransition(machine.resource, name) ?? session.model.updatesOf(machine.resource, transition)[0];
     const [target] = transition.to;
     if (byClock && (transition.after ?? transition.atTime) && !transition.if && target && !target.if && session.run.clock.advance)
       return [{ transition, endpoint: undefined, to: target.state }];
     if (!endpoint || callersFor(session, endpoint).length === 0) return [];
     return transition.to.map(({ state: to }) => ({ transition, endpoint, to }));
   });
+}
+
+/** The body of an update that is a transition: the state that it leads to, where the body has the row. */
+export function stateSent(endpoint: Endpoint, { field }: Machine, state: string): Symbolic {
+  const path = endpoint.takes?.path ?? [];
+  const sent: Symbolic = bareMap({ ...sentAs<Symbolic>(endpoint, { [field]: state }) });
+  return path.reduceRight<Symbolic>((inner, name) => bareMap({ [name]: inner }), sent);
 }
 
 /** The stated states of a machine. */

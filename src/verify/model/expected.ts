@@ -1,13 +1,11 @@
-import type { Json, JsonMap } from '../../document/document.ts';
-import { isMap, isSame } from '../../document/values.ts';
-import { readTemplate } from '../../kinds/generators/template.ts';
+import type { Json } from '../../document/document.ts';
+import { isSame } from '../../document/values.ts';
 import { derivationsOf } from '../../parts/derived/derivations.ts';
 import type { Effect } from '../../parts/effects.ts';
-import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { actsAfter, comingOf } from '../../parts/followed.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
-import { boundByPath, identifierParameter, isWritable, pathParameters } from '../../parts/payload.ts';
+import { boundByPath, identifierParameter, pathParameters } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { identifierType } from '../../parts/schemas.ts';
 import { machineOf } from '../../parts/states.ts';
@@ -17,10 +15,13 @@ import type { TrialExchange } from '../script/exchange.ts';
 import { bareMap } from '../values/bare-map.ts';
 import { withDerivedFields } from './derived.ts';
 import type { Before, Expectation, Follow, RowFields } from './expectation.ts';
+import { generatedExpected, identifierExpected } from './generated.ts';
 import type { Model } from './model.ts';
-import { mayHold, writesFields } from './own-body.ts';
+import { movedIn } from './moved.ts';
+import { mayHold } from './own-body.ts';
 import { firstTarget, fromExpression } from './reckoned.ts';
 import { idIn } from './row-shown.ts';
+import { isJsonMap, sentFields } from './sent-fields.ts';
 
 /** What every field of a row has to be after an exchange that created, updated, replaced or moved it; where what it refers to is known, that too is read. */
 export function expectedAfter(
@@ -32,7 +33,7 @@ export function expectedAfter(
   const effect = change.endpoint && statedValue(change.endpoint.does);
   const resource = model.resource(resourceOfEffect(effect) ?? '');
   if (!effect || !resource || !change.endpoint) return new Map();
-  if (isChangedAgain(model, resource, effect)) return new Map();
+  if (isChangedAgain(model, resource, effect, change.endpoint.operation)) return new Map();
   const plain = withDerivedFields(
     model.spec,
     resource.name,
@@ -57,7 +58,8 @@ export function expectedAfter(
   if (effect.verb === 'upsert' && !before && change.status !== 201) return new Map();
   // What was found is as it was.
   if (effect.verb === 'create' && change.endpoint.exists && change.status === 200) return new Map();
-  const words = wordsOf(effect, change.endpoint.operation, before !== undefined);
+  const moved = effect.verb === 'update' ? movedBy(model, resource, change, before) : undefined;
+  const words = wordsOf(effect, change.endpoint.operation, before !== undefined, moved);
   const out = new Map(plain);
   for (const [name, field] of entriesOf(resource.fields)) {
     const expression = words.map((word) => field.set[word]).find((one) => one !== undefined);
@@ -73,22 +75,28 @@ export function expectedAfter(
 }
 
 /** Whether what follows from the change may change the row itself once more, or what is derived in it. */
-function isChangedAgain({ spec }: Model, { name }: Resource, effect: Effect): boolean {
+function isChangedAgain({ spec }: Model, { name }: Resource, effect: Effect, operation: string): boolean {
   const counted = new Set(
     derivationsOf(spec)
       .of(name)
       .flatMap(({ aggregates }) => aggregates.map(({ from }) => from)),
   );
-  return comingOf(spec, actsAfter(spec, effect)).some(
+  return comingOf(spec, actsAfter(spec, effect, operation)).some(
     ({ does }) => does !== undefined && (counted.has(does.resource) || (does.verb !== 'create' && does.resource === name)),
   );
 }
 
 /** The narrowest word wins: the operation or transition before the verb, the verb before `write`. */
-function wordsOf(effect: Effect, operation: string, isThere: boolean): string[] {
-  const transition = effect.verb === 'transition' ? [effect.transition] : [];
+function wordsOf(effect: Effect, operation: string, isThere: boolean, moved: string | undefined): string[] {
+  const transition = effect.verb === 'transition' ? [effect.transition] : moved === undefined ? [] : [moved];
   const inPlace = effect.verb === 'upsert' ? [isThere ? 'replace' : 'create'] : [];
   return [operation, ...transition, effect.verb, ...inPlace, 'write'];
+}
+
+/** The transition that an update is. */
+function movedBy(model: Model, resource: Resource, change: TrialExchange, before: Before | undefined): string | undefined {
+  const was = before?.fields[stateField(model, resource) ?? ''];
+  return movedIn(model.spec, resource.name, change.endpoint?.operation, sentFields(model, resource, change), was);
 }
 
 /** Every field before anything is set by an expression. */
@@ -106,6 +114,8 @@ function beforeSet(
     const kept = keptValue(name, field, before);
     if (verb === 'transition' && before)
       out.set(name, name === stateField(model, resource) ? movedState(model, change, { before, followed }, field) : kept);
+    else if (name === stateField(model, resource) && verb === 'update' && movedBy(model, resource, change, before) !== undefined)
+      out.set(name, updated(name, field, before, sent, kept));
     else if (name === stateField(model, resource))
       out.set(name, before ? kept : initialState(model, resource, field, change, { sent, bound, followed }));
     else if (bound.has(name)) out.set(name, { is: 'value', value: bound.get(name) ?? null, because: 'path', at: field.at });
@@ -120,7 +130,7 @@ function isOpenTo(model: Model, { endpoint, sent }: TrialExchange, name: string)
   if (!endpoint || !isStated(endpoint.request)) return true;
   const taken = takenOf(endpoint, sent.json);
   return (
-    (isFields(taken) && taken[name] !== undefined) || (mayHold(model, endpoint, name) && !('default' in endpoint.request.value))
+    (isJsonMap(taken) && taken[name] !== undefined) || (mayHold(model, endpoint, name) && !('default' in endpoint.request.value))
   );
 }
 
@@ -160,8 +170,8 @@ function written(
 ): Expectation {
   const identifier = statedValue(resource.identifier);
   if (before && (field.readOnly || !field.stored || name === identifier?.field)) return kept;
-  if (name === identifier?.field && identifier.generate !== 'client') return generated(identifier.generate, field);
-  if (field.generate !== undefined && !before) return generated(field.generate, field);
+  if (name === identifier?.field && identifier.generate !== 'client') return identifierExpected(identifier.generate, field);
+  if (field.generate !== undefined && !before) return generatedExpected(resource, field);
   if (!sent) return { is: 'unknown', because: 'sent', at: field.at };
   // What is hidden stays as it is, whatever is sent.
   if (before?.unseen.has(name)) return { is: 'unknown', because: 'kept', at: field.at };
@@ -172,14 +182,6 @@ function written(
   if (field.default && value === undefined)
     return { is: 'value', value: field.default.value, because: 'default', at: `${field.at}/default` };
   return { is: 'absent', because: 'sent', at: field.at };
-}
-
-function generated(word: string | undefined, field: Field): Expectation {
-  const at = field.generate === undefined ? field.at : `${field.at}/generate`;
-  if (word === undefined || word === 'integer' || word === 'client') return { is: 'unknown', because: 'generated', at };
-  const read = readTemplate(word);
-  if (!('template' in read)) return { is: 'unknown', because: 'generated', at };
-  return { is: 'pattern', pattern: new RegExp(read.template.pattern), because: 'generated', at };
 }
 
 function stateField(model: Model, resource: Resource): string | undefined {
@@ -244,37 +246,6 @@ function isUnchanged(next: RowFields, before: Before): boolean {
 /** The fields of a row that an exchange could not show to whoever asked. */
 export function beforeFrom(model: Model, resource: string, shown: TrialExchange): Pick<Before, 'unseen'> {
   return { unseen: model.unseenBy(resource, model.readerOf(shown)) };
-}
-
-/** The fields that a body sets, as its caller may write them; nothing where the body has a shape of its own, or is no JSON. */
-function sentFields(model: Model, resource: Resource, exchange: TrialExchange): Readonly<Record<string, Json>> | undefined {
-  const { endpoint, sent } = exchange;
-  const isOwn = endpoint !== undefined && (isUnstated(endpoint.request) || !writesFields(model, endpoint));
-  const taken = takenOf(endpoint ?? {}, sent.json);
-  if (isOwn || !isFields(taken) || !isJson(sent.headers['content-type'])) return undefined;
-  const caller = model.readerOf(exchange);
-  const fields = Object.entries(taken).filter(([name]) => {
-    const field = entryOf(resource.fields, name);
-    if (!field || !isWritable(model.spec, resource, field)) return false;
-    return field.writable === undefined || (caller !== undefined && field.writable.includes(caller.user));
-  });
-  return bareMap(Object.fromEntries(fields));
-}
-
-/** What is taken of a body of JSON is JSON. */
-function isFields(taken: unknown): taken is JsonMap {
-  return isMap(taken as Json);
-}
-
-/** Whether it is said that the body is none, or of no promised shape. */
-function isUnstated({ standing, ...request }: Endpoint['request']): boolean {
-  return (
-    standing === 'none' || standing === 'any' || (standing === 'open' && 'question' in request && request.question !== undefined)
-  );
-}
-
-function isJson(type: string | undefined): boolean {
-  return type === undefined || /^application\/(?:[\w.-]+\+)?json/.test(type);
 }
 
 /** The fields that the path of an exchange binds, and their values. */

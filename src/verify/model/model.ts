@@ -9,6 +9,8 @@ import { requestShape } from '../../parts/payload.ts';
 import type { Resource } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
+
+import type { Transition } from '../../parts/states.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan, SentBody } from '../script/plan.ts';
 import { Fresh, freshText, type Symbolic } from '../script/symbol.ts';
@@ -20,6 +22,7 @@ import type { TrialCaller } from './callers.ts';
 import { Expressions } from './expressions.ts';
 import { Facts } from './facts.ts';
 import { fieldsHiddenFrom, uniqueFields } from './fields.ts';
+import { withoutState } from './moved.ts';
 import { type NeededParameters, neededParameters, resourceByPath } from './needed.ts';
 import { type HeldRule, heldRules, isByRule } from './promises.ts';
 import { Refusals } from './refusals.ts';
@@ -96,9 +99,9 @@ export class Model {
     return this.conventions || heldRules[rule][isRule ? 'stated' : 'readOff'] === 'promise';
   }
 
-  /** What an endpoint takes; the same object each time, so that what is made of it is made once. */
+  /** What an endpoint takes, without a state that would be a transition; the same object each time, so that what is made of it is made once. */
   requestShape(endpoint: Endpoint): Fact<Shape> {
-    const known = this.#requestShapes.get(endpoint) ?? requestShape(this.spec, endpoint);
+    const known = this.#requestShapes.get(endpoint) ?? withoutState(this.spec, endpoint, requestShape(this.spec, endpoint));
     this.#requestShapes.set(endpoint, known);
     return known;
   }
@@ -142,6 +145,11 @@ export class Model {
       const effect = statedValue(endpoint.does);
       return effect?.verb === 'transition' && effect.transition === name;
     });
+  }
+
+  /** The updates that are a transition, where they send its state. */
+  updatesOf(resource: string, { on = [] }: Transition): readonly Endpoint[] {
+    return on.length === 0 ? [] : this.endpointsThat('update', resource).filter(({ operation }) => on.includes(operation));
   }
 
   /** The resource whose identifier a path parameter is, where it is the field of its name and that is a reference. */

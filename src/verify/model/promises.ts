@@ -109,7 +109,7 @@ export type HeldRule = keyof typeof heldRules;
 /** The trials and observers as a whole, but for what `heldRules` has of them. */
 export const wholes: readonly ClassRow[] = [
   ...rowsOf(
-    'resources/stored, resources/changed, resources/changed later, resources/derived, resources/rules, resources/fixed, resources/not writable',
+    'resources/stored, resources/changed, resources/changed later, resources/derived, resources/counted, resources/rules, resources/fixed, resources/not writable',
     {
       readOff: 'convention',
       because: 'fields keep what they are given; a document of others states shapes, and nothing of what is kept',
@@ -127,7 +127,7 @@ export const wholes: readonly ClassRow[] = [
     because: 'rows fit the shapes of their resource, wherever they are shown',
   }),
   ...rowsOf(
-    'states/shown states, states/initial, states/transitions, states/in states, states/sequences, states/timed sequences, states/conditions, states/edges, states/following, states/races, states/timed, states/after time',
+    'states/shown states, states/initial, states/transitions, states/moved by update, states/in states, states/sequences, states/timed sequences, states/conditions, states/edges, states/following, states/races, states/timed, states/after time',
     { readOff: 'convention', because: 'OpenAPI has no states: those that are known were inferred of an enum' },
   ),
   ...rowsOf('endpoints/bodies, endpoints/media, endpoints/parameters, endpoints/handled, endpoints/bodiless', {

@@ -51,7 +51,8 @@ export function changesOf(model: Model, endpoint: Endpoint, resource: Resource):
   const foreign = shown.filter(
     ([name, field]) => !isWritable(model.spec, resource, field) && !field.immutable && !elsewhere.has(name),
   );
-  return [...edges(resource, whole), ...alone, ...readOnly(foreign, alone), ...removed];
+  const ignored = endpoint.readOnlySent ? [] : readOnly(foreign, alone);
+  return [...edges(resource, whole), ...alone, ...ignored, ...removed];
 }
 
 function isOurs(model: Model, resource: Resource, field: Field): boolean {

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
-import { boundByPath, isWritable } from '../../parts/payload.ts';
+import { boundByPath, isStateSent, isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import { beginBody } from '../endpoints/begin-body.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
@@ -15,6 +15,7 @@ import type { Symbolic } from '../script/symbol.ts';
 import { claimUnchanged } from '../states/transitions.ts';
 import type { Trial } from '../trial.ts';
 import { withMember } from '../values/at-path.ts';
+import { foreignValue } from './foreign-value.ts';
 
 /** An immutable field is refused another value, and a field that the resource does not state is refused by name. */
 export const fixedFields: Trial = {
@@ -37,6 +38,14 @@ export const fixedFields: Trial = {
           run: (session) => sendUnstated(session, endpoint, resource.name, ['nf_not_stated', ...olderNames(model, resource)]),
         };
       }
+      for (const field of endpoint.readOnlySent && !isStated(endpoint.request) ? refusedFields(model, resource) : []) {
+        const fact = { kind: 'allowed values', subject: `${resource.name}.${field.name}` };
+        yield {
+          name: `${endpoint.key} with ${field.name}, which is read-only`,
+          facts: [fact],
+          run: (session) => sendReadOnly(session, endpoint, field, fact),
+        };
+      }
       if (effect?.verb !== 'update' && effect?.verb !== 'replace') continue;
       const bound = new Set(boundByPath(model.spec, endpoint));
       for (const [name, field] of entriesOf(resource.fields)) {
@@ -52,6 +61,31 @@ export const fixedFields: Trial = {
     }
   },
 };
+
+/** The fields that nobody may send, of which a value can be made. */
+function refusedFields({ spec }: Model, resource: Resource): Field[] {
+  return entriesOf(resource.fields).flatMap(([, field]) =>
+    isWritable(spec, resource, field) || isStateSent(spec, resource, field) || foreignValue(field) === undefined ? [] : [field],
+  );
+}
+
+async function sendReadOnly(
+  session: Session,
+  endpoint: Endpoint,
+  field: Field,
+  fact: { readonly kind: string; readonly subject: string },
+): Promise<void> {
+  const begun = await beginBody(session, endpoint, 'plain');
+  const done = await session.send(begun.request(withMember(begun.json, [field.name], foreignValue(field) ?? null)));
+  claimRefused(session, done, {
+    by: { when: 'request.invalid' },
+    fact,
+    reason: 'read-only refused',
+    what: `${field.name}, which is read-only`,
+    control: begun.valid,
+    isSo: ({ sent }: TrialExchange) => typeof sent.json === 'object' && sent.json !== null && field.name in sent.json,
+  });
+}
 
 /** What fields of a resource were called in older versions, and those that are gone: names that its newest version does not know. */
 function olderNames({ spec }: Model, { name, fields }: Resource): string[] {

@@ -29,9 +29,11 @@ export const stored: Trial = {
         ([, field]) => field.reveal === 'once' || isShownToSomebody(field, model.callers),
       );
       const facts = seen.map(([field]) => ({ kind: 'allowed values', subject: `${name}.${field}` }));
+      // What refuses it is a matter of its own trial.
+      const isRefused = model.endpointsThat('create', name).some(({ readOnlySent }) => readOnlySent !== undefined);
       for (const [field, stated] of entriesOf(resource.fields)) {
         const value = foreignValue(stated);
-        if (value === undefined || isWritable(model.spec, resource, stated)) continue;
+        if (value === undefined || isRefused || isWritable(model.spec, resource, stated)) continue;
         const fact = { kind: 'allowed values', subject: `${name}.${field}` };
         yield {
           name: `${name} with ${field}`,

@@ -238,7 +238,11 @@ async function nothingMade(session: Session, chain: Chain): Promise<void> {
     control: async () => asking(session, await changing(session, followed), chain),
     judge(tried: TrialExchange, then: TrialExchange, now: TrialExchange) {
       if (isDone(tried) || tried.status >= 500) return moot('it was not refused');
-      const [old, fresh] = [then, now].map((shown) => rowsShown(model, shown)?.rows.length);
+      // What others make meanwhile is of other rows.
+      const id = String(idIn(model, tried));
+      const [old, fresh] = [then, now].map(
+        (shown) => rowsShown(model, shown)?.rows.filter((one) => one[field] === undefined || String(one[field]) === id).length,
+      );
       if (old === undefined || fresh === undefined) return moot('the rows are not shown');
       return fresh === old ? undefined : { promised: `${old} ${does.resource} as before what was refused`, seen: `${fresh}` };
     },

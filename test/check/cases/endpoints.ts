@@ -3,6 +3,15 @@ import type { Case } from '../harness.ts';
 export const endpointsCases: readonly Case[] = [
   { snippets: ['endpoints: { notes: { does: list note, as: notes again } }'], finds: ['endpoints/key @ /endpoints/notes'] },
   {
+    snippets: [
+      'endpoints: { GET /notes: { read_only: refuse }, POST /notes: { read_only: refuse }, "PATCH /notes/{id}": { read_only: ignore, request: { type: object, properties: { title: string } } } }',
+    ],
+    finds: [
+      'endpoints/read-only @ /endpoints/GET ~1notes/read_only',
+      'endpoints/read-only @ /endpoints/PATCH ~1notes~1{id}/read_only',
+    ],
+  },
+  {
     snippets: ['endpoints: { "PURGE /notes/{id}": { does: delete note, as: purge note } }'],
     finds: ['endpoints/method @ /endpoints/PURGE ~1notes~1{id}'],
   },

@@ -43,6 +43,24 @@ export const resourcesCases: readonly Case[] = [
     finds: ['resources/generate-template @ /resources/hook/fields/secret/generate'],
   },
   {
+    snippets: ['resources: { hook: { fields: { secret: { generate: "{secret}{number:0}" } } } }'],
+    finds: ['resources/generate-template @ /resources/hook/fields/secret/generate'],
+  },
+  {
+    snippets: ['resources: { book: { fields: { name: { type: string, readOnly: true, generate: integer } } } }'],
+    finds: ['resources/generate-type @ /resources/book/fields/name/generate'],
+  },
+  ...[
+    ['generate: integer', 'generate'],
+    ['within: id', 'within'],
+    ['readOnly: true, generate: integer, within: shelf', 'within'],
+    ['readOnly: true, generate: integer, within: name', 'within'],
+    ['readOnly: true, generate: integer, within: nr', 'within'],
+  ].map(([words, at]) => ({
+    snippets: [`resources: { book: { fields: { nr: { type: integer, ${words} } } } }`],
+    finds: [`resources/counted @ /resources/book/fields/nr/${at}`],
+  })),
+  {
     snippets: ['resources: { hook: { fields: { secret: { type: integer } } } }'],
     finds: [
       'resources/generate-type @ /resources/hook/fields/secret/generate',
@@ -67,6 +85,15 @@ export const resourcesCases: readonly Case[] = [
   {
     snippets: ['resources: { note: { fields: { size: { set: { create: 2000, update: "1" } } } } }'],
     finds: ['resources/set-misfit @ /resources/note/fields/size/set/create'],
+  },
+  {
+    snippets: [
+      `resources: { note: { fields: { size: { set: { create: "1000 + 1000", update: "has(next.size) ? 5000 : 1" } } } } }`,
+    ],
+    finds: [
+      'resources/set-misfit @ /resources/note/fields/size/set/create',
+      'resources/set-misfit @ /resources/note/fields/size/set/update',
+    ],
   },
   {
     snippets: ['resources: { book: { fields: { name: { type: string, reveal: once } } } }'],

@@ -4,6 +4,28 @@ export const statesCases: readonly Case[] = [
   { snippets: ['states: { nott: none }'], finds: ['states/unknown-resource @ /states/nott'] },
   {
     snippets: [
+      'states: { note: { initial: [{ state: draft, answer: taken }], transitions: { publish: { from: draft, to: [{ state: published, answer: nowhere }] }, archive: { from: draft, to: [{ state: archived, answer: taken }], after: 30d } } } }',
+      'errors: { codes: { taken: { status: 409 } } }',
+    ],
+    finds: [
+      'states/answer @ /states/note/initial/0/answer',
+      'errors/unknown-error @ /states/note/transitions/publish/to/0/answer',
+      'states/answer @ /states/note/transitions/archive/to/0/answer',
+    ],
+  },
+  {
+    snippets: ['states: { note: { transitions: { publish: { from: draft, to: published, on: update note } } } }'],
+    finds: ['states/moved-read-only @ /resources/note/fields/status/readOnly'],
+  },
+  {
+    snippets: [
+      'resources: { note: { fields: { status: { type: string, readOnly: false } } } }',
+      'states: { note: { transitions: { publish: { from: draft, to: published, on: [update note, create note] } } } }',
+    ],
+    finds: ['states/moved-by @ /states/note/transitions/publish/on'],
+  },
+  {
+    snippets: [
       'states: { label: { field: colour, initial: red, states: [red], transitions: {} }, book: { field: nme, initial: on, states: [on], transitions: {} } }',
     ],
     finds: [

@@ -15,7 +15,7 @@ export function importJsonSchema(foreign: Foreign, traces = false): Imported {
   const reader = new SourceReader(foreign, dialects.has(languageOf(value)?.version ?? '') ? '3.1' : '3.0', traces);
   const trail = new Trail(foreign);
   const names = new SchemaNames(reader);
-  const title = reader.text(reader.root, 'title') ?? '';
+  const title = (reader.text(reader.root, 'title') ?? '').replaceAll(/\s+/g, ' ').trim();
   const says = Object.keys(value).some((key) => !beside.has(key));
   if (says) names.at('', title === '' ? nameOf(foreign.file) : title);
   for (const key of ['$defs', 'definitions']) {

@@ -20,7 +20,7 @@ import { celOf, dataOfList, type ListSaid, type PageWords, pageStyleTold, pageWo
 import { isAlike } from './nested-collections.ts';
 import { pageStyleOf } from './page-parameters.ts';
 import { pathParts } from './paths.ts';
-import { type ListOf, listIn } from './rows.ts';
+import { documentFields, isAnyMap, type ListOf, listIn } from './rows.ts';
 
 /** `{ data, has_more }`, `{ items, next_cursor }`, `{ entries, total_count, offset }`, a bare list: what stands around the rows. */
 export const listEnvelope: InferenceRule = {
@@ -150,6 +150,7 @@ function rowExpression(
   if (constant !== undefined) return celOf(constant.value);
   if (/^(?:is_?)?deleted$/i.test(name) && written.typeOf(shape) === 'boolean') return isGone ? 'true' : undefined;
   const row = isGone ? 'resource' : 'result';
+  if (!isGone && isAnyMap(written, shape) && isOfAnyMembers(context, resource)) return 'result';
   if (!isGone && isThing(context, shape, resource)) return 'result';
   const list = written.itemsOf(shape);
   if (!isGone && list !== undefined && isThing(context, list, resource)) return '[result]';
@@ -163,6 +164,14 @@ function rowExpression(
   // A thing always has its identifier, whether or not the source says that answers do.
   if (!isMap(entry.identifier) || entry.identifier.field !== name) return undefined;
   return `has(${row}.${name}) ? ${row}.${name} : ${written.typeOf(shape) === 'string' ? "''" : '0'}`;
+}
+
+/** Whether nothing is known of a resource but what it is told by. */
+function isOfAnyMembers({ resources }: InferenceContext, name: string): boolean {
+  const resource = resources[name];
+  const field = isMap(resource) && isMap(resource.identifier) ? resource.identifier.field : undefined;
+  const others = Object.entries(documentFields(resources, name)).filter(([own]) => own !== field);
+  return field !== undefined && others.every(([, shape]) => isMap(shape) && shape.visible === 'none');
 }
 
 /** `{ type, created_at, data }` around every event is the envelope; what each kind carries is its `data`. */

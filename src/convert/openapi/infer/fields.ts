@@ -2,7 +2,7 @@ import type { Json } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import { readEffect } from '../../../parts/effects.ts';
-import { unionOf, unionsOf } from '../../../parts/shapes/branches.ts';
+import { conjunctionOf, unionOf, unionsOf } from '../../../parts/shapes/branches.ts';
 import { fitsAny } from '../../../parts/shapes/compose.ts';
 import type { SourceOperation } from '../read/operation.ts';
 import { made, refOfMapping } from '../read/reader.ts';
@@ -12,20 +12,24 @@ import { documentFields, isReceipt } from './rows.ts';
 /** A resource that comes in several forms has the fields of all of them. */
 export const fieldsOfUnion: InferenceRule = {
   name: 'fields-of-union',
-  says: 'A resource that comes in several forms, as a union or by a discriminator, has the fields of every form; what all require is required.',
+  says: 'A resource that comes in several forms, as a union, beside what all have, or by a discriminator, has the fields of every form; what all require is required.',
   infer(context) {
     const { collections, resources, written, trail } = context;
     for (const name of new Set([...collections.values()].map(({ resource }) => resource))) {
       const resource = resources[name];
-      const union = written.alternativesOf(name) ?? mappedForms(context, name);
+      const own = written.alternativesOf(name) ?? mappedForms(context, name);
+      const union = own ?? (isMap(resource) && resource.fields === undefined ? formsBeside(context, name) : undefined);
       if (!isMap(resource) || union === undefined) continue;
+      // What stands beside a union is of every form.
+      const beside = own === undefined ? written.propertiesOf(name) : undefined;
       const forms = union.flatMap((one) => written.propertiesOf(one) ?? []);
-      const fields: OpenMap = newMap();
+      const fields: OpenMap = Object.assign(newMap(), beside?.all);
       for (const { all } of forms) {
         for (const [field, shape] of Object.entries(all)) fields[field] = joined(fields[field], shape);
       }
       const [first, ...more] = forms;
-      const required = first?.required.filter((word) => more.every((form) => form.required.includes(word))) ?? [];
+      const common = first?.required.filter((word) => more.every((form) => form.required.includes(word))) ?? [];
+      const required = [...new Set([...(beside?.required ?? []), ...common])];
       resources[name] = { ...resource, fields, required, additionalProperties: true };
       const at = below('/resources', name);
       const from = trail.origin(at) ?? '';
@@ -33,6 +37,13 @@ export const fieldsOfUnion: InferenceRule = {
     }
   },
 };
+
+/** Parts of which one has members and another is a union: the forms that stand beside what is the same in all. */
+function formsBeside({ written }: InferenceContext, name: string): readonly Json[] | undefined {
+  const parts = conjunctionOf(written.expand(name));
+  const forms = parts.flatMap((part) => written.alternativesOf(part) ?? []);
+  return forms.length > 0 && written.propertiesOf(name) !== undefined ? forms : undefined;
+}
 
 /** The resources that the discriminator of a schema leads to, which have the schema's own fields too. */
 function mappedForms({ reader, names, trail }: InferenceContext, name: string): readonly string[] | undefined {

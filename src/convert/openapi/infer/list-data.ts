@@ -46,7 +46,7 @@ export function pageStyleTold({ written }: InferenceContext, { all }: ShapePrope
   return undefined;
 }
 
-const sizes: ReadonlySet<string> = new Set(['perpage', 'pagesize', 'limit']);
+const sizes: ReadonlySet<string> = new Set(['perpage', 'pagesize']);
 
 function wordsIn(names: readonly string[]): OpenMap {
   const words: OpenMap = newMap();
@@ -135,12 +135,15 @@ function mapOf(context: InferenceContext, name: string, { all }: ShapeProperties
       if (expression !== undefined) next.push(`${quoted(key)}: ${expression}`);
       continue;
     }
+    const inner = around.test(plainName(key)) ? written.propertiesOf(shape) : undefined;
     const expression =
-      constant === undefined
-        ? isLinks && plainName(key) === 'self'
-          ? addressOf(context, shape, 'path')
-          : countOf(context, key, shape, said)
-        : celOf(constant.value);
+      inner !== undefined
+        ? mapOf(context, key, inner, said)
+        : constant === undefined
+          ? isLinks && plainName(key) === 'self'
+            ? addressOf(context, shape, 'path')
+            : countOf(context, key, shape, said)
+          : celOf(constant.value);
     if (expression !== undefined) always.push(`${quoted(key)}: ${expression}`);
   }
   const least = `{${always.join(', ')}}`;
@@ -200,7 +203,8 @@ function countOf({ written }: InferenceContext, name: string, shape: Json, said:
   if (type !== 'integer' && type !== 'number') return undefined;
   const number = (expression: string) => (type === 'integer' ? expression : `double(${expression})`);
   const size = said.size === undefined ? 'size(items)' : `(has(params.${said.size}) ? params.${said.size} : ${said.usualSize})`;
-  if (envelope[3]?.[1].has(plain)) return number('total');
+  // What is called `results` is a list elsewhere; a number of that name counts all of them.
+  if (envelope[3]?.[1].has(plain) || plain === 'results') return number('total');
   if (plain === 'count') return number('size(items)');
   if (said.tells !== 'count' || said.size === undefined) return undefined;
   if (perPage.has(plain)) return number(size);
@@ -210,8 +214,8 @@ function countOf({ written }: InferenceContext, name: string, shape: Json, said:
     : undefined;
 }
 
-const perPage: ReadonlySet<string> = new Set(['perpage', 'pagesize']);
-const pageCounts: ReadonlySet<string> = new Set(['totalpages', 'pagecount', 'lastpage']);
+const perPage: ReadonlySet<string> = new Set(['perpage', 'pagesize', 'limit']);
+const pageCounts: ReadonlySet<string> = new Set(['totalpages', 'pagecount', 'lastpage', 'pages']);
 const pageNumbers = /^(?:current)?page(?:number)?$/;
 
 function textOf({ written }: InferenceContext, name: string, shape: Json, said: ListSaid): string | undefined {

@@ -61,13 +61,11 @@ function setFromPath(
   fields: Readonly<Record<string, Json>>,
 ): void {
   for (const parameter of pathParameters(operation.path)) {
-    const field = fieldAlike(
-      parameter,
-      Object.keys(fields).filter((name) => name !== parameter),
-    );
+    const others = Object.keys(fields).filter((name) => name !== parameter);
+    const field = Object.hasOwn(fields, ownerNamed(parameter)) ? ownerNamed(parameter) : fieldAlike(parameter, others);
     const shape = field === undefined ? undefined : fields[field];
     if (field === undefined || shape === undefined || !/^[A-Za-z_]\w*$/.test(parameter)) continue;
-    const isText = context.written.typeOf(shape) === 'string' && textIn(context, operation, parameter);
+    const isText = isPlainText(context, shape) && textIn(context, operation, parameter);
     const whole = isMap(shape) ? shape : { type: shape };
     if (!isText || whole.set !== undefined) continue;
     const does = String(endpointOf(context, operation).as ?? endpointOf(context, operation).does);
@@ -78,7 +76,19 @@ function setFromPath(
   }
 }
 
-function textIn({ written: shapes }: InferenceContext, { parameters }: SourceOperation, name: string): boolean {
-  const schema = parameters.find((one) => one.in === 'path' && one.name === name)?.schema.value;
-  return isMap(schema) && (schema.type === 'string' || shapes.typeOf(schema) === 'string');
+/** A text that is neither a word of a list nor an address. */
+function isPlainText({ written: shapes }: InferenceContext, shape: Json): boolean {
+  const { format } = shapes.expand(shape);
+  return shapes.typeOf(shape) === 'string' && shapes.listedOf(shape) === undefined && !/^ur[il]/.test(String(format ?? ''));
+}
+
+/** `organizationId` and `organization_id` name an `organization`. */
+function ownerNamed(parameter: string): string {
+  return parameter.replace(/(?:_id|(?<=[a-z])I[dD])$/, '');
+}
+
+function textIn(context: InferenceContext, operation: SourceOperation, name: string): boolean {
+  const { parameters } = endpointOf(context, operation);
+  const stated = isMap(parameters) ? parameters[name] : undefined;
+  return context.written.typeOf(isMap(stated) ? (stated.shape ?? stated) : stated) === 'string';
 }

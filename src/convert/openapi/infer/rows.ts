@@ -122,6 +122,27 @@ export interface ListOf {
 
 /** The list that an answer is, or that it holds among flags and words. */
 export function listIn(written: Written, shape: Json | undefined, plural: string | undefined): ListOf | undefined {
+  return listOfThings(written, shape, plural) ?? listOfMaps(written, shape);
+}
+
+/** The only list of an answer, of whose items nothing is said but that they are maps. */
+function listOfMaps(written: Written, shape: Json | undefined): ListOf | undefined {
+  const bare = written.itemsOf(shape);
+  if (bare !== undefined) return isAnyMap(written, bare) ? { property: undefined, items: bare } : undefined;
+  const lists = Object.entries(written.propertiesOf(shape)?.all ?? {}).flatMap(([property, inner]): ListOf[] => {
+    const items = written.itemsOf(inner);
+    return items === undefined ? [] : [{ property, items }];
+  });
+  const [only] = lists;
+  return only !== undefined && lists.length === 1 && isAnyMap(written, only.items) ? only : undefined;
+}
+
+/** Whether a shape says no more than that it is a map. */
+export function isAnyMap(written: Written, shape: Json | undefined): boolean {
+  return written.typeOf(shape) === 'object' && Object.keys(written.propertiesOf(shape)?.all ?? {}).length === 0;
+}
+
+function listOfThings(written: Written, shape: Json | undefined, plural: string | undefined): ListOf | undefined {
   const bare = written.itemsOf(shape);
   if (bare !== undefined) return isThing(written, bare) ? { property: undefined, items: bare } : undefined;
   const properties = written.propertiesOf(shape);

@@ -4,7 +4,7 @@ import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
 import type { SourceOperation } from '../read/operation.ts';
 import { made } from '../read/reader.ts';
 import { endpointOf, type InferenceContext, shapeOfAnswer, successOf } from './context.ts';
-import { documentFields } from './rows.ts';
+import { documentFields, isAnyMap } from './rows.ts';
 
 /**
  * Things that their answers do not tell apart. Where they are made at the path that names them, or below it, and read there, the
@@ -24,21 +24,25 @@ export function unshownResource(
   if (!reading || !making) return undefined;
   const endpoint = endpointOf(context, reading);
   const shape = shapeOfAnswer(endpoint, successOf(endpoint));
-  if (isAnyMap(context, shape)) return ofAnyMap(context, making, parameter, noun);
+  if (isAnyMap(context.written, bareOf(context, shape))) return ofAnyMap(context, making, parameter, noun);
   // What the service names has to tell its name when it is made.
   return posting === undefined && ofOne.some(({ method }) => method === 'DELETE')
     ? namedInPath(context, shape, parameter, noun, reading)
     : undefined;
 }
 
-function isAnyMap({ written }: InferenceContext, shape: Json | undefined): boolean {
-  return written.typeOf(shape) === 'object' && written.propertiesOf(shape) === undefined;
+/** What an answer of one member holds: `{ data: … }`; else the answer. */
+function bareOf({ written }: InferenceContext, shape: Json | undefined): Json | undefined {
+  const members = Object.values(written.propertiesOf(shape)?.all ?? {});
+  return members.length === 1 ? members[0] : shape;
 }
 
 /** A thing of which the source says nothing but that it is a map: it has what is sent, and an identifier. */
 function ofAnyMap(context: InferenceContext, making: SourceOperation, parameter: string, noun: string): string | undefined {
-  const sent = context.written.propertiesOf(endpointOf(context, making).request)?.all;
-  if (sent === undefined) return undefined;
+  const { request } = endpointOf(context, making);
+  const sent = context.written.propertiesOf(request)?.all;
+  const isSaid = request !== undefined && Object.keys(context.written.expand(request)).length > 0;
+  if (sent === undefined && isSaid && !isAnyMap(context.written, request)) return undefined;
   const field = making.method === 'POST' ? 'id' : parameter;
   const fields: OpenMap = Object.assign(newMap(), { [field]: 'string' }, sent);
   return resourceOf(context, noun, { fields, required: [field], additionalProperties: true }, making.map.at);

@@ -18,10 +18,7 @@ export function fitsSchema(shape: JsonMap, value: Json): boolean {
     if (typeof maxLength === 'number' && length > maxLength) return false;
     if (typeof pattern === 'string' && isPattern(pattern) && compilePattern(pattern)?.test(value) === false) return false;
     // Formats differ in what they admit; a default is held to those that a reader is held to.
-    return (
-      !(shape.format === 'uuid' || shape.format === timeFormat || shape.format === 'uri' || shape.format === 'email') ||
-      value !== ''
-    );
+    return value !== '' || !neverEmpty.has(String(shape.format));
   }
   if (Array.isArray(value)) return !(typeof shape.minItems === 'number' && value.length < shape.minItems);
   if (isMap(value)) return !(typeof shape.minProperties === 'number' && Object.keys(value).length < shape.minProperties);
@@ -31,6 +28,9 @@ export function fitsSchema(shape: JsonMap, value: Json): boolean {
   }
   return true;
 }
+
+/** The formats that no empty text is of, as all readers hold them. */
+const neverEmpty: ReadonlySet<string> = new Set(['uuid', timeFormat, 'uri', 'url', 'email']);
 
 /** Whether a text is a regular expression as JSON Schema reads it (ECMA-262 with the u flag). */
 export function isPattern(text: string): boolean {

@@ -14,8 +14,8 @@ export function writeAuthentication(
   trail: Trail,
 ): OpenMap | undefined {
   const schemes = writeSchemes(reader, trail);
-  const whole = requirementsOf({ value: reader.root.value, at: '' }, schemes, reader);
-  const own = operations.map((operation) => ({ operation, list: requirementsOf(operation.map, schemes, reader) }));
+  const whole = requirementsOf({ value: reader.root.value, at: '' }, schemes, reader, trail);
+  const own = operations.map((operation) => ({ operation, list: requirementsOf(operation.map, schemes, reader, trail) }));
   if (Object.keys(schemes).length === 0) return undefined;
   const authentication: OpenMap = newMap();
   authentication.schemes = schemes;
@@ -55,7 +55,7 @@ export function nameOfOperation(endpoints: OpenMap, { key }: SourceOperation): s
  * What may be shown at some place: one of these sets of schemes, whole. A scheme that is nowhere described is one all the same: nobody can
  * show it, so it is never left out.
  */
-function requirementsOf(map: MapAt, schemes: OpenMap, reader: SourceReader): string[][] | undefined {
+function requirementsOf(map: MapAt, schemes: OpenMap, reader: SourceReader, trail: Trail): string[][] | undefined {
   const { security } = map.value;
   if (!Object.hasOwn(map.value, 'security') || !Array.isArray(security)) return undefined;
   reader.mark(map.value, 'security');
@@ -63,16 +63,27 @@ function requirementsOf(map: MapAt, schemes: OpenMap, reader: SourceReader): str
   return security.flatMap((requirement: Json, index): string[][] => {
     if (!isMap(requirement)) return [];
     const place = below(at, index);
-    const names = Object.keys(requirement);
-    for (const name of names) {
+    const all = Object.keys(requirement);
+    const names = all.filter((name) => !isVersion(schemes[name]));
+    // What names a version beside a credential shows no caller; a client sends its own.
+    const versions = names.length === 0 ? [] : all.filter((name) => !names.includes(name));
+    for (const name of versions) reader.leave(below(place, name), 'it names a version, and shows no caller');
+    const shown = names.length === 0 ? all : names;
+    for (const name of shown) {
       if (hasScopes(requirement[name])) reader.leave(below(place, name), 'scopes of one operation');
       else reader.mark(requirement, name);
       if (Object.hasOwn(schemes, name)) continue;
       reader.find('import/ref-unresolved', below(place, name), `There is no scheme \`${name}\`; nobody can show it.`);
       schemes[name] = { ...unknownScheme };
+      trail.from(below('/authentication/schemes', name), below(place, name));
     }
-    return [names];
+    return [shown];
   });
+}
+
+/** Whether a scheme is a header such as `Api-Version`. */
+function isVersion(scheme: Json | undefined): boolean {
+  return isMap(scheme) && /(?:^|[-_])version$/i.test(String(scheme.header ?? ''));
 }
 
 /** One scheme as a word, several at once as a list. */

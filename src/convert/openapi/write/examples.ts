@@ -3,6 +3,7 @@ import { isMap, newMap } from '../../../document/values.ts';
 import { timeFormat } from '../../../kinds/formats/all.ts';
 import { readTemplate } from '../../../kinds/generators/template.ts';
 import { entriesOf, entryOf, isStated, statedValue } from '../../../parts/fact.ts';
+import { generatedOf } from '../../../parts/generated.ts';
 import { isEverShown, isWritable } from '../../../parts/payload.ts';
 import type { Field, Resource } from '../../../parts/resources.ts';
 import { chanceOf } from '../../../parts/samples/chance.ts';
@@ -146,8 +147,9 @@ export class Examples {
     if (field.default && this.#samples.of(shape, field.name).fits(field.default.value)) return field.default.value;
     const made = literalOf(field.set.create?.source.trim() ?? '');
     if (made !== undefined && this.#samples.of(shape, field.name).fits(made)) return made;
-    const read = field.generate === undefined ? undefined : readTemplate(field.generate);
-    if (read && 'template' in read) return this.#fitting(shape, read.template.make(chanceOf(`${resource.name} ${field.name}`)));
+    const read = generatedOf(resource, field);
+    if (read && !('wrong' in read) && read.fields.length === 0)
+      return this.#fitting(shape, read.make(chanceOf(`${resource.name} ${field.name}`)));
     return this.#value(shape, { ...subject, name: field.name, view: subject.view === 'update' ? 'create' : subject.view });
   }
 

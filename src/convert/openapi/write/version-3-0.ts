@@ -108,7 +108,12 @@ function lowerTypes(schema: JsonMap, out: OpenMap, words: OpenMap, put: Put): vo
     else put(conjunctionWord, [...conjunctionOf(out), fitsAny(branches)]);
   }
   if (out.type === 'array' && out.items === undefined) put('items', {});
-  if (isNullable && Array.isArray(out.enum) && !out.enum.includes(null)) delete out.nullable;
+  if (!isNullable || !Array.isArray(out.enum) || out.enum.includes(null)) return;
+  // Of a list of words without null the flag says nothing.
+  delete out.nullable;
+  if (only === undefined || others.length > 1) return;
+  words.type = schema.type ?? [];
+  put('type', only);
 }
 
 function lowerValues(schema: JsonMap, out: OpenMap, words: OpenMap, put: Put): void {

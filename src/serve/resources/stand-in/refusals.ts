@@ -1,6 +1,6 @@
 import type { Json } from '../../../document/document.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import { type ErrorCondition, ownStatus } from '../../../parts/errors.ts';
+import type { ErrorCondition } from '../../../parts/errors.ts';
 import { isStated } from '../../../parts/fact.ts';
 import { type Ground, nothing, type Sampler } from '../../../parts/samples/sampler.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
@@ -12,6 +12,8 @@ import { toJson } from '../../http/json.ts';
 import { phrase } from '../../http/refusals.ts';
 import type { Violation } from '../../http/violation.ts';
 import type { AnswerError, CompletePayload } from '../stand-in.ts';
+import { branchFor } from './error-branches.ts';
+import { nearestWord } from './error-words.ts';
 import { nameOf, sampledHeader } from './sampled-names.ts';
 import type { Sampling } from './sampling.ts';
 
@@ -30,6 +32,10 @@ export function compileErrorAnswers(endpoint: Endpoint | undefined, sampling: Sa
     isStated(shape) && /^2\d\d$/.test(status) ? [[status, shape.value] as const] : [],
   );
   const compiled = new Map<string, { readonly sampler: Sampler; readonly fieldsOf: (told: ToldError) => Value }>();
+  const compiledFor = (shape: Shape, happened: Parameters<typeof branchFor>[1]) => {
+    const branch = branchFor(shape, happened, sampling.samples);
+    return { sampler: sampling.samples.of(branch), fieldsOf: compileErrorFields(branch, sampling.samples) };
+  };
   const isProblem = (shape: Shape) => Object.hasOwn(sampling.samples.membersOf(shape), 'detail');
   const mediaOf = (shape: Shape): string => {
     const json = (endpoint?.produces ?? []).filter((type) => type === 'application/json' || type.endsWith('+json'));
@@ -43,11 +49,9 @@ export function compileErrorAnswers(endpoint: Endpoint | undefined, sampling: Sa
     const key = chosen(errors, told.status);
     const shape = key === undefined ? undefined : errors.get(key);
     if (key === undefined || !shape) return undefined;
-    const { sampler, fieldsOf } = compiled.get(key) ?? {
-      sampler: sampling.samples.of(shape),
-      fieldsOf: compileErrorFields(shape, sampling.samples),
-    };
-    compiled.set(key, { sampler, fieldsOf });
+    const happened = `${key} ${told.status} ${refusal.when}`;
+    const { sampler, fieldsOf } = compiled.get(happened) ?? compiledFor(shape, { status: told.status, condition: refusal.when });
+    compiled.set(happened, { sampler, fieldsOf });
     const status = /^\d{3}$/.test(key) ? Number(key) : (statusOfFlagged(shape, successes, sampling.samples) ?? told.status);
     const names: string[] = [];
     const ground: Ground = { seed: sampling.seed, identifierOf: () => undefined, sampled: (path) => names.push(nameOf(path)) };
@@ -220,28 +224,6 @@ function whole({ message, violations }: ToldError): string {
 
 function dotted({ path }: Violation): string {
   return path.replace(/^\//, '').replaceAll('/', '.');
-}
-
-/** The listed word that says most of what happened; nothing where none says any of it. */
-function nearestWord(listed: readonly string[], { condition, status }: ToldError): string | undefined {
-  // What HTTP calls it, whatever status it is answered with.
-  const own = condition === undefined ? status : ownStatus[condition];
-  const said = new Set([...wordsOf(condition ?? ''), ...wordsOf(phrase(own))]);
-  const usual = new Set(own < 500 ? ['invalid', 'request', 'bad', 'client'] : ['internal', 'server', 'api', 'service']);
-  let best: { readonly word: string; readonly score: number } | undefined;
-  for (const word of listed) {
-    const words = wordsOf(word);
-    const score = words.filter((one) => said.has(one)).length * 3 + words.filter((one) => usual.has(one)).length;
-    // Of two words that say as much, the one that says nothing else.
-    const told = score === 0 ? 0 : score - words.length / 10;
-    if (told > (best?.score ?? 0)) best = { word, score: told };
-  }
-  return best?.word;
-}
-
-function wordsOf(text: string): string[] {
-  const parted = text.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
-  return [...new Set(parted.split(/[^a-z]+/).filter((word) => word !== ''))];
 }
 
 function requiredOf(shape: Shape, samples: Samples): ReadonlySet<string> {

@@ -31,6 +31,8 @@ export function startStandIn(
     // Vendors' clients send keys that their documents do not name; they are taken as the IETF's draft of the header has it.
     usualKey: ({ method, at }) =>
       isStrict || method !== 'POST' ? undefined : { at, header: 'Idempotency-Key', required: false },
+    // Of 21 vendors that state 400 or 422, 20 state 400, and one 422 alone.
+    usualStatus: ({ when }) => (when === 'request.invalid' ? 400 : undefined),
     newIdentifier: (work, model) => newIdentifier(sampling, work, model),
     identifierAt: ({ name }, place) => identifierText(sampling.identifier(name, place, 1)),
     completeRow: (work, model, id, fields) => completeRow(sampling, work, model, id, fields),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { entriesOf } from '../../../parts/fact.ts';
+import { uniquesOf } from '../../../parts/generated.ts';
 import { namedSchema } from '../../../parts/schemas.ts';
 import { Carries } from '../../../parts/versions/carries.ts';
 import { type History, historyOf } from '../../../parts/versions/history.ts';
@@ -83,8 +84,10 @@ export async function migrate(given: Migrating): Promise<Migrated> {
       }),
     ...(options.progress && { progress: options.progress }),
     settle(rows) {
-      if (hasRows) countDangling(rows, models, origin, misfits);
-      const unfit = misfits.rows;
+      // It may be run again, and counts anew then.
+      const all = misfits.copy();
+      if (hasRows) countDangling(rows, models, origin, all);
+      const unfit = all.rows;
       if (unfit.length > 0 && !acceptMisfits) throw new Misfits(unfit);
       if (options.isTrial) throw new Tried();
       const kept = unfit.length > 0 ? { ...record, fingerprint: '' } : record;
@@ -197,7 +200,8 @@ async function leftOver({ store, models, options }: Migrating, acceptMisfits: bo
 }
 
 function duplicatesText({ table, column, count, examples }: Duplicates, models: Models): string {
-  const rule = models.get(table)?.resource.unique[Number(column.slice('unique '.length))];
+  const model = models.get(table);
+  const rule = model && uniquesOf(model.resource)[Number(column.slice('unique '.length))];
   const held = examples.map((ids) => ids.join(' and ')).join('; ');
   const values = count === 1 ? '1 value' : `${count} values`;
   return `${table} is to be unique by ${rule?.fields.join(', ') ?? column}, and several rows hold ${values}: ${held}. Change or delete some of them first.`;

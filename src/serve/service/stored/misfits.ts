@@ -28,6 +28,13 @@ export class MisfitCount {
     if (found.examples.length < examplesMost) found.examples.push(`${id}: ${wrong}`);
   }
 
+  /** The same count, which goes on by itself. */
+  copy(): MisfitCount {
+    const made = new MisfitCount();
+    for (const [resource, { count, examples }] of this.#counts) made.#counts.set(resource, { count, examples: [...examples] });
+    return made;
+  }
+
   get rows(): Misfits['rows'] {
     return [...this.#counts].map(([resource, found]) => ({ resource, ...found }));
   }

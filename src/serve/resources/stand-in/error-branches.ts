@@ -1,0 +1,50 @@
+import type { ErrorCondition } from '../../../parts/errors.ts';
+import type { Samples } from '../../../parts/samples/samples.ts';
+import type { Shape } from '../../../parts/shape.ts';
+import { alternativesOf } from '../../../parts/shapes/branches.ts';
+import { isPlainMap } from '../../../parts/source.ts';
+import { nearestWord } from './error-words.ts';
+
+/** So many forms of one error are looked at. */
+const branchesMost = 200;
+
+/** Of an error that comes in several forms, of which each says its status or a word, the form for what happened. */
+export function branchFor(
+  shape: Shape,
+  told: { readonly status: number; readonly condition: ErrorCondition | undefined },
+  samples: Samples,
+): Shape {
+  const branches = branchesOf(samples.whole(shape), samples, branchesMost);
+  if (branches.length < 2) return shape;
+  const said = branches.map((branch) => ({ branch, ...saidBy(branch, samples) }));
+  const own = said.filter(({ status }) => status === String(told.status));
+  const fitting = own.length > 0 ? own : said.filter(({ status }) => status === undefined);
+  const word = nearestWord(
+    fitting.flatMap((one) => one.word ?? []),
+    told,
+  );
+  const chosen = fitting.find((one) => word !== undefined && one.word === word) ?? own[0];
+  return chosen?.branch ?? shape;
+}
+
+function branchesOf(shape: Shape, samples: Samples, left: number): Shape[] {
+  const branches = alternativesOf(shape).slice(0, left);
+  if (branches.length === 0) return [shape];
+  return branches.flatMap((branch) => branchesOf(samples.whole(branch), samples, Math.floor(left / branches.length)));
+}
+
+/** The one status and the one word that a form of an error says. */
+function saidBy(shape: Shape, samples: Samples): { readonly status?: string; readonly word?: string } {
+  const out: { status?: string; word?: string } = {};
+  for (const [name, member] of Object.entries(samples.membersOf(shape))) {
+    const only = isPlainMap(member) ? onlyValue(samples.whole(member)) : undefined;
+    if (only === undefined) continue;
+    if (/^(?:status|status_?code|http_?status)$/i.test(name)) out.status = String(only);
+    else if (/^(?:type|code|error|error_?code|name)$/i.test(name) && typeof only === 'string') out.word = only;
+  }
+  return out;
+}
+
+function onlyValue({ const: only, enum: listed }: Shape): unknown {
+  return only ?? (Array.isArray(listed) && listed.length === 1 ? listed[0] : undefined);
+}

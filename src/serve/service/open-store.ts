@@ -1,0 +1,35 @@
+import { Locked } from '../../store/failures.ts';
+import { openPostgres } from '../../store/postgres/open.ts';
+import { openSqlite } from '../../store/sqlite/sqlite.ts';
+import type { Store } from '../../store/store.ts';
+
+/** Opens a SQLite file, `:memory:`, or a database by its address, `postgres://…`. @throws {Locked} where another process holds a file. */
+export function openStore(path: string, options: { readonly lockMs?: number } = {}): Store {
+  return isDatabase(path) ? openPostgres(path) : openSqlite(path, options);
+}
+
+/** Whether data is in a database that several processes can have at a time, and in no file. */
+export function isDatabase(path: string): boolean {
+  return /^postgres(?:ql)?:\/\//i.test(path);
+}
+
+/** Where data is, as it may be shown: without a password. */
+export function shownStore(path: string): string {
+  return isDatabase(path) ? path.replace(/^([a-z+]+:\/\/[^:/@]*):[^@]*@/i, '$1:…@') : path;
+}
+
+/** Waits until a store answers. @throws where it cannot be reached. */
+export async function reached(store: Store): Promise<Store> {
+  try {
+    await store.nextDue();
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** Whether a store could not be opened because another process holds it. */
+export function isLocked(error: unknown): boolean {
+  return error instanceof Locked;
+}

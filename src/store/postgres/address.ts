@@ -1,0 +1,37 @@
+/** What an address says besides where the database is. */
+export interface Settings {
+  /** The schema in which the store lies. */
+  readonly schema: string;
+  /** Whether statements are prepared; poolers that share sessions between transactions may not keep them. */
+  readonly prepares: boolean;
+  /** Where to listen, if it is not the same address: poolers pass no notices on. */
+  readonly listenUrl: string | undefined;
+}
+
+const ownParameters = ['schema', 'prepare', 'listen'];
+
+/** Parts our own parameters from an address, `postgres://user:password@host:port/database?schema=ninefold`. @throws where it is none. */
+export function readAddress(address: string): { readonly url: string; readonly name: string; readonly settings: Settings } {
+  const url = URL.parse(address);
+  if (!url || url.pathname.length < 2)
+    throw new Error(`${hidden(address)} is no address of a database; write postgres://USER@HOST:PORT/DATABASE`);
+  const own = new URLSearchParams(
+    ownParameters.flatMap((name) => url.searchParams.getAll(name).map((value): [string, string] => [name, value])),
+  );
+  for (const name of ownParameters) url.searchParams.delete(name);
+  const schema = own.get('schema') ?? 'ninefold';
+  if (!/^[A-Za-z_][\w-]{0,62}$/.test(schema))
+    throw new Error(`${schema} cannot be the name of a schema; take letters, digits and _`);
+  const prepare = own.get('prepare') ?? 'true';
+  if (prepare !== 'true' && prepare !== 'false') throw new Error(`prepare is true or false, not ${prepare}`);
+  return {
+    url: url.href,
+    name: hidden(address),
+    settings: { schema, prepares: prepare === 'true', listenUrl: own.get('listen') ?? undefined },
+  };
+}
+
+/** An address as it may be shown. */
+function hidden(address: string): string {
+  return address.replace(/^([a-z+]+:\/\/[^:/@]*):[^@]*@/i, '$1:…@').replace(/\?.*$/, '');
+}

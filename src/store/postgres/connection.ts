@@ -1,0 +1,55 @@
+/** A statement with what stands for its `$1`, `$2`, … */
+export interface Sql {
+  readonly text: string;
+  readonly values: readonly (string | null)[];
+  /** It will hardly come again: it is not worth being prepared. */
+  readonly isOnce?: boolean;
+}
+
+/** A row that was found, column by column. */
+export type FoundValues = readonly unknown[];
+
+/** One session of the database. */
+export interface Connection {
+  /**
+   * Sends all of them at once and gives what each found, in order, once all are answered.
+   * @throws {DatabaseError} for the first that failed; those behind it in the same transaction were not carried out.
+   */
+  send(statements: readonly Sql[]): Promise<readonly (readonly FoundValues[])[]>;
+  /** Whether nothing can be asked of it any more. */
+  readonly isLost: boolean;
+  close(): Promise<void>;
+}
+
+/** A database that can be connected to. */
+export interface Server {
+  /** How it is told of in messages: without password. */
+  readonly name: string;
+  connect(): Promise<Connection>;
+  /** Has it called whenever something is told on a channel; nothing is told while the connection is lost, which `lost` says. */
+  listen(channel: string, heard: () => void, lost: () => void): Promise<() => Promise<void>>;
+  close(): Promise<void>;
+}
+
+/** What the database, or the way to it, answered instead. */
+export class DatabaseError extends Error {
+  /** SQLSTATE; empty where no answer came (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+  readonly state: string;
+  /** Whether the session is over. */
+  readonly isLost: boolean;
+  constructor(message: string, state: string, isLost: boolean, cause: unknown) {
+    super(message, { cause });
+    this.state = state;
+    this.isLost = isLost;
+  }
+}
+
+/** Whether it is the machine's doing, and not of what was asked: it is full, stops, holds a lock too long, or cannot be reached. */
+export function isOfMachine(error: unknown): boolean {
+  return error instanceof DatabaseError && (error.isLost || /^(?:08|25P0|40|53|55P03|57|58|XX)/.test(error.state));
+}
+
+/** A statement without values. */
+export function bareSql(text: string): Sql {
+  return { text, values: [] };
+}

@@ -1,0 +1,195 @@
+import type { StoredRecord } from '../store.ts';
+import type { Sql } from './connection.ts';
+import { bareSql } from './connection.ts';
+import { eraseSql } from './erasing.ts';
+import type { Counter, Entry, FactPoint } from './facts.ts';
+import type { StoreNames } from './names.ts';
+import { groupsOf, type OpGroup } from './ops.ts';
+import { outboxSql } from './outbox-sql.ts';
+import type { TableShape } from './shapes.ts';
+import type { OwnWritten, State, WrittenFacts } from './state.ts';
+import { arrayText, sqlTypes, valueText, written as writtenText } from './texts.ts';
+import { timerSql } from './timers.ts';
+
+/** What clears a store of all that clients made. */
+const cleared = ['records', 'counters', 'sequences', 'timers', 'attempts', 'deliveries', 'events', 'subscribers'];
+
+/** The statements that bring what was written into the database, in an order in which none of them is in the way of another. */
+export function flushSql(state: State, written: WrittenFacts | OwnWritten, rowTables: readonly string[]): Sql[] {
+  const { shapes } = state;
+  const { names } = shapes;
+  const statements: Sql[] = [];
+  const isCleared = written.ops.some(({ kind }) => kind === 'clear');
+  if (isCleared) {
+    for (const table of rowTables) statements.push({ text: `DELETE FROM ${names.rows(table)}`, values: [], isOnce: true });
+    for (const name of cleared) statements.push(bareSql(`DELETE FROM ${names.own(name)}`));
+  }
+  const sorts = sorted(state, written, isCleared);
+  for (const [table, changes] of sorts.rows) statements.push(...rowsSql(shapes.of(table), changes));
+  if (sorts.records.length > 0) statements.push(recordsSql(names, sorts.records));
+  if (sorts.counters.length > 0) statements.push(countersSql(names, sorts.counters));
+  if (sorts.sequences.length > 0) statements.push(sequencesSql(names, sorts.sequences));
+  for (const group of groupsOf(written.ops)) statements.push(...groupSql(names, group));
+  return statements;
+}
+
+/** What becomes of the rows of one table. */
+interface RowChanges {
+  readonly removed: string[];
+  readonly updated: Entry[];
+  readonly inserted: Entry[];
+}
+
+interface Sorted {
+  readonly rows: Map<string, RowChanges>;
+  readonly records: (readonly [string, StoredRecord])[];
+  readonly counters: (readonly [string, Counter])[];
+  readonly sequences: (readonly [string, number])[];
+}
+
+/** What was written of each sort, by name: whoever writes several does so in the same order as all others. */
+function sorted(state: State, written: WrittenFacts | OwnWritten, isCleared: boolean): Sorted {
+  const values = 'values' in written ? written.values : state.facts;
+  const found: Sorted = { rows: new Map(), records: [], counters: [], sequences: [] };
+  for (const key of [...written.points.keys()].sort()) {
+    // Both maps hold the same keys, and what is kept under a key is of its point's sort.
+    const point = written.points.get(key) as FactPoint;
+    const now = values.get(key) ?? null;
+    if (point.sort === 'row') {
+      const before = isCleared ? null : (state.stored.get(key) ?? null);
+      const changes = found.rows.get(point.table) ?? { removed: [], updated: [], inserted: [] };
+      found.rows.set(point.table, changes);
+      // One that was taken out and put in again has another creation number.
+      const isOther = before !== null && now !== null && (before as Entry).row.seq !== (now as Entry).row.seq;
+      if (before !== null && (now === null || isOther)) changes.removed.push(point.name);
+      if (now !== null && before !== null && !isOther) changes.updated.push(now as Entry);
+      else if (now !== null) changes.inserted.push(now as Entry);
+    } else if (now === null) continue;
+    else if (point.sort === 'record') found.records.push([point.name, now as StoredRecord]);
+    else if (point.sort === 'counter') found.counters.push([point.name, now as Counter]);
+    else if (point.sort === 'sequence') found.sequences.push([point.name, now as number]);
+  }
+  return found;
+}
+
+/** Rows are removed first, then changed, then added: what a unique value is taken from is done before it is given to another. */
+function rowsSql(shape: TableShape, { removed, updated, inserted }: RowChanges): Sql[] {
+  const statements: Sql[] = [];
+  if (removed.length > 0)
+    statements.push({
+      text: `DELETE FROM ${shape.sql} WHERE id = ANY($1::text[])`,
+      values: [arrayText(removed.map(writtenText))],
+    });
+  if (updated.length > 0) {
+    const columns = ['rev', 'entered', 'doc', ...shape.stated.map(({ sql }) => sql)];
+    statements.push({
+      text: `UPDATE ${shape.sql} AS t SET ${columns.map((sql) => `${sql} = i.${sql}`).join(', ')}
+        FROM unnest($1::text[], ${typesOf(shape, 2)}) AS i(id, ${columns.join(', ')}) WHERE t.id = i.id`,
+      values: [arrayText(updated.map(({ row }) => writtenText(row.id))), ...valuesOf(shape, updated)],
+    });
+  }
+  if (inserted.length > 0) {
+    const columns = ['id', 'seq', 'rev', 'entered', 'doc', ...shape.stated.map(({ sql }) => sql)];
+    statements.push({
+      text: `INSERT INTO ${shape.sql} (${columns.join(', ')})
+        SELECT * FROM unnest($1::text[], $2::int8[], ${typesOf(shape, 3)})`,
+      values: [
+        arrayText(inserted.map(({ row }) => writtenText(row.id))),
+        arrayText(inserted.map(({ row }) => row.seq)),
+        ...valuesOf(shape, inserted),
+      ],
+    });
+  }
+  return statements;
+}
+
+function typesOf(shape: TableShape, from: number): string {
+  return ['int8', 'int8', 'text', ...shape.stated.map(({ type }) => sqlTypes[type])]
+    .map((type, index) => `$${from + index}::${type}[]`)
+    .join(', ');
+}
+
+function valuesOf(shape: TableShape, entries: readonly Entry[]): string[] {
+  return [
+    arrayText(entries.map(({ row }) => row.rev)),
+    arrayText(entries.map(({ row }) => row.entered)),
+    arrayText(entries.map(({ row }) => row.doc)),
+    ...shape.stated.map((_, at) => arrayText(entries.map(({ columns }) => valueText(columns?.[at] ?? null)))),
+  ];
+}
+
+function recordsSql(names: StoreNames, records: Sorted['records']): Sql {
+  return {
+    text: `INSERT INTO ${names.own('records')} (key, fingerprint, body, expires)
+      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int8[])
+      ON CONFLICT (key) DO UPDATE SET fingerprint = excluded.fingerprint, body = excluded.body, expires = excluded.expires`,
+    values: [
+      arrayText(records.map(([key]) => writtenText(key))),
+      arrayText(records.map(([, { fingerprint }]) => writtenText(fingerprint))),
+      arrayText(records.map(([, { body }]) => writtenText(body))),
+      arrayText(records.map(([, { expiresMs }]) => expiresMs)),
+    ],
+  };
+}
+
+function countersSql(names: StoreNames, counters: Sorted['counters']): Sql {
+  return {
+    text: `INSERT INTO ${names.own('counters')} (name, count, expires) SELECT * FROM unnest($1::text[], $2::float8[], $3::int8[])
+      ON CONFLICT (name) DO UPDATE SET count = excluded.count, expires = excluded.expires`,
+    values: [
+      arrayText(counters.map(([name]) => writtenText(name))),
+      arrayText(counters.map(([, { count }]) => count)),
+      arrayText(counters.map(([, { expiresMs }]) => expiresMs)),
+    ],
+  };
+}
+
+function sequencesSql(names: StoreNames, sequences: Sorted['sequences']): Sql {
+  return {
+    text: `INSERT INTO ${names.own('sequences')} (name, last) SELECT * FROM unnest($1::text[], $2::int8[])
+      ON CONFLICT (name) DO UPDATE SET last = excluded.last`,
+    values: [arrayText(sequences.map(([name]) => writtenText(name))), arrayText(sequences.map(([, last]) => last))],
+  };
+}
+
+function groupSql(names: StoreNames, group: OpGroup): Sql[] {
+  const first = group.ops[0]!;
+  switch (first.kind) {
+    case 'clear':
+      return [];
+    case 'erase':
+      return group.ops.flatMap((op) => (op.kind === 'erase' ? eraseSql(names, op.of) : []));
+    case 'putCredential':
+    case 'removeCredential':
+      return group.ops.flatMap((op) => credentialSql(names, op));
+    case 'setTimer':
+    case 'timerFired':
+    case 'clearTimer':
+    case 'clearTimers':
+    case 'forgetTimers':
+      return timerSql(names, group);
+    default:
+      return outboxSql(names, group);
+  }
+}
+
+function credentialSql(names: StoreNames, op: OpGroup['ops'][number]): Sql[] {
+  const table = names.own('credentials');
+  if (op.kind === 'removeCredential')
+    return [
+      {
+        text: `DELETE FROM ${table} WHERE name = $1 AND serial = $2::int8`,
+        values: [writtenText(op.of.name), String(op.of.serial)],
+      },
+    ];
+  if (op.kind !== 'putCredential') return [];
+  const { name, serial, scheme, lookup, user, caller, doc } = op.of;
+  return [
+    {
+      text: `INSERT INTO ${table} (name, serial, scheme, lookup, "user", caller, doc) VALUES ($1, $2::int8, $3, $4, $5, $6, $7)
+        ON CONFLICT (name, serial) DO UPDATE SET scheme = excluded.scheme, lookup = excluded.lookup, "user" = excluded."user",
+        caller = excluded.caller, doc = excluded.doc`,
+      values: [writtenText(name), String(serial), ...[scheme, lookup, user, caller, doc].map(writtenText)],
+    },
+  ];
+}

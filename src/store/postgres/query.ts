@@ -1,0 +1,159 @@
+import type { Condition, FoundRow, Operand, QuerySpec, Scalar } from '../store.ts';
+import { type ConditionScope, type GivenBinding, postgresCondition } from './condition.ts';
+import type { FoundValues, Sql } from './connection.ts';
+import type { ShapeColumn, TableShape, TableShapes } from './shapes.ts';
+import { readScalar, sqlTypes, valueText } from './texts.ts';
+
+const ALIAS = 't';
+
+interface OrderColumn extends ShapeColumn {
+  readonly descending: boolean;
+}
+
+interface Compiled {
+  readonly text: string;
+  readonly bindings: readonly GivenBinding[];
+}
+
+/** What of the rows is wanted: all that `limit` asks for and so many more, or how many there are. */
+export type WantedRows = { readonly more: number } | 'count';
+
+/** One question over one table, as SQL for each combination of types that its parameters have. */
+export class PostgresQuery {
+  /** The tables that it looks into. */
+  readonly tables: readonly string[];
+  readonly #shapes: TableShapes;
+  readonly #spec: QuerySpec;
+  readonly #shape: TableShape;
+  readonly #order: OrderColumn[] = [];
+  readonly #newestFirst: boolean;
+  readonly #texts = new Map<string, Compiled>();
+
+  constructor(shapes: TableShapes, spec: QuerySpec) {
+    this.#shapes = shapes;
+    this.#spec = spec;
+    this.#shape = shapes.of(spec.table);
+    this.tables = [...new Set([spec.table, ...tablesOf(spec.where)])];
+    let newestFirst = spec.newestFirst ?? false;
+    for (const { column, descending } of spec.order ?? []) {
+      const { sql, type } = this.#shape.column(column);
+      if (sql === 'seq') {
+        newestFirst = descending ?? false;
+        break;
+      }
+      this.#order.push({ sql: `${ALIAS}.${sql}`, type, descending: descending ?? false });
+    }
+    this.#newestFirst = newestFirst;
+  }
+
+  sql(params: readonly Scalar[], wanted: WantedRows): Sql {
+    const isCount = wanted === 'count';
+    const kinds = `${isCount ? '#' : ''}${params.map(kindOf).join('')}`;
+    let compiled = this.#texts.get(kinds);
+    if (!compiled) {
+      compiled = isCount ? this.#count(params) : this.#rows(params);
+      this.#texts.set(kinds, compiled);
+    }
+    const values = compiled.bindings.map((binding) => binding(params));
+    if (isCount) return { text: compiled.text, values };
+    const { limit, offset } = this.#spec;
+    const most = limit === undefined ? -1 : Number(params[limit]);
+    const skipped = offset === undefined ? 0 : Number(params[offset]);
+    const reach = most < 0 ? null : String(most + wanted.more);
+    return {
+      text: compiled.text,
+      values: [...values, reach, String(skipped), reach === null ? null : String(Number(reach) + skipped)],
+    };
+  }
+
+  /** The rows that were found, or the first so many of them. */
+  read(found: readonly FoundValues[]): FoundRow[] {
+    const { lean, keys } = this.#spec;
+    const first = lean ? 2 : 5;
+    return found.map((values) => {
+      const more = keys ? { keys: values.slice(first).map(readScalar) } : {};
+      // The columns are those that `#columns` selected.
+      const [seq, doc, id, rev, entered] = values as [number, string, string, number, number];
+      if (lean) return { id: '', seq, rev: 0, entered: 0, doc, keys: undefined, ...more };
+      return { id: String(readScalar(id)), seq, rev, entered, doc, ...more };
+    });
+  }
+
+  #scope(params: readonly Scalar[], bindings: GivenBinding[]): ConditionScope {
+    return { shape: this.#shape, alias: ALIAS, find: (name) => this.#shapes.of(name), bindings, params };
+  }
+
+  #count(params: readonly Scalar[]): Compiled {
+    const bindings: GivenBinding[] = [];
+    const where = this.#spec.where ? ` WHERE ${postgresCondition(this.#scope(params, bindings), this.#spec.where)}` : '';
+    return { text: `SELECT count(*) FROM ${this.#shape.sql} AS ${ALIAS}${where}`, bindings };
+  }
+
+  #rows(params: readonly Scalar[]): Compiled {
+    const bindings: GivenBinding[] = [];
+    const scope = this.#scope(params, bindings);
+    const parts = this.#spec.after === undefined ? [''] : this.#continuations(params, this.#spec.after, bindings);
+    const where = this.#spec.where ? postgresCondition(scope, this.#spec.where) : '';
+    const [reach, skipped, both] = [1, 2, 3].map((at) => `$${bindings.length + at}::int8`);
+    const names = this.#spec.lean ? ['seq', 'doc'] : ['seq', 'doc', 'id', 'rev', 'entered'];
+    const columns = [
+      ...names.map((name) => `${ALIAS}.${name}`),
+      ...(this.#spec.keys ? this.#order.map(({ sql }, at) => `${sql} AS k${at}`) : []),
+    ];
+    const order = [
+      ...this.#order.map(({ sql, descending }) => (descending ? `${sql} DESC NULLS LAST` : `${sql} NULLS FIRST`)),
+      `${ALIAS}.seq${this.#newestFirst ? ' DESC' : ''}`,
+    ].join(', ');
+    const selects = parts.map((part) => {
+      const conditions = [where, part].filter(Boolean).join(' AND ');
+      return `SELECT ${columns.join(', ')} FROM ${this.#shape.sql} AS ${ALIAS}${conditions && ` WHERE ${conditions}`} ORDER BY ${order}`;
+    });
+    const all = selects.length === 1 ? selects[0]! : selects.map((select) => `(${select} LIMIT ${both})`).join(' UNION ALL ');
+    // The last one is there in every text, so that all are bound alike.
+    return { text: `${all} LIMIT least(${reach}, ${both}) OFFSET ${skipped}`, bindings };
+  }
+
+  /**
+   * The rows strictly after a given one, as a list of conditions: first those that equal it in every column and were created after it,
+   * then those that equal it in all columns but the last, and so on. Each is one range of an index, and is read in their order.
+   */
+  #continuations(params: readonly Scalar[], from: number, bindings: GivenBinding[]): string[] {
+    const order = this.#order;
+    const absent = order.map((_, at) => params[from + at] === null);
+    const places = order.map(({ type }, at) => {
+      if (absent[at]) return '';
+      bindings.push((given) => valueText(given[from + at] ?? null));
+      return `($${bindings.length}::${sqlTypes[type]}${type === 'text' ? ' COLLATE "C"' : ''})`;
+    });
+    bindings.push((given) => String(given[from + order.length]));
+    const seq = `${ALIAS}.seq ${this.#newestFirst ? '<' : '>'} $${bindings.length}::int8`;
+    const same = order.map(({ sql }, at) => (absent[at] ? `${sql} IS NULL` : `${sql} = ${places[at]}`));
+    const parts = [[...same, seq].join(' AND ')];
+    for (let depth = order.length - 1; depth >= 0; depth--)
+      for (const next of beyond(order[depth]!, absent[depth]!, places[depth]!))
+        parts.push([...same.slice(0, depth), next].join(' AND '));
+    return parts;
+  }
+}
+
+/** What comes after a value in one column: absent values are sorted before all others. */
+function beyond({ sql, descending }: OrderColumn, absent: boolean, place: string): string[] {
+  if (descending) return absent ? [] : [`${sql} < ${place}`, `${sql} IS NULL`];
+  return [absent ? `${sql} IS NOT NULL` : `${sql} > ${place}`];
+}
+
+function kindOf(value: Scalar): string {
+  if (value === null) return '0';
+  if (typeof value === 'string') return 't';
+  if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value ? 'i' : 'n';
+  return Number.isInteger(value) ? (Math.abs(value) < 2 ** 63 ? 'i' : 'n') : 'r';
+}
+
+function tablesOf(condition: Condition | undefined): string[] {
+  if (!condition) return [];
+  const inside = (operand: Operand): string[] => ('then' in operand ? [operand.table, ...inside(operand.then)] : []);
+  if ('left' in condition) return [...inside(condition.left), ...inside(condition.right)];
+  if (condition.op === 'and' || condition.op === 'or') return condition.of.flatMap(tablesOf);
+  if (condition.op === 'not') return tablesOf(condition.of);
+  return condition.op === 'absent' ? inside(condition.of) : [];
+}

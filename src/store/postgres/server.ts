@@ -1,0 +1,165 @@
+import type { Client, ClientConfig } from 'pg';
+import type { Settings } from './address.ts';
+import { type Connection, DatabaseError, type FoundValues, type Server, type Sql } from './connection.ts';
+
+/** How long a statement may wait for others, and how long a transaction may rest before the database ends it: both hold others up. */
+const sessionSettings = {
+  connectionTimeoutMillis: 5000,
+  keepAlive: true,
+  application_name: 'ninefold',
+  lock_timeout: 15_000,
+  idle_in_transaction_session_timeout: 10_000,
+} as const satisfies ClientConfig;
+
+/** The server behind an address, over the driver `pg`, which is loaded when it is first connected to. */
+export function pgServer(url: string, name: string, { prepares, listenUrl }: Settings): Server {
+  const open = new Set<PgConnection>();
+  return {
+    name,
+    async connect() {
+      const client = await connected(url, name, { pipeline: true });
+      const connection = new PgConnection(client, prepares, () => open.delete(connection));
+      open.add(connection);
+      return connection;
+    },
+    async listen(channel, heard, lost) {
+      const client = await connected(listenUrl ?? url, name, {});
+      let isOver = false;
+      client.on('notification', heard);
+      const over = () => {
+        if (!isOver) lost();
+        isOver = true;
+      };
+      client.on('error', over);
+      client.on('end', over);
+      await client.query(`LISTEN "${channel}"`);
+      client.unref();
+      return async () => {
+        isOver = true;
+        await client.end();
+      };
+    },
+    async close() {
+      await Promise.all([...open].map((connection) => connection.close()));
+    },
+  };
+}
+
+async function connected(url: string, name: string, more: ClientConfig): Promise<Client & Holding> {
+  const { Client: PgClient } = await import('pg');
+  // It has both (pg 8, lib/client.js).
+  const client = new PgClient({ connectionString: url, ...sessionSettings, ...more, types: { getTypeParser } }) as Client &
+    Holding;
+  try {
+    await client.connect();
+    // Parts of one question are read in their order, one after the other.
+    await client.query('SET max_parallel_workers_per_gather = 0; SET jit = off');
+    return client;
+  } catch (error) {
+    client.end().catch(() => {});
+    throw new DatabaseError(`${name} cannot be reached: ${messageOf(error)}`, stateOf(error), true, error);
+  }
+}
+
+/** What the driver's own types leave out of a client. */
+interface Holding {
+  /** Keeps the process alive, as long as something is asked. */
+  ref(): void;
+  unref(): void;
+}
+
+class PgConnection implements Connection {
+  readonly #client: Client & Holding;
+  readonly #prepares: boolean;
+  readonly #closed: () => void;
+  readonly #names = new Map<string, string>();
+  #lost: unknown;
+  #underWay = 0;
+  isLost = false;
+
+  constructor(client: Client & Holding, prepares: boolean, closed: () => void) {
+    this.#client = client;
+    this.#prepares = prepares;
+    this.#closed = closed;
+    const over = (error?: unknown) => {
+      this.#lost ??= error;
+      this.isLost = true;
+      closed();
+    };
+    client.on('error', over);
+    client.on('end', over);
+    client.unref();
+  }
+
+  async send(statements: readonly Sql[]): Promise<readonly (readonly FoundValues[])[]> {
+    // A store that nobody asks anything keeps no process alive.
+    if (this.#underWay++ === 0) this.#client.ref();
+    const answers = await Promise.allSettled(statements.map((one) => this.#query(one)));
+    if (--this.#underWay === 0) this.#client.unref();
+    const failed = answers.find((answer) => answer.status === 'rejected');
+    if (failed) throw this.#told(failed.reason);
+    // None of them was rejected.
+    return answers.map((answer) => (answer as PromiseFulfilledResult<{ rows: FoundValues[] }>).value.rows);
+  }
+
+  async close(): Promise<void> {
+    this.isLost = true;
+    this.#closed();
+    await this.#client.end().catch(() => {});
+  }
+
+  #query({ text, values, isOnce }: Sql): Promise<{ rows: FoundValues[] }> {
+    const query = { text, values: [...values], rowMode: 'array' as const };
+    return this.#client.query(this.#prepares && !isOnce ? { ...query, name: this.#nameOf(text) } : query);
+  }
+
+  #nameOf(text: string): string {
+    let name = this.#names.get(text);
+    if (name === undefined) {
+      name = `n${this.#names.size}`;
+      this.#names.set(text, name);
+    }
+    return name;
+  }
+
+  #told(error: unknown): DatabaseError {
+    const state = stateOf(error);
+    // An answer with a state came from the server; of class 57P and 25P03 are those that end the session.
+    const isLost = this.isLost || state === '' || /^57P|^25P03/.test(state);
+    if (isLost) {
+      this.isLost = true;
+      this.#client.end().catch(() => {});
+      this.#closed();
+    }
+    return new DatabaseError(messageOf(this.#lost ?? error), state, isLost, error);
+  }
+}
+
+function stateOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && /^(?!E)[0-9A-Z]{5}$/.test(code) ? code : '';
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
+  return error instanceof Error ? error.message : String(error);
+}
+
+const INT8 = 20;
+const FLOAT8 = 701;
+const INT4 = 23;
+const BOOL = 16;
+
+/** Values as the store reads them: whole numbers exactly, everything else as text. */
+function getTypeParser(oid: number): (text: string) => unknown {
+  if (oid === INT8) return readInteger;
+  if (oid === FLOAT8 || oid === INT4) return Number;
+  if (oid === BOOL) return (text) => text === 't';
+  return (text) => text;
+}
+
+/** A number cannot hold every 64-bit integer: those outside its exact range become a BigInt. */
+export function readInteger(text: string): number | bigint {
+  const number = Number(text);
+  return Number.isSafeInteger(number) ? number : BigInt(text);
+}

@@ -1,0 +1,48 @@
+import type { Json, JsonMap } from '../../document/document.ts';
+import { isMap } from '../../document/values.ts';
+import type { Endpoint } from '../../parts/endpoints.ts';
+import { entryOf, statedValue } from '../../parts/fact.ts';
+import { isStateSent, isWritable } from '../../parts/payload.ts';
+import type { Resource } from '../../parts/resources.ts';
+import { takenOf } from '../../parts/taking.ts';
+import type { TrialExchange } from '../script/exchange.ts';
+import { bareMap } from '../values/bare-map.ts';
+import type { Model } from './model.ts';
+import { writesFields } from './own-body.ts';
+
+/** The fields that a body sets, as its caller may write them; nothing where the body has a shape of its own, or is no JSON. */
+export function sentFields(
+  model: Model,
+  resource: Resource,
+  exchange: TrialExchange,
+): Readonly<Record<string, Json>> | undefined {
+  const { endpoint, sent } = exchange;
+  const isOwn = endpoint !== undefined && (isUnstated(endpoint.request) || !writesFields(model, endpoint));
+  const taken = takenOf(endpoint ?? {}, sent.json);
+  if (isOwn || !isJsonMap(taken) || !isJson(sent.headers['content-type'])) return undefined;
+  const caller = model.readerOf(exchange);
+  const effect = endpoint && statedValue(endpoint.does);
+  const fields = Object.entries(taken).filter(([name]) => {
+    const field = entryOf(resource.fields, name);
+    const isMoved = field && effect?.verb === 'update' && isStateSent(model.spec, resource, field);
+    if (!field || !(isMoved || isWritable(model.spec, resource, field))) return false;
+    return field.writable === undefined || (caller !== undefined && field.writable.includes(caller.user));
+  });
+  return bareMap(Object.fromEntries(fields));
+}
+
+/** What is taken of a body of JSON is JSON. */
+export function isJsonMap(taken: unknown): taken is JsonMap {
+  return isMap(taken as Json);
+}
+
+/** Whether it is said that the body is none, or of no promised shape. */
+function isUnstated({ standing, ...request }: Endpoint['request']): boolean {
+  return (
+    standing === 'none' || standing === 'any' || (standing === 'open' && 'question' in request && request.question !== undefined)
+  );
+}
+
+function isJson(type: string | undefined): boolean {
+  return type === undefined || /^application\/(?:[\w.-]+\+)?json/.test(type);
+}

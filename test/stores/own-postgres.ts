@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { chownSync, globSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** A PostgreSQL that was started for a run of tests. */
+export interface OwnPostgres {
+  readonly address: string;
+  readonly stop: () => Promise<void>;
+}
+
+/** How long a server has to be there, and to be gone. */
+const waitMs = 60_000;
+
+/** Starts the PostgreSQL that is installed, with a folder and a port of its own. @throws where none is installed, or it does not start */
+export async function startOwnPostgres(isThere: (address: string) => Promise<boolean>): Promise<OwnPostgres> {
+  const bin = installed();
+  if (bin === undefined) throw new Error('there is no PostgreSQL: install one (Debian: apt-get install postgresql)');
+  const folder = mkdtempSync(join(tmpdir(), 'ninefold-postgres-'));
+  // PostgreSQL does not run as root: nobody will do.
+  const who = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  if (who.uid !== undefined) chownSync(folder, who.uid, who.gid);
+  const data = join(folder, 'data');
+  const run = (program: string, args: readonly string[]) =>
+    spawn(join(bin, program), args, { ...who, cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+  const made = run('initdb', ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale', 'C']);
+  const code = await new Promise((resolve) => made.once('close', resolve).once('error', () => resolve(-1)));
+  if (code !== 0) throw new Error(`initdb of ${bin} ended with ${code}`);
+  const port = await freePort();
+  const server = run('postgres', [
+    '-D',
+    data,
+    '-h',
+    '127.0.0.1',
+    '-p',
+    String(port),
+    '-k',
+    '',
+    '-c',
+    'logging_collector=off',
+    '-c',
+    'log_min_messages=fatal',
+  ]);
+  let isOver = false;
+  const over = new Promise<void>((resolve) => {
+    server.once('close', () => {
+      isOver = true;
+      resolve();
+    });
+  });
+  const stop = async (): Promise<void> => {
+    // A fast shutdown: who is connected is cut off.
+    server.kill('SIGINT');
+    await Promise.race([over, delay(waitMs, undefined, { ref: false }).then(() => server.kill('SIGKILL'))]);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const address = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  for (let waited = 0; waited < waitMs && !isOver; waited += 100) {
+    if (await isThere(address)) return { address, stop };
+    await delay(100);
+  }
+  await stop();
+  throw new Error(`the PostgreSQL of ${bin} did not start`);
+}
+
+/** Where its programs are: on the path, or where Debian has them; the newest of several. */
+function installed(): string | undefined {
+  const found = [
+    ...(process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'postgres')),
+    ...globSync('/usr/lib/postgresql/*/bin/postgres').sort().reverse(),
+  ].find((file) => globSync(file).length > 0 && globSync(join(dirname(file), 'initdb')).length > 0);
+  return found === undefined ? undefined : dirname(found);
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { readonly port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isLong, oneOfEach } from './long.ts';
+import { desk } from './values/desk.ts';
+import { payments } from './values/payments.ts';
+import { register } from './values/register.ts';
+import { tracker } from './values/tracker.ts';
+import { type Otherwise, servedOtherwise } from './verify/served-otherwise.ts';
+import { openStand } from './verify/stand.ts';
+
+const countedRows: readonly Otherwise[] = [
+  [
+    'all repositories are counted together',
+    'generate: integer, within: repository',
+    'generate: integer',
+    'allowed values:issue.number',
+    /anew/,
+  ],
+  [
+    'numbers are drawn by chance',
+    'generate: "T-{number:4}"',
+    'generate: "T-{random:4:1-9}"',
+    'allowed values:issue.label',
+    /counted, next/,
+  ],
+  [
+    'every number ends in nothing',
+    'generate: "T-{number:4}"',
+    'generate: "T-{number:3}0"',
+    'allowed values:issue.label',
+    /counted, next/,
+  ],
+  [
+    'a number has too few digits',
+    'generate: "T-{number:4}"',
+    'generate: "T-{number:3}"',
+    'allowed values:issue.label',
+    /generated/,
+  ],
+];
+
+servedOtherwise(
+  tracker,
+  oneOfEach(countedRows, ([, , , breaks]) => breaks),
+);
+
+const movedRows: readonly Otherwise[] = [
+  [
+    'an update reopens what was never closed',
+    'reopen: { from: closed,',
+    'reopen: { from: [closed, locked],',
+    'transitions:case',
+    /refused from locked/,
+  ],
+  ['an update does not reopen', 'on: [update case], else: not_closed', 'else: not_closed', 'transitions:case', /reopen/],
+  [
+    'an update forgets when it was closed',
+    'close: now, reopen',
+    '"close case": now, reopen',
+    'allowed values:case.closed_at',
+    /answered|stored/,
+  ],
+];
+
+servedOtherwise(
+  desk,
+  oneOfEach(movedRows, ([, , , breaks]) => breaks),
+);
+
+const readOnlyRows: readonly Otherwise[] = [
+  ['what is read-only is ignored', 'read_only: refuse', 'read_only: ignore', 'allowed values:entry.number', /read-only refused/],
+  [
+    'a time may be sent',
+    'readOnly: true, set: { create: now }',
+    'set: { update: now }, default: "2026-01-01T00:00:00Z"',
+    'allowed values:entry.made_at',
+    /read-only refused|stored|answered/,
+  ],
+  ['the state is ignored', 'read_only: refuse', 'read_only: ignore', 'allowed values:entry.state', /read-only refused/],
+];
+
+servedOtherwise(
+  register,
+  oneOfEach(readOnlyRows, ([, , , breaks]) => breaks),
+);
+
+const keptRows: readonly Otherwise[] = [
+  [
+    'what is declined is not kept',
+    '- { state: declined, answer: card_declined }',
+    '- { if: "next.card == \'none\'", state: declined }',
+    'conditions:card_declined',
+    /code/,
+  ],
+  [
+    'what is declined is answered like any change',
+    'state: declined, answer: card_declined',
+    'state: declined',
+    'transitions:payment',
+    /capture/,
+  ],
+  [
+    'what is declined leads elsewhere',
+    '{ state: declined, answer: card_declined }',
+    '{ state: blocked, answer: card_declined }',
+    'transitions:payment',
+    /capture is kept/,
+  ],
+];
+
+servedOtherwise(
+  payments,
+  oneOfEach(keptRows, ([, , , breaks]) => breaks),
+);
+
+test('a service that counts is found without a fault, and each counted field is held', { skip: !isLong }, async () => {
+  const stand = await openStand(tracker);
+  try {
+    const { breaches, facts } = await stand.verify({ only: ['resources'] });
+    assert.deepEqual(breaches, []);
+    const verdicts = facts
+      .filter(({ kind, subject }) => kind === 'allowed values' && /issue.(number|label)/.test(subject))
+      .map(({ verdict }) => verdict);
+    assert.deepEqual([...new Set(verdicts)], ['held']);
+  } finally {
+    await stand.close();
+  }
+});
+
+test('a service that is moved by updates is found without a fault', { skip: !isLong }, async () => {
+  const stand = await openStand(desk);
+  try {
+    const { breaches, facts } = await stand.verify();
+    assert.deepEqual(breaches, []);
+    assert.deepEqual(
+      facts.filter(({ kind, subject }) => kind === 'transitions' && subject === 'case').map(({ verdict }) => verdict),
+      ['held'],
+    );
+  } finally {
+    await stand.close();
+  }
+});
+
+test('a service that refuses what is read-only is found without a fault', { skip: !isLong }, async () => {
+  const stand = await openStand(register);
+  try {
+    const { breaches } = await stand.verify({ only: ['resources'] });
+    assert.deepEqual(breaches, []);
+  } finally {
+    await stand.close();
+  }
+});
+
+test('a service that keeps what it answers with an error is found without a fault', { skip: !isLong }, async () => {
+  const stand = await openStand(payments);
+  try {
+    const { breaches } = await stand.verify();
+    assert.deepEqual(breaches, []);
+  } finally {
+    await stand.close();
+  }
+});
