@@ -32,9 +32,13 @@ resources:
       boat: { ref: boat, onDelete: restrict, immutable: true }
       berth: { ref: berth, onDelete: restrict, immutable: true }
       crew: { type: integer, minimum: 1, maximum: 12 }
+      comes_at: { type: string, format: date-time }
+      flag: { type: string, maxLength: 20 }
+      number: { type: integer, minimum: 1, maximum: 99 }
       kept: { type: boolean, default: false }
       status: { type: string, readOnly: true }
-    required: [id, guest, boat, berth, crew, kept, status]
+    required: [id, guest, boat, berth, crew, comes_at, kept, status]
+    one_of: [[flag, number]]
     unique: [{ fields: [berth], while: "next.status == 'moored'" }]
   hook:
     identifier: { field: id, generate: uuid }
@@ -53,7 +57,7 @@ states:
     initial: booked
     states: [booked, moored, gone, lapsed]
     transitions:
-      moor: booked -> moored
+      moor: { from: booked, to: moored, if: "resource.comes_at > now && resource.comes_at < now + duration('1h')" }
       leave: moored -> gone
       lapse: { from: booked, to: lapsed, after: 3d, if: "!resource.kept" }
 endpoints:
@@ -67,7 +71,7 @@ endpoints:
   GET /visits: { does: list visit, parameters: { berth: { in: query } } }
   GET /visits/{id}: { does: read visit }
   POST /visits/{id}/moor: { does: moor visit }
-  POST /visits/{id}/leave: { does: leave visit }
+  POST /visits/{id}/leave: { does: leave visit, request: { type: object, properties: { tide: { type: integer } }, required: [tide], additionalProperties: false } }
   POST /hooks: { does: create hook, response: { 201: { shape: hook, data: result } } }
   DELETE /hooks/{id}: { does: delete hook }
 authentication:

@@ -22,6 +22,7 @@ import { arbitraryValuesOf, type Draft, Reference } from '../values/values.ts';
 import { linkedShape } from './links.ts';
 import { readsThrough, refusedByOwn } from './own-rules.ts';
 import type { TrialRow, WantedRow } from './row.ts';
+import { timelyFor } from './timely.ts';
 
 export interface Drafting extends WantedRow {
   /** The fields that the path binds, and the body leaves out. */
@@ -49,16 +50,18 @@ export async function draftBody(session: Session, endpoint: Endpoint, drafting: 
     if (ruled && hasRules(ruled)) return draw % 2 === 0 ? style : 'full';
     return draw === draws - 1 ? 'plain' : style;
   };
+  const timely = timelyFor(session, endpoint, drafting.state);
   for (const referred of styles) {
     const made = new Made((resource) => drafting.make(resource, referred));
     for (let draw = 0; draw < draws; draw++) {
       const draft = drawn(session, endpoint, shape.value, styleOf(draw));
-      last = await filled(isDraftMap(draft) ? wanted(session, endpoint, draft, drafting) : draft, made);
+      const timed = timely ? { ...drafting, body: { ...timely.times(draw), ...drafting.body } } : drafting;
+      last = await filled(isDraftMap(draft) ? wanted(session, endpoint, draft, timed) : draft, made);
       const sent = resolve(last, session.run);
       const row = drafting.changes?.fields;
       const isKept =
         sentKeepsRules(model, endpoint, sent) !== 'no' && !(row && changeKeepsRules(model, endpoint, row, sent) === 'no');
-      if (isKept && !refusedByOwn(session, endpoint, last, caller)) return last;
+      if (isKept && !timely?.closes(sent, draw) && !refusedByOwn(session, endpoint, last, caller)) return last;
       made.again();
     }
   }
@@ -169,7 +172,7 @@ function withChoices(
   const { model } = session;
   const effect = statedValue(endpoint.does);
   const resource = model.resource(resourceOfEffect(effect) ?? '');
-  if (!resource || resource.choices.length === 0) return draft;
+  if (!resource || resource.choices.length === 0 || !writesRow(effect?.verb)) return draft;
   if (effect?.verb === 'update') {
     const others = resource.choices.flatMap(({ fields }) => fields.filter((name) => !isThere(changes?.fields?.[name])));
     return Object.fromEntries(Object.entries(draft).filter(([name]) => wanted.has(name) || !others.includes(name)));
@@ -198,6 +201,11 @@ function writtenByOthers({ model }: Session, name: string, caller: TrialCaller |
       writable !== undefined && !writable.includes(caller?.user ?? '') && statedValue(required) !== true,
   );
   return new Set(theirs.map(([field]) => field));
+}
+
+/** Whether a body is of the fields of a row: what a transition takes is its own. */
+function writesRow(verb: string | undefined): boolean {
+  return isNew(verb) || verb === 'update' || verb === 'replace';
 }
 
 function isNew(verb: string | undefined): boolean {
