@@ -20,15 +20,15 @@ export function changelogGap(root: string): string | undefined {
 
   const base = baseOf(git, head);
   const range = base === undefined ? head : `${base}..${head}`;
+  const isTold =
+    linesOf(git('rev-list', '--max-count=1', range, '--', 'CHANGELOG.md')).length > 0 ||
+    linesOf(git('status', '--porcelain', '--', 'CHANGELOG.md')).length > 0;
+  if (isTold) return undefined;
   const isUnsaid = (commit: string): boolean => !trailer.test(git('log', '-1', '--format=%B', commit) ?? '');
   const commits = linesOf(git('rev-list', '--no-merges', range, '--', 'src')).filter(isUnsaid);
   const edited = linesOf(git('status', '--porcelain', '--untracked-files=all', '--', 'src'));
   if (commits.length === 0 && edited.length === 0) return undefined;
 
-  const isTold =
-    linesOf(git('rev-list', '--max-count=1', range, '--', 'CHANGELOG.md')).length > 0 ||
-    linesOf(git('status', '--porcelain', '--', 'CHANGELOG.md')).length > 0;
-  if (isTold) return undefined;
   const shown = commits.slice(0, 5).map((commit) => `  ${git('log', '-1', '--format=%h %s', commit)}`);
   const more = commits.length > shown.length ? [`  and ${commits.length - shown.length} more`] : [];
   return [
