@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
 import { movableClock, type Service, serve } from '../src/index.ts';
-import { CommitFailed, CommitUnknown } from '../src/store/failures.ts';
+import { CommitFailed, CommitUnknown, StoreUnavailable } from '../src/store/failures.ts';
 import { openPostgres } from '../src/store/postgres/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { noRows, row, table } from './store-engines.ts';
@@ -142,6 +142,34 @@ test('a key that one process revokes is refused by the other', async (context) =
   assert.equal((await send(second, 'GET', '/lamps/l')).status, 200);
   await first.administer('keys revoke', { key });
   await until(async () => (await send(second, 'GET', '/lamps/l')).status === 401);
+});
+
+test('what cannot be read for now is 503, and may be asked for again', async (context) => {
+  const own = await makeDatabase();
+  const [store] = await several(context, 1, Promise.resolve(own.address));
+  const document = {
+    resources: { note: { identifier: { field: 'id', generate: 'integer' }, fields: { id: 'integer' } } },
+    endpoints: { 'GET /notes': { does: 'list note' }, 'POST /notes': { does: 'create note' } },
+  };
+  const failures: unknown[] = [];
+  const service = await serve(document, { store: store!, onFailure: (failure) => failures.push(failure) });
+  context.after(() => service.close());
+  const statusOf = async (method: string) => {
+    const body = method === 'POST' ? { body: '{}', headers: { 'content-type': 'application/json' } } : {};
+    const { status, headers } = await service.fetch(new Request('http://127.0.0.1/notes', { method, ...body }));
+    return [status, headers.get('retry-after')];
+  };
+  assert.deepEqual(
+    [await statusOf('POST'), await statusOf('GET')],
+    [
+      [201, null],
+      [200, null],
+    ],
+  );
+  await own.drop();
+  // The first to be asked may be the one that is told of the end of its session.
+  for (const method of ['GET', 'POST', 'GET', 'POST']) assert.deepEqual(await statusOf(method), [503, '5'], method);
+  assert.ok(failures.every((failure) => failure instanceof StoreUnavailable));
 });
 
 test('a process whose tables another document has replaced stores nothing more', async (context) => {

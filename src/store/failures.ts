@@ -19,8 +19,18 @@ export class Locked extends Error {
   }
 }
 
-/** The changes of a batch could not be written to disk; none of them is stored. `cause` says why. */
-export class CommitFailed extends Error {
+/** The store could not do its work for reasons of the machine; the same may succeed later. `cause` says why. */
+export class StoreUnavailable extends Error {}
+
+/** What was asked could not be read. */
+export class ReadFailed extends StoreUnavailable {
+  constructor(path: string, cause: unknown) {
+    super(`${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+
+/** The changes of a batch could not be written to disk; none of them is stored. */
+export class CommitFailed extends StoreUnavailable {
   constructor(path: string, cause: unknown) {
     super(`nothing was stored in ${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }

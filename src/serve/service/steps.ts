@@ -1,5 +1,5 @@
 import { statedValue } from '../../parts/fact.ts';
-import { CommitFailed, ReadTooLong } from '../../store/failures.ts';
+import { ReadTooLong, StoreUnavailable } from '../../store/failures.ts';
 import { compileAuthentication, type Identify } from '../callers/authentication.ts';
 import { withCors } from '../callers/cors.ts';
 import { after, afterFor } from '../exchange/after.ts';
@@ -172,8 +172,8 @@ function answering(
     // Nobody is left to answer, and nothing of ours failed.
     if (failure instanceof ClientGone) throw failure;
     engine.onFailure(failure, exchange.requestId());
-    // Nothing was stored, and the same request may be sent again.
-    if (failure instanceof CommitFailed || failure instanceof ReadTooLong)
+    // Nothing was read or stored, and the same request may be sent again.
+    if (failure instanceof StoreUnavailable || failure instanceof ReadTooLong)
       return refusalReply(exchange, { when: 'service.unavailable', headers: { 'retry-after': '5' } });
     return refusalReply(exchange, { when: 'internal' });
   }

@@ -62,6 +62,7 @@ class PostgresStore implements Store {
     this.#latest = { recordsMs: Number.MIN_SAFE_INTEGER, countersMs: Number.MIN_SAFE_INTEGER, holder };
     this.shared = new PostgresSharing({ server, names, holder });
     this.#reads = new Reads({
+      name: server.name,
       newState: () => new State(this.#shapes),
       run: (state, body) => this.#run(() => body(new PostgresReader(state, this.#queries, this.#latest))),
       connect: () => this.#server.connect(),

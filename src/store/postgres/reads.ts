@@ -1,9 +1,11 @@
+import { ReadFailed } from '../failures.ts';
 import { type BodyOutcome, questionOf, takeWanted } from './batch.ts';
-import { bareSql, type Connection } from './connection.ts';
+import { bareSql, type Connection, isOfMachine } from './connection.ts';
 import type { State } from './state.ts';
 
 /** What a queue of reads needs of its store. */
 export interface ReadsMeans<B> {
+  readonly name: string;
   readonly newState: () => State;
   readonly run: (state: State, body: B) => BodyOutcome;
   readonly connect: () => Promise<Connection>;
@@ -68,7 +70,8 @@ export class Reads<B> {
       try {
         await this.#carryOut(lane, batch);
       } catch (error) {
-        for (const { reject } of batch) reject(error);
+        const told = isOfMachine(error) ? new ReadFailed(this.#means.name, error) : error;
+        for (const { reject } of batch) reject(told);
       }
     }
     lane.isBusy = false;
