@@ -108,7 +108,7 @@ for (const [says, schemas] of Object.entries(hostile)) {
       assert.equal(await ask(), 200);
       for (const body of ['{}', '{"x":"y"}', '[[]]', '"x"']) {
         const status = await ask({ method: 'POST', body, headers: { 'content-type': 'application/json' } });
-        assert.ok(status === 200 || status === 422, `${body}: ${status}`);
+        assert.ok([200, 400, 422].includes(status), `${body}: ${status}`);
       }
     } finally {
       await service.close();

@@ -113,7 +113,8 @@ export function compileHeaders(
     for (const [name, evaluate] of headers) {
       const value = evaluate(scope);
       if (isFailed(value)) return `The header ${name} failed: ${value.reason}`;
-      if (value !== undefined && value !== null) out[name] = headerText(String(value));
+      if (value !== undefined && value !== null)
+        out[name] = headerText(typeof value === 'object' ? toJson(value) : String(value));
     }
     return out;
   };
