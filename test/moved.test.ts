@@ -83,7 +83,7 @@ test('a machine that is moved by an update and one that is moved by endpoints ag
       }
       await close();
     }),
-    { numRuns: times(4, 100) },
+    { numRuns: times(4, 25) },
   );
 });
 
