@@ -18,7 +18,7 @@ export function looksAtVersions({ spec }: Model, { subject }: LedgerFact): Oblig
   }));
 }
 
-/** That it is told, and that a version is served until its last day and refused from then on. */
+/** That it is told while it is served, and that a version is served until its last day and refused from then on. */
 export function looksAtDeprecation({ spec }: Model, { subject }: LedgerFact): Obligation[] {
   const stated = statedValue(entryOf(spec.versioning.versions, subject)?.deprecation ?? { standing: 'open', at: '' });
   if (!stated) return [];
@@ -37,5 +37,6 @@ export function looksAtDeprecation({ spec }: Model, { subject }: LedgerFact): Ob
     why: 'that is still to come',
     isMetBy: ({ claim, exchanges }) => claim.reason === 'sunset' && exchanges.some(({ toMs }) => toMs > overMs),
   };
-  return [...told, served, ...(isOver ? [] : [refused])];
+  // Of a version that is over, nothing is left that could tell of its end but the refusal.
+  return isOver ? [served] : [...told, served, refused];
 }
