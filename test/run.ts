@@ -111,7 +111,7 @@ if (database) process.env.NINEFOLD_TEST_DATABASE = database.address;
 for (const round of chosen) {
   const failed = await runSideBySide(round, {
     names,
-    neighbours: isLong ? 4 : 15,
+    neighbours: isLong ? 3 : 15,
     counted,
     unsteady: (files) => unsteady.push(...files),
   });

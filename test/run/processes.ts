@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,6 +10,9 @@ const alone: Readonly<Record<string, string>> = {
   'test/kinds-toys-delivered.test.ts': 'adds kinds for everything that its process loads',
   'test/hostile.test.ts': 'looks at its service after each test of its process',
 };
+
+/** A file that waits before it has its tests: those of its neighbours could all be over by then, and the process would be held to be done. */
+const waitsFirst = /^(?:(?:const|let) [^=\n]*= )?\(?await /m;
 
 /** Modules to be run, each in a process of its own: a test file, or one made for this run that imports several. */
 export interface Processes {
@@ -24,8 +27,9 @@ export interface Processes {
  */
 export function shareProcesses(files: readonly string[], neighbours: number): Processes {
   const folder = mkdtempSync(join(tmpdir(), 'ninefold-tests-'));
-  const shared = files.filter((file) => alone[file] === undefined);
-  const modules = files.filter((file) => alone[file] !== undefined);
+  const isAlone = (file: string) => alone[file] !== undefined || waitsFirst.test(readFileSync(file, 'utf8'));
+  const shared = files.filter((file) => !isAlone(file));
+  const modules = files.filter(isAlone);
   const count = Math.ceil(shared.length / neighbours);
   for (let at = 0; at < count; at++) {
     // Files about one thing take long alike: they are dealt out, so that no process has all of them.
