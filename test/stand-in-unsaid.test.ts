@@ -63,6 +63,19 @@ test('of an error in several forms the one of its status is told, and what is wr
   });
 });
 
+test('an error that comes in no form but itself is told all the same', async () => {
+  const error = { oneOf: [ref('error')], properties: { title: string } };
+  const responses = (schema: unknown) => ({
+    responses: { 200: { description: 'ok', ...json(schema) }, default: { description: 'no', ...json(ref('error')) } },
+  });
+  const thing = object({ id: string }, ['id']);
+  const paths = {
+    '/things/{id}': { ...within('id'), get: responses(ref('thing')) },
+    '/things': { post: responses(ref('thing')) },
+  };
+  await standIn(paths, { thing, error }, async (ask) => assert.equal((await ask('GET', '/things/none')).status, 404));
+});
+
 test('the way to the next page may be a map, which is not there on the last', async () => {
   const note = object({ id: string, text: string }, ['id']);
   const next = object({ page: string }, ['page']);

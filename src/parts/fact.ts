@@ -33,14 +33,14 @@ export function isStated<T>(fact: Fact<T>): fact is Stated<T> {
   return fact.standing === 'stated' || fact.standing === 'inferred';
 }
 
-/** The value of a stated or inferred fact; nothing for none, any and open. */
-export function statedValue<T>(fact: Fact<T>): T | undefined {
-  return isStated(fact) ? fact.value : undefined;
+/** The value of a stated or inferred fact; nothing for none, any and open, and where there is no fact. */
+export function statedValue<T>(fact: Fact<T> | undefined): T | undefined {
+  return fact && isStated(fact) ? fact.value : undefined;
 }
 
 /** The stated map, or an empty one. */
-export function entriesOf<T>(fact: Fact<Named<T>>): readonly [string, T][] {
-  if (!isStated(fact)) return [];
+export function entriesOf<T>(fact: Fact<Named<T>> | undefined): readonly [string, T][] {
+  if (!fact || !isStated(fact)) return [];
   // A fact never changes, and the large maps are gone through once for each of their entries.
   const known = entries.get(fact.value);
   // What is kept under a map are the entries of that very map.
@@ -53,6 +53,6 @@ export function entriesOf<T>(fact: Fact<Named<T>>): readonly [string, T][] {
 const entries = new WeakMap<Named<unknown>, readonly [string, unknown][]>();
 
 /** One entry of a stated map. */
-export function entryOf<T>(fact: Fact<Named<T>>, name: string): T | undefined {
-  return isStated(fact) ? fact.value[name] : undefined;
+export function entryOf<T>(fact: Fact<Named<T>> | undefined, name: string): T | undefined {
+  return fact && isStated(fact) ? fact.value[name] : undefined;
 }

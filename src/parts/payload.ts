@@ -34,9 +34,7 @@ export function writableShape(spec: Spec, resource: Resource, optional: readonly
   for (const [name, field] of entriesOf(resource.fields)) {
     const isMoved = optional === 'all' && isStateSent(spec, resource, field);
     if (!isMoved && !isWritable(spec, resource, field)) continue;
-    const states = isMoved
-      ? statedValue(machineOf(spec.states, resource.name)?.states ?? { standing: 'open', at: '' })
-      : undefined;
+    const states = isMoved ? statedValue(machineOf(spec.states, resource.name)?.states) : undefined;
     properties[name] = {
       ...(statedValue(field.shape) ?? {}),
       ...(states && { enum: [...states] }),
@@ -89,7 +87,7 @@ export function boundByPath(spec: Spec, endpoint: Endpoint): string[] {
   if (!effect || !('resource' in effect)) return [];
   const resource = entryOf(spec.resources.all, effect.resource);
   const last = identifierParameter(endpoint);
-  const identifier = statedValue(resource?.identifier ?? { standing: 'open', at: '' });
+  const identifier = statedValue(resource?.identifier);
   return names.flatMap((name) => (name === last ? (identifier ? [identifier.field] : []) : [name]));
 }
 

@@ -158,7 +158,5 @@ function isPaged(spec: Spec, endpoint: Endpoint): boolean {
 
 /** Whether a state may be sent that nothing leads to. */
 function sendsState({ states }: Spec, { endpoint, resource }: Operation): boolean {
-  return resource !== undefined && statedValue(endpoint?.does ?? nothing)?.verb === 'update' && isMovedByUpdate(states, resource);
+  return resource !== undefined && statedValue(endpoint?.does)?.verb === 'update' && isMovedByUpdate(states, resource);
 }
-
-const nothing = { standing: 'open', at: '' } as const;

@@ -42,7 +42,7 @@ export class Made {
       this.#see(exchange, resource, last);
       return;
     }
-    const field = statedValue(model.resource(resource)?.identifier ?? { standing: 'open', at: '' })?.field ?? 'id';
+    const field = statedValue(model.resource(resource)?.identifier)?.field ?? 'id';
     const id = rowIn(exchange)?.[field] ?? (last === undefined ? undefined : exchange.sent.path[last]);
     if (id === undefined || id === null) return;
     this.#add({

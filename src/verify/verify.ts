@@ -240,7 +240,7 @@ export function outOfReach(spec: Spec, { kind, subject }: LedgerFact): string | 
 function hasFormat(spec: Spec, subject: string, depth = 0): boolean {
   const at = subject.lastIndexOf('.');
   const { all } = spec.resources;
-  const field = entryOf(entryOf(all, subject.slice(0, at))?.fields ?? { standing: 'open', at: '' }, subject.slice(at + 1));
+  const field = entryOf(entryOf(all, subject.slice(0, at))?.fields, subject.slice(at + 1));
   const target = field?.ref === undefined ? undefined : entryOf(all, field.ref);
   const identifier = target && statedValue(target.identifier);
   if (target && identifier && depth < referencesMost) return hasFormat(spec, `${target.name}.${identifier.field}`, depth + 1);

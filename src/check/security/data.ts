@@ -69,7 +69,7 @@ function isShown({ writeOnly, reveal, stored, visible }: Field): boolean {
 function hiddenFilters({ spec, resources }: Subject, endpoint: Endpoint): Wrong[] {
   const effect = statedValue(endpoint.does);
   if (effect?.verb !== 'list') return [];
-  const fields = new Map(entriesOf(resources.get(effect.resource)?.fields ?? { standing: 'open', at: '' }));
+  const fields = new Map(entriesOf(resources.get(effect.resource)?.fields));
   const operation = { name: endpoint.operation, resource: effect.resource, endpoint };
   const allowed = (statedValue(spec.authentication.permissions) ?? []).filter(({ allow }) => namesOperation(allow, operation));
   const isForAll = namesOperation(spec.authentication.public, operation) || allowed.some(({ to }) => to === 'anyone');

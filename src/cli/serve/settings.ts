@@ -78,12 +78,12 @@ function readProduction(asked: VerbCall): boolean {
   return true;
 }
 
-/** Where the record of a run is kept that is given none: beside its data; nothing for data in memory. */
 /** Where the data is: an address with a password is better given by the environment, which others do not see. */
 export function storeOf(asked: VerbCall): string | undefined {
   return asked.value('store') ?? process.env.NINEFOLD_STORE;
 }
 
+/** Where the record of a run is kept that is given none: beside its data; nothing for data in memory or in a database. */
 function coverageBeside(store: string): string | undefined {
   return store === inMemory || isDatabase(store) ? undefined : `${store}.coverage.json`;
 }

@@ -59,7 +59,7 @@ export function itemScope(resource: string): Scope {
 
 /** The row that is counted, in the value of an aggregate: one that lacks what is read there does not count, so nothing has to be asked for. */
 export function itemValueScope(spec: Spec, resource: string): Scope {
-  const fields = entriesOf(entryOf(spec.resources.all, resource)?.fields ?? { standing: 'open', at: '' });
+  const fields = entriesOf(entryOf(spec.resources.all, resource)?.fields);
   const properties = named(fields.map(([name, { shape }]) => [name, statedValue(shape) ?? {}] as const));
   const shape: Shape = { title: resource, type: 'object', properties, required: fields.map(([name]) => name) };
   return scopeOf({ item: { shape } });

@@ -58,7 +58,7 @@ export class WholeShapes {
     if (this.#isSent && resource) return this.#known(name, writableShape(this.#spec, resource, []));
     const machine = machineOf(this.#spec.states, name);
     const states = machine && statedValue(machine.states);
-    const fields = entriesOf(resource?.fields ?? { standing: 'open', at: '' });
+    const fields = entriesOf(resource?.fields);
     const properties = Object.fromEntries(
       fields.map(([field, { shape }]): [string, Json] => {
         const stated = statedValue(shape) ?? {};

@@ -47,7 +47,7 @@ function actUses(spec: Spec, act: Following, scopes: readonly UseScope[]): Expre
       const field = resource && entryOf(resource.fields, name);
       const expected = {
         shape: (field && statedValue(field.shape)) ?? {},
-        optional: statedValue(field?.required ?? unstated) !== true,
+        optional: statedValue(field?.required) !== true,
       };
       return value(given, `what is given to ${name} of ${does?.resource ?? 'the row'}`, expected, inside);
     }),
@@ -55,8 +55,6 @@ function actUses(spec: Spec, act: Following, scopes: readonly UseScope[]): Expre
 }
 
 const aList: Expected = { shape: { type: 'array' }, optional: true };
-const unstated = { standing: 'open', at: '' } as const;
-
 /** What acts can read: what the change itself could, and the row before it and as it was stored. */
 export function followingScopes(spec: Spec, operations: readonly Operation[], followed: Followed): UseScope[] {
   const { resource, change } = followed;

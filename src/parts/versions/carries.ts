@@ -106,7 +106,7 @@ export class Carries {
       if (seen.has(name) || !entryOf(this.#spec.resources.all, name)) return false;
       seen.add(name);
       const changes = this.resources.changes(name, top, bottom);
-      const fields = entriesOf(this.resources.at(name, top)?.fields ?? { standing: 'open', at: '' });
+      const fields = entriesOf(this.resources.at(name, top)?.fields);
       return changes.length > 0 || fields.some(([, field]) => this.#touches(statedValue(field.shape) ?? {}, top, bottom, seen));
     }
     return Object.values(shape).some((inner) => touchable(inner).some((each) => this.#touches(each, top, bottom, seen)));

@@ -114,7 +114,7 @@ export class EarlierResources {
   }
 
   #inline(name: string, level: number): Shape {
-    const fields = entriesOf(this.at(name, level)?.fields ?? { standing: 'open', at: '' });
+    const fields = entriesOf(this.at(name, level)?.fields);
     return {
       type: 'object',
       properties: Object.fromEntries(fields.map(([field, { shape }]) => [field, statedValue(shape) ?? {}])),

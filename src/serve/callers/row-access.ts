@@ -32,7 +32,7 @@ interface Way {
 export function compileReading(spec: Spec, resource: string, user: string | undefined, prepare: Prepare): RowAccess {
   const reads = operationsOn(spec, resource, 'read');
   const operations = reads.length > 0 ? reads : operationsOn(spec, resource, 'list');
-  const field = statedValue(entryOf(spec.resources.all, resource)?.identifier ?? { standing: 'open', at: '' })?.field ?? 'id';
+  const field = statedValue(entryOf(spec.resources.all, resource)?.identifier)?.field ?? 'id';
   if (operations.some((operation) => isPublic(spec, operation))) return freeReading;
   const ways = operations.flatMap((operation) =>
     rulesOf(spec, [operation], user, prepare).map((rule) => wayOf(rule, operation, field, prepare)),

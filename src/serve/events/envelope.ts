@@ -36,7 +36,7 @@ export function compileWrapping(engine: EventsSetting): Wrapping {
   const fields = named(pushOf(engine)?.headers ?? {}, compilation);
   const prunes = new Map<string, Prune | undefined>();
   const downs = new Map<string, Down | undefined>();
-  const shapeOf = (kind: string) => statedValue(statedValue(spec.events.kinds)?.[kind]?.payload ?? { standing: 'open', at: '' });
+  const shapeOf = (kind: string) => statedValue(statedValue(spec.events.kinds)?.[kind]?.payload);
 
   function pruneFor(kind: string, { user }: Audience): Prune | undefined {
     const key = `${kind}\n${user ?? ''}`;

@@ -56,8 +56,7 @@ function needsOf({ compilation: { spec }, models }: EventsSetting, resource: str
   const rules = (statedValue(spec.authentication.permissions) ?? []).filter(({ allow }) =>
     operations.some((operation) => namesOperation(allow, operation)),
   );
-  const identifier =
-    statedValue(entryOf(spec.resources.all, resource)?.identifier ?? { standing: 'open', at: '' })?.field ?? 'id';
+  const identifier = statedValue(entryOf(spec.resources.all, resource)?.identifier)?.field ?? 'id';
   const own = operations.flatMap(({ endpoint }) => (endpoint ? pathParameters(endpoint.path) : []));
   const fields = new Names([identifier, ...own]);
   const chains = new Map<string, readonly string[]>();

@@ -70,13 +70,30 @@ export function rowsWhere(rows: Reader, model: RowModel, where: Readonly<Record<
 /** Equal values have equal columns; null is in none. */
 function columnsAsked(model: RowModel, wanted: readonly (readonly [string, Json])[]): { query: QuerySpec; values: Scalar[] } {
   const values: Scalar[] = [];
-  const of: Condition[] = [];
+  const fields: string[] = [];
   for (const [field, value] of wanted) {
     const code = model.table.columns.some(({ name }) => name === field) ? model.code(field) : undefined;
     const encoded = code && value !== null && typeof value !== 'object' ? code.encode(value) : null;
     if (encoded === null || Number.isNaN(encoded)) continue;
-    of.push({ op: '=', left: { column: field }, right: { param: values.length } });
+    fields.push(field);
     values.push(encoded);
   }
-  return { query: { table: model.name, where: { op: 'and', of }, limit: values.length, after: values.length + 1 }, values };
+  return { query: queryBy(model, fields), values };
 }
+
+/** A store prepares a question once for each object that asks it. */
+function queryBy(model: RowModel, fields: readonly string[]): QuerySpec {
+  const known = queries.get(model) ?? new Map<string, QuerySpec>();
+  queries.set(model, known);
+  const key = fields.join('\n');
+  const found = known.get(key);
+  if (found) return found;
+  const of = fields.map((column, at): Condition => ({ op: '=', left: { column }, right: { param: at } }));
+  const query = { table: model.name, where: { op: 'and' as const, of }, limit: fields.length, after: fields.length + 1 };
+  // A handler may ask for its fields in any order: who asks in ever other ones has each question prepared anew.
+  if (known.size < queriesMost) known.set(key, query);
+  return query;
+}
+
+const queriesMost = 256;
+const queries = new WeakMap<RowModel, Map<string, QuerySpec>>();

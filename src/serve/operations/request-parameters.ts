@@ -45,10 +45,7 @@ export function compileRaiseParameters(endpoint: Endpoint, older: OlderVersion, 
     const turn = parameter.sorts ? (value: Value) => sortUp(value, (field) => carry.older(field)) : filterUp(line, parameter);
     set(raised, olderParameterName(carry, parameter), name, turn);
   }
-  const identifier =
-    resource === undefined
-      ? undefined
-      : statedValue(entryOf(spec.resources.all, resource)?.identifier ?? { standing: 'open', at: '' });
+  const identifier = resource === undefined ? undefined : statedValue(entryOf(spec.resources.all, resource)?.identifier);
   for (const name of carry ? pathParameters(endpoint.path) : []) {
     const field = name === identifierParameter(endpoint) ? identifier?.field : name;
     const line = field === undefined ? undefined : carry?.newer(field);

@@ -162,7 +162,7 @@ function deprecatedWords(spec: Spec, endpoint: Endpoint, user: string | undefine
   const answers = statedValue(endpoint.response)?.flatMap(({ shape }) => (isStated(shape) ? [shape.value] : []));
   const shapes: Shape[] = answers ?? (resource === undefined ? [] : [{ resource }]);
   const shown = shapes.flatMap((shape) => fieldsShown(spec, shape, user));
-  const fields = entriesOf(entryOf(spec.resources.all, resource ?? '')?.fields ?? { standing: 'open', at: '' });
+  const fields = entriesOf(entryOf(spec.resources.all, resource ?? '')?.fields);
   const sent = fields.flatMap(([name, { deprecated }]) =>
     deprecated && isTold(deprecated) ? [[name, deprecated] as const] : [],
   );
@@ -213,7 +213,7 @@ interface Node {
 
 function nodeOf(spec: Spec, name: string, user: string | undefined): Node {
   const resource = entryOf(spec.resources.all, name);
-  const fields = entriesOf(resource?.fields ?? { standing: 'open', at: '' })
+  const fields = entriesOf(resource?.fields)
     .map(([, field]) => field)
     .filter((field) => !isHidden(field, { user, reveals: false }));
   const holds = new Set<string>();

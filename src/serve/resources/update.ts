@@ -202,8 +202,8 @@ export function compileRowChange(
   compilation: ViewCompilation,
   { illegalIn, given }: { readonly illegalIn?: Changing['illegalIn']; readonly given?: readonly string[] },
 ): Changing {
-  const wordsOf = ({ transition }: TakenRow) =>
-    transition === undefined ? [operation.name, verb, 'write'] : [operation.name, transition, verb, 'write'];
+  const usual = [operation.name, verb, 'write'];
+  const wordsOf = ({ transition }: TakenRow) => (transition === undefined ? usual : [operation.name, transition, verb, 'write']);
   const own = compileMovedErrors(operation, model, compilation);
   return {
     model,

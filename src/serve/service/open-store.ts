@@ -1,4 +1,5 @@
 import { Locked } from '../../store/failures.ts';
+import { shownAddress } from '../../store/postgres/address.ts';
 import { openPostgres } from '../../store/postgres/open.ts';
 import { openSqlite } from '../../store/sqlite/sqlite.ts';
 import type { Store } from '../../store/store.ts';
@@ -15,7 +16,7 @@ export function isDatabase(path: string): boolean {
 
 /** Where data is, as it may be shown: without a password. */
 export function shownStore(path: string): string {
-  return isDatabase(path) ? path.replace(/^([a-z+]+:\/\/[^:/@]*):[^@]*@/i, '$1:…@') : path;
+  return isDatabase(path) ? shownAddress(path) : path;
 }
 
 /** Waits until a store answers. @throws where it cannot be reached. */

@@ -14,7 +14,7 @@ const ownParameters = ['schema', 'prepare', 'listen'];
 export function readAddress(address: string): { readonly url: string; readonly name: string; readonly settings: Settings } {
   const url = URL.parse(address);
   if (!url || url.pathname.length < 2)
-    throw new Error(`${hidden(address)} is no address of a database; write postgres://USER@HOST:PORT/DATABASE`);
+    throw new Error(`${shownAddress(address)} is no address of a database; write postgres://USER@HOST:PORT/DATABASE`);
   const own = new URLSearchParams(
     ownParameters.flatMap((name) => url.searchParams.getAll(name).map((value): [string, string] => [name, value])),
   );
@@ -26,12 +26,12 @@ export function readAddress(address: string): { readonly url: string; readonly n
   if (prepare !== 'true' && prepare !== 'false') throw new Error(`prepare is true or false, not ${prepare}`);
   return {
     url: url.href,
-    name: hidden(address),
+    name: shownAddress(address),
     settings: { schema, prepares: prepare === 'true', listenUrl: own.get('listen') ?? undefined },
   };
 }
 
-/** An address as it may be shown. */
-function hidden(address: string): string {
-  return address.replace(/^([a-z+]+:\/\/[^:/@]*):[^@]*@/i, '$1:…@').replace(/\?.*$/, '');
+/** An address as it may be shown: without its password, wherever and however that is written, even where the address is none. */
+export function shownAddress(address: string): string {
+  return address.replace(/^([a-z]+:\/\/[^:@]*):.*@/is, '$1:…@').replace(/\?.*$/s, '');
 }

@@ -102,9 +102,7 @@ class PostgresStore implements Store {
   }
 
   async copyTo(_path: string): Promise<void> {
-    throw new Error(
-      `${this.#server.name} is not copied into a file by Ninefold: use pg_dump, or ninefold store copy into a file of SQLite`,
-    );
+    throw new Error(`${this.#server.name} is not copied into a file by Ninefold: use pg_dump`);
   }
 
   read<T>(body: (reader: Reader) => T): Promise<T> {
@@ -277,7 +275,7 @@ class PostgresStore implements Store {
     return this.#asking;
   }
 
-  /** OpWork that is waited for before the store is closed. */
+  /** Work that is waited for before the store is closed. */
   #counted<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closed) return Promise.reject(new Error(`${this.#server.name} is closed`));
     const promise = work();

@@ -46,5 +46,5 @@ function signatures({ spec }: Model): { readonly resource: string; readonly fiel
 
 /** The field that identifies a resource's rows. */
 export function identifierField(model: Model, resource: string): string {
-  return statedValue(model.resource(resource)?.identifier ?? { standing: 'open', at: '' })?.field ?? 'id';
+  return statedValue(model.resource(resource)?.identifier)?.field ?? 'id';
 }

@@ -216,7 +216,7 @@ function removesRequired(model: Model, endpoint: Endpoint, json: Json): boolean 
   const resource = effect?.verb === 'update' ? model.resource(effect.resource) : undefined;
   return (
     isMap(json) &&
-    entriesOf(resource?.fields ?? { standing: 'open', at: '' }).some(
+    entriesOf(resource?.fields).some(
       ([name, { required }]) => Object.hasOwn(json, name) && json[name] === null && statedValue(required) === true,
     )
   );

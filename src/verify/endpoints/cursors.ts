@@ -96,15 +96,13 @@ function* otherQueries(session: Session, endpoint: Endpoint): Iterable<Readonly<
   const { properties } = paramsShape(model.spec, endpoint);
   for (const [name, stated] of parameters.filter(([, one]) => one.filters !== undefined && one.op !== 'in')) {
     const own = isMap(properties) ? properties[name] : undefined;
-    const shape = isMap(own) ? own : statedValue((resource && entryOf(resource.fields, stated.filters ?? name)?.shape) ?? none);
+    const shape = isMap(own) ? own : statedValue(resource && entryOf(resource.fields, stated.filters ?? name)?.shape);
     const value = shape && shape.ref === undefined ? drawn(session, shape) : undefined;
     if (value === undefined) continue;
     yield { [name]: value };
     break;
   }
 }
-
-const none = { standing: 'open', at: '' } as const;
 
 function drawn(session: Session, shape: Parameters<typeof arbitraryValuesOf>[1]): Symbolic | undefined {
   try {

@@ -119,7 +119,7 @@ function filteringOf(session: Session, endpoint: Endpoint, parameter: Parameter,
   const name = resourceOfEffect(statedValue(endpoint.does)) ?? '';
   const field = parameter.filters ?? parameter.name;
   const resource = model.resource(name);
-  const shape = statedValue((resource && entryOf(resource.fields, field)?.shape) ?? { standing: 'open', at: '' });
+  const shape = statedValue(resource && entryOf(resource.fields, field)?.shape);
   const drawn = { bodies: [{}, {}] };
   if (!shape || shape.ref !== undefined || !isSendable(model, name, field)) return drawn;
   const { op } = parameter;
@@ -179,7 +179,7 @@ function asksOf(
   session.need(captured !== undefined && !Array.isArray(value), `${field} cannot be asked for`);
   const machine = machineOf(session.model.spec.states, resource);
   const stated = session.model.resource(resource);
-  const shape = statedValue((stated && entryOf(stated.fields, field)?.shape) ?? { standing: 'open', at: '' });
+  const shape = statedValue(stated && entryOf(stated.fields, field)?.shape);
   const isState = machine?.field === field;
   const foreign = shape && shape.ref === undefined && isFreeText(shape) ? own.with() : undefined;
   const other = isState ? statesOf(machine).find((state) => state !== value) : foreign;

@@ -107,7 +107,7 @@ async function patchInside(session: Session, { endpoint, resource, field, member
 function wholeValue(session: Session, { resource, field }: Inside): Symbolic {
   const { model } = session;
   const stated = model.resource(resource);
-  const shape = stated && statedValue(entryOf(stated.fields, field)?.shape ?? { standing: 'open', at: '' });
+  const shape = stated && statedValue(entryOf(stated.fields, field)?.shape);
   const inner = typeof shape?.resource === 'string' ? model.resource(shape.resource) : undefined;
   const { properties } = inner ? writableShape(model.spec, inner, []) : (shape ?? {});
   const value: Record<string, Symbolic> = {};

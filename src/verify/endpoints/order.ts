@@ -56,7 +56,7 @@ export function judgeTies(
   const { model } = session;
   const made = creations.flatMap((one) => (isDone(one) ? [String(idIn(model, one))] : []));
   const rows = pages.every(isDone) ? pages.flatMap((page) => rowsOf(session, page) ?? []) : [];
-  const effect = statedValue(pages[0]?.endpoint?.does ?? { standing: 'open', at: '' });
+  const effect = statedValue(pages[0]?.endpoint?.does);
   const field = model.identifierField(resourceOfEffect(effect) ?? '');
   const own = rows.filter((row) => made.includes(String(row[field])));
   let isSeen = false;

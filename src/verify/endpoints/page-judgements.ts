@@ -78,7 +78,7 @@ export function judgeSize({ model }: Session, pages: readonly TrialExchange[]): 
 function idsOf(session: Session, pages: readonly TrialExchange[]): readonly string[] | undefined {
   const { model } = session;
   const last = pages.at(-1);
-  const effect = statedValue(last?.endpoint?.does ?? { standing: 'open', at: '' });
+  const effect = statedValue(last?.endpoint?.does);
   const field = model.identifierField(resourceOfEffect(effect) ?? '');
   if (!last || pages.some((one) => !isDone(one) || !rowsOf(session, one)) || hasNextPage(model, last)) return undefined;
   return pages.flatMap((one) => (rowsOf(session, one) ?? []).map((row) => String(row[field])));

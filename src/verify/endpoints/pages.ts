@@ -150,7 +150,7 @@ function addingTo(
   for (const [parameter, stated] of entriesOf(endpoint.parameters)) {
     if (!stated.sorts || stated.in !== 'query') continue;
     for (const [field, [word]] of sortWords({ model }, endpoint, stated)) {
-      const shape = statedValue((resource && entryOf(resource.fields, field)?.shape) ?? { standing: 'open', at: '' });
+      const shape = statedValue(resource && entryOf(resource.fields, field)?.shape);
       const isNumber = shape?.type === 'integer' || shape?.type === 'number';
       const [low, , high] = shape && isNumber && isSendable(model, name, field) ? valuesApart(shape, own) : [];
       const isUnique = resource?.unique.some(({ fields }) => fields.includes(field));

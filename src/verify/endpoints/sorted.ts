@@ -112,7 +112,7 @@ function bodiesFor(
 ): readonly Readonly<Record<string, Symbolic>>[] {
   const name = resourceOfEffect(statedValue(endpoint.does)) ?? '';
   const resource = model.resource(name);
-  const shape = statedValue((resource && entryOf(resource.fields, field)?.shape) ?? { standing: 'open', at: '' });
+  const shape = statedValue(resource && entryOf(resource.fields, field)?.shape);
   const [low, middle, high] = shape && !shape.enum && isSendable(model, name, field) ? valuesApart(shape, own) : [];
   if (low === undefined || middle === undefined || high === undefined) return [{}, {}, {}];
   const isUnique = resource?.unique.some(({ fields }) => fields.includes(field)) || field === model.identifierField(name);

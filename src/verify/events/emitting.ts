@@ -29,13 +29,11 @@ export const emitting: Trial = {
     for (const operation of changing(model)) {
       yield caseOf(model, operation, 'full');
       // With as little as it takes, conditions on what changed do not hold.
-      if (statedValue(operation.endpoint?.does ?? none)?.verb === 'update') yield caseOf(model, operation, 'plain');
+      if (statedValue(operation.endpoint?.does)?.verb === 'update') yield caseOf(model, operation, 'plain');
       yield* conditionedCases(model, operation);
     }
   },
 };
-
-const none = { standing: 'open', at: '' } as const;
 
 function caseOf(model: Model, operation: Operation, style: 'plain' | 'full'): Case {
   const kinds = kindsAbout(model, operation);

@@ -137,6 +137,6 @@ export function changeIn(
 
 /** Whether a field is shown as it is: not expanded, and the same in a payload as in an answer. */
 export function isPlainField(model: Model, resource: string, name: string): boolean {
-  const field = entryOf(model.resource(resource)?.fields ?? { standing: 'open', at: '' }, name);
+  const field = entryOf(model.resource(resource)?.fields, name);
   return field !== undefined && (field.show === undefined || field.show === 'id') && field.ref === undefined;
 }

@@ -105,8 +105,7 @@ export function earOf(model: Model, url: Fresh, created: Done<TrialExchange>, ma
 
 /** Where a subscriber brings its secret along, a good one. */
 function secretToSend(model: Model, { resource, secret }: Subscribers): string | undefined {
-  const field =
-    secret === undefined ? undefined : entryOf(model.resource(resource)?.fields ?? { standing: 'open', at: '' }, secret);
+  const field = secret === undefined ? undefined : entryOf(model.resource(resource)?.fields, secret);
   if (!field || field.generate !== undefined || field.readOnly || Object.keys(field.set).length > 0) return undefined;
   return `whsec_${Buffer.from('ninefold-verify-is-your-subscriber').toString('base64')}`;
 }

@@ -57,7 +57,7 @@ function derivedLooks(model: Model, { name }: Resource, field: Field): Obligatio
   if ([...froms].some((from) => model.endpointsThat('delete', from).length > 0)) looks.push('deleted');
   // Which rows count may depend on their state: each that it speaks of is looked at.
   const source = derivation?.field.derive?.source ?? '';
-  const states = [...froms].flatMap((from) => statedValue(machineOf(model.spec.states, from)?.states ?? none) ?? []);
+  const states = [...froms].flatMap((from) => statedValue(machineOf(model.spec.states, from)?.states) ?? []);
   looks.push(
     ...new Set(
       states.filter((state) => new RegExp(`(['"])${RegExp.escape(state)}\\1`).test(source)).map((state) => `in ${state}`),
@@ -79,8 +79,6 @@ function countedLooks(resource: Resource, field: Field): Obligation[] {
     isMetBy: ({ claim }) => claim.reason === `counted, ${look}`,
   }));
 }
-
-const none = { standing: 'open', at: '' } as const;
 
 const depthMax = 6;
 

@@ -20,7 +20,7 @@ export function looksAtVersions({ spec }: Model, { subject }: LedgerFact): Oblig
 
 /** That it is told while it is served, and that a version is served until its last day and refused from then on. */
 export function looksAtDeprecation({ spec }: Model, { subject }: LedgerFact): Obligation[] {
-  const stated = statedValue(entryOf(spec.versioning.versions, subject)?.deprecation ?? { standing: 'open', at: '' });
+  const stated = statedValue(entryOf(spec.versioning.versions, subject)?.deprecation);
   if (!stated) return [];
   const told = stated.deprecated === undefined ? [] : [looksFor('that it is told', 'told')];
   if (stated.sunset === undefined) return told;

@@ -16,5 +16,5 @@ export function refilledAtMs(model: Model, exchange: TrialExchange): number | un
   const code = model.refusals.of('limit.quota', operation)?.code.name;
   if (code === undefined || model.refusals.codeIn(exchange) !== code) return undefined;
   const counting = stated.filter(({ on }) => on === undefined || namesOperation(on, operation));
-  return Math.max(...counting.map((quota) => windowAt(quota, toMs).endMs)) + marginMs;
+  return counting.length === 0 ? undefined : Math.max(...counting.map((quota) => windowAt(quota, toMs).endMs)) + marginMs;
 }

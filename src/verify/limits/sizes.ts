@@ -49,8 +49,6 @@ function bodyTaker(model: Model): Operation | undefined {
   });
 }
 
-const open = { standing: 'open', at: '' } as const;
-
 /** An operation that changes nothing, and that somebody may surely do. */
 function quietDoor(model: Model): Operation | undefined {
   const all = model.operations.filter(({ endpoint }) => endpoint?.method === 'GET' && pathParameters(endpoint.path).length === 0);
@@ -60,9 +58,7 @@ function quietDoor(model: Model): Operation | undefined {
     all.find((operation) => model.access.isPublic(operation)) ??
     all.find((operation) => isFor(operation, ['yes'])) ??
     // Of a list a condition over its rows leaves out rows, and refuses nobody.
-    all.find(
-      (operation) => statedValue(operation.endpoint?.does ?? open)?.verb === 'list' && isFor(operation, ['yes', 'unknown']),
-    )
+    all.find((operation) => statedValue(operation.endpoint?.does)?.verb === 'list' && isFor(operation, ['yes', 'unknown']))
   );
 }
 

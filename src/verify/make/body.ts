@@ -182,8 +182,7 @@ function withChoices(
     const chosen = fields.find((name) => wanted.has(name)) ?? fields.find((name) => isThere(out[name])) ?? fields[0];
     // What somebody wants to be so, and breaks the rule with, is for them to say.
     for (const name of fields) if (name !== chosen && !wanted.has(name)) delete out[name];
-    const shape =
-      chosen === undefined ? undefined : statedValue(entryOf(resource.fields, chosen)?.shape ?? { standing: 'open', at: '' });
+    const shape = chosen === undefined ? undefined : statedValue(entryOf(resource.fields, chosen)?.shape);
     if (chosen !== undefined && shape && !isThere(out[chosen]))
       out[chosen] = session.chance.value(arbitraryValuesOf(model.spec, shape, 'plain'));
   }

@@ -40,7 +40,7 @@ const drawnMost = 3;
 export function answering(session: Session, endpoint: Endpoint, field: string, wanted: WantedRow): Answering | undefined {
   const { model } = session;
   const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
-  const target = model.resource(resource) && entryOf(model.resource(resource)?.fields ?? open, field)?.ref;
+  const target = model.resource(resource) && entryOf(model.resource(resource)?.fields, field)?.ref;
   if (target === undefined) return undefined;
   const asking = wanted.caller ?? wanted.for;
   const demands = [
@@ -73,8 +73,6 @@ export function answering(session: Session, endpoint: Endpoint, field: string, w
   if (isBegunIn && Object.keys(body).length === 0) return undefined;
   return { body, ...(!isBegunIn && { state: String(state) }) };
 }
-
-const open = { standing: 'open', at: '' } as const;
 
 /** The errors of the service's own that a new row may be refused with for what it refers to. */
 function ownDemands({ model }: Session, endpoint: Endpoint, field: string): Demand[] {
@@ -148,14 +146,12 @@ function setByAsking({ model }: Session, target: string, asking: TrialCaller | u
   const { id } = asking ?? {};
   const mayMake = ways.some((way) => model.access.allows(model.operationOf(way), asking) !== 'no');
   if (id === undefined || !mayMake) return {};
-  const set = entriesOf(model.resource(target)?.fields ?? open).filter(
-    ([, field]) => field.set.create?.source.trim() === 'caller.id',
-  );
+  const set = entriesOf(model.resource(target)?.fields).filter(([, field]) => field.set.create?.source.trim() === 'caller.id');
   return Object.fromEntries(set.map(([name]) => [name, id]));
 }
 
 function defaultsOf({ model }: Session, target: string): ShownFields {
-  const fields = entriesOf(model.resource(target)?.fields ?? open);
+  const fields = entriesOf(model.resource(target)?.fields);
   return Object.fromEntries(fields.flatMap(([name, field]) => (field.default ? [[name, field.default.value]] : [])));
 }
 
@@ -167,7 +163,7 @@ function valuesFor(session: Session, target: string, member: string, source: str
     const initial = machine.initial.map(({ state }) => state);
     return [...new Set([...initial, ...(statedValue(machine.states) ?? [])])];
   }
-  const stated = entryOf(model.resource(target)?.fields ?? open, member);
+  const stated = entryOf(model.resource(target)?.fields, member);
   const shape = stated && statedValue(stated.shape);
   if (!stated || !shape || stated.ref !== undefined || !isSendable(model, target, member)) return [];
   const fits = model.schemas.of(shape, 'sent');

@@ -238,7 +238,7 @@ function rowOf(
   const { model } = session;
   const fields = rowIn(done.value);
   const place = rowPlace(endpoint, resource, done.value.status) ?? [];
-  const identifier = statedValue(model.resource(resource)?.identifier ?? { standing: 'open', at: '' });
+  const identifier = statedValue(model.resource(resource)?.identifier);
   const field = identifier?.field ?? 'id';
   const last = identifierParameter(endpoint);
   const isShown = fields?.[field] !== undefined;

@@ -72,7 +72,7 @@ async function making(session: Session, endpoint: Endpoint, readying: Readying):
   const { path, json } = await session.parts(endpoint, { style: readying.style ?? 'plain', caller });
   const last = identifierParameter(endpoint);
   const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
-  const identifier = statedValue(model.resource(resource)?.identifier ?? { standing: 'open', at: '' });
+  const identifier = statedValue(model.resource(resource)?.identifier);
   const id = last === undefined || !identifier ? undefined : model.freshValue(resource, identifier.field);
   const target = { ...path, ...(last !== undefined && id !== undefined && { [last]: id }) };
   const request = model.request(endpoint, { path: target, caller, ...(json !== undefined && { json }) });

@@ -11,7 +11,7 @@ import type { TrialRow } from './row.ts';
 
 /** The row that an answer to a creation shows. @throws {Untestable} where it shows no identifier. */
 export function rowFrom(session: Session, resource: string, endpoint: Endpoint, made: Done<TrialExchange>): TrialRow {
-  const field = statedValue(session.model.resource(resource)?.identifier ?? { standing: 'open', at: '' })?.field ?? 'id';
+  const field = statedValue(session.model.resource(resource)?.identifier)?.field ?? 'id';
   const fields = rowIn(made.value);
   const place = rowPlace(endpoint, resource, made.value.status) ?? [];
   if (fields?.[field] === undefined)

@@ -38,7 +38,7 @@ function chosen({ model }: Session, name: string, condition: Expression, draw: n
   const out: Record<string, Json> = {};
   for (const { root, path, follows } of model.expressions.readsOf(condition, undefined)) {
     const [field] = path;
-    const shape = statedValue(entryOf(model.resource(name)?.fields ?? none, field ?? '')?.shape ?? none);
+    const shape = statedValue(entryOf(model.resource(name)?.fields, field ?? '')?.shape);
     if ((root !== 'resource' && root !== 'next') || field === undefined || follows || !isSendable(model, name, field)) continue;
     const values = shape?.type === 'boolean' ? [true, false] : Array.isArray(shape?.enum) ? (shape.enum as readonly Json[]) : [];
     const value = values[(draw - 1) % Math.max(1, values.length)];
@@ -46,5 +46,3 @@ function chosen({ model }: Session, name: string, condition: Expression, draw: n
   }
   return out;
 }
-
-const none = { standing: 'open', at: '' } as const;

@@ -5,8 +5,7 @@ import type { Model } from './model.ts';
 export function askedKinds(model: Model, kinds: readonly string[]): readonly string[] | undefined {
   const { subscribers } = statedValue(model.spec.events.delivery)?.push ?? {};
   const resource = model.resource(subscribers?.resource ?? '');
-  const shape =
-    resource && statedValue(entryOf(resource.fields, subscribers?.events ?? '')?.shape ?? { standing: 'open', at: '' });
+  const shape = resource && statedValue(entryOf(resource.fields, subscribers?.events ?? '')?.shape);
   if (!shape) return kinds;
   const fits = (list: readonly string[]) => model.schemas.of(shape, 'sent')([...list]).length === 0;
   if (fits(kinds)) return kinds;

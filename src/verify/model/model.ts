@@ -9,7 +9,6 @@ import { requestShape } from '../../parts/payload.ts';
 import type { Resource } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
-
 import type { Transition } from '../../parts/states.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan, SentBody } from '../script/plan.ts';
@@ -122,7 +121,7 @@ export class Model {
 
   /** The field that names a row. */
   identifierField(resource: string): string {
-    return statedValue(this.resource(resource)?.identifier ?? { standing: 'open', at: '' })?.field ?? 'id';
+    return statedValue(this.resource(resource)?.identifier)?.field ?? 'id';
   }
 
   /** The operation that an endpoint is. */
@@ -162,7 +161,7 @@ export class Model {
 
   /** A value that no other row has for a field. */
   freshValue(resource: string, field: string): Fresh | undefined {
-    const stated = entryOf(this.resource(resource)?.fields ?? { standing: 'open', at: '' }, field);
+    const stated = entryOf(this.resource(resource)?.fields, field);
     const shape = stated && statedValue(stated.shape);
     return shape && freshOf(this.spec, shape);
   }

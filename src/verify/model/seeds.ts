@@ -54,6 +54,6 @@ export class Seeds {
   }
 
   #identifierOf(resource: string): string {
-    return statedValue(entryOf(this.#spec.resources.all, resource)?.identifier ?? { standing: 'open', at: '' })?.field ?? 'id';
+    return statedValue(entryOf(this.#spec.resources.all, resource)?.identifier)?.field ?? 'id';
   }
 }

@@ -124,7 +124,7 @@ async function chooseWrong(
   const without = Object.fromEntries(Object.entries(json).filter(([name]) => !fields.includes(name)));
   const all = { ...json };
   for (const name of fields) {
-    const shape = statedValue(entryOf(resource.fields, name)?.shape ?? { standing: 'open', at: '' });
+    const shape = statedValue(entryOf(resource.fields, name)?.shape);
     if (!shape || isThere(all[name])) continue;
     try {
       all[name] = session.chance.value(arbitraryValuesOf(model.spec, shape, 'plain')) as (typeof all)[string];

@@ -149,7 +149,7 @@ async function sendImpossible(session: Session, endpoint: Endpoint, resource: st
   const attempts: Done<TrialExchange>[] = [];
   // Another path may be meant by such a text.
   if (model.endpoints.some((other) => other.path !== endpoint.path && mayBeMistaken(other.path, endpoint.path))) return attempts;
-  const isClients = statedValue(model.resource(resource)?.identifier ?? { standing: 'open', at: '' })?.generate === 'client';
+  const isClients = statedValue(model.resource(resource)?.identifier)?.generate === 'client';
   for (const text of isClients ? impossible.slice(0, 1) : impossible) {
     const done = await session.send({ ...plan, path: { ...plan.path, [last]: text } });
     attempts.push(done);

@@ -25,15 +25,11 @@ export const shownShapes: Observer = {
 
 /** A row of a resource has some of its fields. */
 function observeResource(model: Model, name: string, rows: readonly ShownFields[]): Observed {
-  const stranger = rows.find((row) =>
-    entriesOf(model.resource(name)?.fields ?? none).every(([field]) => row[field] === undefined),
-  );
+  const stranger = rows.find((row) => entriesOf(model.resource(name)?.fields).every(([field]) => row[field] === undefined));
   const flaw = stranger &&
     Object.keys(stranger).length > 0 && { promised: `a ${name}, with its fields`, seen: oneLine(stranger) };
   return { fact: { kind: 'resources', subject: 'service' }, reason: `${name} shown`, judgement: flaw || undefined };
 }
-
-const none = { standing: 'open', at: '' } as const;
 
 /** The rows that are shown, without those that other cases have made: only where they were made could what is wrong be shown again. */
 function ownRows(exchange: TrialExchange, model: Model, found: ReturnType<typeof rowsShown>): readonly ShownFields[] {

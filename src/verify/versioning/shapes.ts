@@ -183,7 +183,7 @@ async function written(session: Session, model: Model, { version, resource, body
       for (const name of Object.keys(wanted)) {
         const line = carry.newer(name);
         // What its sender may not write is left out as if it had not been sent.
-        const field = entryOf(model.resource(resource)?.fields ?? { standing: 'open', at: '' }, name);
+        const field = entryOf(model.resource(resource)?.fields, name);
         if (field?.writable && !field.writable.includes(one.caller?.user ?? '')) continue;
         const hidden = model.unseenBy(resource, other.caller).has(name);
         if (hidden || line?.older === undefined || !Object.hasOwn(said, line.older)) continue;

@@ -112,13 +112,13 @@ export function bodiesFor(
 }
 
 function isSent(model: Model, resource: string, name: string): boolean {
-  const field = entryOf(model.resource(resource)?.fields ?? { standing: 'open', at: '' }, name);
+  const field = entryOf(model.resource(resource)?.fields, name);
   return field !== undefined && !field.readOnly && machineOf(model.spec.states, resource)?.field !== name;
 }
 
 /** A whole number whose older value, multiplied back, comes out a little less: who cuts it off instead of rounding is one short. */
 function brittle(model: Model, resource: string, name: string, carry: ResourceCarry): Body {
-  const field = entryOf(model.resource(resource)?.fields ?? { standing: 'open', at: '' }, name);
+  const field = entryOf(model.resource(resource)?.fields, name);
   const shape = field && statedValue(field.shape);
   const older = carry.newer(name)?.older;
   if (shape?.type !== 'integer' || older === undefined || Array.isArray(shape.enum)) return {};

@@ -30,7 +30,7 @@ export function branchFor(
 function branchesOf(shape: Shape, samples: Samples, left: number): Shape[] {
   const branches = alternativesOf(shape).slice(0, left);
   if (branches.length === 0) return [shape];
-  return branches.flatMap((branch) => branchesOf(samples.whole(branch), samples, Math.floor(left / branches.length)));
+  return branches.flatMap((branch) => branchesOf(samples.whole(branch), samples, Math.floor((left - 1) / branches.length)));
 }
 
 /** The one status and the one word that a form of an error says. */

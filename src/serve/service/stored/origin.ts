@@ -94,7 +94,7 @@ function levelByFields(origin: RowsOrigin, history: History, resources: EarlierR
   const changed = new Set(history.steps.flatMap(({ change }) => ('resource' in change ? [change.resource] : [])));
   const levels = history.versions.map(({ name }) => history.levelOf(name));
   const fieldsAt = (resource: string, level: number) =>
-    new Set(entriesOf(resources.at(resource, level)?.fields ?? { standing: 'open', at: '' }).map(([field]) => field));
+    new Set(entriesOf(resources.at(resource, level)?.fields).map(([field]) => field));
   return levels.find((level) =>
     [...changed].every((resource) => {
       const had = origin.resources[resource]?.fields;

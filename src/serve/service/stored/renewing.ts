@@ -61,5 +61,5 @@ function carried(model: RowModel, carry: ResourceCarry | undefined, fields: Fiel
 
 /** The fields that every row has to have, and that have a default. */
 export function requiredDefaults({ defaults, fields }: RowModel): RowModel['defaults'] {
-  return defaults.filter(({ field }) => statedValue(fields.get(field)?.required ?? { standing: 'open', at: '' }) === true);
+  return defaults.filter(({ field }) => statedValue(fields.get(field)?.required) === true);
 }
