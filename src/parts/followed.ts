@@ -3,7 +3,7 @@ import type { Effect } from './effects.ts';
 import { type Expression, entriesOf, entryOf } from './fact.ts';
 import { type FollowedChange, type Following, type FollowingEffect, followedChanges } from './following.ts';
 import type { Spec } from './spec.ts';
-import { machineOf, type Transition } from './states.ts';
+import { machineOf, type Transition, transitionsOn } from './states.ts';
 
 /** A change with the acts that follow it. */
 export interface Followed {
@@ -98,11 +98,8 @@ function movesOf(
   { verb, resource }: { readonly verb: string; readonly resource: string },
   operation?: string,
 ): FollowingEffect[] {
-  const machine = verb === 'update' && operation !== undefined ? machineOf(states, resource) : undefined;
-  const all = machine ? entriesOf(machine.transitions) : [];
-  return all.flatMap(([transition, { on }]) =>
-    on?.includes(operation ?? '') ? [{ verb: 'transition', transition, resource }] : [],
-  );
+  if (verb !== 'update') return [];
+  return transitionsOn(states, resource, operation).map(([transition]) => ({ verb: 'transition', transition, resource }));
 }
 
 function doneBy(effect: Extract<Effect, { readonly resource: string }>): FollowingEffect[] {

@@ -67,6 +67,12 @@ export function isMovedByUpdate(states: States, resource: string): boolean {
   return machine !== undefined && entriesOf(machine.transitions).some(([, { on }]) => on !== undefined);
 }
 
+/** The transitions of a resource that an update is, where it sends their state, by their names. */
+export function transitionsOn(states: States, resource: string, operation: string | undefined): readonly [string, Transition][] {
+  if (operation === undefined) return [];
+  return entriesOf(machineOf(states, resource)?.transitions).filter(([, { on }]) => on?.includes(operation));
+}
+
 export function readStates(source: Source): States {
   const all = source.fact((value) =>
     named(

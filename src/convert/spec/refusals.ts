@@ -5,7 +5,7 @@ import { followingName, transitionOf } from '../../parts/followed.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { arisesAt, refusingActs } from '../../parts/possible-errors.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { machineOf, type Transition } from '../../parts/states.ts';
+import { type Transition, transitionsOn } from '../../parts/states.ts';
 
 /** One way in which an operation may refuse. */
 export interface PossibleRefusal {
@@ -73,9 +73,7 @@ function ownCodes(spec: Spec, operation: Operation): string[] {
 
 /** The transitions that an update may be. */
 function movedBy({ states }: Spec, { name, resource }: Operation): Transition[] {
-  const machine = resource === undefined ? undefined : machineOf(states, resource);
-  const all = machine ? entriesOf(machine.transitions) : [];
-  return all.flatMap(([, transition]) => (transition.on?.includes(name) ? [transition] : []));
+  return resource === undefined ? [] : transitionsOn(states, resource, name).map(([, transition]) => transition);
 }
 
 /** The codes that what follows from an operation is refused with. */

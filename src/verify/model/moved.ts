@@ -1,10 +1,10 @@
 import type { Json } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import { entriesOf, type Fact, isStated, statedValue } from '../../parts/fact.ts';
+import { type Fact, isStated, statedValue } from '../../parts/fact.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
-import { isMovedByUpdate, machineOf } from '../../parts/states.ts';
+import { isMovedByUpdate, machineOf, transitionsOn } from '../../parts/states.ts';
 
 /** The transition that an update is: it sends another state than the row was in, and one leads there. */
 export function movedIn(
@@ -17,9 +17,7 @@ export function movedIn(
   const machine = machineOf(states, resource);
   const sent = machine && fields?.[machine.field];
   if (!machine || typeof sent !== 'string' || sent === was) return undefined;
-  const moving = entriesOf(machine.transitions).filter(
-    ([, { on, to }]) => on?.includes(operation ?? '') && to.some((target) => target.state === sent),
-  );
+  const moving = transitionsOn(states, resource, operation).filter(([, { to }]) => to.some((target) => target.state === sent));
   const leaving = moving.find(([, { from }]) => from === '*' || from.includes(String(was)));
   return leaving?.[0];
 }
