@@ -47,7 +47,7 @@ export function expectedAfter(
   if (made !== undefined) next[model.identifierField(resource.name)] = made;
   const unseenNext = new Set([...plain].filter(([, one]) => one.is === 'unknown' || one.is === 'pattern').map(([name]) => name));
   if (made !== undefined) unseenNext.delete(model.identifierField(resource.name));
-  const isIdle = effect.verb !== 'transition' && before !== undefined && isUnchanged(next, before);
+  const isIdle = effect.verb !== 'transition' && before !== undefined && isUnchanged(resource, next, before);
   const mayBeIdle =
     isIdle &&
     before !== undefined &&
@@ -235,11 +235,13 @@ function defaultsOf(resource: Resource): RowFields {
 }
 
 /** Whether an update or replacement leaves everything as it was, as far as it can be seen. */
-function isUnchanged(next: RowFields, before: Before): boolean {
+function isUnchanged({ fields }: Resource, next: RowFields, before: Before): boolean {
+  // What is derived of other rows is another only where the rest of the row is, or they are.
+  const isGone = (name: string) => !Object.hasOwn(next, name) && entryOf(fields, name)?.derive === undefined;
   return (
     Object.entries(next).every(
       ([name, value]) => before.unseen.has(name) || isSame(value ?? null, before.fields[name] ?? null),
-    ) && Object.entries(before.fields).every(([name, value]) => value === null || Object.hasOwn(next, name))
+    ) && Object.entries(before.fields).every(([name, value]) => value === null || !isGone(name))
   );
 }
 
