@@ -17,3 +17,31 @@ export interface Erased {
   readonly records: number;
   readonly counters: number;
 }
+
+/** The texts of which none may be left in what is kept. */
+export function needlesOf({ identifiers, texts }: Pick<Erasure, 'identifiers' | 'texts'>): string[] {
+  return [...identifiers.flatMap(standingAlone), ...texts.flatMap(anywhere)];
+}
+
+/** The ways in which an identifier stands alone in what is kept: as JSON, as JSON inside JSON, as a line, as a segment of a path. */
+function standingAlone(identifier: string): string[] {
+  const once = quotedInside(identifier);
+  const twice = quotedInside(once);
+  return [
+    `"${once}"`,
+    `\\"${twice}\\"`,
+    `\\n${once}"`,
+    `\n${identifier}\n`,
+    ...['"', '\\"', '/', '?'].map((end) => `/${once}${end}`),
+  ];
+}
+
+/** A text wherever it stands in what is kept: as it is, in JSON, in JSON inside JSON. */
+function anywhere(text: string): string[] {
+  return [...new Set([text, quotedInside(text), quotedInside(quotedInside(text))])];
+}
+
+/** As it stands inside a text of JSON. */
+function quotedInside(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}

@@ -1,4 +1,4 @@
-import type { Erased, Erasure } from '../erasure.ts';
+import { type Erased, type Erasure, needlesOf } from '../erasure.ts';
 import type { FoundValues, Sql } from './connection.ts';
 import type { StoreNames } from './names.ts';
 import { arrayText, written } from './texts.ts';
@@ -7,8 +7,9 @@ import { arrayText, written } from './texts.ts';
  * Takes out whatever tells of somebody beside rows. It looks through all events, answers and counters. Each statement says how many it
  * took out, and `erasedOf` reads that.
  */
-export function eraseSql(names: StoreNames, { rows, identifiers, texts }: Erasure): Sql[] {
-  const needles = arrayText([...identifiers.flatMap(standingAlone), ...texts.flatMap(anywhere)].map(written));
+export function eraseSql(names: StoreNames, erasure: Erasure): Sql[] {
+  const { rows } = erasure;
+  const needles = arrayText(needlesOf(erasure).map(written));
   const tells = (column: string, place = 1) =>
     `EXISTS (SELECT 1 FROM unnest($${place}::text[]) AS needle WHERE strpos(${column}, needle) > 0)`;
   const ids = arrayText(rows.map(({ id }) => written(id)));
@@ -35,26 +36,4 @@ export function eraseSql(names: StoreNames, { rows, identifiers, texts }: Erasur
 export function erasedOf(found: readonly (readonly FoundValues[])[]): Erased {
   const [, deliveries = 0, events = 0, , answers = 0, records = 0, counters = 0] = found.map(([row]) => Number(row?.[0] ?? 0));
   return { events, deliveries, answers, records, counters };
-}
-
-/** The ways in which an identifier stands alone in what is kept: as JSON, as JSON inside JSON, as a line, as a segment of a path. */
-function standingAlone(identifier: string): string[] {
-  const once = quotedInside(identifier);
-  const twice = quotedInside(once);
-  return [
-    `"${once}"`,
-    `\\"${twice}\\"`,
-    `\\n${once}"`,
-    `\n${identifier}\n`,
-    ...['"', '\\"', '/', '?'].map((end) => `/${once}${end}`),
-  ];
-}
-
-function anywhere(text: string): string[] {
-  return [...new Set([text, quotedInside(text), quotedInside(quotedInside(text))])];
-}
-
-/** As it stands inside a text of JSON. */
-function quotedInside(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
 }

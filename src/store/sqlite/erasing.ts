@@ -1,10 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Erased, Erasure } from '../erasure.ts';
+import { type Erased, type Erasure, needlesOf } from '../erasure.ts';
 import { statement } from './statement.ts';
 
 /** Takes out whatever tells of somebody beside rows. It looks through all events, answers and counters, and is carried out inside a change. */
-export function eraseFrom(database: DatabaseSync, { rows, identifiers, texts }: Erasure): Erased {
-  const needles = [...identifiers.flatMap(standingAlone), ...texts.flatMap(anywhere)];
+export function eraseFrom(database: DatabaseSync, erasure: Erasure): Erased {
+  const { rows } = erasure;
+  const needles = needlesOf(erasure);
   const tells = (column: string) => needles.map(() => `instr(${column}, ?) > 0`).join(' OR ') || '0';
   const gone = new Set<number>();
   const about = statement<[number]>(database, 'SELECT seq FROM ninefold_events WHERE resource = ? AND "row" = ?');
@@ -29,28 +30,6 @@ export function eraseFrom(database: DatabaseSync, { rows, identifiers, texts }: 
     ]),
     counters: changed(database, `DELETE FROM ninefold_counters WHERE ${tells('name || char(10)')}`, needles),
   };
-}
-
-/** The ways in which an identifier stands alone in what is kept: as JSON, as JSON inside JSON, as a line, as a segment of a path. */
-function standingAlone(identifier: string): string[] {
-  const once = quotedInside(identifier);
-  const twice = quotedInside(once);
-  return [
-    `"${once}"`,
-    `\\"${twice}\\"`,
-    `\\n${once}"`,
-    `\n${identifier}\n`,
-    ...['"', '\\"', '/', '?'].map((end) => `/${once}${end}`),
-  ];
-}
-
-function anywhere(text: string): string[] {
-  return [...new Set([text, quotedInside(text), quotedInside(quotedInside(text))])];
-}
-
-/** As it stands inside a text of JSON. */
-function quotedInside(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
 }
 
 function removeEvents(database: DatabaseSync, events: ReadonlySet<number>): number {
