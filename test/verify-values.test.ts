@@ -40,6 +40,18 @@ servedOtherwise(notes, [
   ],
 ]);
 
+test('a rule that holds where a row is made, and not where it is changed, is found', async () => {
+  const stand = await openStand(trips, {
+    spoil: ({ method, status }) => (method === 'PATCH' && status === 422 ? { status: 200, text: '{}' } : {}),
+  });
+  try {
+    const { breaches } = await stand.verify({ only: ['resources/rules'] });
+    assert.ok(breaches.some(({ subject, reason }) => subject === 'trip.arrives' && reason === 'leaves_first, refused'));
+  } finally {
+    await stand.close();
+  }
+});
+
 for (const [name, document, facts] of [
   ['notes', notes, ['note.url', 'ticket.name']],
   ['trips', trips, ['trip.arrives', 'trip.amount_decimal', 'trip.leaves']],

@@ -8,6 +8,7 @@ import { boundByPath, isEverShown, isWritable } from '../../parts/payload.ts';
 import type { Field, Resource } from '../../parts/resources.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { machineOf } from '../../parts/states.ts';
+import { fieldOfRule, ruledEndpoints } from '../model/field-rules.ts';
 import type { Model } from '../model/model.ts';
 import { isDone, type TrialExchange } from '../script/exchange.ts';
 import { breaksOf } from '../values/variants.ts';
@@ -21,7 +22,8 @@ export function looksAtValues(model: Model, { kind, subject }: LedgerFact): Obli
   const shape = field && statedValue(field.shape);
   if (!resource || !field || !shape) return [];
   const looks: Obligation[] = kind === 'allowed values' ? membersOf(model, resource, field, shape) : [];
-  if (kind === 'allowed values') looks.push(...derivedLooks(model, resource, field), ...countedLooks(resource, field));
+  if (kind === 'allowed values')
+    looks.push(...derivedLooks(model, resource, field), ...countedLooks(resource, field), ...ruleLooks(model, resource, field));
   if (looks.length === 0) looks.push({ name: 'a value of it', isMetBy: ({ exchanges }) => exchanges.some(isDone) });
   const isBroken = [...breaksOf(shape)].some((variant) => variant.kind === kind);
   if (isBroken && isTaken(model, resource, field))
@@ -67,6 +69,18 @@ function derivedLooks(model: Model, { name }: Resource, field: Field): Obligatio
     name: `derived, ${look}`,
     isMetBy: ({ claim }) => claim.reason === `derived, ${look}`,
   }));
+}
+
+/** Each rule that is told at the field was broken wherever rows are made and changed. */
+function ruleLooks(model: Model, resource: Resource, field: Field): Obligation[] {
+  const told = Object.values(resource.rules).filter((rule) => fieldOfRule(resource, rule.field) === field.name);
+  return told.flatMap((rule) =>
+    ruledEndpoints(model, resource.name).map(({ key }) => ({
+      name: `${rule.name}, refused at ${key}`,
+      isMetBy: ({ claim, exchanges }) =>
+        claim.reason === `${rule.name}, refused` && exchanges.some(({ endpoint }) => endpoint?.key === key),
+    })),
+  );
 }
 
 /** What is counted was seen to be the next, and the first within something else. */

@@ -27,7 +27,8 @@ export function sentKeepsRules(model: Model, endpoint: Endpoint | undefined, jso
   const resource = model.resource(resourceOfEffect(effect) ?? '');
   const writes = ['create', 'upsert', 'update', 'replace'].includes(effect?.verb ?? '');
   if (!resource || !writes || !hasRules(resource)) return 'yes';
-  if (effect?.verb !== 'create' || !endpoint || isStated(endpoint.request) || !isMap(json)) return 'unknown';
+  const isWhole = effect?.verb === 'create' || effect?.verb === 'upsert';
+  if (!isWhole || !endpoint || isStated(endpoint.request) || !isMap(json)) return 'unknown';
   return keepsRules(model, resource, bareMap({ ...defaultsIn(resource), ...json }));
 }
 
@@ -56,4 +57,16 @@ export function isThere(value: unknown): boolean {
 
 function defaultsIn({ fields }: Resource): RowFields {
   return Object.fromEntries(entriesOf(fields).flatMap(([name, field]) => (field.default ? [[name, field.default.value]] : [])));
+}
+
+/** The endpoints at which rows of a resource could be made to break a rule. */
+export function ruledEndpoints(model: Model, resource: string): readonly Endpoint[] {
+  return ['create', 'upsert', 'update', 'replace']
+    .flatMap((verb) => model.endpointsThat(verb, resource))
+    .filter(({ request }) => !isStated(request));
+}
+
+/** The field at which a rule is told: what is allowed of that is said by it. */
+export function fieldOfRule({ fields }: Resource, field: string | undefined): string {
+  return field ?? entriesOf(fields)[0]?.[0] ?? '';
 }

@@ -6,11 +6,21 @@ import { claimRefused } from '../errors/claim-refused.ts';
 import { imagine } from '../errors/imagined.ts';
 import { stage } from '../errors/staged.ts';
 import type { FactName } from '../model/facts.ts';
-import { isThere, keepsRules, sentKeepsRules } from '../model/field-rules.ts';
+import {
+  changeKeepsRules,
+  fieldOfRule,
+  isThere,
+  type KeepsRules,
+  keepsRules,
+  ruledEndpoints,
+  sentKeepsRules,
+} from '../model/field-rules.ts';
 import type { Model } from '../model/model.ts';
+import { idIn, rowWith } from '../model/row-shown.ts';
 import { moot } from '../script/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
 import type { Trial } from '../trial.ts';
 import { membersOf } from '../values/at-path.ts';
 import { NoValue } from '../values/no-value.ts';
@@ -20,20 +30,22 @@ import { arbitraryValuesOf } from '../values/values.ts';
 export const rulesOverFields: Trial = {
   name: 'resources/rules',
   part: 'resources',
-  about: 'A body that breaks a rule over several fields is refused, and one just beside it is not.',
+  about:
+    'A body that breaks a rule over several fields is refused, and one just beside it is not, when a row is made and when it is changed.',
   noise: 'quiet',
   *cases(model) {
     for (const [name, resource] of entriesOf(model.spec.resources.all)) {
-      for (const endpoint of model.endpointsThat('create', name)) {
-        if (isStated(endpoint.request)) continue;
-        for (const rule of Object.values(resource.rules)) {
-          const fact = factOf(resource, rule.field);
+      for (const rule of Object.values(resource.rules)) {
+        const fact = factOf(resource, rule.field);
+        for (const endpoint of ruledEndpoints(model, name))
           yield {
             name: `${rule.name} at ${endpoint.key}`,
             facts: [fact],
             run: (session) => breakRule(session, endpoint, { resource, rule, fact }),
           };
-        }
+      }
+      for (const endpoint of model.endpointsThat('create', name)) {
+        if (isStated(endpoint.request)) continue;
         for (const { fields, at } of resource.choices) {
           const fact = factOf(resource, fields.at(-1));
           yield {
@@ -47,9 +59,8 @@ export const rulesOverFields: Trial = {
   },
 };
 
-/** A rule says what is allowed of the field at which it is told. */
-function factOf({ name, fields }: Resource, field: string | undefined): FactName {
-  return { kind: 'allowed values', subject: `${name}.${field ?? entriesOf(fields)[0]?.[0] ?? ''}` };
+function factOf(resource: Resource, field: string | undefined): FactName {
+  return { kind: 'allowed values', subject: `${resource.name}.${fieldOfRule(resource, field)}` };
 }
 
 async function breakRule(
@@ -61,14 +72,15 @@ async function breakRule(
   const [imagined] = imagine(session, endpoint, { rule });
   session.need(imagined !== undefined, `nothing was found for which ${rule.if.source} holds`);
   const { slots, met, unmet } = imagined;
-  const { request } = await stage(session, endpoint, slots, { scene: met, resource: resource.name });
+  const { request, row, beside } = await stage(session, endpoint, slots, { scene: met, resource: resource.name });
   const done = await session.send(request);
   claimRefused(session, done, {
     by: { when: 'request.invalid' },
     fact,
     reason: `${rule.name}, refused`,
     at: rule.at,
-    isSo: (exchange) => isWhole(model, exchange) && sentKeepsRules(model, exchange.endpoint, exchange.sent.json) === 'no',
+    beside: row ? beside.slice(0, 1) : [],
+    isSo: (exchange, was) => isWhole(model, exchange) && keptBy(model, exchange, was) === 'no',
     what: rule.if.source,
     ...(unmet && {
       control: async () => (await stage(session, endpoint, slots, { scene: unmet, resource: resource.name })).request,
@@ -76,13 +88,24 @@ async function breakRule(
   });
   if (!unmet) return;
   const spared = await stage(session, endpoint, slots, { scene: unmet, resource: resource.name });
-  claimTaken(session, await session.send(spared.request), { rule, fact });
+  const before = spared.row ? spared.beside.slice(0, 1) : [];
+  claimTaken(session, await session.send(spared.request), before, { rule, fact });
+}
+
+/** Whether what was sent keeps the rules: by itself, or put onto the row as it was shown before. */
+function keptBy(model: Model, exchange: TrialExchange, was: TrialExchange | undefined): KeepsRules {
+  const { endpoint, sent } = exchange;
+  const verb = statedValue(endpoint?.does)?.verb;
+  if (verb === 'create' || verb === 'upsert') return sentKeepsRules(model, endpoint, sent.json);
+  const row = was && rowWith(model, was, idIn(model, exchange));
+  return endpoint && row ? changeKeepsRules(model, endpoint, row, sent.json) : 'unknown';
 }
 
 /** Whatever else may be in the way: it is not refused as invalid. */
 function claimTaken(
   session: Session,
-  done: Awaited<ReturnType<Session['send']>>,
+  done: Done<TrialExchange>,
+  before: readonly Done<TrialExchange>[],
   { rule, fact }: { readonly rule: FieldRule; readonly fact: FactName },
 ): void {
   const { model } = session;
@@ -90,10 +113,9 @@ function claimTaken(
     fact,
     reason: `${rule.name}, spared`,
     at: rule.at,
-    of: [done],
-    judge(exchange: TrialExchange) {
-      if (!isWhole(model, exchange) || sentKeepsRules(model, exchange.endpoint, exchange.sent.json) !== 'yes')
-        return moot('it may break a rule');
+    of: [done, ...before] as const,
+    judge(exchange: TrialExchange, ...[was]: readonly TrialExchange[]) {
+      if (!isWhole(model, exchange) || keptBy(model, exchange, was) !== 'yes') return moot('it may break a rule');
       const operation = exchange.endpoint && model.operationOf(exchange.endpoint);
       const code = model.refusals.of('request.invalid', operation)?.code.name;
       if (isDone(exchange) || code === undefined || model.refusals.codeIn(exchange) !== code) return undefined;
