@@ -15,6 +15,7 @@ import type { RowModel } from '../model.ts';
 import type { ViewCompilation } from '../view-compilation.ts';
 import type { Cursors, Position } from './cursor.ts';
 import { findRows, findTexts, type Page, type PageQuery, tellsPrevious } from './envelope.ts';
+import { findNarrowed } from './narrowed.ts';
 import { hiddenFields, orderOf, unseenFilter } from './order.ts';
 import { compilePaging, type PageAsked, type Paging, refusePage, unpagedMost } from './paging.ts';
 import { Questions, type SortKey, type Test, valuesOf } from './query.ts';
@@ -52,6 +53,8 @@ export function compileList(
   const isBounded = isCut(paging.pagination);
   const isPreviousTold = tellsPrevious(paging.pagination);
 
+  const narrow = compilation.standIn?.compileNarrowing(endpoint, model, paging.names);
+
   function run(work: Work<Reader>, exchange: Exchange, joins: boolean): ReturnType<CompiledList['run']> {
     const unseen = unseenFilter(exchange, unseenFilters);
     if (unseen) return { refusal: unseen };
@@ -60,7 +63,8 @@ export function compileList(
     if ('refusal' in order) return order;
     const filter = listing.filter(work.scope);
     const name = queryName(order === fixedOrder ? usual : spoken(order), tests);
-    const query = filter ? `${name}\n\n${filter.bound}` : name;
+    const narrowed = narrow?.(exchange);
+    const query = name + (filter ? `\n\n${filter.bound}` : '') + (narrowed ? `\n\n${narrowed.key}` : '');
     const asked = paging.read(exchange, query);
     if ('refusal' in asked) return asked;
     const start = startOf(work, asked, order, model, listing, style.isFirst);
@@ -72,10 +76,11 @@ export function compileList(
     const isReversed = start?.back ?? false;
     const goesBack = isPreviousTold && (start !== undefined || (offset ?? 0) > 0);
     const isJoined = joins && isBounded && !isReversed && !style.isFirst;
-    const found = isJoined ? findTexts(work.rows, wanted, goesBack) : findRows(work.rows, wanted);
+    const some = narrowed && findNarrowed(work.rows, wanted, narrowed, model);
+    const found = some ?? (isJoined ? findTexts(work.rows, wanted, goesBack) : findRows(work.rows, wanted));
     if (paging.isOpen && found.isMore) return { tooMany: true };
     const step = stepper(asked, style, (row, back) => cursors.write({ keys: row.keys ?? [], seq: row.seq, back }, query));
-    const total = wantsTotal ? countOf(work.rows, wanted) : undefined;
+    const total = wantsTotal ? (some?.total ?? countOf(work.rows, wanted)) : undefined;
     return pageOf(found, isReversed, goesBack, step, { total, size, isOpen: paging.isOpen });
   }
   return { paging, run };

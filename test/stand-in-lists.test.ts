@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { serve } from '../src/index.ts';
+import { take } from './import/source.ts';
+import { answers, integer, json, list, object, ref, sends, standIn, string, type Words, within } from './import/stand-in.ts';
+
+/** Lists of stand-ins that are narrowed and ordered by parameters which no fact explains. */
+
+const query = (...names: string[]): Words => ({ parameters: names.map((name) => ({ name, in: 'query', schema: string })) });
+
+const boat = object({ id: string, name: string, length: integer, attributes: object({ port: string }) });
+
+/** Three boats, and the names of those that a list shows. */
+async function listed(parameters: readonly string[], queries: Readonly<Record<string, readonly string[]>>): Promise<void> {
+  const paths = {
+    '/boats': {
+      get: { ...query(...parameters), ...answers(object({ data: list(ref('Boat')), total: integer }, ['data'])) },
+      post: { ...sends(ref('Boat')), ...answers(ref('Boat'), {}, '201') },
+    },
+    '/boats/{boatId}': { ...within('boatId'), get: answers(ref('Boat')) },
+  };
+  await standIn(paths, { Boat: boat }, async (ask) => {
+    for (const [name, length, port] of [
+      ['Anna', 9, 'Bern'],
+      ['Berta', 12, 'Brest'],
+      ['Hanna', 30, 'Brest'],
+    ])
+      assert.equal((await ask('POST', '/boats', { name, length, attributes: { port } })).status, 201);
+    for (const [asked, names] of Object.entries(queries)) {
+      const { json: page } = await ask('GET', `/boats?${asked}`);
+      assert.deepEqual(
+        page.data.map((row: { name: string }) => row.name),
+        names,
+        asked,
+      );
+    }
+  });
+}
+
+test('a list is narrowed by fields in brackets, by how they compare, and by members of a map in its rows', () =>
+  listed(['filter[name]', 'filter[name][contains]', 'length_gte', 'length[lt]', 'filter[port]', 'filter[unknown]'], {
+    'filter[name]=Berta': ['Berta'],
+    'filter[name][contains]=ANN': ['Anna', 'Hanna'],
+    length_gte: ['Anna', 'Berta', 'Hanna'],
+    'length_gte=12': ['Berta', 'Hanna'],
+    'length[lt]=12': ['Anna'],
+    'filter[port]=Brest': ['Berta', 'Hanna'],
+    'filter[port]=Bern,Brest&length_gte=10': ['Berta', 'Hanna'],
+    'filter[unknown]=x': ['Anna', 'Berta', 'Hanna'],
+    'filter[name]=all': ['Anna', 'Berta', 'Hanna'],
+  }));
+
+test('a list is ordered by the usual words, and searched for a word that has no signs of a language', () =>
+  listed(['sort', 'order', 'q'], {
+    'sort=-name': ['Hanna', 'Berta', 'Anna'],
+    'sort=length&order=desc': ['Hanna', 'Berta', 'Anna'],
+    'sort=name:desc': ['Hanna', 'Berta', 'Anna'],
+    'sort=nothing': ['Anna', 'Berta', 'Hanna'],
+    'q=ann': ['Anna', 'Hanna'],
+    'q=name:Anna': ['Anna', 'Berta', 'Hanna'],
+  }));
+
+test('the pages of what is narrowed hold every row once, and count them', async () => {
+  const page = object({ data: list(ref('Boat')), next_cursor: { ...string, nullable: true }, total: integer }, ['data']);
+  const paths = {
+    '/boats': {
+      get: { ...query('filter[port]', 'cursor', 'limit', 'sort'), ...answers(page) },
+      post: { requestBody: json(ref('Boat')), ...answers(ref('Boat'), {}, '201') },
+    },
+    '/boats/{boatId}': { ...within('boatId'), get: answers(ref('Boat')) },
+  };
+  await standIn(paths, { Boat: boat }, async (ask) => {
+    for (const name of ['a', 'b', 'c', 'd', 'e'])
+      await ask('POST', '/boats', { name, attributes: { port: name === 'c' ? 'Bern' : 'Brest' } });
+    const seen: string[] = [];
+    let cursor = '';
+    for (let pages = 0; pages < 4; pages++) {
+      const { json: body } = await ask('GET', `/boats?filter[port]=Brest&sort=-name&limit=3${cursor}`);
+      seen.push(...body.data.map((row: { name: string }) => row.name));
+      assert.equal(body.total, 4);
+      if (!body.next_cursor) break;
+      cursor = `&cursor=${body.next_cursor}`;
+    }
+    assert.deepEqual(seen, ['e', 'd', 'b', 'a']);
+  });
+});
+
+test('beside a key that is good another one is taken as it is, and none where the document is kept to the letter', async () => {
+  const schemes = {
+    key: { type: 'apiKey', in: 'header', name: 'X-Key' },
+    app: { type: 'apiKey', in: 'header', name: 'X-App' },
+  };
+  const source = {
+    paths: { '/mood': { get: answers(object({ mood: string })) } },
+    components: { securitySchemes: schemes },
+    security: [{ key: [], app: [] }],
+  };
+  for (const strict of [false, true]) {
+    const service = await serve(take(source), { sample: true, strict, development: true });
+    const { value = '' } = service.credentials?.find(({ name }) => name === 'X-Key') ?? {};
+    const ask = async (headers: Readonly<Record<string, string>>) =>
+      (await service.fetch(new Request('http://127.0.0.1/mood', { headers }))).status;
+    assert.equal(await ask({ 'x-key': value, 'x-app': 'mine' }), strict ? 401 : 200);
+    assert.equal(await ask({ 'x-key': 'mine', 'x-app': 'mine' }), 401);
+    assert.equal(await ask({ 'x-key': value }), 401);
+    await service.close();
+  }
+});
+
+test('what the example of a schema breaks holds nobody to it, and what was not sent is empty', async () => {
+  const flag = { type: 'boolean' };
+  const shape = object({
+    id: { ...string, readOnly: true },
+    label: { ...string, pattern: '^[a-z]((?!..)[a-z])+$', example: 'label' },
+    code: { ...string, pattern: '^[a-z]+$', example: 'abc' },
+    hook: { ...string, format: 'url', nullable: true, default: '' },
+    tags: list(string),
+    archived: flag,
+    enabled: { ...flag, example: true },
+    note: string,
+    parent: { ...string, nullable: true },
+    resource_type: { ...string, readOnly: true, example: 'shed' },
+  });
+  const paths = {
+    '/barns': { post: { ...sends(ref('Barn')), ...answers(ref('Barn'), {}, '201') }, get: answers(list(ref('Barn'))) },
+    '/barns/{barnId}': { ...within('barnId'), get: answers(ref('Barn')), delete: answers(object({ data: ref('Barn') })) },
+  };
+  await standIn(paths, { Barn: shape, Shed: object({ id: string }) }, async (ask) => {
+    const { status, json: made } = await ask('POST', '/barns', { label: 'label' });
+    assert.equal(status, 201);
+    const { id, ...rest } = made;
+    const empty = { tags: [], archived: false, enabled: true, parent: null, hook: null };
+    assert.deepEqual(rest, { label: 'label', ...empty, resource_type: 'barn' });
+    assert.equal((await ask('POST', '/barns', { code: '1' })).status, 400);
+    assert.deepEqual((await ask('DELETE', `/barns/${id}`)).json, { data: made });
+    assert.deepEqual((await ask('GET', '/barns')).json, []);
+  });
+});
