@@ -136,3 +136,45 @@ test('what the example of a schema breaks holds nobody to it, and what was not s
     assert.deepEqual((await ask('GET', '/barns')).json, []);
   });
 });
+
+test('an act on a thing binds what it is called like, the list beside it shows that in its short form, and what was named is shown as a thing', async () => {
+  const short = object({ gid: string, name: string });
+  const schemas = {
+    TaskResponse: object({ gid: string, name: string, assignee: object({ gid: string, name: string }), notes: string }),
+    TagResponse: object({ gid: string, name: string, color: string }),
+    TagCompact: short,
+    TaskCompact: short,
+  };
+  const data = (shape: Words) => object({ data: shape });
+  const made = (name: string) => answers(data(ref(name)), {}, '201');
+  const nothing = answers(data(object({})));
+  const paths = {
+    '/tasks': { post: { ...sends(data(object({ name: string, assignee: string }))), ...made('TaskResponse') } },
+    '/tasks/{task}': { ...within('task'), get: answers(data(ref('TaskResponse'))) },
+    '/tags': { post: { ...sends(data(object({ name: string }))), ...made('TagResponse') } },
+    '/tags/{tag}': { ...within('tag'), get: answers(data(ref('TagResponse'))) },
+    '/tasks/{task}/addTag': { ...within('task'), post: { ...sends(data(object({ tag: string }))), ...nothing } },
+    '/tasks/{task}/removeTag': { ...within('task'), post: { ...sends(data(object({ tag: string }))), ...nothing } },
+    '/tasks/{task}/tags': { ...within('task'), get: answers(data(list(ref('TagCompact')))) },
+    '/tasks/{task}/addNeeds': { ...within('task'), post: { ...sends(data(object({ needs: list(string) }))), ...nothing } },
+    '/tasks/{task}/needs': { ...within('task'), get: answers(data(list(ref('TaskCompact')))) },
+    '/tags/{tag}/tasks': { ...within('tag'), get: answers(data(list(ref('TaskCompact')))) },
+  };
+  await standIn(paths, schemas, async (ask) => {
+    const make = async (path: string, sent: Words) => (await ask('POST', path, { data: sent })).json.data;
+    const shown = async (path: string) => (await ask('GET', path)).json.data.map(({ name }: { name: string }) => name);
+    const tag = await make('/tags', { name: 'urgent' });
+    const first = await make('/tasks', { name: 'first', assignee: tag.gid });
+    const second = await make('/tasks', { name: 'second' });
+    assert.deepEqual(first.assignee, { gid: tag.gid, name: 'urgent' });
+    await ask('POST', `/tasks/${second.gid}/addTag`, { data: { tag: tag.gid } });
+    assert.deepEqual(await shown(`/tasks/${second.gid}/tags`), ['urgent']);
+    assert.deepEqual(await shown(`/tasks/${first.gid}/tags`), []);
+    assert.deepEqual(await shown(`/tags/${tag.gid}/tasks`), ['second']);
+    await ask('POST', `/tasks/${second.gid}/removeTag`, { data: { tag: tag.gid } });
+    assert.deepEqual(await shown(`/tasks/${second.gid}/tags`), []);
+    await ask('POST', `/tasks/${first.gid}/addNeeds`, { data: { needs: [second.gid] } });
+    assert.deepEqual(await shown(`/tasks/${first.gid}/needs`), ['second']);
+    assert.deepEqual(await shown(`/tasks/${second.gid}/needs`), []);
+  });
+});

@@ -46,7 +46,7 @@ export function startStandIn(
       if (warnings) headers['ninefold-warning'] = warningHeader(warnings);
     },
     compileRelation: (endpoint, owner, depth) => {
-      relations ??= relationsOf(spec);
+      relations ??= relationsOf(spec, sampling.shown);
       return compileRelation(endpoint, owner, depth, relations, sampling.shown);
     },
     compileNarrowing: (endpoint, model, paging) =>
