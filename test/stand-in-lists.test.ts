@@ -51,7 +51,9 @@ test('a list is narrowed by fields in brackets, by how they compare, and by memb
   }));
 
 test('a list is ordered by the usual words, and searched for a word that has no signs of a language', () =>
-  listed(['sort', 'order', 'q'], {
+  listed(['sort', 'order', 'q', 'filter'], {
+    'filter={"name":{"_contains":"anna"}}': ['Anna', 'Hanna'],
+    'filter={"$or":[{"name":"Anna"},{"length":{"$gt":20}}],"+order_by":"name","+order":"desc"}': ['Hanna', 'Anna'],
     'sort=-name': ['Hanna', 'Berta', 'Anna'],
     'sort=length&order=desc': ['Hanna', 'Berta', 'Anna'],
     'sort=name:desc': ['Hanna', 'Berta', 'Anna'],

@@ -65,8 +65,9 @@ export function compileList(
     const name = queryName(order === fixedOrder ? usual : spoken(order), tests);
     const narrowed = narrow?.(exchange);
     const query = name + (filter ? `\n\n${filter.bound}` : '') + (narrowed ? `\n\n${narrowed.key}` : '');
-    const asked = paging.read(exchange, query);
-    if ('refusal' in asked) return asked;
+    const read = paging.read(exchange, query);
+    if ('refusal' in read) return read;
+    const asked = compilation.standIn?.isLenient ? numberedPage(read, exchange, paging.names) : read;
     const start = startOf(work, asked, order, model, listing, style.isFirst);
     if (start && 'refusal' in start) return start;
     const parents = locator.parents(work, exchange);
@@ -84,6 +85,13 @@ export function compileList(
     return pageOf(found, isReversed, goesBack, step, { total, size, isOpen: paging.isOpen });
   }
   return { paging, run };
+}
+
+/** A page by its number, where the document names such a parameter beside the one that it counts rows by. */
+function numberedPage(asked: PageAsked, { params }: Exchange, known: readonly string[]): PageAsked {
+  const page = known.includes('page') ? 0 : Number(params.page ?? 0);
+  const isFree = asked.position === undefined && asked.row === undefined && (asked.offset ?? 0) === 0;
+  return isFree && Number.isInteger(page) && page > 1 ? { ...asked, offset: (page - 1) * asked.size } : asked;
 }
 
 /** What a list's endpoint states of filters and order; `sortable` = the fields that callers may sort by, where they may by any. */

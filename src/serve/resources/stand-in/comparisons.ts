@@ -7,7 +7,7 @@ export interface FilterComparison {
 
 /** The comparison that a word stands for in the queries of vendors: `gte`, `contains`, `after`; nothing where it stands for none. */
 export function compileComparison(word: string): FilterComparison | undefined {
-  return comparisons.get(word.replace(/^[$+]/, '').toLowerCase());
+  return comparisons.get(word.replace(/^[$+_]/, '').toLowerCase());
 }
 
 const each = (names: string, comparison: FilterComparison): [string, FilterComparison][] =>

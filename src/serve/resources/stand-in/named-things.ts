@@ -32,6 +32,32 @@ export function withNamedThings(sampling: Sampling, rows: Rows, model: RowModel,
   return out ?? fields;
 }
 
+/**
+ * Puts what a path says of the parent of a new row where the row shows it: `/projects/{project_gid}/sections` makes a section whose `project` is
+ * that one, and `/balancers/{balancerId}/configs` one whose `balancer_id` is.
+ */
+export function withShownParents(sampling: Sampling, model: RowModel, fields: Fields): Fields {
+  const out: Fields = { ...fields };
+  for (const [name, { visible }] of model.fields) {
+    const value = fields[name];
+    if (visible?.length !== 0 || value === undefined) continue;
+    for (const [other, field] of model.fields) {
+      const isMeant = other !== name && other !== model.identifier.field && parentWord(other) === parentWord(name);
+      if (!isMeant || out[other] !== undefined || field.visible?.length === 0) continue;
+      const shape = statedValue(field.shape) ?? {};
+      // What is no value of its own is a thing that has this identifier.
+      if (sampling.samples.of(shape, other).fits(value) || isPlainMap(sampling.samples.whole(shape).properties)) out[other] = value;
+    }
+  }
+  return out;
+}
+
+/** `project_gid`, `projectId` and `project` are one. */
+function parentWord(name: string): string {
+  const plain = name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();
+  return plain.replace(/(?<=.)(?:gid|uuid|id)$/, '');
+}
+
 /** The thing of an identifier, as a shape shows it; nothing where the shape has no place for the identifier. */
 function thingOf(sampling: Sampling, { rows, models }: Rows, shape: Shape, named: Value): Fields | undefined {
   const members = sampling.samples.membersOf(shape);

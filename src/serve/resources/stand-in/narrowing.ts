@@ -26,19 +26,43 @@ export function compileNarrowing(
     place === 'path' || (filters !== undefined && model.code(filters)) || explained.has(name) ? [] : [name],
   );
   const isByBody = endpoint.method === 'POST';
-  if (named.length === 0 && !isByBody) return undefined;
   const known = new Map(named.map((name) => [name, testsNamed(name, places)]));
   return (exchange) => {
     const sent = sentOf(exchange, named, isByBody ? explained : undefined);
+    for (const [name, value] of Object.entries(exchange.call.headers))
+      if (filterHeader.test(name) && typeof value === 'string' && mapIn(value)) sent.set('filter', value);
     if (sent.size === 0) return undefined;
     const tests = [...sent].flatMap(([name, value]) => (known.get(name) ?? testsNamed(name, places))(value));
-    const order = readOrder(sent, (name) => places.find(name));
+    const order = readOrder(withOrderInside(sent), (name) => places.find(name));
     if (tests.length === 0 && order === undefined) return undefined;
     return { key: JSON.stringify([...sent]), keeps: (row) => tests.every((test) => test(row)), order };
   };
 }
 
 type Test = (row: Fields) => boolean;
+
+/** A header in which a client sends a map of filters, as JSON. */
+const filterHeader = /^(?:x-)?filters?$/;
+
+/** A map that was sent as a text of JSON. */
+function mapIn(text: string): Fields | undefined {
+  if (!text.startsWith('{') || text.length > filterLengthMost) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isPlainMap(value as Json) ? (value as Fields) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const filterLengthMost = 8192;
+
+/** The words of order that stand in a filter itself, beside those of the request. */
+function withOrderInside(sent: ReadonlyMap<string, Value>): ReadonlyMap<string, Value> {
+  const filter = sent.get('filter');
+  const inside = typeof filter === 'string' ? mapIn(filter) : undefined;
+  return inside ? new Map([...Object.entries(inside), ...sent]) : sent;
+}
 
 /** What was sent of what narrows; `besides`: of a body, but for what is explained. */
 function sentOf({ params, request }: Exchange, named: readonly string[], besides: ReadonlySet<string> | undefined) {
@@ -53,13 +77,18 @@ function sentOf({ params, request }: Exchange, named: readonly string[], besides
 function testsNamed(name: string, places: Places): (value: Value) => readonly Test[] {
   const [root = '', ...inner] = name.split(/[[\].]+/).filter((part) => part !== '');
   const isFilter = filterWords.has(root.toLowerCase());
-  if (isFilter && inner.length === 0) return (value) => (isFields(value) ? testsIn(value, places) : []);
+  if (isFilter && inner.length === 0) {
+    return (value) => {
+      const map = typeof value === 'string' ? mapIn(value) : value;
+      return isFields(map) ? testsIn(map, places, 0) : [];
+    };
+  }
   const [field = '', op, ...more] = isFilter ? inner : [root, ...inner];
   if (more.length > 0) return () => [];
   if (op !== undefined) return (value) => testOf(places.find(field), compileComparison(op), value);
   if (!isFilter && searchWords.has(field.toLowerCase()) && places.find(field) === undefined) return searchFor;
   return (value) => {
-    if (isFields(value)) return testsIn({ [field]: value }, places);
+    if (isFields(value)) return testsIn({ [field]: value }, places, 0);
     const whole = places.find(field);
     if (whole) return testOf(whole, compileComparison('eq'), value);
     const [, stem = '', word = ''] = /^(.+?)(?:__?|(?=[A-Z]))([A-Za-z]+)$/.exec(field) ?? [];
@@ -70,9 +99,16 @@ function testsNamed(name: string, places: Places): (value: Value) => readonly Te
 const filterWords: ReadonlySet<string> = new Set(['filter', 'filters', 'where']);
 const searchWords: ReadonlySet<string> = new Set(['q', 'query', 'search', 'keyword', 'keywords', 'term']);
 
-/** `{ name: { contains: 'x' }, plan: 'free' }`. */
-function testsIn(map: Fields, places: Places): Test[] {
-  return Object.entries(map).flatMap(([name, value]) => {
+/** `{ name: { contains: 'x' }, plan: 'free' }`, `{ $or: [{ plan: 'free' }, { plan: 'team' }] }`. */
+function testsIn(map: Fields, places: Places, depth: number): Test[] {
+  if (depth > depthMost) return [];
+  return Object.entries(map).flatMap(([name, value]): readonly Test[] => {
+    const joined = /^[$+_]?(and|or)$/i.exec(name)?.[1]?.toLowerCase();
+    if (joined !== undefined && Array.isArray(value)) {
+      const sides = value.flatMap((one: Value) => (isFields(one) ? [testsIn(one, places, depth + 1)] : []));
+      const holds = (tests: readonly Test[], row: Fields) => tests.every((test) => test(row));
+      return [(row) => (joined === 'or' ? sides.some((side) => holds(side, row)) : sides.every((side) => holds(side, row)))];
+    }
     const place = places.find(name);
     if (!isFields(value)) return testOf(place, compileComparison('eq'), value);
     return Object.entries(value).flatMap(([op, operand]) => testOf(place, compileComparison(op), operand));
