@@ -180,3 +180,35 @@ test('an act on a thing binds what it is called like, the list beside it shows t
     assert.deepEqual(await shown(`/tasks/${second.gid}/needs`), []);
   });
 });
+
+test('what is made below a thing shows whose it is, what its body states is kept though answers call it read-only, and a copy is another', async () => {
+  const readOnly = { ...string, readOnly: true };
+  const port = object({ id: readOnly, number: integer, hub_id: string, zone: readOnly, hub: object({ id: string }) });
+  const hub = object({ id: readOnly, name: string });
+  const paths = {
+    '/hubs': { post: { ...sends(ref('Hub')), ...answers(ref('Hub'), {}, '201') }, get: answers(list(ref('Hub'))) },
+    '/hubs/{hubId}': {
+      ...within('hubId'),
+      get: answers(ref('Hub')),
+      patch: { ...sends(ref('Hub')), ...answers(object({ data: { type: 'object' } })) },
+    },
+    '/hubs/{hubId}/clone': { ...within('hubId'), post: { ...sends(ref('Hub')), ...answers(ref('Hub')) } },
+    '/hubs/{hubId}/ports': {
+      ...within('hubId'),
+      post: { ...sends(object({ number: integer, zone: string })), ...answers(ref('Port'), {}, '201') },
+    },
+    '/hubs/{hubId}/ports/{portId}': { ...within('hubId', 'portId'), get: answers(ref('Port')) },
+  };
+  await standIn(paths, { Hub: hub, Port: port }, async (ask) => {
+    const { json: made } = await ask('POST', '/hubs', { name: 'one' });
+    const { json: below } = await ask('POST', `/hubs/${made.id}/ports`, { number: 80, zone: 'eu' });
+    assert.deepEqual(below, { id: below.id, number: 80, zone: 'eu', hub_id: made.id, hub: { id: made.id } });
+    assert.deepEqual((await ask('PATCH', `/hubs/${made.id}`, { name: 'two' })).json, { data: { ...made, name: 'two' } });
+    const { json: copied } = await ask('POST', `/hubs/${made.id}/clone`, { name: 'copy' });
+    assert.notEqual(copied.id, made.id);
+    assert.deepEqual(
+      (await ask('GET', '/hubs')).json.map(({ name }: { name: string }) => name),
+      ['two', 'copy'],
+    );
+  });
+});

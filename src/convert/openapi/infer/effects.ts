@@ -120,8 +120,12 @@ function isActOn(context: InferenceContext, { path }: SourceOperation, resource:
   const { segments } = pathParts(path);
   if (wholeParameter(segments.at(-2)) === undefined) return false;
   const owner = collectionAt(context, `/${segments.slice(0, -2).join('/')}`);
-  const words = wordsOfName(segments.at(-1) ?? '');
-  return owner?.resource === resource && !words.some((word) => copying.has(word)) && !isCalledAfter(path, resource);
+  return owner?.resource === resource && !isCopying(path) && !isCalledAfter(path, resource);
+}
+
+/** Whether a path ends in a word for making another of the same. */
+export function isCopying(path: string): boolean {
+  return wordsOfName(pathParts(path).segments.at(-1) ?? '').some((word) => copying.has(word));
 }
 
 const copying: ReadonlySet<string> = new Set(['copy', 'copies', 'clone', 'clones', 'duplicate', 'duplicates', 'fork', 'forks']);

@@ -150,7 +150,7 @@ function rowExpression(
   if (constant !== undefined) return celOf(constant.value);
   if (/^(?:is_?)?deleted$/i.test(name) && written.typeOf(shape) === 'boolean') return isGone ? 'true' : undefined;
   const row = isGone ? 'resource' : 'result';
-  if (!isGone && isAnyMap(written, shape) && isOfAnyMembers(context, resource)) return 'result';
+  if (!isGone && isAnyMap(written, shape) && (isOfAnyMembers(context, resource) || enveloping.test(name))) return 'result';
   if (isThing(context, shape, resource)) return row;
   const list = written.itemsOf(shape);
   if (!isGone && list !== undefined && isThing(context, list, resource)) return '[result]';
@@ -165,6 +165,9 @@ function rowExpression(
   if (!isMap(entry.identifier) || entry.identifier.field !== name) return undefined;
   return `has(${row}.${name}) ? ${row}.${name} : ${written.typeOf(shape) === 'string' ? "''" : '0'}`;
 }
+
+/** Members that hold the thing where nothing is said of them but that they are maps. */
+const enveloping = /^(?:data|result|item)$/;
 
 /** Whether nothing is known of a resource but what it is told by. */
 function isOfAnyMembers({ resources }: InferenceContext, name: string): boolean {

@@ -206,9 +206,8 @@ function countOf({ written }: InferenceContext, name: string, shape: Json, said:
   // What is called `results` is a list elsewhere; a number of that name counts all of them.
   if (envelope[3]?.[1].has(plain) || plain === 'results') return number('total');
   if (plain === 'count') return number('size(items)');
-  if (said.size === undefined) return undefined;
+  if (said.tells !== 'count' || said.size === undefined) return undefined;
   if (perPage.has(plain)) return number(size);
-  if (said.tells !== 'count') return undefined;
   if (pageCounts.has(plain)) return number(`(total + ${size} - 1) / ${size}`);
   return pageNumbers.test(plain) && said.page !== undefined ? number(sentOr(said.page, 1)) : undefined;
 }

@@ -46,7 +46,8 @@ export function withShownParents(sampling: Sampling, model: RowModel, fields: Fi
       if (!isMeant || out[other] !== undefined || field.visible?.length === 0) continue;
       const shape = statedValue(field.shape) ?? {};
       // What is no value of its own is a thing that has this identifier.
-      if (sampling.samples.of(shape, other).fits(value) || isPlainMap(sampling.samples.whole(shape).properties)) out[other] = value;
+      if (sampling.samples.of(shape, other).fits(value) || isPlainMap(sampling.samples.whole(shape).properties))
+        out[other] = value;
     }
   }
   return out;

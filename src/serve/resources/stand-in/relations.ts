@@ -56,11 +56,7 @@ export function compileRelation(
 }
 
 /** What a sub-list shows of rows that nothing binds: those that say whose they are, and those that their owner names. */
-function compileMentions(
-  owner: RowModel,
-  target: string,
-  show: ReturnType<typeof compileShow>,
-): Relate {
+function compileMentions(owner: RowModel, target: string, show: ReturnType<typeof compileShow>): Relate {
   return (work, _exchange, id) => {
     const model = work.models.get(target);
     const own = work.rows.get(owner.name, id);
@@ -200,7 +196,21 @@ function idsIn(request: Value, noun: string): string[] {
   if (typeof request === 'string' || typeof request === 'number') return [String(request)];
   if (!isFields(request)) return [];
   const one = noun.replace(/s$/, '');
-  const names = ['data', 'ids', 'id', noun, one, `${one}_id`, `${one}_ids`, `${one}Id`, `${one}Ids`, 'gid', 'uuid', 'key', 'name'];
+  const names = [
+    'data',
+    'ids',
+    'id',
+    noun,
+    one,
+    `${one}_id`,
+    `${one}_ids`,
+    `${one}Id`,
+    `${one}Ids`,
+    'gid',
+    'uuid',
+    'key',
+    'name',
+  ];
   for (const name of names) if (request[name] !== undefined) return idsIn(request[name], noun);
   return [];
 }
