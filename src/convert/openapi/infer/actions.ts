@@ -4,8 +4,8 @@ import { readEffect } from '../../../parts/effects.ts';
 import type { SourceOperation } from '../read/operation.ts';
 import { made } from '../read/reader.ts';
 import { endpointOf, type InferenceContext, type InferenceRule, shapeOfAnswer, successOf } from './context.ts';
-import { collectionAt, infer, isCopying, makesOne } from './effects.ts';
-import { pathParts, wholeParameter, wordsOfName } from './paths.ts';
+import { collectionAt, infer, makesOne } from './effects.ts';
+import { isCopying, pathParts, wholeParameter, wordsOfName } from './paths.ts';
 import { documentFields, shownRowOf } from './rows.ts';
 import { wordsOf } from './shapes.ts';
 

@@ -11,7 +11,7 @@ import {
   successOf,
 } from './context.ts';
 import { isCalledAfter, isMembership } from './memberships.ts';
-import { pathParts, shapeOfPath, wholeParameter, wordsOfName } from './paths.ts';
+import { isCopying, pathParts, shapeOfPath, wholeParameter } from './paths.ts';
 import { documentFields, listIn, shownRowOf } from './rows.ts';
 
 /** The collection that a path is, or whose things it is about. */
@@ -122,13 +122,6 @@ function isActOn(context: InferenceContext, { path }: SourceOperation, resource:
   const owner = collectionAt(context, `/${segments.slice(0, -2).join('/')}`);
   return owner?.resource === resource && !isCopying(path) && !isCalledAfter(path, resource);
 }
-
-/** Whether a path ends in a word for making another of the same. */
-export function isCopying(path: string): boolean {
-  return wordsOfName(pathParts(path).segments.at(-1) ?? '').some((word) => copying.has(word));
-}
-
-const copying: ReadonlySet<string> = new Set(['copy', 'copies', 'clone', 'clones', 'duplicate', 'duplicates', 'fork', 'forks']);
 
 /** A body that is a list makes many at once, which is another effect. */
 export function makesOne(context: InferenceContext, operation: SourceOperation): boolean {

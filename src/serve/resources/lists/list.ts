@@ -1,4 +1,4 @@
-import { inOnePiece, pageStyle } from '../../../kinds/pages/all.ts';
+import { inOnePiece, pageStyle, pageStyles } from '../../../kinds/pages/all.ts';
 import type { PageStyle } from '../../../kinds/pages/kind.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf } from '../../../parts/fact.ts';
@@ -67,7 +67,7 @@ export function compileList(
     const query = name + (filter ? `\n\n${filter.bound}` : '') + (narrowed ? `\n\n${narrowed.key}` : '');
     const read = paging.read(exchange, query);
     if ('refusal' in read) return read;
-    const asked = compilation.standIn?.isLenient ? numberedPage(read, exchange, paging.names) : read;
+    const asked = compilation.standIn?.isLenient ? countedPage(read, exchange, paging.names) : read;
     const start = startOf(work, asked, order, model, listing, style.isFirst);
     if (start && 'refusal' in start) return start;
     const parents = locator.parents(work, exchange);
@@ -87,12 +87,21 @@ export function compileList(
   return { paging, run };
 }
 
-/** A page by its number, where the document names such a parameter beside the one that it counts rows by. */
-function numberedPage(asked: PageAsked, { params }: Exchange, known: readonly string[]): PageAsked {
-  const page = known.includes('page') ? 0 : Number(params.page ?? 0);
-  const isFree = asked.position === undefined && asked.row === undefined && (asked.offset ?? 0) === 0;
-  return isFree && Number.isInteger(page) && page > 1 ? { ...asked, offset: (page - 1) * asked.size } : asked;
+/** A page by its place, where the document names a parameter for it beside the one that pages are told by. */
+function countedPage(asked: PageAsked, { params }: Exchange, known: readonly string[]): PageAsked {
+  if (asked.position !== undefined || asked.row !== undefined || (asked.offset ?? 0) > 0) return asked;
+  for (const [name, count] of countedPlaces) {
+    const value = known.includes(name) || params[name] === undefined ? undefined : Number(params[name]);
+    if (value !== undefined && Number.isInteger(value) && value > count.least)
+      return { ...asked, offset: count.skip(value, asked.size) };
+  }
+  return asked;
 }
+
+/** The usual names of parameters that tell the place of a page by a number. */
+const countedPlaces = (pageStyles as readonly PageStyle[]).flatMap(({ count, parameters }) =>
+  count ? parameters.flatMap(({ usualNames }) => usualNames.map((name) => [name, count] as const)) : [],
+);
 
 /** What a list's endpoint states of filters and order; `sortable` = the fields that callers may sort by, where they may by any. */
 function statedList(
