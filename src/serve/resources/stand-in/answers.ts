@@ -13,6 +13,7 @@ import { type Exchange, type Fields, type Value, warn } from '../../exchange/exc
 import type { Call } from '../../http/call.ts';
 import { isFields, ownFields } from '../body.ts';
 import type { CompleteAnswer } from '../stand-in.ts';
+import { compileMembers } from './asked-members.ts';
 import { compileOpenAnswer } from './open-answers.ts';
 import { nameOf, tellSampled } from './sampled-names.ts';
 import { groundOf } from './sampled-rows.ts';
@@ -46,6 +47,7 @@ export function compileCompletion(
   };
   const answerOpenly = compileOpenAnswer(shape, examples, samples);
   const isOpen = does === undefined;
+  const leaveMembers = compileMembers(shape, does, identifier, samples);
   return (given, exchange, work, sent) => {
     const value = asGiven(given);
     const told: string[] = [];
@@ -57,6 +59,7 @@ export function compileCompletion(
       // What was sent and has no place in the shape is not answered.
       return openly ? {} : value;
     }
+    leaveMembers(whole, exchange);
     if (isOpen && asksFurther(exchange)) endPages(whole, 0);
     tellSampled(exchange, told.map(nameOf));
     // Who is given a token shows it from then on.
