@@ -1,4 +1,5 @@
-import type { Migration, Reader, Renewal, Store, StoredTable, TableSpec, Timer, TimerSearch, Transaction } from '../store.ts';
+import type { Migration, StoredTable } from '../migrated.ts';
+import type { Reader, Renewal, Store, TableSpec, Timer, TimerSearch, Transaction } from '../store.ts';
 import { type BodyOutcome, runBodies } from './batch.ts';
 import { ChangeQueue } from './changes.ts';
 import { bareSql, type Connection, type FoundValues, type Server, type Sql } from './connection.ts';
