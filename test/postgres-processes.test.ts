@@ -116,6 +116,21 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
+test('processes that begin at once over a new store serve it all', async (context) => {
+  const stores = await several(context, 3);
+  const services = await Promise.all(stores.map((store) => serve(lamps, { store })));
+  context.after(() => Promise.all(services.map((service) => service.close())));
+  for (const [index, store] of stores.entries())
+    await store.change((tx) => tx.keep(`one of ${index}`, { fingerprint: '', body: '', expiresMs: Number.MAX_SAFE_INTEGER }));
+});
+
+test('rows of what a document does not have any more are counted', async (context) => {
+  const [store] = await several(context, 1);
+  await store!.prepare([parcels], noRows);
+  await store!.change((tx) => tx.insert('parcel', row('a', 'x')));
+  assert.deepEqual(await store!.tablesBeside([]), [{ name: 'parcel', count: 1 }]);
+});
+
 test('what is made by one process is read by the other, and a timer of it is fired once', async (context) => {
   const { clock, first, second, send } = await lampServices(context);
   const at = '2026-06-01T09:01:00Z';

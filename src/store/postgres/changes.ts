@@ -1,6 +1,6 @@
 import { CommitFailed, CommitUnknown } from '../failures.ts';
 import { type BatchMeans, type BodyOutcome, guess, marksOf, questionOf, rest, runBodies, takeWanted } from './batch.ts';
-import { bareSql, type Connection, DatabaseError, isOfMachine } from './connection.ts';
+import { bareSql, type Connection, DatabaseError, isOfMachine, overSessions } from './connection.ts';
 import type { StoreNames } from './names.ts';
 import type { State } from './state.ts';
 
@@ -71,7 +71,8 @@ export class ChangeQueue<B> {
   async #runBatch(batch: readonly Waiting<B>[]): Promise<void> {
     let outcomes: readonly BodyOutcome[];
     try {
-      outcomes = await this.#carriedOut(batch.map(({ body }) => body));
+      // Where a session ends nothing of its batch is stored, or it is known that all of it is.
+      outcomes = await overSessions(() => this.#carriedOut(batch.map(({ body }) => body)));
     } catch (error) {
       if (batch.length > 1 && error instanceof DatabaseError && !isOfMachine(error)) {
         const half = batch.length >> 1;

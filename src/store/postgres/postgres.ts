@@ -1,8 +1,9 @@
+import { ReadFailed } from '../failures.ts';
 import type { Migration, Reader, Renewal, Store, StoredTable, TableSpec, Timer, TimerSearch, Transaction } from '../store.ts';
 import { type BodyOutcome, runBodies } from './batch.ts';
 import { ChangeQueue } from './changes.ts';
-import { bareSql, type Connection, type FoundValues, type Server, type Sql } from './connection.ts';
-import { flushSql } from './flush.ts';
+import { bareSql, type Connection, type FoundValues, isOfMachine, overSessions, type Server, type Sql } from './connection.ts';
+import { flushSql, purgeSql } from './flush.ts';
 import { bringTableUp, dropStored, renameStored, tableNames, tablesWithRows } from './migration.ts';
 import { quoteName, StoreNames } from './names.ts';
 import { type Latest, PostgresReader, type Queries } from './reader.ts';
@@ -30,8 +31,6 @@ export async function openOn(server: Server, schema: string): Promise<Store> {
 
 type ReadBody = (reader: Reader) => unknown;
 type ChangeBody = (transaction: Transaction) => unknown;
-
-const PURGED_PER_KEPT = 2;
 
 class PostgresStore implements Store {
   readonly #server: Server;
@@ -78,13 +77,13 @@ class PostgresStore implements Store {
         return this.#writer;
       },
       rowTables: async () => tableNames(await this.#free(), names),
-      purge: (state) => this.#purge(state),
+      purge: (state) => purgeSql(names, state, this.#latest),
       committed: (marks, revision) => this.shared.committed(marks, revision),
     });
   }
 
   prepare(tables: readonly TableSpec[], columnsOf: PostgresColumnsOf, renewal: Renewal = {}): Promise<Migration> {
-    return this.#counted(async () => {
+    return this.#upkeep(async () => {
       const connection = await this.#server.connect();
       try {
         return await this.#prepared(connection, tables, columnsOf, renewal);
@@ -98,7 +97,7 @@ class PostgresStore implements Store {
   }
 
   tablesBeside(known: readonly string[]): Promise<readonly StoredTable[]> {
-    return this.#counted(async () => tablesWithRows(await this.#free(), this.#names, known));
+    return this.#upkeep(() => overSessions(async () => tablesWithRows(await this.#free(), this.#names, known)));
   }
 
   async copyTo(_path: string): Promise<void> {
@@ -129,17 +128,18 @@ class PostgresStore implements Store {
   setting(name: string, make: () => string): Promise<string> {
     const table = this.#names.own('settings');
     const find: Sql = { text: `SELECT value FROM ${table} WHERE name = $1`, values: [written(name)] };
-    return this.#counted(async () => {
+    const found = async () => {
       const connection = await this.#free();
-      const [[found] = []] = await connection.send([find]);
-      if (found) return read(String(found[0]));
+      const [[known] = []] = await connection.send([find]);
+      if (known) return read(String(known[0]));
       const insert = {
         text: `INSERT INTO ${table} (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
         values: [written(name), written(make())],
       };
       const [, [made] = []] = await connection.send([insert, find]);
       return read(String(made?.[0]));
-    });
+    };
+    return this.#upkeep(() => overSessions(found));
   }
 
   compact(): Promise<void> {
@@ -240,33 +240,22 @@ class PostgresStore implements Store {
     return outcome;
   }
 
-  /** Each record or counter that is written makes room by removing two that have ended, at most. */
-  #purge(state: State): Sql[] {
-    const { recordsMs, countersMs } = this.#latest;
-    let [records, counters] = [0, 0];
-    for (const { sort } of state.done.points.values()) {
-      if (sort === 'record') records += 1;
-      if (sort === 'counter') counters += 1;
-    }
-    const purged = (table: string, key: string, nowMs: number, kept: number): Sql[] =>
-      kept === 0
-        ? []
-        : [
-            {
-              text: `DELETE FROM ${this.#names.own(table)} WHERE ${key} IN
-                (SELECT ${key} FROM ${this.#names.own(table)} WHERE expires <= $1::int8 ORDER BY expires LIMIT $2::int8)`,
-              values: [String(nowMs), String(kept * PURGED_PER_KEPT)],
-            },
-          ];
-    return [...purged('records', 'key', recordsMs, records), ...purged('counters', 'name', countersMs, counters)];
-  }
-
   #asked<T>(sql: Sql, value: (found: readonly FoundValues[]) => T): Promise<T> {
-    return this.#counted(async () => {
+    const asked = async () => {
       const connection = await this.#free();
       const [found = []] = await connection.send([sql]);
       return value(found);
-    });
+    };
+    return this.#upkeep(() => overSessions(asked));
+  }
+
+  /** What is asked beside bodies. @throws {StoreUnavailable} where the machine stands in the way */
+  #upkeep<T>(work: () => Promise<T>): Promise<T> {
+    return this.#counted(() =>
+      work().catch((error: unknown) => {
+        throw isOfMachine(error) ? new ReadFailed(this.#server.name, error) : error;
+      }),
+    );
   }
 
   /** A connection for what is neither a body's nor a migration's. */

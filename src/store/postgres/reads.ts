@@ -1,6 +1,6 @@
 import { ReadFailed } from '../failures.ts';
 import { type BodyOutcome, questionOf, takeWanted } from './batch.ts';
-import { bareSql, type Connection, isOfMachine } from './connection.ts';
+import { bareSql, type Connection, isOfMachine, overSessions } from './connection.ts';
 import type { State } from './state.ts';
 
 /** What a queue of reads needs of its store. */
@@ -66,12 +66,16 @@ export class Reads<B> {
   async #runLane(lane: { connection: Connection | undefined; isBusy: boolean }): Promise<void> {
     lane.isBusy = true;
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, MOST_BODIES);
+      let left: readonly Waiting<B>[] = this.#waiting.splice(0, MOST_BODIES);
       try {
-        await this.#carryOut(lane, batch);
+        await overSessions(() =>
+          this.#carryOut(lane, left, (unsettled) => {
+            left = unsettled;
+          }),
+        );
       } catch (error) {
         const told = isOfMachine(error) ? new ReadFailed(this.#means.name, error) : error;
-        for (const { reject } of batch) reject(told);
+        for (const { reject } of left) reject(told);
       }
     }
     lane.isBusy = false;
@@ -82,9 +86,15 @@ export class Reads<B> {
     if (this.#isIdle) for (const resolve of this.#drained.splice(0)) resolve();
   }
 
-  async #carryOut(lane: { connection: Connection | undefined }, batch: readonly Waiting<B>[]): Promise<void> {
+  /** @param settled Told which bodies have not come to their end yet, whenever some have. */
+  async #carryOut(
+    lane: { connection: Connection | undefined },
+    batch: readonly Waiting<B>[],
+    settled: (left: readonly Waiting<B>[]) => void,
+  ): Promise<void> {
     let state = this.#means.newState();
     let left = this.#settled(state, batch);
+    settled(left);
     if (left.length === 0) return;
     lane.connection = await this.#connected(lane.connection);
     const question = questionOf(state, state.wanted);
@@ -95,12 +105,18 @@ export class Reads<B> {
       left = this.#settled(state, left);
       state = this.#means.newState();
       left = this.#settled(state, left);
+      settled(left);
     }
-    await this.#carryOutWhole(lane.connection, state, left);
+    await this.#carryOutWhole(lane.connection, state, left, settled);
   }
 
   /** Everything of one moment: a transaction that sees nothing that is committed after its first question. */
-  async #carryOutWhole(connection: Connection, state: State, batch: readonly Waiting<B>[]): Promise<void> {
+  async #carryOutWhole(
+    connection: Connection,
+    state: State,
+    batch: readonly Waiting<B>[],
+    settled: (left: readonly Waiting<B>[]) => void,
+  ): Promise<void> {
     let left = batch;
     if (left.length === 0) return;
     try {
@@ -111,6 +127,7 @@ export class Reads<B> {
         const found = await connection.send([...head, ...question.sql]);
         question.learn(found.slice(head.length));
         left = this.#settled(state, left);
+        settled(left);
       }
     } catch (error) {
       if (!connection.isLost) await connection.send([bareSql('ROLLBACK')]).catch(() => {});

@@ -1,6 +1,6 @@
 import type { Client, ClientConfig } from 'pg';
 import type { Settings } from './address.ts';
-import { type Connection, DatabaseError, type FoundValues, type Server, type Sql } from './connection.ts';
+import { type Connection, DatabaseError, type FoundValues, type Server, type Sql, Unreachable } from './connection.ts';
 
 /** How long a statement may wait for others, and how long a transaction may rest before the database ends it: both hold others up. */
 const sessionSettings = {
@@ -60,7 +60,7 @@ async function connected(url: string, name: string, more: ClientConfig): Promise
     return client;
   } catch (error) {
     client.end().catch(() => {});
-    throw new DatabaseError(`${name} cannot be reached: ${messageOf(error)}`, stateOf(error), true, error);
+    throw new Unreachable(`${name} cannot be reached: ${messageOf(error)}`, stateOf(error), error);
   }
 }
 

@@ -4,7 +4,7 @@ import { uniquesOf } from '../../../parts/generated.ts';
 import { namedSchema } from '../../../parts/schemas.ts';
 import { Carries } from '../../../parts/versions/carries.ts';
 import { type History, historyOf } from '../../../parts/versions/history.ts';
-import { Duplicates } from '../../../store/failures.ts';
+import { Duplicates, StoreUnavailable } from '../../../store/failures.ts';
 import type { Migration, Reader, Renewal, Row, Store, StoredRecord } from '../../../store/store.ts';
 import type { Compilation } from '../../exchange/compilation.ts';
 import type { Models } from '../../resources/act.ts';
@@ -55,6 +55,19 @@ interface Migrating {
  * @throws {Misfits} where rows are left that nothing carries, with what to do; the store is as it was then.
  */
 export async function migrate(given: Migrating): Promise<Migrated> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await migrateOnce(given);
+    } catch (error) {
+      // A session that ends takes all of it back, or it is all done: what is left to do is found out anew.
+      if (!(error instanceof StoreUnavailable) || !given.store.shared || tries === triesMost) throw error;
+    }
+  }
+}
+
+const triesMost = 3;
+
+async function migrateOnce(given: Migrating): Promise<Migrated> {
   const { store, models, compilation, acceptMisfits, options } = given;
   const { renamed = [], dropped = [] } = options;
   const history = historyOf(compilation.spec);
@@ -91,7 +104,9 @@ export async function migrate(given: Migrating): Promise<Migrated> {
       if (unfit.length > 0 && !acceptMisfits) throw new Misfits(unfit);
       if (options.isTrial) throw new Tried();
       const kept = unfit.length > 0 ? { ...record, fingerprint: '' } : record;
-      return known?.fingerprint === kept.fingerprint && known.body === kept.body ? [] : [[shapesKey, kept]];
+      // Another process may have brought the same document up meanwhile.
+      const now = rows.record(shapesKey, 0);
+      return now?.fingerprint === kept.fingerprint && now.body === kept.body ? [] : [[shapesKey, kept]];
     },
   };
   const done = await prepared(given, renewal);
