@@ -198,6 +198,32 @@ test('a process whose tables another document has replaced stores nothing more',
   await newer.change((tx) => tx.insert('parcel', row('a', 'x', 1)));
 });
 
+test('what was asked over a session that has ended is asked over another', async (context) => {
+  const { address, drop } = await makeDatabase();
+  const [store] = await several(context, 1, Promise.resolve(address));
+  await store!.prepare([parcels], noRows);
+  const killer = new Client({ connectionString: address });
+  await killer.connect();
+  context.after(async () => {
+    await killer.end();
+    await drop();
+  });
+  const asks = [
+    () => store!.change((tx) => tx.next('number')),
+    () => store!.read((rows) => rows.count({ table: 'parcel' }, [])),
+    () => store!.nextDue(),
+    () => store!.setting('name', () => 'value'),
+    () => store!.tablesBeside([]),
+  ];
+  for (const ask of asks) {
+    await ask();
+    await killer.query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    );
+    await ask();
+  }
+});
+
 test('sessions that are killed again and again: what was acknowledged is stored once, and what failed is not', async (context) => {
   // A database of its own: others' sessions are not for it to kill.
   const { address, drop } = await makeDatabase();

@@ -14,6 +14,7 @@ import {
   type Planting,
   streams,
   toldOf,
+  waitedFor,
   without,
 } from './planting.ts';
 
@@ -48,8 +49,8 @@ const answers: readonly Planted[] = [
         p,
         exchanges(p)
           .filter(({ request }) => request.verb === 'create')
-          .flatMap((one) => one.answers.filter(isReplay).filter(() => one.answers.length > 1)),
-        (answer) => set(answer, { text: answer.text.replace(/"op":"/, '"op":"x') }),
+          .flatMap((one) => one.answers.filter(({ text }) => one.answers.length > 1 && text.includes('"op":"'))),
+        (answer) => set(answer, { text: answer.text.replace('"op":"', '"op":"x') }),
       ),
   },
   {
@@ -180,20 +181,22 @@ const onBoth = (name: string, plant: (p: Planting, isMeant: (told: Told) => bool
 ];
 
 const events: readonly Planted[] = [
-  ...onBoth('an event is lost', (p, isMeant) => at(p, once(p, isMeant), (told) => without(p, new Set([told])))),
+  ...onBoth('an event is lost', (p, isMeant) => {
+    waitedFor(p);
+    return at(p, once(p, isMeant), (told) => without(p, new Set([told])));
+  }),
   ...onBoth('the last event of an account is lost', (p, isMeant) => {
+    waitedFor(p);
     const last = lastRows(p, 'account').flatMap((row) =>
       once(p, (told) => isMeant(told) && told.envelope.data.id === row.id && told.envelope.data.changes === row.changes),
     );
     return at(p, last, (told) => without(p, new Set([told])));
   }),
-  ...onBoth('the end of an account is never told', (p, isMeant) =>
-    at(
-      p,
-      once(p, (told) => isMeant(told) && told.envelope.type === 'account.gone'),
-      (told) => without(p, new Set([told])),
-    ),
-  ),
+  ...onBoth('the end of an account is never told', (p, isMeant) => {
+    waitedFor(p);
+    const ends = once(p, (told) => isMeant(told) && told.envelope.type === 'account.gone');
+    return at(p, ends, (told) => without(p, new Set([told])));
+  }),
   ...onBoth('two events of an account are out of order', (p, isMeant) => at(p, neighbours(p, isMeant, true), swap)),
   ...onBoth('a change is told by two events', (p, isMeant) =>
     at(p, toldOf(p, isMeant), (told) => insertAfter(p, told, { ...told, envelope: { ...told.envelope, id: 'evt_another' } })),

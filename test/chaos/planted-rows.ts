@@ -15,11 +15,12 @@ import {
   type Planting,
   toldOf,
   unlist,
+  waitedFor,
   without,
 } from './planting.ts';
 
-const set = (row: Row | undefined, changes: Mutable): void => {
-  if (row) Object.assign(row as Mutable, changes);
+const set = (value: object | undefined, changes: Mutable): void => {
+  if (value) Object.assign(value, changes);
 };
 
 /** What was asked of a resource by a verb, and how it was answered. */
@@ -60,6 +61,14 @@ function ticket(planting: Planting, op: string, place: unknown): void {
     number: Math.max(0, ...numbers) + 1,
     created_at: all.at(-1)?.created_at,
   });
+}
+
+/** A ticket has another number wherever it is shown. */
+function renumber(p: Planting, { id, op, number: before }: Row, number: number): void {
+  for (const { rows } of listsOf(p)) for (const row of rows.ticket) if (row.id === id) set(row, { number });
+  for (const { request, answers } of exchanges(p))
+    if (request.op === op)
+      for (const answer of answers) set(answer, { text: answer.text.replace(`"number":${before}`, `"number":${number}`) });
 }
 
 const writes: readonly Planted[] = [
@@ -119,23 +128,11 @@ const writes: readonly Planted[] = [
   {
     name: 'a create that was answered 503 is there',
     plant: (p) =>
-      at(
-        p,
-        exchanges(p).filter(
-          (one) =>
-            one.request.verb === 'create' &&
-            ['entry', 'team'].includes(one.request.resource) &&
-            isRefused(one) &&
-            one.answers.some(({ status }) => status === 503),
-        ),
-        ({ request }) => {
-          lastRows(p, request.resource).push({
-            ...lastRows(p, request.resource)[0],
-            ...request.body,
-            id: 'ent_00000000000000000000000000',
-          });
-        },
-      ),
+      at(p, asked(p, 'create', 'entry').filter(isRefused), ({ request, answers }) => {
+        for (const answer of answers) set(answer, { status: 503, text: '{"code":"late"}' });
+        const entries = lastRows(p, 'entry');
+        entries.push({ ...entries[0], ...request.body, account: entries[0]?.account, id: 'ent_00000000000000000000000000' });
+      }),
   },
   {
     name: 'a refused change is there',
@@ -226,15 +223,10 @@ const writes: readonly Planted[] = [
 const rules: readonly Planted[] = [
   {
     name: 'a number is left out',
-    plant: (p) =>
-      at(
-        p,
-        lastRows(p, 'ticket').map(({ id }) => id),
-        (id) => {
-          for (const { rows } of listsOf(p))
-            for (const row of rows.ticket) if (row.id === id) set(row, { number: 90 + Number(row.number) });
-        },
-      ),
+    plant: (p) => {
+      const last = [...Map.groupBy(lastRows(p, 'ticket'), ({ place }) => place).values()].map((all) => all.at(-1)!);
+      return at(p, last, (row) => renumber(p, row, Number(row.number) + 1));
+    },
   },
   {
     name: 'a number is there twice',
@@ -242,10 +234,7 @@ const rules: readonly Planted[] = [
       at(
         p,
         lastRows(p, 'ticket').filter(({ number }) => Number(number) > 1),
-        ({ id }) => {
-          for (const { rows } of listsOf(p))
-            for (const row of rows.ticket) if (row.id === id) set(row, { number: Number(row.number) - 1 });
-        },
+        (row) => renumber(p, row, Number(row.number) - 1),
       ),
   },
   {
@@ -260,25 +249,21 @@ const rules: readonly Planted[] = [
   {
     name: 'a quota is told to be used up that is not',
     plant: (p) => {
-      const some = lastRows(p, 'ticket').filter(
-        ({ place, number }) => number === 1 && !lastRows(p, 'ticket').some((row) => row.place === place && row.number === 5),
-      );
-      return at(p, some, ({ place }) => {
-        const request = {
-          op: 'early',
-          verb: 'create',
-          resource: 'ticket',
-          method: 'POST',
-          path: '/tickets',
-          body: { place, op: 'early' },
-          address: String(place),
-          round: 1,
-        } as const;
-        const answer: Answer = { status: 429, headers: {}, text: '{"code":"used_up"}' };
-        const first = p.entries.findIndex(({ kind }) => kind === 'listing');
-        const atMs = Date.parse(String(lastRows(p, 'ticket').find((row) => row.place === place)?.created_at));
-        p.entries.splice(first, 0, { kind: 'sent', turn: -1, request }, { kind: 'answered', turn: -1, answer, atMs });
-      });
+      const [op, place] = ['early', '10.99.0.1'];
+      const request = {
+        op,
+        verb: 'create',
+        resource: 'ticket',
+        method: 'POST',
+        path: '/tickets',
+        body: { place, op },
+        address: place,
+        round: 1,
+      } as const;
+      const answer: Answer = { status: 429, headers: {}, text: '{"code":"used_up"}' };
+      const first = p.entries.findIndex(({ kind }) => kind === 'listing');
+      p.entries.splice(first, 0, { kind: 'sent', turn: -1, request }, { kind: 'answered', turn: -1, answer, atMs: 0 });
+      return true;
     },
   },
   {
@@ -326,8 +311,7 @@ const clock: readonly Planted[] = [
   {
     name: 'a timer is lost',
     plant: (p) => {
-      const over = listsOf(p).at(-1);
-      if (over) Object.assign(over, { isOver: true });
+      waitedFor(p);
       return at(
         p,
         withEarlier(p).filter(({ row }) => lastWord(row).startsWith('@')),

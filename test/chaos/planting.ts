@@ -59,6 +59,11 @@ export function without({ entries }: Planting, gone: ReadonlySet<Entry>): void {
   entries.splice(0, entries.length, ...left);
 }
 
+/** What was waited for in vain was waited for long enough. */
+export function waitedFor(planting: Planting): void {
+  for (const listed of listsOf(planting)) Object.assign(listed, { isOver: true });
+}
+
 /** Takes a row out of every list. */
 export function unlist(planting: Planting, resource: Resource, isMeant: (row: Row) => boolean): void {
   for (const { rows, resting } of listsOf(planting)) {

@@ -29,7 +29,7 @@ export const checks: readonly Check[] = [
     check: ({ ops }, { rows }) =>
       resources.flatMap((resource) =>
         rows[resource].flatMap((row) => {
-          const what = resource === 'account' ? replayed(accountOf(row), ops) : unasked(resource, row, ops);
+          const what = resource === 'account' ? unheld(row, ops) : unasked(resource, row, ops);
           return what ? [{ what, row, resource }] : [];
         }),
       ),
@@ -157,10 +157,16 @@ export const checks: readonly Check[] = [
   },
 ];
 
+function unheld(row: Row, ops: ReadonlyMap<string, Operation>): string | undefined {
+  const account = accountOf(row);
+  const past = account.log.split(' ').find((word) => ops.get(word)?.state === 'past');
+  return past === undefined ? replayed(account, ops) : `${past} was not there before, and nobody sent it since`;
+}
+
 function unasked(resource: Resource, row: Row, ops: ReadonlyMap<string, Operation>): string | undefined {
   const op = ops.get(makerOf(resource, row));
   if (op?.verb !== 'create' || op.resource !== resource) return 'nobody ever asked for it';
-  if (op.state === 'refused') return `${op.op} was refused, or was not there after an earlier restart`;
+  if (op.state === 'refused' || op.state === 'past') return `${op.op} was refused, or was not there after an earlier restart`;
   const { id, issuer, created_at, number, ...fields } = row;
   const { issuer: asked, ...body } = op.body ?? {};
   if (!isDeepStrictEqual(fields, body) || (issuer !== undefined && issuer !== asked))

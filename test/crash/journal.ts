@@ -184,8 +184,10 @@ export class Journal {
     for (const operation of doubtful(history)) {
       const { verb, resource, id, op, key } = operation;
       const isThere = verb === 'delete' ? !last.byId[resource].has(String(id)) : made.has(op);
+      const mayBePast = verb !== 'delete' && resource !== 'ticket' && (verb === 'create' || !last.byId.account.has(String(id)));
       if (isThere) operation.state = 'made';
-      else operation.state = key === undefined ? 'refused' : 'sent';
+      else if (key !== undefined) operation.state = 'sent';
+      else operation.state = mayBePast ? 'past' : 'refused';
     }
   }
 

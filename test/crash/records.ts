@@ -28,8 +28,11 @@ export interface Operation {
   open: number;
   /** Acknowledgements that were no replays. */
   fresh: number;
-  /** `sent`: not answered yet. `made`: acknowledged, or seen to be there after a restart. `doubt`: the server was killed before it answered. */
-  state: 'sent' | 'made' | 'refused' | 'doubt';
+  /**
+   * `sent`: not answered yet. `made`: acknowledged, or seen to be there after a restart. `doubt`: the server was killed before it answered.
+   * `past`: it was never answered, and what it would have made is not there; others may have made and deleted it meanwhile.
+   */
+  state: 'sent' | 'made' | 'refused' | 'doubt' | 'past';
   /** What came back, one after another, for whoever reads a failure. */
   readonly told: string[];
   /** The first acknowledgement. */

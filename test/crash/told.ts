@@ -50,7 +50,8 @@ export function accept(history: History, subscriber: string, { id, type, data }:
 /** Accounts of which a subscriber is not told everything yet: what is there, and what was known of those that are gone. */
 export function untold(history: History, { accounts }: ToldTo, there: ReadonlyMap<string, Row>): Row[] {
   const now = [...there].filter(([id, row]) => (accounts.get(id)?.changes ?? 0) < accountOf(row).changes);
-  const gone = [...history.gone].filter(([id, row]) => {
+  const past = [...history.seen.account].filter(([id]) => !there.has(id));
+  const gone = [...new Map([...history.gone, ...past])].filter(([id, row]) => {
     const told = accounts.get(id);
     return !told?.ids.has('gone') || told.changes < accountOf(row).changes;
   });

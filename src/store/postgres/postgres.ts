@@ -21,8 +21,10 @@ import { PostgresTransaction } from './transaction.ts';
 export async function openOn(server: Server, schema: string): Promise<Store> {
   const names = new StoreNames(schema);
   try {
-    const connection = await server.connect();
-    return new PostgresStore(server, names, connection, await bringStoreUp(connection, names));
+    return await overSessions(async () => {
+      const connection = await server.connect();
+      return new PostgresStore(server, names, connection, await bringStoreUp(connection, names));
+    });
   } catch (error) {
     await server.close();
     throw error;
