@@ -267,3 +267,76 @@ test('sessions that are killed again and again: what was acknowledged is stored 
   assert.equal(sum, acknowledged.size === 0 ? '{"id":"sum"}' : `{"n":${acknowledged.size}}`);
   assert.equal(acknowledged.size + failed.size, 500);
 });
+
+/** Notes in their first version, or in the second, which renames a field and adds one. */
+function notes(version: 1 | 2) {
+  const fields = version === 1 ? { id: 'string', text: 'string' } : { id: 'string', title: 'string', kind: 'string' };
+  return {
+    title: 'Notes',
+    resources: { note: { identifier: { field: 'id', generate: 'client' }, fields, required: Object.keys(fields) } },
+    endpoints: {
+      'POST /notes': { does: 'create note' },
+      'GET /notes/{id}': { does: 'read note' },
+      'PATCH /notes/{id}': { does: 'update note' },
+    },
+    authentication: 'none',
+    versioning: {
+      versions: version === 1 ? { v1: { current: true } } : { v1: {}, v2: { current: true } },
+      select: { header: 'V', default: 'current' },
+      ...(version === 2 && {
+        changes: {
+          v2: [
+            { rename: 'note.text', to: 'title' },
+            { add: 'note.kind', default: 'plain' },
+          ],
+        },
+      }),
+    },
+  };
+}
+
+/** Asks for something of version 1. */
+async function asV1(service: Service, method: string, path: string, body?: unknown) {
+  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+  const headers = { v: 'v1', ...(body !== undefined && { 'content-type': type }) };
+  const answer = await service.fetch(
+    new Request(`http://127.0.0.1${path}`, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }),
+  );
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+}
+
+test('a process goes on with the newer document that another one brings rows up to, and fails no request meanwhile', async (context) => {
+  const [old, later] = (await several(context, 2)) as [Store, Store];
+  const first = await serve(notes(1), { store: old });
+  context.after(() => first.close());
+  let isOver = false;
+  const statuses: number[] = [];
+  const asking = Array.from({ length: 4 }, async (_, lane) => {
+    for (let n = 0; !isOver || n < 3; n++) {
+      const id = `${lane}.${n}`;
+      const made = await asV1(first, 'POST', '/notes', { id, text: id });
+      const changed = await asV1(first, 'PATCH', `/notes/${id}`, { text: `${id}!` });
+      const read = await asV1(first, 'GET', `/notes/${id}`);
+      statuses.push(made.status, changed.status, read.status);
+      assert.deepEqual(read.body, { id, text: `${id}!` });
+    }
+  });
+  const second = await serve(notes(2), { store: later });
+  context.after(() => second.close());
+  isOver = true;
+  await Promise.all(asking);
+  assert.deepEqual([...new Set(statuses)].toSorted(), [200, 201]);
+  assert.deepEqual((await asV1(second, 'GET', '/notes/0.0')).body, { id: '0.0', text: '0.0!' });
+  const now = await first.fetch(new Request('http://127.0.0.1/notes/0.0'));
+  assert.deepEqual(await now.json(), { id: '0.0', title: '0.0!', kind: 'plain' });
+});
+
+test('a process with code of its own does not go on with another document: its requests are 503', async (context) => {
+  const [old, later] = (await several(context, 2)) as [Store, Store];
+  const first = await serve(notes(1), { store: old, handlers: { other: () => ({}) } });
+  const second = await serve(notes(2), { store: later });
+  context.after(() => Promise.all([first, second].map((service) => service.close())));
+  assert.equal((await asV1(first, 'POST', '/notes', { id: 'a', text: 'a' })).status, 503);
+  assert.equal((await asV1(first, 'GET', '/notes/a')).status, 503);
+  assert.equal((await asV1(second, 'POST', '/notes', { id: 'a', text: 'a' })).status, 201);
+});

@@ -44,6 +44,7 @@ class PostgresStore implements Store {
   #shapes: TableShapes;
   #queries: Queries = new WeakMap();
   #generation: number;
+  #isPrepared = false;
   #writer: Connection | undefined;
   #asking: Connection | undefined;
   readonly #underWay = new Set<Promise<unknown>>();
@@ -67,6 +68,8 @@ class PostgresStore implements Store {
       newState: () => new State(this.#shapes),
       run: (state, body) => this.#run(() => body(new PostgresReader(state, this.#queries, this.#latest))),
       connect: () => this.#server.connect(),
+      generation: () => (this.#isPrepared ? this.#generation : undefined),
+      asksGeneration: bareSql(`SELECT generation FROM ${names.own('store')}`),
     });
     this.#changes = new ChangeQueue({
       name: server.name,
@@ -194,7 +197,8 @@ class PostgresStore implements Store {
     for (const table of tables) done.push(await bringTableUp(means, table));
     const shapes = new TableShapes(names, tables);
     if (renewal.settle) {
-      const kept = await this.#settled(connection, shapes, renewal.settle);
+      const { settle } = renewal;
+      const kept = await this.#settled(connection, shapes, (rows) => settle(rows, isOther));
       isOther ||= kept.length > 0;
       if (kept.length > 0) await connection.send(kept);
     }
@@ -207,6 +211,7 @@ class PostgresStore implements Store {
     this.#shapes = shapes;
     this.#queries = new WeakMap();
     this.#generation = next;
+    this.#isPrepared = true;
     return {
       added: done.flatMap(({ added }) => added),
       refilled: done.reduce((sum, { refilled }) => sum + refilled, 0),
@@ -215,7 +220,11 @@ class PostgresStore implements Store {
   }
 
   /** What is to be remembered with a migration, as statements. */
-  async #settled(connection: Connection, shapes: TableShapes, settle: NonNullable<Renewal['settle']>): Promise<Sql[]> {
+  async #settled(
+    connection: Connection,
+    shapes: TableShapes,
+    settle: (rows: Reader) => ReturnType<NonNullable<Renewal['settle']>>,
+  ): Promise<Sql[]> {
     const state = new State(shapes);
     const queries: Queries = new WeakMap();
     const body = (rows: PostgresTransaction) => {

@@ -72,7 +72,7 @@ async function migrateOnce(given: Migrating): Promise<Migrated> {
   const { renamed = [], dropped = [] } = options;
   const history = historyOf(compilation.spec);
   const record = recordOf(models, compilation, history);
-  const known = await store.read((rows) => rows.record(shapesKey, 0));
+  const known = store.shared ? await store.shared.remembered(shapesKey) : await store.read((rows) => rows.record(shapesKey, 0));
   const origin = renamedOrigin(known && readOrigin(known.body), renamed);
   const beside = await leftOver(given, acceptMisfits);
   const isFit = known?.fingerprint === record.fingerprint && options.from === undefined && renamed.length === 0;
@@ -96,7 +96,7 @@ async function migrateOnce(given: Migrating): Promise<Migrated> {
         rows: new Map([...models.values()].map((model) => [model.name, renewalOf(model)])),
       }),
     ...(options.progress && { progress: options.progress }),
-    settle(rows) {
+    settle(rows, areOthers) {
       // It may be run again, and counts anew then.
       const all = misfits.copy();
       if (hasRows) countDangling(rows, models, origin, all);
@@ -106,7 +106,9 @@ async function migrateOnce(given: Migrating): Promise<Migrated> {
       const kept = unfit.length > 0 ? { ...record, fingerprint: '' } : record;
       // Another process may have brought the same document up meanwhile.
       const now = rows.record(shapesKey, 0);
-      return now?.fingerprint === kept.fingerprint && now.body === kept.body ? [] : [[shapesKey, kept]];
+      const isKept = now?.fingerprint === kept.fingerprint && now.body === kept.body;
+      const documents = store.shared && (!isKept || areOthers) ? [[documentKey, documentRecord(compilation)] as const] : [];
+      return [...(isKept ? [] : [[shapesKey, kept] as const]), ...documents];
     },
   };
   const done = await prepared(given, renewal);
@@ -121,6 +123,14 @@ function recordOf(models: Models, compilation: Compilation, history: History | u
 
 /** Under which it is remembered which shapes every stored row is known to fit, and which document they are of. */
 const shapesKey = 'shapes that all rows fit';
+
+/** Under which the document is remembered that tables were last brought up to: processes that serve an older one go on with it. */
+export const documentKey = 'document that tables are of';
+
+function documentRecord({ spec: { document } }: Compilation): StoredRecord {
+  const body = JSON.stringify({ ...document.tree, title: document.title });
+  return { fingerprint: '', body, expiresMs: Number.MAX_SAFE_INTEGER };
+}
 
 /** Takes back a trial. */
 class Tried extends Error {}
