@@ -12,6 +12,8 @@ export interface FleetSetting {
   readonly chance: Chance;
   /** Connections to each of them. */
   readonly connections: number;
+  /** Whether the balancer asks `/readyz`, and knows nothing else of what is done to them. */
+  readonly asksReadiness?: boolean;
 }
 
 /** One process after the other in one place. */
@@ -24,12 +26,21 @@ interface Place {
 }
 
 const triesMost = 50;
+const askAgainMs = 50;
+
+/** What a process said when it began to listen. */
+function readListening(said: readonly string[]): { readonly operations?: string } {
+  const line = said.find((text) => text.startsWith('{"event":"listening"'));
+  return JSON.parse(line ?? '{}') as { readonly operations?: string };
+}
 
 /** Several processes over one store, and a balancer in front that sends each request to one that is up. */
 export class Fleet {
   readonly #setting: FleetSetting;
   readonly #places: (Place | undefined)[] = [];
   readonly said: string[] = [];
+  /** Requests whose connection broke. */
+  unanswered = 0;
   /** Waits for one that is up. */
   #waiting: (() => void)[] = [];
 
@@ -45,8 +56,8 @@ export class Fleet {
     this.#places[place] = started;
     started.url = await server.address;
     started.line = openLine(started.url, connections);
-    started.isUp = true;
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    if (this.#setting.asksReadiness) void this.#watch(started);
+    else this.#becomeUp(started);
   }
 
   /** Ends a process as the machine would. */
@@ -58,7 +69,8 @@ export class Fleet {
 
   /** Asks a process to stop, and gives its exit code. */
   async stop(place: number): Promise<number | null> {
-    const { server } = this.#leave(place);
+    // One that is asked whether it is ready is left once it says that it is not.
+    const { server } = this.#setting.asksReadiness ? this.#at(place) : this.#leave(place);
     if (server.pid !== undefined) process.kill(server.pid, 'SIGTERM');
     const code = await server.ended;
     this.#end(place);
@@ -73,8 +85,26 @@ export class Fleet {
     process.kill(pid, 'SIGSTOP');
     await delay(ms);
     process.kill(pid, 'SIGCONT');
-    found.isUp = true;
+    this.#becomeUp(found);
+  }
+
+  #becomeUp(place: Place): void {
+    place.isUp = true;
     for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  /** Asks again and again whether a process is ready, as a balancer does. */
+  async #watch(place: Place): Promise<void> {
+    const { operations } = readListening(place.server.said);
+    while (this.#places.includes(place)) {
+      const isReady = await fetch(`${operations}/readyz`).then(
+        ({ ok, body }) => body?.cancel().then(() => ok) ?? ok,
+        () => false,
+      );
+      if (isReady && !place.isUp) this.#becomeUp(place);
+      place.isUp = isReady;
+      await delay(askAgainMs);
+    }
   }
 
   get up(): readonly number[] {
@@ -83,6 +113,11 @@ export class Fleet {
 
   urlOf(place: number): string | undefined {
     return this.#places[place]?.isUp ? this.#places[place]?.url : undefined;
+  }
+
+  /** Resolves once requests are sent there. */
+  async untilUp(place: number): Promise<void> {
+    while (!this.#places[place]?.isUp) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
   /** A place where a process is up, waited for. */
@@ -94,13 +129,14 @@ export class Fleet {
     }
   }
 
-  /** To whichever is up. What only asks, and is answered that the store cannot be read for now, is asked again. */
+  /** To whichever is up. What only asks is asked again where processes are killed: what it is about is whether what is answered is true. */
   readonly line: Line = {
     send: async (method, path, headers, body) => {
       for (let tries = 1; ; tries++) {
         const found = this.#places[await this.anyUp()];
         const answer = await found?.line?.send(method, path, headers, body);
-        const mayAskAgain = method === 'GET' && (answer === undefined || answer.status === 503);
+        if (!answer) this.unanswered += 1;
+        const mayAskAgain = !this.#setting.asksReadiness && method === 'GET' && (answer === undefined || answer.status === 503);
         if (!mayAskAgain || tries === triesMost) return answer;
         await delay(tries);
       }
@@ -113,9 +149,14 @@ export class Fleet {
   }
 
   #leave(place: number): Place {
+    const found = this.#at(place);
+    found.isUp = false;
+    return found;
+  }
+
+  #at(place: number): Place {
     const found = this.#places[place];
     if (!found) throw new Error(`Nothing was started in place ${place}.`);
-    found.isUp = false;
     return found;
   }
 

@@ -8,12 +8,14 @@ import { bundleCommand } from '../crash/bundle.ts';
 import { makeDatabase } from '../stores/database.ts';
 import { chaos } from './chaos.ts';
 import { startRecord, writeRecord } from './recorded.ts';
+import { rolling } from './rolling.ts';
 
 const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '50' },
     minutes: { type: 'string', default: '0' },
     processes: { type: 'string', default: '3' },
+    rolling: { type: 'string' },
     record: { type: 'string' },
     seed: { type: 'string', default: String(randomInt(2 ** 31)) },
   },
@@ -31,16 +33,11 @@ try {
   const command = await bundleCommand(join(folder, 'command'));
   const began = performance.now();
   const record = values.record === undefined ? undefined : startRecord();
-  const report = await chaos({
-    ...(record && { record: record.add }),
-    command,
-    database: address,
-    places,
-    kills,
-    seed,
-    minutes,
-    told: console.log,
-  });
+  const asked = { command, database: address, places, seed, told: console.log };
+  const report =
+    values.rolling === undefined
+      ? await chaos({ ...asked, kills, minutes, ...(record && { record: record.add }) })
+      : await rolling({ ...asked, folder, restarts: Number(values.rolling) });
   console.log(JSON.stringify({ seconds: Math.round((performance.now() - began) / 1000), ...report }, undefined, 2));
   if (record && values.record !== undefined) writeRecord(values.record, record.entries);
   console.log('0 wrong');
