@@ -20,7 +20,7 @@ export type OrderWord = (typeof orderWords)[number];
 export const rowWords: ReadonlySet<OrderWord> = new Set<OrderWord>(['precondition', 'request', 'state']);
 
 /** What can only be asked once it is known who calls. */
-export const callerWords: ReadonlySet<OrderWord> = new Set<OrderWord>(['rates', 'user', 'row']);
+const callerWords: ReadonlySet<OrderWord> = new Set<OrderWord>(['rates', 'user', 'row']);
 
 /** The stated order; words that there are not are left out, which the form of the document says. */
 export function readOrder(source: Source): Fact<readonly OrderWord[]> {

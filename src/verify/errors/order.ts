@@ -4,7 +4,6 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { isStated, statedValue } from '../../parts/fact.ts';
 import { identifierParameter } from '../../parts/payload.ts';
 import type { OrderWord } from '../../parts/refusal-order.ts';
-import { guardedDoors } from '../authentication/knocking.ts';
 import { ready } from '../make/readied.ts';
 import type { Model } from '../model/model.ts';
 import { isRefusal, refusalFor } from '../model/refused-as.ts';
@@ -98,7 +97,7 @@ type Making = (model: Model, endpoint: Endpoint) => Omit<Wrong, 'word'> | undefi
 
 const wrongs: Readonly<Partial<Record<OrderWord, Making>>> = {
   caller: (model, endpoint) =>
-    guardedDoors(model).some((door) => door.endpoint === endpoint)
+    isStated(model.spec.authentication.schemes) && model.access.allows(model.operationOf(endpoint), undefined) === 'no'
       ? { when: 'caller.unknown', what: 'no credential', make: ({ caller: _caller, ...plan }) => plan }
       : undefined,
   accept: (model, endpoint) =>
