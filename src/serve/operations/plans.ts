@@ -14,6 +14,7 @@ import { compileStatedBody } from '../resources/body.ts';
 import { compileCreate } from '../resources/create.ts';
 import { compileDelete } from '../resources/delete.ts';
 import { compileList } from '../resources/lists/list.ts';
+import { compilePathGuard } from '../resources/locate.ts';
 import type { RowModel } from '../resources/model.ts';
 import { compileOwnErrors } from '../resources/own-errors.ts';
 import { compileTransitionAct } from '../resources/transition.ts';
@@ -203,10 +204,13 @@ function compileReplyRun(operation: Operation, endpoint: Endpoint, engine: Engin
   const ownErrors = compileOwnErrors(operation, engine.compilation);
   const badBody = compileStatedBody(endpoint, engine.compilation);
   const access = engine.compilation.access.of(operation, engine.compilation.user);
+  const lost = compilePathGuard(endpoint, engine.models, engine.compilation);
   return (exchange) =>
     readFor(engine, exchange, (rows, draw) => {
       const work = workFor(rows, engine.models, exchange, draw);
       const { scope } = work;
+      const missing = lost?.(work, exchange);
+      if (missing) return refusalReply(exchange, missing);
       const pass = access.enter(scope, undefined);
       const bad = 'refusal' in pass ? pass.refusal : (badBody(work, exchange) ?? pass.settle() ?? ownErrors?.(scope));
       if (bad) return refusalReply(exchange, bad);
