@@ -4,22 +4,19 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { pullOf } from '../../parts/events.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { type Operation, operationsOf, resourceOfEffect } from '../../parts/operations.ts';
+import { isNever } from '../../parts/possible-errors.ts';
+import type { Spec } from '../../parts/spec.ts';
 import type { OperationAccess } from '../callers/operation-access.ts';
 import { varyByCredential } from '../callers/vary.ts';
 import { type OperationRun, type Plan, Planned, Refused, refusalReply, type View } from '../exchange/exchange.ts';
 import { versionedPath } from '../exchange/versions.ts';
-import { compileAccept } from '../http/media-type.ts';
-import { readFor, workFor } from '../resources/act.ts';
-import { compileStatedBody } from '../resources/body.ts';
+import { compileAccept, type Negotiate } from '../http/media-type.ts';
 import { compileCreate } from '../resources/create.ts';
 import { compileDelete } from '../resources/delete.ts';
 import { compileList } from '../resources/lists/list.ts';
-import { compilePathGuard } from '../resources/locate.ts';
 import type { RowModel } from '../resources/model.ts';
-import { compileOwnErrors } from '../resources/own-errors.ts';
 import { compileTransitionAct } from '../resources/transition.ts';
 import { compileReplace, compileUpdate } from '../resources/update.ts';
-import { compileAnswers } from './answers.ts';
 import { compileChange } from './change.ts';
 import type { Engine } from './engine.ts';
 import { compileRefusals } from './errors.ts';
@@ -28,6 +25,7 @@ import { compileInput } from './input.ts';
 import { compileListRun } from './list.ts';
 import { compileDoubts, doubtsAbout } from './open-facts.ts';
 import { compileRead } from './read.ts';
+import { compileReplyRun } from './reply.ts';
 import { compileSampledRun } from './sampled-run.ts';
 
 /** The plans of every endpoint of a document. */
@@ -104,7 +102,7 @@ function compilePlan(operation: Operation, endpoint: Endpoint, engine: Engine, v
     ),
     input: compileInput(endpoint, paging, compilation),
     paging,
-    negotiate: compileAccept(endpoint.produces ?? ['application/json']),
+    negotiate: compileNegotiation(compilation.spec, endpoint),
     forbids({ caller, view: { index, user } }) {
       const allowed = allowances[index] ?? access.of(operation, user);
       allowances[index] = allowed;
@@ -175,6 +173,13 @@ function isKept({ does }: Endpoint, engine: Engine): boolean {
   return resource === undefined || engine.models.has(resource);
 }
 
+/** What the answer may be; where `Accept` is not looked at it is what it is. */
+function compileNegotiation(spec: Spec, { acceptIgnored, produces = ['application/json'] }: Endpoint): Negotiate {
+  if (!acceptIgnored && !isNever(spec, 'request.accept')) return compileAccept(produces);
+  const type = produces[0] ?? 'application/json';
+  return () => type;
+}
+
 /** What this service has no means for: a handler that was not given, an answer in a media type that it cannot write. */
 function unsupportedBy(endpoint: Endpoint, engine: Engine): Plan['unsupported'] {
   const effect = statedValue(endpoint.does);
@@ -196,30 +201,6 @@ function lazily<T>(make: () => T): () => T {
     made ??= { value: make() };
     return made.value;
   };
-}
-
-/** Compiles `reply`: the stated answer itself, its example or what its `data` makes. */
-function compileReplyRun(operation: Operation, endpoint: Endpoint, engine: Engine): OperationRun {
-  const answers = compileAnswers(endpoint, engine.compilation);
-  const ownErrors = compileOwnErrors(operation, engine.compilation);
-  const badBody = compileStatedBody(endpoint, engine.compilation);
-  const access = engine.compilation.access.of(operation, engine.compilation.user);
-  const lost = compilePathGuard(endpoint, engine.models, engine.compilation);
-  return (exchange) =>
-    readFor(engine, exchange, (rows, draw) => {
-      const work = workFor(rows, engine.models, exchange, draw);
-      const { scope } = work;
-      const missing = lost?.(work, exchange);
-      if (missing) return refusalReply(exchange, missing);
-      const pass = access.enter(scope, undefined);
-      const bad = 'refusal' in pass ? pass.refusal : (badBody(work, exchange) ?? pass.settle() ?? ownErrors?.(scope));
-      if (bad) return refusalReply(exchange, bad);
-      const made = answers?.(exchange, { status: 200, scope, work });
-      if (!made || 'refusal' in made) return refusalReply(exchange, made?.refusal ?? { when: 'internal' });
-      return endpoint.cache === undefined
-        ? made.reply
-        : { ...made.reply, headers: { 'cache-control': endpoint.cache, ...made.reply.headers } };
-    });
 }
 
 /** Gives a run that changes nothing a change of its own for the quota that its answer uses, where one counts the operation. */

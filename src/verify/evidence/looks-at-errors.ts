@@ -1,4 +1,5 @@
-import type { ErrorCondition, ErrorRule } from '../../parts/errors.ts';
+import { type ErrorCondition, isCondition } from '../../parts/conditions.ts';
+import type { ErrorRule } from '../../parts/errors.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import type { Model } from '../model/model.ts';
@@ -37,6 +38,7 @@ export function looksAtStatus(model: Model, { subject }: LedgerFact): Obligation
 
 /** The code for each rule that it is given by, at each endpoint where it can arise. */
 export function looksAtCondition(model: Model, { subject }: LedgerFact): Obligation[] {
+  if (isCondition(subject) && model.refusals.standingOf(subject) === 'never') return [looksAtNever(subject)];
   const rules = entryOf(model.spec.errors.codes, subject)?.rules ?? [];
   return rules.flatMap((rule) => {
     const endpoints = arisingAt(model, rule);
@@ -51,6 +53,20 @@ export function looksAtCondition(model: Model, { subject }: LedgerFact): Obligat
     }));
   });
 }
+
+/** That a condition never arises: a request that it would refuse. */
+function looksAtNever(condition: ErrorCondition): Obligation {
+  const named = { name: `what would be \`${condition}\``, isMetBy: () => true };
+  return provoked.has(condition) ? named : { ...named, why: 'that something never happens cannot be shown' };
+}
+
+/** What a request can be made for on purpose. */
+const provoked: ReadonlySet<ErrorCondition> = new Set<ErrorCondition>([
+  'request.accept',
+  'request.media',
+  'request.untyped',
+  'method.unsupported',
+]);
 
 /** Whether no request can bring a rule about. */
 export function isInward(rule: ErrorRule): boolean {
