@@ -11,8 +11,9 @@ import { canonical } from '../../exchange/column.ts';
 import type { Exchange, Refusal, Value } from '../../exchange/exchange.ts';
 import type { Models, Work } from '../act.ts';
 import { sortableFields, sortsByAny } from '../indexes.ts';
-import { boundValue, compileLocator, type Locator, operationAt } from '../locate.ts';
+import { compileLocator, type Locator, operationAt } from '../locate.ts';
 import type { RowModel } from '../model.ts';
+import { boundValue } from '../path-values.ts';
 import type { ViewCompilation } from '../view-compilation.ts';
 import type { Cursors, Position } from './cursor.ts';
 import { findRows, findTexts, type LongPage, type Page, type PageQuery, tellsPrevious } from './envelope.ts';
@@ -65,6 +66,7 @@ export function compileList(
   function run(work: Work<Reader>, exchange: Exchange, use: RowsUse): ReturnType<CompiledList['run']> {
     const unseen = unseenFilter(exchange, unseenFilters);
     if (unseen) return { refusal: unseen };
+    locator.place?.(work, exchange);
     const tests = testsOf(exchange, locator, filters, model);
     const order = orderOf(exchange, sorter, fixedOrder, model, sortable, hidden);
     if ('refusal' in order) return order;
@@ -197,7 +199,7 @@ function testsOf(exchange: Exchange, locator: Locator, filters: readonly Paramet
     tests.push({
       column: field,
       op: '=',
-      value: encode(model, field, boundValue(model, field, exchange.pathParams[parameter] as string)),
+      value: encode(model, field, boundValue(model, field, exchange.pathParams[parameter] ?? '')),
     });
   }
   for (const { name, filters: field, op } of filters) {
