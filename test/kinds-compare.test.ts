@@ -4,11 +4,14 @@ import fc from 'fast-check';
 import { together } from '../src/kinds/comparison.ts';
 import { compareFormats, formatNamed, formats } from '../src/kinds/formats/all.ts';
 import type { Format } from '../src/kinds/formats/kind.ts';
+import { standardFormats } from '../src/kinds/formats/standard.ts';
 import { compareTemplates } from '../src/kinds/generators/template.ts';
 import { compareRates, rateKinds } from '../src/kinds/limits/all.ts';
 import type { RateKind, StatedRate } from '../src/kinds/limits/kind.ts';
 import { pageStyles } from '../src/kinds/pages/all.ts';
 import { comparePages } from '../src/kinds/pages/compare.ts';
+import { chanceOf } from '../src/parts/samples/chance.ts';
+import { standardTest } from '../src/parts/shapes/validators.ts';
 
 const opposite = { same: 'same', tighter: 'looser', looser: 'tighter', other: 'other' } as const;
 
@@ -139,5 +142,14 @@ test('what a format says of others is so: its values are of those that it is wit
     for (const wider of one.within ?? []) assert.ok(formatNamed(wider)?.test(one.example), `${one.word} in ${wider}`);
     if (one.nearMiss !== undefined) assert.ok(!one.test(one.nearMiss), one.word);
     if (one.time) assert.equal(one.time.write(one.time.readMs(one.example) ?? Number.NaN), one.example, one.word);
+  }
+});
+
+test('what a format of JSON Schema says of itself is so: what is made of it is of it, as it is tested, and its near miss is not', () => {
+  for (const { word, example, sure, nearMiss, make } of standardFormats) {
+    const passes = standardTest(word);
+    const made = Array.from({ length: 20 }, (_, at) => make(chanceOf(`${word} ${at}`)));
+    for (const text of [example, ...made]) assert.ok(passes(text) && sure.test(text), `${word}: ${text}`);
+    if (nearMiss !== undefined) assert.ok(!passes(nearMiss) && !sure.test(nearMiss), `${word}: ${nearMiss}`);
   }
 });

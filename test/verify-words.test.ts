@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isLong, oneOfEach } from './long.ts';
 import { desk } from './values/desk.ts';
+import { pads } from './values/pads.ts';
 import { payments } from './values/payments.ts';
 import { register } from './values/register.ts';
 import { tracker } from './values/tracker.ts';
@@ -112,6 +113,37 @@ servedOtherwise(
   payments,
   oneOfEach(keptRows, ([, , , breaks]) => breaks),
 );
+
+const padRows: readonly Otherwise[] = [
+  ['Accept is looked at', '    request.accept: none\n', '', 'conditions:request.accept', /not looked at/],
+  ['the type of a body is looked at', '    request.media: none\n', '', 'conditions:request.media', /taken/],
+  ['a method is unsupported', '    method.unsupported: none\n', '', 'conditions:method.unsupported', /405|never/],
+  ['no body is a broken one', 'when: request.missing', 'when: limit.rate', 'conditions:no_body', /code/],
+];
+
+servedOtherwise(
+  pads,
+  oneOfEach(padRows, ([, , , breaks]) => breaks),
+);
+
+const shown = 'response payload shapes:GET /pads/{id}';
+servedOtherwise(
+  pads.replace('request.accept: none', 'limit.rate: none').replace('does: read pad', 'does: read pad, produces: always'),
+  [['Accept is looked at after all', ', produces: always', '', shown, /not looked at/]],
+);
+
+test('a service that never refuses some things is found without a fault', { skip: !isLong }, async () => {
+  const stand = await openStand(pads);
+  try {
+    const { breaches, facts } = await stand.verify();
+    assert.deepEqual(breaches, []);
+    const verdicts = facts.filter(({ standing, kind }) => standing === 'none' && kind === 'conditions');
+    const held = verdicts.filter(({ verdict }) => verdict === 'held').map(({ subject }) => subject);
+    assert.deepEqual(held, ['request.accept', 'request.media', 'method.unsupported']);
+  } finally {
+    await stand.close();
+  }
+});
 
 test('a service that counts is found without a fault, and each counted field is held', { skip: !isLong }, async () => {
   const stand = await openStand(tracker);

@@ -1,9 +1,10 @@
 import { valueAt } from '../document/place.ts';
 import { below } from '../document/pointer.ts';
-import { conditions, type ErrorCode, type ErrorCondition, type ErrorRule } from '../parts/errors.ts';
+import { type ErrorCondition, isCondition } from '../parts/conditions.ts';
+import type { ErrorCode, ErrorRule } from '../parts/errors.ts';
 import { entriesOf, type Fact, isStated, statedValue } from '../parts/fact.ts';
 import { callableOperations, namesOperation } from '../parts/operations.ts';
-import { arisesAt, arisingConditions } from '../parts/possible-errors.ts';
+import { arisesAt, arisingConditions, isNever, mightArise } from '../parts/possible-errors.ts';
 import type { Spec } from '../parts/spec.ts';
 import { dataMisfits, isExpression } from './subject/data.ts';
 import { unstated } from './subject/names.ts';
@@ -40,6 +41,12 @@ export const errorsRules: readonly Rule[] = [
         .filter(([name, code]) => !named.has(name) && code.rules.every((rule) => isUnconditional(rule)))
         .map(([name, { at }]) => ({ message: `Nothing gives \`${name}\`.`, at, onKey: true }));
     },
+  ),
+  error(
+    'errors/never-arises',
+    'A condition that is said never to arise is made to arise by what the document states.',
+    'Take `none` back, or take out what makes it arise.',
+    (subject) => arisesAllTheSame(subject),
   ),
   error(
     'errors/two-for-one',
@@ -110,8 +117,11 @@ function cannotArise(subject: Subject): Wrong[] {
   return eachRule(subject, ({ when, on }, { name }) => {
     const words = statedValue(when) ?? [];
     return words.flatMap((condition, index) => {
-      if (!isCondition(condition) || mayArise(subject, condition)) return [];
+      if (!isCondition(condition)) return [];
       const at = itemPlace(subject, when.at, words, index);
+      if (isNever(spec, condition))
+        return [{ message: `\`${condition}\` is said never to arise, so it never gives \`${name}\`.`, at }];
+      if (mayArise(subject, condition)) return [];
       if (!arising.has(condition))
         return [{ message: `\`${condition}\` cannot arise in this document, so it never gives \`${name}\`.`, at }];
       if (!on) return [];
@@ -120,10 +130,6 @@ function cannotArise(subject: Subject): Wrong[] {
       return [{ message: `\`${condition}\` cannot arise at ${on.map((word) => `\`${word}\``).join(', ')}.`, at }];
     });
   });
-}
-
-function isCondition(word: string): word is ErrorCondition {
-  return (conditions as readonly string[]).includes(word);
 }
 
 interface Claim {
@@ -159,6 +165,33 @@ function equals(subject: Subject, condition: string, rivals: readonly Claim[]): 
     if (!clash || subject.isBroken(claim.at)) return [];
     const message = `\`${condition}\` at ${clash.place} gives \`${clash.rival.code}\` and \`${claim.code}\`.`;
     return [{ message, at: claim.at, also: [{ message: 'The other one.', at: clash.rival.at }] }];
+  });
+}
+
+/** What this language lets a service never refuse: it passes over what it would be refused for, or refuses it as something else. */
+const passedOver: ReadonlySet<ErrorCondition> = new Set<ErrorCondition>([
+  'request.accept',
+  'request.media',
+  'request.untyped',
+  'request.missing',
+  'method.unsupported',
+  'idempotency.busy',
+  'write.conflict',
+  'service.unavailable',
+  'internal',
+]);
+
+/** Each condition of which `none` is said, and that something in the document makes arise. */
+function arisesAllTheSame({ spec }: Subject): Wrong[] {
+  const operations = callableOperations(spec);
+  return Object.entries(spec.errors.conditions).flatMap(([condition, { standing, at }]) => {
+    if (standing !== 'none' || !isCondition(condition) || passedOver.has(condition)) return [];
+    if (condition === 'limit.time') {
+      const { requestMs } = statedValue(spec.limits.timeout) ?? {};
+      return requestMs === undefined ? [] : [{ message: 'A time-out of requests makes `limit.time` arise.', at }];
+    }
+    const where = operations.find((operation) => mightArise(spec, condition, operation));
+    return where ? [{ message: `\`${condition}\` arises at \`${where.name}\`.`, at }] : [];
   });
 }
 

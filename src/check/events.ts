@@ -199,7 +199,10 @@ export const deliveryRules: readonly Rule[] = [
             : list === 'none' || list === 'any'
               ? []
               : [retry];
-          return [...waits, below(at, 'timeout'), below(at, 'disable_after')].flatMap((place) => notADuration(subject, place));
+          return [
+            ...[...waits, below(at, 'timeout')].flatMap((place) => notADuration(subject, place)),
+            ...notADuration(subject, below(at, 'disable_after'), 'or none'),
+          ];
         }),
         ...(pull ? notADuration(subject, below(pull.at, 'keep')) : []),
       ];

@@ -50,7 +50,7 @@ export const limitsRules: readonly Rule[] = [
       const { limits } = subject.spec;
       return [
         ...(statedValue(limits.rate) ?? []).flatMap(({ at }) => notADuration(subject, below(at, 'window'))),
-        ...['request', 'idle'].flatMap((word) => notADuration(subject, below(limits.timeout.at, word))),
+        ...['request', 'idle'].flatMap((word) => notADuration(subject, below(limits.timeout.at, word), 'or none')),
       ];
     },
   ),
@@ -158,7 +158,7 @@ function eachSize({ spec }: Subject, find: (text: string, at: string) => readonl
   return ['body', 'url', 'headers', 'file'].flatMap((word) => {
     const at = below(size.at, word);
     const value = valueAt(spec.document.tree, at);
-    return value === undefined || isMap(value) || isStanding(value) ? [] : find(String(value), at);
+    return value === undefined || isMap(value) || isStanding(value) || value === 'none' ? [] : find(String(value), at);
   });
 }
 

@@ -45,6 +45,8 @@ export interface Endpoint {
   readonly accept?: readonly SchemeSet[];
   readonly consumes?: readonly string[];
   readonly produces?: readonly string[];
+  /** Whether `Accept` is not looked at: the answer is what it is. */
+  readonly acceptIgnored?: true;
   readonly order: readonly Order[];
   /** The states in which an update, replace or delete may happen. */
   readonly in?: readonly string[];
@@ -128,8 +130,12 @@ function readEndpoint(key: string, source: Source): Endpoint {
     response: source.get('response').fact((value) => readAnswers(value)),
     ...(source.has('accept') && { accept: readSchemeSets(source.get('accept')) }),
     ...(source.has('consumes') && { consumes: source.get('consumes').words() }),
-    ...(source.has('produces') && { produces: source.get('produces').words() }),
-    order: source.get('order').words().map(readOrder),
+    ...readProduces(source.get('produces')),
+    order: source
+      .get('order')
+      .listed()
+      .flatMap((item) => item.text() ?? [])
+      .map(readOrder),
     ...(source.has('in') && { in: source.get('in').words() }),
     ...((ifMatch === 'required' || ifMatch === 'accepted' || ifMatch === 'none') && { ifMatch }),
     ...((etag === 'strong' || etag === 'weak') && { etag }),
@@ -147,6 +153,14 @@ function readEndpoint(key: string, source: Source): Endpoint {
     }),
     ...(deprecated && { deprecated }),
   };
+}
+
+/** The media types of the answers; the word `always` among them says that `Accept` is not looked at. */
+function readProduces(source: Source): Pick<Endpoint, 'produces' | 'acceptIgnored'> {
+  const words = source.words();
+  const produces = words.filter((word) => word !== 'always');
+  if (produces.length === words.length) return source.value === undefined ? {} : { produces };
+  return { acceptIgnored: true, ...(produces.length > 0 && { produces }) };
 }
 
 function operationName(does: string | undefined): string | undefined {

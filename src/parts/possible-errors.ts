@@ -1,5 +1,5 @@
+import { conditions, type ErrorCondition, generalCondition } from './conditions.ts';
 import type { Endpoint } from './endpoints.ts';
-import { conditions, type ErrorCondition } from './errors.ts';
 import { entriesOf, entryOf, isStated, statedValue } from './fact.ts';
 import { actsAfter, comingOf } from './followed.ts';
 import type { Following } from './following.ts';
@@ -13,10 +13,13 @@ import { isMovedByUpdate } from './states.ts';
 export function arisingConditions(spec: Spec): ErrorCondition[] {
   const operations = callableOperations(spec);
   return conditions.filter(
-    (condition) => operations.some((operation) => arisesAt(spec, condition, operation)) || always.has(condition),
+    (condition) =>
+      operations.some((operation) => arisesAt(spec, condition, operation)) ||
+      (always.has(condition) && !isNever(spec, condition)),
   );
 }
 
+/** What arises whatever a document states: at requests that reach nothing, and by what befalls a machine. */
 const always: ReadonlySet<ErrorCondition> = new Set<ErrorCondition>([
   'route.unknown',
   'write.conflict',
@@ -25,8 +28,18 @@ const always: ReadonlySet<ErrorCondition> = new Set<ErrorCondition>([
   'internal',
 ]);
 
-/** Whether a condition can arise at one operation, or at what follows from it. */
+/** Whether a condition can arise at one operation, or at what follows from it; what the document says never arises does not. */
 export function arisesAt(spec: Spec, condition: ErrorCondition, operation: Operation): boolean {
+  return !isNever(spec, condition) && mightArise(spec, condition, operation);
+}
+
+/** Whether a condition, or the general one that it stands below, is said never to arise. */
+export function isNever({ errors: { conditions: stated } }: Spec, condition: ErrorCondition): boolean {
+  return stated[condition]?.standing === 'none' || stated[generalCondition(condition)]?.standing === 'none';
+}
+
+/** Whether a condition would arise at one operation, were it not said that it never does. */
+export function mightArise(spec: Spec, condition: ErrorCondition, operation: Operation): boolean {
   return tests[condition](spec, operation) || followingConditions(spec, operation).has(condition);
 }
 
@@ -58,8 +71,10 @@ const yes: Test = () => true;
 
 const tests: Readonly<Record<ErrorCondition, Test>> = {
   'request.malformed': takesBody,
+  'request.missing': (spec, operation) => takesBody(spec, operation) && operation.endpoint?.body !== 'optional',
   'request.media': takesBody,
-  'request.accept': yes,
+  'request.untyped': takesBody,
+  'request.accept': (_spec, { endpoint }) => endpoint?.acceptIgnored !== true,
   'request.parameter': yes,
   'request.invalid': (spec, operation) => takesBody(spec, operation) || usesSubscriberParents(operation),
   'route.unknown': yes,

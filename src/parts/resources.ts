@@ -110,7 +110,14 @@ export function readResources(source: Source): Resources {
 }
 
 function readResource(name: string, source: Source): Resource {
-  const required = source.has('required') ? new Set(source.get('required').words()) : undefined;
+  const required = source.has('required')
+    ? new Set(
+        source
+          .get('required')
+          .listed()
+          .flatMap((item) => item.text() ?? []),
+      )
+    : undefined;
   const shape = source.has('shape') ? source.get('shape').fact((value) => readShape(value), 'tags only') : undefined;
   // What has a shape in place of fields is a value, and has no fields.
   const whole = shape && !source.has('fields') ? ({ standing: 'none', at: source.get('shape').at } as const) : undefined;
@@ -128,7 +135,7 @@ function readResource(name: string, source: Source): Resource {
             value.entries().map(([field, entry]) => [field, readField(field, entry, required, source.get('required'))] as const),
           ),
         ),
-    unique: source.get('unique').items().map(readUnique),
+    unique: source.get('unique').listed().map(readUnique),
     rules: named(
       source
         .get('rules')
@@ -137,7 +144,7 @@ function readResource(name: string, source: Source): Resource {
     ),
     choices: source
       .get('one_of')
-      .items()
+      .listed()
       .map((choice) => ({ at: choice.at, fields: choice.words() })),
     additionalProperties: source.get('additionalProperties').flag() ?? false,
     ...readFollowed(source),

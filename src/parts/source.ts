@@ -47,6 +47,11 @@ export class Source {
     return list.map((item, index) => new Source(this.reading, item, `${this.at}/${index}`));
   }
 
+  /** The items of a list for which `none` may stand: then, and where nothing is written, there are none. */
+  listed(): Source[] {
+    return this.unstated() ? [] : this.items();
+  }
+
   text(): string | undefined {
     if (typeof this.value === 'string') return this.value;
     return typeof this.value === 'number' || typeof this.value === 'boolean' ? String(this.value) : undefined;

@@ -24,6 +24,7 @@ import { replacing } from './endpoints/replacing.ts';
 import { replies } from './endpoints/replies.ts';
 import { routes, statedRoutes } from './endpoints/routes.ts';
 import { crashes } from './errors/crashes.ts';
+import { neverArising } from './errors/never.ts';
 import { ownErrors } from './errors/own.ts';
 import { refusals } from './errors/refusals.ts';
 import { takenAgain } from './errors/taken-again.ts';
@@ -129,4 +130,13 @@ export const trials: readonly Trial[] = [
 ];
 
 /** What every answer is held to. */
-export const observers: readonly Observer[] = [crashes, answers, statedRoutes, refusals, shownShapes, shownStates, whoMay];
+export const observers: readonly Observer[] = [
+  crashes,
+  answers,
+  statedRoutes,
+  refusals,
+  neverArising,
+  shownShapes,
+  shownStates,
+  whoMay,
+];

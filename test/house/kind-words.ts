@@ -26,7 +26,6 @@ export const otherMeanings: readonly OtherMeaning[] = [
   { word: 'hex', where: 'src/', unlessBeside: 'generate', reason: 'an encoding of bytes (RFC 4648)' },
   { word: 'uuid', where: 'src/', unlessBeside: 'generate', reason: 'a format of JSON Schema' },
   { word: 'number', where: 'src/', unlessBeside: 'generate', reason: 'a type of JSON' },
-  { word: 'ulid', where: 'src/parts/samples/identifiers.ts', reason: 'among formats that tell one thing from all others' },
   { word: 'signature', where: 'src/parts/', unlessBeside: 'type', reason: 'the member of a web hook that says how it is signed' },
   { word: 'signature', where: 'src/check/security/data.ts', reason: 'the member of a web hook that says how it is signed' },
   { word: 'api_key', where: 'src/verify/authentication/carriers.ts', reason: 'a query parameter that services take keys in' },

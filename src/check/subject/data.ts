@@ -78,8 +78,9 @@ export function isExpression(data: Named<Expression> | Expression): data is Expr
 }
 
 /** What is wrong where a text that stands at a place is no duration; nothing where nothing, or something open, stands. */
-export function notADuration({ spec }: Subject, at: Pointer): Wrong[] {
+export function notADuration({ spec }: Subject, at: Pointer, orNone: 'or none' | 'no standing' = 'no standing'): Wrong[] {
   const text = valueAt(spec.document.tree, at);
+  if (orNone === 'or none' && text === 'none') return [];
   if (text === undefined || isMap(text) || (typeof text === 'string' && durationMs(text) !== undefined)) return [];
   return [{ message: `\`${String(text)}\` is no duration.`, at }];
 }

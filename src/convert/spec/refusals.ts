@@ -1,9 +1,11 @@
 import type { Json } from '../../document/document.ts';
-import { conditions, type ErrorCode, type ErrorCondition, type ErrorRule, ownMessage, ownStatus } from '../../parts/errors.ts';
+import { conditions, type ErrorCondition, generalCondition, ownAnswer } from '../../parts/conditions.ts';
+import type { ErrorCode, ErrorRule } from '../../parts/errors.ts';
 import { entriesOf, type Named, statedValue } from '../../parts/fact.ts';
 import { followingName, transitionOf } from '../../parts/followed.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { arisesAt, refusingActs } from '../../parts/possible-errors.ts';
+import { ruleFor } from '../../parts/refusal-rules.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { type Transition, transitionsOn } from '../../parts/states.ts';
 
@@ -44,13 +46,10 @@ function isReplaced(when: ErrorCondition, { transition, endpoint }: Operation): 
 }
 
 function ofCondition(spec: Spec, when: ErrorCondition, operation: Operation): PossibleRefusal {
-  const candidates = entriesOf(spec.errors.codes).flatMap(([, code]) =>
-    code.rules.filter((rule) => statedValue(rule.when)?.includes(when)).map((rule) => ({ code, rule })),
-  );
-  const named = candidates.find(({ rule }) => rule.on !== undefined && namesOperation(rule.on, operation));
-  const found = named ?? candidates.find(({ rule }) => rule.on === undefined);
-  if (!found) return { status: ownStatus[when], message: ownMessage[when], when, constants: {} };
-  return { ...told(found.code, found.rule, ownStatus[when], ownMessage[when]), when };
+  const found = ruleFor(spec.errors, when, operation);
+  const { status, message } = ownAnswer(when);
+  if (!found) return { status, message, when: generalCondition(when), constants: {} };
+  return { ...told(found.code, found.rule, status, message), when };
 }
 
 /** The codes that the operation's own rules, its transition and its permissions name. */

@@ -14,6 +14,8 @@ export interface Format {
   readonly standsFor?: 'bytes' | 'digits' | 'wide integer';
   /** A value as a point in time, and the other way round, where that is what it stands for. */
   readonly time?: FormatOfTime;
+  /** Whether a value tells one thing from all others. */
+  readonly isTelling?: true;
   /** Whether a value tells by itself whose it is, wherever it stands. */
   readonly isPersonal?: true;
   /** A text that is nearly of it, and that whoever looks at it refuses. */

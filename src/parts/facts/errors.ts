@@ -1,3 +1,4 @@
+import { isNarrow } from '../conditions.ts';
 import { isStated } from '../fact.ts';
 import { arisingConditions } from '../possible-errors.ts';
 import type { Spec } from '../spec.ts';
@@ -44,6 +45,13 @@ function conditions(spec: Spec): FactInstance[] {
     Object.values(codes.value).flatMap((code) => code.rules.flatMap((rule) => (isStated(rule.when) ? rule.when.value : []))),
   );
   const perCode = Object.values(codes.value).map((code) => stated(code.name, code.at));
-  const unanswered = arisingConditions(spec).filter((condition) => !named.has(condition));
-  return [...perCode, ...unanswered.map((condition): FactInstance => ({ subject: condition, at: codes.at, standing: 'open' }))];
+  const settled = spec.errors.conditions;
+  const unanswered = arisingConditions(spec).filter(
+    (condition) => !named.has(condition) && !isNarrow(condition) && !Object.hasOwn(settled, condition),
+  );
+  return [
+    ...perCode,
+    ...Object.entries(settled).map(([condition, standing]) => instance(condition, standing)),
+    ...unanswered.map((condition): FactInstance => ({ subject: condition, at: codes.at, standing: 'open' })),
+  ];
 }

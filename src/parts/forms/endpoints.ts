@@ -86,7 +86,9 @@ const endpointWords = {
     'What is accepted here instead of what the document accepts: one scheme, or all of a list inside the list.',
   ),
   consumes: Words,
-  produces: Words,
+  produces: Type.Union([Words], {
+    description: 'The media types of its answers; `always` = they are what they are, whatever Accept says.',
+  }),
   order: Type.Union([Words], { description: 'The fields that a list is sorted by; a leading - turns the order.' }),
   in: Type.Union([Words], { description: 'The states in which it may happen.' }),
   if_match: Type.Union([Type.Literal('required'), Type.Literal('accepted'), Type.Literal('none')]),

@@ -1,7 +1,9 @@
 import { Type } from 'typebox';
-import { conditions } from '../errors.ts';
+import { conditions, type ErrorCondition } from '../conditions.ts';
 import { shapeRef } from './shape.ts';
-import { cel, fact, listing, namedForm, value, Words } from './standing.ts';
+import { cel, fact, keys, listing, namedForm, value, Words } from './standing.ts';
+
+const NeverForm = Type.Unsafe<unknown>({ anyOf: [{ enum: ['none', 'any'] }, { $ref: '#/$defs/none' }, { $ref: '#/$defs/any' }] });
 
 const RuleForm = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
@@ -46,6 +48,11 @@ export const ErrorsForm = fact(
       codes: fact(
         listing(value(Type.Unsafe<unknown>({ anyOf: [RuleForm, { type: 'array', items: RuleForm }] }))),
         'The error codes.',
+      ),
+      conditions: keys(
+        // The cast holds: the keys are those of the list.
+        Object.fromEntries(conditions.map((word) => [word, NeverForm])) as Record<ErrorCondition, typeof NeverForm>,
+        'Conditions that never arise (none), or that are left to the implementation (any).',
       ),
     },
     additionalProperties: false,

@@ -1,10 +1,7 @@
-import type { Draw } from '../../kinds/generators/kind.ts';
+import type { FormatDraw } from '../../kinds/formats/standard.ts';
 
 /** What samples are made of: chance that is the same for the same text. */
-export interface Chance extends Draw {
-  /** A whole number from 0 up to, not including, a bound. */
-  below(bound: number): number;
-}
+export type Chance = FormatDraw;
 
 /** Samples are of this year, whenever they are made: the first second of 2026. */
 const sampledMs = 1_767_225_600_000;

@@ -1,3 +1,5 @@
+import { formatNamed } from '../../kinds/formats/all.ts';
+import { standardFormatNamed } from '../../kinds/formats/standard.ts';
 import type { Shape } from '../shape.ts';
 import type { Chance } from './chance.ts';
 import type { Fits } from './fit.ts';
@@ -52,7 +54,7 @@ function makerOf(
 
 /** Formats that tell one thing from all others; an identifier that is a date is not made up by chance. */
 function isTelling(format: unknown): boolean {
-  return format === 'uuid' || format === 'ulid' || format === 'uri' || format === 'email';
+  return (standardFormatNamed(format) ?? formatNamed(format))?.isTelling === true;
 }
 
 /** Texts that look like an example: the same words before a `_` or `-`, then characters of the same sorts. */

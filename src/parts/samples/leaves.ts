@@ -1,9 +1,10 @@
 import type { Json } from '../../document/document.ts';
 import { formatNamed, timeFormat } from '../../kinds/formats/all.ts';
+import { lettersOf, secondsOf } from '../../kinds/formats/standard.ts';
 import type { Shape } from '../shape.ts';
 import type { Chance } from './chance.ts';
 import type { Fits } from './fit.ts';
-import { formatOf, letters, secondsOf } from './formats.ts';
+import { formatOf } from './formats.ts';
 import { compilePatternSamples } from './pattern.ts';
 import { nothing } from './sampler.ts';
 import { smallestNumber, smallestText } from './smallest.ts';
@@ -129,7 +130,7 @@ function compileTexts(shape: Shape, name: string): (chance: Chance) => string | 
   return (chance) => {
     const wished = byName?.make(chance);
     if (wished !== undefined && isOfLength(wished)) return wished;
-    const words = `${name.replaceAll(/[^A-Za-z0-9]+/g, ' ').trim() || 'text'} ${letters(chance, 4)}`;
+    const words = `${name.replaceAll(/[^A-Za-z0-9]+/g, ' ').trim() || 'text'} ${lettersOf(chance, 4)}`;
     return words.padEnd(least, '.').slice(0, most);
   };
 }
@@ -139,14 +140,14 @@ const textMost = 10_000;
 
 /** What a text without a format is most likely by the name of its field. */
 const nameRows: readonly { readonly named: RegExp; make(chance: Chance): string }[] = [
-  { named: /e_?mail$/i, make: (chance) => `somebody-${letters(chance, 4)}@example.com` },
-  { named: /(?:^|_)(?:ur[il]|href|link)$|[a-z]Ur[il]$/, make: (chance) => `https://example.com/${letters(chance, 6)}` },
+  { named: /e_?mail$/i, make: (chance) => `somebody-${lettersOf(chance, 4)}@example.com` },
+  { named: /(?:^|_)(?:ur[il]|href|link)$|[a-z]Ur[il]$/, make: (chance) => `https://example.com/${lettersOf(chance, 6)}` },
   { named: /(?:^|_)phone(?:_number)?$/i, make: (chance) => `+49309018${String(chance.below(100)).padStart(2, '0')}` },
   { named: /(?:^|_)country(?:_code)?$/i, make: () => 'DE' },
   { named: /(?:^|_)currency$/i, make: () => 'eur' },
   { named: /(?:^|_)(?:created|updated|modified|expires)_?at$|[a-z](?:Created|Updated|Expires)At$/i, make: momentOf },
   { named: /(?:^|_)uuid$/i, make: (chance) => chance.uuid() },
-  { named: /(?:^|_)ids?$|[a-z]Ids?$/, make: (chance) => letters(chance, 16) },
+  { named: /(?:^|_)ids?$|[a-z]Ids?$/, make: (chance) => lettersOf(chance, 16) },
 ];
 
 function momentOf(chance: Chance): string {

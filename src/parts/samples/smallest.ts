@@ -1,6 +1,6 @@
 import { formatNamed } from '../../kinds/formats/all.ts';
+import { standardFormatNamed } from '../../kinds/formats/standard.ts';
 import type { Shape } from '../shape.ts';
-import { standardExamples } from './formats.ts';
 import { sampleOfPattern } from './pattern.ts';
 
 /** The least number that the bounds allow, from 1 on where they allow it. */
@@ -28,7 +28,7 @@ export function smallestText(shape: Shape, name: string): string | undefined {
   }
   if (typeof shape.format === 'string') {
     const own = formatNamed(shape.format)?.example;
-    return typeof own === 'string' ? own : standardExamples.get(shape.format);
+    return typeof own === 'string' ? own : standardFormatNamed(shape.format)?.example;
   }
   return least > textMost ? undefined : name.replaceAll(/[_-]+/g, ' ').padEnd(least, '.').slice(0, most);
 }

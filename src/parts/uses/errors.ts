@@ -1,4 +1,5 @@
 import { jsonTypeOf } from '../../document/json-type.ts';
+import { generalCondition } from '../conditions.ts';
 import { operationScope } from '../expressions/operation-scope.ts';
 import { everywhere, type Scope, scopeOf, type Variable } from '../expressions/scope.ts';
 import { aBoolean, type ExpressionUse } from '../expressions/use.ts';
@@ -60,7 +61,9 @@ export function errorScope(spec: Spec): Scope {
   const answered = new Set(
     codes.flatMap((code) => code.rules.flatMap((rule) => (rule.on === undefined ? (statedValue(rule.when) ?? []) : []))),
   );
-  const isCodeThere = arisingConditions(spec).every((condition) => answered.has(condition));
+  const isCodeThere = arisingConditions(spec).every(
+    (condition) => answered.has(condition) || answered.has(generalCondition(condition)),
+  );
   const names = new Set(codes.flatMap((code) => Object.keys(code.constants)));
   const constants = [...names].map((name): [string, Variable] => {
     const values = codes.flatMap((code) => (code.constants[name] === undefined ? [] : [code.constants[name]]));

@@ -1,6 +1,6 @@
 import type { JsonMap } from '../../document/document.ts';
+import type { ErrorCondition } from '../../parts/conditions.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import type { ErrorCondition } from '../../parts/errors.ts';
 import type { Operation } from '../../parts/operations.ts';
 import type { Broken, Call, Reply } from '../http/call.ts';
 import type { Negotiate } from '../http/media-type.ts';

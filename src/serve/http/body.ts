@@ -9,12 +9,12 @@ import { decodeFormText } from './target.ts';
 import { cut, type Violation, violationsMax, WireFile } from './violation.ts';
 
 /**
- * A body's value, or why it has none: `media` (a type, charset or coding that is not taken), `malformed` (not what its type
- * says) or `size` (a file too large, too many parts).
+ * A body's value, or why it has none: `missing`, `untyped` (without a Content-Type), `media` (a type, charset or coding that is not
+ * taken), `malformed` (not what its type says) or `size` (a file too large, too many parts).
  */
 export type DecodedBody =
   | { readonly kind: 'value'; readonly value: unknown }
-  | { readonly kind: 'media' | 'malformed' | 'size'; readonly violations: readonly Violation[] };
+  | { readonly kind: 'missing' | 'untyped' | 'media' | 'malformed' | 'size'; readonly violations: readonly Violation[] };
 
 /** Decodes one request's whole body by its Content-Type and Content-Encoding headers. */
 export type DecodeBody = (bytes: Buffer, contentType: string | undefined, contentEncoding?: string) => DecodedBody;
@@ -25,13 +25,14 @@ export interface BodyOptions extends PartLimits {
   /** The body's shape, by which the texts of forms and plain text are coerced. */
   readonly shape?: Schema;
   readonly resolve?: Resolve;
+  /** Where a body is read as the first accepted type whatever it says that it is, or where it says nothing. */
+  readonly typeIgnored?: 'any' | 'absent' | 'none';
 }
 
 /**
  * Compiles the decoding of an operation's bodies: JSON (`application/json`, `+json`), forms with bracketed keys, multipart
  * forms with files, text in UTF-8, US-ASCII or ISO-8859-1, and any other accepted type as a `WireFile`. Codings other than
- * identity are `media`: a small body that unpacks to a large one is nobody's need. So is a body without a type. No body is
- * `malformed`.
+ * identity are `media`: a small body that unpacks to a large one is nobody's need.
  */
 export function compileBody(options: BodyOptions = {}): DecodeBody {
   const accepted = options.accepted ?? ['application/json'];
@@ -39,21 +40,23 @@ export function compileBody(options: BodyOptions = {}): DecodeBody {
   const resolve = options.resolve ?? (() => undefined);
   const readForm = compileForm(shape, resolve);
   const coerce = compileCoercion(shape, resolve);
+  const ignored = options.typeIgnored ?? 'none';
+  // A range names no type; what can be told of it is JSON.
+  const assumed = accepted.find((range) => !range.includes('*')) ?? 'application/json';
   const plainJson = accepted.some((range) => matchesRange('application/json', range));
 
-  return (bytes, contentType, contentEncoding) => {
+  return (bytes, stated, contentEncoding) => {
+    const contentType = stated === '' ? undefined : stated;
     if (contentEncoding !== undefined && !/^\s*(?:identity)?\s*$/i.test(contentEncoding)) {
       return refuse('media', `the coding ${cut(contentEncoding, 64)}`, 'a body without a Content-Encoding');
     }
     if (contentType === 'application/json' && plainJson) return readJson(bytes);
-    if (contentType === undefined) {
-      return bytes.length === 0
-        ? refuse('malformed', 'no body', 'a body')
-        : refuse('media', 'no Content-Type', expectedTypes(accepted));
-    }
-    const type = parseMediaType(contentType);
+    if (bytes.length === 0 && contentType === undefined) return noBody();
+    const typeText = ignored === 'any' || (ignored === 'absent' && contentType === undefined) ? assumed : contentType;
+    if (typeText === undefined) return refuse('untyped', 'no Content-Type', expectedTypes(accepted));
+    const type = parseMediaType(typeText);
     if (type === undefined || !accepted.some((range) => matchesRange(type.essence, range))) {
-      return refuse('media', cut(contentType, 64), expectedTypes(accepted));
+      return refuse('media', cut(typeText, 64), expectedTypes(accepted));
     }
     const { essence } = type;
     if (essence === 'application/json' || essence.endsWith('+json')) {
@@ -62,11 +65,15 @@ export function compileBody(options: BodyOptions = {}): DecodeBody {
     if (essence === 'application/x-www-form-urlencoded') return readUrlencoded(bytes, type, readForm);
     if (essence === 'multipart/form-data') return readMultipart(bytes, type, readForm, options);
     if (essence.startsWith('text/')) return readText(bytes, type, coerce);
-    return { kind: 'value', value: new WireFile(undefined, contentType, bytes) };
+    return { kind: 'value', value: new WireFile(undefined, typeText, bytes) };
   };
 }
 
-function refuse(kind: 'media' | 'malformed', found: string, expected: string): DecodedBody {
+function noBody(): DecodedBody {
+  return refuse('missing', 'no body', 'a body');
+}
+
+function refuse(kind: 'missing' | 'untyped' | 'media' | 'malformed', found: string, expected: string): DecodedBody {
   return { kind, violations: [{ in: 'body', path: '', found, expected }] };
 }
 
@@ -75,7 +82,7 @@ function expectedTypes(accepted: readonly string[]): string {
 }
 
 function readJson(bytes: Buffer): DecodedBody {
-  if (bytes.length === 0) return refuse('malformed', 'no body', 'a body');
+  if (bytes.length === 0) return noBody();
   const parsed = parseJson(bytes);
   return 'value' in parsed ? { kind: 'value', value: parsed.value } : { kind: 'malformed', violations: [parsed.problem] };
 }

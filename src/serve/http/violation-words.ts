@@ -1,5 +1,6 @@
 import { below, pathOf } from '../../document/pointer.ts';
 import { formats } from '../../kinds/formats/all.ts';
+import { standardFormats } from '../../kinds/formats/standard.ts';
 import { isUnion } from '../../parts/shapes/keywords.ts';
 import type { WireError } from './ajv-branches.ts';
 import { alikeItems } from './json.ts';
@@ -149,20 +150,6 @@ function formatMeaning(format: string): string {
 }
 
 const meanings = new Map<string, string>([
-  ['date', 'a date such as 2026-01-31'],
-  ['time', 'a time such as 12:00:00Z'],
-  ['duration', 'a duration such as P1DT2H'],
-  ['email', 'a mail address'],
-  ['hostname', 'a host name'],
-  ['ipv4', 'an IPv4 address'],
-  ['ipv6', 'an IPv6 address'],
-  ['uri', 'a URI with its scheme'],
-  ['uri-reference', 'a URI or a reference to one'],
-  ['uri-template', 'a URI template'],
-  ['uuid', 'a UUID'],
-  ['json-pointer', 'a JSON Pointer'],
-  ['relative-json-pointer', 'a relative JSON Pointer'],
-  ['regex', 'a regular expression'],
   ['byte', 'bytes in base64'],
-  ...formats.map(({ word, meaning }) => [word, meaning] as const),
+  ...[...standardFormats, ...formats].map(({ word, meaning }) => [word, meaning] as const),
 ]);

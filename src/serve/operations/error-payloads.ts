@@ -1,4 +1,5 @@
-import type { ErrorCondition, ErrorPayload } from '../../parts/errors.ts';
+import type { ErrorCondition } from '../../parts/conditions.ts';
+import type { ErrorPayload } from '../../parts/errors.ts';
 import { statedValue } from '../../parts/fact.ts';
 import type { Spec } from '../../parts/spec.ts';
 import { type CompileExpression, type Evaluate, isFailed } from '../exchange/compilation.ts';

@@ -1,7 +1,9 @@
-import { type ErrorCode, type ErrorCondition, type ErrorRule, ownMessage, ownStatus } from '../../parts/errors.ts';
+import { type ErrorCondition, generalCondition, ownAnswer } from '../../parts/conditions.ts';
+import type { ErrorCode, ErrorRule, Errors } from '../../parts/errors.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
 import { requestShape } from '../../parts/payload.ts';
+import { ruleFor } from '../../parts/refusal-rules.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { CompileExpression } from '../exchange/compilation.ts';
@@ -70,7 +72,7 @@ function compileRows(spec: Spec, operation: Operation | undefined, facts: OpenFa
       return row;
     }
     const when = refusal.when ?? 'internal';
-    const row = byCondition.get(when) ?? conditionRow(codes, when, operation, facts, spec);
+    const row = byCondition.get(when) ?? conditionRow(spec, when, operation, facts);
     byCondition.set(when, row);
     return row;
   };
@@ -115,26 +117,17 @@ function withHeaders(reply: Reply, headers: Readonly<Record<string, string>> | u
 }
 
 /** The narrowest rule for a condition: one that names the operation before one for all. */
-function conditionRow(
-  codes: readonly ErrorCode[],
-  when: ErrorCondition,
-  operation: Operation | undefined,
-  facts: OpenFacts,
-  spec: Spec,
-): Row {
-  const candidates = codes.flatMap((code) =>
-    code.rules.filter((rule) => statedValue(rule.when)?.includes(when)).map((rule) => ({ code, rule })),
-  );
-  const named = candidates.find(
-    ({ rule }) => rule.on !== undefined && operation !== undefined && namesOperation(rule.on, operation),
-  );
-  const found = named ?? candidates.find(({ rule }) => rule.on === undefined);
-  if (found) return row(found.code, found.rule, ownStatus[when], ownMessage[when], facts);
-  const noCodes = spec.errors.codes.standing === 'none' || spec.errors.codes.standing === 'any';
-  const open = noCodes
-    ? []
-    : facts.about(isStated(spec.errors.codes) ? 'conditions' : 'error codes', isStated(spec.errors.codes) ? when : 'service');
-  return { status: ownStatus[when], code: undefined, message: ownMessage[when], constants: {}, open };
+function conditionRow({ errors }: Spec, when: ErrorCondition, operation: Operation | undefined, facts: OpenFacts): Row {
+  const found = ruleFor(errors, when, operation);
+  const { status, message } = ownAnswer(when);
+  if (found) return row(found.code, found.rule, status, message, facts);
+  return { status, code: undefined, message, constants: {}, open: openFactsOf(errors, generalCondition(when), facts) };
+}
+
+/** What is open where a condition has no code: it is not, where the document says that there is none, or that it is anybody's choice. */
+function openFactsOf({ codes, conditions }: Errors, when: ErrorCondition, facts: OpenFacts): readonly OpenFact[] {
+  if (codes.standing === 'none' || codes.standing === 'any' || conditions[when]) return [];
+  return isStated(codes) ? facts.about('conditions', when) : facts.about('error codes', 'service');
 }
 
 function codeRow(codes: readonly ErrorCode[], name: string, operation: Operation | undefined, facts: OpenFacts): Row {

@@ -4,6 +4,7 @@ import { entriesOf, entryOf, isStated, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import type { Parameter } from '../../parts/parameters.ts';
 import { pathParameters, requestShape } from '../../parts/payload.ts';
+import { isNever } from '../../parts/possible-errors.ts';
 import { toNamingSchema } from '../../parts/schemas.ts';
 import type { Shape } from '../../parts/shape.ts';
 import { isPlainMap } from '../../parts/source.ts';
@@ -35,6 +36,7 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
   const files = statedValue(spec.limits.size)?.file;
   const isLenient = compilation.standIn?.isLenient ?? false;
   const badExpansion = compileExpansion(endpoint, compilation);
+  const isBodyOptional = endpoint.body === 'optional' || isLenient || isNever(spec, 'request.missing');
   let decode: DecodeBody | undefined;
   const decoder = () => {
     if (decode) return decode;
@@ -49,6 +51,7 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
       accepted,
       shape: schema,
       resolve: resolverOf(compilation, schema),
+      typeIgnored: isNever(spec, 'request.media') ? 'any' : isNever(spec, 'request.untyped') ? 'absent' : 'none',
       ...(files !== undefined && { fileBytes: files }),
     });
     return decode;
@@ -66,7 +69,7 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
     },
     body(call, bytes) {
       // A body that may be left out, and is, is a map without members.
-      if ((endpoint.body === 'optional' || isLenient) && bytes.length === 0) return { value: {} };
+      if (isBodyOptional && bytes.length === 0) return { value: {} };
       const type = call.headers['content-type'];
       const coding = call.headers['content-encoding'];
       const decoded = decoder()(
@@ -75,11 +78,19 @@ export function compileInput(endpoint: Endpoint, paging: readonly string[], comp
         typeof coding === 'string' ? coding : undefined,
       );
       if (decoded.kind === 'value') return { value: decoded.value };
-      const when = decoded.kind === 'media' ? 'request.media' : decoded.kind === 'size' ? 'limit.size' : 'request.malformed';
-      return { refusal: { when, violations: decoded.violations } };
+      return { refusal: { when: conditionOf[decoded.kind], violations: decoded.violations } };
     },
   };
 }
+
+/** The condition of each way in which a body cannot be read. */
+const conditionOf = {
+  missing: 'request.missing',
+  malformed: 'request.malformed',
+  untyped: 'request.untyped',
+  media: 'request.media',
+  size: 'limit.size',
+} as const;
 
 /** What is sent empty and cannot be, where that is let pass, is not sent. */
 function withoutEmpty(values: Readonly<Record<string, Value>>, passed: readonly Violation[]): Readonly<Record<string, Value>> {

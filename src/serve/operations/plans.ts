@@ -4,11 +4,13 @@ import type { Endpoint } from '../../parts/endpoints.ts';
 import { pullOf } from '../../parts/events.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { type Operation, operationsOf, resourceOfEffect } from '../../parts/operations.ts';
+import { isNever } from '../../parts/possible-errors.ts';
+import type { Spec } from '../../parts/spec.ts';
 import type { OperationAccess } from '../callers/operation-access.ts';
 import { varyByCredential } from '../callers/vary.ts';
 import { type OperationRun, type Plan, Planned, Refused, refusalReply, type View } from '../exchange/exchange.ts';
 import { versionedPath } from '../exchange/versions.ts';
-import { compileAccept } from '../http/media-type.ts';
+import { compileAccept, type Negotiate } from '../http/media-type.ts';
 import { readFor, workFor } from '../resources/act.ts';
 import { compileStatedBody } from '../resources/body.ts';
 import { compileCreate } from '../resources/create.ts';
@@ -103,7 +105,7 @@ function compilePlan(operation: Operation, endpoint: Endpoint, engine: Engine, v
     ),
     input: compileInput(endpoint, paging, compilation),
     paging,
-    negotiate: compileAccept(endpoint.produces ?? ['application/json']),
+    negotiate: compileNegotiation(compilation.spec, endpoint),
     forbids({ caller, view: { index, user } }) {
       const allowed = allowances[index] ?? access.of(operation, user);
       allowances[index] = allowed;
@@ -172,6 +174,13 @@ function modelOf(name: string, engine: Engine): RowModel {
 function isKept({ does }: Endpoint, engine: Engine): boolean {
   const resource = resourceOfEffect(statedValue(does));
   return resource === undefined || engine.models.has(resource);
+}
+
+/** What the answer may be; where `Accept` is not looked at it is what it is. */
+function compileNegotiation(spec: Spec, { acceptIgnored, produces = ['application/json'] }: Endpoint): Negotiate {
+  if (!acceptIgnored && !isNever(spec, 'request.accept')) return compileAccept(produces);
+  const type = produces[0] ?? 'application/json';
+  return () => type;
 }
 
 /** What this service has no means for: a handler that was not given, an answer in a media type that it cannot write. */

@@ -1,8 +1,8 @@
 import type { Json } from '../../document/document.ts';
 import type { Answer } from '../../parts/answers.ts';
+import type { ErrorCondition } from '../../parts/conditions.ts';
 import type { Effect } from '../../parts/effects.ts';
 import type { Endpoint, Idempotency } from '../../parts/endpoints.ts';
-import type { ErrorCondition } from '../../parts/errors.ts';
 import type { Named } from '../../parts/fact.ts';
 import type { Shape } from '../../parts/shape.ts';
 import type { Reader, Row, Transaction } from '../../store/store.ts';

@@ -1,5 +1,6 @@
 import type { Answer } from '../../parts/answers.ts';
-import { type ErrorCode, type ErrorCondition, ownStatus } from '../../parts/errors.ts';
+import { conditions, type ErrorCondition, isCondition, ownAnswer } from '../../parts/conditions.ts';
+import type { ErrorCode } from '../../parts/errors.ts';
 import { entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation } from '../../parts/operations.ts';
 import { nothing } from '../../parts/samples/sampler.ts';
@@ -99,7 +100,7 @@ export class StatedAnswers {
   #statuses(plan: Pick<Plan, 'endpoint' | 'operation'>): string[] {
     const own = this.#codes.filter((code) => isOf(code, plan)).flatMap((code) => statusesOf(code, plan));
     // What has no code of its own is answered by the language's rules, where all the errors are stated.
-    const byRule = this.#spec.errors.codes.standing === 'open' ? [] : Object.values(ownStatus).map(String);
+    const byRule = this.#spec.errors.codes.standing === 'open' ? [] : conditions.map((one) => String(ownAnswer(one).status));
     const answered = answersOf(plan).map(({ status }) => status.toUpperCase());
     return [...new Set([...answered, ...own, ...byRule])].sort();
   }
@@ -128,7 +129,7 @@ function statusesOf(code: ErrorCode, { operation }: Pick<Plan, 'operation'>): st
   return code.rules.flatMap(({ on, status, when }) => {
     if (on !== undefined && !namesOperation(on, operation)) return [];
     const stated = statedValue(status);
-    const own = (statedValue(when) ?? []).flatMap((one) => ownStatus[one as ErrorCondition] ?? []);
+    const own = (statedValue(when) ?? []).flatMap((one) => (isCondition(one) ? ownAnswer(one).status : []));
     return (stated !== undefined ? [stated] : own).map(String);
   });
 }

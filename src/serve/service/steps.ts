@@ -97,7 +97,9 @@ function reading({ compilation, acceptsOpen }: Engine): Pick<Steps, 'accept' | '
   /** What is wrong with the type of a body comes before its size, also where nothing of it was read. */
   function tooLarge({ plan, call }: Exchange): Refusal {
     const decoded = plan.input.body(call, Buffer.from(' '));
-    return 'refusal' in decoded && decoded.refusal.when === 'request.media' ? decoded.refusal : { when: 'limit.size' };
+    return 'refusal' in decoded && (decoded.refusal.when === 'request.media' || decoded.refusal.when === 'request.untyped')
+      ? decoded.refusal
+      : { when: 'limit.size' };
   }
 
   function take(bytes: Buffer | 'too large', exchange: Exchange): Refusal | undefined {

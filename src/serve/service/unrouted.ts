@@ -1,4 +1,5 @@
 import { isStated } from '../../parts/fact.ts';
+import { isNever } from '../../parts/possible-errors.ts';
 import type { Identify } from '../callers/authentication.ts';
 import { after, type PromiseOrValue } from '../exchange/after.ts';
 import type { Exchange, Refusal, RefusalTable } from '../exchange/exchange.ts';
@@ -28,6 +29,7 @@ export function compileUnrouted(
   const wellKnown = compileWellKnown(engine, identify);
   const openRoutes = openRoutesOf(engine);
   const bodyBytesMax = bodyBytesMaxOf(compilation.spec.limits);
+  const isMethodNever = isNever(compilation.spec, 'method.unsupported');
 
   function refuse(call: Call, refusal: Refusal, version?: string): Reply {
     const reply = refuseCall(table, call, refusal, `req_${chance.uuid()}`);
@@ -47,10 +49,15 @@ export function compileUnrouted(
     const allow = [...new Set([...methods, 'OPTIONS'])].join(', ');
     const meant = compilation.standIn?.asMeant(call, methods, bodyBytesMax);
     if (meant) return after(meant, (other) => (other === 'too large' ? refuse(call, { when: 'limit.size' }) : answer(other)));
-    if (call.method !== 'OPTIONS') return refuse(call, { when: 'method.unsupported', headers: { allow } }, version);
+    if (call.method !== 'OPTIONS') return refuse(call, methodRefusal(allow), version);
     const reply: Reply = { status: 204, headers: { allow, ...versions.unrouted(version) }, body: undefined };
     note?.(call, undefined, reply, undefined);
     return reply;
+  }
+
+  /** Where a method is never unsupported, its path is unknown to it. */
+  function methodRefusal(allow: string): Refusal {
+    return isMethodNever ? { when: 'route.unknown' } : { when: 'method.unsupported', headers: { allow } };
   }
 
   return {

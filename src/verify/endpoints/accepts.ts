@@ -30,6 +30,12 @@ export const accepts: Trial = {
           facts: [factOfAccept(model, endpoint)],
           run: (session) => askForImage(session, endpoint),
         };
+      if (isAcceptIgnored(model, endpoint))
+        yield {
+          name: `${endpoint.key} as an image, which is not looked at`,
+          facts: [factOfIgnored(model, endpoint)],
+          run: (session) => askForAnything(session, endpoint),
+        };
       const resource = resourceOfEffect(statedValue(endpoint.does)) ?? '';
       const [update] = model.endpointsThat('update', resource);
       if (endpoint.etag === 'strong' && update) {
@@ -43,8 +49,40 @@ export const accepts: Trial = {
 
 /** Whether it is said what becomes of an `Accept` that cannot be met: HTTP lets a service answer as it can (RFC 9110 section 12.5.1). */
 function isAcceptPromised(model: Model, endpoint: Endpoint): boolean {
+  if (endpoint.acceptIgnored || model.refusals.standingOf('request.accept') !== 'refused') return false;
   const stated = model.refusals.of('request.accept', model.operationOf(endpoint));
   return model.isHeld('Accept of what cannot be given', endpoint) && (model.conventions || stated !== undefined);
+}
+
+function isAcceptIgnored(model: Model, { acceptIgnored }: Endpoint): boolean {
+  return acceptIgnored === true || model.refusals.standingOf('request.accept') === 'never';
+}
+
+function factOfIgnored(model: Model, endpoint: Endpoint): FactName {
+  return model.refusals.standingOf('request.accept') === 'never'
+    ? { kind: 'conditions', subject: 'request.accept' }
+    : { kind: 'response payload shapes', subject: endpoint.key };
+}
+
+/** Whatever is asked for, the answer is what it is. */
+async function askForAnything(session: Session, endpoint: Endpoint): Promise<void> {
+  const row = await rowOf(session, endpoint);
+  const [caller] = callersFor(session, endpoint, row);
+  const plain = await requestAbout(session, row, endpoint, { caller });
+  const first = await session.send(plain);
+  const again = await session.send({ ...plain, headers: { ...plain.headers, Accept: 'image/png' } });
+  session.claim({
+    fact: factOfIgnored(session.model, endpoint),
+    reason: 'Accept is not looked at',
+    of: [first, again] as const,
+    judge(had: TrialExchange, got: TrialExchange) {
+      if (!isDone(had) || session.model.refusals.isHurried(got)) return moot('it was not read');
+      const isSame = isDone(got) && got.headers['content-type'] === had.headers['content-type'];
+      if (isSame) return undefined;
+      const promised = `${had.status} as ${had.headers['content-type'] ?? 'it is'}, whatever Accept says`;
+      return { promised, seen: `${got.status} as ${got.headers['content-type'] ?? 'nothing'}` };
+    },
+  });
 }
 
 function reads(model: Model): readonly Endpoint[] {

@@ -1,9 +1,11 @@
 import type { Json } from '../../document/document.ts';
+import type { ErrorCondition } from '../../parts/conditions.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
 import { claimRefused } from '../errors/claim-refused.ts';
 import { moot } from '../script/claim.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
 import type { Trial } from '../trial.ts';
 import { type Begun, beginBody } from './begin-body.ts';
 import { isBodyPromised, taken } from './bodies.ts';
@@ -71,10 +73,11 @@ async function sendUnreadable(session: Session, endpoint: Endpoint): Promise<voi
     claimRefused(session, done, { by: { when: 'request.malformed' }, fact, reason: 'malformed', what, control: begun.valid });
   }
   const isSo = ({ sent }: TrialExchange) => sent.text === undefined || sent.text === '';
-  if (endpoint.body !== 'optional') {
+  await sendUntyped(session, endpoint, begun);
+  if (endpoint.body !== 'optional' && session.model.refusals.standingOf('request.missing') === 'refused') {
     const empty = await session.send(bodiless(begun));
     claimRefused(session, empty, {
-      by: { when: 'request.malformed' },
+      by: { when: 'request.missing' },
       fact,
       reason: 'missing',
       what: 'no body at all',
@@ -84,6 +87,9 @@ async function sendUnreadable(session: Session, endpoint: Endpoint): Promise<voi
   }
   if (!session.model.isHeld('a body of another media type', endpoint)) return;
   const text = await session.send({ ...begun.request({}), body: { value: begun.json, type: 'text/html' } });
+  const standing = session.model.refusals.standingOf('request.media');
+  if (standing === 'never') claimTaken(session, text, 'request.media', 'a body of text/html');
+  if (standing !== 'refused') return;
   const isForeign = ({ sent }: TrialExchange) => sent.headers['content-type'] === 'text/html';
   claimRefused(session, text, {
     by: { when: 'request.media' },
@@ -92,6 +98,38 @@ async function sendUnreadable(session: Session, endpoint: Endpoint): Promise<voi
     what: 'a body of text/html',
     isSo: isForeign,
     control: begun.valid,
+  });
+}
+
+/** A body that does not say what it is: refused where there is a code for that, and read where that never is. */
+async function sendUntyped(session: Session, endpoint: Endpoint, begun: Begun): Promise<void> {
+  const { refusals } = session.model;
+  const standing = refusals.standingOf('request.untyped');
+  const hasCode = refusals.of('request.untyped', session.model.operationOf(endpoint)) !== undefined;
+  if (standing === 'left open' || (standing === 'refused' && !hasCode)) return;
+  const body = { value: begun.json, type: 'application/json', isUntold: true } as const;
+  const done = await session.send({ ...begun.request({}), body });
+  if (standing === 'never') {
+    claimTaken(session, done, 'request.untyped', 'a body without a type');
+    return;
+  }
+  claimRefused(session, done, {
+    by: { when: 'request.untyped' },
+    fact: { kind: 'request payload shapes', subject: endpoint.key },
+    reason: 'without a type',
+    what: 'a body without a type',
+    isSo: ({ sent }) => sent.headers['content-type'] === undefined,
+    control: begun.valid,
+  });
+}
+
+/** What a condition that never arises would refuse is taken. */
+function claimTaken(session: Session, done: Done<TrialExchange>, condition: ErrorCondition, what: string): void {
+  session.claim({
+    fact: { kind: 'conditions', subject: condition },
+    reason: `${what} taken`,
+    of: [done] as const,
+    judge: (exchange: TrialExchange) => taken(session.model, exchange, what),
   });
 }
 

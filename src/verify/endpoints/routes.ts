@@ -9,6 +9,7 @@ import { moot } from '../script/claim.ts';
 import { briefly, isDone, type TrialExchange } from '../script/exchange.ts';
 import type { RequestPlan } from '../script/plan.ts';
 import type { Session } from '../script/session.ts';
+import type { Done } from '../script/step.ts';
 import { freshText, type Symbolic } from '../script/symbol.ts';
 import type { Trial } from '../trial.ts';
 import { Untestable } from '../untestable.ts';
@@ -96,7 +97,10 @@ async function sendMethod(session: Session, method: string, endpoints: readonly 
   const done = await session.send({ ...plan, method });
   const what = `${method} ${endpoint.path}`;
   const fact = { kind: 'methods', subject: 'service' };
-  claimRefused(session, done, { by: { when: 'method.unsupported' }, fact, reason: `${what} refused`, what, control: begun });
+  const standing = model.refusals.standingOf('method.unsupported');
+  const when = standing === 'never' ? 'route.unknown' : 'method.unsupported';
+  claimRefused(session, done, { by: { when }, fact, reason: `${what} refused`, what, control: begun });
+  if (standing === 'never') claimUnknown(session, done, what);
   if (!model.isHeld('Allow with 405')) return;
   const allowed = endpoints.map((one) => one.method);
   session.claim({
@@ -110,6 +114,22 @@ async function sendMethod(session: Session, method: string, endpoints: readonly 
       return isTrue
         ? undefined
         : { promised: `Allow: ${allowed.join(', ')} (RFC 9110 section 15.5.6)`, seen: headers.allow ?? 'none' };
+    },
+  });
+}
+
+/** Where a method is never unsupported, its path is unknown to it. */
+function claimUnknown(session: Session, done: Done<TrialExchange>, what: string): void {
+  session.claim({
+    fact: { kind: 'conditions', subject: 'method.unsupported' },
+    reason: 'no 405',
+    of: [done] as const,
+    judge(exchange: TrialExchange) {
+      const { status } = exchange;
+      if (session.model.refusals.isHurried(exchange) || session.model.refusals.isOpen(exchange))
+        return moot('it was not done now');
+      const isUnknown = !isDone(exchange) && status < 500 && status !== 405;
+      return isUnknown ? undefined : { promised: `${what} is a path that there is not`, seen: `${status}${briefly(exchange)}` };
     },
   });
 }

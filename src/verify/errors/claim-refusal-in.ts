@@ -1,4 +1,4 @@
-import type { ErrorCondition } from '../../parts/errors.ts';
+import type { ErrorCondition } from '../../parts/conditions.ts';
 import type { Operation } from '../../parts/operations.ts';
 import { parseBody } from '../client/parse-body.ts';
 import { isFlaw, type Judgement, moot } from '../script/claim.ts';

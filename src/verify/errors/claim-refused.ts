@@ -1,7 +1,7 @@
 import type { Pointer } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
+import type { ErrorCondition } from '../../parts/conditions.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import type { ErrorCondition } from '../../parts/errors.ts';
 import { entriesOf, statedValue } from '../../parts/fact.ts';
 import { resourceOfEffect } from '../../parts/operations.ts';
 import { identifierParameter, pathParameters } from '../../parts/payload.ts';

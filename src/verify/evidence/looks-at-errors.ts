@@ -1,5 +1,6 @@
+import { type ErrorCondition, isCondition } from '../../parts/conditions.ts';
 import type { Endpoint } from '../../parts/endpoints.ts';
-import type { ErrorCondition, ErrorRule } from '../../parts/errors.ts';
+import type { ErrorRule } from '../../parts/errors.ts';
 import { entriesOf, entryOf, statedValue } from '../../parts/fact.ts';
 import type { LedgerFact } from '../../parts/facts/ledger.ts';
 import { isTagRaced, tagRaced } from '../endpoints/conditions.ts';
@@ -40,6 +41,7 @@ export function looksAtStatus(model: Model, { subject }: LedgerFact): Obligation
 
 /** The code for each rule that it is given by, at each endpoint where it can arise. */
 export function looksAtCondition(model: Model, { subject }: LedgerFact): Obligation[] {
+  if (isCondition(subject) && model.refusals.standingOf(subject) === 'never') return [looksAtNever(subject)];
   const rules = entryOf(model.spec.errors.codes, subject)?.rules ?? [];
   return rules.flatMap((rule): Obligation[] => {
     const endpoints = arisingAt(model, rule);
@@ -63,6 +65,20 @@ function racedOf(model: Model, { when, on }: ErrorRule): Obligation[] {
   const isRaced = ({ key }: Endpoint) => isTagRaced(model, key) && on === undefined;
   return isFailed && model.endpoints.some(isRaced) ? [looksFor('several at once with one tag', tagRaced)] : [];
 }
+
+/** That a condition never arises: a request that it would refuse. */
+function looksAtNever(condition: ErrorCondition): Obligation {
+  const named = { name: `what would be \`${condition}\``, isMetBy: () => true };
+  return provoked.has(condition) ? named : { ...named, why: 'that something never happens cannot be shown' };
+}
+
+/** What a request can be made for on purpose. */
+const provoked: ReadonlySet<ErrorCondition> = new Set<ErrorCondition>([
+  'request.accept',
+  'request.media',
+  'request.untyped',
+  'method.unsupported',
+]);
 
 /** Whether no request can bring a rule about. */
 export function isInward(rule: ErrorRule): boolean {

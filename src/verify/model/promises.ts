@@ -166,7 +166,7 @@ export const wholes: readonly ClassRow[] = [
     because:
       'the payload and the codes of all refusals are inferred; what an operation lists itself is held by endpoints/answers',
   }),
-  ...rowsOf('errors/own, errors/unchanged, errors/taken again', {
+  ...rowsOf('errors/own, errors/unchanged, errors/taken again, errors/never arising', {
     readOff: 'convention',
     because: 'conditions have no place in OpenAPI',
   }),

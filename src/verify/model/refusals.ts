@@ -1,8 +1,11 @@
 import type { Json, Pointer } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
-import type { ErrorCode, ErrorCondition, ErrorRule } from '../../parts/errors.ts';
+import { type ErrorCondition, generalCondition } from '../../parts/conditions.ts';
+import type { ErrorCode, ErrorRule } from '../../parts/errors.ts';
 import { type Expression, entriesOf, isStated, statedValue } from '../../parts/fact.ts';
 import { namesOperation, type Operation } from '../../parts/operations.ts';
+import { isNever } from '../../parts/possible-errors.ts';
+import { ruleFor } from '../../parts/refusal-rules.ts';
 import type { Spec } from '../../parts/spec.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import type { Expressions } from './expressions.ts';
@@ -36,9 +39,15 @@ export class Refusals {
 
   /** The refusal of a condition at an operation: a rule that names the operation before one for all. */
   of(condition: ErrorCondition, operation: Operation | undefined): StatedRefusal | undefined {
-    const rules = this.#rules().filter(({ rule }) => statedValue(rule.when)?.includes(condition));
-    const named = operation && rules.find(({ rule }) => rule.on !== undefined && namesOperation(rule.on, operation));
-    return named ?? rules.find(({ rule }) => rule.on === undefined);
+    const found = ruleFor(this.#spec.errors, condition, operation);
+    return found && { ...found, status: statedValue(found.rule.status) };
+  }
+
+  /** What the document says of a condition besides its code: that it never arises, that it is left to the implementation, or neither. */
+  standingOf(condition: ErrorCondition): 'never' | 'left open' | 'refused' {
+    const { conditions } = this.#spec.errors;
+    if (isNever(this.#spec, condition)) return 'never';
+    return (conditions[condition] ?? conditions[generalCondition(condition)]) ? 'left open' : 'refused';
   }
 
   /** The refusal that a code is, at an operation. */

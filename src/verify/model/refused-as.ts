@@ -1,4 +1,4 @@
-import type { ErrorCondition } from '../../parts/errors.ts';
+import type { ErrorCondition } from '../../parts/conditions.ts';
 import type { Operation } from '../../parts/operations.ts';
 import type { TrialExchange } from '../script/exchange.ts';
 import type { FactName } from './facts.ts';

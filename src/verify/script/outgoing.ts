@@ -68,7 +68,7 @@ export function writeBody(
   }
   if (type.startsWith('multipart/form-data')) return writeMultipart(json ?? {});
   const text = type.startsWith('text/') || type === 'application/octet-stream' ? textOf(json ?? '') : JSON.stringify(json);
-  return { bytes: Buffer.from(text), text, type };
+  return { bytes: Buffer.from(text), text, type: body.isUntold ? undefined : type };
 }
 
 /** A form's pairs, with bracketed keys for what is inside. */

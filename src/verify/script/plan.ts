@@ -21,7 +21,7 @@ export interface RequestPlan {
   readonly isWhole?: boolean;
 }
 
-/** What is sent: a value in a media type, or a text as it is. */
+/** What is sent: a value in a media type, which may go unsaid, or a text as it is. */
 export type SentBody =
-  | { readonly value: Symbolic; readonly type: string }
+  | { readonly value: Symbolic; readonly type: string; readonly isUntold?: true }
   | { readonly text: string; readonly type?: string | undefined };

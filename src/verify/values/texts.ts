@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import type { JsonMap } from '../../document/document.ts';
 import { formatNamed, standsFor } from '../../kinds/formats/all.ts';
 import type { Format } from '../../kinds/formats/kind.ts';
+import { standardFormatNamed } from '../../kinds/formats/standard.ts';
 import { compilePattern } from '../../parts/patterns/pattern.ts';
-import { standardExamples } from '../../parts/samples/formats.ts';
 import { fitting, NoValue } from './no-value.ts';
 import type { SampleStyle } from './style.ts';
 
@@ -81,7 +81,7 @@ interface FormatValues {
 function ofFormat(format: string): FormatValues | undefined {
   const own = formatNamed(format);
   const full = (own && ofOwn(own)) ?? made.get(format);
-  const plain = typeof own?.example === 'string' ? own.example : standardExamples.get(format);
+  const plain = typeof own?.example === 'string' ? own.example : standardFormatNamed(format)?.example;
   if (full) return { full, plain: plain === undefined ? full : fc.constant(plain) };
   if (plain !== undefined) return { plain: fc.constant(plain), full: fc.constant(plain) };
   return undefined;
@@ -98,6 +98,7 @@ const instants = fc.date({ min: new Date('2000-01-01T00:00:00Z'), max: new Date(
 /** Nobody's, for good (RFC 2606): a service that sends something to what it was given reaches nobody. */
 const host = word(1, 8).map((name) => `${name}.example`);
 
+/** Wider than what samples are made of, and on purpose made apart: times of forty years, mail to nobody, every version of a UUID. */
 const made: ReadonlyMap<string, fc.Arbitrary<string>> = new Map([
   ['date', instants.map((date) => date.toISOString().slice(0, 10))],
   ['time', instants.map((date) => `${date.toISOString().slice(11, 19)}Z`)],

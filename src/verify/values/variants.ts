@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import type { Json, JsonMap } from '../../document/document.ts';
 import { isMap } from '../../document/values.ts';
 import { formatNamed } from '../../kinds/formats/all.ts';
+import { standardFormatNamed } from '../../kinds/formats/standard.ts';
 import { compilePattern } from '../../parts/patterns/pattern.ts';
 import { branchesOf } from '../../parts/shapes/branches.ts';
 import { boundsOf } from './numbers.ts';
@@ -109,7 +110,7 @@ function* textBreaks(shape: JsonMap): Iterable<Variant> {
     yield* aroundMatches(shape, pattern);
   }
   if (typeof format !== 'string') return;
-  const bad = badFormats.get(format) ?? formatBreak(format);
+  const bad = standardFormatNamed(format)?.nearMiss ?? formatBreak(format);
   if (bad !== undefined && fitsLength(shape, bad)) yield { label: `of ${JSON.stringify(bad)}`, value: bad, kind: 'formats' };
 }
 
@@ -148,19 +149,6 @@ function formatBreak(format: string): string | undefined {
   if (own?.type !== 'string') return undefined;
   return own.nearMiss ?? ['not of this format', '~', ''].find((text) => !own.test(text));
 }
-
-/** A near miss of each format that everybody checks in the same way. */
-const badFormats: ReadonlyMap<string, string> = new Map([
-  ['date', '2026-02-30'],
-  ['time', '25:00:00Z'],
-  ['email', 'nobody at nowhere'],
-  ['uuid', '3f2b8f4e-6c1d-4a57-9f0e-1b2c3d4e5f6g'],
-  ['uri', 'not a uri'],
-  ['ipv4', '256.1.1.1'],
-  ['ipv6', 'fffff::1'],
-  ['hostname', '-bad-.example'],
-  ['duration', 'one day'],
-]);
 
 function fitsLength({ minLength, maxLength }: JsonMap, text: string): boolean {
   const { length } = [...text];

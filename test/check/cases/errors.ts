@@ -29,6 +29,17 @@ export const errorsCases: readonly Case[] = [
     ],
     finds: ['errors/two-for-one @ /errors/codes/wrong/when/0', 'errors/two-for-one @ /errors/codes/draft_only/when'],
   },
+  {
+    snippets: [
+      'errors: { conditions: { request.accept: none, request.invalid: none, limit.time: none, transition.illegal: any } }',
+      'limits: { timeout: { request: 5s } }',
+    ],
+    finds: [
+      'errors/cannot-arise @ /errors/codes/invalid/when',
+      'errors/never-arises @ /errors/conditions/request.invalid',
+      'errors/never-arises @ /errors/conditions/limit.time',
+    ],
+  },
   { snippets: ['errors: { codes: { not_found: { status: 200 } } }'], finds: ['errors/status @ /errors/codes/not_found/status'] },
   {
     snippets: [

@@ -30,6 +30,12 @@ export const quiet: Readonly<Record<string, readonly string[]>> = {
         rules: { big: { if: "has(next.size) && next.size > 900 && next.kind == 'plain'", field: size, message: a size up to 900 }, loud: { if: "next.title.endsWith('!!')" } }
         one_of: [[size, label]]`,
   ],
+  'what never arises, and none in the place of lists and values': [
+    'errors: { conditions: { request.accept: none, internal: none, write.conflict: any, limit.time: none } }',
+    'limits: { timeout: { request: none, idle: none }, size: { file: none, body: 1KiB } }',
+    'resources: { note: { unique: none } }',
+    'endpoints: { GET /count: { produces: [always, text/plain], order: none } }',
+  ],
   'resources of which nothing is known': ['resources: !open ""'],
   'fields of which nothing is known': [
     'resources: { note: { fields: !open "", unique: null } }',

@@ -1,7 +1,7 @@
 import type { Json, JsonMap, Pointer } from '../../../document/document.ts';
 import { below } from '../../../document/pointer.ts';
 import { isMap, newMap, type OpenMap } from '../../../document/values.ts';
-import type { ErrorCondition } from '../../../parts/errors.ts';
+import type { ErrorCondition } from '../../../parts/conditions.ts';
 import { madeOrNew } from '../read/reader.ts';
 import { endpointOf, type InferenceContext, type InferenceRule, placeOfEndpoint, shapeOfAnswer, successOf } from './context.ts';
 import { celOf } from './list-data.ts';

@@ -1,8 +1,9 @@
 import type { Json, JsonMap } from '../../../document/document.ts';
 import { isOfType, jsonTypes } from '../../../document/json-type.ts';
 import { isMap } from '../../../document/values.ts';
-import { timeFormat } from '../../../kinds/formats/all.ts';
+import { formatNamed } from '../../../kinds/formats/all.ts';
 import { compilePattern } from '../../../parts/patterns/pattern.ts';
+import { standardTest } from '../../../parts/shapes/validators.ts';
 
 /** Whether a value fits the keywords of a shape that speak of single values; what holds others is not gone into. */
 export function fitsSchema(shape: JsonMap, value: Json): boolean {
@@ -18,7 +19,7 @@ export function fitsSchema(shape: JsonMap, value: Json): boolean {
     if (typeof maxLength === 'number' && length > maxLength) return false;
     if (typeof pattern === 'string' && isPattern(pattern) && compilePattern(pattern)?.test(value) === false) return false;
     // Formats differ in what they admit; a default is held to those that a reader is held to.
-    return value !== '' || !neverEmpty.has(String(shape.format));
+    return value !== '' || admitsEmpty(shape.format);
   }
   if (Array.isArray(value)) return !(typeof shape.minItems === 'number' && value.length < shape.minItems);
   if (isMap(value)) return !(typeof shape.minProperties === 'number' && Object.keys(value).length < shape.minProperties);
@@ -29,8 +30,11 @@ export function fitsSchema(shape: JsonMap, value: Json): boolean {
   return true;
 }
 
-/** The formats that no empty text is of, as all readers hold them. */
-const neverEmpty: ReadonlySet<string> = new Set(['uuid', timeFormat, 'uri', 'url', 'email']);
+/** Whether an empty text is of a format: of none that its tests refuse it for, nor of an address by its common name. */
+function admitsEmpty(format: unknown): boolean {
+  if (typeof format !== 'string') return true;
+  return format !== 'url' && (formatNamed(format)?.test('') ?? standardTest(format)(''));
+}
 
 /** Whether a text is a regular expression as JSON Schema reads it (ECMA-262 with the u flag). */
 export function isPattern(text: string): boolean {

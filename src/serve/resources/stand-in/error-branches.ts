@@ -1,4 +1,4 @@
-import type { ErrorCondition } from '../../../parts/errors.ts';
+import type { ErrorCondition } from '../../../parts/conditions.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
 import type { Shape } from '../../../parts/shape.ts';
 import { alternativesOf } from '../../../parts/shapes/branches.ts';

@@ -1,4 +1,4 @@
-import { type ErrorCondition, ownStatus } from '../../../parts/errors.ts';
+import { type ErrorCondition, ownAnswer } from '../../../parts/conditions.ts';
 import { phrase } from '../../http/refusals.ts';
 
 /** The listed word that says most of what happened; nothing where none says any of it. */
@@ -7,7 +7,7 @@ export function nearestWord(
   { condition, status }: { readonly condition: ErrorCondition | undefined; readonly status: number },
 ): string | undefined {
   // What HTTP calls it, whatever status it is answered with.
-  const own = condition === undefined ? status : ownStatus[condition];
+  const own = condition === undefined ? status : ownAnswer(condition).status;
   const said = new Set([...wordsOf(condition ?? ''), ...wordsOf(phrase(own))]);
   const usual = new Set(own < 500 ? ['invalid', 'request', 'bad', 'client'] : ['internal', 'server', 'api', 'service']);
   let best: { readonly word: string; readonly score: number } | undefined;

@@ -1,6 +1,6 @@
 import type { Json } from '../../../document/document.ts';
+import type { ErrorCondition } from '../../../parts/conditions.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
-import type { ErrorCondition } from '../../../parts/errors.ts';
 import { isStated } from '../../../parts/fact.ts';
 import { type Ground, nothing, type Sampler } from '../../../parts/samples/sampler.ts';
 import type { Samples } from '../../../parts/samples/samples.ts';
