@@ -60,7 +60,6 @@ export function compileList(
   const wantsTotal = paging.pagination?.total !== undefined;
   const isBounded = isCut(paging.pagination);
   const isPreviousTold = tellsPrevious(paging.pagination);
-
   const narrow = compilation.standIn?.compileNarrowing(endpoint, model, paging.names);
 
   function run(work: Work<Reader>, exchange: Exchange, use: RowsUse): ReturnType<CompiledList['run']> {
