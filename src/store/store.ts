@@ -241,8 +241,8 @@ export interface Renewal {
   readonly rows?: ReadonlyMap<string, (row: Row) => RenewedRow | undefined>;
   /** Told now and then how many rows were gone through. */
   readonly progress?: (table: string, done: number) => void;
-  /** Called when all is done but the commit, with the rows as they are then; gives what is to be remembered with it. */
-  readonly settle?: (rows: Reader) => Iterable<readonly [key: string, record: StoredRecord]>;
+  /** Called when all is done but the commit, with the rows as they are then and whether tables became others; gives what is to be remembered with it. */
+  readonly settle?: (rows: Reader, areOthers?: boolean) => Iterable<readonly [key: string, record: StoredRecord]>;
 }
 
 export interface Store {

@@ -17,6 +17,8 @@ export interface Call {
   /** Reads the body, up to a number of bytes; `too large` beyond it. */
   body(bytesMax: number): Promise<Buffer | 'too large'> | Buffer;
   readonly hasBody: boolean;
+  /** Whether it can be begun anew, where another document took the place of this one before anything came of it. */
+  mayBeginAnew?: boolean;
   /** What was let pass on the way to its operation. */
   readonly warnings?: readonly string[];
 }

@@ -1,4 +1,4 @@
-import { inOnePiece, pageStyle } from '../../../kinds/pages/all.ts';
+import { inOnePiece, pageStyle, pageStyles } from '../../../kinds/pages/all.ts';
 import type { PageStyle } from '../../../kinds/pages/kind.ts';
 import type { Endpoint } from '../../../parts/endpoints.ts';
 import { entriesOf } from '../../../parts/fact.ts';
@@ -11,11 +11,13 @@ import { canonical } from '../../exchange/column.ts';
 import type { Exchange, Refusal, Value } from '../../exchange/exchange.ts';
 import type { Models, Work } from '../act.ts';
 import { sortableFields, sortsByAny } from '../indexes.ts';
-import { boundValue, compileLocator, type Locator, operationAt } from '../locate.ts';
+import { compileLocator, type Locator, operationAt } from '../locate.ts';
 import type { RowModel } from '../model.ts';
+import { boundValue } from '../path-values.ts';
 import type { ViewCompilation } from '../view-compilation.ts';
 import type { Cursors, Position } from './cursor.ts';
 import { findRows, findTexts, type LongPage, type Page, type PageQuery, tellsPrevious } from './envelope.ts';
+import { findNarrowed } from './narrowed.ts';
 import { hiddenFields, orderOf, unseenFilter } from './order.ts';
 import { atOnceMost, compilePaging, type PageAsked, type Paging, refusePage, unpagedMost, wholeMost } from './paging.ts';
 import { Questions, type SortKey, type Test, valuesOf } from './query.ts';
@@ -58,18 +60,22 @@ export function compileList(
   const wantsTotal = paging.pagination?.total !== undefined;
   const isBounded = isCut(paging.pagination);
   const isPreviousTold = tellsPrevious(paging.pagination);
+  const narrow = compilation.standIn?.compileNarrowing(endpoint, model, paging.names);
 
   function run(work: Work<Reader>, exchange: Exchange, use: RowsUse): ReturnType<CompiledList['run']> {
     const unseen = unseenFilter(exchange, unseenFilters);
     if (unseen) return { refusal: unseen };
+    locator.place?.(work, exchange);
     const tests = testsOf(exchange, locator, filters, model);
     const order = orderOf(exchange, sorter, fixedOrder, model, sortable, hidden);
     if ('refusal' in order) return order;
     const filter = listing.filter(work.scope);
     const name = queryName(order === fixedOrder ? usual : spoken(order), tests);
-    const query = filter ? `${name}\n\n${filter.bound}` : name;
-    const asked = paging.read(exchange, query);
-    if ('refusal' in asked) return asked;
+    const narrowed = narrow?.(exchange);
+    const query = name + (filter ? `\n\n${filter.bound}` : '') + (narrowed ? `\n\n${narrowed.key}` : '');
+    const read = paging.read(exchange, query);
+    if ('refusal' in read) return read;
+    const asked = compilation.standIn?.isLenient ? countedPage(read, exchange, paging.names) : read;
     const start = startOf(work, asked, order, model, listing, style.isFirst);
     if (start && 'refusal' in start) return start;
     const parents = locator.parents(work, exchange);
@@ -80,18 +86,35 @@ export function compileList(
     const isReversed = start?.back ?? false;
     const goesBack = isPreviousTold && (start !== undefined || (offset ?? 0) > 0);
     const isJoined = use === 'joined' && isBounded && !isReversed && !style.isFirst;
-    const found = isJoined ? findTexts(work.rows, wanted, goesBack) : findRows(work.rows, wanted);
-    if (found.isMore && size < asked.size) {
+    const some = narrowed && findNarrowed(work.rows, { ...wanted, size: asked.size }, narrowed, model);
+    const found = some ?? (isJoined ? findTexts(work.rows, wanted, goesBack) : findRows(work.rows, wanted));
+    if (!some && found.isMore && size < asked.size) {
       if (use === 'whole') throw new ReadTooLong(tooManyToBeWhole);
       return longPage(wanted, work.rows, wantsTotal, paging.isOpen);
     }
     if (paging.isOpen && found.isMore) return { tooMany: true };
     const step = stepper(asked, style, (row, back) => cursors.write({ keys: row.keys ?? [], seq: row.seq, back }, query));
-    const total = wantsTotal ? countOf(work.rows, wanted) : undefined;
+    const total = wantsTotal ? (some?.total ?? countOf(work.rows, wanted)) : undefined;
     return pageOf(found, isReversed, goesBack, step, { total, size, isOpen: paging.isOpen });
   }
   return { paging, run };
 }
+
+/** A page by its place, where the document names a parameter for it beside the one that pages are told by. */
+function countedPage(asked: PageAsked, { params }: Exchange, known: readonly string[]): PageAsked {
+  if (asked.position !== undefined || asked.row !== undefined || (asked.offset ?? 0) > 0) return asked;
+  for (const [name, count] of countedPlaces) {
+    const value = known.includes(name) || params[name] === undefined ? undefined : Number(params[name]);
+    if (value !== undefined && Number.isInteger(value) && value > count.least)
+      return { ...asked, offset: count.skip(value, asked.size) };
+  }
+  return asked;
+}
+
+/** The usual names of parameters that tell the place of a page by a number. */
+const countedPlaces = (pageStyles as readonly PageStyle[]).flatMap(({ count, parameters }) =>
+  count ? parameters.flatMap(({ usualNames }) => usualNames.map((name) => [name, count] as const)) : [],
+);
 
 /** What a list's endpoint states of filters and order; `sortable` = the fields that callers may sort by, where they may by any. */
 function statedList(
@@ -175,7 +198,7 @@ function testsOf(exchange: Exchange, locator: Locator, filters: readonly Paramet
     tests.push({
       column: field,
       op: '=',
-      value: encode(model, field, boundValue(model, field, exchange.pathParams[parameter] as string)),
+      value: encode(model, field, boundValue(model, field, exchange.pathParams[parameter] ?? '')),
     });
   }
   for (const { name, filters: field, op } of filters) {
