@@ -25,6 +25,7 @@ import { replies } from './endpoints/replies.ts';
 import { routes, statedRoutes } from './endpoints/routes.ts';
 import { crashes } from './errors/crashes.ts';
 import { neverArising } from './errors/never.ts';
+import { refusalOrder } from './errors/order.ts';
 import { ownErrors } from './errors/own.ts';
 import { refusals } from './errors/refusals.ts';
 import { takenAgain } from './errors/taken-again.ts';
@@ -129,6 +130,7 @@ export const trials: readonly Trial[] = [
   ownErrors,
   unchangedByRefused,
   takenAgain,
+  refusalOrder,
 ];
 
 /** What every answer is held to. */

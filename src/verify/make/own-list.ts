@@ -18,6 +18,7 @@ import { callersFor } from './callers-for.ts';
 import { hasNextPage, widest } from './pages.ts';
 import { pathValues } from './request-about.ts';
 import type { TrialRow, WantedRow } from './row.ts';
+import { rowFor } from './row-for.ts';
 import { walkingPages } from './walk-pages.ts';
 
 type Query = Readonly<Record<string, Symbolic>>;
@@ -58,7 +59,7 @@ export async function beginList(session: Session, endpoint: Endpoint, listing: O
   const parents: Record<string, TrialRow> = {};
   for (const name of pathParameters(endpoint.path)) {
     const target = model.parentOf(endpoint, name);
-    if (target !== undefined) parents[name] = await session.make(target);
+    if (target !== undefined) parents[name] = await rowFor(session, resource, name, target);
   }
   for (const { row, field } of boundRows(model.spec, endpoint)) parents[field] = await session.make(row.resource);
   const narrowing = listing.narrowedBut && (await narrow(session, endpoint, listing.narrowedBut, own));
@@ -135,7 +136,7 @@ async function narrow(
   if (!filter) return undefined;
   const { parameter, field, ref } = filter;
   if (ref === undefined) return { query: { [parameter]: own.with() }, parents: {}, field };
-  const parent = await session.make(ref);
+  const parent = await rowFor(session, resourceOfEffect(statedValue(endpoint.does)) ?? '', field, ref);
   return parent.made && { query: { [parameter]: parent.id }, parents: { [field]: parent } };
 }
 

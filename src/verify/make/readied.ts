@@ -17,6 +17,7 @@ import { arbitraryValuesOf, Reference } from '../values/values.ts';
 import { callerFor } from './callers-for.ts';
 import { requestAbout } from './request-about.ts';
 import type { TrialRow } from './row.ts';
+import { rowFor } from './row-for.ts';
 
 /** A valid request with everything in place that it needs, which has not been sent. */
 export interface Readied {
@@ -112,13 +113,20 @@ async function asking(session: Session, endpoint: Endpoint, readying: Readying):
       parent === undefined
         ? session.chance.value(arbitraryValuesOf(model.spec, isMap(shape) ? shape : {}, 'plain'))
         : new Reference(parent);
-    const value = drawn instanceof Reference ? (await session.make(drawn.resource)).id : (drawn as Symbolic);
+    const value =
+      drawn instanceof Reference ? (await referredTo(session, endpoint, name, drawn.resource)).id : (drawn as Symbolic);
     if (names.has(name)) parts.path[name] = value;
     else if (stated?.in === 'header') parts.headers[name] = value;
     else if (stated?.in === 'query') parts.query[name] = value;
     else throw new Untestable(`the parameter ${name} of ${endpoint.key} is sent in a ${stated?.in ?? 'place that is not known'}`);
   }
   return { request: model.request(endpoint, { ...parts, caller }), row: undefined };
+}
+
+/** What a parameter names: where it stands for a field of the rows that are asked for, such that there may be rows of it. */
+function referredTo(session: Session, endpoint: Endpoint, field: string, target: string): Promise<TrialRow> {
+  const resource = resourceOfEffect(statedValue(endpoint.does));
+  return resource === undefined ? session.make(target) : rowFor(session, resource, field, target);
 }
 
 /** A patch without the fields that are set once: a drawn value would be another one. In the place of the row stands what it has. */
