@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseDocument } from '../src/index.ts';
 import { changed, found } from './check/harness.ts';
+import { startTrial, things } from './events/trial.ts';
 import { editions, exported, plain, readBack } from './openapi/harness.ts';
 import { tryService } from './serving/tried.ts';
 import { wrapped } from './values/wrapped.ts';
@@ -47,4 +48,15 @@ test('made values are read back from OpenAPI as they were stated, and refusals a
     JSON.stringify(exported(document)),
     /"error":\{"type":"object","properties":\{"code":\{"type":"string","const":"heavy"/,
   );
+});
+
+test('the payload of an event is made as maps in maps', async (context) => {
+  const payload =
+    'payload: { type: object, properties: { thing: { type: object, properties: { id: string, all: { type: array, items: string } }, required: [id, all] } }, required: [thing] }';
+  const data = `data: { thing: { id: next.id, all: [next.id, "'x'"] } }`;
+  const trial = await startTrial(context, things('', `thing.shown: { on: [create thing], ${payload}, ${data} }`));
+  const { id } = (await trial.send('owner/ann', 'POST', '/things', { name: 'one' })).json;
+  const events = await trial.outbox((outbox) => outbox.events(0, 10));
+  const shown = events.find(({ kind }) => kind === 'thing.shown');
+  assert.deepEqual(JSON.parse(shown?.payload ?? 'null'), { thing: { id, all: [id, 'x'] } });
 });
