@@ -44,6 +44,9 @@ test('a part of a made value stands alone: what is wrong with it is found at its
 test('made values are read back from OpenAPI as they were stated, and refusals are told apart by the code inside them', () => {
   const document = parseDocument(`title: Letters\n${wrapped}`, 'letters.yaml');
   for (const to of Object.keys(editions)) assert.deepEqual(readBack(exported(document, to)), plain(document.tree));
+  // A code in a list has no place of its own.
+  const listed = wrapped.replace('{ error: { code: code, message', '{ error: { all: [{ code: code }], message');
+  assert.doesNotMatch(JSON.stringify(exported(parseDocument(`title: Letters\n${listed}`, 'letters.yaml'))), /"0":/);
   assert.match(
     JSON.stringify(exported(document)),
     /"error":\{"type":"object","properties":\{"code":\{"type":"string","const":"heavy"/,
